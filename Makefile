@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# make                 build/libnvrtccache.so and build/nvrtccache
+# make check           unit and integration tests (scripts/test installs what they need first)
+# make install         DESTDIR= PREFIX=
+# make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands; ARCH=aarch64 CC=... crosses
+PREFIX ?= /usr/local
+ARCH   ?= $(shell uname -m)
+SAN    ?=
+BUILD  ?= build$(if $(SAN),/$(SAN))
+
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+CPPFLAGS += -I. -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -DXXH_INLINE_ALL
+BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
+OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
+	    -fstack-protector-strong $(BRANCHES) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
+HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl,-z,defs)
+SHARED   := -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(BUILD)/interpose/libnvrtccache.map \
+	    -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
+B2       := -Wl,-Bstatic -lb2 -Wl,-Bdynamic
+
+quiet = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
+
+CORE_SRC := $(wildcard cache/*.c keygen/*.c)
+DOOR_SRC := $(wildcard interpose/*.c) $(wildcard interpose/*_$(ARCH).S)
+CLI_SRC  := $(wildcard cli/*.c)
+UNIT_SRC := $(wildcard tests/unit/*.c)
+object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
+OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(UNIT_SRC))
+
+all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/cli/%.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
+
+# These run before a sanitizer's own runtime is ready (interpose/plain.h).
+$(BUILD)/interpose/elf%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all -fno-tree-loop-distribute-patterns
+
+$(BUILD)/%.o: %.S Makefile
+	@mkdir -p $(@D)
+	$(call quiet,AS,$@)$(CC) $(CPPFLAGS) $(BRANCHES) -g -MMD -MP -c -o $@ $<
+
+$(BUILD)/interpose/libnvrtccache.map: interpose/libnvrtccache.map.in Makefile interpose/nvrtc_nodes.h interpose/nvrtc_functions.h
+	@mkdir -p $(@D)
+	$(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) -o $@ $<
+
+$(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/libnvrtccache.map
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
+
+$(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2)
+
+# Without the dlsym of ours: a test asks for libc's.
+$(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
+	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(BUILD)/core.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion
+
+-include tests/tests.mk
+
+check: all $(BUILD)/unit-tests $(TEST_TARGETS)
+	tests/run $(BUILD)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BUILD)/libnvrtccache.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(BUILD)/nvrtccache $(DESTDIR)$(PREFIX)/bin/
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/nvrtccache.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJECTS:.o=.d)
+.PHONY: all check install clean

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counters: how often what happened, over all processes (DESIGN section 6, `stats`)
+ *
+ * Purpose: one X-macro list of every counter; a process counts in memory (relaxed atomics) and adds what is new to a
+ * file of the cache directory, so that counts survive _exit and kill with at most the last second lost.
+ *
+ * Files: <directory>/v1/stats/<two hex digits of pid & 15>: a header (magic, format, count of counters, checksum) and
+ * 64-bit counters; added to under an open-file-description lock on the file (where the file system has none: without).
+ * A file of another format or with a bad checksum is started anew. Files are read and written with pread/pwrite,
+ * never mapped, and not kept open.
+ *
+ * Calling sequence: counters_add() anywhere; counters_flush(force = false) after each event that may have changed
+ * something: it writes if a second has passed since the last write of this process (the first event is written at
+ * once); force = true at exit. counters_read() sums the files for people; counters_zero() removes them.
+ * counters_share() once before, where the group shares the directory: else one that the group can write is refused.
+ * Threads: any. Fork: counters_fork_child() forgets what the parent has not yet written. Signals: no.
+ * Errors: counting never fails visibly; flush returns a negative errno for the log.
+ */
+#ifndef CACHE_COUNTERS_H
+#define CACHE_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count) */
+#define COUNTERS(X)                                                                                                    \
+	X(TOTAL, hits_memory)                                                                                          \
+	X(TOTAL, hits_disk)                                                                                            \
+	X(TOTAL, misses)                                                                                               \
+	X(TOTAL, stores)                                                                                               \
+	X(TOTAL, compile_ns)                                                                                           \
+	X(TOTAL, saved_ns)                                                                                             \
+	X(TOTAL, evictions)                                                                                            \
+	X(TOTAL, verified)                                                                                             \
+	X(TOTAL, stale) /* misses whose key was known, but no result's conditions held */                              \
+	X(BYPASSED, disabled)                                                                                          \
+	X(BYPASSED, secure)             /* AT_SECURE process */                                                        \
+	X(BYPASSED, no_directory)                                                                                      \
+	X(BYPASSED, unwatchable)        /* an NVRTC whose imports cannot be watched */                                 \
+	X(BYPASSED, not_watched)        /* the watch saw nothing (B10), or a slot had changed */                       \
+	X(BYPASSED, files)              /* opened files that conditions cannot express */                              \
+	X(BYPASSED, side_effects)       /* wrote, removed or ran something (B7) */                                     \
+	X(BYPASSED, too_new)            /* B3 */                                                                       \
+	X(BYPASSED, time_macros)        /* B4 */                                                                       \
+	X(BYPASSED, environment)        /* B9, and load-time variables that changed since start */                     \
+	X(BYPASSED, builtins)           /* libnvrtc-builtins not found where the loader would look */                  \
+	X(BYPASSED, return_code)        /* B12: not a kept return code */                                              \
+	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */                                         \
+	X(BYPASSED, arguments)          /* arguments that NVRTC itself refuses */                                      \
+	X(BYPASSED, cancelled)          /* flow callback said stop */                                                  \
+	X(BYPASSED, volatile_output)    /* output that differs every run (times in the log) */                         \
+	X(BYPASSED, precompiled_header) /* B11 */                                                                      \
+	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */                 \
+	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                                    \
+	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */                       \
+	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                                 \
+	X(BYPASSED, read_only)                                                                                         \
+	X(ERRORS, directory)  /* cannot be made, opened or searched */                                                 \
+	X(ERRORS, untrusted)  /* others may write the root or an entry (C5) */                                         \
+	X(ERRORS, damaged)    /* entries that failed a check */                                                        \
+	X(ERRORS, read)                                                                                                \
+	X(ERRORS, write)                                                                                               \
+	X(ERRORS, no_space)                                                                                            \
+	X(ERRORS, memory)                                                                                              \
+	X(ERRORS, mismatch)   /* NVRTCCACHE_VERIFY found a difference */                                               \
+	X(ERRORS, internal)
+
+enum counter {
+#define COUNTER_ENUM(group, name) COUNTER_##group##_##name,
+	COUNTERS(COUNTER_ENUM)
+#undef COUNTER_ENUM
+	COUNTER_COUNT
+};
+
+enum counter_group { COUNTER_TOTAL, COUNTER_BYPASSED, COUNTER_ERRORS };
+
+const char *counter_name(enum counter counter);
+enum counter_group counter_group(enum counter counter);
+
+/* This process's counts since it began (or since fork), for the line at exit. */
+uint64_t counters_here(enum counter counter);
+void counters_add(enum counter counter, uint64_t amount);
+
+/* Is the directory shared by its group (NVRTCCACHE_SHARED)? No, until this says so. */
+void counters_share(bool shared);
+
+/* `directory`: the cache directory; made when missing, unless read_only (then nothing is written). */
+int counters_flush(const char *directory, bool read_only, bool force);
+void counters_fork_child(void);
+
+int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT]);
+int counters_zero(const char *directory);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (DESIGN C1, C5)
+ *
+ * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
+ * <path>/v1/lock (its bytes are locked, it has none). Directories get mode 0700, or 02770 when shared, whatever the
+ * umask is; missing parents of <path> are made with 0700 less the umask.
+ *
+ * Trust: nothing is used that another user can write. Alone: owned by us or root, writable by the owner only. Shared:
+ * not writable by everybody, and owned by us, by root, or by a group that we are in. An access control list shows in
+ * the mode (its mask stands where the group's bits are). The root must not be a symbolic link; its parents may.
+ *
+ * Calling sequence: directory_open() for each call of the store, everything else relative to it, close().
+ * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: the root is a symbolic link or no directory.
+ * Ownership: descriptors are the caller's to close (O_CLOEXEC). Threads: any. Fork, signals: no state; EINTR is
+ * retried.
+ */
+#ifndef CACHE_DIRECTORY_H
+#define CACHE_DIRECTORY_H
+
+#include "cache/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define DIRECTORY_PATH_BYTES (6 + 2 * (ENTRY_KEY_BYTES - 1) + 1) /* "v1/ab/", 62 digits, NUL */
+#define DIRECTORY_NAME_AT    6                                   /* where the name inside the shard begins */
+#define DIRECTORY_SHARDS     256
+
+struct directory {
+	char *path; /* absolute, without a slash at its end */
+	bool shared;
+};
+
+bool directory_trusts(const struct directory *directory, const struct stat *found);
+
+/* Opens the trusted root (O_PATH). `make`: makes it when missing. */
+int directory_open(const struct directory *directory, bool make, int *ret_root);
+
+/* Opens a shard for reading its names. `make`: makes it when missing. */
+int directory_open_shard(const struct directory *directory, int root, unsigned shard, bool make, int *ret_shard);
+
+/* Where the results of a key lie, relative to the root. */
+void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRECTORY_PATH_BYTES]);
+
+/*
+ * Takes the lock that those who change the file of `key` take in turn; polls for about `wait_us`. 0: taken, or the file
+ * system has no locks (or none can be had): then *ret_lock is -1 and one goes on without. -EAGAIN: another has it.
+ */
+int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
+                   int *ret_lock);
+void directory_unlock(int lock);
+
+/* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */
+typedef int directory_visit(void *context, int shard, const char *name, bool temporary);
+
+/* Returns the first error met, of a shard or of a visit. A root that is missing has no files. */
+int directory_walk(const struct directory *directory, directory_visit *visit, void *context);
+
+#endif

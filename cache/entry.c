@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry: the bytes of one result
+ *
+ *   0                192                       body_offset                               total_size
+ *   | struct header  | conditions, zeros to 16 | section table | section, zeros to 16 ... |
+ *   |   header_sum   |     conditions_sum      |                body_sum                  |
+ *
+ * Sections lie in the order of the table and without gaps, so their offsets are implied by their sizes; the table
+ * spells them out to be read in any order, and entry_adopt() takes only a table that says the implied ones.
+ *
+ *   (nothing) --entry_build/entry_adopt--> 1 reference --ref/unref--> n references --last unref--> freed
+ */
+#include "cache/entry.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "entries are little-endian, and so is every host of CUDA"
+#endif
+
+#define ALIGNMENT UINT64_C(16)
+
+static const uint8_t magic[8] = {0x8e, 'N', 'V', 'R', 'T', 'C', '\r', '\n'};
+
+struct checksum {
+	uint64_t low;
+	uint64_t high;
+};
+
+struct header {
+	uint8_t magic[8];
+	uint32_t format;
+	uint32_t section_count;
+	uint8_t key[ENTRY_KEY_BYTES];
+	uint64_t total_size;
+	uint64_t conditions_size;
+	uint64_t created_ns;
+	uint64_t cost_ns;
+	struct checksum conditions_sum;
+	struct checksum body_sum;
+	uint8_t reserved[64];
+	struct checksum header_sum; /* of all that is before it */
+};
+
+struct row {
+	uint32_t tag;
+	int32_t value;
+	uint32_t offset; /* from the start of the entry */
+	uint32_t size;
+};
+
+_Static_assert(sizeof(struct header) == ENTRY_HEADER_BYTES, "the header is a file format");
+_Static_assert(sizeof(struct row) == ALIGNMENT, "sections are aligned behind any number of rows");
+
+struct entry {
+	atomic_uint references;
+	struct entry_info info;
+	uint8_t *bytes;
+};
+
+static uint64_t aligned(uint64_t size)
+{
+	return (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+}
+
+static struct checksum checksum(const void *bytes, size_t size)
+{
+	XXH128_hash_t hash = XXH3_128bits(bytes, size);
+
+	return (struct checksum){.low = hash.low64, .high = hash.high64};
+}
+
+static bool checksum_equal(struct checksum a, struct checksum b)
+{
+	return a.low == b.low && a.high == b.high;
+}
+
+static void zero_to_alignment(uint8_t *bytes, uint64_t end)
+{
+	memset(bytes + end, 0, aligned(end) - end);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_REALTIME, &now) < 0) {
+		return 0;
+	}
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static int wrap(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
+{
+	struct entry *entry = malloc(sizeof(*entry));
+
+	if (!entry) {
+		return -ENOMEM;
+	}
+	atomic_init(&entry->references, 1);
+	entry->info = *info;
+	entry->bytes = bytes;
+	*ret_entry = entry;
+	return 0;
+}
+
+/* The size of an entry of these parts, or 0 where the parts are not such as make an entry. */
+static uint64_t measure(const void *conditions, size_t conditions_size, const struct section *sections, size_t count)
+{
+	uint64_t total;
+	size_t i;
+
+	if (count > ENTRY_SECTIONS_MAX || (count > 0 && !sections) || conditions_size >= ENTRY_BYTES_MAX ||
+	    (conditions_size > 0 && !conditions)) {
+		return 0;
+	}
+	total = aligned(ENTRY_HEADER_BYTES + conditions_size) + count * sizeof(struct row);
+	for (i = 0; i < count; i++) {
+		if (sections[i].size >= ENTRY_BYTES_MAX || (sections[i].size > 0 && !sections[i].bytes)) {
+			return 0;
+		}
+		total += aligned(sections[i].size);
+	}
+	return total < ENTRY_BYTES_MAX ? total : 0;
+}
+
+int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *conditions, size_t conditions_size,
+                const struct section *sections, size_t section_count, struct entry **ret_entry)
+{
+	uint64_t total = measure(conditions, conditions_size, sections, section_count);
+	uint64_t body = aligned(ENTRY_HEADER_BYTES + (uint64_t)conditions_size);
+	uint64_t offset = body + section_count * sizeof(struct row);
+	struct header header = {.format = ENTRY_FORMAT};
+	struct entry_info info;
+	uint8_t *bytes;
+	size_t i;
+	int rc;
+
+	if (total == 0) {
+		return -EINVAL;
+	}
+	bytes = malloc(total);
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	if (conditions_size > 0) {
+		memcpy(bytes + ENTRY_HEADER_BYTES, conditions, conditions_size);
+	}
+	zero_to_alignment(bytes, ENTRY_HEADER_BYTES + conditions_size);
+	for (i = 0; i < section_count; i++) {
+		struct row row = {.tag = sections[i].tag,
+		                  .value = sections[i].value,
+		                  .offset = (uint32_t)offset,
+		                  .size = (uint32_t)sections[i].size};
+
+		memcpy(bytes + body + i * sizeof(row), &row, sizeof(row));
+		if (row.size > 0) {
+			memcpy(bytes + offset, sections[i].bytes, row.size);
+		}
+		zero_to_alignment(bytes, offset + row.size);
+		offset += aligned(row.size);
+	}
+	memcpy(header.magic, magic, sizeof(magic));
+	memcpy(header.key, key, ENTRY_KEY_BYTES);
+	header.section_count = (uint32_t)section_count;
+	header.total_size = total;
+	header.conditions_size = conditions_size;
+	header.created_ns = now_ns();
+	header.cost_ns = cost_ns;
+	header.conditions_sum = checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	header.body_sum = checksum(bytes + body, total - body);
+	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
+	memcpy(bytes, &header, sizeof(header));
+	rc = entry_parse_header(bytes, total, total, &info);
+	if (rc == 0) {
+		rc = wrap(bytes, &info, ret_entry);
+	}
+	if (rc < 0) {
+		free(bytes);
+	}
+	return rc;
+}
+
+int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
+                       struct entry_info *ret_info)
+{
+	struct header header;
+	uint64_t body;
+
+	if (available_in_memory < sizeof(header)) {
+		return -EBADMSG;
+	}
+	memcpy(&header, bytes, sizeof(header));
+	if (memcmp(header.magic, magic, sizeof(magic)) != 0 || header.format != ENTRY_FORMAT ||
+	    !checksum_equal(header.header_sum, checksum(&header, offsetof(struct header, header_sum)))) {
+		return -EBADMSG;
+	}
+	/* each length is compared before it takes part in a sum, so that no sum can wrap */
+	if (header.total_size >= ENTRY_BYTES_MAX || header.total_size > available_in_file ||
+	    header.total_size % ALIGNMENT != 0 || header.conditions_size > header.total_size ||
+	    header.section_count > ENTRY_SECTIONS_MAX) {
+		return -EBADMSG;
+	}
+	body = aligned(ENTRY_HEADER_BYTES + header.conditions_size);
+	if (body + header.section_count * sizeof(struct row) > header.total_size) {
+		return -EBADMSG;
+	}
+	memcpy(ret_info->key, header.key, ENTRY_KEY_BYTES);
+	ret_info->total_size = header.total_size;
+	ret_info->conditions_size = header.conditions_size;
+	ret_info->body_offset = body;
+	ret_info->created_ns = header.created_ns;
+	ret_info->cost_ns = header.cost_ns;
+	ret_info->section_count = header.section_count;
+	return 0;
+}
+
+static struct checksum noted(const void *bytes, size_t field)
+{
+	struct checksum sum;
+
+	memcpy(&sum, (const uint8_t *)bytes + field, sizeof(sum));
+	return sum;
+}
+
+bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *info)
+{
+	return checksum_equal(
+	    noted(entry_bytes, offsetof(struct header, conditions_sum)),
+	    checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES));
+}
+
+static struct row row_at(const uint8_t *bytes, const struct entry_info *info, size_t index)
+{
+	struct row row;
+
+	memcpy(&row, bytes + info->body_offset + index * sizeof(row), sizeof(row));
+	return row;
+}
+
+static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
+{
+	uint64_t offset = info->body_offset + info->section_count * sizeof(struct row);
+	size_t i;
+
+	if (!checksum_equal(noted(bytes, offsetof(struct header, body_sum)),
+	                    checksum(bytes + info->body_offset, info->total_size - info->body_offset))) {
+		return false;
+	}
+	for (i = 0; i < info->section_count; i++) {
+		struct row row = row_at(bytes, info, i);
+
+		if (row.offset != offset || row.size > info->total_size - offset) {
+			return false;
+		}
+		offset += aligned(row.size);
+	}
+	return offset == info->total_size;
+}
+
+int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
+{
+	struct entry_info info;
+	int rc = entry_parse_header(bytes, size, size, &info);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (!entry_conditions_sound(bytes, &info) || !body_sound(bytes, &info)) {
+		return -EBADMSG;
+	}
+	return wrap(bytes, &info, ret_entry);
+}
+
+struct entry *entry_ref(struct entry *entry)
+{
+	atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
+	return entry;
+}
+
+void entry_unref(struct entry *entry)
+{
+	if (entry && atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) == 1) {
+		free(entry->bytes);
+		free(entry);
+	}
+}
+
+const struct entry_info *entry_info(const struct entry *entry)
+{
+	return &entry->info;
+}
+
+const void *entry_bytes(const struct entry *entry, size_t *ret_size)
+{
+	*ret_size = entry->info.total_size;
+	return entry->bytes;
+}
+
+const void *entry_conditions(const struct entry *entry, size_t *ret_size)
+{
+	*ret_size = entry->info.conditions_size;
+	return entry->bytes + ENTRY_HEADER_BYTES;
+}
+
+bool entry_section_at(const struct entry *entry, size_t index, struct section *ret_section)
+{
+	struct row row;
+
+	if (index >= entry->info.section_count) {
+		return false;
+	}
+	row = row_at(entry->bytes, &entry->info, index);
+	*ret_section =
+	    (struct section){.tag = row.tag, .value = row.value, .bytes = entry->bytes + row.offset, .size = row.size};
+	return true;
+}
+
+bool entry_section(const struct entry *entry, uint32_t tag, struct section *ret_section)
+{
+	size_t i;
+
+	for (i = 0; i < entry->info.section_count; i++) {
+		if (row_at(entry->bytes, &entry->info, i).tag == tag) {
+			return entry_section_at(entry, i, ret_section);
+		}
+	}
+	return false;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A result's life here:
+ *
+ *     (none) --put--> kept, newest in its shard --get: touched--> kept, newest in its shard
+ *                       \--put of the same conditions, eviction, close--> gone (the caller's references live on)
+ *
+ * Each shard keeps its results in order of use. Across shards the order is that of a clock which only puts advance:
+ * gets share it without writing to it. Eviction takes the end of the shard whose end is the oldest. Room is reserved
+ * before a result is linked in, so the sum never passes the cap. No lock is held with another, nor while freeing.
+ */
+#include "cache/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARDS      16
+#define SHARD_BITS  4
+#define BUCKETS_MIN ((size_t)64)
+#define BUCKETS_MAX ((size_t)1 << 16)
+/* One bucket for so many bytes of cap: a small PTX with its conditions. */
+#define BYTES_PER_BUCKET 2048
+/* What a result costs beside its bytes: struct entry and malloc's own. */
+#define OVERHEAD_BYTES 96
+#define NEVER          UINT64_MAX
+
+struct node {
+	uint64_t low, high;
+	struct node *next;          /* in the bucket; results of one fingerprint stand newest first */
+	struct node *newer, *older; /* in order of use */
+	struct entry *entry;
+	uint64_t cost;
+	size_t conditions_size;
+	uint64_t used; /* the clock at its last use */
+};
+
+struct shard {
+	_Alignas(64) pthread_mutex_t lock;
+	struct node **buckets;
+	struct node *newest, *oldest;
+	uint64_t bytes;               /* cost of all that is linked in */
+	_Atomic uint64_t oldest_used; /* of `oldest`, NEVER in an empty shard; written under the lock */
+};
+
+struct memory {
+	_Alignas(64) _Atomic uint64_t total;
+	size_t bucket_mask;
+	uint64_t max_bytes;
+	struct node **buckets;
+	_Atomic uint64_t clock;
+	struct shard shards[SHARDS];
+};
+
+int memory_open(uint64_t max_bytes, struct memory **ret_memory)
+{
+	struct memory *memory = aligned_alloc(_Alignof(struct memory), sizeof(*memory));
+	size_t count = BUCKETS_MIN;
+
+	if (memory == NULL)
+		return -ENOMEM;
+	memset(memory, 0, sizeof(*memory));
+	while (count < BUCKETS_MAX && count < max_bytes / SHARDS / BYTES_PER_BUCKET)
+		count *= 2;
+	if (max_bytes > 0) {
+		memory->buckets = calloc(SHARDS * count, sizeof(struct node *));
+		if (memory->buckets == NULL) {
+			free(memory);
+			return -ENOMEM;
+		}
+	}
+	memory->max_bytes = max_bytes;
+	memory->bucket_mask = count - 1;
+	for (size_t i = 0; i < SHARDS; i++) {
+		struct shard *shard = &memory->shards[i];
+
+		pthread_mutex_init(&shard->lock, NULL);
+		shard->buckets = memory->buckets != NULL ? memory->buckets + i * count : NULL;
+		atomic_init(&shard->oldest_used, NEVER);
+	}
+	*ret_memory = memory;
+	return 0;
+}
+
+static void node_free(struct node *node)
+{
+	entry_unref(node->entry);
+	free(node);
+}
+
+void memory_close(struct memory *memory)
+{
+	if (memory == NULL)
+		return;
+	for (size_t i = 0; i < SHARDS; i++) {
+		struct node *node = memory->shards[i].oldest;
+
+		while (node != NULL) {
+			struct node *newer = node->newer;
+
+			node_free(node);
+			node = newer;
+		}
+		pthread_mutex_destroy(&memory->shards[i].lock);
+	}
+	free(memory->buckets);
+	free(memory);
+}
+
+static struct shard *shard_of(struct memory *memory, uint64_t low)
+{
+	return &memory->shards[low & (SHARDS - 1)];
+}
+
+static struct node **bucket_of(const struct memory *memory, const struct shard *shard, uint64_t low)
+{
+	return &shard->buckets[(low >> SHARD_BITS) & memory->bucket_mask];
+}
+
+/* From here to memory_get(): the shard's lock is held. */
+static void use_attach(struct memory *memory, struct shard *shard, struct node *node)
+{
+	node->used = atomic_load_explicit(&memory->clock, memory_order_relaxed);
+	node->newer = NULL;
+	node->older = shard->newest;
+	if (shard->newest != NULL)
+		shard->newest->newer = node;
+	else
+		shard->oldest = node;
+	shard->newest = node;
+	atomic_store_explicit(&shard->oldest_used, shard->oldest->used, memory_order_relaxed);
+}
+
+static void use_detach(struct shard *shard, struct node *node)
+{
+	if (node->newer != NULL)
+		node->newer->older = node->older;
+	else
+		shard->newest = node->older;
+	if (node->older != NULL)
+		node->older->newer = node->newer;
+	else
+		shard->oldest = node->newer;
+	atomic_store_explicit(&shard->oldest_used, shard->oldest != NULL ? shard->oldest->used : NEVER,
+	                      memory_order_relaxed);
+}
+
+static void touch(struct memory *memory, struct shard *shard, struct node *node)
+{
+	use_detach(shard, node);
+	use_attach(memory, shard, node);
+}
+
+/* Unlinks a node for good; freeing it is left to when the lock is not held. */
+static void detach(struct memory *memory, struct shard *shard, struct node *node)
+{
+	struct node **link = bucket_of(memory, shard, node->low);
+
+	while (*link != node)
+		link = &(*link)->next;
+	*link = node->next;
+	use_detach(shard, node);
+	shard->bytes -= node->cost;
+	atomic_fetch_sub_explicit(&memory->total, node->cost, memory_order_relaxed);
+}
+
+static void touch_entry(struct memory *memory, uint64_t low, const struct entry *entry)
+{
+	struct shard *shard = shard_of(memory, low);
+	struct node *node;
+
+	pthread_mutex_lock(&shard->lock);
+	node = *bucket_of(memory, shard, low);
+	while (node != NULL && node->entry != entry)
+		node = node->next;
+	if (node != NULL)
+		touch(memory, shard, node);
+	pthread_mutex_unlock(&shard->lock);
+}
+
+static bool holds(const struct entry *entry, store_check *check, void *context)
+{
+	size_t size;
+	const void *conditions = entry_conditions(entry, &size);
+
+	return check == NULL || size == 0 || check(context, conditions, size);
+}
+
+struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context)
+{
+	struct entry *candidates[STORE_RESULTS_MAX];
+	struct entry *found = NULL;
+	size_t count = 0;
+	size_t found_at = 0;
+	struct shard *shard;
+	bool certain = false;
+
+	if (memory == NULL || memory->max_bytes == 0)
+		return NULL;
+	shard = shard_of(memory, low);
+	pthread_mutex_lock(&shard->lock);
+	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
+		if (node->low != low || node->high != high)
+			continue;
+		if (count == 0)
+			touch(memory, shard, node);
+		candidates[count++] = entry_ref(node->entry);
+		certain = check == NULL || node->conditions_size == 0;
+		if (certain || count == STORE_RESULTS_MAX)
+			break;
+	}
+	pthread_mutex_unlock(&shard->lock);
+	if (certain && count == 1)
+		return candidates[0];
+
+	for (size_t i = 0; i < count; i++) {
+		if (found == NULL && holds(candidates[i], check, context)) {
+			found = candidates[i];
+			found_at = i;
+		} else {
+			entry_unref(candidates[i]);
+		}
+	}
+	if (found_at > 0)
+		touch_entry(memory, low, found);
+	return found;
+}
+
+static bool evict_one(struct memory *memory)
+{
+	struct shard *shard = NULL;
+	struct node *node;
+	uint64_t oldest = NEVER;
+
+	for (size_t i = 0; i < SHARDS; i++) {
+		uint64_t used = atomic_load_explicit(&memory->shards[i].oldest_used, memory_order_relaxed);
+
+		if (used < oldest) {
+			oldest = used;
+			shard = &memory->shards[i];
+		}
+	}
+	if (shard == NULL)
+		return false;
+	pthread_mutex_lock(&shard->lock);
+	node = shard->oldest;
+	if (node != NULL)
+		detach(memory, shard, node);
+	pthread_mutex_unlock(&shard->lock);
+	if (node != NULL)
+		node_free(node);
+	return true;
+}
+
+/* False: what is left to evict is not linked in yet (other threads' reservations). */
+static bool reserve(struct memory *memory, uint64_t cost)
+{
+	uint64_t total = atomic_load_explicit(&memory->total, memory_order_relaxed);
+
+	for (;;) {
+		if (cost <= memory->max_bytes - total) {
+			if (atomic_compare_exchange_weak_explicit(&memory->total, &total, total + cost,
+			                                          memory_order_relaxed, memory_order_relaxed))
+				return true;
+		} else {
+			if (!evict_one(memory))
+				return false;
+			total = atomic_load_explicit(&memory->total, memory_order_relaxed);
+		}
+	}
+}
+
+/* The kept result with the very conditions of `entry`, or NULL. The caller gets a reference. */
+static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t high, const struct entry *entry)
+{
+	struct entry *candidates[STORE_RESULTS_MAX];
+	struct entry *found = NULL;
+	struct shard *shard = shard_of(memory, low);
+	size_t count = 0;
+	size_t size;
+	const void *conditions = entry_conditions(entry, &size);
+
+	pthread_mutex_lock(&shard->lock);
+	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
+		if (node->low == low && node->high == high && node->conditions_size == size &&
+		    count < STORE_RESULTS_MAX)
+			candidates[count++] = entry_ref(node->entry);
+	}
+	pthread_mutex_unlock(&shard->lock);
+	for (size_t i = 0; i < count; i++) {
+		const void *others = entry_conditions(candidates[i], &size);
+
+		if (found == NULL && (size == 0 || memcmp(others, conditions, size) == 0))
+			found = candidates[i];
+		else
+			entry_unref(candidates[i]);
+	}
+	return found;
+}
+
+/* Makes `fresh` the newest of its fingerprint. Returns what it replaces or pushes out, chained by `next`. */
+static struct node *insert(struct memory *memory, struct node *fresh, const struct entry *same)
+{
+	struct shard *shard = shard_of(memory, fresh->low);
+	struct node **bucket = bucket_of(memory, shard, fresh->low);
+	struct node *gone = NULL;
+	struct node *next;
+	size_t count = 1;
+
+	pthread_mutex_lock(&shard->lock);
+	for (struct node *node = *bucket; node != NULL; node = next) {
+		next = node->next;
+		if (node->low != fresh->low || node->high != fresh->high)
+			continue;
+		if (node->entry == same || node->entry == fresh->entry || count == STORE_RESULTS_MAX) {
+			detach(memory, shard, node);
+			node->next = gone;
+			gone = node;
+		} else {
+			count++;
+		}
+	}
+	fresh->next = *bucket;
+	*bucket = fresh;
+	use_attach(memory, shard, fresh);
+	shard->bytes += fresh->cost;
+	pthread_mutex_unlock(&shard->lock);
+	return gone;
+}
+
+void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry)
+{
+	uint64_t size = entry_info(entry)->total_size;
+	uint64_t cost = size + sizeof(struct node) + OVERHEAD_BYTES;
+	struct entry *same;
+	struct node *fresh;
+	struct node *gone;
+
+	if (memory == NULL || size > memory->max_bytes / 4 || cost > memory->max_bytes)
+		return;
+	fresh = malloc(sizeof(*fresh));
+	if (fresh == NULL)
+		return;
+	if (!reserve(memory, cost)) {
+		free(fresh);
+		return;
+	}
+	fresh->low = low;
+	fresh->high = high;
+	fresh->entry = entry_ref(entry);
+	fresh->cost = cost;
+	entry_conditions(entry, &fresh->conditions_size);
+	atomic_fetch_add_explicit(&memory->clock, 1, memory_order_relaxed);
+
+	same = find_same(memory, low, high, entry);
+	gone = insert(memory, fresh, same);
+	while (gone != NULL) {
+		struct node *next = gone->next;
+
+		node_free(gone);
+		gone = next;
+	}
+	entry_unref(same);
+}
+
+void memory_fork_prepare(struct memory *memory)
+{
+	for (size_t i = 0; memory != NULL && i < SHARDS; i++)
+		pthread_mutex_lock(&memory->shards[i].lock);
+}
+
+void memory_fork_parent(struct memory *memory)
+{
+	for (size_t i = SHARDS; memory != NULL && i > 0; i--)
+		pthread_mutex_unlock(&memory->shards[i - 1].lock);
+}
+
+/* The thread that forked holds every lock, so nothing is half done; but what other threads had reserved is void. */
+void memory_fork_child(struct memory *memory)
+{
+	uint64_t total = 0;
+
+	if (memory == NULL)
+		return;
+	for (size_t i = 0; i < SHARDS; i++)
+		total += memory->shards[i].bytes;
+	atomic_store_explicit(&memory->total, total, memory_order_relaxed);
+	memory_fork_parent(memory);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/settings.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Reads decimal digits only: strtoull takes blanks, signs and wraps "-1". Returns what follows them, NULL: no number.
+ */
+static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (number > (max - digit) / 10)
+			return NULL;
+		number = number * 10 + digit;
+	}
+	*ret_number = number;
+	return text;
+}
+
+int settings_parse_size(const char *text, uint64_t *ret_size)
+{
+	static const char units[] = "kmgt";
+	uint64_t size;
+	unsigned shift = 0;
+	const char *rest = parse_digits(text, INT64_MAX, &size);
+
+	if (rest == NULL)
+		return -EINVAL;
+	for (unsigned i = 0; units[i] != '\0'; i++) {
+		if ((*rest | 0x20) == units[i]) {
+			shift = 10 * (i + 1);
+			rest++;
+			break;
+		}
+	}
+	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0))
+		return -EINVAL;
+	if (size > (uint64_t)INT64_MAX >> shift)
+		return -EINVAL;
+	*ret_size = size << shift;
+	return 0;
+}
+
+static int parse_SIZE(const char *text, uint64_t *ret_value)
+{
+	return settings_parse_size(text, ret_value);
+}
+
+static int parse_BOOL(const char *text, bool *ret_value)
+{
+	static const char *const words[][2] = {{"0", "1"}, {"no", "yes"}, {"false", "true"}, {"off", "on"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (int truth = 0; truth < 2; truth++) {
+			if (strcasecmp(text, words[i][truth]) == 0) {
+				*ret_value = truth;
+				return 0;
+			}
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_SECONDS(const char *text, unsigned *ret_value)
+{
+	uint64_t number;
+	const char *rest = parse_digits(text, UINT_MAX, &number);
+
+	if (rest == NULL || *rest != '\0')
+		return -EINVAL;
+	*ret_value = (unsigned)number;
+	return 0;
+}
+
+static int parse_TEXT(const char *text, char **ret_value)
+{
+	char *copy = strdup(text);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	*ret_value = copy;
+	return 0;
+}
+
+static int parse_LEVEL(const char *text, int *ret_value)
+{
+	static const char *const names[] = {"error", "warning", "info", "debug"};
+
+	for (int i = 0; i < 4; i++) {
+		if (strcasecmp(text, names[i]) == 0 || (text[0] == '1' + i && text[1] == '\0')) {
+			*ret_value = i + 1;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static void complain(struct settings *settings, const char *variable)
+{
+	if (settings->complaint_count < SETTINGS_COMPLAINTS_MAX)
+		settings->complaints[settings->complaint_count++] = variable;
+}
+
+/* Takes back a text whose content is of no use. */
+static void reject(struct settings *settings, const char *variable, char **field)
+{
+	complain(settings, variable);
+	free(*field);
+	*field = NULL;
+}
+
+/* "link/" is opened through the link even with O_NOFOLLOW: no slash stays at the end. */
+static void strip_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+}
+
+static int default_directory(settings_lookup *lookup, char **ret_directory)
+{
+	const char *base = lookup("XDG_CACHE_HOME");
+	const char *tail = "/nvrtccache";
+	char *directory;
+	size_t length;
+
+	if (base == NULL || base[0] != '/') {
+		base = lookup("HOME");
+		tail = "/.cache/nvrtccache";
+	}
+	if (base == NULL || base[0] != '/')
+		return 0;
+	for (length = strlen(base); length > 0 && base[length - 1] == '/';)
+		length--;
+	directory = malloc(length + strlen(tail) + 1);
+	if (directory == NULL)
+		return -ENOMEM;
+	memcpy(directory, base, length);
+	memcpy(directory + length, tail, strlen(tail) + 1);
+	*ret_directory = directory;
+	return 0;
+}
+
+/* Every element of "dir:dir" that is not empty is absolute. */
+static bool is_path_list(const char *list)
+{
+	for (bool first = true; *list != '\0'; list++) {
+		if (first && *list != '/' && *list != ':')
+			return false;
+		first = *list == ':';
+	}
+	return true;
+}
+
+/* Words with commas, colons or blanks between them. */
+static bool read_sloppiness(const char *words, bool *ret_time_macros)
+{
+	static const char separators[] = ",: \t";
+	static const char time_macros[] = "time_macros";
+	bool known = true;
+
+	while (*words != '\0') {
+		size_t length = strcspn(words, separators);
+
+		if (length == sizeof(time_macros) - 1 && memcmp(words, time_macros, length) == 0)
+			*ret_time_macros = true;
+		else if (length > 0)
+			known = false;
+		words += length;
+		words += strspn(words, separators);
+	}
+	return known;
+}
+
+int settings_read(settings_lookup *lookup, struct settings *ret_settings)
+{
+	struct settings fresh = {0};
+	int error = 0;
+
+	/* An empty variable counts as unset, as with the XDG ones. */
+#define SETTINGS_READ(kind, field, variable, preset, help)        \
+	if (error == 0) {                                         \
+		const char *text = lookup(variable);              \
+		fresh.field = preset;                             \
+		if (text != NULL && text[0] != '\0')              \
+			error = parse_##kind(text, &fresh.field); \
+		if (error == -EINVAL) {                           \
+			complain(&fresh, variable);               \
+			error = 0;                                \
+		}                                                 \
+	}
+	SETTINGS(SETTINGS_READ)
+#undef SETTINGS_READ
+	if (error != 0)
+		goto out;
+
+	if (fresh.directory != NULL && fresh.directory[0] != '/')
+		reject(&fresh, "NVRTCCACHE_DIR", &fresh.directory);
+	if (fresh.directory != NULL)
+		strip_slashes(fresh.directory);
+	else
+		error = default_directory(lookup, &fresh.directory);
+	if (error != 0)
+		goto out;
+	if (fresh.lower != NULL && !is_path_list(fresh.lower))
+		reject(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
+	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros))
+		complain(&fresh, "NVRTCCACHE_SLOPPINESS");
+	*ret_settings = fresh;
+	return 0;
+out:
+	settings_free(&fresh);
+	return error;
+}
+
+#define SETTINGS_FREE_SIZE(field)
+#define SETTINGS_FREE_BOOL(field)
+#define SETTINGS_FREE_SECONDS(field)
+#define SETTINGS_FREE_LEVEL(field)
+#define SETTINGS_FREE_TEXT(field) \
+	free(settings->field);    \
+	settings->field = NULL;
+
+void settings_free(struct settings *settings)
+{
+#define SETTINGS_FREE(kind, field, variable, preset, help) SETTINGS_FREE_##kind(field)
+	SETTINGS(SETTINGS_FREE)
+#undef SETTINGS_FREE
+}

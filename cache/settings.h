@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings: what people ask of the cache (DESIGN section 6)
+ *
+ * Purpose: reads NVRTCCACHE_* once, for the library and for the command alike. One X-macro list holds every variable.
+ * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB); booleans take 1/0, yes/no, true/false, on/off.
+ * A bad value is remembered with its name (settings_complaint) and the default stands.
+ *
+ * Calling sequence: settings_read() into a struct, use the fields, settings_free().
+ * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
+ * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is NULL.
+ * Threads, fork, signals: no state.
+ */
+#ifndef CACHE_SETTINGS_H
+#define CACHE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, TEXT, LEVEL */
+#define SETTINGS(X)                                                                                                    \
+	X(TEXT, directory, "NVRTCCACHE_DIR", NULL, "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)") \
+	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory")                      \
+	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size cap of the memory front; 0 turns it off") \
+	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                                 \
+	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                                 \
+	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")             \
+	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "look-ups miss; results are stored anew")                            \
+	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled for real too, and compared")                    \
+	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                                \
+	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                     \
+	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "how long to wait for another process that compiles the same")        \
+	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                     \
+	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros: keep results that hold __DATE__ or __TIME__") \
+	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                    \
+	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                       \
+	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                  \
+	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")
+
+#define SETTINGS_TYPE_SIZE uint64_t
+#define SETTINGS_TYPE_BOOL bool
+#define SETTINGS_TYPE_SECONDS unsigned
+#define SETTINGS_TYPE_TEXT char *
+#define SETTINGS_TYPE_LEVEL int
+
+#define SETTINGS_COMPLAINTS_MAX 8
+
+struct settings {
+#define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
+	SETTINGS(SETTINGS_FIELD)
+#undef SETTINGS_FIELD
+	bool sloppy_time_macros; /* from sloppiness */
+	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
+	int complaint_count;
+};
+
+typedef const char *settings_lookup(const char *name);
+
+int settings_read(settings_lookup *lookup, struct settings *ret_settings);
+void settings_free(struct settings *settings);
+/* "64M" -> 67108864. -EINVAL: not a size, or past 2^63-1. */
+int settings_parse_size(const char *text, uint64_t *ret_size);
+
+#endif

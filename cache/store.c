@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store: the results of a key in one file
+ *
+ *   get:  open, judge --> for each result, newest first: header -> key -> conditions sound -> check holds?
+ *           |                 | damage                                   no: next      yes: adopt, served
+ *           |                 v                                          past the last: -ESTALE
+ *           |              discard (unless replaced meanwhile): -EBADMSG
+ *           `-> -ENOENT, -EPERM
+ *   put:  lock of the key --> draft: the new result, then each old sound one that differs --> renamed --> unlock
+ */
+#include "cache/store.h"
+
+#include "cache/directory.h"
+#include "cache/draft.h"
+#include "cache/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_US 200000
+
+struct store {
+	struct directory directory;
+	uint64_t max_size;
+	bool read_only;
+	bool fsync;
+};
+
+int store_open(const struct store_options *options, struct store **ret_store)
+{
+	struct store *store;
+	size_t length;
+
+	if (options->directory && options->directory[0] != '/') {
+		return -EINVAL;
+	}
+	store = calloc(1, sizeof(*store));
+	if (!store) {
+		return -ENOMEM;
+	}
+	if (options->directory) {
+		store->directory.path = strdup(options->directory);
+		if (!store->directory.path) {
+			free(store);
+			return -ENOMEM;
+		}
+		/* O_NOFOLLOW would follow a link that is spelled with a slash behind it */
+		for (length = strlen(store->directory.path); length > 1; length--) {
+			if (store->directory.path[length - 1] != '/') {
+				break;
+			}
+			store->directory.path[length - 1] = '\0';
+		}
+	}
+	store->directory.shared = options->shared;
+	store->max_size = options->max_size;
+	store->read_only = options->read_only;
+	store->fsync = options->fsync;
+	*ret_store = store;
+	return 0;
+}
+
+void store_close(struct store *store)
+{
+	if (store) {
+		free(store->directory.path);
+		free(store);
+	}
+}
+
+static int find(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+                struct entry **ret_entry)
+{
+	struct entry_info info;
+	uint64_t offset;
+	unsigned count;
+
+	for (offset = 0, count = 0; offset < source->size && count < STORE_RESULTS_MAX; offset += info.total_size) {
+		const uint8_t *head = NULL;
+		uint8_t *owned = NULL;
+		int rc = source_header(source, offset, key, &info);
+
+		if (rc == 0) {
+			rc = source_head(source, offset, &info, &head, &owned);
+		}
+		if (rc < 0) {
+			return rc;
+		}
+		if (!check || info.conditions_size == 0 ||
+		    check(context, head + ENTRY_HEADER_BYTES, info.conditions_size)) {
+			return source_take(source, offset, &info, owned, ret_entry);
+		}
+		free(owned);
+		count++;
+	}
+	return -ESTALE;
+}
+
+/* Removes a bad file, unless it is another one by now, or somebody is about to replace it. */
+static void discard(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *path,
+                    const struct stat *seen)
+{
+	struct stat found;
+	int root = -1;
+	int lock = -1;
+
+	if (store->read_only || directory_open(&store->directory, false, &root) < 0) {
+		return;
+	}
+	if (directory_lock(&store->directory, root, key, 0, &lock) == 0) {
+		if (fstatat(root, path, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == seen->st_dev &&
+		    found.st_ino == seen->st_ino && found.st_size == seen->st_size &&
+		    found.st_mtim.tv_sec == seen->st_mtim.tv_sec && found.st_mtim.tv_nsec == seen->st_mtim.tv_nsec) {
+			(void)unlinkat(root, path, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
+		}
+		directory_unlock(lock);
+	}
+	close(root);
+}
+
+int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+              struct entry **ret_entry)
+{
+	struct source source = {.file = -1};
+	char path[DIRECTORY_PATH_BYTES];
+	struct stat found = {0};
+	int root = -1;
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	rc = directory_open(&store->directory, false, &root);
+	if (rc < 0) {
+		return rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
+	}
+	directory_entry_path(key, path);
+	rc = source_open(&store->directory, root, path, &found, &source);
+	if (rc == 0) {
+		rc = source_load(&source);
+	}
+	close(root);
+	if (rc == 0) {
+		rc = find(&source, key, check, context, ret_entry);
+	}
+	source_close(&source);
+	if (rc == -EBADMSG || rc == -EPERM) {
+		discard(store, key, path, &found);
+	}
+	return rc;
+}
+
+static bool same_conditions(const struct entry *a, const struct entry *b)
+{
+	size_t a_size;
+	size_t b_size;
+	const void *a_bytes = entry_conditions(a, &a_size);
+	const void *b_bytes = entry_conditions(b, &b_size);
+
+	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
+}
+
+/* Old results that cannot be read, or find no room, are left behind; only a draft that fails is an error. */
+static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
+                      struct draft *draft)
+{
+	const uint8_t *key = entry_info(entry)->key;
+	uint64_t room = store->max_size / 8 < draft->limit ? store->max_size / 8 : draft->limit;
+	struct source source = {.file = -1};
+	struct entry_info info;
+	struct stat found;
+	unsigned count = 1;
+	uint64_t offset;
+	int rc = 0;
+
+	if (source_open(&store->directory, shard, name, &found, &source) < 0) {
+		return 0;
+	}
+	for (offset = 0; offset < source.size && count < STORE_RESULTS_MAX && rc == 0; offset += info.total_size) {
+		struct entry *old;
+
+		if (source_header(&source, offset, key, &info) < 0 || info.total_size > room - draft->written) {
+			break;
+		}
+		if (source_take(&source, offset, &info, NULL, &old) < 0) {
+			continue;
+		}
+		if (!same_conditions(old, entry)) {
+			size_t size;
+			const void *bytes = entry_bytes(old, &size);
+
+			rc = draft_append(draft, bytes, size);
+			count++;
+		}
+		entry_unref(old);
+	}
+	source_close(&source);
+	return rc;
+}
+
+static int publish(const struct store *store, int shard, const char *name, const struct entry *entry)
+{
+	struct draft draft;
+	size_t size;
+	const void *bytes = entry_bytes(entry, &size);
+	int rc = draft_begin(shard, store->directory.shared ? 0660 : 0600, &draft);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = draft_append(&draft, bytes, size);
+	if (rc == 0) {
+		rc = append_old(store, shard, name, entry, &draft);
+	}
+	if (rc == 0) {
+		rc = draft_publish(&draft, name, store->fsync);
+	}
+	if (rc < 0) {
+		draft_discard(&draft);
+	}
+	return rc;
+}
+
+int store_put(struct store *store, const struct entry *entry)
+{
+	const struct entry_info *info = entry_info(entry);
+	char path[DIRECTORY_PATH_BYTES];
+	int root = -1;
+	int shard = -1;
+	int lock = -1;
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	if (store->read_only) {
+		return -EROFS;
+	}
+	if (info->total_size > store->max_size / 8) {
+		return -EFBIG;
+	}
+	rc = directory_open(&store->directory, true, &root);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = directory_open_shard(&store->directory, root, info->key[0], true, &shard);
+	if (rc < 0) {
+		close(root);
+		return rc;
+	}
+	directory_entry_path(info->key, path);
+	if (directory_lock(&store->directory, root, info->key, LOCK_WAIT_US, &lock) < 0) {
+		lock = -1; /* better to lose another's result than to keep the host waiting */
+	}
+	rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry);
+	directory_unlock(lock);
+	close(shard);
+	close(root);
+	return rc;
+}
+
+static int count_file(void *context, int shard, const char *name, bool temporary)
+{
+	struct store_usage *usage = context;
+	struct stat found;
+
+	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	usage->bytes += (uint64_t)found.st_size;
+	*(temporary ? &usage->temporaries : &usage->entries) += 1;
+	return 0;
+}
+
+static int remove_file(void *context, int shard, const char *name, bool temporary)
+{
+	struct store_usage removed = {0};
+	struct store_usage *sum = context;
+	int rc = count_file(&removed, shard, name, temporary);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (unlinkat(shard, name, 0) < 0 && (errno != EISDIR || unlinkat(shard, name, AT_REMOVEDIR) < 0)) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	sum->entries += removed.entries;
+	sum->temporaries += removed.temporaries;
+	sum->bytes += removed.bytes;
+	return 0;
+}
+
+int store_usage(struct store *store, struct store_usage *ret_usage)
+{
+	struct store_usage usage = {0};
+	int rc = store->directory.path ? directory_walk(&store->directory, count_file, &usage) : -ENXIO;
+
+	if (rc == 0) {
+		*ret_usage = usage;
+	}
+	return rc;
+}
+
+int store_clear(struct store *store, struct store_usage *ret_removed)
+{
+	struct store_usage removed = {0};
+	int rc = store->directory.path ? 0 : -ENXIO;
+
+	if (rc == 0 && store->read_only) {
+		rc = -EROFS;
+	}
+	if (rc == 0) {
+		rc = directory_walk(&store->directory, remove_file, &removed);
+	}
+	if (rc == 0) {
+		*ret_removed = removed;
+	}
+	return rc;
+}

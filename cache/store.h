@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store: results in files, found by key (DESIGN C1-C7)
+ *
+ * Layout: <directory>/v1/ab/<62 hex>: 256 shards by the key's first byte. A file holds the results of one key, newest
+ * first, at most STORE_RESULTS_MAX. It is written under a unique temporary name in its shard ("tmp.<pid>.<random>"),
+ * then renamed: readers never see a part. No fsync unless asked; a torn file fails its checksum and is a miss.
+ * <directory>/v1/lock: those who put to one key take turns by a byte of it that the key chooses (for at most 200 ms). A
+ * lock that is held across a call of store_put() must be in another file.
+ *
+ * Calling sequence: store_open() once (touches nothing on disk), store_get(), store_put(), store_close().
+ *
+ * Reading: the directory's root is opened with O_PATH|O_DIRECTORY|O_NOFOLLOW and must belong to us or root and be
+ * writable by nobody else (unless `shared`); then one openat(O_NOFOLLOW) of the entry, fstat (regular file, trusted
+ * owner and mode, size), read into memory of ours, close. Never mmap. No descriptor is kept between calls, because
+ * hosts close descriptors that they do not know.
+ *
+ * Damage of any kind (short, long, flipped bit, other key, other format, other owner) is a miss; a damaged file is
+ * removed if it is still the file that was read (same device, inode, size, mtime) and nobody is putting to that key,
+ * and the next put overwrites it. So is what is no regular file. Results that lie ahead of the damage are still found,
+ * and a put keeps the sound ones.
+ *
+ * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT is the plain miss.
+ * -EPERM: the root or entry is not trusted. -EROFS: read-only by setting. -EFBIG: larger than max_size / 8, or than the
+ * process may write (RLIMIT_FSIZE). -ENXIO: no directory configured. -ENOTDIR: the directory's path is a symbolic link
+ * (its parents may be) or no directory. -EINVAL: the directory is not absolute.
+ * Threads: any number at once on one store. Fork: no state that a child could inherit wrongly (temporary names carry
+ * the present pid). Signals: EINTR is retried. errno is not preserved. umask does not matter (modes are set).
+ * Ownership: the entries given out carry one reference for the caller.
+ */
+#ifndef CACHE_STORE_H
+#define CACHE_STORE_H
+
+#include "cache/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STORE_RESULTS_MAX 16
+
+struct store;
+
+struct store_options {
+	const char *directory; /* absolute; copied; NULL: every call returns -ENXIO */
+	uint64_t max_size;
+	bool read_only;
+	bool shared;
+	bool fsync;
+};
+
+/* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
+typedef bool store_check(void *context, const void *conditions, size_t size);
+
+int store_open(const struct store_options *options, struct store **ret_store);
+void store_close(struct store *store);
+
+/*
+ * The newest result of `key` whose conditions hold. -ENOENT: no file. -ESTALE: results are there and none holds.
+ * -EBADMSG: damaged (and removed). Opens one file. No `check`, or no conditions (size 0, `check` is not asked): it
+ * holds.
+ */
+int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+              struct entry **ret_entry);
+
+/*
+ * Publishes a result. Results of the same key that are already there stay behind it, newest first, except one with the
+ * same conditions' bytes (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum. Two processes
+ * that put at the same time may lose one another's result only where the file system has no locks.
+ */
+int store_put(struct store *store, const struct entry *entry);
+
+/* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; walks the directory (for
+ * the command, not for hosts). */
+struct store_usage {
+	uint64_t entries; /* files */
+	uint64_t results; /* not filled by store_usage(), which opens no entry: always 0 there */
+	uint64_t bytes;
+	uint64_t temporaries;
+};
+int store_usage(struct store *store, struct store_usage *ret_usage);
+
+/* Removes every entry and temporary (not the counters). Files that vanish meanwhile are fine. An error: what could be
+ * removed is. */
+int store_clear(struct store *store, struct store_usage *ret_removed);
+
+#endif

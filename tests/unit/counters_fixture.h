@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* counters_fixture: a private directory for counters (in `root`, made by nobody yet), and looks into it */
+#ifndef COUNTERS_FIXTURE_H
+#define COUNTERS_FIXTURE_H
+
+#include "cache/counters.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HITS   COUNTER_TOTAL_hits_memory
+#define MISSES COUNTER_TOTAL_misses
+
+/* Criterion gives every test a process of its own, so every test begins with counts of zero. */
+static char base[4096];
+static char root[4200];
+static char file[4300];
+
+static inline int remove_one(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+	(void)found;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static inline void set_up(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(base, sizeof(base), "%s/counters.XXXXXX", tmp != NULL ? tmp : "/tmp");
+	cr_assert_not_null(mkdtemp(base));
+	snprintf(root, sizeof(root), "%s/a/b/cache", base);
+	snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
+}
+
+static inline void tear_down(void)
+{
+	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline uint64_t total(enum counter counter)
+{
+	uint64_t values[COUNTER_COUNT];
+
+	cr_assert_eq(counters_read(root, values), 0);
+	return values[counter];
+}
+
+static inline int wait_for(pid_t child)
+{
+	int status = -1;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static inline bool exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static inline void damage(off_t at, unsigned char flip)
+{
+	unsigned char byte;
+	int fd = open(file, O_RDWR);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(pread(fd, &byte, 1, at), 1);
+	byte ^= flip;
+	cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
+	close(fd);
+}
+
+static inline off_t file_size(void)
+{
+	struct stat found;
+
+	cr_assert_eq(stat(file, &found), 0);
+	return found.st_size;
+}
+
+/* Forks until the child's counts go to the same file as those of `like`; others end at once. 0 in the child. */
+static inline pid_t fork_to_file_of(pid_t like)
+{
+	for (;;) {
+		pid_t child = fork();
+
+		cr_assert_geq(child, 0);
+		if (child == 0) {
+			if (((getpid() ^ like) & 15) != 0)
+				_exit(0);
+			return 0;
+		}
+		if (((child ^ like) & 15) == 0)
+			return child;
+		wait_for(child);
+	}
+}
+
+#endif

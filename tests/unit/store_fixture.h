@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_fixture: a private directory with a store in it, for each test
+ *
+ * Use: TestSuite(name, .init = fixture_open, .fini = fixture_close), then Store_test(suite, name) { ... }. At its end
+ * the test fails if a descriptor or a temporary file was left (Criterion does not count what fails in .fini).
+ */
+#ifndef TESTS_STORE_FIXTURE_H
+#define TESTS_STORE_FIXTURE_H
+
+#include "cache/store.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIXTURE_MAX_SIZE (UINT64_C(64) << 20)
+
+static struct fixture {
+	char base[200];
+	char root[220];
+	char path[320]; /* where the entry of fixture_key lies */
+	struct store *store;
+	int descriptors;
+} fixture;
+
+static const uint8_t fixture_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, [31] = 0x01};
+
+static inline int fixture_count_descriptors(void)
+{
+	DIR *names = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(names)) {
+		count++;
+	}
+	closedir(names);
+	return count;
+}
+
+static inline struct store *fixture_store(struct store_options options)
+{
+	struct store *store;
+
+	options.directory = options.directory ? options.directory : fixture.root;
+	options.max_size = options.max_size ? options.max_size : FIXTURE_MAX_SIZE;
+	cr_assert_eq(store_open(&options, &store), 0);
+	return store;
+}
+
+static inline void fixture_open(void)
+{
+	const char *parent = getenv("TMPDIR");
+	size_t i;
+	int at;
+
+	fixture.descriptors = fixture_count_descriptors();
+	(void)snprintf(fixture.base, sizeof(fixture.base), "%s/store-test-XXXXXX", parent ? parent : "/tmp");
+	cr_assert_not_null(mkdtemp(fixture.base));
+	(void)snprintf(fixture.root, sizeof(fixture.root), "%s/cache", fixture.base);
+	at = snprintf(fixture.path, sizeof(fixture.path), "%s/v1/ab/", fixture.root);
+	for (i = 1; i < ENTRY_KEY_BYTES; i++) {
+		at += snprintf(fixture.path + at, sizeof(fixture.path) - (size_t)at, "%02x", fixture_key[i]);
+	}
+	fixture.store = fixture_store((struct store_options){0});
+}
+
+static inline int fixture_remove(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+	(void)found;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static inline void fixture_expect_nothing_left(void)
+{
+	struct store_usage usage;
+
+	cr_expect(store_usage(fixture.store, &usage) != 0 || usage.temporaries == 0, "a temporary file was left");
+	cr_expect_eq(fixture_count_descriptors(), fixture.descriptors, "a descriptor was left open");
+}
+
+static inline void fixture_close(void)
+{
+	store_close(fixture.store);
+	(void)nftw(fixture.base, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+#define Store_test(suite, name)                \
+	static void suite##_##name(void);      \
+	Test(suite, name)                      \
+	{                                      \
+		suite##_##name();              \
+		fixture_expect_nothing_left(); \
+	}                                      \
+	static void suite##_##name(void)
+
+/* An entry with one section of `size` bytes and a number as its conditions (0: none). */
+static inline struct entry *fixture_entry(const uint8_t key[ENTRY_KEY_BYTES], int condition, size_t size)
+{
+	uint8_t *bytes = malloc(size ? size : 1);
+	struct section section = {.tag = 1, .value = condition, .bytes = bytes, .size = size};
+	struct entry *entry;
+
+	memset(bytes, condition, size);
+	cr_assert_eq(entry_build(key, 1, &condition, condition ? sizeof(condition) : 0, &section, 1, &entry), 0);
+	free(bytes);
+	return entry;
+}
+
+static inline int fixture_put_sized(struct store *store, int condition, size_t size)
+{
+	struct entry *entry = fixture_entry(fixture_key, condition, size);
+	int rc = store_put(store, entry);
+
+	entry_unref(entry);
+	return rc;
+}
+
+static inline int fixture_put(struct store *store, int condition)
+{
+	return fixture_put_sized(store, condition, 100);
+}
+
+/* The condition is looked for: *context. 0 takes the first. */
+static inline bool fixture_check(void *context, const void *conditions, size_t size)
+{
+	const int *wanted = context;
+
+	return size == sizeof(*wanted) && (*wanted == 0 || memcmp(conditions, wanted, size) == 0);
+}
+
+/* The condition of the result that was found, or a negative errno. */
+static inline int fixture_get(struct store *store, int wanted)
+{
+	struct entry *entry;
+	struct section section;
+	int rc = store_get(store, fixture_key, fixture_check, &wanted, &entry);
+
+	if (rc < 0) {
+		return rc;
+	}
+	cr_assert(entry_section(entry, 1, &section));
+	cr_assert(section.size == 0 || *(const uint8_t *)section.bytes == (uint8_t)section.value);
+	entry_unref(entry);
+	return section.value;
+}
+
+static inline bool fixture_exists(const char *path)
+{
+	struct stat found;
+
+	return lstat(path, &found) == 0;
+}
+
+static inline void fixture_write(const char *path, const void *bytes, size_t size)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	cr_assert(file >= 0);
+	cr_assert_eq(write(file, bytes, size), (ssize_t)size);
+	close(file);
+}
+
+/* malloc'ed */
+static inline uint8_t *fixture_read(const char *path, size_t *ret_size)
+{
+	struct stat found;
+	uint8_t *bytes;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	cr_assert(file >= 0 && fstat(file, &found) == 0);
+	bytes = malloc((size_t)found.st_size);
+	cr_assert_eq(read(file, bytes, (size_t)found.st_size), found.st_size);
+	close(file);
+	*ret_size = (size_t)found.st_size;
+	return bytes;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/counters_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+TestSuite(counters, .init = set_up, .fini = tear_down);
+
+Test(counters, every_counter_has_its_name_and_group)
+{
+	cr_expect_str_eq(counter_name(HITS), "hits_memory");
+	cr_expect_str_eq(counter_name(COUNTER_BYPASSED_time_macros), "time_macros");
+	cr_expect_str_eq(counter_name(COUNTER_ERRORS_internal), "internal");
+	cr_expect_eq(counter_group(MISSES), COUNTER_TOTAL);
+	cr_expect_eq(counter_group(COUNTER_BYPASSED_disabled), COUNTER_BYPASSED);
+	cr_expect_eq(counter_group(COUNTER_ERRORS_directory), COUNTER_ERRORS);
+}
+
+Test(counters, what_was_added_is_counted_here)
+{
+	counters_add(HITS, 1);
+	counters_add(HITS, 41);
+	cr_expect_eq(counters_here(HITS), 42);
+	cr_expect_eq(counters_here(MISSES), 0);
+}
+
+Test(counters, the_first_event_is_written_at_once)
+{
+	counters_add(MISSES, 3);
+	cr_assert_eq(counters_flush(root, false, false), 0);
+	cr_expect_eq(total(MISSES), 3);
+}
+
+Test(counters, a_second_event_right_after_is_not_written_until_forced)
+{
+	int flushed = 0;
+
+	/* a stall of the machine may make one of them late: then it is written, and the next one is right after it */
+	for (int i = 0; i < 10 && flushed != 1; i++) {
+		uint64_t before;
+
+		counters_add(MISSES, 1);
+		cr_assert_eq(counters_flush(root, false, true), 0);
+		before = total(MISSES);
+		counters_add(MISSES, 1);
+		cr_assert_eq(counters_flush(root, false, false), 0);
+		flushed = total(MISSES) == before;
+		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_expect_eq(total(MISSES), counters_here(MISSES));
+	}
+	cr_expect_eq(flushed, 1);
+}
+
+Test(counters, nothing_new_writes_nothing)
+{
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_not(exists(root));
+}
+
+Test(counters, a_directory_that_is_not_there_counts_nothing)
+{
+	cr_expect_eq(total(MISSES), 0);
+	cr_expect_eq(counters_zero(root), 0);
+	cr_expect_not(exists(root));
+}
+
+Test(counters, a_directory_that_is_no_absolute_path_is_refused)
+{
+	uint64_t values[COUNTER_COUNT];
+
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(NULL, false, true), -ENXIO);
+	cr_expect_eq(counters_flush("here", false, true), -EINVAL);
+	cr_expect_eq(counters_read(NULL, values), -ENXIO);
+	cr_expect_eq(counters_zero(NULL), -ENXIO);
+}
+
+Test(counters, processes_are_summed)
+{
+	counters_add(HITS, 1000);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	for (int i = 0; i < 20; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			counters_fork_child();
+			counters_add(HITS, 10);
+			counters_add(MISSES, 1);
+			_exit(counters_flush(root, false, true) != 0);
+		}
+		cr_assert_eq(wait_for(child), 0);
+	}
+	cr_expect_eq(total(HITS), 1200);
+	cr_expect_eq(total(MISSES), 20);
+}
+
+Test(counters, what_was_flushed_survives_a_kill)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		counters_fork_child();
+		counters_add(MISSES, 7);
+		if (counters_flush(root, false, false) != 0)
+			_exit(1);
+		raise(SIGKILL);
+	}
+	cr_assert(WIFSIGNALED(wait_for(child)));
+	cr_expect_eq(total(MISSES), 7);
+}
+
+Test(counters, a_forked_child_does_not_count_what_its_parent_has_not_written)
+{
+	pid_t child;
+
+	counters_add(MISSES, 5);
+	child = fork();
+	if (child == 0) {
+		counters_fork_child();
+		if (counters_here(MISSES) != 0)
+			_exit(2);
+		counters_add(MISSES, 1);
+		_exit(counters_flush(root, false, true) != 0);
+	}
+	cr_assert_eq(wait_for(child), 0);
+	cr_expect_eq(total(MISSES), 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 6);
+}
+
+Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
+{
+	pid_t child;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	counters_add(MISSES, 5);
+	child = fork();
+	if (child == 0)
+		_exit(counters_flush(root, false, true) != 0);
+	cr_assert_eq(wait_for(child), 0);
+	cr_expect_eq(total(MISSES), 1);
+}
+
+Test(counters, the_parent_goes_on_counting_after_a_fork)
+{
+	pid_t child;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	child = fork();
+	if (child == 0) {
+		counters_fork_child();
+		_exit(0);
+	}
+	cr_assert_eq(wait_for(child), 0);
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 2);
+}
+
+Test(counters, zero_forgets_what_was_written)
+{
+	counters_add(MISSES, 3);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_zero(root), 0);
+	cr_expect_eq(total(MISSES), 0);
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 1);
+}
+
+Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
+{
+	enum { PROCESSES = 8, ROUNDS = 200 };
+	pid_t children[PROCESSES];
+	pid_t like = getpid();
+
+	counters_add(HITS, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	for (int i = 0; i < PROCESSES; i++) {
+		children[i] = fork_to_file_of(like);
+		if (children[i] != 0)
+			continue;
+		counters_fork_child();
+		for (int round = 0; round < ROUNDS; round++) {
+			counters_add(MISSES, 1);
+			counters_flush(root, false, true); /* -EAGAIN: it stays counted */
+		}
+		while (counters_flush(root, false, true) == -EAGAIN)
+			;
+		_exit(counters_here(MISSES) != ROUNDS);
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		cr_assert_eq(wait_for(children[i]), 0);
+	cr_expect_eq(total(MISSES), PROCESSES * ROUNDS);
+}
+
+Test(counters, eight_processes_that_make_the_directory_at_once_lose_nothing)
+{
+	enum { PROCESSES = 8 };
+	pid_t children[PROCESSES];
+
+	for (int i = 0; i < PROCESSES; i++) {
+		children[i] = fork();
+		if (children[i] != 0)
+			continue;
+		counters_fork_child();
+		counters_add(MISSES, 1);
+		_exit(counters_flush(root, false, true) != 0);
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		cr_assert_eq(wait_for(children[i]), 0);
+	cr_expect_eq(total(MISSES), PROCESSES);
+}
+
+static void *hammer(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 2000; i++) {
+		counters_add(HITS, 1);
+		counters_flush(root, false, i % 50 == 0);
+	}
+	return NULL;
+}
+
+Test(counters, threads_that_count_and_flush_lose_nothing)
+{
+	pthread_t threads[8];
+
+	for (int i = 0; i < 8; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_here(HITS), 16000);
+	cr_expect_eq(total(HITS), 16000);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/counters_fixture.h"
+
+#include <sys/resource.h>
+
+TestSuite(counters_file, .init = set_up, .fini = tear_down);
+
+Test(counters_file, directories_and_file_are_private_whatever_the_umask)
+{
+	static const mode_t masks[] = {0, 022, 077, 0777};
+	char path[4400];
+	struct stat found;
+
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		mode_t before;
+
+		snprintf(root, sizeof(root), "%s/mask%zu", base, i);
+		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
+		before = umask(masks[i]);
+		counters_add(MISSES, 1);
+		cr_assert_eq(counters_flush(root, false, true), 0);
+		umask(before);
+		cr_assert_eq(stat(root, &found), 0);
+		cr_expect_eq(found.st_mode & 07777, 0700, "root, umask %o", masks[i]);
+		snprintf(path, sizeof(path), "%s/v1/stats", root);
+		cr_assert_eq(stat(path, &found), 0);
+		cr_expect_eq(found.st_mode & 07777, 0700, "stats, umask %o", masks[i]);
+		cr_assert_eq(stat(file, &found), 0);
+		cr_expect_eq(found.st_mode & 07777, 0600, "file, umask %o", masks[i]);
+	}
+}
+
+Test(counters_file, a_root_that_others_can_write_is_refused)
+{
+	char open_root[4300];
+
+	snprintf(open_root, sizeof(open_root), "%s/open", base);
+	cr_assert_eq(mkdir(open_root, 0700), 0);
+	cr_assert_eq(chmod(open_root, 0770), 0);
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(open_root, false, true), -EPERM);
+	cr_assert_eq(chmod(open_root, 0702), 0);
+	cr_expect_eq(counters_flush(open_root, false, true), -EPERM);
+	cr_expect_eq(rmdir(open_root), 0, "something was written");
+}
+
+Test(counters_file, a_file_that_others_can_write_is_refused)
+{
+	uint64_t values[COUNTER_COUNT];
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(chmod(file, 0602), 0);
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, false, true), -EPERM);
+	cr_expect_eq(counters_read(root, values), -EPERM);
+	cr_assert_eq(chmod(file, 0600), 0);
+	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 2);
+}
+
+Test(counters_file, a_root_that_the_group_shares_is_used_when_told_so)
+{
+	struct stat found;
+
+	counters_share(true);
+	counters_add(MISSES, 2);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 2);
+	cr_assert_eq(stat(root, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 02770);
+	cr_assert_eq(stat(file, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 0660);
+}
+
+Test(counters_file, a_link_in_place_of_the_file_is_not_followed)
+{
+	char target[4300];
+	int fd;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	snprintf(target, sizeof(target), "%s/target", base);
+	fd = open(target, O_CREAT | O_RDWR, 0600);
+	close(fd);
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(symlink(target, file), 0);
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, false, true), -ELOOP);
+	snprintf(file, sizeof(file), "%s", target);
+	cr_expect_eq(file_size(), 0);
+}
+
+Test(counters_file, a_pipe_in_place_of_the_file_does_not_hang)
+{
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(mkfifo(file, 0600), 0);
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, false, true), -EPERM);
+}
+
+Test(counters_file, read_only_writes_nothing)
+{
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, true, true), 0);
+	cr_expect_not(exists(root));
+	cr_expect_eq(counters_here(MISSES), 1);
+}
+
+Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lost)
+{
+	pid_t child;
+
+	if (geteuid() != 0) {
+		tear_down(); /* a skipped test is not finished */
+		cr_skip("needs root, to become somebody for whom permissions count");
+	}
+	cr_assert_eq(chmod(base, 0755), 0);
+	snprintf(root, sizeof(root), "%s/ro", base);
+	cr_assert_eq(mkdir(root, 0700), 0);
+	cr_assert_eq(chown(root, 65534, 65534), 0);
+	cr_assert_eq(chmod(root, 0500), 0);
+	child = fork();
+	if (child == 0) {
+		counters_fork_child();
+		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+			_exit(9);
+		counters_add(MISSES, 5);
+		if (counters_flush(root, false, true) != -EACCES)
+			_exit(1);
+		chmod(root, 0700);
+		if (counters_flush(root, false, true) != 0)
+			_exit(2);
+		_exit(0);
+	}
+	cr_assert_eq(wait_for(child), 0);
+	cr_assert_eq(chown(root, 0, 0), 0);
+	snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)child & 15);
+	cr_assert_eq(chown(file, 0, 0), 0);
+	cr_expect_eq(total(MISSES), 5);
+}
+
+Test(counters_file, a_file_size_limit_does_not_kill_the_process)
+{
+	struct rlimit none = {0, 0};
+	struct rlimit before;
+
+	counters_add(MISSES, 1);
+	getrlimit(RLIMIT_FSIZE, &before);
+	none.rlim_max = before.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	cr_expect_eq(counters_flush(root, false, true), -EFBIG);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 1);
+}
+
+Test(counters_file, no_descriptor_stays_open)
+{
+	int before = dup(0);
+	int after;
+
+	close(before);
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 1);
+	cr_assert_eq(counters_zero(root), 0);
+	after = dup(0);
+	close(after);
+	cr_expect_eq(after, before);
+}
+
+Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
+{
+	off_t size;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	size = file_size();
+	for (off_t at = 0; at < size; at++) {
+		for (unsigned bit = 0; bit < 8; bit++) {
+			damage(at, (unsigned char)(1u << bit));
+			cr_assert_eq(total(MISSES), 0, "bit %u of byte %ld went unseen", bit, (long)at);
+			damage(at, (unsigned char)(1u << bit));
+		}
+	}
+	cr_expect_eq(total(MISSES), 1);
+	damage(size - 1, 1);
+	counters_add(MISSES, 4);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 4);
+}
+
+Test(counters_file, a_file_cut_short_anywhere_starts_anew)
+{
+	off_t size;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	size = file_size();
+	for (off_t length = 0; length < size; length++) {
+		cr_assert_eq(truncate(file, length), 0);
+		cr_assert_eq(total(MISSES), 0);
+		counters_add(MISSES, 2);
+		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(total(MISSES), 2, "cut at %ld", (long)length);
+	}
+}
+
+Test(counters_file, sums_do_not_wrap)
+{
+	counters_add(MISSES, UINT64_MAX - 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	counters_fork_child();
+	counters_add(MISSES, 5);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), UINT64_MAX);
+}
+
+Test(counters_file, a_lock_that_is_held_for_long_delays_but_loses_nothing)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd;
+
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &whole), 0);
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, false, true), -EAGAIN);
+	close(fd);
+	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(MISSES), 2);
+}

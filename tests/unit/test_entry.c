@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* entry: round trips, and bytes that are not what entry_build() made */
+#include "cache/entry.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* The file format, written down a second time: a change of it needs a new ENTRY_FORMAT. */
+#define AT_FORMAT          8
+#define AT_SECTION_COUNT   12
+#define AT_KEY             16
+#define AT_TOTAL_SIZE      48
+#define AT_CONDITIONS_SIZE 56
+#define AT_BODY_SUM        96
+#define AT_HEADER_SUM      176
+
+static const uint8_t key[ENTRY_KEY_BYTES] = {1, 2, 3, 4, [31] = 99};
+
+static struct entry *build(size_t conditions_size, const struct section *sections, size_t count)
+{
+	static uint8_t conditions[100000];
+	struct entry *entry;
+
+	memset(conditions, 'c', sizeof(conditions));
+	cr_assert_eq(entry_build(key, 12345, conditions, conditions_size, sections, count, &entry), 0);
+	return entry;
+}
+
+/* An entry of 20 bytes of conditions and sections of 5, 0 and 16 bytes. */
+static struct entry *build_small(void)
+{
+	struct section sections[] = {{7, -1, "hello", 5}, {8, 6, NULL, 0}, {9, 0, "0123456789abcdef", 16}};
+
+	return build(20, sections, 3);
+}
+
+/* A malloc'ed copy, so that a read past the end is seen by the address sanitizer. */
+static uint8_t *copy_of(const struct entry *entry, size_t *ret_size)
+{
+	const void *bytes = entry_bytes(entry, ret_size);
+	uint8_t *copy = malloc(*ret_size);
+
+	memcpy(copy, bytes, *ret_size);
+	return copy;
+}
+
+static uint8_t *small_bytes(size_t *ret_size)
+{
+	struct entry *entry = build_small();
+	uint8_t *bytes = copy_of(entry, ret_size);
+
+	entry_unref(entry);
+	return bytes;
+}
+
+static void seal(uint8_t *bytes, size_t at, const void *from, size_t size)
+{
+	XXH128_hash_t hash = XXH3_128bits(from, size);
+
+	memcpy(bytes + at, &hash.low64, 8);
+	memcpy(bytes + at + 8, &hash.high64, 8);
+}
+
+static void seal_header(uint8_t *bytes)
+{
+	seal(bytes, AT_HEADER_SUM, bytes, AT_HEADER_SUM);
+}
+
+/* What a forger would do: both checksums are right afterwards. */
+static void seal_body(uint8_t *bytes, size_t size)
+{
+	struct entry_info info;
+
+	cr_assert_eq(entry_parse_header(bytes, size, size, &info), 0);
+	seal(bytes, AT_BODY_SUM, bytes + info.body_offset, size - info.body_offset);
+	seal_header(bytes);
+}
+
+static int adopt(uint8_t *bytes, size_t size)
+{
+	struct entry *entry;
+	int rc = entry_adopt(bytes, size, &entry);
+
+	if (rc == 0) {
+		entry_unref(entry);
+	}
+	return rc;
+}
+
+Test(entry, gives_back_what_it_was_built_from)
+{
+	static uint8_t large[3000001];
+	struct section sections[] = {{1, -5, "abc", 3}, {2, 0, large, sizeof(large)}, {3, 7, NULL, 0}, {4, 1, "x", 1}};
+	struct entry *built;
+	struct entry *adopted;
+	struct section got;
+	uint8_t *bytes;
+	size_t size;
+	size_t i;
+
+	memset(large, 0x5a, sizeof(large));
+	built = build(77, sections, 4);
+	bytes = copy_of(built, &size);
+	cr_assert_eq(entry_adopt(bytes, size, &adopted), 0);
+	entry_unref(built);
+	cr_assert_arr_eq(entry_info(adopted)->key, key, sizeof(key));
+	cr_assert_eq(entry_info(adopted)->cost_ns, 12345);
+	cr_assert_gt(entry_info(adopted)->created_ns, 0);
+	cr_assert_eq(((const char *)entry_conditions(adopted, &size))[76], 'c');
+	cr_assert_eq(size, 77);
+	for (i = 0; i < 4; i++) {
+		cr_assert(entry_section_at(adopted, i, &got));
+		cr_assert_eq(got.tag, sections[i].tag);
+		cr_assert_eq(got.value, sections[i].value);
+		cr_assert_eq(got.size, sections[i].size);
+		cr_assert(got.size == 0 || memcmp(got.bytes, sections[i].bytes, got.size) == 0);
+		cr_assert_eq((uintptr_t)got.bytes % 16, 0);
+	}
+	cr_assert_not(entry_section_at(adopted, 4, &got));
+	entry_unref(adopted);
+}
+
+Test(entry, may_have_neither_conditions_nor_sections)
+{
+	struct entry *entry;
+	struct section got;
+	uint8_t *bytes;
+	size_t size;
+
+	cr_assert_eq(entry_build(key, 0, NULL, 0, NULL, 0, &entry), 0);
+	bytes = copy_of(entry, &size);
+	cr_assert_eq(size, ENTRY_HEADER_BYTES);
+	cr_assert_not(entry_section(entry, 0, &got));
+	entry_unref(entry);
+	cr_assert_eq(entry_adopt(bytes, size, &entry), 0);
+	cr_assert_not(entry_section_at(entry, 0, &got));
+	entry_unref(entry);
+}
+
+Test(entry, holds_sixty_four_sections_and_no_more)
+{
+	struct section sections[ENTRY_SECTIONS_MAX + 1] = {0};
+	struct section got;
+	struct entry *entry;
+
+	sections[ENTRY_SECTIONS_MAX - 1] = (struct section){.tag = 42, .value = 17, .bytes = "z", .size = 1};
+	entry = build(0, sections, ENTRY_SECTIONS_MAX);
+	cr_assert(entry_section(entry, 42, &got));
+	cr_assert_eq(got.value, 17);
+	entry_unref(entry);
+	cr_assert_eq(entry_build(key, 0, NULL, 0, sections, ENTRY_SECTIONS_MAX + 1, &entry), -EINVAL);
+}
+
+Test(entry, finds_the_first_section_of_a_tag)
+{
+	struct section sections[] = {{5, 1, "one", 3}, {5, 2, "two", 3}};
+	struct entry *entry = build(0, sections, 2);
+	struct section got;
+
+	cr_assert(entry_section(entry, 5, &got));
+	cr_assert_eq(got.value, 1);
+	cr_assert_not(entry_section(entry, 6, &got));
+	entry_unref(entry);
+}
+
+Test(entry, refuses_parts_that_cannot_be)
+{
+	struct section missing = {1, 0, NULL, 1};
+	struct section huge = {1, 0, "", ENTRY_BYTES_MAX};
+	struct section wrapping = {1, 0, "", SIZE_MAX};
+	struct section halves[] = {{1, 0, "", ENTRY_BYTES_MAX / 2}, {1, 0, "", ENTRY_BYTES_MAX / 2}};
+	struct entry *entry = NULL;
+
+	cr_assert_eq(entry_build(key, 0, NULL, 0, &missing, 1, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, NULL, 0, &huge, 1, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, NULL, 0, &wrapping, 1, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, NULL, 0, halves, 2, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, NULL, 0, NULL, 1, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, NULL, 5, NULL, 0, &entry), -EINVAL);
+	cr_assert_eq(entry_build(key, 0, "", SIZE_MAX, NULL, 0, &entry), -EINVAL);
+	cr_assert_null(entry);
+}
+
+Test(entry, header_tells_lengths_before_the_rest_is_read)
+{
+	struct entry_info info;
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+
+	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, size, &info), 0);
+	cr_assert_eq(info.total_size, size);
+	cr_assert_eq(info.conditions_size, 20);
+	cr_assert_eq(info.body_offset, ENTRY_HEADER_BYTES + 32);
+	cr_assert_eq(info.section_count, 3);
+	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES - 1, size, &info), -EBADMSG);
+	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, size - 1, &info), -EBADMSG);
+	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, UINT64_MAX, &info), 0);
+	free(bytes);
+}
+
+Test(entry, with_any_bit_flipped_is_refused)
+{
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	size_t bit;
+
+	for (bit = 0; bit < size * 8; bit++) {
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		cr_assert_eq(adopt(bytes, size), -EBADMSG, "bit %zu", bit);
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	cr_assert_eq(adopt(bytes, size), 0);
+}
+
+Test(entry, of_any_shorter_length_is_refused)
+{
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	size_t length;
+
+	for (length = 0; length < size; length++) {
+		uint8_t *part = malloc(length ? length : 1);
+
+		memcpy(part, bytes, length);
+		cr_assert_eq(adopt(part, length), -EBADMSG, "length %zu", length);
+		free(part);
+	}
+	free(bytes);
+}
+
+Test(entry, is_taken_with_bytes_behind_it)
+{
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	struct entry *entry;
+	size_t got;
+
+	bytes = realloc(bytes, size + 100);
+	cr_assert_eq(entry_adopt(bytes, size + 100, &entry), 0);
+	(void)entry_bytes(entry, &got);
+	cr_assert_eq(got, size);
+	entry_unref(entry);
+}
+
+Test(entry, with_hostile_lengths_under_a_right_checksum_is_refused)
+{
+	static const uint64_t hostile[] = {0,
+	                                   1,
+	                                   15,
+	                                   16,
+	                                   191,
+	                                   192,
+	                                   193,
+	                                   208,
+	                                   1u << 20,
+	                                   0x7ffffff0,
+	                                   0x80000000,
+	                                   0xfffffff0,
+	                                   UINT32_MAX,
+	                                   1ull << 32,
+	                                   1ull << 62,
+	                                   1ull << 63,
+	                                   UINT64_MAX - 191,
+	                                   UINT64_MAX - 15,
+	                                   UINT64_MAX};
+	static const size_t fields[] = {AT_TOTAL_SIZE, AT_CONDITIONS_SIZE};
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	size_t field;
+	size_t i;
+
+	for (field = 0; field < 2; field++) {
+		for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+			uint64_t kept;
+
+			memcpy(&kept, bytes + fields[field], 8);
+			memcpy(bytes + fields[field], &hostile[i], 8);
+			seal_header(bytes);
+			cr_assert_eq(adopt(bytes, size), -EBADMSG, "field %zu value %zu", field, i);
+			memcpy(bytes + fields[field], &kept, 8);
+		}
+	}
+	for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		uint32_t count = (uint32_t)hostile[i];
+
+		memcpy(bytes + AT_SECTION_COUNT, &count, 4);
+		seal_header(bytes);
+		cr_assert_eq(adopt(bytes, size), -EBADMSG, "count %u", count);
+	}
+	free(bytes);
+}
+
+Test(entry, with_a_hostile_section_table_under_right_checksums_is_refused)
+{
+	static const uint32_t hostile[] = {0,   1,    15,         16,         17,         31,        32,
+	                                   192, 224,  240,        272,        288,        304,       320,
+	                                   400, 1000, 0x7ffffff0, 0x80000000, 0xfffffff0, UINT32_MAX};
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	size_t table = ENTRY_HEADER_BYTES + 32;
+	size_t row;
+	size_t i;
+
+	for (row = 0; row < 3; row++) {
+		for (i = 0; i < 2 * sizeof(hostile) / sizeof(hostile[0]); i++) {
+			uint8_t *field = bytes + table + row * 16 + (i % 2 ? 12 : 8);
+			uint32_t kept;
+			bool same_slots;
+
+			memcpy(&kept, field, 4);
+			memcpy(field, &hostile[i / 2], 4);
+			/* another size in the same 16 bytes moves no section: only its padding becomes part of it */
+			same_slots =
+			    (i % 2 ? (kept + 15) / 16 == ((uint64_t)hostile[i / 2] + 15) / 16 : kept == hostile[i / 2]);
+			seal_body(bytes, size);
+			cr_assert_eq(adopt(bytes, size), same_slots ? 0 : -EBADMSG, "row %zu value %zu", row, i);
+			if (same_slots) {
+				bytes = small_bytes(&size); /* the old ones went with the entry */
+				field = bytes + table + row * 16 + (i % 2 ? 12 : 8);
+			}
+			memcpy(field, &kept, 4);
+		}
+	}
+	free(bytes);
+}
+
+Test(entry, of_another_format_is_refused)
+{
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+	uint32_t format = ENTRY_FORMAT + 1;
+
+	memcpy(bytes + AT_FORMAT, &format, 4);
+	seal_header(bytes);
+	cr_assert_eq(adopt(bytes, size), -EBADMSG);
+	free(bytes);
+}
+
+Test(entry, conditions_are_checked_alone)
+{
+	struct entry_info info;
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+
+	cr_assert_eq(entry_parse_header(bytes, size, size, &info), 0);
+	bytes = realloc(bytes, info.body_offset);
+	cr_assert(entry_conditions_sound(bytes, &info));
+	bytes[ENTRY_HEADER_BYTES + 19] ^= 1;
+	cr_assert_not(entry_conditions_sound(bytes, &info));
+	free(bytes);
+}
+
+Test(entry, key_in_the_bytes_is_the_one_it_was_built_with)
+{
+	size_t size;
+	uint8_t *bytes = small_bytes(&size);
+
+	cr_assert_arr_eq(bytes + AT_KEY, key, sizeof(key));
+	free(bytes);
+}
+
+static void *share(void *context)
+{
+	struct entry *entry = context;
+	struct section got;
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		entry_ref(entry);
+		(void)entry_section(entry, 9, &got);
+		entry_unref(entry);
+	}
+	entry_unref(entry);
+	return NULL;
+}
+
+Test(entry, is_shared_between_threads)
+{
+	struct entry *entry = build_small();
+	pthread_t threads[4];
+	struct section got;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		cr_assert_eq(pthread_create(&threads[i], NULL, share, entry_ref(entry)), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	cr_assert(entry_section(entry, 9, &got));
+	cr_assert_eq(memcmp(got.bytes, "0123456789abcdef", 16), 0);
+	entry_unref(entry);
+	entry_unref(NULL);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/settings.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A tiny environment: pairs of name and value, ended by NULL. */
+static const char *const *environment;
+
+static const char *look_up(const char *name)
+{
+	for (const char *const *pair = environment; pair[0] != NULL; pair += 2) {
+		if (strcmp(pair[0], name) == 0)
+			return pair[1];
+	}
+	return NULL;
+}
+
+static struct settings read_from(const char *const *pairs)
+{
+	struct settings settings;
+
+	memset(&settings, 0xa5, sizeof(settings));
+	environment = pairs;
+	cr_assert_eq(settings_read(look_up, &settings), 0);
+	return settings;
+}
+
+#define READ(...) read_from((const char *const[]){__VA_ARGS__, NULL})
+
+static bool complained(const struct settings *settings, const char *name)
+{
+	for (int i = 0; i < settings->complaint_count; i++) {
+		if (strcmp(settings->complaints[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+Test(settings, sizes_take_units_of_1024_in_either_case)
+{
+	static const struct {
+		const char *text;
+		uint64_t size;
+	} good[] = {{"0", 0},
+	            {"1", 1},
+	            {"007", 7},
+	            {"4096", 4096},
+	            {"12B", 12},
+	            {"1k", 1024},
+	            {"64M", 67108864},
+	            {"64m", 67108864},
+	            {"64MB", 67108864},
+	            {"64MiB", 67108864},
+	            {"64mib", 67108864},
+	            {"5G", UINT64_C(5) << 30},
+	            {"2T", UINT64_C(2) << 40},
+	            {"0G", 0},
+	            {"9223372036854775807", INT64_MAX},
+	            {"8388607T", UINT64_C(8388607) << 40}};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		uint64_t size = 12345;
+
+		cr_expect_eq(settings_parse_size(good[i].text, &size), 0, "%s", good[i].text);
+		cr_expect_eq(size, good[i].size, "%s gave %llu", good[i].text, (unsigned long long)size);
+	}
+}
+
+Test(settings, what_is_no_size_is_refused_and_leaves_the_result_alone)
+{
+	static const char *const bad[] = {"",
+	                                  " ",
+	                                  " 5",
+	                                  "5 ",
+	                                  "5X",
+	                                  "X",
+	                                  "G",
+	                                  "B",
+	                                  "iB",
+	                                  "-1",
+	                                  "+1",
+	                                  "1.5G",
+	                                  "5GG",
+	                                  "5GiBs",
+	                                  "5iB",
+	                                  "5Gi",
+	                                  "0x10",
+	                                  "1e3",
+	                                  "9223372036854775808",
+	                                  "18446744073709551616",
+	                                  "18446744073709551617",
+	                                  "99999999999999999999999999",
+	                                  "8388608T",
+	                                  "9007199254740992K",
+	                                  "5P",
+	                                  "\xff",
+	                                  "5\xc7",
+	                                  "5\x87"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint64_t size = 12345;
+
+		cr_expect_eq(settings_parse_size(bad[i], &size), -EINVAL, "'%s'", bad[i]);
+		cr_expect_eq(size, 12345, "'%s'", bad[i]);
+	}
+}
+
+Test(settings, an_empty_environment_gives_the_defaults)
+{
+	struct settings settings = READ("HOME", "/home/ann");
+
+	cr_expect_str_eq(settings.directory, "/home/ann/.cache/nvrtccache");
+	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
+	cr_expect_eq(settings.memory_size, UINT64_C(64) << 20);
+	cr_expect_eq(settings.wait, 120);
+	cr_expect_eq(settings.log_level, 2);
+	cr_expect_not(settings.disable || settings.read_only || settings.recache || settings.verify ||
+	              settings.shared || settings.fsync || settings.stats || settings.sloppy_time_macros);
+	cr_expect_null(settings.lower);
+	cr_expect_null(settings.namespace_name);
+	cr_expect_null(settings.log);
+	cr_expect_null(settings.trace);
+	cr_expect_eq(settings.complaint_count, 0);
+	settings_free(&settings);
+}
+
+Test(settings, every_word_for_yes_and_no_is_taken)
+{
+	static const char *const yes[] = {"1", "yes", "true", "on", "YES", "True", "oN"};
+	static const char *const no[] = {"0", "no", "false", "off", "NO", "False", "oFF"};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_DISABLE", yes[i]);
+
+		cr_expect(settings.disable, "%s", yes[i]);
+		cr_expect_eq(settings.complaint_count, 0);
+		settings_free(&settings);
+	}
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_DISABLE", no[i]);
+
+		cr_expect_not(settings.disable, "%s", no[i]);
+		cr_expect_eq(settings.complaint_count, 0);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, a_bad_yes_or_no_is_named_and_the_default_stands)
+{
+	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_VERIFY", bad[i]);
+
+		cr_expect_not(settings.verify, "%s", bad[i]);
+		cr_expect_eq(settings.complaint_count, 1);
+		cr_expect(complained(&settings, "NVRTCCACHE_VERIFY"));
+		settings_free(&settings);
+	}
+}
+
+Test(settings, a_bad_size_is_named_and_the_default_stands)
+{
+	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "1.5G", "NVRTCCACHE_MEM_SIZE", "32M");
+
+	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
+	cr_expect_eq(settings.memory_size, UINT64_C(32) << 20);
+	cr_expect_eq(settings.complaint_count, 1);
+	cr_expect(complained(&settings, "NVRTCCACHE_MAX_SIZE"));
+	settings_free(&settings);
+}
+
+Test(settings, an_empty_variable_counts_as_unset)
+{
+	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "", "NVRTCCACHE_DISABLE", "", "NVRTCCACHE_DIR", "",
+	                                "NVRTCCACHE_LOG", "", "HOME", "/h");
+
+	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
+	cr_expect_str_eq(settings.directory, "/h/.cache/nvrtccache");
+	cr_expect_null(settings.log);
+	cr_expect_eq(settings.complaint_count, 0);
+	settings_free(&settings);
+}
+
+Test(settings, seconds_are_whole_numbers)
+{
+	static const char *const bad[] = {"-1", "1s", "1.5", "4294967296", " 1", "forever"};
+	struct settings settings = READ("NVRTCCACHE_WAIT", "0");
+
+	cr_expect_eq(settings.wait, 0);
+	settings_free(&settings);
+	settings = READ("NVRTCCACHE_WAIT", "4294967295");
+	cr_expect_eq(settings.wait, 4294967295u);
+	settings_free(&settings);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		settings = READ("NVRTCCACHE_WAIT", bad[i]);
+		cr_expect_eq(settings.wait, 120, "%s", bad[i]);
+		cr_expect(complained(&settings, "NVRTCCACHE_WAIT"), "%s", bad[i]);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, levels_have_names_and_digits)
+{
+	static const struct {
+		const char *text;
+		int level;
+	} good[] = {{"error", 1}, {"warning", 2}, {"info", 3}, {"debug", 4}, {"DEBUG", 4},
+	            {"1", 1},     {"2", 2},       {"3", 3},    {"4", 4}};
+	static const char *const bad[] = {"0", "5", "44", "warn", "verbose"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_LOG_LEVEL", good[i].text);
+
+		cr_expect_eq(settings.log_level, good[i].level, "%s", good[i].text);
+		cr_expect_eq(settings.complaint_count, 0);
+		settings_free(&settings);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_LOG_LEVEL", bad[i]);
+
+		cr_expect_eq(settings.log_level, 2, "%s", bad[i]);
+		cr_expect(complained(&settings, "NVRTCCACHE_LOG_LEVEL"));
+		settings_free(&settings);
+	}
+}
+
+Test(settings, the_directory_comes_from_the_first_absolute_place)
+{
+	static const struct {
+		const char *directory, *xdg, *home, *result;
+		int complaints;
+	} cases[] = {{"/d", "/x", "/h", "/d", 0},
+	             {"/d/", "/x", "/h", "/d", 0},
+	             {"/d///", NULL, NULL, "/d", 0},
+	             {"/", NULL, NULL, "/", 0},
+	             {NULL, "/x", "/h", "/x/nvrtccache", 0},
+	             {NULL, "/x/", "/h", "/x/nvrtccache", 0},
+	             {NULL, "x", "/h", "/h/.cache/nvrtccache", 0},
+	             {NULL, "", "/h/", "/h/.cache/nvrtccache", 0},
+	             {NULL, NULL, "/", "/.cache/nvrtccache", 0},
+	             {"d", "/x", "/h", "/x/nvrtccache", 1},
+	             {"~/d", NULL, "/h", "/h/.cache/nvrtccache", 1},
+	             {"d", NULL, NULL, NULL, 1},
+	             {NULL, NULL, NULL, NULL, 0},
+	             {NULL, "x", "h", NULL, 0},
+	             {NULL, NULL, "", NULL, 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *pairs[7] = {NULL};
+		size_t used = 0;
+		struct settings settings;
+
+		if (cases[i].directory != NULL) {
+			pairs[used++] = "NVRTCCACHE_DIR";
+			pairs[used++] = cases[i].directory;
+		}
+		if (cases[i].xdg != NULL) {
+			pairs[used++] = "XDG_CACHE_HOME";
+			pairs[used++] = cases[i].xdg;
+		}
+		if (cases[i].home != NULL) {
+			pairs[used++] = "HOME";
+			pairs[used++] = cases[i].home;
+		}
+		settings = read_from(pairs);
+		if (cases[i].result == NULL)
+			cr_expect_null(settings.directory, "case %zu", i);
+		else
+			cr_expect_str_eq(settings.directory, cases[i].result, "case %zu", i);
+		cr_expect_eq(settings.complaint_count, cases[i].complaints, "case %zu", i);
+		cr_expect_eq(complained(&settings, "NVRTCCACHE_DIR"), cases[i].complaints == 1, "case %zu", i);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, lower_caches_have_absolute_paths)
+{
+	static const char *const bad[] = {"a", "/a:b", "b:/a", "./a", "/a:~/b"};
+	struct settings settings = READ("NVRTCCACHE_LOWER", "/a:/b/c::/d:");
+
+	cr_expect_str_eq(settings.lower, "/a:/b/c::/d:");
+	cr_expect_eq(settings.complaint_count, 0);
+	settings_free(&settings);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		settings = READ("NVRTCCACHE_LOWER", bad[i]);
+		cr_expect_null(settings.lower, "%s", bad[i]);
+		cr_expect(complained(&settings, "NVRTCCACHE_LOWER"), "%s", bad[i]);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, sloppiness_is_a_list_of_known_words)
+{
+	static const struct {
+		const char *text;
+		bool time_macros;
+		int complaints;
+	} cases[] = {{"time_macros", true, 0},
+	             {"time_macros,time_macros", true, 0},
+	             {", time_macros ", true, 0},
+	             {"time_macros,locale", true, 1},
+	             {"locale", false, 1},
+	             {"time_macro", false, 1},
+	             {"time_macrosx", false, 1},
+	             {"TIME_MACROS", false, 1},
+	             {",", false, 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_SLOPPINESS", cases[i].text);
+
+		cr_expect_eq(settings.sloppy_time_macros, cases[i].time_macros, "%s", cases[i].text);
+		cr_expect_eq(settings.complaint_count, cases[i].complaints, "%s", cases[i].text);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, more_complaints_than_there_is_room_for_do_no_harm)
+{
+	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "x", "NVRTCCACHE_MEM_SIZE", "x", "NVRTCCACHE_DISABLE",
+	                                "x", "NVRTCCACHE_READONLY", "x", "NVRTCCACHE_RECACHE", "x", "NVRTCCACHE_VERIFY",
+	                                "x", "NVRTCCACHE_SHARED", "x", "NVRTCCACHE_FSYNC", "x", "NVRTCCACHE_WAIT", "x",
+	                                "NVRTCCACHE_LOG_LEVEL", "x", "NVRTCCACHE_STATS", "x", "NVRTCCACHE_DIR", "x");
+
+	cr_expect_eq(settings.complaint_count, SETTINGS_COMPLAINTS_MAX);
+	cr_expect_eq(settings.log_level, 2);
+	cr_expect_null(settings.directory);
+	settings_free(&settings);
+}
+
+Test(settings, texts_are_copies)
+{
+	char value[] = "run.log";
+	struct settings settings = READ("NVRTCCACHE_LOG", value, "NVRTCCACHE_NAMESPACE", "blue");
+
+	value[0] = 'X';
+	cr_expect_str_eq(settings.log, "run.log");
+	cr_expect_str_eq(settings.namespace_name, "blue");
+	settings_free(&settings);
+}
+
+Test(settings, freeing_twice_is_harmless)
+{
+	struct settings settings = READ("HOME", "/h", "NVRTCCACHE_LOG", "l");
+
+	settings_free(&settings);
+	settings_free(&settings);
+	cr_expect_null(settings.directory);
+	cr_expect_null(settings.log);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* store: what is put is found again, by threads and processes too */
+#include "store_fixture.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+TestSuite(store, .init = fixture_open, .fini = fixture_close);
+
+Store_test(store, without_a_file_misses)
+{
+	cr_assert_eq(fixture_get(fixture.store, 0), -ENOENT);
+	cr_assert_not(fixture_exists(fixture.root), "a look-up made the directory");
+}
+
+Store_test(store, gives_back_the_bytes_that_were_put)
+{
+	static uint8_t large[5000];
+	struct section sections[] = {{1, 6, "log", 3}, {2, 0, large, sizeof(large)}, {3, 0, NULL, 0}};
+	struct entry *put;
+	struct entry *got;
+	size_t put_size;
+	size_t got_size;
+
+	memset(large, 7, sizeof(large));
+	cr_assert_eq(entry_build(fixture_key, 99, "abc", 3, sections, 3, &put), 0);
+	cr_assert_eq(store_put(fixture.store, put), 0);
+	cr_assert_eq(store_get(fixture.store, fixture_key, NULL, NULL, &got), 0);
+	(void)entry_bytes(put, &put_size);
+	(void)entry_bytes(got, &got_size);
+	cr_assert_eq(put_size, got_size);
+	cr_assert_arr_eq(entry_bytes(put, &put_size), entry_bytes(got, &got_size), put_size);
+	entry_unref(put);
+	entry_unref(got);
+}
+
+Store_test(store, gives_back_entries_of_every_size)
+{
+	static const size_t sizes[] = {0, 1, 15, 16, 17, 65536, (1 << 20) - 300, (1 << 20) - 224, 1 << 20, 3 << 20};
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		cr_assert_eq(fixture_put_sized(fixture.store, 5, sizes[i]), 0);
+		cr_assert_eq(fixture_get(fixture.store, 5), 5, "size %zu", sizes[i]);
+	}
+}
+
+Store_test(store, does_not_ask_the_check_where_there_are_no_conditions)
+{
+	cr_assert_eq(fixture_put(fixture.store, 0), 0);
+	cr_assert_eq(fixture_get(fixture.store, 3), 0);
+}
+
+Store_test(store, says_when_no_result_holds)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_get(fixture.store, 2), -ESTALE);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+}
+
+Store_test(store, finds_older_results_behind_newer_ones)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	cr_assert_eq(fixture_put(fixture.store, 3), 0);
+	cr_assert_eq(fixture_get(fixture.store, 0), 3, "the newest comes first");
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	cr_assert_eq(fixture_get(fixture.store, 3), 3);
+}
+
+Store_test(store, finds_older_results_in_large_files)
+{
+	cr_assert_eq(fixture_put_sized(fixture.store, 1, 900000), 0);
+	cr_assert_eq(fixture_put_sized(fixture.store, 2, 700000), 0);
+	cr_assert_eq(fixture_put_sized(fixture.store, 3, 10), 0);
+	cr_assert_eq(fixture_get(fixture.store, 0), 3);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	cr_assert_eq(fixture_get(fixture.store, 4), -ESTALE);
+}
+
+Store_test(store, replaces_a_result_of_the_same_conditions)
+{
+	size_t first;
+	size_t second;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	free(fixture_read(fixture.path, &first));
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	free(fixture_read(fixture.path, &second));
+	cr_assert_eq(first, second);
+	cr_assert_eq(fixture_get(fixture.store, 0), 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+}
+
+Store_test(store, keeps_the_newest_sixteen_of_seventeen)
+{
+	size_t sixteen = 0;
+	size_t now;
+	int i;
+
+	for (i = 1; i <= 17; i++) {
+		cr_assert_eq(fixture_put(fixture.store, i), 0);
+		free(fixture_read(fixture.path, &now));
+		sixteen = i == 16 ? now : sixteen;
+	}
+	cr_assert_eq(now, sixteen);
+	cr_assert_eq(fixture_get(fixture.store, 0), 17);
+	cr_assert_eq(fixture_get(fixture.store, 1), -ESTALE);
+	for (i = 2; i <= 17; i++) {
+		cr_assert_eq(fixture_get(fixture.store, i), i);
+	}
+}
+
+Store_test(store, keeps_results_of_one_key_below_an_eighth_of_the_cap)
+{
+	struct store *small = fixture_store((struct store_options){.max_size = UINT64_C(80000)});
+
+	cr_assert_eq(fixture_put_sized(small, 1, 9900), -EFBIG);
+	cr_assert_eq(fixture_get(small, 0), -ENOENT);
+	cr_assert_eq(fixture_put_sized(small, 1, 4000), 0);
+	cr_assert_eq(fixture_put_sized(small, 2, 4000), 0);
+	cr_assert_eq(fixture_put_sized(small, 3, 4000), 0);
+	cr_assert_eq(fixture_get(small, 3), 3);
+	cr_assert_eq(fixture_get(small, 2), 2);
+	cr_assert_eq(fixture_get(small, 1), -ESTALE);
+	store_close(small);
+}
+
+Store_test(store, keeps_keys_apart)
+{
+	uint8_t other[ENTRY_KEY_BYTES];
+	struct entry *entry;
+
+	memcpy(other, fixture_key, sizeof(other));
+	other[31] ^= 1;
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(store_get(fixture.store, other, NULL, NULL, &entry), -ENOENT);
+}
+
+Store_test(store, without_a_directory_refuses_everything)
+{
+	struct store_options options = {.max_size = 1 << 20};
+	struct store_usage usage;
+	struct store *none;
+
+	cr_assert_eq(store_open(&options, &none), 0);
+	cr_assert_eq(fixture_get(none, 0), -ENXIO);
+	cr_assert_eq(fixture_put(none, 1), -ENXIO);
+	cr_assert_eq(store_usage(none, &usage), -ENXIO);
+	cr_assert_eq(store_clear(none, &usage), -ENXIO);
+	store_close(none);
+	options.directory = "relative/cache";
+	cr_assert_eq(store_open(&options, &none), -EINVAL);
+}
+
+Store_test(store, read_only_is_never_written)
+{
+	struct store *reader = fixture_store((struct store_options){.read_only = true});
+	struct store_usage usage;
+
+	cr_assert_eq(fixture_put(reader, 1), -EROFS);
+	cr_assert_not(fixture_exists(fixture.root));
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_get(reader, 1), 1);
+	cr_assert_eq(store_clear(reader, &usage), -EROFS);
+	fixture_write(fixture.path, "damage", 6);
+	cr_assert_eq(fixture_get(reader, 1), -EBADMSG);
+	cr_assert(fixture_exists(fixture.path));
+	store_close(reader);
+}
+
+Store_test(store, synced_puts_are_found)
+{
+	struct store *careful = fixture_store((struct store_options){.fsync = true});
+
+	cr_assert_eq(fixture_put(careful, 1), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	store_close(careful);
+}
+
+Store_test(store, counts_and_clears_its_files)
+{
+	struct store_usage usage = {.entries = 77};
+	uint8_t key[ENTRY_KEY_BYTES] = {0};
+	char path[300];
+	int i;
+
+	cr_assert_eq(store_usage(fixture.store, &usage), 0);
+	cr_assert_eq(usage.entries, 0);
+	for (i = 0; i < 20; i++) {
+		struct entry *entry;
+
+		key[0] = (uint8_t)(i * 3);
+		entry = fixture_entry(key, 1, 100);
+		cr_assert_eq(store_put(fixture.store, entry), 0);
+		entry_unref(entry);
+	}
+	(void)snprintf(path, sizeof(path), "%s/v1/03/tmp.1.0", fixture.root);
+	fixture_write(path, "stale", 5);
+	(void)snprintf(path, sizeof(path), "%s/v1/03/README", fixture.root);
+	fixture_write(path, "not ours", 8);
+	cr_assert_eq(store_usage(fixture.store, &usage), 0);
+	cr_assert_eq(usage.entries, 20);
+	cr_assert_eq(usage.temporaries, 1);
+	cr_assert_eq(usage.bytes, 20 * (192 + 16 + 16 + 112) + 5);
+	usage = (struct store_usage){0};
+	cr_assert_eq(store_clear(fixture.store, &usage), 0);
+	cr_assert_eq(usage.entries, 20);
+	cr_assert_eq(usage.temporaries, 1);
+	cr_assert_eq(store_usage(fixture.store, &usage), 0);
+	cr_assert_eq(usage.entries + usage.temporaries + usage.bytes, 0);
+	cr_assert(fixture_exists(path));
+}
+
+Store_test(store, puts_of_two_processes_to_one_key_are_all_kept)
+{
+	pid_t children[2];
+	int status;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			int failed = 0;
+			int j;
+
+			for (j = 0; j < 8; j++) {
+				failed |= fixture_put(fixture.store, 1 + i * 8 + j);
+			}
+			_exit(failed ? 1 : 0);
+		}
+	}
+	for (i = 0; i < 2; i++) {
+		cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
+		cr_assert_eq(status, 0);
+	}
+	for (i = 1; i <= 16; i++) {
+		cr_assert_eq(fixture_get(fixture.store, i), i);
+	}
+}
+
+Store_test(store, put_goes_on_when_another_keeps_the_lock)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[300];
+	int lock;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
+	lock = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	close(lock);
+}
+
+static void *work(void *context)
+{
+	int self = (int)(intptr_t)context;
+	intptr_t failures = 0;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		int got;
+
+		failures += i % 4 == 0 && fixture_put_sized(fixture.store, self, (size_t)i * 31) != 0;
+		got = fixture_get(fixture.store, i % 2 ? self : 0);
+		failures += i % 2 ? got != self : got < 1 || got > 4;
+	}
+	return (void *)failures;
+}
+
+Store_test(store, threads_put_and_get_at_once)
+{
+	pthread_t threads[4];
+	void *failures;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		cr_assert_eq(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], &failures);
+		cr_assert_null(failures);
+	}
+}

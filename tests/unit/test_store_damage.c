@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* store: files that are not what it wrote are misses, go away, and never block, crash or are taken for sound */
+#include "store_fixture.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <xxhash.h>
+
+TestSuite(store_damage, .init = fixture_open, .fini = fixture_close, .timeout = 120);
+
+/* Writes `bytes`, expects a miss that removes them. */
+static void expect_damaged(const uint8_t *bytes, size_t size, const char *what, size_t number)
+{
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG, "%s %zu", what, number);
+	cr_assert_not(fixture_exists(fixture.path), "%s %zu was not removed", what, number);
+}
+
+static uint8_t *put_and_read(size_t *ret_size)
+{
+	cr_assert_eq(fixture_put_sized(fixture.store, 1, 40), 0);
+	return fixture_read(fixture.path, ret_size);
+}
+
+Store_test(store_damage, any_flipped_bit_is_a_miss)
+{
+	size_t size;
+	uint8_t *bytes = put_and_read(&size);
+	size_t bit;
+
+	for (bit = 0; bit < size * 8; bit++) {
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		expect_damaged(bytes, size, "bit", bit);
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	free(bytes);
+}
+
+Store_test(store_damage, every_shorter_length_is_a_miss)
+{
+	size_t size;
+	uint8_t *bytes = put_and_read(&size);
+	size_t length;
+
+	for (length = 0; length < size; length++) {
+		expect_damaged(bytes, length, "length", length);
+	}
+	free(bytes);
+}
+
+Store_test(store_damage, a_large_file_cut_or_flipped_is_a_miss)
+{
+	static const size_t marks[] = {2 << 20, (2 << 20) - 1, 1 << 20, 5000, 1};
+	size_t size;
+	uint8_t *bytes;
+	size_t i;
+
+	cr_assert_eq(fixture_put_sized(fixture.store, 1, 3 << 20), 0);
+	bytes = fixture_read(fixture.path, &size);
+	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		expect_damaged(bytes, size - marks[i], "cut", i);
+		bytes[size - marks[i]] ^= 4;
+		expect_damaged(bytes, size, "flip", i);
+		bytes[size - marks[i]] ^= 4;
+	}
+	free(bytes);
+}
+
+static unsigned asked;
+
+static bool count_check(void *context, const void *conditions, size_t size)
+{
+	int value;
+
+	(void)context;
+	asked++;
+	cr_assert_eq(size, sizeof(value));
+	memcpy(&value, conditions, sizeof(value));
+	cr_assert(value == 1 || value == 2, "check saw damaged conditions");
+	return false;
+}
+
+Store_test(store_damage, check_never_sees_damaged_conditions)
+{
+	struct entry *entry;
+	size_t size;
+	uint8_t *bytes;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	bytes = fixture_read(fixture.path, &size);
+	bytes[size / 2 + ENTRY_HEADER_BYTES] ^= 8;
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(store_get(fixture.store, fixture_key, count_check, NULL, &entry), -EBADMSG);
+	cr_assert_eq(asked, 1);
+	free(bytes);
+}
+
+Store_test(store_damage, results_ahead_of_a_damaged_tail_are_found_and_kept)
+{
+	size_t size;
+	uint8_t *bytes;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	bytes = fixture_read(fixture.path, &size);
+	fixture_write(fixture.path, bytes, size - 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	cr_assert_eq(fixture_put(fixture.store, 3), 0);
+	cr_assert_eq(fixture_get(fixture.store, 3), 3);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	cr_assert_eq(fixture_get(fixture.store, 1), -ESTALE, "the damaged tail was dropped by the put");
+	free(bytes);
+}
+
+Store_test(store_damage, put_leaves_out_an_old_result_with_a_damaged_body)
+{
+	size_t size;
+	uint8_t *bytes;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	bytes = fixture_read(fixture.path, &size);
+	bytes[size / 2 - 20] ^= 1; /* in the first result's section */
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(fixture_put(fixture.store, 3), 0);
+	cr_assert_eq(fixture_get(fixture.store, 3), 3);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), -ESTALE);
+	free(bytes);
+}
+
+Store_test(store_damage, the_file_of_another_key_is_a_miss)
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+	char path[320];
+	struct entry *entry;
+
+	memcpy(key, fixture_key, sizeof(key));
+	key[31] = 0x02;
+	entry = fixture_entry(key, 1, 10);
+	cr_assert_eq(store_put(fixture.store, entry), 0);
+	entry_unref(entry);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	memcpy(path, fixture.path, sizeof(path));
+	path[strlen(path) - 1] = '2';
+	cr_assert_eq(rename(path, fixture.path), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
+	cr_assert_not(fixture_exists(fixture.path));
+}
+
+Store_test(store_damage, another_format_is_a_miss_and_is_replaced)
+{
+	size_t size;
+	uint8_t *bytes = put_and_read(&size);
+	XXH128_hash_t hash;
+
+	bytes[8]++;
+	hash = XXH3_128bits(bytes, 176);
+	memcpy(bytes + 176, &hash.low64, 8);
+	memcpy(bytes + 184, &hash.high64, 8);
+	expect_damaged(bytes, size, "format", bytes[8]);
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	cr_assert_eq(fixture_get(fixture.store, 2), 2);
+	free(bytes);
+}
+
+/* Expects a miss that neither blocks nor removes what is elsewhere, and a put that mends it. */
+static void expect_mended(int wanted)
+{
+	cr_assert_eq(fixture_get(fixture.store, 1), wanted);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+}
+
+Store_test(store_damage, a_directory_in_its_place_is_a_miss)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	unlink(fixture.path);
+	cr_assert_eq(mkdir(fixture.path, 0700), 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0, "put over an empty directory");
+	unlink(fixture.path);
+	cr_assert_eq(mkdir(fixture.path, 0700), 0);
+	expect_mended(-EBADMSG);
+}
+
+Store_test(store_damage, a_full_directory_in_its_place_fails_a_put_cleanly)
+{
+	char inner[400];
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	unlink(fixture.path);
+	cr_assert_eq(mkdir(fixture.path, 0700), 0);
+	(void)snprintf(inner, sizeof(inner), "%s/file", fixture.path);
+	fixture_write(inner, "x", 1);
+	cr_assert_lt(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
+	cr_assert(fixture_exists(inner));
+}
+
+Store_test(store_damage, a_fifo_in_its_place_does_not_block)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	unlink(fixture.path);
+	cr_assert_eq(mkfifo(fixture.path, 0600), 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	unlink(fixture.path);
+	cr_assert_eq(mkfifo(fixture.path, 0600), 0);
+	expect_mended(-EBADMSG);
+}
+
+Store_test(store_damage, a_socket_in_its_place_is_a_miss)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+	int holder = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chdir(fixture.base), 0);
+	cr_assert_eq(bind(holder, (struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(rename("s", fixture.path), 0);
+	close(holder);
+	expect_mended(-EBADMSG);
+}
+
+Store_test(store_damage, a_symbolic_link_in_its_place_is_not_followed)
+{
+	static const char *const targets[] = {"/dev/zero", "/nonexistent", "good"};
+	char good[300];
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		cr_assert_eq(fixture_put(fixture.store, 1), 0);
+		(void)snprintf(good, sizeof(good), "%s/v1/ab/good", fixture.root);
+		cr_assert_eq(rename(fixture.path, good), 0);
+		cr_assert_eq(symlink(targets[i], fixture.path), 0);
+		expect_mended(-EBADMSG);
+		cr_assert(fixture_exists(good));
+	}
+}
+
+Store_test(store_damage, a_huge_sparse_file_is_a_miss_and_takes_no_memory)
+{
+	size_t size;
+	uint8_t *bytes = put_and_read(&size);
+
+	fixture_write(fixture.path, "", 0);
+	cr_assert_eq(truncate(fixture.path, (off_t)1 << 42), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
+	cr_assert_not(fixture_exists(fixture.path));
+	/* a sound result with a hole behind it */
+	fixture_write(fixture.path, bytes, size);
+	cr_assert_eq(truncate(fixture.path, (off_t)1 << 42), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	cr_assert_eq(fixture_get(fixture.store, 2), -EBADMSG);
+	free(bytes);
+}
+
+Store_test(store_damage, more_results_than_allowed_are_not_walked)
+{
+	size_t size;
+	uint8_t *one = put_and_read(&size);
+	uint8_t *many = malloc(size * 1000);
+	size_t i;
+
+	for (i = 0; i < 1000; i++) {
+		memcpy(many + i * size, one, size);
+	}
+	fixture_write(fixture.path, many, size * 1000);
+	asked = 0;
+	cr_assert_eq(store_get(fixture.store, fixture_key, count_check, NULL, &(struct entry *){NULL}), -ESTALE);
+	cr_assert_eq(asked, STORE_RESULTS_MAX);
+	free(one);
+	free(many);
+}
+
+static bool replaced_in_place; /* the same inode and size, another mtime; otherwise all but the mtime is another */
+
+static bool replacing_check(void *context, const void *conditions, size_t size)
+{
+	struct timespec times[2] = {{0}, {.tv_sec = 1000000000}};
+	struct stat before;
+
+	(void)conditions;
+	(void)size;
+	cr_assert_eq(stat(fixture.path, &before), 0);
+	if (!replaced_in_place) {
+		cr_assert_eq(fixture_put(context, 9), 0);
+		times[1] = before.st_mtim;
+	}
+	cr_assert_eq(utimensat(AT_FDCWD, fixture.path, times, 0), 0);
+	return true;
+}
+
+static void expect_replacement_stays(bool in_place)
+{
+	struct entry *entry;
+	size_t size;
+	uint8_t *bytes = put_and_read(&size);
+
+	bytes[size - 1] ^= 1;
+	fixture_write(fixture.path, bytes, size);
+	replaced_in_place = in_place;
+	cr_assert_eq(store_get(fixture.store, fixture_key, replacing_check, fixture.store, &entry), -EBADMSG);
+	cr_assert(fixture_exists(fixture.path));
+	free(bytes);
+}
+
+Store_test(store_damage, a_damaged_file_that_was_replaced_meanwhile_stays)
+{
+	expect_replacement_stays(false);
+	cr_assert_eq(fixture_get(fixture.store, 9), 9);
+}
+
+Store_test(store_damage, a_damaged_file_that_was_written_meanwhile_stays)
+{
+	expect_replacement_stays(true);
+}
+
+Store_test(store_damage, a_damaged_file_stays_while_somebody_is_putting)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[300];
+	int lock;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
+	lock = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	fixture_write(fixture.path, "damage", 6);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
+	cr_assert(fixture_exists(fixture.path));
+	close(lock);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
+	cr_assert_not(fixture_exists(fixture.path));
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* store: whom it trusts, the modes it sets, and what it does when the system says no */
+#include "store_fixture.h"
+
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+TestSuite(store_trust, .init = fixture_open, .fini = fixture_close);
+
+static mode_t mode_of(const char *path)
+{
+	struct stat found;
+
+	cr_assert_eq(lstat(path, &found), 0, "%s", path);
+	return found.st_mode & 07777;
+}
+
+static const char *inside(const char *name)
+{
+	static char path[300];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", fixture.root, name);
+	return path;
+}
+
+static void expect_made_with(mode_t umask_mode, bool shared)
+{
+	struct store *store = fixture_store((struct store_options){.shared = shared});
+	mode_t kept = umask(umask_mode);
+	int rc = fixture_put(store, 1);
+
+	umask(kept);
+	cr_assert_eq(rc, 0);
+	cr_assert_eq(mode_of(fixture.root), shared ? 02770 : 0700);
+	cr_assert_eq(mode_of(inside("v1")), shared ? 02770 : 0700);
+	cr_assert_eq(mode_of(inside("v1/ab")), shared ? 02770 : 0700);
+	cr_assert_eq(mode_of(fixture.path), shared ? 0660 : 0600);
+	cr_assert_eq(mode_of(inside("v1/lock")), shared ? 0660 : 0600);
+	cr_assert_eq(fixture_get(store, 1), 1);
+	store_close(store);
+}
+
+Store_test(store_trust, makes_a_private_directory_with_an_open_umask)
+{
+	expect_made_with(0, false);
+}
+
+Store_test(store_trust, makes_a_private_directory_with_a_closed_umask)
+{
+	expect_made_with(0777, false);
+}
+
+Store_test(store_trust, makes_a_shared_directory_whatever_the_umask)
+{
+	expect_made_with(0077, true);
+}
+
+Store_test(store_trust, makes_missing_parents)
+{
+	char path[300];
+	struct store *deep;
+
+	(void)snprintf(path, sizeof(path), "%s/a/b/c//", fixture.base);
+	deep = fixture_store((struct store_options){.directory = path});
+	cr_assert_eq(fixture_get(deep, 1), -ENOENT);
+	cr_assert_eq(fixture_put(deep, 1), 0);
+	cr_assert_eq(fixture_get(deep, 1), 1);
+	store_close(deep);
+}
+
+Store_test(store_trust, marks_the_directory_as_a_cache)
+{
+	static const char signature[] = "Signature: 8a477f597d28d172789f06886806bc55";
+	size_t size;
+	uint8_t *text;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	text = fixture_read(inside("CACHEDIR.TAG"), &size);
+	cr_assert(size > sizeof(signature) && memcmp(text, signature, sizeof(signature) - 1) == 0);
+	free(text);
+}
+
+Store_test(store_trust, does_not_mark_a_directory_that_it_did_not_make)
+{
+	cr_assert_eq(mkdir(fixture.root, 0700), 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_not(fixture_exists(inside("CACHEDIR.TAG")));
+}
+
+Store_test(store_trust, refuses_a_root_that_others_can_write)
+{
+	static const mode_t modes[] = {0720, 0702, 0777, 01777};
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store_usage usage;
+	size_t i;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		cr_assert_eq(chmod(fixture.root, modes[i]), 0);
+		cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
+		cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
+		cr_assert_eq(store_clear(fixture.store, &usage), -EPERM);
+		cr_assert_eq(fixture_get(shared, 1), modes[i] & 2 ? -EPERM : 1, "mode %o", modes[i]);
+	}
+	cr_assert(fixture_exists(fixture.path));
+	store_close(shared);
+}
+
+Store_test(store_trust, refuses_a_shard_that_others_can_write)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chmod(inside("v1/ab"), 0777), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
+}
+
+Store_test(store_trust, refuses_a_root_that_is_a_symbolic_link)
+{
+	char other[300];
+	char slashed[300];
+	struct store *store;
+
+	(void)snprintf(other, sizeof(other), "%s/other", fixture.base);
+	(void)snprintf(slashed, sizeof(slashed), "%s/", fixture.root);
+	cr_assert_eq(mkdir(other, 0700), 0);
+	cr_assert_eq(symlink(other, fixture.root), 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
+	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
+	store = fixture_store((struct store_options){.directory = slashed});
+	cr_assert_eq(fixture_put(store, 1), -ENOTDIR);
+	store_close(store);
+}
+
+Store_test(store_trust, refuses_a_root_that_is_a_file)
+{
+	fixture_write(fixture.root, "", 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
+	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
+}
+
+Store_test(store_trust, refuses_and_removes_an_entry_that_others_can_write)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chmod(fixture.path, 0620), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
+	cr_assert_not(fixture_exists(fixture.path));
+}
+
+Store_test(store_trust, refuses_what_another_user_owns)
+{
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+
+	if (geteuid() != 0) {
+		cr_skip_test("only root can give files away");
+	}
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chown(fixture.path, 12345, getegid()), 0);
+	cr_assert_eq(fixture_get(shared, 1), 1, "a member of our group");
+	cr_assert_eq(chown(fixture.path, 12345, 12345), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
+	cr_assert_not(fixture_exists(fixture.path));
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chown(fixture.root, 12345, 12345), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
+	cr_assert_eq(fixture_put(fixture.store, 1), -EPERM);
+	cr_assert_eq(fixture_get(shared, 1), -EPERM, "a group that we are not in");
+	store_close(shared);
+}
+
+/* What the child found, as it exits: tests of an unprivileged user need a process of their own. */
+static int as_nobody(int (*body)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(setgid(65534) != 0 || setuid(65534) != 0 ? 99 : body());
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+static int get_one_and_fail_to_put(void)
+{
+	return fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == -EACCES ? 0 : 1;
+}
+
+static int be_refused(void)
+{
+	return fixture_get(fixture.store, 1) == -EACCES && fixture_put(fixture.store, 2) == -EACCES ? 0 : 1;
+}
+
+Store_test(store_trust, reads_but_does_not_write_what_root_provides)
+{
+	if (geteuid() != 0) {
+		cr_skip_test("only root can become another user");
+	}
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chmod(fixture.base, 0755), 0);
+	cr_assert_eq(as_nobody(be_refused), 0);
+	cr_assert_eq(chmod(fixture.root, 0755), 0);
+	cr_assert_eq(chmod(inside("v1"), 0755), 0);
+	cr_assert_eq(chmod(inside("v1/ab"), 0755), 0);
+	cr_assert_eq(chmod(fixture.path, 0644), 0);
+	cr_assert_eq(as_nobody(get_one_and_fail_to_put), 0);
+}
+
+Store_test(store_trust, a_file_size_limit_fails_the_put_and_not_the_process)
+{
+	struct rlimit limit;
+
+	cr_assert_eq(fixture_put_sized(fixture.store, 1, 100), 0);
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = 5000;
+	(void)signal(SIGXFSZ, SIG_DFL);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(fixture_put_sized(fixture.store, 2, 20000), -EFBIG);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	/* there is room for the new one, not for the old ones behind it */
+	cr_assert_eq(fixture_put_sized(fixture.store, 3, 4600), 0);
+	cr_assert_eq(fixture_get(fixture.store, 3), 3);
+	limit.rlim_cur = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
+{
+	struct store_usage usage;
+
+	cr_assert_eq(mkdir(fixture.root, 0700), 0);
+	if (mount("tmpfs", fixture.root, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=700") < 0) {
+		cr_skip_test("cannot mount a small file system here");
+	}
+	cr_expect_eq(fixture_put_sized(fixture.store, 1, 100000), 0);
+	cr_expect_eq(fixture_put_sized(fixture.store, 2, 200000), -ENOSPC);
+	cr_expect_eq(fixture_get(fixture.store, 1), 1);
+	cr_expect_eq(store_usage(fixture.store, &usage), 0);
+	cr_expect_eq(usage.temporaries, 0);
+	cr_expect_eq(usage.entries, 1);
+	cr_assert_eq(umount2(fixture.root, MNT_DETACH), 0);
+}
