@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/conditions.h"
+#include "keygen/conditions_format.h"
+#include "keygen/conditions_items.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define TICK_NS   (SECOND_NS / 100) /* file times come from the kernel's coarse clock, 10 ms late at most (HZ=100) */
+#define WHOLE_NS  (2 * SECOND_NS)   /* a file system that keeps whole seconds (FAT: two) */
+
+/* Measured: opening a directory costs about as much as it saves on four or five names, and one whole stat when it turns
+ * out not to be there. */
+#define NAMES_FOR_DIRECTORY  4
+#define ABSENT_FOR_DIRECTORY 2
+#define CALLS_FOR_BASE       4
+
+/* Racily clean: a file as new as the compile can change again without its times changing. */
+static bool is_settled(int64_t time_ns, int64_t start_ns)
+{
+	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
+
+	return start_ns > INT64_MIN + slack && time_ns < start_ns - slack;
+}
+
+static void write_item(const struct item *item, int64_t start_ns, struct stream *stream)
+{
+	const struct file_stamp *stamp = &item->stamp;
+	struct fixed_item head = {
+	    .kind = item->kind,
+	    .size = (uint32_t)strlen(item->name),
+	    .number = item->kind == ITEM_ABSENT ? (uint32_t)item->error : item->class,
+	};
+	struct fixed_identity identity = {.device = stamp->device, .inode = stamp->inode, .type = stamp->mode & S_IFMT};
+
+	stream_bytes(stream, &head, sizeof(head));
+	stream_bytes(stream, item->name, head.size);
+	if (item->kind == ITEM_ABSENT) {
+		return;
+	}
+	if (!S_ISDIR(stamp->mode)) {
+		identity.size = stamp->size;
+		identity.mtime_ns = stamp->mtime_ns;
+		identity.settled = is_settled(stamp->mtime_ns, start_ns) && is_settled(stamp->ctime_ns, start_ns);
+	}
+	stream_bytes(stream, &identity, sizeof(identity));
+	if (item->kind == ITEM_CONTENT) {
+		struct fixed_content content = {.ctime_ns = stamp->ctime_ns};
+
+		memcpy(content.digest, item->digest->bytes, sizeof(content.digest));
+		stream_bytes(stream, &content, sizeof(content));
+	}
+}
+
+/* Where the run of items that `same` joins to the first one ends. */
+static size_t group_end(const struct items *items, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < items->count && items_by_directory(&items->item[first], &items->item[end]) == 0) {
+		end++;
+	}
+	return end;
+}
+
+static bool opens_directory(const struct items *items, size_t first, size_t end)
+{
+	if (end - first >= NAMES_FOR_DIRECTORY) {
+		return true;
+	}
+	for (size_t i = first; i < end; i++) {
+		if (items->item[i].kind != ITEM_ABSENT || items->item[i].error != ENOENT) {
+			return false;
+		}
+	}
+	return end - first >= ABSENT_FOR_DIRECTORY;
+}
+
+static bool opens_base(const struct items *items, size_t first)
+{
+	uint32_t base = items->item[first].base;
+	size_t end = first;
+
+	while (end < items->count && items->item[end].base == base) {
+		end++;
+	}
+	return base != BASE_CWD && base != BASE_LITERAL && end - first >= CALLS_FOR_BASE;
+}
+
+static void write_groups(const struct items *items, int64_t start_ns, struct stream *stream)
+{
+	bool base = false;
+	size_t end;
+
+	for (size_t first = 0; first < items->count; first = end) {
+		const struct item *head = &items->item[first];
+		uint32_t hints = 0;
+
+		end = group_end(items, first);
+		if (first == 0 || head->base != items->item[first - 1].base) {
+			base = opens_base(items, first);
+		}
+		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY : 0;
+		hints |= base ? HINT_OPEN_BASE : 0;
+		stream_u32(stream, head->base);
+		stream_u32(stream, hints);
+		stream_u32(stream, (uint32_t)(end - first));
+		stream_u32(stream, (uint32_t)head->directory_size);
+		stream_bytes(stream, head->directory, head->directory_size);
+		for (size_t i = first; i < end; i++) {
+			write_item(&items->item[i], start_ns, stream);
+		}
+	}
+}
+
+/* The root directory's text is empty: it cannot be looked for in an output, so it always binds. */
+static bool is_literal(const struct conditions_input *input, size_t root)
+{
+	return input->roots->root[root].size == 0 || (input->root_is_literal && input->root_is_literal[root]);
+}
+
+static void write_roots(const struct conditions_input *input, struct stream *stream)
+{
+	for (size_t i = 0; i < input->roots->count; i++) {
+		const struct root *root = &input->roots->root[i];
+
+		if (!is_literal(input, i)) {
+			stream_u32(stream, ROOT_FREE);
+			continue;
+		}
+		stream_u32(stream, (uint32_t)root->size);
+		stream_bytes(stream, root->text, root->size);
+	}
+}
+
+static int write_all(const struct conditions_input *input, const struct items *items, struct stream *ret_stream)
+{
+	struct stream stream = STREAM_EMPTY;
+	uint32_t groups = 0;
+
+	for (size_t first = 0; first < items->count; first = group_end(items, first)) {
+		groups++;
+	}
+	stream_u32(&stream, CONDITIONS_MAGIC);
+	stream_u32(&stream, input->exact ? CONDITIONS_EXACT : 0);
+	stream_u32(&stream, (uint32_t)input->roots->count);
+	stream_u32(&stream, groups);
+	stream_u32(&stream, (uint32_t)items->count);
+	stream_u32(&stream, items->classes);
+	write_roots(input, &stream);
+	write_groups(items, input->trace->start_ns, &stream);
+	if (stream.failed) {
+		stream_free(&stream);
+		return -ENOMEM;
+	}
+	*ret_stream = stream;
+	return 0;
+}
+
+static bool any_literal_root(const struct conditions_input *input)
+{
+	for (size_t i = 0; i < input->roots->count; i++) {
+		if (is_literal(input, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int conditions_build(const struct conditions_input *input, struct stream *ret_stream)
+{
+	const struct trace *trace = input->trace;
+	struct items items = {0};
+	int error = 0;
+
+	if (trace->failed || atomic_load(&trace->tainted) != 0 || trace->count > UINT32_MAX / 4) {
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < trace->count; i++) {
+		if (trace->events[i].kind == TRACE_LISTING) {
+			return -EINVAL;
+		}
+	}
+	if (input->has_memory_headers || trace_opened_any(trace)) {
+		error = items_collect(input, &items);
+	}
+	if (error == 0 && (items.count > 0 || any_literal_root(input))) {
+		error = write_all(input, &items, ret_stream);
+	} else if (error == 0) {
+		*ret_stream = STREAM_EMPTY;
+	}
+	items_free(&items);
+	return error;
+}

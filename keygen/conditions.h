@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conditions: what must still be so for a result to be right (DESIGN B2-B6)
+ *
+ * Purpose: conditions_build() turns a trace into bytes that travel with the result; conditions_hold() tells whether the
+ * file system of this moment fulfils them.  Storage treats the bytes as opaque.
+ *
+ * Held conditions, per distinct path:
+ *   content    the file was opened: same content. Compared by stamp first (device, inode, size, mtime, ctime, and not
+ *              racily clean), by BLAKE2b-256 of the content when the stamp differs.
+ *   absent     the path was probed or opened and was not there: it still is not.
+ *   identity   the path was stat'ed but not opened and was there: it still is, and it is one file with the same other
+ *              paths as before (#pragma once compares device and inode). Identity is compared for opened files too.
+ *   exact      debug forms: size and mtime of content and identity paths are equal as well (they are in the cubin).
+ *   root text  root N is spelled exactly so (its text was found in the output, B6; always for the root directory).
+ * Paths inside a root are kept relative to it, other absolute ones literally, relative ones relative to the cwd.
+ *
+ * Which probes count (B2): with in-memory headers or with any opened file, all; otherwise (no file opened, no header
+ * in memory) none: such a program has empty conditions.
+ *
+ * Speed: one stat per distinct path, at most one open per directory; no allocation grows with file content. Content is
+ * read only when a stamp differs.
+ *
+ * Errors: conditions_build() returns -ENOMEM, or -EINVAL for a trace that conditions cannot express (tainted, failed,
+ * TRACE_LISTING). conditions_hold() maps every doubt (unreadable, damaged bytes, no memory) to false.
+ * Threads, fork, signals: no state; conditions_hold() opens descriptors O_CLOEXEC and closes them; errno is not kept.
+ */
+#ifndef KEYGEN_CONDITIONS_H
+#define KEYGEN_CONDITIONS_H
+
+#include "keygen/request.h"
+#include "keygen/trace.h"
+
+struct conditions_input {
+	const struct trace *trace;
+	const struct roots *roots;
+	const uint8_t *root_is_literal; /* one flag per root: its text was found in the output (B6) */
+	bool exact;                     /* debug forms (B5) */
+	bool has_memory_headers;
+	/*
+	 * The compiler stats the working directory by its absolute name, and $PWD and "." to compare the two. Both
+	 * texts are in the key where they matter (bound requests). May be NULL: then they bind like any literal path.
+	 */
+	const char *cwd; /* as getcwd() gave it: a probe of exactly this directory is kept as "." */
+	const char *pwd; /* $PWD: a probe of exactly this directory is no condition, unless it lies in a root */
+};
+
+/* An empty ret_stream (size 0) means: no conditions. */
+int conditions_build(const struct conditions_input *input, struct stream *ret_stream);
+
+/*
+ * `roots` are those of the present request: same count as when the conditions were built, or it does not hold.
+ * `ret_why` (may be NULL): what failed first, for "why was this a miss"; at most `why_size` bytes with the NUL.
+ */
+bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size);
+
+/*
+ * Does `text` (an artifact, log or lowered name) hold `needle` as plain bytes, as 2- or 4-byte characters, or as PTX
+ * spells constants: a list of byte values ("47, 116, 109, 112") or of the little-endian words that the bytes make?  An
+ * empty needle is never found (conditions_build() always binds a root of empty text). True where memory cannot be had.
+ * Linear in the text. What the compiler computes from a path (its length, a hash, one character, a local array that it
+ * builds in registers) is not found.
+ */
+bool conditions_text_found(const void *text, size_t size, const char *needle, size_t needle_size);
+
+#endif

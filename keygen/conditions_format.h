@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conditions_format: the bytes of conditions, shared by their writer (conditions.c) and their reader
+ * (conditions_check.c) alone
+ *
+ *     u32 magic, flags, roots, groups, items, classes
+ *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
+ *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
+ *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
+ *         ITEM_ABSENT    nothing
+ *         ITEM_IDENTITY  struct fixed_identity
+ *         ITEM_CONTENT   struct fixed_identity, struct fixed_content
+ *
+ * All numbers little-endian. A path is the base's text, the directory, the name, one behind the other. Groups stand in
+ * the order of base and directory, so that a base's directory is opened once.
+ */
+#ifndef KEYGEN_CONDITIONS_FORMAT_H
+#define KEYGEN_CONDITIONS_FORMAT_H
+
+#include "keygen/digest.h"
+
+#include <stdint.h>
+
+#define CONDITIONS_MAGIC UINT32_C(0x3144434e) /* "NCD1" */
+
+#define CONDITIONS_EXACT UINT32_C(1)
+
+#define ROOT_FREE UINT32_C(0xffffffff)
+
+/* Bases: the number of a root, or one of these. */
+#define BASE_LITERAL UINT32_C(0xfffffffe) /* the directory is absolute */
+#define BASE_CWD     UINT32_C(0xffffffff)
+
+/* Whether a descriptor of the group's directory, or of its base, saves more than it costs. */
+#define HINT_OPEN_DIRECTORY UINT32_C(1)
+#define HINT_OPEN_BASE      UINT32_C(2)
+
+#define ITEM_ABSENT   UINT32_C(1)
+#define ITEM_IDENTITY UINT32_C(2)
+#define ITEM_CONTENT  UINT32_C(3)
+
+struct fixed_item {
+	uint32_t kind;
+	uint32_t size;   /* of the name */
+	uint32_t number; /* ITEM_ABSENT: the error; otherwise the class */
+};
+
+struct fixed_identity {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t size;    /* 0 for a directory */
+	int64_t mtime_ns; /* 0 for a directory */
+	uint32_t type;    /* st_mode & S_IFMT */
+	uint32_t settled; /* 1: the times are older than the compile, so an equal stamp means equal content */
+};
+
+struct fixed_content {
+	int64_t ctime_ns;
+	uint8_t digest[KEY_BYTES];
+};
+
+_Static_assert(sizeof(struct fixed_item) == 12 && sizeof(struct fixed_identity) == 40 &&
+                   sizeof(struct fixed_content) == 40,
+               "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are written as they are");
+
+#endif

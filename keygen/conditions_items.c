@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/conditions_items.h"
+#include "keygen/conditions_format.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The errors that say "not there" for good; anything else (EMFILE, EIO, ...) is a mishap of the moment. */
+static int absence(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		return ENOENT;
+	case EACCES:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return error;
+	default:
+		return 0;
+	}
+}
+
+static int describe(const struct trace_event *event, struct item *ret_item)
+{
+	struct item item = {.kind = ITEM_IDENTITY, .stamp = event->stamp};
+
+	if (event->kind != TRACE_PROBE && event->kind != TRACE_OPEN) {
+		return -EINVAL;
+	}
+	if (event->error != 0) {
+		item = (struct item){.kind = ITEM_ABSENT, .error = absence(event->error)};
+		if (item.error == 0) {
+			return -EINVAL;
+		}
+	} else if (event->kind == TRACE_OPEN) {
+		if (!S_ISREG(event->stamp.mode)) {
+			return -EINVAL;
+		}
+		item.kind = ITEM_CONTENT;
+		item.digest = &event->digest;
+	}
+	*ret_item = item;
+	return 0;
+}
+
+static void hang(struct items *items, const struct item *what, uint32_t base, const char *rest)
+{
+	struct item *item = &items->item[items->count++];
+	const char *slash = strrchr(rest, '/');
+
+	*item = *what;
+	item->base = base;
+	item->directory = rest;
+	item->directory_size = slash ? (size_t)(slash - rest) + 1 : 0;
+	item->name = rest + item->directory_size;
+}
+
+/* The root that the path lies in, or BASE_LITERAL. Two such roots would make the answer a guess. */
+static int find_root(const struct roots *roots, const char *path, uint32_t *ret_base)
+{
+	uint32_t base = BASE_LITERAL;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		const struct root *root = &roots->root[i];
+
+		if (strncmp(path, root->text, root->size) == 0 &&
+		    (path[root->size] == '/' || path[root->size] == '\0')) {
+			if (base != BASE_LITERAL) {
+				return -EINVAL;
+			}
+			base = (uint32_t)i;
+		}
+	}
+	*ret_base = base;
+	return 0;
+}
+
+static int add_event(const struct conditions_input *input, const struct trace_event *event, struct items *items)
+{
+	const char *path = event->path;
+	bool is_place = event->kind == TRACE_PROBE && event->error == 0 && S_ISDIR(event->stamp.mode);
+	bool is_cwd = is_place && input->cwd && strcmp(path, input->cwd) == 0;
+	bool is_pwd = is_place && input->pwd && strcmp(path, input->pwd) == 0;
+	struct item item;
+	uint32_t base;
+	int error = describe(event, &item);
+
+	if (error != 0) {
+		return error;
+	}
+	if (strlen(path) >= PATH_MAX) {
+		return -EINVAL;
+	}
+	if (path[0] != '/') {
+		hang(items, &item, BASE_CWD, path);
+		return 0;
+	}
+	error = find_root(input->roots, path, &base);
+	if (error != 0) {
+		return error;
+	}
+	/* In a root and the working directory too: it cannot be told which one the compiler meant, so it must be both.
+	 */
+	if (is_cwd) {
+		hang(items, &item, BASE_CWD, ".");
+	}
+	if (base != BASE_LITERAL) {
+		hang(items, &item, base, path + input->roots->root[base].size);
+	} else if (!is_cwd && !is_pwd) {
+		hang(items, &item, BASE_LITERAL, path);
+	}
+	return 0;
+}
+
+static int collect(const struct conditions_input *input, struct items *ret_items)
+{
+	const struct trace *trace = input->trace;
+	struct items items = {.item =
+	                          calloc(trace->count * 2 + 1, sizeof(*items.item))}; /* an event makes two at most */
+
+	if (!items.item) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < trace->count; i++) {
+		int error = add_event(input, &trace->events[i], &items);
+
+		if (error != 0) {
+			free(items.item);
+			return error;
+		}
+	}
+	*ret_items = items;
+	return 0;
+}
+
+int items_by_directory(const struct item *one, const struct item *other)
+{
+	size_t shared = one->directory_size < other->directory_size ? one->directory_size : other->directory_size;
+	int order;
+
+	if (one->base != other->base) {
+		return one->base < other->base ? -1 : 1;
+	}
+	order = memcmp(one->directory, other->directory, shared);
+	if (order != 0 || one->directory_size == other->directory_size) {
+		return order;
+	}
+	return one->directory_size < other->directory_size ? -1 : 1;
+}
+
+static int by_path(const void *left, const void *right)
+{
+	const struct item *one = left;
+	const struct item *other = right;
+	int order = items_by_directory(one, other);
+
+	return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+static bool same_file(const struct item *one, const struct item *other)
+{
+	const struct file_stamp *left = &one->stamp;
+	const struct file_stamp *right = &other->stamp;
+
+	if (left->device != right->device || left->inode != right->inode ||
+	    (left->mode & S_IFMT) != (right->mode & S_IFMT)) {
+		return false;
+	}
+	return S_ISDIR(left->mode) ||
+	       (left->size == right->size && left->mtime_ns == right->mtime_ns && left->ctime_ns == right->ctime_ns);
+}
+
+/* Two sights of one path must agree, or the file system moved while the compiler looked. */
+static int merge(struct item *into, const struct item *other)
+{
+	if (into->kind == ITEM_ABSENT || other->kind == ITEM_ABSENT) {
+		return into->kind == other->kind && into->error == other->error ? 0 : -EINVAL;
+	}
+	if (!same_file(into, other)) {
+		return -EINVAL;
+	}
+	if (into->digest && other->digest && memcmp(into->digest, other->digest, sizeof(*into->digest)) != 0) {
+		return -EINVAL;
+	}
+	if (other->kind == ITEM_CONTENT) {
+		into->kind = ITEM_CONTENT;
+		into->digest = other->digest;
+	}
+	return 0;
+}
+
+static int merge_all(struct items *items)
+{
+	size_t kept = 0;
+
+	if (items->count == 0) {
+		return 0;
+	}
+	qsort(items->item, items->count, sizeof(*items->item), by_path);
+	for (size_t i = 1; i < items->count; i++) {
+		if (by_path(&items->item[kept], &items->item[i]) == 0) {
+			int error = merge(&items->item[kept], &items->item[i]);
+
+			if (error != 0) {
+				return error;
+			}
+		} else {
+			items->item[++kept] = items->item[i];
+		}
+	}
+	items->count = kept + 1;
+	return 0;
+}
+
+static int by_file(const void *left, const void *right)
+{
+	const struct item *one = *(const struct item *const *)left;
+	const struct item *other = *(const struct item *const *)right;
+
+	if (one->stamp.device != other->stamp.device) {
+		return one->stamp.device < other->stamp.device ? -1 : 1;
+	}
+	if (one->stamp.inode != other->stamp.inode) {
+		return one->stamp.inode < other->stamp.inode ? -1 : 1;
+	}
+	return one < other ? -1 : one > other;
+}
+
+/* Numbers the distinct files in the order in which the items first name them. */
+static int classify(struct items *items)
+{
+	struct item **sorted = calloc(items->count + 1, sizeof(struct item *));
+	size_t present = 0;
+
+	if (!sorted) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < items->count; i++) {
+		if (items->item[i].kind != ITEM_ABSENT) {
+			sorted[present++] = &items->item[i];
+		}
+	}
+	qsort(sorted, present, sizeof(struct item *), by_file);
+	/* First each item takes the place of the first one of its file, then those turn into numbers. */
+	for (size_t i = 0; i < present; i++) {
+		bool again = i > 0 && sorted[i]->stamp.device == sorted[i - 1]->stamp.device &&
+		             sorted[i]->stamp.inode == sorted[i - 1]->stamp.inode;
+
+		sorted[i]->class = again ? sorted[i - 1]->class : (uint32_t)(sorted[i] - items->item);
+	}
+	for (size_t i = 0; i < items->count; i++) {
+		struct item *item = &items->item[i];
+
+		if (item->kind != ITEM_ABSENT) {
+			item->class = item->class == i ? items->classes++ : items->item[item->class].class;
+		}
+	}
+	free(sorted);
+	return 0;
+}
+
+int items_collect(const struct conditions_input *input, struct items *ret_items)
+{
+	struct items items = {0};
+	int error = collect(input, &items);
+
+	if (error == 0) {
+		error = merge_all(&items);
+	}
+	if (error == 0) {
+		error = classify(&items);
+	}
+	if (error != 0) {
+		items_free(&items);
+		return error;
+	}
+	*ret_items = items;
+	return 0;
+}
+
+void items_free(struct items *items)
+{
+	free(items->item);
+	*items = (struct items){0};
+}

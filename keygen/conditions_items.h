@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conditions_items: a trace as a sorted list of distinct paths, the step between a trace and the bytes of conditions
+ *
+ * Purpose: gives every path its base (a root, the working directory, none), joins what was seen of one path, and
+ * numbers the distinct files (DESIGN B2, B6).
+ *
+ * Errors: -ENOMEM; -EINVAL for a trace in which one path was two things, or that lies in two roots.
+ * Threads, fork, signals: no state.
+ * Ownership: items_free() frees the list; the items point into the trace, which must outlive them.
+ */
+#ifndef KEYGEN_CONDITIONS_ITEMS_H
+#define KEYGEN_CONDITIONS_ITEMS_H
+
+#include "keygen/conditions.h"
+
+/* One path, where it hangs, and what was seen there. */
+struct item {
+	uint32_t base;
+	const char *directory; /* with its last slash */
+	size_t directory_size;
+	const char *name;
+	uint32_t kind;
+	uint32_t class;
+	int error;
+	struct file_stamp stamp;
+	const struct key *digest;
+};
+
+/* In the order of base, directory, name. */
+struct items {
+	struct item *item;
+	size_t count;
+	uint32_t classes; /* distinct files */
+};
+
+/* Is one item in the same directory (as it was spelled) as the other? An order for both. */
+int items_by_directory(const struct item *one, const struct item *other);
+
+int items_collect(const struct conditions_input *input, struct items *ret_items);
+void items_free(struct items *items);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/stream.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAM_FIRST_CAPACITY 1024
+
+static bool stream_reserve(struct stream *stream, size_t more)
+{
+	size_t need, capacity;
+	uint8_t *bytes;
+
+	if (stream->failed)
+		return false;
+	if (__builtin_add_overflow(stream->size, more, &need))
+		goto failed;
+	if (need <= stream->capacity)
+		return true;
+	if (__builtin_mul_overflow(stream->capacity, (size_t)2, &capacity) || capacity < need)
+		capacity = need;
+	if (capacity < STREAM_FIRST_CAPACITY)
+		capacity = STREAM_FIRST_CAPACITY;
+	bytes = realloc(stream->bytes, capacity);
+	if (!bytes)
+		goto failed;
+	stream->bytes = bytes;
+	stream->capacity = capacity;
+	return true;
+failed:
+	stream->failed = true;
+	return false;
+}
+
+/* Little-endian on every machine, so that a cache directory may be shared between them. */
+static void put_u64(uint8_t *at, uint64_t value)
+{
+	value = htole64(value);
+	memcpy(at, &value, sizeof(value));
+}
+
+void stream_bytes(struct stream *stream, const void *bytes, size_t size)
+{
+	if (!stream_reserve(stream, size) || size == 0)
+		return;
+	memcpy(stream->bytes + stream->size, bytes, size);
+	stream->size += size;
+}
+
+void stream_u32(struct stream *stream, uint32_t value)
+{
+	value = htole32(value);
+	stream_bytes(stream, &value, sizeof(value));
+}
+
+void stream_u64(struct stream *stream, uint64_t value)
+{
+	value = htole64(value);
+	stream_bytes(stream, &value, sizeof(value));
+}
+
+void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t size)
+{
+	const size_t head = 1 + sizeof(uint64_t);
+	size_t whole;
+	uint8_t *at;
+
+	if (__builtin_add_overflow(head, size, &whole)) {
+		stream->failed = true;
+		return;
+	}
+	if (!stream_reserve(stream, whole))
+		return;
+	at = stream->bytes + stream->size;
+	at[0] = tag;
+	put_u64(at + 1, size);
+	if (size)
+		memcpy(at + head, bytes, size);
+	stream->size += whole;
+}
+
+void stream_string(struct stream *stream, uint8_t tag, const char *string)
+{
+	stream_field(stream, tag, string, string ? strlen(string) : 0);
+}
+
+void stream_number(struct stream *stream, uint8_t tag, uint64_t value)
+{
+	uint8_t bytes[sizeof(value)];
+
+	put_u64(bytes, value);
+	stream_field(stream, tag, bytes, sizeof(bytes));
+}
+
+void stream_free(struct stream *stream)
+{
+	free(stream->bytes);
+	*stream = STREAM_EMPTY;
+}
+
+struct cursor cursor_over(const void *bytes, size_t size)
+{
+	static const uint8_t nothing[1];
+	const uint8_t *at = bytes ? bytes : nothing;
+
+	return (struct cursor){.at = at, .end = at + (bytes ? size : 0)};
+}
+
+const void *cursor_bytes(struct cursor *cursor, size_t size)
+{
+	const uint8_t *at = cursor->at;
+
+	if (cursor->failed || size > (size_t)(cursor->end - at)) {
+		cursor->failed = true;
+		return NULL;
+	}
+	cursor->at = at + size;
+	return at;
+}
+
+uint32_t cursor_u32(struct cursor *cursor)
+{
+	const void *at = cursor_bytes(cursor, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+uint64_t cursor_u64(struct cursor *cursor)
+{
+	const void *at = cursor_bytes(cursor, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
+{
+	const uint8_t *found = cursor_bytes(cursor, 1);
+	const void *bytes;
+	uint64_t size;
+
+	if (!found)
+		return NULL;
+	if (*found != tag)
+		goto failed;
+	size = cursor_u64(cursor);
+	if (size > SIZE_MAX)
+		goto failed;
+	bytes = cursor_bytes(cursor, (size_t)size);
+	if (!bytes)
+		return NULL;
+	*ret_size = (size_t)size;
+	return bytes;
+failed:
+	cursor->failed = true;
+	return NULL;
+}
+
+bool cursor_at_end(const struct cursor *cursor)
+{
+	return !cursor->failed && cursor->at == cursor->end;
+}

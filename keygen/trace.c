@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#define SECOND_NS    INT64_C(1000000000)
+#define CHUNK_BYTES  ((size_t)32 * 1024)
+#define EVENTS_FIRST 64
+#define ASKED_FIRST  32
+
+/* Strings live in chunks that never move, so events may point into them. */
+struct trace_chunk {
+	struct trace_chunk *next;
+	size_t used;
+	size_t size;
+	char bytes[];
+};
+
+/* Seconds may be any 64-bit number on some file systems (btrfs): what does not fit is the nearest that does. */
+static int64_t nanoseconds(const struct timespec *time)
+{
+	int64_t whole;
+	int64_t sum;
+
+	if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND_NS, &whole) ||
+	    __builtin_add_overflow(whole, (int64_t)time->tv_nsec, &sum)) {
+		return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	}
+	return sum;
+}
+
+void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp)
+{
+	*ret_stamp = (struct file_stamp){
+	    .device = (uint64_t)stat->st_dev,
+	    .inode = (uint64_t)stat->st_ino,
+	    .size = (uint64_t)stat->st_size,
+	    .mtime_ns = nanoseconds(&stat->st_mtim),
+	    .ctime_ns = nanoseconds(&stat->st_ctim),
+	    .mode = (uint32_t)stat->st_mode,
+	};
+}
+
+void trace_init(struct trace *trace, int64_t start_ns)
+{
+	memset(trace, 0, sizeof(*trace));
+	atomic_init(&trace->tainted, 0);
+	trace->start_ns = start_ns;
+}
+
+void trace_free(struct trace *trace)
+{
+	struct trace_chunk *chunk = trace->chunks;
+
+	while (chunk) {
+		struct trace_chunk *next = chunk->next;
+
+		free(chunk);
+		chunk = next;
+	}
+	free(trace->events);
+	free(trace->asked);
+	free(trace->index);
+	trace_init(trace, 0);
+}
+
+static char *keep_string(struct trace *trace, const char *string, size_t length)
+{
+	struct trace_chunk *chunk = trace->chunks;
+	size_t need = length + 1;
+	char *kept;
+
+	if (!chunk || chunk->size - chunk->used < need) {
+		size_t size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
+
+		chunk = malloc(sizeof(*chunk) + size);
+		if (!chunk) {
+			return NULL;
+		}
+		*chunk = (struct trace_chunk){.next = trace->chunks, .size = size};
+		trace->chunks = chunk;
+	}
+	kept = chunk->bytes + chunk->used;
+	memcpy(kept, string, length);
+	kept[length] = '\0';
+	chunk->used += need;
+	return kept;
+}
+
+static size_t place_of(const struct trace *trace, enum trace_kind kind, const char *path, size_t length)
+{
+	return (size_t)XXH3_64bits_withSeed(path, length, (XXH64_hash_t)kind) & (trace->index_capacity - 1);
+}
+
+static size_t next_place(const struct trace *trace, size_t place)
+{
+	return (place + 1) & (trace->index_capacity - 1);
+}
+
+/* Index slots hold the event's number plus one; at most half of them are taken. */
+static bool grow_index(struct trace *trace)
+{
+	size_t capacity = trace->index_capacity ? trace->index_capacity * 2 : (size_t)EVENTS_FIRST * 2;
+	uint32_t *index = calloc(capacity, sizeof(*index));
+
+	if (!index) {
+		return false;
+	}
+	free(trace->index);
+	trace->index = index;
+	trace->index_capacity = capacity;
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_event *event = &trace->events[i];
+		size_t place = place_of(trace, event->kind, event->path, strlen(event->path));
+
+		while (index[place]) {
+			place = next_place(trace, place);
+		}
+		index[place] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static bool grow_events(struct trace *trace)
+{
+	size_t capacity = trace->capacity ? trace->capacity * 2 : EVENTS_FIRST;
+	struct trace_event *events;
+
+	if (capacity >= UINT32_MAX) {
+		return false;
+	}
+	events = reallocarray(trace->events, capacity, sizeof(*events));
+	if (!events) {
+		return false;
+	}
+	trace->events = events;
+	trace->capacity = capacity;
+	return true;
+}
+
+static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
+{
+	return one->error == other->error && one->stamp.device == other->stamp.device &&
+	       one->stamp.inode == other->stamp.inode && one->stamp.size == other->stamp.size &&
+	       one->stamp.mtime_ns == other->stamp.mtime_ns && one->stamp.ctime_ns == other->stamp.ctime_ns &&
+	       one->stamp.mode == other->stamp.mode &&
+	       memcmp(one->digest.bytes, other->digest.bytes, sizeof(one->digest.bytes)) == 0;
+}
+
+static const struct trace_event *fail(struct trace *trace)
+{
+	trace->failed = true;
+	return NULL;
+}
+
+const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event)
+{
+	size_t length;
+	size_t place;
+	struct trace_event *kept;
+	const char *path;
+
+	if (trace->failed || !event->path) {
+		return fail(trace);
+	}
+	if (trace->count * 2 >= trace->index_capacity && !grow_index(trace)) {
+		return fail(trace);
+	}
+	length = strlen(event->path);
+	for (place = place_of(trace, event->kind, event->path, length); trace->index[place];
+	     place = next_place(trace, place)) {
+		kept = &trace->events[trace->index[place] - 1];
+		if (kept->kind == event->kind && strcmp(kept->path, event->path) == 0 && same_outcome(kept, event)) {
+			return kept;
+		}
+	}
+	if (trace->count == trace->capacity && !grow_events(trace)) {
+		return fail(trace);
+	}
+	path = keep_string(trace, event->path, length);
+	if (!path) {
+		return fail(trace);
+	}
+	kept = &trace->events[trace->count];
+	*kept = *event;
+	kept->path = path;
+	trace->count++;
+	trace->index[place] = (uint32_t)trace->count;
+	return kept;
+}
+
+const struct trace_event *trace_opened(const struct trace *trace, const char *path)
+{
+	if (trace->count == 0) {
+		return NULL;
+	}
+	for (size_t place = place_of(trace, TRACE_OPEN, path, strlen(path)); trace->index[place];
+	     place = next_place(trace, place)) {
+		const struct trace_event *event = &trace->events[trace->index[place] - 1];
+
+		if (event->kind == TRACE_OPEN && event->error == 0 && strcmp(event->path, path) == 0) {
+			return event;
+		}
+	}
+	return NULL;
+}
+
+void trace_asked(struct trace *trace, const char *variable)
+{
+	char *kept;
+
+	if (trace->failed) {
+		return;
+	}
+	/* A few dozen names at most: a look through all is cheaper than a second index. */
+	for (size_t i = 0; i < trace->asked_count; i++) {
+		if (strcmp(trace->asked[i], variable) == 0) {
+			return;
+		}
+	}
+	if (trace->asked_count == trace->asked_capacity) {
+		size_t capacity = trace->asked_capacity ? trace->asked_capacity * 2 : ASKED_FIRST;
+		char **asked = reallocarray(trace->asked, capacity, sizeof(*asked));
+
+		if (!asked) {
+			fail(trace);
+			return;
+		}
+		trace->asked = asked;
+		trace->asked_capacity = capacity;
+	}
+	kept = keep_string(trace, variable, strlen(variable));
+	if (!kept) {
+		fail(trace);
+		return;
+	}
+	trace->asked[trace->asked_count++] = kept;
+}
+
+void trace_taint(struct trace *trace, uint32_t taint)
+{
+	atomic_fetch_or(&trace->tainted, taint);
+}
+
+bool trace_opened_any(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		if (trace->events[i].kind == TRACE_OPEN) {
+			return true;
+		}
+	}
+	return false;
+}

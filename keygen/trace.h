@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace: what one compile did to the outside world, in order
+ *
+ * Purpose: the recorder that the watch fills (interpose/watch.c) and that conditions are made from.  It keeps every
+ * path with its outcome and order, every environment variable that was asked for, and every act that forbids keeping
+ * the result (B7).  Pure data: it makes no system call of its own.
+ *
+ * Calling sequence: trace_init(), trace_*() while the compile runs, conditions_build(), trace_free().
+ * Events of equal kind, path and outcome are kept once, at their first place.
+ *
+ * Errors: memory that cannot be had, or an event without a path, sets `failed`, and the result is not kept.
+ * Threads: one trace belongs to the thread that compiles; other threads taint it through `tainted` alone (atomic).
+ */
+#ifndef KEYGEN_TRACE_H
+#define KEYGEN_TRACE_H
+
+#include "keygen/digest.h"
+#include "keygen/stream.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+/* What identifies a file and tells whether it changed. Zero where the file is absent. */
+struct file_stamp {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t size;
+	int64_t mtime_ns;
+	int64_t ctime_ns;
+	uint32_t mode; /* st_mode: file type matters, permissions do not */
+};
+
+struct stat;
+void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
+
+enum trace_kind {
+	TRACE_PROBE = 1,  /* stat: present (stamp) or absent (error) */
+	TRACE_OPEN = 2,   /* opened for reading: present (stamp, digest) or absent (error) */
+	TRACE_LISTING = 3 /* a directory was listed, or a path resolved in a way that conditions cannot express */
+};
+
+struct trace_event {
+	enum trace_kind kind;
+	int error;        /* 0: present, else the errno of the failed call */
+	const char *path; /* as the compiler spelled it */
+	struct file_stamp stamp;
+	struct key digest; /* TRACE_OPEN and present: BLAKE2b-256 of the content */
+};
+
+/* Why a result must not be kept, whatever its conditions: bits. */
+enum trace_taint {
+	TAINT_WRITE = 1 << 0,         /* a file was written, made, removed, renamed (B7) */
+	TAINT_PROCESS = 1 << 1,       /* fork, exec, system */
+	TAINT_TOO_NEW = 1 << 2,       /* a file changed during the compile, or is as new as it (B3) */
+	TAINT_TIME_MACRO = 1 << 3,    /* a file that was read holds __DATE__ or __TIME__ (B4) */
+	TAINT_OTHER_THREAD = 1 << 4,  /* a thread that we could not attribute touched files meanwhile */
+	TAINT_UNREADABLE = 1 << 5,    /* a file was opened that we could not digest (FIFO, device, read error) */
+	TAINT_CHANGED_PLACE = 1 << 6, /* chdir, chroot and the like */
+	TAINT_UNKNOWN_CALL = 1 << 7   /* a call whose effect we do not know (raw system calls, sockets) */
+};
+
+struct trace_chunk;
+
+struct trace {
+	struct trace_event *events;
+	size_t count;
+	size_t capacity;
+	char **asked; /* environment variables that were asked for, each once */
+	size_t asked_count;
+	size_t asked_capacity;
+	uint32_t calls; /* calls seen at all; 0 after a compile that passed option parsing: not watched (B10) */
+	_Atomic uint32_t tainted;
+	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
+	bool failed;
+	/* open-addressed set of event indexes, by kind, path and outcome */
+	uint32_t *index;
+	size_t index_capacity;
+	struct trace_chunk *chunks; /* the strings */
+};
+
+void trace_init(struct trace *trace, int64_t start_ns);
+void trace_free(struct trace *trace);
+/* Copies the event (and its path). Returns the kept event, an earlier equal one, or NULL (failed is set). The pointer
+ * is good until the next trace_add(); the path that it holds, until trace_free(). */
+const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event);
+/* The kept TRACE_OPEN event of that path that was present, or NULL: lets the watch skip a second digest. */
+const struct trace_event *trace_opened(const struct trace *trace, const char *path);
+void trace_asked(struct trace *trace, const char *variable);
+void trace_taint(struct trace *trace, uint32_t taint);
+/* Did the compile open (or try to open) any file for reading? */
+bool trace_opened_any(const struct trace *trace);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libFuzzer: conditions_hold() and conditions_text_found() on any bytes.
+ *
+ * The first byte chooses: raw conditions; real conditions with some bytes overwritten (offset, offset, value); or a
+ * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
+ *
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE -DXXH_INLINE_ALL tests/fuzz/fuzz_conditions.c \
+ *         keygen/conditions*.c keygen/trace.c keygen/stream.c keygen/digest.c -lb2 -o build/fuzz_conditions
+ */
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MODES 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct root root[] = {{"/etc", 4}, {"/usr/include", 12}};
+static struct roots roots = {root, 2};
+static struct stream real;
+
+static void see(struct trace *trace, const char *path)
+{
+	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
+	struct stat found;
+
+	if (stat(path, &found) == 0) {
+		file_stamp_from(&found, &event.stamp);
+		trace_add(trace, &event);
+		if (S_ISREG(found.st_mode)) {
+			char bytes[65536];
+			int file = open(path, O_RDONLY | O_CLOEXEC);
+			ssize_t got = file >= 0 ? read(file, bytes, sizeof(bytes)) : 0;
+			struct span span = {bytes, got > 0 ? (size_t)got : 0};
+
+			digest_key(&span, 1, &event.digest);
+			close(file);
+			event.kind = TRACE_OPEN;
+			trace_add(trace, &event);
+		}
+	} else {
+		event.error = errno;
+		trace_add(trace, &event);
+	}
+}
+
+static void build_real(void)
+{
+	static const char *const paths[] = {"/etc",
+	                                    "/etc/passwd",
+	                                    "/etc/group",
+	                                    "/etc/none",
+	                                    "/etc/none/a.h",
+	                                    "/etc/none/b.h",
+	                                    "/etc/hosts",
+	                                    "/usr/include/stdio.h",
+	                                    "/usr/include/x.h",
+	                                    "/usr/include/errno.h",
+	                                    "/dev/null",
+	                                    "/proc/self/maps",
+	                                    "relative.h",
+	                                    ".",
+	                                    "/usr/include/sys/../math.h"};
+	static const uint8_t literal[] = {1, 0};
+	struct trace trace;
+	struct conditions_input input = {
+	    .trace = &trace, .roots = &roots, .root_is_literal = literal, .has_memory_headers = true};
+
+	trace_init(&trace, INT64_MAX);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		see(&trace, paths[i]);
+	}
+	if (conditions_build(&input, &real) != 0 || !conditions_hold(real.bytes, real.size, &roots, NULL, 0)) {
+		abort();
+	}
+	trace_free(&trace);
+}
+
+static void overwritten(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes = malloc(real.size);
+	char why[64];
+
+	if (!bytes) {
+		return;
+	}
+	memcpy(bytes, real.bytes, real.size);
+	for (; size >= 3; data += 3, size -= 3) {
+		bytes[(data[0] | (size_t)data[1] << 8) % real.size] = data[2];
+	}
+	conditions_hold(bytes, real.size, &roots, why, sizeof(why));
+	free(bytes);
+}
+
+static void text(const uint8_t *data, size_t size)
+{
+	size_t needle_size = size > 0 ? data[0] % 16 : 0;
+
+	if (size < needle_size + 1) {
+		return;
+	}
+	/* Plain bytes must be found; whatever else is found is a matter of spelling. */
+	if (!conditions_text_found(data + 1 + needle_size, size - 1 - needle_size, (const char *)data + 1,
+	                           needle_size) &&
+	    needle_size > 0 && memmem(data + 1 + needle_size, size - 1 - needle_size, data + 1, needle_size)) {
+		abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char why[64];
+
+	if (!real.bytes) {
+		build_real();
+	}
+	if (size == 0) {
+		return 0;
+	}
+	switch (data[0] % MODES) {
+	case 0:
+		/* Whatever is shorter than a whole never holds. */
+		if (conditions_hold(data + 1, size - 1, &roots, why, sizeof(why)) && size - 1 > 0 && size - 1 < 24) {
+			abort();
+		}
+		break;
+	case 1:
+		overwritten(data + 1, size - 1);
+		break;
+	case 2:
+		if (size - 1 < real.size && size > 1 &&
+		    conditions_hold(real.bytes, size - 1, &roots, why, sizeof(why))) {
+			abort();
+		}
+		break;
+	default:
+		text(data + 1, size - 1);
+		break;
+	}
+	return 0;
+}

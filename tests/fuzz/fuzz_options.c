@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options, program name and cwd from arbitrary bytes (strings separated by NUL): no crash, every directory lies in the
+ * string that it was read from, and moving every root to another place leaves the key's bytes as they are.
+ * clang -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE -DXXH_INLINE_ALL tests/fuzz/fuzz_options.c
+ * keygen/{stream, digest,options,request}.c -lb2
+ */
+#include "keygen/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRINGS_MAX 32
+#define MOVED       "/somewhere/else"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* `text` with its leading root put elsewhere; the string that it stands in keeps what is before it. */
+static char *moved(const char *string, const char *text, const struct roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		const struct root *root = &roots->root[i];
+		char *result = NULL;
+
+		if (strncmp(text, root->text, root->size) != 0 || (text[root->size] != '/' && text[root->size] != '\0'))
+			continue;
+		check(asprintf(&result, "%.*s" MOVED "%c%s", (int)(text - string), string, (char)('a' + i % 26),
+		               text + root->size) > 0);
+		return result;
+	}
+	return strdup(string);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *strings[STRINGS_MAX], *other[STRINGS_MAX];
+	char *copy = calloc(1, size + 1), *moved_strings[STRINGS_MAX] = {NULL}, *name;
+	struct request request = {.identity = (const uint8_t *)"", .cwd = "/"};
+	struct stream stream, again;
+	struct roots roots, other_roots;
+	struct options options, other_options;
+	size_t count = 0, include = 0;
+
+	check(copy != NULL);
+	if (size)
+		memcpy(copy, data, size);
+	for (size_t at = 0; at < size && count < STRINGS_MAX; at += strlen(copy + at) + 1)
+		strings[count++] = copy + at;
+	if (count)
+		request.program_name = strings[0];
+	request.options = strings + (count ? 1 : 0);
+	request.option_count = count ? (int)count - 1 : 0;
+	check(request_call(&request, &stream, &roots, &options) == 0);
+	for (size_t i = 0; i < options.include_count; i++) {
+		const char *string = request.options[options.include[i].index];
+
+		check(i == 0 || options.include[i].index > options.include[i - 1].index);
+		check(options.include[i].directory >= string && options.include[i].directory < string + strlen(string));
+	}
+	check(roots.count == 0 || !options_bind(&options));
+	if (count && roots.count && roots.count <= 26) {
+		name = request.program_name[0] == '/' ? moved(request.program_name, request.program_name, &roots)
+		                                      : strdup(request.program_name);
+		for (int i = 0; i < request.option_count; i++) {
+			const char *text = request.options[i];
+
+			if (include < options.include_count && options.include[include].index == i)
+				moved_strings[i] = moved(text, options.include[include++].directory, &roots);
+			other[i] = moved_strings[i] ? moved_strings[i] : text;
+		}
+		request.program_name = name;
+		request.options = other;
+		check(request_call(&request, &again, &other_roots, &other_options) == 0);
+		check(other_roots.count == roots.count);
+		check(again.size == stream.size && memcmp(again.bytes, stream.bytes, stream.size) == 0);
+		stream_free(&again);
+		roots_free(&other_roots);
+		options_free(&other_options);
+		for (size_t i = 0; i < STRINGS_MAX; i++)
+			free(moved_strings[i]);
+		free(name);
+	}
+	stream_free(&stream);
+	roots_free(&roots);
+	options_free(&options);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* A private directory tree and a trace of it, for the tests of conditions. Tests of Criterion are processes of their
+ * own. */
+#ifndef TESTS_UNIT_CONDITIONS_FIXTURE_H
+#define TESTS_UNIT_CONDITIONS_FIXTURE_H
+
+#include "keygen/conditions.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECOND_NS  INT64_C(1000000000)
+#define TREE_ROOTS 4
+
+static char tree[PATH_MAX];
+static struct trace trace;
+static struct stream built;
+static struct root tree_root[TREE_ROOTS];
+static struct roots tree_roots = {.root = tree_root};
+static uint8_t tree_literal[TREE_ROOTS];
+static struct conditions_input input = {.trace = &trace, .roots = &tree_roots, .root_is_literal = tree_literal};
+static char why[256];
+
+static inline int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* A path in the tree; four may be in use at once. */
+__attribute__((format(printf, 1, 2))) static inline const char *in_tree(const char *format, ...)
+{
+	static char paths[4][PATH_MAX * 2];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+	size_t size = (size_t)snprintf(path, PATH_MAX, "%s/", tree);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(path + size, PATH_MAX, format, arguments);
+	va_end(arguments);
+	return path;
+}
+
+static inline void put_bytes(const char *path, const void *bytes, size_t size)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	cr_assert_geq(file, 0, "open(%s): %s", path, strerror(errno));
+	cr_assert_eq(write(file, bytes, size), (ssize_t)size);
+	cr_assert_eq(close(file), 0);
+}
+
+static inline void put_file(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
+}
+
+static inline void put_directory(const char *path)
+{
+	cr_assert_eq(mkdir(path, 0755), 0, "mkdir(%s): %s", path, strerror(errno));
+}
+
+/* The compile begins a second from now, so that every file counts as settled. */
+static inline void begin_trace(void)
+{
+	trace_free(&trace);
+	trace_init(&trace, now_ns() + SECOND_NS);
+}
+
+static inline void see_stat(const char *path)
+{
+	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
+	struct stat found;
+
+	if (stat(path, &found) == 0) {
+		file_stamp_from(&found, &event.stamp);
+	} else {
+		event.error = errno;
+	}
+	cr_assert_not_null(trace_add(&trace, &event));
+}
+
+static inline void digest_of(const char *path, struct key *ret_digest)
+{
+	static char bytes[1 << 20];
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = read(file, bytes, sizeof(bytes));
+	struct span span = {bytes, (size_t)size};
+
+	cr_assert_geq(size, 0);
+	close(file);
+	digest_key(&span, 1, ret_digest);
+}
+
+static inline void see_open(const char *path)
+{
+	struct trace_event event = {.kind = TRACE_OPEN, .path = path};
+	struct stat found;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (file >= 0) {
+		cr_assert_eq(fstat(file, &found), 0);
+		file_stamp_from(&found, &event.stamp);
+		digest_of(path, &event.digest);
+		close(file);
+	} else {
+		event.error = errno;
+	}
+	cr_assert_not_null(trace_add(&trace, &event));
+}
+
+/* As NVRTC reads a header. */
+static inline void see_header(const char *path)
+{
+	see_stat(path);
+	see_open(path);
+	see_stat(path);
+}
+
+/* Two prefixes with the same headers. */
+static inline void put_twins(void)
+{
+	for (int i = 1; i <= 2; i++) {
+		put_directory(in_tree("p%d", i));
+		put_directory(in_tree("p%d/sub", i));
+		put_file(in_tree("p%d/a.h", i), "int a;");
+		put_file(in_tree("p%d/sub/b.h", i), "int b;");
+	}
+}
+
+static inline void see_twin(void)
+{
+	see_header(in_tree("p1/none.h"));
+	see_header(in_tree("p1/a.h"));
+	see_header(in_tree("p1/sub/b.h"));
+	see_stat(in_tree("p1/sub"));
+	see_stat(in_tree("p1"));
+}
+
+static inline void add_root(const char *text, bool literal)
+{
+	size_t i = tree_roots.count++;
+
+	cr_assert_lt(i, (size_t)TREE_ROOTS);
+	tree_root[i] = (struct root){.text = strdup(text), .size = strlen(text)};
+	tree_literal[i] = literal;
+}
+
+static inline void set_root(size_t i, const char *text)
+{
+	free(tree_root[i].text);
+	tree_root[i] = (struct root){.text = strdup(text), .size = strlen(text)};
+}
+
+static inline void build(void)
+{
+	stream_free(&built);
+	cr_assert_eq(conditions_build(&input, &built), 0);
+}
+
+static inline bool holds(void)
+{
+	why[0] = '\0';
+	return conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why));
+}
+
+#define assert_holds()   cr_assert(holds(), "does not hold: %s", why)
+#define assert_not(text) cr_assert(!holds() && strstr(why, (text)), "expected '%s', got '%s'", (text), why)
+
+static inline int remove_one(const char *path, const struct stat *found, int type, struct FTW *walk)
+{
+	(void)found;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static inline void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void tree_begin(void)
+{
+	const char *parent = getenv("TMPDIR");
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof(name), "%s/conditions.XXXXXX", parent ? parent : "/tmp");
+	cr_assert_not_null(mkdtemp(name));
+	cr_assert_not_null(realpath(name, tree)); /* getcwd() gives no other spelling */
+	begin_trace();
+}
+
+static inline void tree_end(void)
+{
+	cr_assert_eq(chdir("/"), 0);
+	remove_tree(tree);
+	trace_free(&trace);
+	stream_free(&built);
+	while (tree_roots.count > 0) {
+		free(tree_root[--tree_roots.count].text);
+	}
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/conditions_fixture.h"
+
+TestSuite(conditions, .init = tree_begin, .fini = tree_end);
+
+Test(conditions, a_program_that_opened_nothing_has_none)
+{
+	see_stat(in_tree("default_program"));
+	build();
+	cr_assert_eq(built.size, 0);
+	put_file(in_tree("default_program"), "");
+	assert_holds();
+}
+
+Test(conditions, probes_count_with_headers_in_memory)
+{
+	see_stat(in_tree("mem.h"));
+	input.has_memory_headers = true;
+	build();
+	assert_holds();
+	put_file(in_tree("mem.h"), "");
+	assert_not("file appeared: ");
+}
+
+Test(conditions, probes_count_when_an_open_was_only_tried)
+{
+	see_stat(in_tree("a/x.h"));
+	see_open(in_tree("b/x.h"));
+	build();
+	assert_holds();
+	put_directory(in_tree("a"));
+	assert_holds();
+	put_file(in_tree("a/x.h"), "");
+	assert_not("file appeared: ");
+}
+
+Test(conditions, an_untouched_header_holds)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+}
+
+Test(conditions, an_edit_that_keeps_size_and_mtime_does_not_hold)
+{
+	const char *path = in_tree("a.h");
+	struct stat before;
+
+	put_file(path, "int a;");
+	see_header(path);
+	build();
+	cr_assert_eq(stat(path, &before), 0);
+	usleep(20000); /* past the tick of the file system's clock, as settled files are */
+	put_file(path, "int b;");
+	cr_assert_eq(utimensat(AT_FDCWD, path, (struct timespec[]){before.st_atim, before.st_mtim}, 0), 0);
+	assert_not("header changed: ");
+}
+
+Test(conditions, a_touch_without_an_edit_holds)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
+	assert_holds();
+}
+
+Test(conditions, another_size_does_not_hold)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	put_file(in_tree("a.h"), "int a; ");
+	assert_not("header changed: ");
+}
+
+Test(conditions, a_copy_in_the_place_of_the_file_holds)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	put_file(in_tree("new"), "int a;");
+	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
+	assert_holds();
+}
+
+Test(conditions, content_of_many_pieces_is_compared_to_its_last_byte)
+{
+	static char bytes[300001];
+
+	memset(bytes, 'x', sizeof(bytes));
+	put_bytes(in_tree("a.h"), bytes, sizeof(bytes));
+	see_header(in_tree("a.h"));
+	build();
+	put_bytes(in_tree("new"), bytes, sizeof(bytes));
+	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
+	assert_holds();
+	bytes[sizeof(bytes) - 1] = 'y';
+	put_bytes(in_tree("new"), bytes, sizeof(bytes));
+	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
+	assert_not("header changed: ");
+}
+
+Test(conditions, an_empty_header_holds_until_it_is_filled)
+{
+	put_file(in_tree("a.h"), "");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), NULL, 0), 0);
+	assert_holds();
+	put_file(in_tree("a.h"), "x");
+	assert_not("header changed: ");
+}
+
+Test(conditions, equal_stamps_are_believed_when_settled)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	for (size_t i = 0; i < trace.count; i++) {
+		trace.events[i].digest.bytes[0] ^= 1; /* reading the content would show it */
+	}
+	build();
+	assert_holds();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
+	assert_not("header changed: ");
+}
+
+Test(conditions, a_file_as_new_as_the_compile_is_compared_by_content_for_ever)
+{
+	put_file(in_tree("a.h"), "int a;");
+	trace.start_ns = now_ns();
+	see_header(in_tree("a.h"));
+	for (size_t i = 0; i < trace.count; i++) {
+		trace.events[i].digest.bytes[0] ^= 1;
+	}
+	build();
+	assert_not("header changed: ");
+}
+
+Test(conditions, a_file_with_a_time_of_whole_seconds_settles_after_two)
+{
+	const time_t time = now_ns() / SECOND_NS + 10;
+
+	put_file(in_tree("a.h"), "int a;");
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{time, 0}, {time, 0}}, 0), 0);
+	see_header(in_tree("a.h"));
+	for (size_t i = 0; i < trace.count; i++) {
+		trace.events[i].digest.bytes[0] ^= 1;
+	}
+	trace.start_ns = (time + 1) * SECOND_NS;
+	build();
+	assert_not("header changed: ");
+	trace.start_ns = (time + 3) * SECOND_NS;
+	build();
+	assert_holds();
+}
+
+Test(conditions, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
+{
+	put_directory(in_tree("early"));
+	put_directory(in_tree("late"));
+	put_file(in_tree("late/a.h"), "int a;");
+	see_header(in_tree("early/a.h"));
+	see_header(in_tree("late/a.h"));
+	build();
+	assert_holds();
+	put_file(in_tree("early/a.h"), "int a;");
+	assert_not("file appeared: ");
+}
+
+Test(conditions, a_dangling_link_is_absent_until_its_target_comes)
+{
+	cr_assert_eq(symlink("target.h", in_tree("a.h")), 0);
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	put_file(in_tree("target.h"), "");
+	assert_not("file appeared: ");
+}
+
+Test(conditions, a_header_that_is_gone_does_not_hold)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(unlink(in_tree("a.h")), 0);
+	assert_not("file is gone: ");
+}
+
+Test(conditions, a_missing_directory_answers_for_all_that_was_absent_in_it)
+{
+	for (int i = 0; i < 9; i++) {
+		see_header(in_tree("none/x%d.h", i));
+		see_header(in_tree("none/deeper/x%d.h", i));
+	}
+	build();
+	assert_holds();
+	put_file(in_tree("none"), "a file in the place of the directory");
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("none")), 0);
+	put_directory(in_tree("none"));
+	assert_holds();
+	put_directory(in_tree("none/deeper"));
+	put_file(in_tree("none/deeper/x8.h"), "");
+	assert_not("file appeared: ");
+}
+
+Test(conditions, headers_of_a_directory_that_is_gone_are_gone)
+{
+	put_directory(in_tree("d"));
+	for (int i = 0; i < 9; i++) {
+		put_file(in_tree("d/%d.h", i), "x");
+		see_header(in_tree("d/%d.h", i));
+	}
+	build();
+	assert_holds();
+	cr_assert_eq(rename(in_tree("d"), in_tree("e")), 0);
+	assert_not("file is gone: ");
+}
+
+Test(conditions, a_file_replaced_by_a_directory_does_not_hold)
+{
+	put_file(in_tree("a.h"), "");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(unlink(in_tree("a.h")), 0);
+	put_directory(in_tree("a.h"));
+	assert_not("no longer the same kind of file: ");
+}
+
+Test(conditions, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
+{
+	put_file(in_tree("a.h"), "");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(unlink(in_tree("a.h")), 0);
+	cr_assert_eq(mkfifo(in_tree("a.h"), 0644), 0);
+	assert_not("no longer the same kind of file: ");
+}
+
+Test(conditions, a_swapped_link_holds_only_with_the_same_content)
+{
+	put_file(in_tree("one"), "int a;");
+	put_file(in_tree("same"), "int a;");
+	put_file(in_tree("other"), "int b;");
+	cr_assert_eq(symlink("one", in_tree("a.h")), 0);
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(unlink(in_tree("a.h")), 0);
+	cr_assert_eq(symlink("same", in_tree("a.h")), 0);
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("a.h")), 0);
+	cr_assert_eq(symlink("other", in_tree("a.h")), 0);
+	assert_not("header changed: ");
+}
+
+Test(conditions, a_swapped_link_to_a_directory_is_followed)
+{
+	put_directory(in_tree("v1"));
+	put_directory(in_tree("v2"));
+	for (int i = 0; i < 6; i++) {
+		put_file(in_tree("v1/%d.h", i), "1");
+		put_file(in_tree("v2/%d.h", i), i == 5 ? "2" : "1");
+	}
+	cr_assert_eq(symlink("v1", in_tree("v")), 0);
+	for (int i = 0; i < 6; i++) {
+		see_header(in_tree("v/%d.h", i));
+	}
+	build();
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("v")), 0);
+	cr_assert_eq(symlink("v2", in_tree("v")), 0);
+	assert_not("/v/5.h");
+}
+
+Test(conditions, two_files_that_become_one_do_not_hold)
+{
+	put_file(in_tree("a.h"), "int a;");
+	put_file(in_tree("b.h"), "int a;");
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	build();
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("b.h")), 0);
+	cr_assert_eq(link(in_tree("a.h"), in_tree("b.h")), 0);
+	assert_not("are one file");
+}
+
+Test(conditions, one_file_that_becomes_two_does_not_hold)
+{
+	put_file(in_tree("a.h"), "int a;");
+	cr_assert_eq(link(in_tree("a.h"), in_tree("b.h")), 0);
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	build();
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("b.h")), 0);
+	put_file(in_tree("b.h"), "int a;");
+	assert_not("no longer the same file");
+}
+
+Test(conditions, identity_counts_for_files_that_were_only_probed)
+{
+	put_file(in_tree("mem.h"), "x");
+	put_file(in_tree("a.h"), "int a;");
+	see_stat(in_tree("mem.h"));
+	see_header(in_tree("a.h"));
+	build();
+	put_file(in_tree("mem.h"), "other content");
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("mem.h")), 0);
+	cr_assert_eq(symlink("a.h", in_tree("mem.h")), 0);
+	assert_not("are one file");
+}
+
+Test(conditions, all_files_may_change_places_as_long_as_they_stay_apart)
+{
+	put_file(in_tree("a.h"), "same");
+	put_file(in_tree("b.h"), "same");
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	build();
+	cr_assert_eq(rename(in_tree("a.h"), in_tree("c")), 0);
+	cr_assert_eq(rename(in_tree("b.h"), in_tree("a.h")), 0);
+	cr_assert_eq(rename(in_tree("c"), in_tree("b.h")), 0);
+	assert_holds();
+}
+
+Test(conditions, a_probed_directory_must_stay_one_but_may_change)
+{
+	put_directory(in_tree("d"));
+	see_stat(in_tree("d"));
+	see_open(in_tree("none.h"));
+	input.exact = true;
+	build();
+	put_file(in_tree("d/new"), "");
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("d/new")), 0);
+	cr_assert_eq(rmdir(in_tree("d")), 0);
+	put_file(in_tree("d"), "");
+	assert_not("no longer the same kind of file: ");
+}
+
+Test(conditions, exact_compares_the_time_of_headers_and_probed_files)
+{
+	put_file(in_tree("a.h"), "int a;");
+	put_file(in_tree("probed"), "x");
+	see_stat(in_tree("probed"));
+	see_header(in_tree("a.h"));
+	input.exact = true;
+	build();
+	assert_holds();
+	put_file(in_tree("probed"), "other");
+	assert_not("size or time changed: ");
+	input.exact = false;
+	build();
+	assert_holds();
+	cr_assert_eq(unlink(in_tree("probed")), 0);
+	begin_trace();
+	see_header(in_tree("a.h"));
+	input.exact = true;
+	build();
+	assert_holds();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
+	assert_not("size or time changed: ");
+}
+
+Test(conditions, exact_holds_for_a_copy_with_the_same_time)
+{
+	struct stat before;
+
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	input.exact = true;
+	build();
+	cr_assert_eq(stat(in_tree("a.h"), &before), 0);
+	put_file(in_tree("new"), "int a;");
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("new"), (struct timespec[]){before.st_atim, before.st_mtim}, 0), 0);
+	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
+	assert_holds();
+}

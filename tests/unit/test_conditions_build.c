@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions: traces that cannot be expressed, and bytes that depend on nothing but what was seen. */
+#include "tests/unit/conditions_fixture.h"
+
+TestSuite(conditions_build, .init = tree_begin, .fini = tree_end);
+
+static void assert_refused(void)
+{
+	struct stream stream = {.size = 77};
+
+	cr_assert_eq(conditions_build(&input, &stream), -EINVAL);
+	cr_assert_eq(stream.size, 77, "the output was touched");
+}
+
+Test(conditions_build, tainted_failed_and_listing_traces_are_refused)
+{
+	see_open(in_tree("none.h"));
+	trace_taint(&trace, TAINT_TOO_NEW);
+	assert_refused();
+	begin_trace();
+	trace.failed = true;
+	assert_refused();
+	begin_trace();
+	trace_add(&trace, &(struct trace_event){.kind = TRACE_LISTING, .path = tree});
+	assert_refused();
+}
+
+Test(conditions_build, a_path_that_was_there_and_was_not_is_refused)
+{
+	see_stat(in_tree("a.h"));
+	put_file(in_tree("a.h"), "");
+	see_open(in_tree("a.h"));
+	assert_refused();
+}
+
+Test(conditions_build, two_stamps_or_digests_of_one_path_are_refused)
+{
+	put_file(in_tree("a.h"), "one");
+	see_open(in_tree("a.h"));
+	put_file(in_tree("a.h"), "longer");
+	see_open(in_tree("a.h"));
+	assert_refused();
+	begin_trace();
+	see_open(in_tree("a.h"));
+	trace.events[0].digest.bytes[3] ^= 1;
+	see_open(in_tree("a.h"));
+	cr_assert_eq(trace.count, 2);
+	assert_refused();
+}
+
+Test(conditions_build, a_probed_file_that_changed_is_refused_and_a_directory_is_not)
+{
+	put_file(in_tree("mem.h"), "one");
+	see_open(in_tree("none.h"));
+	see_stat(tree);
+	see_stat(in_tree("mem.h"));
+	put_file(in_tree("new"), "");
+	see_stat(tree);
+	cr_assert_eq(trace.count, 4);
+	build();
+	assert_holds();
+	put_file(in_tree("mem.h"), "longer");
+	see_stat(in_tree("mem.h"));
+	assert_refused();
+}
+
+Test(conditions_build, errors_of_the_moment_are_refused)
+{
+	const int errors[] = {EMFILE, ENFILE, EIO, EINTR, ENOMEM, ESTALE, ETIMEDOUT};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		begin_trace();
+		trace_add(&trace, &(struct trace_event){.kind = TRACE_OPEN, .path = in_tree("x"), .error = errors[i]});
+		assert_refused();
+	}
+}
+
+Test(conditions_build, an_opened_directory_and_an_endless_path_are_refused)
+{
+	static char path[PATH_MAX + 10];
+
+	see_stat(tree);
+	trace.events[0].kind = TRACE_OPEN;
+	assert_refused();
+	begin_trace();
+	memset(path, 'x', sizeof(path) - 1);
+	trace_add(&trace, &(struct trace_event){.kind = TRACE_OPEN, .path = path, .error = ENAMETOOLONG});
+	assert_refused();
+}
+
+Test(conditions_build, the_bytes_do_not_depend_on_the_order_of_events)
+{
+	struct stream first;
+
+	put_file(in_tree("a.h"), "a");
+	put_file(in_tree("b.h"), "b");
+	see_header(in_tree("a.h"));
+	see_header(in_tree("b.h"));
+	see_header(in_tree("c.h"));
+	build();
+	first = built;
+	built = STREAM_EMPTY;
+	int64_t start = trace.start_ns;
+	begin_trace();
+	trace.start_ns = start;
+	see_open(in_tree("c.h"));
+	see_open(in_tree("b.h"));
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(first.size, built.size);
+	cr_assert_eq(memcmp(first.bytes, built.bytes, built.size), 0);
+	stream_free(&first);
+}

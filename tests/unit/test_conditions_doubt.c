@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
+#include "tests/unit/conditions_fixture.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+TestSuite(conditions_doubt, .init = tree_begin, .fini = tree_end);
+
+/* In a child, as somebody who has no rights: 1 holds, 0 does not. */
+static int holds_for_nobody(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (geteuid() == 0 && setuid(65534) != 0) {
+			_exit(2);
+		}
+		_exit(holds() ? 1 : 0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+Test(conditions_doubt, an_unreadable_header_does_not_hold)
+{
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	cr_assert_eq(holds_for_nobody(), 1);
+	cr_assert_eq(chmod(in_tree("a.h"), 0), 0);
+	cr_assert_eq(holds_for_nobody(), 0);
+}
+
+Test(conditions_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
+{
+	if (geteuid() != 0) {
+		return; /* only another user can meet it */
+	}
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_file(in_tree("a.h"), "int a;");
+	cr_assert_eq(chmod(in_tree("a.h"), 0600), 0);
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	cr_assert_eq(holds_for_nobody(), 0);
+}
+
+Test(conditions_doubt, a_directory_that_may_not_be_searched_does_not_hold)
+{
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_directory(in_tree("d"));
+	for (int i = 0; i < 6; i++) {
+		see_header(in_tree("d/none%d.h", i));
+	}
+	build();
+	cr_assert_eq(holds_for_nobody(), 1);
+	cr_assert_eq(chmod(in_tree("d"), 0600), 0);
+	cr_assert_eq(holds_for_nobody(), geteuid() == 0 ? 0 : holds());
+}
+
+Test(conditions_doubt, a_host_without_free_descriptors_is_served)
+{
+	struct rlimit limit;
+	int left[1024];
+	int count = 0;
+
+	put_directory(in_tree("d"));
+	add_root(tree, false);
+	for (int i = 0; i < 10; i++) {
+		put_file(in_tree("d/%d.h", i), "x");
+		see_header(in_tree("d/%d.h", i));
+		see_header(in_tree("none/%d.h", i));
+	}
+	build();
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 200;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while ((left[count] = dup(0)) >= 0) {
+		count++;
+	}
+	cr_assert_eq(errno, EMFILE);
+	bool none = holds();
+	close(left[--count]);
+	bool one = holds();
+	while (count > 0) {
+		close(left[--count]);
+	}
+	cr_assert(none && one, "%s", why);
+}
+
+static int open_descriptors(void)
+{
+	int count = 0;
+
+	for (int i = 0; i < 256; i++) {
+		count += fcntl(i, F_GETFD) >= 0;
+	}
+	return count;
+}
+
+Test(conditions_doubt, every_descriptor_is_closed_again)
+{
+	int before = open_descriptors();
+
+	put_twins();
+	for (int i = 0; i < 6; i++) {
+		put_file(in_tree("p1/%d.h", i), "x");
+		see_header(in_tree("p1/%d.h", i));
+	}
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	assert_holds();
+	put_file(in_tree("p1/3.h"), "y");
+	assert_not("3.h");
+	put_file(in_tree("p1/none.h"), "y");
+	assert_not("p1/");
+	for (size_t size = 0; size < built.size; size += 7) {
+		conditions_hold(built.bytes, size, &tree_roots, NULL, 0);
+	}
+	cr_assert_eq(open_descriptors(), before);
+}
+
+static void see_everything(void)
+{
+	put_twins();
+	put_file(in_tree("racy.h"), "racy");
+	add_root(in_tree("p1"), true);
+	add_root(in_tree("p2"), false);
+	see_twin();
+	see_header(in_tree("p2/a.h"));
+	see_header(in_tree("racy.h"));
+	see_header("relative.h");
+	for (int i = 0; i < 5; i++) {
+		see_header(in_tree("p2/missing/%d.h", i));
+	}
+	trace.start_ns = now_ns();
+	build();
+	assert_holds();
+}
+
+Test(conditions_doubt, truncated_bytes_never_hold)
+{
+	see_everything();
+	for (size_t size = 1; size < built.size; size++) {
+		uint8_t *bytes = malloc(size); /* exact, so that a sanitizer sees a read past the end */
+
+		memcpy(bytes, built.bytes, size);
+		cr_assert_not(conditions_hold(bytes, size, &tree_roots, why, sizeof(why)), "at %zu", size);
+		free(bytes);
+	}
+}
+
+Test(conditions_doubt, bytes_behind_the_end_do_not_hold)
+{
+	see_everything();
+	stream_bytes(&built, "", 1);
+	assert_not("damaged");
+}
+
+Test(conditions_doubt, no_flipped_bit_does_harm)
+{
+	uint8_t *bytes;
+
+	see_everything();
+	bytes = malloc(built.size);
+	memcpy(bytes, built.bytes, built.size);
+	for (size_t bit = 0; bit < built.size * 8; bit++) {
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		conditions_hold(bytes, built.size, &tree_roots, why, sizeof(why));
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	cr_assert(conditions_hold(bytes, built.size, &tree_roots, why, sizeof(why)), "%s", why);
+	free(bytes);
+}
+
+Test(conditions_doubt, the_reason_fits_into_any_buffer)
+{
+	char small[4] = "xxx";
+
+	see_open(in_tree("none.h"));
+	build();
+	put_file(in_tree("none.h"), "");
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, small, sizeof(small)));
+	cr_assert_str_eq(small, "fil");
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, small, 0));
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 100));
+	cr_assert_str_eq(small, "fil");
+}

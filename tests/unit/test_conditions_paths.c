@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions: roots and the working directory. */
+#include "tests/unit/conditions_fixture.h"
+
+TestSuite(conditions_paths, .init = tree_begin, .fini = tree_end);
+
+Test(conditions_paths, the_same_content_under_another_root_holds)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	assert_holds();
+	set_root(0, in_tree("p2"));
+	assert_holds();
+	put_file(in_tree("p2/sub/b.h"), "int c;");
+	assert_not("p2/sub/b.h");
+}
+
+Test(conditions_paths, a_header_that_appears_under_the_other_root_does_not_hold)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	set_root(0, in_tree("p2"));
+	put_file(in_tree("p2/none.h"), "");
+	assert_not("p2/none.h");
+}
+
+Test(conditions_paths, the_first_root_is_not_looked_at_any_more)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	remove_tree(in_tree("p1"));
+	assert_not("p1");
+	set_root(0, in_tree("p2"));
+	assert_holds();
+}
+
+Test(conditions_paths, a_literal_root_must_be_spelled_so)
+{
+	put_twins();
+	add_root(in_tree("elsewhere"), false);
+	add_root(in_tree("p1"), true);
+	see_twin();
+	build();
+	assert_holds();
+	set_root(0, in_tree("nowhere"));
+	assert_holds();
+	set_root(1, in_tree("p2"));
+	assert_not("root 1 is spelled otherwise");
+	set_root(1, in_tree("p1/"));
+	assert_not("root 1 is spelled otherwise");
+}
+
+Test(conditions_paths, a_literal_root_binds_where_nothing_was_opened)
+{
+	add_root("/somewhere", true);
+	see_stat("default_program");
+	build();
+	cr_assert_gt(built.size, 0);
+	assert_holds();
+	set_root(0, "/elsewhere");
+	assert_not("root 0 is spelled otherwise");
+}
+
+Test(conditions_paths, the_root_directory_always_binds)
+{
+	add_root("", false);
+	build();
+	assert_holds();
+	set_root(0, "/tmp");
+	assert_not("root 0 is spelled otherwise");
+}
+
+Test(conditions_paths, files_below_the_root_directory_are_found)
+{
+	put_file(in_tree("a.h"), "x");
+	add_root("", true);
+	see_header(in_tree("a.h"));
+	for (int i = 0; i < 5; i++) {
+		see_header(in_tree("none%d", i));
+	}
+	see_stat("/");
+	build();
+	assert_holds();
+	put_file(in_tree("a.h"), "changed");
+	assert_not("header changed: /");
+}
+
+Test(conditions_paths, more_or_fewer_roots_do_not_hold)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	add_root("/more", false);
+	assert_not("number of roots");
+	tree_roots.count = 0;
+	assert_not("number of roots");
+	tree_roots.count = 2;
+}
+
+Test(conditions_paths, a_root_is_no_prefix_of_a_longer_name)
+{
+	put_twins();
+	put_directory(in_tree("p11"));
+	put_file(in_tree("p11/a.h"), "literal");
+	add_root(in_tree("p1"), false);
+	see_header(in_tree("p11/a.h"));
+	build();
+	set_root(0, in_tree("p2"));
+	assert_holds();
+	put_file(in_tree("p11/a.h"), "changed");
+	assert_not("p11/a.h");
+}
+
+Test(conditions_paths, a_path_in_two_roots_is_refused)
+{
+	struct stream stream;
+
+	add_root(in_tree("p1"), false);
+	add_root(in_tree("p1/sub"), false);
+	see_open(in_tree("p1/sub/x.h"));
+	cr_assert_eq(conditions_build(&input, &stream), -EINVAL);
+}
+
+Test(conditions_paths, steps_up_from_a_root_stay_relative_to_it)
+{
+	put_twins();
+	add_root(in_tree("p1/sub"), false);
+	see_header(in_tree("p1/sub/../a.h"));
+	see_header(in_tree("p1/sub/..//./none.h"));
+	see_stat(in_tree("p1/sub/.."));
+	see_stat(in_tree("p1/sub/"));
+	build();
+	assert_holds();
+	set_root(0, in_tree("p2/sub"));
+	assert_holds();
+	put_file(in_tree("p2/a.h"), "changed");
+	assert_not("p2/sub/../a.h");
+}
+
+Test(conditions_paths, doubled_slashes_behind_a_root_are_kept)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_header(in_tree("p1//a.h"));
+	see_header(in_tree("p1//sub//b.h"));
+	for (int i = 0; i < 4; i++) {
+		see_header(in_tree("p1//none%d.h", i));
+	}
+	build();
+	set_root(0, in_tree("p2"));
+	assert_holds();
+	put_file(in_tree("p2/none3.h"), "");
+	assert_not("p2//none3.h");
+}
+
+Test(conditions_paths, a_root_that_is_too_long_now_does_not_hold)
+{
+	char text[PATH_MAX + 10];
+
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	memset(text, 'x', sizeof(text) - 1);
+	text[0] = '/';
+	text[sizeof(text) - 1] = '\0';
+	set_root(0, text);
+	assert_not("too long");
+}
+
+Test(conditions_paths, relative_paths_follow_the_working_directory)
+{
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	see_header("none.h");
+	see_header("a.h");
+	see_header("sub/b.h");
+	see_header("../p1/a.h");
+	see_stat(".");
+	build();
+	assert_holds();
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	assert_not("no longer the same file"); /* ../p1/a.h and a.h were one */
+	begin_trace();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	see_header("none.h");
+	see_header("a.h");
+	see_header("sub/b.h");
+	build();
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	assert_holds();
+	cr_assert_eq(chdir(tree), 0);
+	assert_not("file is gone: ");
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	put_file("none.h", "");
+	assert_not("file appeared: none.h");
+}
+
+Test(conditions_paths, the_working_directory_by_its_absolute_name_is_the_present_one)
+{
+	char cwd[PATH_MAX];
+
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	see_header("a.h");
+	see_stat(in_tree("p1"));
+	see_stat(".");
+	build();
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	assert_not("no longer the same file"); /* not told so, it is a literal path */
+	input.cwd = strcpy(cwd, in_tree("p1"));
+	build();
+	assert_holds();
+	remove_tree(in_tree("p1"));
+	assert_holds();
+}
+
+Test(conditions_paths, whether_a_root_is_the_working_directory_is_compared)
+{
+	char cwd[PATH_MAX];
+
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	add_root(in_tree("p1"), false);
+	input.cwd = strcpy(cwd, in_tree("p1"));
+	see_header(in_tree("p1/a.h"));
+	see_stat(in_tree("p1"));
+	build();
+	assert_holds();
+	set_root(0, in_tree("p2"));
+	assert_not("no longer the same file");
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	assert_holds();
+}
+
+Test(conditions_paths, a_file_below_the_working_directory_is_literal)
+{
+	char cwd[PATH_MAX];
+
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	input.cwd = strcpy(cwd, in_tree("p1"));
+	see_header(in_tree("p1/a.h"));
+	build();
+	cr_assert_eq(chdir(in_tree("p2")), 0);
+	assert_holds();
+	put_file(in_tree("p1/a.h"), "changed");
+	assert_not("p1/a.h");
+}
+
+Test(conditions_paths, the_directory_of_PWD_is_no_condition)
+{
+	put_twins();
+	see_header(in_tree("p2/a.h"));
+	see_stat(in_tree("p1"));
+	input.pwd = in_tree("p1");
+	build();
+	remove_tree(in_tree("p1"));
+	assert_holds();
+	input.pwd = NULL;
+	build();
+	assert_not("file is gone: ");
+}
+
+Test(conditions_paths, a_deleted_working_directory_has_no_files)
+{
+	put_directory(in_tree("gone"));
+	cr_assert_eq(chdir(in_tree("gone")), 0);
+	see_header("a.h");
+	see_header("sub/a.h");
+	build();
+	assert_holds();
+	cr_assert_eq(rmdir(in_tree("gone")), 0);
+	assert_holds();
+	begin_trace();
+	see_header("a.h");
+	see_stat(".");
+	build();
+	assert_holds();
+	cr_assert_eq(chdir(tree), 0);
+	assert_holds();
+	put_file("a.h", "");
+	assert_not("file appeared: a.h");
+	cr_assert_eq(unlink("a.h"), 0);
+	begin_trace();
+	put_file("a.h", "");
+	see_header("a.h");
+	build();
+	put_directory(in_tree("gone"));
+	cr_assert_eq(chdir(in_tree("gone")), 0);
+	cr_assert_eq(rmdir(in_tree("gone")), 0);
+	assert_not("file is gone: a.h");
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Spellings as NVRTC 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5 write them for compute_80 and compute_90. */
+#include "keygen/conditions.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool found(const char *text, const char *needle)
+{
+	return conditions_text_found(text, strlen(text), needle, strlen(needle));
+}
+
+Test(conditions_text, plain_bytes_are_found_anywhere)
+{
+	cr_assert(found("/tmp/d/k.cu(3): error", "/tmp/d"));
+	cr_assert(found("x /tmp/d", "/tmp/d"));
+	cr_assert(found("/tmp/d", "/tmp/d"));
+	cr_assert_not(found("/tmp/e/k.cu", "/tmp/d"));
+	cr_assert_not(found("/tmp/", "/tmp/d"));
+}
+
+Test(conditions_text, an_empty_needle_or_text_is_never_found)
+{
+	cr_assert_not(found("text", ""));
+	cr_assert_not(found("", "needle"));
+	cr_assert_not(found("", ""));
+}
+
+Test(conditions_text, a_diagnostic_spells_quotes_and_utf8_as_they_are)
+{
+	cr_assert(found("/t/dir \"q\\\xc3\xbc/name.cu(18): warning #1105-D", "/t/dir \"q\\\xc3\xbc"));
+}
+
+Test(conditions_text, a_list_of_bytes_is_found)
+{
+	const char *ptx = ".global .align 1 .b8 $str[18] = {47, 116, 109, 112, 47, 99, 195, 182, 100, 47, 110};";
+
+	cr_assert(found(ptx, "/tmp"));
+	cr_assert(found(ptx, "/tmp/c\xc3\xb6"
+	                     "d"));
+	cr_assert(found(ptx, "/n"));
+	cr_assert_not(found(ptx, "/tmq"));
+	cr_assert_not(found(ptx, "/nn"));
+}
+
+Test(conditions_text, a_list_is_found_however_it_is_wrapped)
+{
+	cr_assert(found("= {47,116,109,112}", "/tmp"));
+	cr_assert(found("={47 , 116\n\t, 109,\r\n112 }", "/tmp"));
+	cr_assert(found("= {\n1, 2,\n47, 116,\n109, 112", "/tmp"));
+	cr_assert(found("= { {1, 2}, {47, 116, 109, 112} };", "/tmp"));
+	cr_assert(found("= {0x2F, 0x74, 0x6d, 0x70}", "/tmp"));
+}
+
+Test(conditions_text, wide_strings_are_found_as_zero_interleaved_lists)
+{
+	cr_assert(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 0, 112};", "/tmp"));
+	cr_assert(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 0, 112, 0};", "/tmp"));
+	cr_assert(found(".align 4 .b8 a[16] = {47, 0, 0, 0, 116, 0, 0, 0, 109, 0, 0, 0, 112, 0};", "/tmp"));
+	cr_assert_not(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 112};", "/tmp"));
+}
+
+Test(conditions_text, wide_strings_are_found_as_numbers)
+{
+	cr_assert(found(".align 2 .u16 a[5] = {999, 47, 116, 109, 112};", "/tmp"));
+	cr_assert(found(".align 4 .u32 a[5] = {4294967295, 47, 116, 109, 112};", "/tmp"));
+}
+
+Test(conditions_text, words_of_a_structure_with_a_pointer_are_found)
+{
+	const char *ptx = ".global .align 8 .u64 q[9] = {generic($str), 14079149020009475961, 3343198563620316342, "
+	                  "30051, 0, 0, 0, 0, 0};";
+
+	cr_assert(found(ptx, "y/tmp/c\xc3\xb6"
+	                     "d/name.cu"));
+	cr_assert(found(ptx, "/tmp/c"));
+	cr_assert(found(".u64 s[2] = {generic(a)+8, 1886221359, 0};", "/tmp"));
+	cr_assert_not(found(ptx, "/tmp/d"));
+}
+
+Test(conditions_text, negative_numbers_are_bytes_too)
+{
+	cr_assert(found(".s8 a[3] = {99, -61, -74, 100};", "c\xc3\xb6"
+	                                                   "d"));
+	cr_assert(found(".s32 a[2] = {-1, -1016909968};", "p/c\xc3"));
+	cr_assert_not(found("= {-, -, 99999999999999999999999999, -9223372036854775809}", "/tmp"));
+}
+
+Test(conditions_text, a_pointer_or_a_brace_breaks_a_list)
+{
+	cr_assert_not(found("= {47, 116, generic(x), 109, 112}", "/tmp"));
+	cr_assert_not(found("= {47, 116}; = {109, 112}", "/tmp"));
+	cr_assert_not(found("f(47, 116, 109, 112)", "/tmp"));
+}
+
+Test(conditions_text, wide_strings_are_found_in_binaries)
+{
+	static const char sixteen[] = "ELF\0\1/\0t\0m\0p\0\0\0";
+	static const char thirty_two[] = "ELF\0\1/\0\0\0t\0\0\0m\0\0\0p";
+
+	cr_assert(conditions_text_found(sixteen, sizeof(sixteen), "/tmp", 4));
+	cr_assert(conditions_text_found(sixteen + 5, 8, "/tmp", 4));
+	cr_assert(conditions_text_found(thirty_two, sizeof(thirty_two), "/tmp", 4));
+	cr_assert_not(conditions_text_found(thirty_two, sizeof(thirty_two), "/tmq", 4));
+}
+
+Test(conditions_text, a_needle_with_any_bytes_is_found)
+{
+	cr_assert(conditions_text_found("a\0b\0c", 5, "\0b", 2));
+	cr_assert(found("= {10, 255, 0, 7}", "\n\xff"));
+}
+
+/* The list of a text's bytes, to be freed. */
+static char *list_of(const char *text, size_t size)
+{
+	char *list = malloc(size * 5 + 16);
+	char *at = list + sprintf(list, ".b8 x[] = {");
+
+	for (size_t i = 0; i < size; i++) {
+		at += sprintf(at, "%s%u", i ? ", " : "", (uint8_t)text[i]);
+	}
+	strcpy(at, "};");
+	return list;
+}
+
+Test(conditions_text, a_needle_is_found_over_the_border_of_two_pieces)
+{
+	static char text[40000];
+	const char *needle = "/home/somebody/project";
+
+	for (size_t at = 16000; at < 17000; at += 7) {
+		memset(text, '/', sizeof(text));
+		memcpy(text + at, needle, strlen(needle));
+		char *list = list_of(text, sizeof(text));
+
+		cr_assert(found(list, needle), "at %zu", at);
+		free(list);
+	}
+}
+
+Test(conditions_text, only_the_beginning_of_an_endless_needle_is_looked_for_in_lists)
+{
+	static char text[PATH_MAX * 2];
+
+	memset(text, 'x', sizeof(text));
+	char *list = list_of(text, PATH_MAX);
+
+	cr_assert(conditions_text_found(list, strlen(list), text, sizeof(text)));
+	cr_assert_not(conditions_text_found("xx", 2, text, sizeof(text)));
+	free(list);
+}
+
+Test(conditions_text, hostile_text_is_searched_in_linear_time)
+{
+	static char text[1 << 20];
+	const char *fills[] = {"{", "= {", "= {1,", "={-", "={a(", "  {", "={0x", ",{,{1"};
+
+	/* Quadratic work would take minutes here. */
+	for (size_t fill = 0; fill < sizeof(fills) / sizeof(fills[0]); fill++) {
+		for (size_t i = 0; i < sizeof(text); i++) {
+			text[i] = fills[fill][i % strlen(fills[fill])];
+		}
+		cr_assert_not(conditions_text_found(text, sizeof(text), "/tmp/never", 10));
+	}
+}

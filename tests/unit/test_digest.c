@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/digest.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct key key_of(const void *bytes, size_t size)
+{
+	struct span span = {.bytes = bytes, .size = size};
+	struct key key;
+
+	digest_key(&span, 1, &key);
+	return key;
+}
+
+static struct fingerprint fingerprint_of(const void *bytes, size_t size)
+{
+	struct span span = {.bytes = bytes, .size = size};
+	struct fingerprint fingerprint;
+
+	digest_fingerprint(&span, 1, &fingerprint);
+	return fingerprint;
+}
+
+static bool same_fingerprint(struct fingerprint a, struct fingerprint b)
+{
+	return a.low == b.low && a.high == b.high;
+}
+
+/* From an independent implementation: hashlib.blake2b(b"abc", digest_size=32). */
+Test(digest, a_key_is_blake2b_256)
+{
+	static const uint8_t abc[KEY_BYTES] = {0xbd, 0xdd, 0x81, 0x3c, 0x63, 0x42, 0x39, 0x72, 0x31, 0x71, 0xef,
+	                                       0x3f, 0xee, 0x98, 0x57, 0x9b, 0x94, 0x96, 0x4e, 0x3b, 0xb1, 0xcb,
+	                                       0x3e, 0x42, 0x72, 0x62, 0xc8, 0xc0, 0x68, 0xd5, 0x23, 0x19};
+	static const uint8_t nothing[KEY_BYTES] = {0x0e, 0x57, 0x51, 0xc0, 0x26, 0xe5, 0x43, 0xb2, 0xe8, 0xab, 0x2e,
+	                                           0xb0, 0x60, 0x99, 0xda, 0xa1, 0xd1, 0xe5, 0xdf, 0x47, 0x77, 0x8f,
+	                                           0x77, 0x87, 0xfa, 0xab, 0x45, 0xcd, 0xf1, 0x2f, 0xe3, 0xa8};
+	struct key key = key_of("abc", 3);
+
+	cr_assert_eq(memcmp(key.bytes, abc, KEY_BYTES), 0);
+	digest_key(NULL, 0, &key);
+	cr_assert_eq(memcmp(key.bytes, nothing, KEY_BYTES), 0);
+}
+
+/* The value of XXH128("", 0, 0) in the xxHash specification's own test vectors. */
+Test(digest, a_fingerprint_is_xxh3_128)
+{
+	struct fingerprint nothing;
+
+	digest_fingerprint(NULL, 0, &nothing);
+	cr_assert_eq(nothing.high, 0x99aa06d3014798d8);
+	cr_assert_eq(nothing.low, 0x6001c324468d497f);
+}
+
+Test(digest, spans_count_as_one_run_wherever_they_are_cut)
+{
+	uint8_t bytes[1500];
+	struct key whole_key;
+	struct fingerprint whole;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	whole_key = key_of(bytes, sizeof(bytes));
+	whole = fingerprint_of(bytes, sizeof(bytes));
+	for (size_t cut = 0; cut <= sizeof(bytes); cut += 37) {
+		struct span spans[] = {{bytes, cut}, {NULL, 0}, {bytes + cut, sizeof(bytes) - cut}};
+		struct key key;
+		struct fingerprint fingerprint;
+
+		digest_key(spans, 3, &key);
+		digest_fingerprint(spans, 3, &fingerprint);
+		cr_assert_eq(memcmp(&key, &whole_key, sizeof(key)), 0);
+		cr_assert(same_fingerprint(fingerprint, whole));
+	}
+}
+
+Test(digest, every_flipped_bit_changes_both)
+{
+	uint8_t bytes[64] = {0};
+	struct key key = key_of(bytes, sizeof(bytes));
+	struct fingerprint fingerprint = fingerprint_of(bytes, sizeof(bytes));
+
+	for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
+		struct key other;
+
+		bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+		other = key_of(bytes, sizeof(bytes));
+		cr_assert_neq(memcmp(&other, &key, sizeof(key)), 0);
+		cr_assert(!same_fingerprint(fingerprint_of(bytes, sizeof(bytes)), fingerprint));
+		bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+	}
+}
+
+Test(digest, the_length_counts)
+{
+	static const uint8_t zeros[300];
+	struct key key = key_of(zeros, 299), longer = key_of(zeros, 300);
+
+	cr_assert_neq(memcmp(&key, &longer, sizeof(key)), 0);
+	cr_assert(!same_fingerprint(fingerprint_of(zeros, 299), fingerprint_of(zeros, 300)));
+}

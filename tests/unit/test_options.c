@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/options.h"
+#include "tests/unit/option_spellings.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ(...) options_of((const char *const[]){__VA_ARGS__, NULL})
+
+static struct options options_of(const char *const *strings)
+{
+	struct options options;
+	int count = 0;
+
+	while (strings[count])
+		count++;
+	cr_assert_eq(options_read(strings, count, &options), 0);
+	return options;
+}
+
+static bool binds(const char *first, const char *second)
+{
+	struct options options = READ(first, second);
+	bool bound = options_bind(&options);
+
+	options_free(&options);
+	return bound;
+}
+
+#define assert_class(debug_, ir_, pch_, unknown_, ...)                              \
+	do {                                                                        \
+		struct options read_ = READ(__VA_ARGS__);                           \
+		cr_assert_eq(read_.debug, debug_, "debug: %s", #__VA_ARGS__);       \
+		cr_assert_eq(read_.ir, ir_, "ir: %s", #__VA_ARGS__);                \
+		cr_assert_eq(read_.pch, pch_, "pch: %s", #__VA_ARGS__);             \
+		cr_assert_eq(read_.unknown, unknown_, "unknown: %s", #__VA_ARGS__); \
+		options_free(&read_);                                               \
+	} while (0)
+
+#define assert_harmless(...) assert_class(false, false, false, false, __VA_ARGS__)
+#define assert_unknown(...)  assert_class(false, false, false, true, __VA_ARGS__)
+
+/* The same substitution as in the real test: "@" is a directory. */
+static char *spelled(const char *text)
+{
+	const char *at = text ? strchr(text, '@') : NULL;
+	char *result = NULL;
+
+	if (!text)
+		return NULL;
+	if (!at)
+		return strdup(text);
+	cr_assert_gt(asprintf(&result, "%.*s/d/include%s", (int)(at - text), text, at + 1), 0);
+	return result;
+}
+
+Test(options, every_spelling_of_an_include_gives_the_directory_that_nvrtc_would_search)
+{
+	for (size_t i = 0; i < OPTION_SPELLING_COUNT; i++) {
+		const struct option_spelling *spelling = &option_spellings[i];
+		char *strings[5] = {NULL}, *directory = spelled(spelling->directory);
+		struct options options;
+
+		for (size_t j = 0; j < 4; j++)
+			strings[j] = spelled(spelling->strings[j]);
+		options = options_of((const char *const *)strings);
+		if (directory) {
+			cr_assert_gt(options.include_count, 0, "row %zu: %s", i, strings[0]);
+			cr_assert_str_eq(options.include[0].directory, directory, "row %zu", i);
+		} else {
+			cr_assert_eq(options.include_count, 0, "row %zu: %s", i, strings[0]);
+		}
+		options_free(&options);
+		for (size_t j = 0; j < 4; j++)
+			free(strings[j]);
+		free(directory);
+	}
+}
+
+Test(options, a_spelling_that_nvrtc_accepts_and_that_hides_a_directory_from_us_binds)
+{
+	for (size_t i = 0; i < OPTION_SPELLING_COUNT; i++) {
+		const struct option_spelling *spelling = &option_spellings[i];
+		struct options options;
+
+		if (spelling->nvrtc != HEADER_FOUND || spelling->directory)
+			continue;
+		options = options_of(spelling->strings);
+		cr_assert(options_bind(&options), "row %zu: %s", i, spelling->strings[0]);
+		options_free(&options);
+	}
+}
+
+Test(options, directories_point_into_their_strings_and_keep_their_order)
+{
+	const char *strings[] = {"-I/a", "-DX", "-I", "/b", "--include-path=/c", "-I/a"};
+	struct options options;
+
+	cr_assert_eq(options_read(strings, 6, &options), 0);
+	cr_assert_eq(options.include_count, 4);
+	cr_assert_eq(options.include[0].directory, strings[0] + 2);
+	cr_assert_eq(options.include[0].index, 0);
+	cr_assert_eq(options.include[1].directory, strings[3]);
+	cr_assert_eq(options.include[1].index, 3);
+	cr_assert_eq(options.include[2].directory, strings[4] + 15);
+	cr_assert_eq(options.include[3].directory, strings[5] + 2);
+	cr_assert_eq(options.include[3].index, 5);
+	options_free(&options);
+}
+
+Test(options, no_options_bind_nothing)
+{
+	struct options options;
+
+	cr_assert_eq(options_read(NULL, 0, &options), 0);
+	cr_assert_not(options_bind(&options));
+	cr_assert_eq(options.include_count, 0);
+	options_free(&options);
+}
+
+Test(options, a_missing_string_binds)
+{
+	const char *strings[] = {NULL, "-I/a"};
+	struct options options;
+
+	cr_assert_eq(options_read(strings, 2, &options), 0);
+	cr_assert(options.unknown);
+	options_free(&options);
+	cr_assert_eq(options_read(NULL, 1, &options), 0);
+	cr_assert(options.unknown);
+	options_free(&options);
+}
+
+/* Each of these was compiled under two directories with headers of two ages: same PTX, CUBIN and log. */
+Test(options, options_that_were_measured_path_neutral_do_not_bind)
+{
+	assert_harmless("-arch=sm_90", "--std=c++17", "-default-device", "-w");
+	assert_harmless("--gpu-architecture", "compute_90", "-rdc", "true", "-dc", "-dw", "-ewp");
+	assert_harmless("-DX=3", "-D", "X", "-D Y", "-UZ", "--define-macro=A=1", "--undefine-macro", "B");
+	assert_harmless("-ftz=true", "--prec-div=false", "-prec-sqrt", "true", "-fmad=false", "-use_fast_math");
+	assert_harmless("--use_fast_math", "--maxrregcount=32", "-Ofc=max", "-dopt=on", "--dopt", "on", "-jtd=10");
+	assert_harmless("--split-compile=0", "-no-cache", "-frandom-seed=7", "-opt-info=inline", "--restrict");
+	assert_harmless("-diag-suppress=177,20", "--diag-warn", "20", "-brief-diag=true", "-err-no", "-no-err-no");
+	assert_harmless("--device-as-default-execution-space", "-minimal", "-device-int128", "--no-source-include");
+	assert_harmless(" -arch=sm_90 ", "  -w");
+}
+
+Test(options, debug_options_are_seen_in_every_accepted_spelling)
+{
+	assert_class(true, false, false, false, "-G");
+	assert_class(true, false, false, false, "-arch=sm_90", " -G ");
+	assert_class(true, false, false, false, "--device-debug");
+	assert_class(true, false, false, false, "-lineinfo");
+	assert_class(true, false, false, false, "--generate-line-info");
+}
+
+/* NVRTC refuses these today; if a later one accepts them, they may be on or off, and are held to be on. */
+Test(options, debug_options_with_a_value_bind_and_count_as_exact)
+{
+	static const char *const forms[] = {
+	    "-G=false", "-lineinfo=false", "--device-debug=true", "--generate-line-info=", "-lineinfo\t", "-G\n"};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct options options = READ(forms[i]);
+
+		cr_assert(options_bind(&options), "%s", forms[i]);
+		cr_assert(options_exact(&options), "%s", forms[i]);
+		options_free(&options);
+	}
+}
+
+Test(options, intermediate_forms_are_seen_in_every_accepted_spelling)
+{
+	assert_class(false, true, false, false, "-dlto");
+	assert_class(false, true, false, false, "--dlink-time-opt");
+	assert_class(false, true, false, false, "-optix-ir");
+	assert_class(false, true, false, false, "--optix-ir");
+}
+
+Test(options, precompiled_headers_are_seen_and_bind)
+{
+	assert_class(false, false, true, false, "-pch");
+	assert_class(false, false, true, false, "--pch", "--pch-dir=/tmp");
+	assert_class(false, false, true, false, "--use-pch=/tmp/x.pch");
+	cr_assert(binds("-pch", "-w"));
+}
+
+Test(options, names_match_exactly_and_with_the_right_number_of_dashes)
+{
+	assert_unknown("--arch=sm_90");
+	assert_unknown("-gpu-architecture=sm_90");
+	assert_unknown("-archx=sm_90");
+	assert_unknown("-arc=sm_90");
+	assert_unknown("--dlto");
+	assert_unknown("--G");
+	assert_unknown("-lineinfos");
+	assert_unknown("-wx");
+	assert_unknown("---w");
+	assert_unknown("w");
+	assert_unknown("-");
+	assert_unknown("--");
+	assert_unknown("");
+	assert_unknown(" ");
+	assert_unknown("@file");
+	assert_unknown("--options-file", "f");
+}
+
+Test(options, a_known_name_in_a_form_that_nvrtc_refuses_binds)
+{
+	assert_unknown("-std", "c++17");
+	assert_unknown("-arch sm_90");
+	assert_unknown("-w=true");
+	assert_unknown("-dc=true");
+	assert_unknown("-frandom-seed", "7");
+	assert_unknown("-arch");
+	assert_unknown("-D");
+	assert_unknown("-I");
+}
+
+Test(options, options_of_the_future_bind)
+{
+	assert_unknown("--embed-everything");
+	assert_unknown("-enable-tile", "-arch=sm_100");
+	assert_unknown("--use-bundled-headers=true");
+	assert_unknown("-time=/tmp/times");
+	assert_unknown("--fdevice-time-trace=x");
+	assert_unknown("-Xcudafe", "--display_error_number");
+}
+
+/* "-Xptxas -lineinfo" was measured to put line tables into the CUBIN. */
+Test(options, text_passed_to_the_assembler_binds_unless_it_is_one_of_a_few_values)
+{
+	assert_harmless("-Xptxas", "-v");
+	assert_harmless("--ptxas-options=-O3");
+	assert_unknown("-Xptxas", "-lineinfo");
+	assert_unknown("-Xptxas=-g");
+	assert_unknown("-Xptxas=-v ");
+	assert_unknown("--ptxas-options", "--generate-line-info");
+	assert_unknown("-Xptxas", "-v,-lineinfo");
+}
+
+Test(options, the_value_of_a_two_string_option_is_not_read_as_an_option)
+{
+	assert_harmless("-D", "-G");
+	assert_harmless("-U", "--pch");
+	assert_harmless("-D ", "-lineinfo");
+	assert_harmless("-I", "-dlto");
+	assert_harmless("-include", "-G");
+	assert_class(true, false, false, false, "-D", "-dlto", "-G");
+}
+
+Test(options, a_pre_included_file_binds_only_where_it_is_absolute)
+{
+	assert_harmless("--pre-include=a.h");
+	assert_harmless("-include", "sub/a.h");
+	assert_unknown("--pre-include=/d/a.h");
+	assert_unknown("-include", "/d/a.h");
+	assert_unknown("-include", " /d/a.h");
+	assert_unknown("-include= /d/a.h");
+	assert_unknown("--pre-include");
+}
+
+Test(options, time_macros_are_found_in_the_text_of_an_option)
+{
+	struct options options = READ("-DNOW=__TIME__");
+
+	cr_assert(options.time_macro);
+	options_free(&options);
+	options = READ("-D", "NOW=x"
+	                     "__DATE__");
+	cr_assert(options.time_macro);
+	options_free(&options);
+	options = READ("-DNOW=__TIMESTAMP__", "-D__DATE_=1");
+	cr_assert_not(options.time_macro);
+	options_free(&options);
+}
+
+Test(options, unknown_options_count_as_exact_and_intermediate_forms_do_not)
+{
+	struct options options = READ("--embed-everything");
+
+	cr_assert(options_exact(&options));
+	options_free(&options);
+	options = READ("-dlto");
+	cr_assert_not(options_exact(&options));
+	options_free(&options);
+}

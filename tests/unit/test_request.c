@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/request.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* One whole request: what nvrtcCreateProgram got and what nvrtcCompileProgram got. */
+struct sample {
+	const char *source;
+	struct request_header headers[2];
+	size_t header_count;
+	const char *options[8];
+	const char *names[3];
+	struct request request;
+};
+
+static const struct environment_value no_environment[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", NULL}};
+
+static struct sample sample_make(const char *program_name, const char *first_option, const char *second_option)
+{
+	return (struct sample){
+	    .source = "__global__ void k() {}",
+	    .headers = {{"a.h", "int a;"}, {"b.h", "int b;"}},
+	    .header_count = 2,
+	    .options = {"-arch=sm_90", first_option, second_option},
+	    .names = {"k<int>", "k<float>"},
+	    .request = {.program_name = program_name,
+	                .has_memory_headers = true,
+	                .identity = (const uint8_t *)"build-id",
+	                .identity_size = 8,
+	                .namespace_name = NULL,
+	                .option_count = second_option  ? 3
+	                                : first_option ? 2
+	                                               : 1,
+	                .name_count = 2,
+	                .environment = no_environment,
+	                .environment_count = COUNT(no_environment),
+	                .cwd = "/home/one",
+	                .pwd = "/home/one"},
+	};
+}
+
+struct result {
+	struct key key;
+	struct fingerprint fingerprint;
+	struct roots roots;
+	struct options options;
+};
+
+static void result_free(struct result *result)
+{
+	roots_free(&result->roots);
+	options_free(&result->options);
+}
+
+static struct result sample_run(struct sample *sample)
+{
+	struct stream creation, call;
+	struct span spans[2];
+	struct result result;
+
+	sample->request.options = sample->options;
+	sample->request.name_expressions = sample->names;
+	cr_assert_eq(request_creation(sample->source, sample->request.program_name, sample->headers,
+	                              sample->header_count, &creation),
+	             0);
+	cr_assert_eq(request_call(&sample->request, &call, &result.roots, &result.options), 0);
+	spans[0] = (struct span){creation.bytes, creation.size};
+	spans[1] = (struct span){call.bytes, call.size};
+	digest_key(spans, 2, &result.key);
+	digest_fingerprint(spans, 2, &result.fingerprint);
+	stream_free(&creation);
+	stream_free(&call);
+	return result;
+}
+
+static struct key key_of(struct sample sample)
+{
+	struct result result = sample_run(&sample);
+
+	result_free(&result);
+	return result.key;
+}
+
+static bool same(struct sample a, struct sample b)
+{
+	struct result left = sample_run(&a), right = sample_run(&b);
+	bool keys = memcmp(&left.key, &right.key, sizeof(left.key)) == 0;
+
+	cr_assert_eq(keys,
+	             left.fingerprint.low == right.fingerprint.low && left.fingerprint.high == right.fingerprint.high);
+	result_free(&left);
+	result_free(&right);
+	return keys;
+}
+
+static size_t root_count(struct sample sample)
+{
+	struct result result = sample_run(&sample);
+	size_t count = result.roots.count;
+
+	result_free(&result);
+	return count;
+}
+
+static bool follows_cwd(struct sample sample)
+{
+	struct sample other = sample;
+
+	other.request.cwd = "/home/two";
+	other.request.pwd = "/home/two";
+	return !same(sample, other);
+}
+
+Test(request, the_same_request_has_the_same_key)
+{
+	cr_assert(same(sample_make("k.cu", "-I/d/inc", "-w"), sample_make("k.cu", "-I/d/inc", "-w")));
+}
+
+Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
+{
+	static const struct environment_value other_value[] = {{"NV_NVVM_VERSION", ""}, {"TZ", NULL}};
+	static const struct environment_value other_variable[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", "UTC"}};
+	static const struct key history[2] = {{{1}}, {{2}}}, swapped[2] = {{{2}}, {{1}}};
+	struct sample samples[40];
+	struct key keys[40];
+	size_t count = 0;
+
+#define VARIANT(change)                                              \
+	do {                                                         \
+		struct sample s = sample_make("k.cu", "-DA", "-DB"); \
+		change;                                              \
+		samples[count++] = s;                                \
+	} while (0)
+
+	VARIANT((void)0);
+	VARIANT(s.source = "__global__ void k() {} ");
+	VARIANT(s.source = "__global__ void j() {}");
+	VARIANT(s.headers[0].name = "c.h");
+	VARIANT(s.headers[0].text = "int c;");
+	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct request_header){"a.h", "int a;"}));
+	VARIANT(s.header_count = 1);
+	VARIANT(s.header_count = 0);
+	VARIANT(s.request.program_name = "j.cu");
+	VARIANT(s.request.program_name = NULL);
+	VARIANT(s.request.program_name = "sub/k.cu");
+	VARIANT(s.request.program_name = "/d/k.cu");
+	VARIANT(s.request.identity = (const uint8_t *)"build-ie");
+	VARIANT(s.request.identity_size = 7);
+	VARIANT(s.request.namespace_name = "");
+	VARIANT(s.request.namespace_name = "n");
+	VARIANT(s.options[1] = "-DB"; s.options[2] = "-DA");
+	VARIANT(s.options[1] = "-DAB"; s.options[2] = "-D");
+	VARIANT(s.options[1] = "-D"; s.options[2] = "A");
+	VARIANT(s.options[2] = "-DB ");
+	VARIANT(s.request.option_count = 2);
+	VARIANT(s.options[2] = "-I/d");
+	VARIANT(s.options[2] = "-I/d/");
+	VARIANT(s.options[2] = "-I/d/e"; s.options[1] = "-I/d");
+	VARIANT(s.options[2] = "-I/d"; s.options[1] = "-I/d/e");
+	VARIANT(s.options[2] = "-I /d");
+	VARIANT(s.options[2] = "-Id");
+	VARIANT(s.options[2] = "-G");
+	VARIANT(s.names[0] = "k<int >");
+	VARIANT(s.names[0] = "k<float>"; s.names[1] = "k<int>");
+	VARIANT(s.request.name_count = 1);
+	VARIANT(s.request.environment = other_value);
+	VARIANT(s.request.environment = other_variable);
+	VARIANT(s.request.environment_count = 1);
+	VARIANT(s.request.history = history; s.request.history_count = 1);
+	VARIANT(s.request.history = history; s.request.history_count = 2);
+	VARIANT(s.request.history = swapped; s.request.history_count = 2);
+	VARIANT(s.request.cwd = NULL);
+#undef VARIANT
+	for (size_t i = 0; i < count; i++)
+		keys[i] = key_of(samples[i]);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++)
+			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "variants %zu and %zu", i, j);
+	}
+}
+
+Test(request, every_byte_of_the_source_counts)
+{
+	char source[] = "__global__ void k(int *p) { *p = 1; }";
+	struct sample sample = sample_make(NULL, NULL, NULL), changed = sample;
+
+	sample.source = "__global__ void k(int *p) { *p = 1; }";
+	changed.source = source;
+	for (size_t i = 0; i < strlen(sample.source); i++) {
+		source[i] ^= 1;
+		cr_assert(!same(sample, changed), "byte %zu", i);
+		source[i] ^= 1;
+	}
+	cr_assert(same(sample, changed));
+}
+
+Test(request, no_name_an_empty_name_and_default_program_are_one)
+{
+	cr_assert(same(sample_make(NULL, NULL, NULL), sample_make("", NULL, NULL)));
+	cr_assert(same(sample_make(NULL, NULL, NULL), sample_make("default_program", NULL, NULL)));
+	cr_assert(same(sample_make(NULL, "-G", NULL), sample_make("default_program", "-G", NULL)));
+}
+
+Test(request, the_same_program_under_another_directory_has_the_same_key)
+{
+	cr_assert(same(sample_make("/tmp/x1/k.cu", NULL, NULL), sample_make("/tmp/longer/path/k.cu", NULL, NULL)));
+	cr_assert(!same(sample_make("/tmp/x1/k.cu", NULL, NULL), sample_make("/tmp/x1/j.cu", NULL, NULL)));
+	cr_assert(!same(sample_make("/tmp/x1/k.cu", NULL, NULL), sample_make("k.cu", NULL, NULL)));
+}
+
+Test(request, the_same_includes_under_another_prefix_have_the_same_key)
+{
+	cr_assert(same(sample_make("k.cu", "-I/v1/inc", "-I/w1"), sample_make("k.cu", "-I/v2/other", "-I/w2")));
+	cr_assert(same(sample_make("/t1/k.cu", "-I", "/v1/inc"), sample_make("/t2/k.cu", "-I", "/v2")));
+	cr_assert(
+	    same(sample_make("k.cu", "--include-path=/v1", "-w"), sample_make("k.cu", "--include-path=/v2", "-w")));
+	cr_assert(!same(sample_make("k.cu", "-I/v1", "-w"), sample_make("k.cu", "-I /v1", "-w")));
+}
+
+Test(request, equal_directories_are_told_from_different_ones)
+{
+	cr_assert(!same(sample_make("k.cu", "-I/v", "-I/v"), sample_make("k.cu", "-I/v", "-I/w")));
+	cr_assert(same(sample_make("k.cu", "-I/v", "-I/v"), sample_make("k.cu", "-I/w", "-I/w")));
+	cr_assert(!same(sample_make("/v/k.cu", "-I/v", NULL), sample_make("/v/k.cu", "-I/w", NULL)));
+	cr_assert_eq(root_count(sample_make("/v/k.cu", "-I/v", "-I/v/")), 1);
+}
+
+Test(request, a_directory_inside_another_moves_with_it)
+{
+	struct sample sample = sample_make("/t/k.cu", "-I/v/inc/cccl", "-I/v/inc");
+	struct result result = sample_run(&sample);
+
+	cr_assert_eq(result.roots.count, 2);
+	cr_assert_str_eq(result.roots.root[0].text, "/t");
+	cr_assert_str_eq(result.roots.root[1].text, "/v/inc");
+	cr_assert_eq(result.roots.root[1].size, strlen("/v/inc"));
+	result_free(&result);
+	cr_assert(same(sample, sample_make("/u/k.cu", "-I/w/cccl", "-I/w")));
+	cr_assert(!same(sample, sample_make("/u/k.cu", "-I/w/cub", "-I/w")));
+	cr_assert(!same(sample, sample_make("/u/k.cu", "-I/x/cccl", "-I/w")));
+	cr_assert(!same(sample, sample_make("/w/k.cu", "-I/w/cccl", "-I/w")));
+}
+
+Test(request, a_directory_whose_name_only_begins_like_another_is_not_inside_it)
+{
+	cr_assert_eq(root_count(sample_make("k.cu", "-I/v/inc", "-I/v/include")), 2);
+	cr_assert(same(sample_make("k.cu", "-I/v/inc", "-I/v/include"), sample_make("k.cu", "-I/a", "-I/b")));
+}
+
+Test(request, no_root_lies_inside_another)
+{
+	static const char *const pool[] = {"-I/a", "-I/a/b", "-I/a/b/c", "-I/ab", "-I/b", "-I/b/a/", "-Irel", "-I/a/"};
+
+	for (unsigned choice = 0; choice < 8 * 8 * 8; choice++) {
+		struct sample sample = sample_make("/a/b/k.cu", pool[choice % 8], pool[choice / 8 % 8]);
+		struct result result;
+
+		sample.options[3] = pool[choice / 64];
+		sample.request.option_count = 4;
+		result = sample_run(&sample);
+		cr_assert_gt(result.roots.count, 0);
+		for (size_t i = 0; i < result.roots.count; i++) {
+			for (size_t j = 0; j < result.roots.count; j++) {
+				const struct root *a = &result.roots.root[i], *b = &result.roots.root[j];
+
+				cr_assert(i == j || strncmp(a->text, b->text, b->size) != 0 ||
+				          (a->text[b->size] != '/' && a->text[b->size] != '\0'));
+			}
+		}
+		result_free(&result);
+	}
+}
+
+Test(request, path_neutral_requests_do_not_follow_the_working_directory)
+{
+	cr_assert(!follows_cwd(sample_make(NULL, "-DX", "-w")));
+	cr_assert(!follows_cwd(sample_make("/t/k.cu", "-I/v", "-Irelative")));
+	cr_assert(!follows_cwd(sample_make("sub/k.cu", NULL, NULL)));
+}
+
+Test(request, bound_requests_follow_the_working_directory_and_have_no_roots)
+{
+	static const char *const binding[] = {
+	    "-G",         "-lineinfo", "-dlto",         "-optix-ir",  "--unknown",   "-pch",
+	    "-Xptxas=-g", "-I/",       "-I//v",         "-I/v//",     "-I/v/.",      "-I/v/../w",
+	    "-I/./v",     "-I/v ",     "-include=/v/a", "-DP=/v/inc", "-I/v/inc/..", "--use-pch=/v/x.pch",
+	    "-I/.",       "-I/v//inc", "-DA=1/2"};
+
+	for (size_t i = 0; i < COUNT(binding); i++) {
+		struct sample sample = sample_make("/t/k.cu", "-I/v", binding[i]);
+
+		cr_assert(follows_cwd(sample), "%s", binding[i]);
+		cr_assert_eq(root_count(sample), 0, "%s", binding[i]);
+		cr_assert(!same(sample, sample_make("/u/k.cu", "-I/v", binding[i])), "%s", binding[i]);
+		cr_assert(!same(sample, sample_make("/t/k.cu", "-I/w", binding[i])), "%s", binding[i]);
+	}
+}
+
+Test(request, program_names_whose_directory_has_more_than_one_spelling_bind)
+{
+	static const char *const names[] = {"/t/",       "/t//k.cu", "//t/k.cu", "/t/./k.cu", "/t/../k.cu",
+	                                    "/k.cu",     "/t/..",    "sub/",     "s//k.cu",   "s/./k.cu",
+	                                    "s/../k.cu", "/",        "/t/k/.",   "//k.cu"};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		cr_assert(follows_cwd(sample_make(names[i], NULL, NULL)), "%s", names[i]);
+		cr_assert_eq(root_count(sample_make(names[i], NULL, NULL)), 0, "%s", names[i]);
+	}
+}
+
+Test(request, a_path_in_another_option_is_harmless_where_there_is_no_root)
+{
+	cr_assert(!follows_cwd(sample_make("k.cu", "-DA=1/2", NULL)));
+}
+
+Test(request, pwd_counts_in_bound_requests_only)
+{
+	struct sample bound = sample_make("k.cu", "-G", NULL), other = bound;
+	struct sample neutral = sample_make("k.cu", "-w", NULL), same_neutral = neutral;
+
+	other.request.pwd = NULL;
+	same_neutral.request.pwd = "/link/to/one";
+	cr_assert(!same(bound, other));
+	cr_assert(same(neutral, same_neutral));
+}
+
+Test(request, without_a_working_directory_nothing_is_path_neutral)
+{
+	struct sample sample = sample_make("/t/k.cu", "-I/v", NULL), other = sample_make("/u/k.cu", "-I/v", NULL);
+	struct sample bound = sample_make("/t/k.cu", "-I/v", "-G"), nowhere = bound;
+
+	sample.request.cwd = other.request.cwd = nowhere.request.cwd = NULL;
+	cr_assert(!same(sample, other));
+	cr_assert_eq(root_count(sample), 0);
+	cr_assert(!same(bound, nowhere));
+}
+
+Test(request, very_many_directories_bind_instead_of_taking_quadratic_time)
+{
+	enum { MANY = 20000 };
+	const char **options = calloc(MANY, sizeof(*options));
+	struct sample sample = sample_make("/t/k.cu", NULL, NULL);
+	struct stream stream;
+	struct roots roots;
+	struct options read;
+
+	for (int i = 0; i < MANY; i++)
+		options[i] = "-I/v";
+	sample.request.options = options;
+	sample.request.option_count = MANY;
+	sample.request.name_count = 0;
+	cr_assert_eq(request_call(&sample.request, &stream, &roots, &read), 0);
+	cr_assert_eq(roots.count, 0);
+	cr_assert_eq(read.include_count, MANY);
+	stream_free(&stream);
+	roots_free(&roots);
+	options_free(&read);
+	free(options);
+}
+
+Test(request, missing_option_strings_are_survived)
+{
+	struct sample sample = sample_make(NULL, NULL, NULL);
+	struct stream stream;
+	struct roots roots;
+	struct options read;
+
+	sample.request.options = NULL;
+	sample.request.option_count = 2;
+	sample.request.name_count = 0;
+	cr_assert_eq(request_call(&sample.request, &stream, &roots, &read), 0);
+	cr_assert(read.unknown);
+	stream_free(&stream);
+	roots_free(&roots);
+	options_free(&read);
+}
+
+Test(request, the_runs_begin_differently_so_a_call_run_alone_is_no_creation_run)
+{
+	struct sample sample = sample_make(NULL, NULL, NULL);
+	struct stream creation, call;
+	struct roots roots;
+	struct options read;
+
+	sample.request.options = sample.options;
+	sample.request.name_count = 0;
+	cr_assert_eq(request_creation("", NULL, NULL, 0, &creation), 0);
+	cr_assert_eq(request_call(&sample.request, &call, &roots, &read), 0);
+	cr_assert_neq(creation.bytes[0], call.bytes[0]);
+	stream_free(&creation);
+	stream_free(&call);
+	roots_free(&roots);
+	options_free(&read);
+}
+
+/* In a block of exactly its size, at every place, so that the address sanitizer sees a read past either end. */
+Test(request, a_time_macro_is_found_at_every_place_and_only_whole)
+{
+	static const char *const macros[] = {"__DATE__", "__TIME__"};
+
+	for (size_t size = 0; size < 80; size++) {
+		char *text = malloc(size ? size : 1);
+
+		memset(text, '_', size);
+		cr_assert(!request_has_time_macro(text, size));
+		for (size_t at = 0; at + 8 <= size; at++) {
+			for (int which = 0; which < 2; which++) {
+				memset(text, which ? 'E' : '_', size);
+				memcpy(text + at, macros[which], 8);
+				cr_assert(request_has_time_macro(text, size), "%zu of %zu", at, size);
+				text[at + 7] = 'x';
+				cr_assert(!request_has_time_macro(text, size), "%zu of %zu", at, size);
+			}
+		}
+		for (size_t at = 0; at < size && at < 8; at++) {
+			memset(text, 'x', size);
+			memcpy(text + size - at, "__DATE__", at);
+			cr_assert(!request_has_time_macro(text, size));
+		}
+		free(text);
+	}
+}
+
+Test(request, other_macros_that_look_like_a_time_macro_are_not)
+{
+	static const char *const others[] = {
+	    "__TIMESTAMP__",   "__DATE_",
+	    "_DATE__ _TIME__", "__TATE__ __DIME__",
+	    "DATE TIME",       "__FILE__ __LINE__ and more text to fill more than one block of sixteen __DATA__"};
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		cr_assert(!request_has_time_macro(others[i], strlen(others[i])), "%s", others[i]);
+}
