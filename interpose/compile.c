@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile.h"
+
+#include "interpose/environment.h"
+#include "interpose/identity.h"
+#include "interpose/keep.h"
+#include "interpose/log.h"
+#include "interpose/result.h"
+#include "interpose/runtime.h"
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int compile_function(nvrtcProgram program, int option_count, const char *const *options);
+typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *payload);
+
+/* The host's own state of cancellation holds in the real compile, and only there: our opens and reads are cancellation
+ * points, and a thread cancelled in one would leave descriptors and references behind. */
+static int real_compile(const struct program *program, int option_count, const char *const *options)
+{
+	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
+	int ours, result;
+
+	(void)pthread_setcancelstate(program->cancel_state, &ours);
+	result = compile(program->handle, option_count, options);
+	(void)pthread_setcancelstate(ours, NULL);
+	return result;
+}
+
+static bool arguments_sound(int option_count, const char *const *options)
+{
+	if (option_count < 0 || (option_count > 0 && !options)) {
+		return false;
+	}
+	for (int i = 0; i < option_count; i++) {
+		if (!options[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* From here on no request of this program can be named by a key. */
+static void no_longer_keyed(struct program *program, enum counter reason)
+{
+	program->keyed = false;
+	program->reason = reason;
+	stream_free(&program->creation);
+}
+
+/* The real compile, and nothing else. The handle's past is no longer known in full. */
+static int pass_through(struct program *program, int option_count, const char *const *options, enum counter reason)
+{
+	int result;
+
+	runtime_count(reason, 1);
+	log_write(LOG_INFO, "passed through: %s", counter_name(reason));
+	program_materialise(program);
+	result = real_compile(program, option_count, options);
+	no_longer_keyed(program, reason);
+	return result;
+}
+
+/* What is asked, or why it cannot be. 0, or a counter + 1. */
+static int describe(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
+{
+	struct environment_value values[ENVIRONMENT_COUNT];
+	char cwd[PATH_MAX];
+	const struct runtime *runtime = runtime_get();
+	struct request request = {
+	    .program_name = program->name,
+	    .has_memory_headers = program->has_memory_headers,
+	    .namespace_name = runtime->settings.namespace_name,
+	    .options = options,
+	    .option_count = option_count,
+	    .name_expressions = (const char *const *)program->names,
+	    .name_count = program->name_count,
+	    .environment = values,
+	    .history = program->keys,
+	    .history_count = program->call_count,
+	};
+	enum counter reason;
+
+	if (!library_prepare(program->library, &reason)) {
+		return (int)reason + 1;
+	}
+	request.environment_count = environment_values(values);
+	if (!environment_unchanged(values, request.environment_count)) {
+		return COUNTER_BYPASSED_environment + 1;
+	}
+	if (identity_of(program->library, &attempt->identity) != 0) {
+		return COUNTER_BYPASSED_builtins + 1;
+	}
+	request.identity = attempt->identity->bytes;
+	request.identity_size = attempt->identity->size;
+	request.cwd = getcwd(cwd, sizeof(cwd));
+	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
+		return COUNTER_ERRORS_memory + 1;
+	}
+	if (options_bind(&attempt->options) && (request.pwd = environment_pwd())) {
+		attempt_forget_request(attempt);
+		if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
+			return COUNTER_ERRORS_memory + 1;
+		}
+	}
+	attempt->spans[0] = (struct span){attempt->call.bytes, attempt->call.size};
+	attempt->spans[1] = (struct span){program->creation.bytes, program->creation.size};
+	/* The keys of earlier compiles stand for the creation run. */
+	attempt->span_count = program->call_count ? 1 : 2;
+	return 0;
+}
+
+static bool holds(void *context, const void *conditions, size_t size)
+{
+	const struct attempt *attempt = context;
+	char why[512];
+
+	if (!log_wanted(LOG_INFO)) {
+		return conditions_hold(conditions, size, &attempt->roots, NULL, 0);
+	}
+	if (conditions_hold(conditions, size, &attempt->roots, why, sizeof(why))) {
+		return true;
+	}
+	log_write(LOG_INFO, "a result does not hold: %s", why);
+	return false;
+}
+
+/* The entry that answers this attempt, with a reference, or NULL. */
+static struct entry *look_up(struct attempt *attempt)
+{
+	const struct runtime *runtime = runtime_get();
+	struct entry *entry = NULL;
+	int error;
+
+	digest_fingerprint(attempt->spans, attempt->span_count, &attempt->fingerprint);
+	if (runtime->settings.recache) {
+		digest_key(attempt->spans, attempt->span_count, &attempt->key);
+		return NULL;
+	}
+	if (runtime->memory) {
+		entry = memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, holds,
+				   attempt);
+	}
+	if (entry) {
+		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
+		attempt->from_memory = true;
+		return entry;
+	}
+	digest_key(attempt->spans, attempt->span_count, &attempt->key);
+	if (!runtime->store) {
+		return NULL;
+	}
+	error = store_get(runtime->store, attempt->key.bytes, holds, attempt, &entry);
+	if (error == 0) {
+		if (runtime->memory) {
+			memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+		}
+		return entry;
+	}
+	if (error == -ESTALE) {
+		runtime_count(COUNTER_TOTAL_stale, 1);
+	} else if (error != -ENOENT) {
+		log_write(LOG_INFO, "look-up failed: error %d", -error);
+		runtime_count_error(error, false);
+	}
+	return NULL;
+}
+
+/* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
+static bool reachable(const struct program *program, const struct entry *entry)
+{
+	static const enum nvrtc_function getters[PRODUCT_COUNT] = {
+#define PRODUCT_GETTER(name) [PRODUCT_##name] = FUNCTION_Get##name,
+	    NVRTC_PRODUCTS(PRODUCT_GETTER)
+#undef PRODUCT_GETTER
+	};
+
+	for (int product = 0; program->by_export && product < PRODUCT_COUNT; product++) {
+		size_t size;
+
+		if (result_has_product(entry, (enum nvrtc_product)product, &size) && size &&
+		    !library_exports(program->library, getters[product])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int always_cancel(void *payload, void *reserved)
+{
+	(void)payload;
+	(void)reserved;
+	return 1;
+}
+
+/* The host's callback said stop: the real library is made to stop, which leaves it in the state that the host expects. */
+static int cancelled(struct program *program, int option_count, const char *const *options)
+{
+	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
+	int result;
+
+	runtime_count(COUNTER_BYPASSED_cancelled, 1);
+	program_materialise(program);
+	(void)set(program->handle, always_cancel, NULL);
+	result = real_compile(program, option_count, options);
+	(void)set(program->handle, program->callback, program->payload);
+	no_longer_keyed(program, COUNTER_BYPASSED_history);
+	return result;
+}
+
+/* True when the program is now served. */
+static bool serve(struct program *program, int option_count, const char *const *options, struct attempt *attempt,
+		  struct entry *entry, int64_t start)
+{
+	uint64_t cost = entry_info(entry)->cost_ns;
+	uint64_t spent;
+
+	if (program_add_call(program, option_count, options, &attempt->key, false) != 0) {
+		no_longer_keyed(program, COUNTER_ERRORS_memory);
+		return false;
+	}
+	if (program_serve(program, entry) != 0) {
+		program->call_count--;
+		return false;
+	}
+	program->closed_names = true;
+	stream_free(&program->creation);
+	spent = (uint64_t)(runtime_clock() - start);
+	runtime_count(attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk, 1);
+	runtime_count(COUNTER_TOTAL_saved_ns, cost > spent ? cost - spent : 0);
+	log_write(LOG_INFO, "hit %s", attempt->from_memory ? "in memory" : "on disk");
+	return true;
+}
+
+/* The host's thread is cancelled inside the real compile: the trace lies on its stack, and must leave the watch. */
+static void abandon(void *context)
+{
+	struct attempt *attempt = context;
+
+	keep_abandon(attempt);
+	attempt_free(attempt);
+}
+
+/* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
+static int compile_for_real(struct program *program, int option_count, const char *const *options,
+			    struct attempt *attempt, const struct entry *expected)
+{
+	bool watched = library_watched(program->library);
+	int64_t start;
+	int result;
+
+	program_materialise(program);
+	keep_begin(attempt, program->library, watched);
+	start = runtime_clock();
+	pthread_cleanup_push(abandon, attempt);
+	result = real_compile(program, option_count, options);
+	pthread_cleanup_pop(0);
+	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
+	keep_end(attempt, program->library);
+	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
+	if (!expected) {
+		runtime_count(COUNTER_TOTAL_misses, 1);
+		keep_result(program, attempt, result);
+	} else {
+		runtime_count(COUNTER_TOTAL_verified, 1);
+		keep_compare(program, result, expected);
+	}
+	if (program_add_call(program, option_count, options, &attempt->key, true) != 0) {
+		no_longer_keyed(program, COUNTER_ERRORS_memory);
+	} else if (result != RESULT_SUCCESS && result != RESULT_COMPILATION && result != RESULT_INVALID_OPTION) {
+		no_longer_keyed(program, COUNTER_BYPASSED_history);
+	}
+	if (program->keyed && result != RESULT_INVALID_OPTION) {
+		stream_free(&program->creation);
+	}
+	return result;
+}
+
+static int attempt_compile(struct program *program, int option_count, const char *const *options,
+			   struct attempt *attempt)
+{
+	int64_t start = runtime_clock();
+	int reason = describe(program, option_count, options, attempt);
+	struct entry *entry;
+	int result;
+
+	if (reason != 0) {
+		return pass_through(program, option_count, options, (enum counter)(reason - 1));
+	}
+	entry = look_up(attempt);
+	if (!entry || !reachable(program, entry)) {
+		result = compile_for_real(program, option_count, options, attempt, NULL);
+	} else if (program->callback && program->callback(program->payload, NULL) != 0) {
+		result = cancelled(program, option_count, options);
+	} else if (runtime_get()->settings.verify ||
+		   !serve(program, option_count, options, attempt, entry, start)) {
+		result = compile_for_real(program, option_count, options, attempt, entry);
+	} else {
+		result = result_return_code(entry);
+	}
+	entry_unref(entry);
+	return result;
+}
+
+int compile_program(struct program *program, int option_count, const char *const *options)
+{
+	const struct runtime *runtime = runtime_get();
+	struct attempt attempt = {0};
+	int result;
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &program->cancel_state);
+	if (runtime->off) {
+		result = pass_through(program, option_count, options, runtime->off_reason);
+	} else if (!program->keyed) {
+		result = pass_through(program, option_count, options, program->reason);
+	} else if (!arguments_sound(option_count, options)) {
+		result = pass_through(program, option_count, options, COUNTER_BYPASSED_arguments);
+	} else {
+		result = attempt_compile(program, option_count, options, &attempt);
+		attempt_free(&attempt);
+	}
+	runtime_flush();
+	(void)pthread_setcancelstate(program->cancel_state, NULL);
+	return result;
+}

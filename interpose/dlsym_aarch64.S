@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The same doors as in dlsym_x86_64.S, which explains them and shows them in C. */
+
+	.text
+
+	.macro TRAMPOLINE name, which, versioned
+	.globl	\name
+	.type	\name, %function
+	.balign	16
+\name:
+	.cfi_startproc
+	hint	#34			/* bti c */
+	cbz	x1, 1f
+	ldrb	w9, [x1]
+	cmp	w9, #'n'
+	b.eq	2f
+	cmp	w9, #'_'
+	b.eq	2f
+1:	adrp	x16, forward_next
+	add	x16, x16, :lo12:forward_next
+	ldr	x16, [x16, #8*\which]
+	br	x16
+2:	stp	x29, x30, [sp, #-48]!
+	.cfi_adjust_cfa_offset 48
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	str	x2, [sp, #32]
+	.if	\versioned == 0
+	mov	x2, #0
+	.endif
+	mov	x3, x30
+	mov	w4, #\which
+	bl	forward_filter
+	mov	x9, x0
+	mov	x10, x1
+	ldp	x0, x1, [sp, #16]
+	ldr	x2, [sp, #32]
+	ldp	x29, x30, [sp], #48
+	.cfi_adjust_cfa_offset -48
+	.cfi_restore x29
+	.cfi_restore x30
+	cbz	x10, 1b
+	mov	x0, x9
+	ret
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	TRAMPOLINE forward_dlsym_old, 0, 0
+	TRAMPOLINE forward_dlsym_new, 1, 0
+	TRAMPOLINE forward_dlvsym_old, 2, 1
+	TRAMPOLINE forward_dlvsym_new, 3, 1
+
+	.symver	forward_dlsym_old, dlsym@GLIBC_2.17
+	.symver	forward_dlsym_new, dlsym@@GLIBC_2.34
+	.symver	forward_dlvsym_old, dlvsym@GLIBC_2.17
+	.symver	forward_dlvsym_new, dlvsym@@GLIBC_2.34
+
+	.macro RESOLVER which
+	.type	forward_resolve_\which, %function
+	.balign	16
+forward_resolve_\which:
+	.cfi_startproc
+	hint	#34			/* bti c; reached by br x16 */
+	stp	x29, x30, [sp, #-48]!
+	.cfi_adjust_cfa_offset 48
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	str	x2, [sp, #32]
+	bl	forward_bootstrap
+	ldp	x0, x1, [sp, #16]
+	ldr	x2, [sp, #32]
+	ldp	x29, x30, [sp], #48
+	.cfi_adjust_cfa_offset -48
+	.cfi_restore x29
+	.cfi_restore x30
+	adrp	x16, forward_next
+	add	x16, x16, :lo12:forward_next
+	ldr	x16, [x16, #8*\which]
+	br	x16
+	.cfi_endproc
+	.size	forward_resolve_\which, . - forward_resolve_\which
+	.endm
+
+	RESOLVER 0
+	RESOLVER 1
+	RESOLVER 2
+	RESOLVER 3
+
+	.data
+	.balign	8
+	.globl	forward_next
+	.hidden	forward_next
+	.type	forward_next, %object
+	.size	forward_next, 32
+forward_next:
+	.quad	forward_resolve_0
+	.quad	forward_resolve_1
+	.quad	forward_resolve_2
+	.quad	forward_resolve_3
+
+	.text
+	.globl	unknown_entries
+	.hidden	unknown_entries
+	.type	unknown_entries, %function
+	.balign	16
+unknown_entries:
+	.set	index, 0
+	.rept	32
+	.balign	16
+	hint	#34
+	mov	w16, #index
+	b	unknown_common
+	.set	index, index + 1
+	.endr
+	.size	unknown_entries, . - unknown_entries
+
+	.type	unknown_common, %function
+	.balign	16
+unknown_common:
+	.cfi_startproc
+	stp	x29, x30, [sp, #-224]!
+	.cfi_adjust_cfa_offset 224
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	mov	x29, sp
+	stp	x0, x1, [sp, #16]
+	stp	x2, x3, [sp, #32]
+	stp	x4, x5, [sp, #48]
+	stp	x6, x7, [sp, #64]
+	str	x8, [sp, #80]
+	stp	q0, q1, [sp, #96]
+	stp	q2, q3, [sp, #128]
+	stp	q4, q5, [sp, #160]
+	stp	q6, q7, [sp, #192]
+	mov	w0, w16
+	add	x1, sp, #16
+	bl	unknown_prepare
+	mov	x16, x0
+	ldp	x0, x1, [sp, #16]
+	ldp	x2, x3, [sp, #32]
+	ldp	x4, x5, [sp, #48]
+	ldp	x6, x7, [sp, #64]
+	ldr	x8, [sp, #80]
+	ldp	q0, q1, [sp, #96]
+	ldp	q2, q3, [sp, #128]
+	ldp	q4, q5, [sp, #160]
+	ldp	q6, q7, [sp, #192]
+	ldp	x29, x30, [sp], #224
+	.cfi_adjust_cfa_offset -224
+	.cfi_restore x29
+	.cfi_restore x30
+	br	x16
+	.cfi_endproc
+	.size	unknown_common, . - unknown_common
+
+	.section .note.GNU-stack,"",%progbits
+	.section .note.gnu.property,"a"
+	.balign	8
+	.word	4, 16, 5
+	.asciz	"GNU"
+	.word	0xc0000000, 4, 1, 0	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND: BTI */

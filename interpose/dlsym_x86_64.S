@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dlsym, dlvsym: trampolines that keep the caller's return address.
+ *
+ * glibc resolves RTLD_NEXT and RTLD_DEFAULT by its caller's return address, so a call that is not ours to answer must
+ * reach the next dlsym in line by a jump, with every register as it came. In C, for dlsym@GLIBC_2.34:
+ *
+ *	if (name begins with 'n' or '_') {
+ *		struct forward_answer answer = forward_filter(handle, name, version or NULL, return_address, which);
+ *		if (answer.handled)
+ *			return answer.address;
+ *	}
+ *	goto *forward_next[which];
+ *
+ * forward_next[] starts out with the address of forward_resolve, which fills it by forward_bootstrap() and goes on.
+ */
+#include <cet.h>
+
+	.text
+
+	.macro TRAMPOLINE name, which, versioned
+	.globl	\name
+	.type	\name, @function
+	.balign	16
+\name:
+	.cfi_startproc
+	_CET_ENDBR
+	test	%rsi, %rsi
+	jz	1f
+	cmpb	$'n', (%rsi)
+	je	2f
+	cmpb	$'_', (%rsi)
+	je	2f
+1:	jmp	*forward_next+8*\which(%rip)
+2:	push	%rdi
+	.cfi_adjust_cfa_offset 8
+	push	%rsi
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	.if	\versioned == 0
+	xor	%edx, %edx
+	.endif
+	mov	24(%rsp), %rcx
+	mov	$\which, %r8d
+	call	forward_filter
+	test	%rdx, %rdx
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rsi
+	.cfi_adjust_cfa_offset -8
+	pop	%rdi
+	.cfi_adjust_cfa_offset -8
+	jz	1b
+	ret
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	TRAMPOLINE forward_dlsym_old, 0, 0
+	TRAMPOLINE forward_dlsym_new, 1, 0
+	TRAMPOLINE forward_dlvsym_old, 2, 1
+	TRAMPOLINE forward_dlvsym_new, 3, 1
+
+	.symver	forward_dlsym_old, dlsym@GLIBC_2.2.5
+	.symver	forward_dlsym_new, dlsym@@GLIBC_2.34
+	.symver	forward_dlvsym_old, dlvsym@GLIBC_2.2.5
+	.symver	forward_dlvsym_new, dlvsym@@GLIBC_2.34
+
+	/* One resolver per pointer: each knows which of the four it stands for. */
+	.macro RESOLVER which
+	.type	forward_resolve_\which, @function
+	.balign	16
+forward_resolve_\which:
+	.cfi_startproc
+	_CET_ENDBR
+	push	%rdi
+	.cfi_adjust_cfa_offset 8
+	push	%rsi
+	.cfi_adjust_cfa_offset 8
+	push	%rdx
+	.cfi_adjust_cfa_offset 8
+	call	forward_bootstrap
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	pop	%rsi
+	.cfi_adjust_cfa_offset -8
+	pop	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*forward_next+8*\which(%rip)
+	.cfi_endproc
+	.size	forward_resolve_\which, . - forward_resolve_\which
+	.endm
+
+	RESOLVER 0
+	RESOLVER 1
+	RESOLVER 2
+	RESOLVER 3
+
+	.data
+	.balign	8
+	.globl	forward_next
+	.hidden	forward_next
+	.type	forward_next, @object
+	.size	forward_next, 32
+forward_next:
+	.quad	forward_resolve_0
+	.quad	forward_resolve_1
+	.quad	forward_resolve_2
+	.quad	forward_resolve_3
+
+	/*
+	 * unknown_entry[n]: doors for functions of NVRTC that we do not know (DESIGN A6). In C:
+	 *
+	 *	goto *unknown_prepare(n, { rdi, rsi, rdx, rcx, r8, r9 });
+	 *
+	 * with every argument register as it came.
+	 */
+	.text
+	.globl	unknown_entries
+	.hidden	unknown_entries
+	.type	unknown_entries, @function
+	.balign	16
+unknown_entries:
+	.set	index, 0
+	.rept	32
+	.balign	16
+	_CET_ENDBR
+	mov	$index, %r11d
+	jmp	unknown_common
+	.set	index, index + 1
+	.endr
+	.size	unknown_entries, . - unknown_entries
+
+	.type	unknown_common, @function
+	.balign	16
+unknown_common:
+	.cfi_startproc
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	sub	$192, %rsp
+	mov	%rdi, 0(%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%rdx, 16(%rsp)
+	mov	%rcx, 24(%rsp)
+	mov	%r8, 32(%rsp)
+	mov	%r9, 40(%rsp)
+	mov	%rax, 48(%rsp)
+	movaps	%xmm0, 64(%rsp)
+	movaps	%xmm1, 80(%rsp)
+	movaps	%xmm2, 96(%rsp)
+	movaps	%xmm3, 112(%rsp)
+	movaps	%xmm4, 128(%rsp)
+	movaps	%xmm5, 144(%rsp)
+	movaps	%xmm6, 160(%rsp)
+	movaps	%xmm7, 176(%rsp)
+	mov	%r11d, %edi
+	mov	%rsp, %rsi
+	call	unknown_prepare
+	mov	%rax, %r11
+	mov	0(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %rdx
+	mov	24(%rsp), %rcx
+	mov	32(%rsp), %r8
+	mov	40(%rsp), %r9
+	mov	48(%rsp), %rax
+	movaps	64(%rsp), %xmm0
+	movaps	80(%rsp), %xmm1
+	movaps	96(%rsp), %xmm2
+	movaps	112(%rsp), %xmm3
+	movaps	128(%rsp), %xmm4
+	movaps	144(%rsp), %xmm5
+	movaps	160(%rsp), %xmm6
+	movaps	176(%rsp), %xmm7
+	leave
+	.cfi_def_cfa %rsp, 8
+	jmp	*%r11
+	.cfi_endproc
+	.size	unknown_common, . - unknown_common
+
+	.section .note.GNU-stack,"",@progbits

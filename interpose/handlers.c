@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/handlers.h"
+
+#include "interpose/compile.h"
+#include "interpose/program.h"
+#include "interpose/result.h"
+#include "interpose/runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends a handler that has done work of its own: errno is the host's again. */
+static int answer(int host_errno, int result)
+{
+	errno = host_errno;
+	return result;
+}
+
+static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
+{
+	const struct library *library = program ? program->library : door_library(door);
+
+	return library ? library->real[function] : NULL;
+}
+
+/* Calls the real function with the handler's own parameters; errno is what it leaves. */
+#define FORWARD(function, type, host_errno, program_record, ...)                                                       \
+	do {                                                                                                           \
+		type *real_ = (type *)real_of(door, program_record, FUNCTION_##function);                              \
+		errno = (host_errno);                                                                                  \
+		return real_ ? real_(__VA_ARGS__) : RESULT_INTERNAL_ERROR;                                             \
+	} while (0)
+
+static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name,
+		   int header_count, const char *const *headers, const char *const *include_names)
+{
+	struct library *library = door_library(door);
+	struct program *program = program_add(handle, library, !door->library);
+	struct request_header *list;
+	int error = -ENOMEM;
+
+	if (!program) {
+		return;
+	}
+	program->has_memory_headers = header_count > 0;
+	list = calloc((size_t)header_count + 1, sizeof(*list));
+	for (int i = 0; list && i < header_count; i++) {
+		list[i] = (struct request_header){include_names[i], headers[i]};
+	}
+	if (list) {
+		error = request_creation(source, name, list, (size_t)header_count, &program->creation);
+	}
+	if (error == 0 && name && !(program->name = strdup(name))) {
+		error = -ENOMEM;
+	}
+	if (error != 0) {
+		program->keyed = false;
+		program->reason = COUNTER_ERRORS_memory;
+	}
+	free(list);
+}
+
+int handle_CreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+			 int header_count, const char *const *headers, const char *const *include_names)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+	function *real = (function *)real_of(door, NULL, FUNCTION_CreateProgram);
+	int result;
+
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, source, name, header_count, headers, include_names);
+	host_errno = errno;
+	if (result == RESULT_SUCCESS) {
+		if (runtime_get()->off) {
+			program_free(program_take(*program));
+		} else {
+			record(door, *program, source, name, header_count, headers, include_names);
+		}
+	}
+	return answer(host_errno, result);
+}
+
+void handle_extensions(nvrtcProgram *program, int result)
+{
+	int host_errno = errno;
+
+	(void)runtime_get();
+	runtime_count(COUNTER_BYPASSED_extensions, 1);
+	if (result == RESULT_SUCCESS && program) {
+		program_free(program_take(*program));
+	}
+	errno = host_errno;
+}
+
+int handle_DestroyProgram(const struct door *door, nvrtcProgram *program)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram *);
+	struct program *known = program && *program ? program_take(*program) : NULL;
+	function *real = (function *)real_of(door, known, FUNCTION_DestroyProgram);
+	int result = RESULT_INTERNAL_ERROR;
+
+	if (real) {
+		errno = host_errno;
+		result = real(program);
+		host_errno = errno;
+	}
+	if (known && result != RESULT_SUCCESS) {
+		program_put_back(known);
+	} else {
+		program_free(known);
+	}
+	return answer(host_errno, result);
+}
+
+int handle_CompileProgram(const struct door *door, nvrtcProgram program, int option_count, const char *const *options)
+{
+	int host_errno = errno;
+	struct program *known = program_find(program);
+	typedef int function(nvrtcProgram, int, const char *const *);
+
+	if (known) {
+		return answer(host_errno, compile_program(known, option_count, options));
+	}
+	if (runtime_get()->off) {
+		runtime_count(runtime_get()->off_reason, 1);
+		runtime_flush();
+	}
+	FORWARD(CompileProgram, function, host_errno, NULL, program, option_count, options);
+}
+
+int handle_AddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, const char *);
+	struct program *known = program_find(program);
+	function *real = (function *)real_of(door, known, FUNCTION_AddNameExpression);
+	int result;
+
+	if (known && known->served && known->closed_names) {
+		return answer(host_errno,
+			      expression ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION : RESULT_INVALID_INPUT);
+	}
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, expression);
+	host_errno = errno;
+	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
+		known->keyed = false;
+		known->reason = COUNTER_ERRORS_memory;
+	}
+	return answer(host_errno, result);
+}
+
+int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, const char *, const char **);
+	struct program *known = program_find(program);
+
+	if (known && known->served) {
+		return answer(host_errno, result_lowered_name(known->served, expression, name));
+	}
+	FORWARD(GetLoweredName, function, host_errno, known, program, expression, name);
+}
+
+#define PRODUCT_HANDLERS(product)                                                                                      \
+	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)                     \
+	{                                                                                                              \
+		int host_errno = errno;                                                                                \
+		typedef int function(nvrtcProgram, size_t *);                                                          \
+		struct program *known = program_find(program);                                                         \
+                                                                                                                       \
+		if (known && known->served) {                                                                          \
+			return answer(host_errno, result_product_size(known->served, PRODUCT_##product, size));        \
+		}                                                                                                      \
+		FORWARD(Get##product##Size, function, host_errno, known, program, size);                               \
+	}                                                                                                              \
+                                                                                                                       \
+	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)                            \
+	{                                                                                                              \
+		int host_errno = errno;                                                                                \
+		typedef int function(nvrtcProgram, char *);                                                            \
+		struct program *known = program_find(program);                                                         \
+                                                                                                                       \
+		if (known && known->served) {                                                                          \
+			return answer(host_errno, result_product(known->served, PRODUCT_##product, bytes));            \
+		}                                                                                                      \
+		FORWARD(Get##product, function, host_errno, known, program, bytes);                                    \
+	}
+NVRTC_PRODUCTS(PRODUCT_HANDLERS)
+#undef PRODUCT_HANDLERS
+
+int handle_GetPCHCreateStatus(const struct door *door, nvrtcProgram program)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram);
+	struct program *known = program_find(program);
+
+	if (known && known->served) {
+		return answer(host_errno, result_pch_status(known->served));
+	}
+	FORWARD(GetPCHCreateStatus, function, host_errno, known, program);
+}
+
+int handle_GetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, size_t *);
+	struct program *known = program_find(program);
+
+	if (known && known->served) {
+		return answer(host_errno, result_pch_heap(known->served, size));
+	}
+	FORWARD(GetPCHHeapSizeRequired, function, host_errno, known, program, size);
+}
+
+int handle_SetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, flow_callback *, void *);
+	struct program *known = program_find(program);
+	function *real = (function *)real_of(door, known, FUNCTION_SetFlowCallback);
+	int result;
+
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, callback, payload);
+	if (known && result == RESULT_SUCCESS) {
+		known->callback = callback;
+		known->payload = payload;
+	}
+	return result;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/keep.h"
+
+#include "interpose/environment.h"
+#include "interpose/log.h"
+#include "interpose/result.h"
+#include "interpose/runtime.h"
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KEPT (-1)
+
+void attempt_forget_request(struct attempt *attempt)
+{
+	stream_free(&attempt->call);
+	roots_free(&attempt->roots);
+	options_free(&attempt->options);
+	attempt->roots = (struct roots){0};
+	attempt->options = (struct options){0};
+}
+
+void attempt_free(struct attempt *attempt)
+{
+	attempt_forget_request(attempt);
+	trace_free(&attempt->trace);
+	free(attempt->cwd);
+	attempt->cwd = NULL;
+}
+
+void keep_begin(struct attempt *attempt, struct library *library, bool watched)
+{
+	struct timespec now;
+
+	attempt->cwd = getcwd(NULL, 0);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
+	if (attempt->watched) {
+		watch_begin(&attempt->trace);
+	}
+}
+
+void keep_end(struct attempt *attempt, struct library *library)
+{
+	if (!attempt->watched) {
+		return;
+	}
+	watch_end(&attempt->trace);
+	if (!watch_verify(atomic_load(&library->watch))) {
+		attempt->watched = false;
+		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");
+	}
+}
+
+void keep_abandon(struct attempt *attempt)
+{
+	if (attempt->watched) {
+		watch_end(&attempt->trace);
+	}
+}
+
+static int taint_reason(uint32_t tainted)
+{
+	static const struct {
+		uint32_t taint;
+		enum counter reason;
+	} reasons[] = {
+	    {TAINT_WRITE | TAINT_PROCESS | TAINT_CHANGED_PLACE | TAINT_UNKNOWN_CALL, COUNTER_BYPASSED_side_effects},
+	    {TAINT_OTHER_THREAD, COUNTER_BYPASSED_threads},
+	    {TAINT_TOO_NEW, COUNTER_BYPASSED_too_new},
+	    {TAINT_UNREADABLE, COUNTER_BYPASSED_files},
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (tainted & reasons[i].taint) {
+			return (int)reasons[i].reason;
+		}
+	}
+	return KEPT;
+}
+
+static bool has_time_macro(const struct program *program, const struct attempt *attempt)
+{
+	if (runtime_get()->settings.sloppy_time_macros) {
+		return false;
+	}
+	return program->time_macro || attempt->options.time_macro ||
+	       (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
+}
+
+/* B9: a variable that is set, and that is in no key. */
+static const char *unknown_variable(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->asked_count; i++) {
+		if (!environment_known(trace->asked[i]) && getenv(trace->asked[i])) {
+			return trace->asked[i];
+		}
+	}
+	return NULL;
+}
+
+/* Why the result of this compile must not be kept, or KEPT. */
+static int refusal(struct program *program, struct attempt *attempt, int return_code)
+{
+	const struct trace *trace = &attempt->trace;
+	const char *variable;
+	int reason;
+
+	if (return_code != RESULT_SUCCESS && return_code != RESULT_COMPILATION) {
+		return COUNTER_BYPASSED_return_code;
+	}
+	if (!attempt->watched || trace->calls == 0) {
+		return COUNTER_BYPASSED_not_watched;
+	}
+	if (trace->failed) {
+		return COUNTER_ERRORS_memory;
+	}
+	if (attempt->options.pch) {
+		return COUNTER_BYPASSED_precompiled_header;
+	}
+	reason = taint_reason(atomic_load(&trace->tainted) & ~(uint32_t)TAINT_TIME_MACRO);
+	if (reason != KEPT) {
+		return reason;
+	}
+	if (has_time_macro(program, attempt)) {
+		return COUNTER_BYPASSED_time_macros;
+	}
+	variable = unknown_variable(trace);
+	if (variable) {
+		log_write(LOG_INFO, "the compiler asked for %s, which is set", variable);
+		return COUNTER_BYPASSED_environment;
+	}
+	if (!identity_confirm(program->library, attempt->identity)) {
+		return COUNTER_BYPASSED_builtins;
+	}
+	return KEPT;
+}
+
+/* B6: which roots' texts does the output hold? */
+static uint8_t *literal_roots(const struct attempt *attempt, const struct result *result)
+{
+	uint8_t *literal = calloc(attempt->roots.count + 1, 1);
+
+	for (size_t i = 0; literal && i < attempt->roots.count; i++) {
+		literal[i] = result_holds_text(result, attempt->roots.root[i].text, attempt->roots.root[i].size);
+	}
+	return literal;
+}
+
+static int build_entry(struct program *program, struct attempt *attempt, int return_code, struct entry **ret_entry)
+{
+	struct conditions_input input = {
+	    .trace = &attempt->trace,
+	    .roots = &attempt->roots,
+	    .exact = options_exact(&attempt->options),
+	    .has_memory_headers = program->has_memory_headers,
+	    .cwd = attempt->cwd,
+	    .pwd = getenv("PWD"),
+	};
+	struct stream conditions = STREAM_EMPTY;
+	struct result result = {.count = 0};
+	uint8_t *literal = NULL;
+	int error = result_collect(program, return_code, &result);
+
+	if (error != 0) {
+		return error;
+	}
+	literal = literal_roots(attempt, &result);
+	input.root_is_literal = literal;
+	error = literal ? conditions_build(&input, &conditions) : -ENOMEM;
+	if (error == 0) {
+		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
+				    result.sections, result.count, ret_entry);
+	}
+	free(literal);
+	stream_free(&conditions);
+	result_free(&result);
+	return error;
+}
+
+static void store(const struct attempt *attempt, struct entry *entry)
+{
+	const struct runtime *runtime = runtime_get();
+	int error;
+
+	if (runtime->memory) {
+		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+	}
+	if (!runtime->store) {
+		runtime_count(COUNTER_BYPASSED_no_directory, 1);
+		return;
+	}
+	error = store_put(runtime->store, entry);
+	if (error == 0) {
+		runtime_count(COUNTER_TOTAL_stores, 1);
+		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
+	} else {
+		runtime_count_error(error, true);
+		log_write(LOG_WARNING, "cannot store a result: error %d", -error);
+	}
+}
+
+void keep_result(struct program *program, struct attempt *attempt, int return_code)
+{
+	struct entry *entry = NULL;
+	int reason, error;
+
+	if (program->creation.bytes) {
+		program->time_macro = request_has_time_macro(program->creation.bytes, program->creation.size);
+	}
+	reason = refusal(program, attempt, return_code);
+	if (reason != KEPT) {
+		runtime_count((enum counter)reason, 1);
+		log_write(LOG_INFO, "not kept: %s", counter_name((enum counter)reason));
+		return;
+	}
+	error = build_entry(program, attempt, return_code, &entry);
+	if (error == 0) {
+		store(attempt, entry);
+		entry_unref(entry);
+		return;
+	}
+	reason = error == -EINVAL ? COUNTER_BYPASSED_files : error == -ENOMEM ? COUNTER_ERRORS_memory
+									    : COUNTER_ERRORS_internal;
+	runtime_count((enum counter)reason, 1);
+	log_write(LOG_INFO, "not kept: %s (error %d)", counter_name((enum counter)reason), -error);
+}
+
+void keep_compare(struct program *program, int return_code, const struct entry *expected)
+{
+	struct result result = {.count = 0};
+	struct entry *entry = NULL;
+	const char *what = "";
+
+	if (result_collect(program, return_code, &result) == 0 &&
+	    entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &entry) == 0 &&
+	    !result_same(expected, entry, &what)) {
+		runtime_count(COUNTER_ERRORS_mismatch, 1);
+		log_write(LOG_ERROR, "verify: a hit would have given another %s than NVRTC", what);
+	}
+	entry_unref(entry);
+	result_free(&result);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keep: may this result be kept, and keeping it (DESIGN B2-B14)
+ *
+ * Purpose: an attempt is one compile call on its way; keep_begin/end put the watch around the real compile, and
+ * keep_result() decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever is
+ * not kept is counted with its reason.
+ *
+ * Calling sequence: keep_begin(), the real compile, keep_end(), then keep_result() or keep_compare(); attempt_free().
+ * Threads: an attempt belongs to one thread. Fork, signals: no state of its own. Errors: a result is simply not kept.
+ */
+#ifndef INTERPOSE_KEEP_H
+#define INTERPOSE_KEEP_H
+
+#include "interpose/identity.h"
+#include "interpose/program.h"
+#include "keygen/trace.h"
+
+struct attempt {
+	const struct identity *identity;
+	struct stream call;
+	struct roots roots;
+	struct options options;
+	struct span spans[2];
+	size_t span_count;
+	struct fingerprint fingerprint;
+	struct key key;
+	bool from_memory;
+	bool watched;
+	struct trace trace;
+	char *cwd; /* NULL where it could not be had */
+	uint64_t cost_ns;
+};
+
+/* Frees what describes the request: the call run, the roots, the options as read. */
+void attempt_forget_request(struct attempt *attempt);
+void attempt_free(struct attempt *attempt);
+
+void keep_begin(struct attempt *attempt, struct library *library, bool watched);
+void keep_end(struct attempt *attempt, struct library *library);
+/* The compile will not come back (its thread was cancelled). */
+void keep_abandon(struct attempt *attempt);
+void keep_result(struct program *program, struct attempt *attempt, int return_code);
+/* NVRTCCACHE_VERIFY: is what the real library now says what the entry would have said? Counts and logs. */
+void keep_compare(struct program *program, int return_code, const struct entry *expected);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Atomic(const char *) log_path;
+static _Atomic int log_level;
+
+void log_open(const char *path, int level)
+{
+	atomic_store_explicit(&log_level, level, memory_order_relaxed);
+	atomic_store_explicit(&log_path, path, memory_order_release);
+}
+
+bool log_wanted(enum log_level level)
+{
+	return atomic_load_explicit(&log_path, memory_order_acquire) &&
+	       (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
+}
+
+void log_write(enum log_level level, const char *format, ...)
+{
+	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
+	char line[1024];
+	int saved = errno;
+	int descriptor = STDERR_FILENO;
+	int head, body;
+	size_t size;
+	va_list arguments;
+	ssize_t written;
+
+	if (!log_wanted(level)) {
+		return;
+	}
+	head = snprintf(line, sizeof(line), "nvrtccache[%d]: ", (int)getpid());
+	va_start(arguments, format);
+	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
+	va_end(arguments);
+	size = body < 0 ? (size_t)head : strlen(line);
+	for (size_t i = 0; i < size; i++) {
+		line[i] = line[i] == '\n' ? ' ' : line[i];
+	}
+	line[size++] = '\n';
+	if (strcmp(path, "stderr") != 0) {
+		descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	}
+	if (descriptor >= 0) {
+		do {
+			written = write(descriptor, line, size);
+		} while (written < 0 && errno == EINTR);
+		if (descriptor != STDERR_FILENO) {
+			(void)close(descriptor);
+		}
+	}
+	errno = saved;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvrtc_nodes: one symbol version node per soname of NVRTC; the version of a symbol of the real library is its soname.
+ *
+ * X(id, soname, floor, ...): floor is the oldest release of that soname, major * 100 + minor. A function is exported on
+ * a node only if every release from the floor on has it, so that a weak reference never finds what the library lacks.
+ * 11.2 serves 11.2 to 11.8. The .alt libraries are NVIDIA's second builds, with nodes of their own. 14 and later do not
+ * exist yet; a release that keeps the pattern works without a change here.
+ */
+#ifndef INTERPOSE_NVRTC_NODES_H
+#define INTERPOSE_NVRTC_NODES_H
+
+#define NVRTC_NODES(X, ...)                                                                                            \
+	X(11_0, libnvrtc.so.11.0, 1100, __VA_ARGS__)                                                                   \
+	X(11_1, libnvrtc.so.11.1, 1101, __VA_ARGS__)                                                                   \
+	X(11_2, libnvrtc.so.11.2, 1102, __VA_ARGS__)                                                                   \
+	X(12, libnvrtc.so.12, 1200, __VA_ARGS__)                                                                       \
+	X(12_alt, libnvrtc.alt.so.12, 1209, __VA_ARGS__)                                                               \
+	X(13, libnvrtc.so.13, 1300, __VA_ARGS__)                                                                       \
+	X(13_alt, libnvrtc.alt.so.13, 1300, __VA_ARGS__)                                                               \
+	X(14, libnvrtc.so.14, 1400, __VA_ARGS__)                                                                       \
+	X(14_alt, libnvrtc.alt.so.14, 1400, __VA_ARGS__)                                                               \
+	X(15, libnvrtc.so.15, 1500, __VA_ARGS__)                                                                       \
+	X(16, libnvrtc.so.16, 1600, __VA_ARGS__)                                                                       \
+	X(17, libnvrtc.so.17, 1700, __VA_ARGS__)                                                                       \
+	X(18, libnvrtc.so.18, 1800, __VA_ARGS__)
+
+#ifndef SCRIPT /* the version script wants the list alone */
+enum nvrtc_node {
+#define NODE_ENUM(id, soname, floor, ...) NODE_##id,
+	NVRTC_NODES(NODE_ENUM, )
+#undef NODE_ENUM
+	NODE_COUNT
+};
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvrtc_types: as much of NVRTC's interface as the door needs, declared anew, so that nothing of ours needs a toolkit.
+ */
+#ifndef INTERPOSE_NVRTC_TYPES_H
+#define INTERPOSE_NVRTC_TYPES_H
+
+#include <stddef.h>
+
+typedef struct nvrtc_program_of_the_library *nvrtcProgram;
+typedef int flow_callback(void *payload, void *reserved);
+
+/* nvrtcResult values that we give out or compare with. */
+enum nvrtc_result {
+	RESULT_SUCCESS = 0,
+	RESULT_INVALID_INPUT = 3,
+	RESULT_INVALID_PROGRAM = 4,
+	RESULT_INVALID_OPTION = 5,
+	RESULT_COMPILATION = 6,
+	RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8,
+	RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
+	RESULT_NAME_EXPRESSION_NOT_VALID = 10,
+	RESULT_INTERNAL_ERROR = 11
+};
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program: what we know of one nvrtcProgram
+ *
+ *     created --hit--> served (getters answer from an entry; the real program has not been compiled)
+ *        |  ^            |
+ *        |  '-- (real) --+-- a miss or anything that needs the real program: its history is replayed ("materialise")
+ *        '--miss--> real (getters are forwarded)
+ *
+ * The host holds the real handle; the record hangs beside it in a table. Getters answer from `served` when it is set and
+ * are forwarded when it is not; so a record is always either wholly served or wholly real.
+ *
+ * Calling sequence: program_add() after a successful nvrtcCreateProgram, program_find() in every call, program_take()
+ * before nvrtcDestroyProgram (after it, another thread may be given the same handle), then program_free(), or
+ * program_put_back() where the library refused.
+ * Threads: the table has sharded locks, held for a few loads. A record itself is guarded by nothing: a host that uses one
+ * program in two threads at once must serialise them, with NVRTC as with us; getters may run side by side.
+ * Fork: program_fork_*(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown,
+ * and every call is forwarded.
+ * Ownership: the record owns its copies and one reference per held entry; lowered names point into held entries and so
+ * live as long as the program. Hosts that never destroy programs (TensorRT-LLM) cost the record and its entries: the
+ * copy of the source goes after the first compile.
+ */
+#ifndef INTERPOSE_PROGRAM_H
+#define INTERPOSE_PROGRAM_H
+
+#include "cache/entry.h"
+#include "interpose/library.h"
+#include "interpose/nvrtc_types.h"
+#include "keygen/request.h"
+
+#include <stdbool.h>
+
+/* One earlier compile of the handle: enough to do it again on the real program. */
+struct compile_call {
+	char **options; /* one block: pointers, then text */
+	int option_count;
+	bool done; /* the real program has been through it */
+};
+
+struct program {
+	struct program *next;
+	nvrtcProgram handle;
+	struct library *library;
+	bool by_export;      /* reached through an export: functions without an export bypass us */
+	bool keyed;          /* requests of it can have a key: nothing happened to it that a key cannot hold */
+	enum counter reason; /* why not */
+	struct stream creation;
+	bool has_memory_headers;
+	bool time_macro; /* in the source or an in-memory header */
+	char *name;      /* NULL as given */
+	char **names;    /* expressions, in order */
+	size_t name_count;
+	bool closed_names; /* a compile reached the front end: the real AddNameExpression would answer 8 */
+	struct compile_call *calls;
+	struct key *keys; /* of those calls */
+	size_t call_count;
+	struct entry *served;
+	struct entry **held;
+	size_t held_count;
+	flow_callback *callback;
+	void *payload;
+	int cancel_state; /* the host's, during a compile */
+};
+
+struct program *program_add(nvrtcProgram handle, struct library *library, bool by_export);
+struct program *program_find(nvrtcProgram handle);
+struct program *program_take(nvrtcProgram handle);
+void program_put_back(struct program *program);
+void program_free(struct program *program); /* NULL is fine */
+
+int program_add_name(struct program *program, const char *expression);
+/* Remembers a compile under its key. -ENOMEM: the history is then not known and the program is no longer keyed. */
+int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
+		     bool done);
+/* Takes one more reference: from now on getters answer from this entry. */
+int program_serve(struct program *program, struct entry *entry);
+/* Makes the real program what the host believes it to be: compiles what it has not been through, and forwards from now
+ * on. */
+void program_materialise(struct program *program);
+
+void program_fork_prepare(void);
+void program_fork_parent(void);
+void program_fork_child(void);
+
+#endif

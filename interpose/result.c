@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/result.h"
+
+#include "keygen/conditions.h"
+#include "keygen/stream.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum tag { TAG_RETURN_CODE = 1, TAG_NAMES, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
+
+#define FIELD_EXPRESSION 1
+#define FIELD_NAME	 2
+#define NO_EXPRESSION	 "nvrtccache asks what an unknown expression gets"
+
+typedef int size_getter(nvrtcProgram program, size_t *size);
+typedef int bytes_getter(nvrtcProgram program, char *bytes);
+typedef int name_getter(nvrtcProgram program, const char *expression, const char **name);
+typedef int status_getter(nvrtcProgram program);
+
+static const struct {
+	enum nvrtc_function size, bytes;
+	const char *name;
+} products[PRODUCT_COUNT] = {
+#define PRODUCT_GETTERS(name) [PRODUCT_##name] = {FUNCTION_Get##name##Size, FUNCTION_Get##name, #name},
+    NVRTC_PRODUCTS(PRODUCT_GETTERS)
+#undef PRODUCT_GETTERS
+};
+
+static void add(struct result *result, uint32_t tag, int value, void *owned, size_t size)
+{
+	result->owned[result->count] = owned;
+	result->sections[result->count++] = (struct section){tag, value, owned, size};
+}
+
+static int collect_product(const struct program *program, enum nvrtc_product product, struct result *result)
+{
+	real_function *const *real = program->library->real;
+	size_getter *get_size = (size_getter *)real[products[product].size];
+	bytes_getter *get_bytes = (bytes_getter *)real[products[product].bytes];
+	size_t size = 0;
+	char *bytes = NULL;
+	int size_code, bytes_code;
+
+	if (!get_size || !get_bytes) {
+		return 0;
+	}
+	size_code = get_size(program->handle, &size);
+	if (size_code != RESULT_SUCCESS) {
+		size = 0;
+	}
+	if (size > ENTRY_BYTES_MAX / 2) {
+		return -EFBIG;
+	}
+	/* A getter of an empty product writes nothing; one byte is there in case one does. */
+	bytes = calloc(1, size + 1);
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	bytes_code = get_bytes(program->handle, bytes);
+	add(result, TAG_PRODUCT + product, size_code | bytes_code << 8, bytes, size);
+	return 0;
+}
+
+static int collect_names(const struct program *program, struct result *result)
+{
+	name_getter *get = (name_getter *)program->library->real[FUNCTION_GetLoweredName];
+	struct stream stream = STREAM_EMPTY;
+	const char *name = NULL;
+
+	if (!get) {
+		return 0;
+	}
+	for (size_t i = 0; i < program->name_count; i++) {
+		int code;
+
+		name = NULL;
+		code = get(program->handle, program->names[i], &name);
+		stream_field(&stream, FIELD_EXPRESSION, program->names[i], strlen(program->names[i]) + 1);
+		stream_u32(&stream, (uint32_t)code);
+		stream_field(&stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
+	}
+	if (stream.failed) {
+		stream_free(&stream);
+		return -ENOMEM;
+	}
+	add(result, TAG_NAMES, 0, stream.bytes, stream.size);
+	add(result, TAG_NO_NAME, get(program->handle, NO_EXPRESSION, &name), NULL, 0);
+	return 0;
+}
+
+static int collect_pch(const struct program *program, struct result *result)
+{
+	status_getter *status = (status_getter *)program->library->real[FUNCTION_GetPCHCreateStatus];
+	size_getter *heap = (size_getter *)program->library->real[FUNCTION_GetPCHHeapSizeRequired];
+	struct stream stream = STREAM_EMPTY;
+	size_t size = 0;
+	int code;
+
+	if (!status || !heap) {
+		return 0;
+	}
+	add(result, TAG_PCH_STATUS, status(program->handle), NULL, 0);
+	code = heap(program->handle, &size);
+	stream_u64(&stream, size);
+	if (stream.failed) {
+		return -ENOMEM;
+	}
+	add(result, TAG_PCH_HEAP, code, stream.bytes, stream.size);
+	return 0;
+}
+
+int result_collect(const struct program *program, int return_code, struct result *ret_result)
+{
+	struct result result = {.count = 0};
+	int error = 0;
+
+	add(&result, TAG_RETURN_CODE, return_code, NULL, 0);
+	for (int product = 0; product < PRODUCT_COUNT && error == 0; product++) {
+		error = collect_product(program, (enum nvrtc_product)product, &result);
+	}
+	if (error == 0) {
+		error = collect_names(program, &result);
+	}
+	if (error == 0) {
+		error = collect_pch(program, &result);
+	}
+	if (error != 0) {
+		result_free(&result);
+		return error;
+	}
+	*ret_result = result;
+	return 0;
+}
+
+void result_free(struct result *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		free(result->owned[i]);
+	}
+	result->count = 0;
+}
+
+bool result_holds_text(const struct result *result, const char *text, size_t size)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->size && conditions_text_found(section->bytes, section->size, text, size)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int value_of(const struct entry *entry, uint32_t tag, int otherwise)
+{
+	struct section section;
+
+	return entry_section(entry, tag, &section) ? section.value : otherwise;
+}
+
+int result_return_code(const struct entry *entry)
+{
+	return value_of(entry, TAG_RETURN_CODE, RESULT_INTERNAL_ERROR);
+}
+
+bool result_has_product(const struct entry *entry, enum nvrtc_product product, size_t *ret_size)
+{
+	struct section section;
+
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return false;
+	}
+	*ret_size = section.size;
+	return true;
+}
+
+int result_product_size(const struct entry *entry, enum nvrtc_product product, size_t *size)
+{
+	struct section section;
+
+	if (!size) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	if ((section.value & 0xff) == RESULT_SUCCESS) {
+		*size = section.size;
+	}
+	return section.value & 0xff;
+}
+
+int result_product(const struct entry *entry, enum nvrtc_product product, char *bytes)
+{
+	struct section section;
+
+	if (!bytes) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	if (section.value >> 8 == RESULT_SUCCESS && section.size) {
+		memcpy(bytes, section.bytes, section.size);
+	}
+	return section.value >> 8;
+}
+
+int result_lowered_name(const struct entry *entry, const char *expression, const char **name)
+{
+	struct section section;
+	struct cursor cursor;
+
+	if (!expression || !name) {
+		return RESULT_INVALID_INPUT;
+	}
+	*name = NULL;
+	if (!entry_section(entry, TAG_NAMES, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	cursor = cursor_over(section.bytes, section.size);
+	while (!cursor_at_end(&cursor)) {
+		size_t expression_size, lowered_size;
+		const char *known = cursor_field(&cursor, FIELD_EXPRESSION, &expression_size);
+		int code = (int)cursor_u32(&cursor);
+		const char *lowered = cursor_field(&cursor, FIELD_NAME, &lowered_size);
+
+		if (cursor.failed) {
+			return RESULT_INTERNAL_ERROR;
+		}
+		if (strlen(expression) + 1 == expression_size && memcmp(known, expression, expression_size) == 0) {
+			*name = lowered_size ? lowered : NULL;
+			return code;
+		}
+	}
+	return value_of(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
+}
+
+int result_pch_status(const struct entry *entry)
+{
+	return value_of(entry, TAG_PCH_STATUS, RESULT_INTERNAL_ERROR);
+}
+
+int result_pch_heap(const struct entry *entry, size_t *size)
+{
+	struct section section;
+	struct cursor cursor;
+
+	if (!size) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PCH_HEAP, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	cursor = cursor_over(section.bytes, section.size);
+	if (section.value == RESULT_SUCCESS) {
+		*size = (size_t)cursor_u64(&cursor);
+	}
+	return section.value;
+}
+
+/* The length of a module id's tail at `at`: '_', eight hex digits, '_', the pid's digits; 0 where there is none. */
+static size_t module_id(const uint8_t *at, size_t left)
+{
+	size_t size = 10;
+
+	if (left < 11 || at[0] != '_' || at[9] != '_' || !isdigit(at[10])) {
+		return 0;
+	}
+	for (int i = 1; i < 9; i++) {
+		if (!isxdigit(at[i])) {
+			return 0;
+		}
+	}
+	while (size < left && isdigit(at[size])) {
+		size++;
+	}
+	return size;
+}
+
+/* Equal but for module ids. The lengths of mangled names hold the digits of the pid, so those may differ with them. */
+static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+{
+	size_t i = 0, j = 0;
+
+	while (i < a_size && j < b_size) {
+		size_t a_id = module_id(a + i, a_size - i);
+		size_t b_id = module_id(b + j, b_size - j);
+
+		if (a_id && b_id) {
+			i += a_id;
+			j += b_id;
+		} else if (a[i] == b[j]) {
+			i++;
+			j++;
+		} else {
+			return false;
+		}
+	}
+	return i == a_size && j == b_size;
+}
+
+bool result_same(const struct entry *a, const struct entry *b, const char **ret_what)
+{
+	struct section left, right;
+
+	for (size_t i = 0; entry_section_at(a, i, &left); i++) {
+		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP) {
+			continue;
+		}
+		*ret_what = left.tag >= TAG_PRODUCT ? products[left.tag - TAG_PRODUCT].name
+			    : left.tag == TAG_NAMES ? "lowered names"
+						    : "return code";
+		if (!entry_section(b, left.tag, &right) || left.value != right.value ||
+		    !same_text(left.bytes, left.size, right.bytes, right.size)) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result: everything that a program can be asked for after a compile (DESIGN B13)
+ *
+ * Purpose: result_collect() asks the real library for all of it, by the very getters that the host would call, so that
+ * what was sticky, empty or failing is kept as it was observed; result_*() answer the same questions from an entry.
+ *
+ * Sections of an entry: RETURN_CODE (value); PRODUCT + n per product (value: return codes of the size call and the
+ * getter; bytes); NAMES (expression, return code, lowered name); NO_NAME (value: what an unknown expression gets);
+ * PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
+ *
+ * Calling sequence: result_collect(), look at the sections (root texts), entry_build(), result_free().
+ * Errors: -ENOMEM; -EPROTO where a getter does what no getter should.
+ * Threads, fork, signals: no state. Ownership: collected bytes belong to the struct; answers point into the entry.
+ */
+#ifndef INTERPOSE_RESULT_H
+#define INTERPOSE_RESULT_H
+
+#include "cache/entry.h"
+#include "interpose/program.h"
+
+#define RESULT_SECTIONS (PRODUCT_COUNT + 8)
+
+struct result {
+	struct section sections[RESULT_SECTIONS];
+	void *owned[RESULT_SECTIONS];
+	size_t count;
+};
+
+int result_collect(const struct program *program, int return_code, struct result *ret_result);
+void result_free(struct result *result);
+/* Does the text occur in any product or name? (conditions_text_found) */
+bool result_holds_text(const struct result *result, const char *text, size_t size);
+
+int result_return_code(const struct entry *entry);
+/* Can this entry answer for that product at all? */
+bool result_has_product(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);
+int result_product_size(const struct entry *entry, enum nvrtc_product product, size_t *size);
+int result_product(const struct entry *entry, enum nvrtc_product product, char *bytes);
+int result_lowered_name(const struct entry *entry, const char *expression, const char **name);
+int result_pch_status(const struct entry *entry);
+int result_pch_heap(const struct entry *entry, size_t *size);
+
+/*
+ * Are two results the same to a host? Module ids (_<8 hex>_<pid>), which NVRTC makes anew in every process, count as
+ * equal; `ret_what` names the first difference.
+ */
+bool result_same(const struct entry *a, const struct entry *b, const char **ret_what);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/runtime.h"
+
+#include "interpose/library.h"
+#include "interpose/log.h"
+#include "interpose/program.h"
+#include "interpose/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct runtime runtime;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool ready;
+
+static void memory_front_fork_prepare(void)
+{
+	if (runtime.memory) {
+		memory_fork_prepare(runtime.memory);
+	}
+}
+
+static void memory_front_fork_parent(void)
+{
+	if (runtime.memory) {
+		memory_fork_parent(runtime.memory);
+	}
+}
+
+static void memory_front_fork_child(void)
+{
+	if (runtime.memory) {
+		memory_fork_child(runtime.memory);
+	}
+}
+
+static void fork_prepare(void)
+{
+#define PREPARE(lock) lock##_fork_prepare();
+	RUNTIME_LOCKS(PREPARE)
+#undef PREPARE
+}
+
+/* Each releases locks of its own alone, so the order of release does not matter. */
+static void fork_parent(void)
+{
+#define PARENT(lock) lock##_fork_parent();
+	RUNTIME_LOCKS(PARENT)
+#undef PARENT
+}
+
+static void fork_child(void)
+{
+#define CHILD(lock) lock##_fork_child();
+	RUNTIME_LOCKS(CHILD)
+#undef CHILD
+	library_fork_child();
+	counters_fork_child();
+}
+
+static void open_layers(void)
+{
+	const struct store_options options = {
+	    .directory = runtime.settings.directory,
+	    .max_size = runtime.settings.max_size,
+	    .read_only = runtime.settings.read_only,
+	    .shared = runtime.settings.shared,
+	    .fsync = runtime.settings.fsync,
+	};
+
+	counters_share(runtime.settings.shared);
+	if (runtime.settings.disable) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_disabled;
+		return;
+	}
+	if (memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
+		runtime.memory = NULL;
+	}
+	if (!options.directory || store_open(&options, &runtime.store) != 0) {
+		runtime.store = NULL;
+		log_write(LOG_WARNING, "no cache directory: results are kept in memory only");
+	}
+}
+
+static const char *look_up(const char *name)
+{
+	return secure_getenv(name);
+}
+
+static void set_up(void)
+{
+	int saved = errno;
+
+	if (getauxval(AT_SECURE)) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_secure;
+	} else if (settings_read(look_up, &runtime.settings) != 0) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_disabled;
+	} else {
+		log_open(runtime.settings.log, runtime.settings.log_level);
+		for (int i = 0; i < runtime.settings.complaint_count; i++) {
+			log_write(LOG_WARNING, "%s has a value that cannot be used: the default stands",
+				  runtime.settings.complaints[i]);
+		}
+		open_layers();
+	}
+	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */
+	if (pthread_atfork(fork_prepare, fork_parent, fork_child) != 0) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_ERRORS_memory;
+	}
+	atomic_store_explicit(&ready, true, memory_order_release);
+	errno = saved;
+}
+
+const struct runtime *runtime_get(void)
+{
+	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+		(void)pthread_once(&once, set_up);
+	}
+	return &runtime;
+}
+
+int64_t runtime_clock(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void flush(bool force)
+{
+	int saved = errno;
+
+	if (runtime.settings.directory) {
+		int result = counters_flush(runtime.settings.directory, runtime.settings.read_only, force);
+
+		if (result < 0) {
+			log_write(LOG_DEBUG, "cannot write the counters: error %d", -result);
+		}
+	}
+	errno = saved;
+}
+
+void runtime_flush(void)
+{
+	flush(false);
+}
+
+void runtime_count(enum counter counter, uint64_t amount)
+{
+	counters_add(counter, amount);
+}
+
+void runtime_count_error(int error, bool writing)
+{
+	switch (-error) {
+	case EPERM:
+		counters_add(COUNTER_ERRORS_untrusted, 1);
+		break;
+	case EBADMSG:
+		counters_add(COUNTER_ERRORS_damaged, 1);
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		counters_add(COUNTER_ERRORS_no_space, 1);
+		break;
+	case ENOMEM:
+		counters_add(COUNTER_ERRORS_memory, 1);
+		break;
+	case EROFS:
+		counters_add(COUNTER_BYPASSED_read_only, 1);
+		break;
+	case EFBIG:
+		counters_add(COUNTER_BYPASSED_too_large, 1);
+		break;
+	default:
+		counters_add(writing ? COUNTER_ERRORS_write : COUNTER_ERRORS_read, 1);
+	}
+}
+
+/* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
+static void print_line(void)
+{
+	char line[256];
+	int size = snprintf(line, sizeof(line),
+			    "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved\n",
+			    (int)getpid(), (unsigned long long)counters_here(COUNTER_TOTAL_hits_memory),
+			    (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk),
+			    (unsigned long long)counters_here(COUNTER_TOTAL_misses),
+			    (unsigned long long)counters_here(COUNTER_TOTAL_stores),
+			    (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000));
+
+	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0) {
+		return;
+	}
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+		return;
+	}
+	flush(true);
+	if (runtime.settings.stats) {
+		print_line();
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime: what this process has of the cache: settings, store, memory front, log, counters
+ *
+ *     untouched --first nvrtcCreateProgram--> set up (or off: reason)
+ *
+ * Purpose: everything is set up by the first program that NVRTC makes, and by nothing earlier: a process that never
+ * touches NVRTC has read no environment, opened no file and taken no memory (A4).
+ *
+ * Calling sequence: runtime_get() anywhere; its fields are constant once it is there.
+ * Threads: the first caller sets up, others wait for it by pthread_once (no call into the loader happens inside).
+ * Fork: handlers are registered in the set-up; they take every lock of ours in one fixed order (below), release them
+ * in the parent, and make them new in the child.
+ * Signals: not from handlers. Errors: what cannot be had is NULL and `off` says why.
+ * Exit: counts that are not yet written are written by a destructor that frees nothing.
+ */
+#ifndef INTERPOSE_RUNTIME_H
+#define INTERPOSE_RUNTIME_H
+
+#include "cache/counters.h"
+#include "cache/memory.h"
+#include "cache/settings.h"
+#include "cache/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runtime {
+	struct settings settings;
+	struct store *store;
+	struct memory *memory;
+	bool off;
+	enum counter off_reason;
+};
+
+const struct runtime *runtime_get(void);
+/* Counts, and writes the counts out if it is time. errno is kept. */
+void runtime_count(enum counter counter, uint64_t amount);
+/* The counter for an error of the layers below. */
+void runtime_count_error(int error, bool writing);
+void runtime_flush(void);
+int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
+
+/* Every lock of ours with its fork handlers, in the order in which they are taken. */
+#define RUNTIME_LOCKS(X)                                                                                               \
+	X(program)                                                                                                     \
+	X(memory_front)                                                                                                \
+	X(watch)
+
+#endif

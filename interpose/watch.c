@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One library's slots:
+ *
+ *     census (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
+ *         \--an unknown way out: -ENOTSUP         \--not found: -ENOTSUP \--refused: -EPERM, slots as they were
+ */
+#include "interpose/watch.h"
+#include "interpose/imports.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct patch {
+	_Atomic(uintptr_t) *slot;
+	uintptr_t replacement;
+};
+
+struct watch {
+	size_t count;
+	struct patch patches[];
+};
+
+struct pages {
+	uintptr_t low, high;
+};
+
+struct census {
+	const struct elf_object *object;
+	watch_resolver *resolve;
+	uintptr_t real[IMPORT_COUNT];
+	struct patch *patches;
+	size_t count, capacity;
+	struct pages constant, variable; /* of slots in RELRO, and of the others */
+	struct pages relro;
+	const char *reason;
+};
+
+/* Libraries whose imports need no census: the C library's own family, which the table speaks of. */
+static int is_known_library(const char *name, void *context)
+{
+	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
+	                                    "librt.so.", "libgcc_s.so", "ld-linux"};
+	struct census *census = context;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strncmp(name, known[i], strlen(known[i])) == 0) {
+			return 0;
+		}
+	}
+	census->reason = name;
+	return -ENOTSUP;
+}
+
+static int add_patch(struct census *census, const struct elf_import *import, uintptr_t replacement)
+{
+	struct pages *pages = import->in_relro ? &census->constant : &census->variable;
+	uintptr_t at = (uintptr_t)import->slot;
+
+	if (census->count == census->capacity) {
+		size_t capacity = census->capacity ? 2 * census->capacity : 64;
+		struct patch *patches = realloc(census->patches, capacity * sizeof(*patches));
+
+		if (!patches) {
+			return -ENOMEM;
+		}
+		census->patches = patches;
+		census->capacity = capacity;
+	}
+	census->patches[census->count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
+	if (pages->high == 0 || at < pages->low) {
+		pages->low = at;
+	}
+	if (at + sizeof(void *) > pages->high) {
+		pages->high = at + sizeof(void *);
+	}
+	return 0;
+}
+
+static int count_import(const struct elf_import *import, void *context)
+{
+	struct census *census = context;
+	const struct import_entry *entry = imports_find(import->name);
+	uintptr_t earlier;
+	uintptr_t real;
+	size_t id;
+
+	if (!entry) {
+		return 0;
+	}
+	census->reason = import->name;
+	if (!entry->replacement || !import->slot) {
+		return -ENOTSUP;
+	}
+	id = (size_t)(entry - imports);
+	real = census->resolve(import->name, import->version);
+	if (!real) {
+		/* A weak import that nothing defines is never called; an IFUNC looks the same here. */
+		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
+	}
+	/* One replacement has one real function: two versions that are two functions cannot both be watched. */
+	earlier = census->real[id] ? census->real[id] : atomic_load(&imports_real[id]);
+	if (earlier && earlier != real) {
+		return -ENOTSUP;
+	}
+	census->real[id] = real;
+	return add_patch(census, import, (uintptr_t)*entry->replacement);
+}
+
+static void round_pages(struct pages *pages, uintptr_t page)
+{
+	pages->low &= ~(page - 1);
+	pages->high = (pages->high + page - 1) & ~(page - 1);
+}
+
+static int protect(const struct pages *pages, int protection)
+{
+	if (pages->low >= pages->high) {
+		return 0;
+	}
+	return mprotect((void *)pages->low, pages->high - pages->low, protection) == 0 ? 0 : -EPERM;
+}
+
+/*
+ * The slots' pages become writable. Those outside RELRO are so already, but for tools that protect more than the
+ * loader does. The loader protects whole pages of RELRO only: both its ends are rounded down.
+ */
+static int unprotect(struct census *census)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	int error;
+
+	census->relro.low = census->object->relro_start & ~(page - 1);
+	census->relro.high = census->object->relro_end & ~(page - 1);
+	round_pages(&census->variable, page);
+	round_pages(&census->constant, page);
+	if (census->constant.high > census->relro.high) {
+		census->constant.high = census->relro.high;
+	}
+	error = protect(&census->constant, PROT_READ | PROT_WRITE);
+	return error ? error : protect(&census->variable, PROT_READ | PROT_WRITE);
+}
+
+static bool overlap(const struct pages *one, const struct pages *other)
+{
+	return one->low < other->high && other->low < one->high;
+}
+
+static void protect_again(const struct census *census)
+{
+	if (overlap(&census->constant, &census->relro) || overlap(&census->variable, &census->relro)) {
+		protect(&census->relro, PROT_READ);
+	}
+}
+
+static void store_slots(struct watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		atomic_store_explicit(watch->patches[i].slot, watch->patches[i].replacement, memory_order_release);
+	}
+}
+
+int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
+                const char **ret_reason)
+{
+	struct census *census = calloc(1, sizeof(*census));
+	struct watch *watch = NULL;
+	const char *reason = NULL;
+	int error = -ENOMEM;
+
+	if (!census) {
+		goto out;
+	}
+	census->object = object;
+	census->resolve = resolve;
+	error = elf_each_needed(object, is_known_library, census);
+	if (error == 0) {
+		error = elf_each_import(object, count_import, census);
+	}
+	reason = error == -ENOTSUP ? census->reason : NULL;
+	if (error) {
+		goto out;
+	}
+	watch = malloc(sizeof(*watch) + census->count * sizeof(*watch->patches));
+	if (!watch) {
+		error = -ENOMEM;
+		goto out;
+	}
+	watch->count = census->count;
+	if (census->count) {
+		memcpy(watch->patches, census->patches, census->count * sizeof(*watch->patches));
+	}
+	error = unprotect(census);
+	if (error) {
+		protect_again(census);
+		goto out;
+	}
+	for (size_t i = 0; i < IMPORT_COUNT; i++) {
+		if (census->real[i]) {
+			atomic_store(&imports_real[i], census->real[i]);
+		}
+	}
+	store_slots(watch);
+	protect_again(census);
+	*ret_watch = watch;
+	watch = NULL;
+out:
+	if (error && ret_reason) {
+		*ret_reason = reason;
+	}
+	free(watch);
+	if (census) {
+		free(census->patches);
+	}
+	free(census);
+	return error;
+}
+
+bool watch_verify(const struct watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct patch *patch = &watch->patches[i];
+
+		if (atomic_load_explicit(patch->slot, memory_order_acquire) != patch->replacement) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch_live: which compiles are under way, on which threads (shared by the parts of watch)
+ *
+ * live_current is the innermost compile of this thread. The list of all of them serves the threads that have none: its
+ * lock is held for a few loads and stores, never across a call that takes a path.
+ */
+#ifndef INTERPOSE_WATCH_LIVE_H
+#define INTERPOSE_WATCH_LIVE_H
+
+#include "keygen/trace.h"
+
+#define LIVE_FOREIGN_MAX 256
+
+struct live {
+	struct trace *trace;
+	struct live *outer; /* of the same thread */
+	struct live *next;  /* of any thread; under the lock */
+	struct live *previous;
+	uint8_t *buffer;                 /* one piece of a file, once one was read */
+	char *foreign[LIVE_FOREIGN_MAX]; /* asked for by threads without a trace; under the lock */
+	size_t foreign_count;
+	char locale[512]; /* the last answer of a query, "" where there was none */
+};
+
+extern _Thread_local struct live *live_current;
+
+/* A call was seen. This thread's compile; for a thread without one: NULL, and all others' traces are tainted. */
+struct live *live_enter(void);
+/* A thread without a compile asked for a variable: every live compile gets it when it ends. */
+void live_ask_all(const char *variable);
+bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *other);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch_record.h"
+#include "interpose/watch_live.h"
+#include "keygen/request.h"
+
+#include <blake2.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PIECE     ((size_t)64 * 1024)
+#define OVERLAP   (sizeof("__DATE__") - 2) /* a macro may straddle two pieces */
+#define SECOND_NS INT64_C(1000000000)
+#define TICK_NS   (SECOND_NS / 50) /* file times come from the kernel's coarse clock: at most 10 ms late (HZ=100) */
+#define WHOLE_NS  (2 * SECOND_NS)  /* a file system that keeps whole seconds (FAT: two) */
+
+static void add(struct trace *trace, enum trace_kind kind, const char *path, int error, const struct file_stamp *stamp,
+                const struct key *digest)
+{
+	struct trace_event event = {.kind = kind, .error = error, .path = path};
+
+	if (stamp) {
+		event.stamp = *stamp;
+	}
+	if (digest) {
+		event.digest = *digest;
+	}
+	trace_add(trace, &event);
+}
+
+/* Is the path such that an event can be made of it? The empty path is never there, whatever changes. */
+static bool has_path(struct trace *trace, const char *path)
+{
+	if (!path) {
+		trace_taint(trace, TAINT_UNKNOWN_CALL);
+		return false;
+	}
+	return *path != '\0';
+}
+
+static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
+{
+	if (error != ENOENT && error != ENOTDIR) {
+		trace_taint(trace, TAINT_UNREADABLE);
+	}
+	add(trace, kind, path, error, NULL, NULL);
+}
+
+void record_probe(const char *path, const struct stat *found, int error)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+	struct file_stamp stamp;
+
+	if (live && has_path(live->trace, path)) {
+		if (found) {
+			file_stamp_from(found, &stamp);
+			add(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
+		} else {
+			add_error(live->trace, TRACE_PROBE, path, error);
+		}
+	}
+	errno = saved_errno;
+}
+
+void record_presence(const char *path)
+{
+	int saved_errno = errno;
+	struct stat found;
+
+	if (!live_current) {
+		live_enter();
+	} else if (path && stat(path, &found) == 0) {
+		record_probe(path, &found, 0);
+	} else {
+		record_taint(TAINT_UNREADABLE);
+	}
+	errno = saved_errno;
+}
+
+static bool is_new(const struct trace *trace, int64_t time_ns)
+{
+	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
+
+	return time_ns >= trace->start_ns - slack;
+}
+
+/* No cancellation point, unlike pread(). */
+static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
+{
+	ssize_t got;
+
+	do {
+		got = syscall(SYS_pread64, descriptor, bytes, size, offset);
+	} while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* The digest of a whole file, and its size as it was read. */
+static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+{
+	blake2b_state state;
+	uint64_t offset = 0;
+	size_t kept = 0;
+	bool macro = false;
+	ssize_t got;
+
+	if (!live->buffer) {
+		live->buffer = malloc(OVERLAP + PIECE);
+	}
+	if (!live->buffer || blake2b_init(&state, KEY_BYTES) != 0) {
+		return false;
+	}
+	for (;;) {
+		uint8_t *piece = live->buffer + OVERLAP;
+
+		got = read_at(descriptor, piece, PIECE, (int64_t)offset);
+		if (got <= 0) {
+			break;
+		}
+		blake2b_update(&state, piece, (size_t)got);
+		macro = macro || request_has_time_macro(piece - kept, kept + (size_t)got);
+		offset += (uint64_t)got;
+		/* A short read is the end for a regular file, but the next read says so for sure. */
+		kept = kept + (size_t)got < OVERLAP ? kept + (size_t)got : OVERLAP;
+		memmove(piece - kept, piece + got - kept, kept);
+	}
+	if (got < 0) {
+		return false;
+	}
+	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
+	*ret_size = offset;
+	if (macro) {
+		trace_taint(live->trace, TAINT_TIME_MACRO);
+	}
+	return true;
+}
+
+static void add_content(struct live *live, const char *path, int descriptor)
+{
+	struct trace *trace = live->trace;
+	const struct trace_event *kept;
+	struct file_stamp before;
+	struct file_stamp after;
+	struct stat status;
+	struct key digest;
+	uint64_t size;
+
+	if (fstat(descriptor, &status) != 0) {
+		trace_taint(trace, TAINT_UNREADABLE);
+		return;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		/* fopen(directory, "r") succeeds; reading a FIFO or a device could block or take what the compiler
+		 * needs. */
+		trace_taint(trace, TAINT_UNREADABLE);
+		add(trace, TRACE_LISTING, path, 0, NULL, NULL);
+		return;
+	}
+	file_stamp_from(&status, &before);
+	kept = trace_opened(trace, path);
+	if (kept) {
+		if (!live_same_stamp(&kept->stamp, &before)) {
+			trace_taint(trace, TAINT_TOO_NEW);
+		}
+		return;
+	}
+	if (is_new(trace, before.mtime_ns) || is_new(trace, before.ctime_ns)) {
+		trace_taint(trace, TAINT_TOO_NEW);
+	}
+	if (!digest_file(live, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+		trace_taint(trace, TAINT_UNREADABLE);
+		return;
+	}
+	file_stamp_from(&status, &after);
+	if (!live_same_stamp(&before, &after) || size != after.size) {
+		trace_taint(trace, TAINT_TOO_NEW);
+	}
+	add(trace, TRACE_OPEN, path, 0, &before, &digest);
+}
+
+void record_open(const char *path, int descriptor, int error)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (live && has_path(live->trace, path)) {
+		if (descriptor >= 0) {
+			add_content(live, path, descriptor);
+		} else {
+			add_error(live->trace, TRACE_OPEN, path, error);
+		}
+	}
+	errno = saved_errno;
+}
+
+void record_listing(const char *path)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (live && has_path(live->trace, path)) {
+		add(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
+	}
+	errno = saved_errno;
+}
+
+void record_taint(uint32_t taint)
+{
+	struct live *live = live_enter();
+
+	if (live) {
+		trace_taint(live->trace, taint);
+	}
+}
+
+void record_asked(const char *variable)
+{
+	int saved_errno = errno;
+
+	if (live_current) {
+		live_current->trace->calls++;
+		if (variable) {
+			trace_asked(live_current->trace, variable);
+		}
+	} else if (variable) {
+		live_ask_all(variable);
+	}
+	errno = saved_errno;
+}
+
+void record_place(void)
+{
+	if (live_current) {
+		live_current->trace->calls++;
+	}
+}
+
+void record_locale_query(const char *answer)
+{
+	size_t size = answer ? strlen(answer) + 1 : 0;
+
+	if (live_current && size > 0 && size <= sizeof(live_current->locale)) {
+		memcpy(live_current->locale, answer, size);
+	}
+}
+
+void record_locale(const char *locale)
+{
+	if (!locale || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ||
+	    (live_current && *locale && strcmp(locale, live_current->locale) == 0)) {
+		record_place();
+	} else {
+		record_taint(TAINT_UNKNOWN_CALL);
+	}
+}

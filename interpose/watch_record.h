@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch_record: what the replacement functions tell the trace of their thread
+ *
+ * Calling sequence: a replacement does the real call and then reports it here, once. Acts that could end the process
+ * or leave the function twice (exec, fork) are reported before they are done.
+ *
+ * A thread without a trace: nothing happens while no compile of any thread is under way; otherwise every live trace is
+ * tainted with TAINT_OTHER_THREAD, or, for record_asked(), gets the variable when it ends. record_place() is exempt.
+ *
+ * Errors: none; what cannot be recorded taints or fails the trace. errno and dlerror are as before the call.
+ * Threads: any. Fork: see watch.h. Signals: not to be called from handlers.
+ * Cancellation: no function here is a cancellation point, so a descriptor that the real call opened is not lost.
+ */
+#ifndef INTERPOSE_WATCH_RECORD_H
+#define INTERPOSE_WATCH_RECORD_H
+
+#include <stdint.h>
+
+struct stat;
+
+/* A stat-like call that follows links: `found` where the path was there, else NULL and why not. */
+void record_probe(const char *path, const struct stat *found, int error);
+/*
+ * The same for a call that gave no stamp: the path is looked at again.
+ */
+void record_presence(const char *path);
+/* Opened for reading: the descriptor (its offset does not move), or -1 and why not. */
+void record_open(const char *path, int descriptor, int error);
+/* The path was looked at in a way that conditions cannot express. */
+void record_listing(const char *path);
+/* An act that forbids keeping the result: enum trace_taint bits. */
+void record_taint(uint32_t taint);
+/* An environment variable was asked for. */
+void record_asked(const char *variable);
+/* A call that tells nothing but that the watch is alive (getcwd). */
+void record_place(void);
+/* setlocale: a query of the locale now set, and a setting. Setting "C", or back to what was queried, is harmless. */
+void record_locale_query(const char *answer);
+void record_locale(const char *locale);
+
+#endif

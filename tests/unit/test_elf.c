@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "elf_fixture.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+Test(elf, every_undefined_symbol_of_a_library_is_listed_as_an_import)
+{
+	static const char *const variants[] = {"watched_lazy.so", "watched_now.so", "watched_noplt.so",
+	                                       "watched_sysv.so"};
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+		struct elf_object object = fixture(variants[i]);
+		struct names names = imports_of(&object);
+		size_t missing;
+		size_t count = undefined_symbols(&object, &names, &missing);
+
+		cr_assert_gt(count, 20);
+		cr_expect_eq(missing, 0, "%s: %zu of %zu not listed", variants[i], missing, count);
+		cr_expect_eq(names.count, count);
+	}
+}
+
+struct wanted {
+	const char *name;
+	struct elf_import found;
+};
+
+static int match_import(const struct elf_import *import, void *context)
+{
+	struct wanted *wanted = context;
+
+	if (strcmp(import->name, wanted->name) != 0) {
+		return 0;
+	}
+	wanted->found = *import;
+	return 17;
+}
+
+Test(elf, a_walk_over_imports_stops_with_the_value_that_its_function_gives)
+{
+	struct elf_object object = fixture("watched_lazy.so");
+	struct wanted wanted = {.name = "fopen"};
+
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
+	cr_expect_not_null(wanted.found.slot);
+	cr_expect_not_null(wanted.found.version);
+	cr_expect_not(wanted.found.in_relro);
+	cr_expect_not(wanted.found.weak);
+}
+
+Test(elf, slots_of_a_library_that_is_bound_at_load_are_known_to_be_in_relro)
+{
+	struct elf_object object = fixture("watched_now.so");
+	struct wanted wanted = {.name = "fopen"};
+
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
+	cr_expect(wanted.found.in_relro);
+	cr_expect_eq(*(void **)wanted.found.slot, dlsym(RTLD_DEFAULT, "fopen"));
+}
+
+Test(elf, a_function_pointer_in_data_is_an_import_without_a_slot)
+{
+	struct elf_object object = fixture("watched_pointer.so");
+	struct names names = imports_of(&object);
+	bool seen = false;
+
+	/* the jump slot of fopen comes after it: look at all */
+	cr_expect(holds(&names, "fopen"));
+	for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; entry++) {
+		seen = seen || entry->d_tag == DT_RELA;
+	}
+	cr_expect(seen);
+	struct wanted wanted = {.name = "fopen"};
+	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
+	cr_expect_null(wanted.found.slot);
+}
+
+Test(elf, symbols_are_found_by_gnu_hash_and_by_sysv_hash)
+{
+	static const char *const variants[] = {"watched_lazy.so", "watched_sysv.so"};
+
+	for (size_t i = 0; i < 2; i++) {
+		void *handle = load_fixture(variants[i]);
+		struct elf_object object = object_of(handle, FIXTURE_EXPORT);
+
+		cr_expect_eq(object.gnu_hash == NULL, i == 1);
+		cr_expect_eq(elf_symbol(&object, "lib_getenv", NULL), (uintptr_t)dlsym(handle, "lib_getenv"));
+		cr_expect_eq(elf_symbol(&object, "lib_nothing", NULL), 0);
+		cr_expect_eq(elf_symbol(&object, "fopen", NULL), 0, "an undefined symbol is no definition");
+		cr_expect_str_eq(object.soname, variants[i]);
+	}
+}
+
+Test(elf, an_unversioned_definition_satisfies_every_version)
+{
+	struct elf_object object = fixture("watched_lazy.so");
+
+	cr_expect_neq(elf_symbol(&object, FIXTURE_EXPORT, NULL), 0);
+	cr_expect_eq(elf_symbol(&object, FIXTURE_EXPORT, "LIB_1.0"), elf_symbol(&object, FIXTURE_EXPORT, NULL));
+	cr_expect_null(elf_symbol_version(&object, FIXTURE_EXPORT));
+}
+
+Test(elf, a_versioned_definition_is_found_only_by_its_version)
+{
+	struct elf_object object = libc_object();
+	const char *version = elf_symbol_version(&object, "fopen");
+
+	cr_assert_not_null(version);
+	cr_expect_eq(elf_symbol(&object, "fopen", version), elf_symbol(&object, "fopen", NULL));
+	cr_expect_eq(elf_symbol(&object, "fopen", "GLIBC_0.0"), 0);
+}
+
+Test(elf, the_default_version_is_preferred_where_there_are_several)
+{
+#ifdef __x86_64__
+	struct elf_object object = libc_object();
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+
+	cr_expect_eq(elf_symbol(&object, "realpath", NULL), (uintptr_t)dlvsym(libc, "realpath", "GLIBC_2.3"));
+	cr_expect_eq(elf_symbol(&object, "realpath", "GLIBC_2.2.5"),
+	             (uintptr_t)dlvsym(libc, "realpath", "GLIBC_2.2.5"));
+	cr_expect_neq(elf_symbol(&object, "realpath", "GLIBC_2.2.5"), elf_symbol(&object, "realpath", NULL));
+	cr_expect_str_eq(elf_symbol_version(&object, "realpath"), "GLIBC_2.3");
+	/* hidden, without any default */
+	cr_expect_eq(elf_symbol(&object, "__xstat", "GLIBC_2.2.5"), (uintptr_t)dlvsym(libc, "__xstat", "GLIBC_2.2.5"));
+#else
+	cr_skip_test("libc has one version of everything on this machine");
+#endif
+}
+
+Test(elf, an_indirect_function_is_not_found)
+{
+	struct elf_object object = libc_object();
+
+	cr_assert_not_null(dlsym(RTLD_DEFAULT, "memcpy"));
+	cr_expect_eq(elf_symbol(&object, "memcpy", NULL), 0, "and an older version does not stand in for it");
+	cr_expect_eq(elf_symbol(&object, "strlen", NULL), 0);
+	cr_expect_eq(elf_global_symbol("rawmemchr", NULL), 0);
+}
+
+static int count_object(const struct elf_object *object, void *context)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+
+	cr_expect(!vdso || !elf_contains(object, vdso), "the vDSO was given");
+	++*(size_t *)context;
+	return 0;
+}
+
+Test(elf, every_loaded_object_but_the_vdso_is_given)
+{
+	size_t before = 0;
+	size_t after = 0;
+
+	elf_each_object(count_object, &before);
+	load_fixture("watched_lazy.so");
+	elf_each_object(count_object, &after);
+	cr_expect_gt(before, 2);
+	cr_expect_eq(after, before + 1);
+}
+
+Test(elf, loading_changes_the_generation_and_looking_does_not)
+{
+	struct elf_generation first = elf_generation();
+	struct elf_generation second = elf_generation();
+	void *handle;
+
+	cr_expect_eq(first.loads, second.loads);
+	handle = load_fixture("watched_lazy.so");
+	second = elf_generation();
+	cr_expect_gt(second.loads, first.loads);
+	dlclose(handle);
+	cr_expect_gt(elf_generation().unloads, first.unloads);
+}
+
+Test(elf, an_address_outside_all_objects_belongs_to_none)
+{
+	struct elf_object object;
+	int local;
+
+	cr_expect_not(elf_object_at((uintptr_t)&local, &object));
+	cr_expect_not(elf_object_at(0, &object));
+}
+
+Test(elf, the_global_answer_is_that_of_the_loader_and_skips_ourselves)
+{
+	struct elf_object object;
+	uintptr_t found = elf_global_symbol("lib_stat", NULL);
+
+	cr_expect_eq(found, 0);
+	cr_assert(elf_object_at((uintptr_t)elf_global_symbol, &object));
+	found = elf_global_symbol("opendir", NULL);
+	cr_expect_neq(found, 0);
+	cr_expect_not(elf_contains(&object, found));
+}
+
+Test(elf, the_next_definition_is_behind_the_object_that_asks)
+{
+	struct elf_object first = fixture("watched_lazy.so");
+	struct elf_object second = fixture("watched_now.so");
+
+	cr_expect_eq(elf_global_symbol("lib_stat", NULL), elf_symbol(&first, "lib_stat", NULL));
+	cr_expect_eq(elf_next_symbol((uintptr_t)first.dynamic, "lib_stat", NULL),
+	             elf_symbol(&second, "lib_stat", NULL));
+	cr_expect_eq(elf_next_symbol((uintptr_t)second.dynamic, "lib_stat", NULL), 0);
+}
+
+Test(elf, looking_leaves_errno_and_dlerror_alone)
+{
+	fixture("watched_lazy.so");
+	cr_assert_null(dlopen("/nonexistent/library.so", RTLD_LAZY));
+	errno = 77;
+	elf_global_symbol("fopen", NULL);
+	elf_global_symbol("lib_no_such", NULL);
+	elf_generation();
+	cr_expect_eq(errno, 77);
+	cr_expect_not_null(dlerror());
+}
+
+static int collect_needed(const char *name, void *context)
+{
+	return collect_import(&(struct elf_import){.name = name}, context);
+}
+
+Test(elf, needed_libraries_are_listed)
+{
+	struct elf_object object = fixture("watched_needed.so");
+	struct names names = {.count = 0};
+
+	cr_assert_eq(elf_each_needed(&object, collect_needed, &names), 0);
+	cr_expect(holds(&names, "libc.so.6"));
+	cr_expect(holds(&names, "watched_lazy.so"));
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "watch_fixture.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+IN_PLACE(watch_taints);
+
+/* Taints. */
+
+#define EXPECT_TAINT(taint, ...)                                                               \
+	do {                                                                                   \
+		struct trace trace;                                                            \
+		begin(&trace);                                                                 \
+		__VA_ARGS__;                                                                   \
+		watch_end(&trace);                                                             \
+		cr_expect_eq(trace.tainted, (taint), "%#x from " #__VA_ARGS__, trace.tainted); \
+		cr_expect_gt(trace.calls, 0);                                                  \
+		trace_free(&trace);                                                            \
+	} while (0)
+
+Test(watch_taints, writing_taints)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	char pattern[] = "fileXXXXXX";
+
+	EXPECT_TAINT(TAINT_WRITE, fclose(LIB(patched, fopen)("w", "w")));
+	EXPECT_TAINT(TAINT_WRITE, fclose(LIB(patched, fopen)("w", "a")));
+	EXPECT_TAINT(TAINT_WRITE, fclose(LIB(patched, fopen)("w", "r+")));
+	EXPECT_TAINT(TAINT_WRITE, fclose(LIB(patched, fopen)("w", "w+b")));
+	EXPECT_TAINT(TAINT_WRITE, close(LIB(patched, open)("w", O_WRONLY, 0)));
+	EXPECT_TAINT(TAINT_WRITE, close(LIB(patched, open)("c", O_RDONLY | O_CREAT, 0640)));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, mkdir)("d", 0700));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, rmdir)("d"));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, rename)("w", "v"));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, unlink)("v"));
+	EXPECT_TAINT(TAINT_WRITE, close(LIB(patched, mkstemp)(pattern)));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, fopen)("/nonexistent/w", "w"));
+}
+
+Test(watch_taints, the_mode_of_a_new_file_is_passed_on)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct stat status;
+
+	umask(0);
+	close(LIB(patched, open)("mode", O_RDWR | O_CREAT, 0614));
+	cr_assert_eq(stat("mode", &status), 0);
+	cr_expect_eq(status.st_mode & 0777, 0614);
+}
+
+Test(watch_taints, running_programs_taints)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	char *words[] = {"true", NULL};
+
+	EXPECT_TAINT(TAINT_PROCESS, cr_expect_eq(LIB(patched, system)("exit 3") >> 8, 3));
+	EXPECT_TAINT(TAINT_PROCESS, cr_expect_eq(LIB(patched, execv)("/nonexistent/program", words), -1));
+	EXPECT_TAINT(TAINT_PROCESS, {
+		pid_t child = LIB(patched, fork)();
+
+		if (child == 0) {
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	});
+}
+
+Test(watch_taints, going_elsewhere_taints)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+
+	EXPECT_TAINT(TAINT_CHANGED_PLACE, LIB(patched, chdir)("."));
+}
+
+Test(watch_taints, contacts_with_the_outside_taint)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, close(LIB(patched, socket)(AF_UNIX, SOCK_STREAM, 0)));
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, setenv)("WATCHED_TEST", "1", 1));
+}
+
+Test(watch_taints, raw_system_calls_taint_but_for_harmless_ones)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	long (*raw)(long, long, long, long, long, long, long) =
+	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
+
+	EXPECT_TAINT(0, cr_expect_eq(raw(SYS_gettid, 0, 0, 0, 0, 0, 0), syscall(SYS_gettid)));
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, cr_expect_lt(raw(SYS_openat, -1, (long)"no", 0, 0, 0, 0), 0));
+}
+
+Test(watch_taints, all_six_words_of_a_raw_system_call_are_passed_on)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	long (*raw)(long, long, long, long, long, long, long) =
+	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
+	long page = sysconf(_SC_PAGESIZE);
+	const char *mapped;
+	int file;
+
+	write_text("two", "");
+	cr_assert_eq(truncate("two", 2 * page), 0);
+	file = open("two", O_RDWR);
+	cr_assert_eq(pwrite(file, "second", 6, page), 6);
+	mapped = (const char *)raw(SYS_mmap, 0, page, PROT_READ, MAP_PRIVATE, file, page);
+	cr_assert_neq((void *)mapped, MAP_FAILED);
+	cr_expect_str_eq(mapped, "second");
+	munmap((void *)mapped, page);
+	close(file);
+}
+
+Test(watch_taints, locales_other_than_c_and_the_one_before_taint)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	char before[512];
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	snprintf(before, sizeof(before), "%s", setlocale(LC_ALL, NULL));
+	EXPECT_TAINT(0, {
+		LIB(patched, setlocale)(LC_ALL, NULL);
+		LIB(patched, setlocale)(LC_ALL, "C");
+		LIB(patched, setlocale)(LC_ALL, before);
+	});
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, setlocale)(LC_ALL, "xx_YY"));
+	EXPECT_TAINT(0, freelocale(LIB(patched, newlocale)(LC_ALL_MASK, "C", NULL)));
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, newlocale)(LC_ALL_MASK, "xx_YY", NULL));
+}
+
+Test(watch_taints, a_dead_watch_shows_no_calls_and_a_live_one_counts_getcwd)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	char text[PATH_MAX];
+	struct trace trace;
+
+	begin(&trace);
+	cr_expect_eq(trace.calls, 0);
+	cr_expect_not_null(LIB(patched, getcwd)(text, sizeof(text)));
+	cr_expect_eq(trace.calls, 1);
+	cr_expect_eq(trace.count, 0);
+	watch_end(&trace);
+	cr_expect_eq(trace.tainted, 0);
+	trace_free(&trace);
+}
+
+Test(watch_taints, variables_that_are_asked_for_are_recorded_once)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+
+	begin(&trace);
+	LIB(patched, getenv)("WATCHED_TEST");
+	LIB(patched, getenv)("WATCHED_TEST");
+	watch_end(&trace);
+	cr_expect_eq(trace.asked_count, 1);
+	cr_expect(asked(&trace, "WATCHED_TEST"));
+	cr_expect_eq(trace.calls, 2);
+	trace_free(&trace);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the watch share: a private directory, traces, and libraries whose slots are redirected. */
+#ifndef TESTS_UNIT_WATCH_FIXTURE_H
+#define TESTS_UNIT_WATCH_FIXTURE_H
+
+#include "interpose/imports.h"
+#include "interpose/watch.h"
+#include "watched_fixture.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define IN_PLACE(suite) TestSuite(suite, .init = enter_place, .fini = leave_place)
+
+/* A private directory, made and removed per test, with files older than any compile. */
+static char place[PATH_MAX];
+
+static inline int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static inline void enter_place(void)
+{
+	snprintf(place, sizeof(place), "%s/watch-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	cr_assert_not_null(mkdtemp(place));
+	cr_assert_eq(chdir(place), 0);
+}
+
+static inline void leave_place(void)
+{
+	cr_assert_eq(chdir("/"), 0);
+	nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void write_file(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static inline void write_text(const char *path, const char *text)
+{
+	write_file(path, text, strlen(text));
+}
+
+static inline int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A compile that begins ten seconds from now: what tests have just written is old to it. */
+static inline void begin(struct trace *trace)
+{
+	trace_init(trace, now_ns() + INT64_C(10000000000));
+	watch_begin(trace);
+}
+
+static inline const struct trace_event *event_of(const struct trace *trace, const char *path, enum trace_kind kind)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		if (trace->events[i].kind == kind && strcmp(trace->events[i].path, path) == 0) {
+			return &trace->events[i];
+		}
+	}
+	return NULL;
+}
+
+static inline bool asked(const struct trace *trace, const char *variable)
+{
+	for (size_t i = 0; i < trace->asked_count; i++) {
+		if (strcmp(trace->asked[i], variable) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What was patched stays so until the process ends. */
+static struct watch *patched_for_good[8];
+
+static inline void keep(struct watch *watch)
+{
+	for (size_t i = 0; i < 8; i++) {
+		if (!patched_for_good[i]) {
+			patched_for_good[i] = watch;
+			return;
+		}
+	}
+}
+
+struct patched {
+	void *handle;
+	struct elf_object object;
+	struct watch *watch;
+};
+
+static inline struct patched patch_fixture(const char *name)
+{
+	struct patched patched = {.handle = load_fixture(name)};
+	const char *reason = NULL;
+	int error;
+
+	patched.object = object_of(patched.handle, "lib_fopen");
+	error = watch_patch(&patched.object, elf_global_symbol, &patched.watch, &reason);
+	cr_assert_eq(error, 0, "%s: %d %s", name, error, reason ? reason : "");
+	keep(patched.watch);
+	return patched;
+}
+
+/* The types of libc's functions bring their attributes with them. */
+#pragma GCC diagnostic ignored "-Wunused-result"
+#define LIB(patched, name) ((__typeof__(&name))dlsym((patched).handle, "lib_" #name))
+
+#endif

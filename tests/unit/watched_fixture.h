@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the libraries that test_elf.c and test_watch.c look into. */
+#ifndef TESTS_UNIT_WATCHED_FIXTURE_H
+#define TESTS_UNIT_WATCHED_FIXTURE_H
+
+#include "interpose/elf.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* tests/fixtures/<name> beside this program, or under $WATCHED_FIXTURES. */
+static inline void fixture_path(const char *name, char path[PATH_MAX])
+{
+	const char *directory = getenv("WATCHED_FIXTURES");
+	char self[PATH_MAX / 2] = "";
+	ssize_t size;
+
+	if (directory) {
+		snprintf(path, PATH_MAX, "%s/%s", directory, name);
+		return;
+	}
+	size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	cr_assert_gt(size, 0);
+	*strrchr(self, '/') = '\0';
+	snprintf(path, PATH_MAX, "%s/tests/fixtures/%s", self, name);
+}
+
+static inline void *load(const char *path, int flags)
+{
+	void *handle = dlopen(path, flags);
+
+	cr_assert_not_null(handle, "cannot load '%s': %s", path, dlerror());
+	return handle;
+}
+
+static inline void *load_fixture(const char *name)
+{
+	char path[PATH_MAX];
+
+	fixture_path(name, path);
+	return load(path, RTLD_LAZY);
+}
+
+/* Viewed whole: elf_object_at() only bounds the number of symbols. */
+static inline struct elf_object object_of(void *handle, const char *function)
+{
+	struct elf_object object;
+	void *address = dlsym(handle, function);
+	struct dl_phdr_info info = {0};
+
+	cr_assert_not_null(address, "no %s", function);
+	cr_assert(elf_object_at((uintptr_t)address, &object));
+	info.dlpi_addr = object.base;
+	info.dlpi_name = object.path;
+	info.dlpi_phdr = object.phdr;
+	info.dlpi_phnum = (ElfW(Half))object.phdr_count;
+	cr_assert_eq(elf_view(&info, &object), 0);
+	return object;
+}
+
+/* The real NVRTC, by $CUDA_HOME or its usual place; skips the test where there is none. */
+static inline void *load_nvrtc(char path[PATH_MAX])
+{
+	static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+	static const char *const below[] = {"lib64", "lib"};
+	const char *home = getenv("CUDA_HOME");
+
+	for (size_t i = 0; i < 2 * sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, PATH_MAX, "%s/%s/%s", home && *home ? home : "/usr/local/cuda", below[i % 2],
+		         names[i / 2]);
+		if (access(path, R_OK) == 0) {
+			return load(path, RTLD_LAZY);
+		}
+	}
+	cr_skip_test("no NVRTC in lib64 or lib of $CUDA_HOME or /usr/local/cuda");
+	return NULL;
+}
+
+#endif
