@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commands: what `nvrtccache` can do, one function and one file per command
+ *
+ * Purpose: the X-macro list that the dispatcher and the help come from. A command gets its own argument vector (its
+ * name first) and returns the exit status: EXIT_DONE, EXIT_TROUBLE (said on stderr), EXIT_USAGE (likewise).
+ * `--help` of every command prints its text. Standard output is checked by the dispatcher at the end.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_TROUBLE = 1,
+	EXIT_USAGE = 2,
+	/* of `run` only, as env and timeout have them: cannot start at all, cannot be run, is not there */
+	EXIT_NOT_STARTED = 125,
+	EXIT_NOT_RUNNABLE = 126,
+	EXIT_NOT_FOUND = 127
+};
+
+/* X(name, arguments, help) */
+#define COMMANDS(X)                                                                                        \
+	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached") \
+	X(stats, "[--json] [--zero]", "show how often what happened, and what the cache holds")            \
+	X(clear, "", "remove every result from the cache directory")                                       \
+	X(config, "", "show the settings in effect")                                                       \
+	X(help, "[command]", "show this text, or that of a command")
+
+#define COMMAND_PROTOTYPE(name, arguments, help) int command_##name(int argc, char **argv);
+COMMANDS(COMMAND_PROTOTYPE)
+#undef COMMAND_PROTOTYPE
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console.h"
+
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void console_error(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("nvrtccache: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+void console_help(const char *command)
+{
+#define COMMAND_HELP(name, arguments, help) \
+	if (strcmp(command, #name) == 0)    \
+		printf("usage: nvrtccache %s%s%s\n\n%s\n", #name, *(arguments) ? " " : "", arguments, help);
+	COMMANDS(COMMAND_HELP)
+#undef COMMAND_HELP
+}
+
+int console_usage(const char *command)
+{
+	console_error("see 'nvrtccache help%s%s'", *command != '\0' ? " " : "", command);
+	return EXIT_USAGE;
+}
+
+bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int option = getopt_long(argc, argv, "h", options, NULL);
+
+	if (option == 'h') {
+		console_help(command);
+		*ret_status = EXIT_DONE;
+		return false;
+	}
+	if (option != -1) {
+		*ret_status = console_usage(command);
+		return false;
+	}
+	if (optind < argc) {
+		console_error("%s takes no argument: '%s'", command, argv[optind]);
+		*ret_status = console_usage(command);
+		return false;
+	}
+	return true;
+}
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+bool console_settings(struct settings *ret_settings)
+{
+	int error = settings_read(environment, ret_settings);
+
+	if (error != 0) {
+		console_error("settings: %s", strerror(-error));
+		return false;
+	}
+	for (int i = 0; i < ret_settings->complaint_count; i++) {
+		const char *name = ret_settings->complaints[i];
+
+		console_error("%s: bad value '%s' is not used", name, getenv(name));
+	}
+	return true;
+}
+
+bool console_directory(const struct settings *settings)
+{
+	if (settings->directory == NULL)
+		console_error(
+		    "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+	return settings->directory != NULL;
+}
+
+const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double number = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+		return ret_text;
+	}
+	for (; number >= 1023.95 && unit < 5; unit++)
+		number /= 1024;
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.1f %s", number, units[unit]);
+	return ret_text;
+}
+
+const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const struct {
+		double from_ns;
+		double unit_ns;
+		const char *name;
+	} units[] = {{2 * 86400e9, 86400e9, "days"},
+	             {2 * 3600e9, 3600e9, "h"},
+	             {2 * 60e9, 60e9, "min"},
+	             {1e9, 1e9, "s"},
+	             {1e6, 1e6, "ms"},
+	             {1e3, 1e3, "us"},
+	             {0, 1, "ns"}};
+	size_t i = 0;
+
+	if (ns == 0)
+		return "0 s";
+	while ((double)ns < units[i].from_ns)
+		i++;
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? 1 : 0, (double)ns / units[i].unit_ns,
+	         units[i].name);
+	return ret_text;
+}
+
+const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const char units[] = "KMGT";
+	size_t unit = 0;
+
+	while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 "%.*s", bytes, unit > 0, unit > 0 ? &units[unit - 1] : "");
+	return ret_text;
+}
+
+/* How many bytes of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF) stand here; 0: none. */
+static size_t utf8_length(const unsigned char *text)
+{
+	unsigned char low = 0x80;
+	unsigned char high = 0xbf;
+	size_t length;
+
+	if (text[0] < 0x80)
+		return 1;
+	if (text[0] >= 0xc2 && text[0] <= 0xdf)
+		length = 2;
+	else if ((text[0] & 0xf0) == 0xe0)
+		length = 3;
+	else if (text[0] >= 0xf0 && text[0] <= 0xf4)
+		length = 4;
+	else
+		return 0;
+	if (text[0] == 0xe0)
+		low = 0xa0;
+	else if (text[0] == 0xed)
+		high = 0x9f;
+	else if (text[0] == 0xf0)
+		low = 0x90;
+	else if (text[0] == 0xf4)
+		high = 0x8f;
+	if (text[1] < low || text[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
+}
+
+void console_json_string(FILE *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	if (text == NULL) {
+		fputs("null", out);
+		return;
+	}
+	fputc('"', out);
+	while (*at != '\0') {
+		size_t length = utf8_length(at);
+
+		if (length == 0)
+			fprintf(out, "\\udc%02x", *at);
+		else if (*at == '"' || *at == '\\')
+			fprintf(out, "\\%c", *at);
+		else if (*at < 0x20 || *at == 0x7f)
+			fprintf(out, "\\u%04x", *at);
+		else
+			fwrite(at, 1, length, out);
+		at += length > 0 ? length : 1;
+	}
+	fputc('"', out);
+}
+
+int console_finish(int status)
+{
+	int failed = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
+		return status;
+	console_error("standard output: %s", errno != 0 ? strerror(errno) : "not written");
+	return status == EXIT_DONE ? EXIT_TROUBLE : status;
+}

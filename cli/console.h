@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * console: what the commands share: messages, numbers for people, JSON, settings
+ *
+ * Purpose: every message on stderr begins with the program's name; every number for people has one form; every string
+ * in JSON is escaped alike. Threads: one. Errors: output errors are seen once, by console_finish().
+ */
+#ifndef CLI_CONSOLE_H
+#define CLI_CONSOLE_H
+
+#include "cache/settings.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
+
+/*
+ * Goes over the options of a command that takes none but --help. Returns true when it may go on; else *ret_status is
+ * the exit status.
+ */
+bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status);
+
+/* Prints usage and text of a command to stdout. */
+void console_help(const char *command);
+/* "Try ..." on stderr; returns EXIT_USAGE. */
+int console_usage(const char *command);
+
+/* Reads the environment's settings; bad values are named on stderr. False: said why; the status is EXIT_TROUBLE. */
+bool console_settings(struct settings *ret_settings);
+/* False: there is no directory to be had, and that was said. */
+bool console_directory(const struct settings *settings);
+
+/* "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */
+#define CONSOLE_NUMBER_BYTES 48
+const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
+const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
+/* The shortest text that reads back as this size: "5G", "1000". */
+const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
+
+/*
+ * A JSON string with its quotes. Bytes that are not UTF-8 become \udc80 to \udcff, as Python's surrogateescape has
+ * them: the text is valid JSON and no byte is lost. NULL: null.
+ */
+void console_json_string(FILE *out, const char *text);
+
+/* Flushes stdout. Returns `status`, or EXIT_TROUBLE when something could not be written. */
+int console_finish(int status);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* run: sets the environment of a program so that the library is loaded into it, and becomes that program */
+#include "cli/commands.h"
+#include "cli/console.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PREFIX
+#define PREFIX "/usr/local"
+#endif
+
+#define LIBRARY            "libnvrtccache.so"
+#define PRELOAD_SEPARATORS ": "
+
+static const char options_help[] =
+    "\n"
+    "  --dir DIR        cache directory (NVRTCCACHE_DIR)\n"
+    "  --max-size SIZE  its size cap, as 500M or 5G (NVRTCCACHE_MAX_SIZE)\n"
+    "  --verify         compile every hit for real too, and compare (NVRTCCACHE_VERIFY)\n"
+    "  --log FILE       write a log to FILE, or stderr (NVRTCCACHE_LOG)\n"
+    "  --stats          print one line of counts at the end (NVRTCCACHE_STATS)\n"
+    "  --read-only      never write the cache directory (NVRTCCACHE_READONLY)\n"
+    "\n"
+    "The library is taken from NVRTCCACHE_LIBRARY, or looked for beside this command, in ../lib from there, and in\n"
+    "the usual library directories.\n"
+    "\n"
+    "The exit status is that of the program; 127: it is not there; 126: it cannot be run; 125: it was not started\n"
+    "because the library cannot be loaded.";
+
+static bool is_file(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, R_OK) == 0;
+}
+
+/* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
+static void own_directory(char ret_path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	char *slash;
+
+	ret_path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(ret_path, '/');
+	if (slash != NULL)
+		slash[1] = '\0';
+}
+
+/* A malloced absolute path, or NULL (said why). */
+static char *find_library(void)
+{
+	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY};
+	static const char *const places[] = {PREFIX "/lib/" LIBRARY, PREFIX "/lib64/" LIBRARY, "/usr/lib/" LIBRARY,
+	                                     "/usr/lib64/" LIBRARY};
+	const char *asked = getenv("NVRTCCACHE_LIBRARY");
+	char directory[PATH_MAX];
+	char path[PATH_MAX + sizeof("../lib64/" LIBRARY)];
+
+	if (asked != NULL && asked[0] != '\0') {
+		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;
+
+		if (real == NULL)
+			console_error("NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+		return real;
+	}
+	own_directory(directory);
+	for (size_t i = 0; directory[0] != '\0' && i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", directory, beside[i]);
+		if (is_file(path))
+			return realpath(path, NULL);
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (is_file(places[i]))
+			return realpath(places[i], NULL);
+	}
+	console_error("%s is not found; NVRTCCACHE_LIBRARY may say where it is", LIBRARY);
+	return NULL;
+}
+
+static bool is_in_list(const char *list, const char *path)
+{
+	while (*list != '\0') {
+		size_t length = strcspn(list, PRELOAD_SEPARATORS);
+
+		if (length == strlen(path) && memcmp(list, path, length) == 0)
+			return true;
+		list += length;
+		list += strspn(list, PRELOAD_SEPARATORS);
+	}
+	return false;
+}
+
+static bool set(const char *name, const char *value)
+{
+	if (setenv(name, value, 1) == 0)
+		return true;
+	console_error("%s: %s", name, strerror(errno));
+	return false;
+}
+
+/* The program may change its directory before the library reads this. */
+static bool set_path(const char *name, const char *path)
+{
+	char absolute[PATH_MAX];
+	char *start = path[0] != '/' ? getcwd(NULL, 0) : NULL;
+	int length;
+
+	if (path[0] != '/' && start == NULL) {
+		console_error("current directory: %s", strerror(errno));
+		return false;
+	}
+	length =
+	    snprintf(absolute, sizeof(absolute), "%s%s%s", start != NULL ? start : "", start != NULL ? "/" : "", path);
+	free(start);
+	if (length < 0 || (size_t)length >= sizeof(absolute)) {
+		console_error("%s: %s", path, strerror(ENAMETOOLONG));
+		return false;
+	}
+	return set(name, absolute);
+}
+
+static bool preload(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *library = find_library();
+	char *list = NULL;
+	bool done = false;
+
+	if (library == NULL)
+		return false;
+	/* ld.so splits at these and knows no quotes */
+	if (strpbrk(library, PRELOAD_SEPARATORS) != NULL) {
+		console_error("'%s' cannot be preloaded: its path has a blank or a colon", library);
+		goto out;
+	}
+	if (others == NULL || others[0] == '\0') {
+		done = set("LD_PRELOAD", library);
+	} else if (is_in_list(others, library)) {
+		done = true;
+	} else {
+		list = malloc(strlen(library) + strlen(others) + 2);
+		if (list == NULL) {
+			console_error("LD_PRELOAD: %s", strerror(ENOMEM));
+			goto out;
+		}
+		stpcpy(stpcpy(stpcpy(list, library), ":"), others);
+		done = set("LD_PRELOAD", list);
+	}
+out:
+	free(list);
+	free(library);
+	return done;
+}
+
+enum run_option { RUN_DIR = 1, RUN_MAX_SIZE, RUN_VERIFY, RUN_LOG, RUN_STATS, RUN_READ_ONLY, RUN_HELP };
+
+static const struct option run_options[] = {
+    {"dir", required_argument, NULL, RUN_DIR}, {"max-size", required_argument, NULL, RUN_MAX_SIZE},
+    {"verify", no_argument, NULL, RUN_VERIFY}, {"log", required_argument, NULL, RUN_LOG},
+    {"stats", no_argument, NULL, RUN_STATS},   {"read-only", no_argument, NULL, RUN_READ_ONLY},
+    {"help", no_argument, NULL, RUN_HELP},     {NULL, 0, NULL, 0}};
+
+/* Returns -1 to go on, else the exit status. */
+static int apply_option(int option)
+{
+	uint64_t size;
+	bool done = false;
+
+	switch (option) {
+	case RUN_DIR:
+	case RUN_LOG:
+	case RUN_MAX_SIZE:
+		if (optarg[0] == '\0' || (option == RUN_MAX_SIZE && settings_parse_size(optarg, &size) != 0)) {
+			console_error("run: bad value '%s'", optarg);
+			return console_usage("run");
+		}
+		if (option == RUN_DIR)
+			done = set_path("NVRTCCACHE_DIR", optarg);
+		else if (option == RUN_LOG && strcmp(optarg, "stderr") != 0)
+			done = set_path("NVRTCCACHE_LOG", optarg);
+		else
+			done = set(option == RUN_LOG ? "NVRTCCACHE_LOG" : "NVRTCCACHE_MAX_SIZE", optarg);
+		break;
+	case RUN_VERIFY:
+		done = set("NVRTCCACHE_VERIFY", "1");
+		break;
+	case RUN_STATS:
+		done = set("NVRTCCACHE_STATS", "1");
+		break;
+	case RUN_READ_ONLY:
+		done = set("NVRTCCACHE_READONLY", "1");
+		break;
+	case RUN_HELP:
+		console_help("run");
+		puts(options_help);
+		return EXIT_DONE;
+	default:
+		return console_usage("run");
+	}
+	return done ? -1 : EXIT_NOT_STARTED;
+}
+
+int command_run(int argc, char **argv)
+{
+	int option;
+	int status;
+
+	while ((option = getopt_long(argc, argv, "+", run_options, NULL)) != -1) {
+		status = apply_option(option);
+		if (status >= 0)
+			return status;
+	}
+	if (optind == argc) {
+		console_error("run: no program given");
+		return console_usage("run");
+	}
+	if (!preload())
+		return EXIT_NOT_STARTED;
+	execvp(argv[optind], argv + optind);
+	status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+	console_error("%s: %s", argv[optind], strerror(errno));
+	return status;
+}

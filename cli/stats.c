@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/counters.h"
+#include "cache/store.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void print_json_group(enum counter_group group, const uint64_t counts[COUNTER_COUNT])
+{
+	const char *separator = "";
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_group((enum counter)i) != group)
+			continue;
+		printf("%s\n    \"%s\": %" PRIu64, separator, counter_name((enum counter)i), counts[i]);
+		separator = ",";
+	}
+}
+
+static void print_json(const struct settings *settings, const struct store_usage *usage,
+                       const uint64_t counts[COUNTER_COUNT])
+{
+	fputs("{\n  \"dir\": ", stdout);
+	console_json_string(stdout, settings->directory);
+	printf(",\n  \"entries\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"max_bytes\": %" PRIu64, usage->entries,
+	       usage->bytes, settings->max_size);
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_group((enum counter)i) == COUNTER_TOTAL)
+			printf(",\n  \"%s\": %" PRIu64, counter_name((enum counter)i), counts[i]);
+	}
+	fputs(",\n  \"bypassed\": {", stdout);
+	print_json_group(COUNTER_BYPASSED, counts);
+	fputs("\n  },\n  \"errors\": {", stdout);
+	print_json_group(COUNTER_ERRORS, counts);
+	fputs("\n  }\n}\n", stdout);
+}
+
+#define ROW "%-16s "
+
+static void print_count(const char *name, uint64_t count)
+{
+	printf(ROW "%" PRIu64 "\n", name, count);
+}
+
+static void print_share(const char *name, uint64_t part, uint64_t whole)
+{
+	printf(ROW "%" PRIu64, name, part);
+	if (whole != 0)
+		printf(" (%.1f %%)", 100 * (double)part / (double)whole);
+	putchar('\n');
+}
+
+/* The sum, then every reason that occurred; underscores are for machines. */
+static void print_group(const char *title, enum counter_group group, const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		sum += counter_group((enum counter)i) == group ? counts[i] : 0;
+	print_count(title, sum);
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		char name[32];
+
+		if (counter_group((enum counter)i) != group || counts[i] == 0)
+			continue;
+		snprintf(name, sizeof(name), "  %s", counter_name((enum counter)i));
+		for (char *at = name; *at != '\0'; at++)
+			*at = *at == '_' ? ' ' : *at;
+		print_count(name, counts[i]);
+	}
+}
+
+static void print_table(const struct settings *settings, const struct store_usage *usage,
+                        const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
+	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
+	char text[CONSOLE_NUMBER_BYTES];
+	char cap[CONSOLE_NUMBER_BYTES];
+
+	printf(ROW "%s\n", "Directory", settings->directory);
+	print_count("Entries", usage->entries);
+	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text), console_bytes(settings->max_size, cap));
+	if (settings->max_size != 0)
+		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
+	putchar('\n');
+	print_share("Hits", hits, looked_up);
+	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
+	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
+	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
+	if (counts[COUNTER_TOTAL_stale] != 0)
+		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
+	print_count("Stored", counts[COUNTER_TOTAL_stores]);
+	if (counts[COUNTER_TOTAL_evictions] != 0)
+		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
+	if (counts[COUNTER_TOTAL_verified] != 0)
+		print_count("Verified", counts[COUNTER_TOTAL_verified]);
+	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
+	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
+	print_group("Bypassed", COUNTER_BYPASSED, counts);
+	print_group("Errors", COUNTER_ERRORS, counts);
+}
+
+static int gather(const struct settings *settings, struct store_usage *ret_usage, uint64_t ret_counts[COUNTER_COUNT])
+{
+	struct store *store;
+	struct store_options options = {.directory = settings->directory,
+	                                .max_size = settings->max_size,
+	                                .read_only = true,
+	                                .shared = settings->shared};
+	int error = store_open(&options, &store);
+
+	if (error != 0)
+		return error;
+	error = store_usage(store, ret_usage);
+	store_close(store);
+	if (error == -ENOENT) {
+		memset(ret_usage, 0, sizeof(*ret_usage));
+		error = 0;
+	}
+	return error != 0 ? error : counters_read(settings->directory, ret_counts);
+}
+
+static int show(const struct settings *settings, bool json, bool zero)
+{
+	struct store_usage usage = {0};
+	uint64_t counts[COUNTER_COUNT] = {0};
+	int error;
+
+	if (!console_directory(settings))
+		return EXIT_TROUBLE;
+	counters_share(settings->shared);
+	error = gather(settings, &usage, counts);
+	if (error == 0) {
+		if (json)
+			print_json(settings, &usage, counts);
+		else
+			print_table(settings, &usage, counts);
+		/* what could not be shown is not thrown away */
+		if (zero && (fflush(stdout) != 0 || ferror(stdout)))
+			return EXIT_TROUBLE;
+		if (zero && settings->read_only)
+			error = -EROFS;
+		else if (zero)
+			error = counters_zero(settings->directory);
+	}
+	if (error == -EPERM)
+		console_error("%s: not used, because others can write to it", settings->directory);
+	else if (error == -EROFS)
+		console_error("%s: not written, because NVRTCCACHE_READONLY is set", settings->directory);
+	else if (error != 0)
+		console_error("%s: %s", settings->directory, strerror(-error));
+	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+int command_stats(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+	                                        {"zero", no_argument, NULL, 'z'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	struct settings settings;
+	bool json = false;
+	bool zero = false;
+	int option;
+	int status;
+
+	while ((option = getopt_long(argc, argv, "jzh", options, NULL)) != -1) {
+		if (option == 'h') {
+			console_help("stats");
+			puts("\n  -j, --json  for machines: every count, in one object\n"
+			     "  -z, --zero  show the counts, then start them anew");
+			return EXIT_DONE;
+		}
+		if (option == '?')
+			return console_usage("stats");
+		json |= option == 'j';
+		zero |= option == 'z';
+	}
+	if (optind < argc) {
+		console_error("stats takes no argument: '%s'", argv[optind]);
+		return console_usage("stats");
+	}
+	if (!console_settings(&settings))
+		return EXIT_TROUBLE;
+	status = show(&settings, json, zero);
+	settings_free(&settings);
+	return status;
+}

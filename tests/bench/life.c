@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life: the lives of programs, timed from inside the host
+ *
+ * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub
+ *
+ * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
+ * same and "life" (their sum's median).
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FOUR 4
+
+typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
+
+static const char cub[] = "#include <cub/block/block_reduce.cuh>\n"
+			  "extern \"C\" __global__ void k(float *p) {\n"
+			  "	typedef cub::BlockReduce<float, 128> reduce;\n"
+			  "	__shared__ typename reduce::TempStorage storage;\n"
+			  "	float sum = reduce(storage).Sum(p[threadIdx.x]);\n"
+			  "	if (threadIdx.x == 0) p[0] = sum;\n"
+			  "}\n";
+
+static long long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* About 1 KB, as the goal says. */
+static char *trivial(void)
+{
+	static char source[1100] = "extern \"C\" __global__ void k(float *p) {\n";
+
+	while (strlen(source) < 1000) {
+		strcat(source, "	p[threadIdx.x] = p[threadIdx.x] * 1.5f;\n");
+	}
+	return strcat(source, "}\n");
+}
+
+static int compare(const void *a, const void *b)
+{
+	long long left = *(const long long *)a, right = *(const long long *)b;
+
+	return (left > right) - (left < right);
+}
+
+static long long median(long long *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
+static void live(void *library, const char *source, int count, const char *const *options, long long times[FOUR])
+{
+	create_function *create = (create_function *)dlsym(library, "nvrtcCreateProgram");
+	int (*compile)(void *, int, const char *const *) =
+	    (int (*)(void *, int, const char *const *))dlsym(library, "nvrtcCompileProgram");
+	int (*size_of)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetPTXSize");
+	int (*get)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetPTX");
+	int (*log_size)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetProgramLogSize");
+	int (*log)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetProgramLog");
+	int (*destroy)(void **) = (int (*)(void **))dlsym(library, "nvrtcDestroyProgram");
+	static char buffer[1 << 20];
+	void *program;
+	size_t size;
+	long long marks[FOUR + 1];
+
+	marks[0] = now();
+	if (create(&program, source, "k.cu", 0, NULL, NULL) != 0) {
+		exit(3);
+	}
+	marks[1] = now();
+	if (compile(program, count, options) != 0) {
+		log(program, buffer);
+		fprintf(stderr, "%s\n", buffer);
+		exit(4);
+	}
+	marks[2] = now();
+	if (size_of(program, &size) != 0 || size > sizeof(buffer) || get(program, buffer) != 0 ||
+	    log_size(program, &size) != 0) {
+		exit(5);
+	}
+	marks[3] = now();
+	destroy(&program);
+	marks[4] = now();
+	for (int i = 0; i < FOUR; i++) {
+		times[i] = marks[i + 1] - marks[i];
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *source;
+	void *library;
+	int rounds;
+	long long(*times)[FOUR];
+	long long *column;
+
+	if (argc < 4 || !(library = dlopen(argv[1], RTLD_LAZY))) {
+		fprintf(stderr, "usage: life LIBRARY KERNEL ROUNDS [OPTION...]\n");
+		return 2;
+	}
+	source = strcmp(argv[2], "cub") == 0 ? cub : trivial();
+	rounds = atoi(argv[3]);
+	times = calloc((size_t)rounds + 1, sizeof(*times));
+	column = calloc((size_t)rounds + 1, sizeof(*column));
+	for (int i = 0; i <= rounds; i++) {
+		live(library, source, argc - 4, (const char *const *)argv + 4, times[i]);
+	}
+	printf("first %lld %lld %lld %lld\n", times[0][0], times[0][1], times[0][2], times[0][3]);
+	if (rounds) {
+		printf("median");
+		for (int c = 0; c < FOUR; c++) {
+			for (int i = 0; i < rounds; i++) {
+				column[i] = times[i + 1][c];
+			}
+			printf(" %lld", median(column, rounds));
+		}
+		for (int i = 0; i < rounds; i++) {
+			column[i] = times[i + 1][0] + times[i + 1][1] + times[i + 1][2] + times[i + 1][3];
+		}
+		printf("\nlife %lld\n", median(column, rounds));
+	}
+	free(times);
+	free(column);
+	return 0;
+}

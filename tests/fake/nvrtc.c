@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* The entry points of the fake library: argument rules, getters, names, counts of calls. */
+#include "tests/fake/fake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum call {
+#define CALL_ENUM(name, parameters) CALL_##name,
+	NVRTC_ALL(CALL_ENUM)
+#undef CALL_ENUM
+	    CALLS
+};
+
+static const char *const call_name[] = {
+#define CALL_NAME(name, parameters) #name,
+    NVRTC_ALL(CALL_NAME)
+#undef CALL_NAME
+};
+
+static int calls[CALLS];
+static int compiles;
+
+#define COUNTED(name) __atomic_add_fetch(&calls[CALL_##name], 1, __ATOMIC_RELAXED)
+
+int fakeNvrtcCompiles(void)
+{
+	return __atomic_load_n(&compiles, __ATOMIC_RELAXED);
+}
+
+int fakeNvrtcCallsOf(const char *function)
+{
+	for (int i = 0; i < CALLS; i++) {
+		if (strcmp(call_name[i], function) == 0) {
+			return __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+		}
+	}
+	return -1;
+}
+
+nvrtcResult nvrtcVersion(int *major, int *minor)
+{
+	COUNTED(nvrtcVersion);
+	if (major == NULL || minor == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*major = FAKE_MAJOR;
+	*minor = FAKE_MINOR;
+	return NVRTC_SUCCESS;
+}
+
+const char *nvrtcGetErrorString(nvrtcResult result)
+{
+	static const char *const text[] = {"NVRTC_SUCCESS",
+	                                   "NVRTC_ERROR_OUT_OF_MEMORY",
+	                                   "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+	                                   "NVRTC_ERROR_INVALID_INPUT",
+	                                   "NVRTC_ERROR_INVALID_PROGRAM",
+	                                   "NVRTC_ERROR_INVALID_OPTION",
+	                                   "NVRTC_ERROR_COMPILATION",
+	                                   "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+	                                   "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+	                                   "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+	                                   "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+	                                   "NVRTC_ERROR_INTERNAL_ERROR"};
+
+	return result >= 0 && result <= NVRTC_INTERNAL_ERROR ? text[result] : "NVRTC_ERROR unknown";
+}
+
+static const int archs[] = {75, 80, 86, 89, 90, 100, 120};
+
+nvrtcResult nvrtcGetNumSupportedArchs(int *count)
+{
+	COUNTED(nvrtcGetNumSupportedArchs);
+	if (count == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*count = (int)(sizeof(archs) / sizeof(archs[0]));
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetSupportedArchs(int *out)
+{
+	COUNTED(nvrtcGetSupportedArchs);
+	if (out == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	memcpy(out, archs, sizeof(archs));
+	return NVRTC_SUCCESS;
+}
+
+static bool headers_valid(int count, const char *const *headers, const char *const *names)
+{
+	if (count < 0 || (count > 0 && (headers == NULL || names == NULL))) {
+		return false;
+	}
+	for (int i = 0; i < count; i++) {
+		if (headers[i] == NULL || names[i] == NULL) {
+			return false;
+		}
+		for (int j = 0; j < i; j++) {
+			if (strcmp(names[i], names[j]) == 0) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void program_free(struct _nvrtcProgram *program)
+{
+	for (int i = 0; i < program->header_count; i++) {
+		free(program->headers[i].name);
+		free(program->headers[i].text);
+	}
+	for (int i = 0; i < program->expression_count; i++) {
+		free(program->expressions[i]);
+	}
+	for (int i = 0; i < program->lowered_count; i++) {
+		free(program->lowered[i].expression);
+		free(program->lowered[i].name);
+	}
+	for (int i = 0; i < ARTIFACTS; i++) {
+		free(program->artifact[i].bytes);
+	}
+	free(program->headers);
+	free(program->expressions);
+	free(program->lowered);
+	free(program->source);
+	free(program->name);
+	free(program);
+}
+
+/* With extensions the source is a blob: its length in four bytes, low first, then every byte with 0x5a flipped in. */
+static char *decoded(const char *source)
+{
+	const unsigned char *blob = (const unsigned char *)source;
+	size_t size = blob[0] | (size_t)blob[1] << 8 | (size_t)blob[2] << 16 | (size_t)blob[3] << 24;
+	char *text = malloc(size + 1);
+
+	for (size_t i = 0; text != NULL && i < size; i++) {
+		text[i] = (char)(blob[4 + i] ^ 0x5a);
+	}
+	if (text != NULL) {
+		text[size] = '\0';
+	}
+	return text;
+}
+
+nvrtcResult __nvrtcCPEx(nvrtcProgram *ret_program, const char *source, const char *name, int count,
+                        const char *const *headers, const char *const *names, int extension_count, const int *kinds,
+                        void *const *values)
+{
+	struct _nvrtcProgram *program;
+
+	(void)kinds;
+	(void)values;
+	COUNTED(__nvrtcCPEx);
+	if (ret_program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (source == NULL || !headers_valid(count, headers, names)) {
+		return NVRTC_INVALID_INPUT;
+	}
+	program = calloc(1, sizeof(*program));
+	if (program == NULL) {
+		return NVRTC_OUT_OF_MEMORY;
+	}
+	program->source = extension_count > 0 ? decoded(source) : strdup(source);
+	program->name = strdup(name != NULL && *name != '\0' ? name : "default_program");
+	program->headers = calloc((size_t)count + 1, sizeof(*program->headers));
+	for (; program->headers != NULL && program->header_count < count; program->header_count++) {
+		program->headers[program->header_count].name = strdup(names[program->header_count]);
+		program->headers[program->header_count].text = strdup(headers[program->header_count]);
+	}
+	for (int i = 0; i < ARTIFACTS; i++) {
+		program->artifact[i].bytes = calloc(1, 1);
+		program->artifact[i].size = i == PTX || i == PROGRAM_LOG;
+	}
+	*ret_program = program;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name, int count,
+                               const char *const *headers, const char *const *names)
+{
+	COUNTED(nvrtcCreateProgram);
+	return __nvrtcCPEx(program, source, name, count, headers, names, 0, NULL, NULL);
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+	COUNTED(nvrtcDestroyProgram);
+	if (program == NULL || *program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	program_free(*program); /* the handle keeps its value, as with the real one */
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options)
+{
+	COUNTED(nvrtcCompileProgram);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (count < 0) {
+		return NVRTC_INVALID_INPUT;
+	}
+	__atomic_add_fetch(&compiles, 1, __ATOMIC_RELAXED);
+	program->compiles++;
+	return fake_compile(program, count, options);
+}
+
+static nvrtcResult size_of(struct _nvrtcProgram *program, enum artifact kind, size_t *size)
+{
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (size == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*size = program->artifact[kind].size;
+	return NVRTC_SUCCESS;
+}
+
+static nvrtcResult bytes_of(struct _nvrtcProgram *program, enum artifact kind, char *out)
+{
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (out == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	memcpy(out, program->artifact[kind].bytes, program->artifact[kind].size);
+	return NVRTC_SUCCESS;
+}
+
+#define ARTIFACT(function, kind)                                       \
+	nvrtcResult function##Size(nvrtcProgram program, size_t *size) \
+	{                                                              \
+		COUNTED(function##Size);                               \
+		return size_of(program, kind, size);                   \
+	}                                                              \
+	nvrtcResult function(nvrtcProgram program, char *out)          \
+	{                                                              \
+		COUNTED(function);                                     \
+		return bytes_of(program, kind, out);                   \
+	}
+
+ARTIFACT(nvrtcGetPTX, PTX)
+ARTIFACT(nvrtcGetCUBIN, CUBIN)
+ARTIFACT(nvrtcGetProgramLog, PROGRAM_LOG)
+#if FAKE_MAJOR < 13
+ARTIFACT(nvrtcGetNVVM, NVVM)
+#endif
+#if FAKE_MAJOR >= 12
+ARTIFACT(nvrtcGetLTOIR, LTOIR)
+ARTIFACT(nvrtcGetOptiXIR, OPTIX)
+#endif
+#if FAKE_MAJOR > 13 || (FAKE_MAJOR == 13 && FAKE_MINOR >= 2)
+ARTIFACT(nvrtcGetTileIR, TILE)
+#endif
+
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char *expression)
+{
+	char **more;
+
+	COUNTED(nvrtcAddNameExpression);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (expression == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	if (program->reached_front_end) {
+		return NVRTC_NO_NAMES_AFTER_COMPILATION;
+	}
+	more = realloc(program->expressions, ((size_t)program->expression_count + 1) * sizeof(*more));
+	if (more == NULL) {
+		return NVRTC_OUT_OF_MEMORY;
+	}
+	program->expressions = more;
+	more[program->expression_count++] = strdup(expression);
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char *expression, const char **lowered)
+{
+	COUNTED(nvrtcGetLoweredName);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (expression == NULL || lowered == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*lowered = NULL;
+	if (!program->succeeded) {
+		return NVRTC_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+	}
+	for (int i = 0; i < program->lowered_count; i++) {
+		if (strcmp(program->lowered[i].expression, expression) == 0) {
+			*lowered = program->lowered[i].name;
+			return NVRTC_SUCCESS;
+		}
+	}
+	return NVRTC_NAME_NOT_VALID;
+}
+
+#if FAKE_MAJOR >= 13 || (FAKE_MAJOR == 12 && FAKE_MINOR >= 8)
+static size_t heap_size = 268435456;
+
+nvrtcResult nvrtcGetPCHHeapSize(size_t *size)
+{
+	COUNTED(nvrtcGetPCHHeapSize);
+	if (size == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*size = heap_size;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcSetPCHHeapSize(size_t size)
+{
+	COUNTED(nvrtcSetPCHHeapSize);
+	heap_size = size;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetPCHCreateStatus(nvrtcProgram program)
+{
+	COUNTED(nvrtcGetPCHCreateStatus);
+	return program == NULL ? NVRTC_INVALID_PROGRAM : NVRTC_NO_PCH_CREATE_ATTEMPTED;
+}
+
+nvrtcResult nvrtcGetPCHHeapSizeRequired(nvrtcProgram program, size_t *size)
+{
+	COUNTED(nvrtcGetPCHHeapSizeRequired);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (size == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	*size = 0;
+	return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcSetFlowCallback(nvrtcProgram program, nvrtcFlow *callback, void *payload)
+{
+	COUNTED(nvrtcSetFlowCallback);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	if (callback == NULL) {
+		return NVRTC_INVALID_INPUT;
+	}
+	program->flow = callback;
+	program->flow_payload = payload;
+	return NVRTC_SUCCESS;
+}
+#endif
+
+#ifdef FAKE_FUTURE
+nvrtcResult nvrtcFutureThing(nvrtcProgram program, int *ret_compiles)
+{
+	COUNTED(nvrtcFutureThing);
+	if (program == NULL) {
+		return NVRTC_INVALID_PROGRAM;
+	}
+	*ret_compiles = program->compiles;
+	return NVRTC_SUCCESS;
+}
+#endif

@@ -1,0 +1,301 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The nvrtccache command: what it prints, where it says it, and how it exits.
+# shellcheck disable=SC2317,SC2015,SC2016,SC2089,SC2090,SC2097,SC2098 # functions are called by check; text is for inner shells
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset XDG_CACHE_HOME
+export HOME=$tmp/home
+mkdir "$HOME"
+
+# Runs the command; leaves $status, $tmp/out and $tmp/err.
+command_gives() { # expected status, argument...
+	local expected=$1
+	shift
+	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ "$status" -eq "$expected" ] && return
+	echo "exit status $status instead of $expected"
+	cat "$tmp/out" "$tmp/err"
+	return 1
+}
+
+out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
+err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
+silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
+
+# Is $tmp/out JSON for which the Python expression about `stats` holds?
+json_says() {
+	python3 -m json.tool "$tmp/out" >/dev/null &&
+		python3 -c 'import json, os, sys; stats = json.load(open(sys.argv[1])); sys.exit(not eval("(" + sys.argv[2] + ")"))' \
+			"$tmp/out" "$1" && return
+	cat "$tmp/out"
+	return 1
+}
+
+# Puts files where entries lie: NUMBER, each of 1000 bytes.
+plant() {
+	local i shard
+	mkdir -p "$NVRTCCACHE_DIR" "$NVRTCCACHE_DIR/v1"
+	for ((i = 0; i < $1; i++)); do
+		shard=$(printf '%s/v1/%02x' "$NVRTCCACHE_DIR" $((i * 5 % 256)))
+		mkdir -p "$shard"
+		head -c 1000 /dev/zero >"$shard/$(printf '%062x' "$i")"
+	done
+	chmod -R go-rwx "$NVRTCCACHE_DIR"
+}
+
+overview_names_every_command() {
+	command_gives 0 help && silent_err || return
+	for name in run stats clear config help; do out_has "^  $name +[a-z]" || return; done
+	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
+	cp "$tmp/out" "$tmp/overview"
+	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview"
+}
+check "The overview names every command and variable." overview_names_every_command
+
+every_command_has_help() {
+	for name in run stats clear config help; do
+		command_gives 0 "$name" --help && silent_err && out_has "^usage: nvrtccache $name" || return
+		cp "$tmp/out" "$tmp/direct"
+		command_gives 0 help "$name" && cmp "$tmp/out" "$tmp/direct" || return
+	done
+}
+check "Every command explains itself, asked in either way." every_command_has_help
+
+version_is_one_line() {
+	command_gives 0 --version && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] && out_has '^nvrtccache [0-9]+\.[0-9]+\.[0-9]+$'
+}
+check "--version prints the name and three numbers." version_is_one_line
+
+no_command() { command_gives 2 && [ ! -s "$tmp/out" ] && err_has 'no command'; }
+check "Without a command it says so on stderr and exits with 2." no_command
+
+bad_words() {
+	command_gives 2 bogus && [ ! -s "$tmp/out" ] && err_has "unknown command 'bogus'" &&
+		command_gives 2 --bogus && err_has "unknown option '--bogus'" &&
+		command_gives 2 help bogus && err_has "unknown command 'bogus'" &&
+		command_gives 2 help stats clear && err_has 'one argument' || return
+	for name in run stats clear config; do
+		command_gives 2 "$name" --bogus && [ ! -s "$tmp/out" ] && err_has "'--bogus'" || return
+	done
+	for name in stats clear config; do
+		command_gives 2 "$name" bogus && [ ! -s "$tmp/out" ] && err_has "takes no argument: 'bogus'" || return
+	done
+}
+check "Unknown commands, options and arguments are named on stderr, with exit status 2." bad_words
+
+unwritten_output() {
+	local words
+	for words in help --version --help config stats "stats --json" clear "help run"; do
+		# shellcheck disable=SC2086 # several words
+		"$COMMAND" $words >/dev/full 2>"$tmp/err"
+		[ $? -eq 1 ] && err_has 'standard output: No space left' || { echo "after $words" && return 1; }
+	done
+}
+if [ -c /dev/full ]; then
+	check "Output that cannot be written is an error." unwritten_output
+else
+	skip "Output that cannot be written is an error." "no /dev/full"
+fi
+
+empty_stats() {
+	command_gives 0 stats && silent_err && out_has "^Directory +$NVRTCCACHE_DIR$" && out_has '^Entries +0$' &&
+		out_has '^Hits +0$' && out_has '^Bypassed +0$' && ! grep -q '^  too new' "$tmp/out" && [ ! -e "$NVRTCCACHE_DIR" ]
+}
+check "stats of a cache that is not there yet shows zeros and makes nothing." empty_stats
+
+aligned() {
+	command_gives 0 stats && [ "$(sed -E 's/^( *[A-Za-z]+( [a-z]+)* +).*/\1/' "$tmp/out" | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
+}
+check "The table of stats is aligned." aligned
+
+json_fields() {
+	command_gives 0 stats --json && silent_err && json_says '
+		all(type(stats[name]) is int and stats[name] == 0 for name in
+			"hits_memory hits_disk misses stores compile_ns saved_ns entries bytes".split())
+		and stats["max_bytes"] == 5 << 30 and stats["dir"] == os.environ["NVRTCCACHE_DIR"]
+		and all(type(n) is int for group in ("bypassed", "errors") for n in stats[group].values())
+		and {"disabled", "too_new", "time_macros"} <= set(stats["bypassed"]) and {"damaged", "mismatch"} <= set(stats["errors"])'
+}
+if python3 -c '' 2>/dev/null; then
+	check "stats --json is valid JSON with every field." json_fields
+
+	odd_directory() {
+		local NVRTCCACHE_DIR=$tmp/$'a "quote", a \\ back, a\ttab, a\nline, \x01, \x7f, \xc3\xa4, \xf0\x9f\x98\x80, not UTF-8: \xff \xc3 \xed\xa0\x80 \xc0\xaf \xf5'
+		export NVRTCCACHE_DIR
+		plant 2
+		command_gives 0 stats --json && json_says '
+			stats["dir"].encode("utf-8", "surrogateescape") == os.environb[b"NVRTCCACHE_DIR"] and stats["entries"] == 2'
+	}
+	check "A directory of any bytes comes through the JSON unchanged." odd_directory
+
+	fresh_cache
+	plant 7
+	counted() { command_gives 0 stats --json && json_says 'stats["entries"] == 7 and stats["bytes"] >= 7000'; }
+	check "stats counts entries and bytes." counted
+
+	capped() { NVRTCCACHE_MAX_SIZE=2m command_gives 0 stats --json && json_says 'stats["max_bytes"] == 2 << 20'; }
+	check "stats knows the cap." capped
+else
+	for sentence in "stats --json is valid JSON with every field." "A directory of any bytes comes through the JSON unchanged." \
+		"stats counts entries and bytes." "stats knows the cap."; do
+		skip "$sentence" "no python3"
+	done
+fi
+
+fresh_cache
+plant 7
+clear_removes() {
+	command_gives 0 clear && silent_err && out_has "^Removed 7 entries .* from $NVRTCCACHE_DIR\$" && [ "$(entries)" -eq 0 ] &&
+		command_gives 0 clear && out_has '^Removed 0 entries'
+}
+check "clear removes every entry and says how many." clear_removes
+
+clear_read_only() {
+	fresh_cache
+	plant 3
+	NVRTCCACHE_READONLY=1 command_gives 1 clear && err_has 'NVRTCCACHE_READONLY' && [ "$(entries)" -eq 3 ]
+}
+check "clear leaves a read-only cache alone and says why." clear_read_only
+
+untrusted() {
+	fresh_cache
+	plant 3
+	chmod 777 "$NVRTCCACHE_DIR"
+	command_gives 1 stats && err_has 'others can write' && command_gives 1 clear && [ "$(entries)" -eq 3 ]
+}
+check "A directory that others can write is neither read nor cleared." untrusted
+
+no_directory() {
+	unset NVRTCCACHE_DIR
+	HOME='' command_gives 1 stats && err_has 'no cache directory' && HOME=relative command_gives 1 clear && err_has 'no cache directory' &&
+		HOME='' command_gives 0 config && out_has 'NVRTCCACHE_DIR +\(none\)$'
+}
+check "Without any directory it says which variables it looked at." no_directory
+fresh_cache
+
+shows_config() {
+	NVRTCCACHE_MAX_SIZE=1536m NVRTCCACHE_WAIT=7 NVRTCCACHE_VERIFY=on NVRTCCACHE_LOG_LEVEL=4 command_gives 0 config && silent_err &&
+		out_has '^environment NVRTCCACHE_MAX_SIZE +1536M$' && out_has '^environment NVRTCCACHE_WAIT +7$' &&
+		out_has '^environment NVRTCCACHE_VERIFY +yes$' && out_has '^environment NVRTCCACHE_LOG_LEVEL +debug$' &&
+		out_has "^environment NVRTCCACHE_DIR +$NVRTCCACHE_DIR\$" && out_has '^default +NVRTCCACHE_MEM_SIZE +64M$'
+}
+check "config shows each setting and where it comes from." shows_config
+
+bad_config() {
+	NVRTCCACHE_MAX_SIZE=1.5G command_gives 0 config && err_has "NVRTCCACHE_MAX_SIZE: bad value '1.5G'" &&
+		out_has '^default +NVRTCCACHE_MAX_SIZE +5G$'
+}
+check "A bad value is named, and the default is in effect." bad_config
+
+default_directory() {
+	unset NVRTCCACHE_DIR
+	command_gives 0 config && out_has "^default +NVRTCCACHE_DIR +$HOME/.cache/nvrtccache\$" &&
+		XDG_CACHE_HOME=/x command_gives 0 config && out_has '^default +NVRTCCACHE_DIR +/x/nvrtccache$'
+}
+check "The directory comes from XDG_CACHE_HOME or HOME when nothing else is said." default_directory
+fresh_cache
+
+[ -e "$LIBRARY" ] || skip_run=1
+run_check() {
+	if [ -n "${skip_run:-}" ]; then
+		skip "$1" "no $LIBRARY"
+	else
+		check "$@"
+	fi
+}
+
+run_preloads() { command_gives 0 run -- sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
+run_check "run preloads the library that lies beside the command." run_preloads
+
+run_keeps() {
+	LD_PRELOAD=libm.so.6 command_gives 0 run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY:libm.so.6" ]
+}
+run_check "run keeps what is preloaded already, behind ours." run_keeps
+
+run_nested() { command_gives 0 run "$COMMAND" run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
+run_check "run inside run names the library once." run_nested
+
+run_installed() {
+	mkdir -p "$tmp/prefix/bin" "$tmp/prefix/lib" && cp "$COMMAND" "$tmp/prefix/bin/" && cp "$LIBRARY" "$tmp/prefix/lib/" &&
+		"$tmp/prefix/bin/nvrtccache" run sh -c 'echo "$LD_PRELOAD"' >"$tmp/out" &&
+		[ "$(cat "$tmp/out")" = "$tmp/prefix/lib/libnvrtccache.so" ]
+}
+run_check "run finds the library in ../lib when installed." run_installed
+
+run_chosen() {
+	cp "$LIBRARY" "$tmp/mine.so" && NVRTCCACHE_LIBRARY=$tmp/mine.so command_gives 0 run sh -c 'echo "$LD_PRELOAD"' &&
+		[ "$(cat "$tmp/out")" = "$tmp/mine.so" ]
+}
+run_check "NVRTCCACHE_LIBRARY says which library run takes." run_chosen
+
+run_no_library() {
+	NVRTCCACHE_LIBRARY=$tmp/nowhere.so command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has "nowhere.so"
+}
+check "run starts nothing when the library is not there, and exits with 125." run_no_library
+
+run_blank() {
+	mkdir "$tmp/a b" && touch "$tmp/a b/x.so" && NVRTCCACHE_LIBRARY="$tmp/a b/x.so" command_gives 125 run echo started &&
+		[ ! -s "$tmp/out" ] && err_has 'blank or a colon'
+}
+check "run starts nothing when the library's path cannot be preloaded." run_blank
+
+run_sets() {
+	cd "$tmp" || return
+	env -u NVRTCCACHE_DIR "$COMMAND" run --dir here --max-size 10M --verify --log run.log --stats --read-only -- \
+		sh -c 'env | grep ^NVRTCCACHE_ | sort' >"$tmp/out" || return
+	printf '%s\n' "NVRTCCACHE_DIR=$tmp/here" "NVRTCCACHE_LOG=$tmp/run.log" NVRTCCACHE_MAX_SIZE=10M NVRTCCACHE_READONLY=1 \
+		NVRTCCACHE_STATS=1 NVRTCCACHE_VERIFY=1 >"$tmp/wanted"
+	diff "$tmp/wanted" "$tmp/out" && command_gives 0 run --log stderr --dir=/d sh -c 'echo $NVRTCCACHE_LOG $NVRTCCACHE_DIR' &&
+		[ "$(cat "$tmp/out")" = "stderr /d" ]
+}
+run_check "run's options set the variables, with absolute paths." run_sets
+
+run_arguments() {
+	# shellcheck disable=SC2016 # for the inner shell
+	command_gives 0 run -- sh -c 'printf "<%s>" "$@"' name --stats 'a b' '' -- && [ "$(cat "$tmp/out")" = "<--stats><a b><><-->" ]
+}
+run_check "run hands on the program's arguments as they are." run_arguments
+
+run_status() {
+	command_gives 7 run sh -c 'exit 7' && command_gives 127 run "$tmp/nowhere" && err_has "$tmp/nowhere: No such file" &&
+		command_gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
+		command_gives 126 run "$tmp" && err_has "$tmp: Permission denied" || return
+	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && command_gives 126 run "$tmp/text" && err_has "$tmp/text"
+}
+run_check "run exits as the program did, with 127 where there is none and 126 where it cannot be run." run_status
+
+run_bad_values() {
+	command_gives 2 run && err_has 'no program' && command_gives 2 run --stats && err_has 'no program' &&
+		command_gives 2 run --max-size 5X true && err_has "'5X'" && command_gives 2 run --dir '' true &&
+		command_gives 2 run --dir && err_has 'requires an argument' && command_gives 2 run --verify=1 true
+}
+check "run without a program, or with a bad value, starts nothing and exits with 2." run_bad_values
+
+if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
+	unset LD_LIBRARY_PATH # the fixture knows where its NVRTC is
+	fresh_cache
+	counts() {
+		"$COMMAND" run "$LOADER/linked" >/dev/null 2>&1 && "$COMMAND" run "$LOADER/linked" >/dev/null 2>&1
+		command_gives 0 stats && out_has '^Hits +[1-9][0-9]* \([0-9.]+ %\)$' && out_has '^  from disk +[1-9]' &&
+			out_has '^Misses +[1-9]' && out_has '^Entries +[1-9]' && out_has '^Time saved +[0-9.]+ [a-z]+$'
+	}
+	check "stats shows the hits, misses and entries of programs that ran." counts
+	zero() {
+		[ "$(stat_of misses)" -gt 0 ] && command_gives 0 stats --zero && out_has '^Misses +[1-9]' && [ "$(stat_of misses)" -eq 0 ] &&
+			[ "$(stat_of hits_disk)" -eq 0 ] && [ "$(entries)" -gt 0 ]
+	}
+	check "stats --zero shows the counts, then forgets them, and keeps the entries." zero
+	zero_read_only() {
+		"$COMMAND" run "$LOADER/linked" >/dev/null 2>&1
+		NVRTCCACHE_READONLY=1 command_gives 1 stats --zero && err_has 'NVRTCCACHE_READONLY' && [ "$(stat_of hits_disk)" -gt 0 ]
+	}
+	check "stats --zero changes nothing where the cache is read-only." zero_read_only
+else
+	skip "stats shows the hits, misses and entries of programs that ran." "no library or no fixture"
+	skip "stats --zero shows the counts, then forgets them, and keeps the entries." "no library or no fixture"
+	skip "stats --zero changes nothing where the cache is read-only." "no library or no fixture"
+fi
+
+plan

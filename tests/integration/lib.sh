@@ -1,0 +1,103 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: MIT
+# lib: what every integration script shares. Source it first: . "$(dirname "$0")/lib.sh"
+#
+# Sets (from $1, the build directory): BUILD, LIBRARY, COMMAND, FAKE, LOADER, and `tmp`, a private directory that goes
+# away with the script. NVRTCCACHE_DIR always names a directory in there, and no other NVRTCCACHE_* is inherited.
+#
+#   ok SENTENCE                 the test passed                 (TAP)
+#   not_ok SENTENCE [FILE]      it failed; FILE is shown
+#   skip SENTENCE REASON        it could not be run here
+#   check SENTENCE CMD...       ok if the command succeeds, not_ok with its output otherwise
+#   plan                        last line of a script: the plan, and exit 1 where any test failed
+#   fresh_cache                 NVRTCCACHE_DIR is a new and missing directory
+#   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
+#   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
+#   entries                     how many results the directory holds
+
+set -u
+export LC_ALL=C
+BUILD=$(cd "${1:?usage: $0 BUILD-DIRECTORY}" && pwd) || exit 1
+LIBRARY=$BUILD/libnvrtccache.so
+COMMAND=$BUILD/nvrtccache
+FAKE=$BUILD/tests/fake
+LOADER=$BUILD/tests/fixtures/loader
+before=''
+after=''
+tap_number=0
+tap_failed=0
+cache_number=0
+unset LD_PRELOAD "${!NVRTCCACHE_@}"
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvrtccache-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+ok() {
+	tap_number=$((tap_number + 1))
+	printf 'ok %d - %s\n' "$tap_number" "$1"
+}
+
+not_ok() {
+	tap_number=$((tap_number + 1))
+	tap_failed=$((tap_failed + 1))
+	printf 'not ok %d - %s\n' "$tap_number" "$1"
+	if [ -n "${2:-}" ] && [ -e "$2" ]; then
+		head -n 40 "$2" | sed 's/^/#   /'
+	fi
+}
+
+skip() {
+	tap_number=$((tap_number + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_number" "$1" "$2"
+}
+
+skip_all() {
+	printf '1..0 # SKIP %s\n' "$1"
+	exit 0
+}
+
+check() {
+	local sentence=$1
+	shift
+	if "$@" >"$tmp/check.out" 2>&1; then
+		ok "$sentence"
+	else
+		not_ok "$sentence" "$tmp/check.out"
+	fi
+}
+
+plan() {
+	printf '1..%d\n' "$tap_number"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
+
+fresh_cache() {
+	cache_number=$((cache_number + 1))
+	export NVRTCCACHE_DIR=$tmp/cache-$cache_number
+}
+
+preloaded() {
+	timeout 120 env LD_PRELOAD="$before${before:+ }$LIBRARY${after:+ }$after" "$@"
+}
+
+stat_of() {
+	local group=${1%%.*} name=${1##*.} json
+	json=$("$COMMAND" stats --json 2>/dev/null | tr -d ' \t\n')
+	if [ "$group" != "$name" ]; then
+		json=$(printf '%s' "$json" | sed -n "s/.*\"$group\":{\([^}]*\)}.*/\1/p")
+	fi
+	json=$(printf '%s' "$json" | sed -n "s/.*\"$name\":\([0-9][0-9]*\).*/\1/p")
+	printf '%s\n' "${json:-0}"
+}
+
+entries() {
+	find "$NVRTCCACHE_DIR" -type f 2>/dev/null | grep -cE '/v1/[0-9a-f]{2}/[0-9a-f]{62}$'
+}
+
+# A sanitized library cannot be preloaded into programs that are not: the unit tests run with sanitizers instead.
+if [ -e "$LIBRARY" ] && grep -qE '__(asan|tsan|ubsan)_' "$LIBRARY"; then
+	skip_all "the library is built with a sanitizer"
+fi
+fresh_cache

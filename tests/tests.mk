@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# What `make check` needs besides the library, the command and the unit tests: each part adds to TEST_TARGETS.
+TEST_TARGETS :=
+
+-include tests/fake/fake.mk
+-include tests/fixtures/loader/loader.mk
+-include tests/fixtures/fixtures.mk
+-include tests/apps/apps.mk
+
+TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
+
+$(BUILD)/tests/player: tests/cases/player.c
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
+
+$(BUILD)/tests/life: tests/bench/life.c
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
+
+$(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
+		$(addprefix $(BUILD)/keygen/,stream.o digest.o options.o request.o)
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
+
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/tap/options_real
+
+bench: all $(BUILD)/tests/life
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
+		python3 tests/bench/bench.py $(BUILD)
+.PHONY: bench
