@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/keep.h"
 
+#include "interpose/binding.h"
 #include "interpose/environment.h"
 #include "interpose/log.h"
 #include "interpose/result.h"
@@ -37,8 +38,10 @@ void keep_begin(struct attempt *attempt, struct library *library, bool watched)
 	struct timespec now;
 
 	attempt->cwd = getcwd(NULL, 0);
+	attempt->places = (struct places){&attempt->roots, attempt->cwd};
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+	attempt->trace.places = &attempt->places;
 	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
 	if (attempt->watched) {
 		watch_begin(&attempt->trace);
@@ -89,7 +92,7 @@ static bool has_time_macro(const struct program *program, const struct attempt *
 	if (runtime_get()->settings.sloppy_time_macros) {
 		return false;
 	}
-	return program->time_macro || attempt->options.time_macro ||
+	return (program->findings & SCAN_TIME) || attempt->options.time_macro ||
 	       (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
 }
 
@@ -123,7 +126,7 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (attempt->options.pch) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
-	reason = taint_reason(atomic_load(&trace->tainted) & ~(uint32_t)TAINT_TIME_MACRO);
+	reason = taint_reason(atomic_load(&trace->tainted));
 	if (reason != KEPT) {
 		return reason;
 	}
@@ -141,43 +144,25 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	return KEPT;
 }
 
-/* B6: which roots' texts does the output hold? */
-static uint8_t *literal_roots(const struct attempt *attempt, const struct result *result)
-{
-	uint8_t *literal = calloc(attempt->roots.count + 1, 1);
-
-	for (size_t i = 0; literal && i < attempt->roots.count; i++) {
-		literal[i] = result_holds_text(result, attempt->roots.root[i].text, attempt->roots.root[i].size);
-	}
-	return literal;
-}
-
 static int build_entry(struct program *program, struct attempt *attempt, int return_code, struct entry **ret_entry)
 {
-	struct conditions_input input = {
-	    .trace = &attempt->trace,
-	    .roots = &attempt->roots,
-	    .exact = options_exact(&attempt->options),
-	    .has_memory_headers = program->has_memory_headers,
-	    .cwd = attempt->cwd,
-	    .pwd = getenv("PWD"),
-	};
+	struct binding binding = {0};
 	struct stream conditions = STREAM_EMPTY;
 	struct result result = {.count = 0};
-	uint8_t *literal = NULL;
 	int error = result_collect(program, return_code, &result);
 
 	if (error != 0) {
 		return error;
 	}
-	literal = literal_roots(attempt, &result);
-	input.root_is_literal = literal;
-	error = literal ? conditions_build(&input, &conditions) : -ENOMEM;
+	error = binding_decide(program, attempt, &result, &binding);
+	if (error == 0) {
+		error = conditions_build(&binding.input, &conditions);
+	}
 	if (error == 0) {
 		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
 				    result.sections, result.count, ret_entry);
 	}
-	free(literal);
+	binding_free(&binding);
 	stream_free(&conditions);
 	result_free(&result);
 	return error;
@@ -211,7 +196,7 @@ void keep_result(struct program *program, struct attempt *attempt, int return_co
 	int reason, error;
 
 	if (program->creation.bytes) {
-		program->time_macro = request_has_time_macro(program->creation.bytes, program->creation.size);
+		program->findings = scan_text(program->creation.bytes, program->creation.size, &attempt->places);
 	}
 	reason = refusal(program, attempt, return_code);
 	if (reason != KEPT) {

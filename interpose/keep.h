@@ -14,6 +14,7 @@
 
 #include "interpose/identity.h"
 #include "interpose/program.h"
+#include "keygen/scan.h"
 #include "keygen/trace.h"
 
 struct attempt {
@@ -29,6 +30,7 @@ struct attempt {
 	bool watched;
 	struct trace trace;
 	char *cwd; /* NULL where it could not be had */
+	struct places places;
 	uint64_t cost_ns;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/program.h"
 
+#include "keygen/scan.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -134,6 +136,7 @@ struct program *program_add(nvrtcProgram handle, struct library *library, bool b
 	program->library = library;
 	program->by_export = by_export;
 	program->keyed = true;
+	program->findings = SCAN_PATH | SCAN_PLACE;
 	if (!put_in(program)) {
 		free(program);
 		return NULL;

@@ -47,7 +47,7 @@ struct program {
 	enum counter reason; /* why not */
 	struct stream creation;
 	bool has_memory_headers;
-	bool time_macro; /* in the source or an in-memory header */
+	uint32_t findings; /* enum scan_finding in the source and in-memory headers; what is not known is assumed */
 	char *name;      /* NULL as given */
 	char **names;    /* expressions, in order */
 	size_t name_count;

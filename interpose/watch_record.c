@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/watch_record.h"
 #include "interpose/watch_live.h"
-#include "keygen/request.h"
+#include "keygen/scan.h"
 
 #include <blake2.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PIECE     ((size_t)64 * 1024)
-#define OVERLAP   (sizeof("__DATE__") - 2) /* a macro may straddle two pieces */
+#define OVERLAP   ((size_t)SCAN_OVERLAP) /* a name or path may straddle two pieces */
 #define SECOND_NS INT64_C(1000000000)
 #define TICK_NS   (SECOND_NS / 50) /* file times come from the kernel's coarse clock: at most 10 ms late (HZ=100) */
 #define WHOLE_NS  (2 * SECOND_NS)  /* a file system that keeps whole seconds (FAT: two) */
@@ -99,13 +99,26 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
+static void taint_findings(struct trace *trace, const char *path, uint32_t findings)
+{
+	if (findings & SCAN_TIME) {
+		trace_taint(trace, TAINT_TIME_MACRO);
+	}
+	if ((findings & SCAN_PATH) && !scan_path_is_exempt(path)) {
+		trace_taint(trace, TAINT_PATH_MACRO);
+	}
+	if (findings & SCAN_PLACE) {
+		trace_taint(trace, TAINT_PLACE);
+	}
+}
+
 /* The digest of a whole file, and its size as it was read. */
-static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
 	blake2b_state state;
 	uint64_t offset = 0;
 	size_t kept = 0;
-	bool macro = false;
+	uint32_t findings = 0;
 	ssize_t got;
 
 	if (!live->buffer) {
@@ -122,7 +135,7 @@ static bool digest_file(struct live *live, int descriptor, struct key *ret_diges
 			break;
 		}
 		blake2b_update(&state, piece, (size_t)got);
-		macro = macro || request_has_time_macro(piece - kept, kept + (size_t)got);
+		findings |= scan_text(piece - kept, kept + (size_t)got, live->trace->places);
 		offset += (uint64_t)got;
 		/* A short read is the end for a regular file, but the next read says so for sure. */
 		kept = kept + (size_t)got < OVERLAP ? kept + (size_t)got : OVERLAP;
@@ -133,9 +146,7 @@ static bool digest_file(struct live *live, int descriptor, struct key *ret_diges
 	}
 	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
 	*ret_size = offset;
-	if (macro) {
-		trace_taint(live->trace, TAINT_TIME_MACRO);
-	}
+	taint_findings(live->trace, path, findings);
 	return true;
 }
 
@@ -171,7 +182,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (is_new(trace, before.mtime_ns) || is_new(trace, before.ctime_ns)) {
 		trace_taint(trace, TAINT_TOO_NEW);
 	}
-	if (!digest_file(live, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
 		trace_taint(trace, TAINT_UNREADABLE);
 		return;
 	}

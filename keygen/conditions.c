@@ -183,7 +183,7 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
 			return -EINVAL;
 		}
 	}
-	if (input->has_memory_headers || trace_opened_any(trace)) {
+	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}
 	if (error == 0 && (items.count > 0 || any_literal_root(input))) {

@@ -15,8 +15,8 @@
  *   root text  root N is spelled exactly so (its text was found in the output, B6; always for the root directory).
  * Paths inside a root are kept relative to it, other absolute ones literally, relative ones relative to the cwd.
  *
- * Which probes count (B2): with in-memory headers or with any opened file, all; otherwise (no file opened, no header
- * in memory) none: such a program has empty conditions.
+ * Which probes count (B2): with in-memory headers, with any opened file or in exact mode (a file of the program's name
+ * shows in debug information), all; otherwise none: such a program has empty conditions.
  *
  * Speed: one stat per distinct path, at most one open per directory; no allocation grows with file content. Content is
  * read only when a stamp differs.
@@ -42,6 +42,11 @@ struct conditions_input {
 	 * texts are in the key where they matter (bound requests). May be NULL: then they bind like any literal path.
 	 */
 	const char *cwd; /* as getcwd() gave it: a probe of exactly this directory is kept as "." */
+	/*
+	 * NVRTC 13.5 spells relative paths with the working directory in front: a path in cwd is then kept relative to it,
+	 * and where it lies in a root too, both ways, as it cannot be told which one the compiler meant.
+	 */
+	bool cwd_spelled;
 	const char *pwd; /* $PWD: a probe of exactly this directory is no condition, unless it lies in a root */
 };
 

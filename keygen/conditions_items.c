@@ -79,6 +79,13 @@ static int find_root(const struct roots *roots, const char *path, uint32_t *ret_
 	return 0;
 }
 
+static bool is_in_cwd(const struct conditions_input *input, const char *path)
+{
+	size_t size = input->cwd && input->cwd_spelled ? strlen(input->cwd) : 0;
+
+	return size > 1 && strncmp(path, input->cwd, size) == 0 && path[size] == '/' && path[size + 1] != '\0';
+}
+
 static int add_event(const struct conditions_input *input, const struct trace_event *event, struct items *items)
 {
 	const char *path = event->path;
@@ -107,6 +114,9 @@ static int add_event(const struct conditions_input *input, const struct trace_ev
 	 */
 	if (is_cwd) {
 		hang(items, &item, BASE_CWD, ".");
+	} else if (is_in_cwd(input, path)) {
+		hang(items, &item, BASE_CWD, path + strlen(input->cwd) + 1);
+		is_cwd = true;
 	}
 	if (base != BASE_LITERAL) {
 		hang(items, &item, base, path + input->roots->root[base].size);

@@ -9,7 +9,7 @@
  * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/integration/options_real.c).
  */
 #include "keygen/options.h"
-#include "keygen/request.h"
+#include "keygen/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -251,6 +251,7 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 {
 	struct options found = {0};
 	const struct known_option *waiting = NULL;
+	uint32_t findings = 0;
 	int rc;
 
 	for (int i = 0; i < count; i++) {
@@ -260,7 +261,7 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 			found.unknown = true;
 			continue;
 		}
-		found.time_macro |= request_has_time_macro(string, strlen(string));
+		findings |= scan_text(string, strlen(string), NULL);
 		if (waiting) {
 			while (is_blank(*string))
 				string++;
@@ -275,6 +276,8 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 		}
 	}
 	found.unknown |= waiting != NULL;
+	found.time_macro = (findings & SCAN_TIME) != 0;
+	found.path_macro = (findings & SCAN_PATH) != 0;
 	*ret_options = found;
 	return 0;
 }

@@ -35,6 +35,7 @@ struct options {
 	bool unknown;    /* an option of which we do not know whether paths leak through it */
 	bool pch;        /* --pch: automatic precompiled headers (B11) */
 	bool time_macro; /* __DATE__ or __TIME__ in the text of an option (B4) */
+	bool path_macro; /* __FILE__ or its kin there (B6) */
 };
 
 int options_read(const char *const *options, int count, struct options *ret_options);

@@ -89,41 +89,6 @@ static const char *base_name(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-static bool is_time_macro(const uint8_t *at)
-{
-	return memcmp(at, "__DATE__", 8) == 0 || memcmp(at, "__TIME__", 8) == 0;
-}
-
-/* Sixteen places at once: '_' with 'D' or 'T' two further and 'E' five further. A fifth of two memmem()s. */
-bool request_has_time_macro(const void *text, size_t size)
-{
-	typedef uint8_t lanes __attribute__((vector_size(16)));
-	const uint8_t *at = text;
-	size_t i = 0;
-
-	for (; size - i >= 16 + 8; i += 16) {
-		lanes first, third, sixth, both;
-		uint64_t any[2];
-
-		memcpy(&first, at + i, sizeof(first));
-		memcpy(&third, at + i + 2, sizeof(third));
-		memcpy(&sixth, at + i + 5, sizeof(sixth));
-		both = (lanes)(sixth == 'E') & (lanes)(first == '_') & ((lanes)(third == 'D') | (lanes)(third == 'T'));
-		memcpy(any, &both, sizeof(any));
-		if ((any[0] | any[1]) == 0)
-			continue;
-		for (size_t j = i; j < i + 16; j++) {
-			if (at[j] == '_' && is_time_macro(at + j))
-				return true;
-		}
-	}
-	for (; i < size && size - i >= 8; i++) {
-		if (at[i] == '_' && is_time_macro(at + i))
-			return true;
-	}
-	return false;
-}
-
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      struct stream *ret_stream)
 {

@@ -85,7 +85,5 @@ int request_creation(const char *source, const char *program_name, const struct 
 int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
 		 struct options *ret_options);
 
-/* Does the text hold __DATE__ or __TIME__ (B4)? Plain bytes, any length. */
-bool request_has_time_macro(const void *text, size_t size);
 
 #endif

@@ -57,10 +57,14 @@ enum trace_taint {
 	TAINT_OTHER_THREAD = 1 << 4,  /* a thread that we could not attribute touched files meanwhile */
 	TAINT_UNREADABLE = 1 << 5,    /* a file was opened that we could not digest (FIFO, device, read error) */
 	TAINT_CHANGED_PLACE = 1 << 6, /* chdir, chroot and the like */
-	TAINT_UNKNOWN_CALL = 1 << 7   /* a call whose effect we do not know (raw system calls, sockets) */
+	TAINT_UNKNOWN_CALL = 1 << 7,  /* a call whose effect we do not know (raw system calls, sockets) */
+	/* These two do not forbid, they bind the result to its places (B6): clear them before conditions_build(). */
+	TAINT_PATH_MACRO = 1 << 8, /* a file that was read names __FILE__ or its kin */
+	TAINT_PLACE = 1 << 9       /* a file that was read spells a path inside one of the places */
 };
 
 struct trace_chunk;
+struct places;
 
 struct trace {
 	struct trace_event *events;
@@ -73,6 +77,7 @@ struct trace {
 	_Atomic uint32_t tainted;
 	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
 	bool failed;
+	const struct places *places; /* what TAINT_PLACE is about (keygen/scan.h); set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;
 	size_t index_capacity;

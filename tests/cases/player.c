@@ -305,18 +305,24 @@ static char *replace(char *at, const char *text)
 	return at + size - 1;
 }
 
-static char *unescape(char *word)
+static void replace_places(char *text)
 {
 	const char *include = getenv("CUDA_INCLUDE");
-	char *out = word;
 
-	for (char *at = word; *at; at++) {
+	for (char *at = text; *at; at++) {
 		if (at[0] == '@' && at[1] == 'T') {
 			at = replace(at, top);
 		} else if (at[0] == '@' && at[1] == 'I') {
 			at = replace(at, include ? include : "/usr/local/cuda/include");
 		}
 	}
+}
+
+static char *unescape(char *word)
+{
+	char *out = word;
+
+	replace_places(word);
 	if (strcmp(word, "NULL") == 0) {
 		return NULL;
 	}
@@ -423,6 +429,7 @@ static void command(char *line, FILE *file)
 				size += (size_t)snprintf(text + size, sizeof(text) - size, "%s", next);
 			}
 			text[size] = '\0';
+			replace_places(text);
 			free(next);
 			words[count++] = text;
 			break;

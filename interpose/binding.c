@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/binding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_wholly_bound(const struct program *program, const struct attempt *attempt)
+{
+	uint32_t tainted = atomic_load(&attempt->trace.tainted);
+
+	return (program->findings & (SCAN_PATH | SCAN_PLACE)) || attempt->options.path_macro ||
+	       (tainted & (TAINT_PATH_MACRO | TAINT_PLACE));
+}
+
+/* Has this NVRTC put the working directory in front of every path? */
+static bool spells_cwd(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		const char *path = trace->events[i].path;
+
+		if (path[0] != '/' && strcmp(path, ".") != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_directory(struct trace *trace, const char *path)
+{
+	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
+	struct stat status;
+
+	if (stat(path, &status) != 0) {
+		return false;
+	}
+	file_stamp_from(&status, &event.stamp);
+	return trace_add(trace, &event) != NULL;
+}
+
+int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
+		   struct binding *ret_binding)
+{
+	const struct roots *roots = &attempt->roots;
+	bool all = is_wholly_bound(program, attempt);
+	bool cwd_is_literal = all || !attempt->cwd ||
+			      (strlen(attempt->cwd) > 1 &&
+			       result_holds_text(result, attempt->cwd, strlen(attempt->cwd)));
+	struct binding binding = {
+	    .literal = calloc(roots->count + 1, 1),
+	    .input =
+		{
+		    .trace = &attempt->trace,
+		    .roots = roots,
+		    .exact = options_exact(&attempt->options),
+		    .has_memory_headers = program->has_memory_headers,
+		    .pwd = getenv("PWD"),
+		},
+	};
+
+	if (!binding.literal) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < roots->count; i++) {
+		binding.literal[i] = all || result_holds_text(result, roots->root[i].text, roots->root[i].size);
+	}
+	binding.input.root_is_literal = binding.literal;
+	if (!cwd_is_literal) {
+		binding.input.cwd = attempt->cwd;
+		binding.input.cwd_spelled = spells_cwd(&attempt->trace);
+	} else if (!options_bind(&attempt->options) && trace_opened_any(&attempt->trace)) {
+		/* "." is this very directory: one file under two names. Bound requests have it in their key. */
+		if (!attempt->cwd || !add_directory(&attempt->trace, ".") ||
+		    !add_directory(&attempt->trace, attempt->cwd)) {
+			binding_free(&binding);
+			return -EINVAL;
+		}
+	}
+	atomic_fetch_and(&attempt->trace.tainted, ~(uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE));
+	*ret_binding = binding;
+	return 0;
+}
+
+void binding_free(struct binding *binding)
+{
+	free(binding->literal);
+	binding->literal = NULL;
+}
