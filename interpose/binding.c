@@ -40,23 +40,23 @@ static bool add_directory(struct trace *trace, const char *path)
 }
 
 int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
-		   struct binding *ret_binding)
+                   struct binding *ret_binding)
 {
 	const struct roots *roots = &attempt->roots;
 	bool all = is_wholly_bound(program, attempt);
-	bool cwd_is_literal = all || !attempt->cwd ||
-			      (strlen(attempt->cwd) > 1 &&
-			       result_holds_text(result, attempt->cwd, strlen(attempt->cwd)));
+	bool cwd_is_literal =
+	    all || !attempt->cwd ||
+	    (strlen(attempt->cwd) > 1 && result_holds_text(result, attempt->cwd, strlen(attempt->cwd)));
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
 	    .input =
-		{
-		    .trace = &attempt->trace,
-		    .roots = roots,
-		    .exact = options_exact(&attempt->options),
-		    .has_memory_headers = program->has_memory_headers,
-		    .pwd = getenv("PWD"),
-		},
+	        {
+	            .trace = &attempt->trace,
+	            .roots = roots,
+	            .exact = options_exact(&attempt->options),
+	            .has_memory_headers = program->has_memory_headers,
+	            .pwd = getenv("PWD"),
+	        },
 	};
 
 	if (!binding.literal) {

@@ -4,6 +4,7 @@
 #include "interpose/binding.h"
 #include "interpose/environment.h"
 #include "interpose/log.h"
+#include "interpose/pch.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
 #include "keygen/conditions.h"
@@ -42,6 +43,7 @@ void keep_begin(struct attempt *attempt, struct library *library, bool watched)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 	attempt->trace.places = &attempt->places;
+	attempt->trace.scratch = attempt->options.pch;
 	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
 	if (attempt->watched) {
 		watch_begin(&attempt->trace);
@@ -54,6 +56,10 @@ void keep_end(struct attempt *attempt, struct library *library)
 		return;
 	}
 	watch_end(&attempt->trace);
+	if (attempt->options.pch) {
+		attempt->pch_error = pch_complete(&attempt->trace);
+		pch_remember(&attempt->trace);
+	}
 	if (!watch_verify(atomic_load(&library->watch))) {
 		attempt->watched = false;
 		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");
@@ -123,7 +129,7 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (attempt->options.pch) {
+	if (attempt->pch_error != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	reason = taint_reason(atomic_load(&trace->tainted));

@@ -29,6 +29,7 @@ struct attempt {
 	bool from_memory;
 	bool watched;
 	struct trace trace;
+	int pch_error; /* what a precompiled header stands for is not known, or not so any more */
 	char *cwd; /* NULL where it could not be had */
 	struct places places;
 	uint64_t cost_ns;

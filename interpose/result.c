@@ -304,12 +304,19 @@ static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t 
 	return i == a_size && j == b_size;
 }
 
+/* What NVRTC says of its automatic precompiled headers depends on what else the process has compiled. */
+static bool speaks_of_pch(const struct section *section)
+{
+	return section->tag == TAG_PRODUCT + PRODUCT_ProgramLog &&
+	       memmem(section->bytes, section->size, "/__nvrtc_auto_pch_", 18);
+}
+
 bool result_same(const struct entry *a, const struct entry *b, const char **ret_what)
 {
 	struct section left, right;
 
 	for (size_t i = 0; entry_section_at(a, i, &left); i++) {
-		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP) {
+		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP || speaks_of_pch(&left)) {
 			continue;
 		}
 		*ret_what = left.tag >= TAG_PRODUCT ? products[left.tag - TAG_PRODUCT].name

@@ -3,6 +3,7 @@
 
 #include "interpose/library.h"
 #include "interpose/log.h"
+#include "interpose/pch.h"
 #include "interpose/program.h"
 #include "interpose/watch.h"
 

@@ -45,6 +45,7 @@ int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 #define RUNTIME_LOCKS(X)                                                                                               \
 	X(program)                                                                                                     \
 	X(memory_front)                                                                                                \
+	X(pch)                                                                                                         \
 	X(watch)
 
 #endif

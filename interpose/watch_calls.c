@@ -25,7 +25,7 @@ static FILE *opened_stream(FILE *stream, const char *path, const char *mode)
 	int error = errno;
 
 	if (!mode || mode[0] != 'r' || strchr(mode, '+')) {
-		record_taint(TAINT_WRITE);
+		record_write(path);
 	} else if (strchr(mode, ',')) {
 		record_taint(TAINT_UNKNOWN_CALL);
 	} else {
@@ -63,7 +63,7 @@ static int opened(int descriptor, int directory, const char *path, int flags)
 	int error = errno;
 
 	if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) || has_mode(flags)) {
-		record_taint(TAINT_WRITE);
+		record_write(is_plain(directory, path) ? path : NULL);
 	} else if ((flags & (O_DIRECTORY | O_PATH | O_NOFOLLOW)) || !is_plain(directory, path)) {
 		record_listing(path);
 	} else {

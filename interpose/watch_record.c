@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/watch_record.h"
+#include "interpose/pch.h"
 #include "interpose/watch_live.h"
 #include "keygen/scan.h"
 
@@ -49,13 +50,41 @@ static void add_error(struct trace *trace, enum trace_kind kind, const char *pat
 	add(trace, kind, path, error, NULL, NULL);
 }
 
+/* The compiler's own scratch files: noted, and no condition. */
+static bool is_scratch(const struct live *live, const char *path)
+{
+	return live && live->trace->scratch && pch_is_scratch(path);
+}
+
+static bool is_header_file(const char *path)
+{
+	size_t size = strlen(path);
+
+	return size > 4 && strcmp(path + size - 4, ".pch") == 0;
+}
+
+void record_write(const char *path)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (!is_scratch(live, path)) {
+		if (live) {
+			trace_taint(live->trace, TAINT_WRITE);
+		}
+	} else if (is_header_file(path)) {
+		add(live->trace, TRACE_PCH_MADE, path, 0, NULL, NULL);
+	}
+	errno = saved_errno;
+}
+
 void record_probe(const char *path, const struct stat *found, int error)
 {
 	int saved_errno = errno;
 	struct live *live = live_enter();
 	struct file_stamp stamp;
 
-	if (live && has_path(live->trace, path)) {
+	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
 		if (found) {
 			file_stamp_from(found, &stamp);
 			add(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
@@ -198,7 +227,11 @@ void record_open(const char *path, int descriptor, int error)
 	int saved_errno = errno;
 	struct live *live = live_enter();
 
-	if (live && has_path(live->trace, path)) {
+	if (is_scratch(live, path)) {
+		if (descriptor >= 0 && is_header_file(path)) {
+			add(live->trace, TRACE_PCH_READ, path, 0, NULL, NULL);
+		}
+	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {
 			add_content(live, path, descriptor);
 		} else {
@@ -213,7 +246,7 @@ void record_listing(const char *path)
 	int saved_errno = errno;
 	struct live *live = live_enter();
 
-	if (live && has_path(live->trace, path)) {
+	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
 		add(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
 	}
 	errno = saved_errno;

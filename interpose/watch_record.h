@@ -29,6 +29,8 @@ void record_presence(const char *path);
 void record_open(const char *path, int descriptor, int error);
 /* The path was looked at in a way that conditions cannot express. */
 void record_listing(const char *path);
+/* A file or directory was opened for writing, made or removed. */
+void record_write(const char *path);
 /* An act that forbids keeping the result: enum trace_taint bits. */
 void record_taint(uint32_t taint);
 /* An environment variable was asked for. */

@@ -36,12 +36,19 @@
 #define MOVES(...)    TAINTING(TAINT_CHANGED_PLACE, __VA_ARGS__)
 #define CONTACTS(...) TAINTING(TAINT_UNKNOWN_CALL, __VA_ARGS__)
 
-WRITES(int, mkdir, (const char *path, mode_t mode), (path, mode))
+#define WRITES_PATH(name, params, args)  \
+	REPLACEMENT(int, name, params)   \
+	{                                \
+		record_write(path);      \
+		return REAL(name) args;  \
+	}
+
+WRITES_PATH(mkdir, (const char *path, mode_t mode), (path, mode))
 WRITES(int, mkdirat, (int at, const char *path, mode_t mode), (at, path, mode))
-WRITES(int, rmdir, (const char *path), (path))
-WRITES(int, unlink, (const char *path), (path))
+WRITES_PATH(rmdir, (const char *path), (path))
+WRITES_PATH(unlink, (const char *path), (path))
 WRITES(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
-WRITES(int, remove, (const char *path), (path))
+WRITES_PATH(remove, (const char *path), (path))
 WRITES(int, rename, (const char *from, const char *to), (from, to))
 WRITES(int, renameat, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to))
 WRITES(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
@@ -57,8 +64,8 @@ WRITES(int, truncate, (const char *path, off_t size), (path, size))
 WRITES(int, truncate64, (const char *path, off_t size), (path, size))
 WRITES(int, creat, (const char *path, mode_t mode), (path, mode))
 WRITES(int, creat64, (const char *path, mode_t mode), (path, mode))
-WRITES(int, mkstemp, (char *path), (path))
-WRITES(int, mkstemp64, (char *path), (path))
+WRITES_PATH(mkstemp, (char *path), (path))
+WRITES_PATH(mkstemp64, (char *path), (path))
 WRITES(int, mkostemp, (char *path, int flags), (path, flags))
 WRITES(int, mkostemp64, (char *path, int flags), (path, flags))
 WRITES(int, mkstemps, (char *path, int suffix), (path, suffix))

@@ -94,8 +94,12 @@ static int add_event(const struct conditions_input *input, const struct trace_ev
 	bool is_pwd = is_place && input->pwd && strcmp(path, input->pwd) == 0;
 	struct item item;
 	uint32_t base;
-	int error = describe(event, &item);
+	int error;
 
+	if (event->kind == TRACE_PCH_READ || event->kind == TRACE_PCH_MADE) {
+		return 0;
+	}
+	error = describe(event, &item);
 	if (error != 0) {
 		return error;
 	}

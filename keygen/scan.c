@@ -11,8 +11,8 @@ static const struct {
 	const char *name;
 	uint32_t finding;
 } names[] = {
-    {"__DATE__", SCAN_TIME},	 {"__TIME__", SCAN_TIME},      {"__FILE__", SCAN_PATH},
-    {"__BASE_FILE__", SCAN_PATH}, {"__FILE_NAME__", SCAN_PATH}, {"_BUILTIN_FILE", SCAN_PATH},
+    {"__DATE__", SCAN_TIME},      {"__TIME__", SCAN_TIME},        {"__FILE__", SCAN_PATH},
+    {"__BASE_FILE__", SCAN_PATH}, {"__FILE_NAME__", SCAN_PATH},   {"_BUILTIN_FILE", SCAN_PATH},
     {"_builtin_FILE", SCAN_PATH}, {"source_location", SCAN_PATH},
 };
 
@@ -65,8 +65,9 @@ static uint32_t look_at(const uint8_t *text, size_t size, size_t at, const struc
 }
 
 /*
- * Sixteen places at once. All names have a letter of their own at two fixed distances: '_' and, five further, 'E' (DATE,
- * TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on: the masks only have to be rarely true, look_at() decides.
+ * Sixteen places at once. All names have a letter of their own at two fixed distances: '_' and, five further, 'E'
+ * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on: the masks only have to be rarely true,
+ * look_at() decides.
  */
 uint32_t scan_text(const void *text, size_t size, const struct places *places)
 {
@@ -107,16 +108,11 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 bool scan_path_is_exempt(const char *path)
 {
 	static const char *const ends[] = {
-	    "/cub/util_cpp_dialect.cuh",
-	    "/cub/util_debug.cuh",
-	    "/cuda/std/__cccl/assert.h",
-	    "/cuda/std/__cccl/builtin.h",
-	    "/cuda/std/__internal/cpp_dialect.h",
-	    "/cuda/std/detail/libcxx/include/__string",
-	    "/cuda/std/source_location",
-	    "/cuda/std/version",
-	    "/thrust/detail/config/cpp_dialect.h",
-	    "/thrust/system/cuda/detail/core/util.h",
+	    "/cub/util_cpp_dialect.cuh",           "/cub/util_debug.cuh",
+	    "/cuda/std/__cccl/assert.h",           "/cuda/std/__cccl/builtin.h",
+	    "/cuda/std/__internal/cpp_dialect.h",  "/cuda/std/detail/libcxx/include/__string",
+	    "/cuda/std/source_location",           "/cuda/std/version",
+	    "/thrust/detail/config/cpp_dialect.h", "/thrust/system/cuda/detail/core/util.h",
 	};
 	size_t size = strlen(path);
 

@@ -4,7 +4,7 @@
 
 usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
 
-"#neutral N": so many of its compiles hit in round 2 of the cold run, in another directory with the same content.
+"#once 1": only round 1 is counted. "#neutral N": so many of its compiles hit in round 2 of the cold run, in another directory with the same content.
 Environment: NVRTC_LIB, the library to test against. A case's comment "#hits N" says how many of its compiles must be hits
 when warm; without it every compile that returns 0 or 6 must be one. "#needs FUNCTION" skips a case for older libraries.
 """
@@ -138,7 +138,7 @@ def main():
                         why.append(f"{kind}, round {which}: verify found a difference")
             compiles = sum(bool(re.match(r"  compile [06]$", line)) for line in plain.get((1, sentence), []))
             hits = int(marks.get("hits", compiles))
-            for which in (1, 2):
+            for which in (1,) if "once" in marks else (1, 2):
                 lines = dict((run[0], run[3]) for run in runs)["warm"].get((which, sentence), [])
                 found = sum(": hit " in line for line in lines)
                 if found != hits:

@@ -10,7 +10,7 @@
  * file before the case, so that a reader can tell which log lines belong to it.
  *
  *   source <<            name NAME            header NAME <<      create [N]       use N         destroy
- *   add EXPRESSION       compile OPTION...    compile-count N     lowered EXPRESSION            all          null
+ *   add EXPRESSION       compile OPTION...    compile-count N     lowered EXPRESSION    all    code    null
  *   callback CALLS       (returns 1 from that call on; "callback none" returns 0 always)
  *   write PATH <<        append PATH TEXT     unlink PATH         mkdir PATH       chdir PATH    link TARGET PATH
  *   rename OLD NEW       age PATH [DAYS]      (mtime 2020-01-01 and DAYS)          setenv N V    unsetenv N
@@ -56,14 +56,28 @@ static uint64_t hash(const char *bytes, size_t size)
 	return h;
 }
 
-/* Module ids (_<8 hex>_<pid>) are new in every process: they are printed alike. */
+/* Module ids (_<8 hex>_<pid>) and the directory of precompiled headers are new in every process: printed alike. */
 static size_t normalise(char *bytes, size_t size)
 {
+	static const char directory[] = "/__nvrtc_auto_pch_";
 	size_t out = 0;
 
 	for (size_t i = 0; i < size; i++) {
 		size_t end = i + 10;
-		int id = size - i > 11 && bytes[i] == '_' && bytes[i + 9] == '_' && isdigit((unsigned char)bytes[i + 10]);
+
+		if (size - i > sizeof(directory) && memcmp(bytes + i, directory, sizeof(directory) - 1) == 0) {
+			memmove(bytes + out, directory, sizeof(directory) - 1);
+			out += sizeof(directory) - 1;
+			i += sizeof(directory) - 1;
+			while (i < size && isdigit((unsigned char)bytes[i])) {
+				i++;
+			}
+			i--;
+			continue;
+		}
+		int id;
+
+		id = size - i > 11 && bytes[i] == '_' && bytes[i + 9] == '_' && isdigit((unsigned char)bytes[i + 10]);
 
 		for (size_t k = i + 1; id && k < i + 9; k++) {
 			id = isxdigit((unsigned char)bytes[k]) != 0;
@@ -379,6 +393,9 @@ static void play(int count, char **words)
 		lowered(count > 1 ? rest[0] : "");
 	} else if (strcmp(verb, "all") == 0) {
 		all();
+	} else if (strcmp(verb, "code") == 0) {
+		product("PTX", 0);
+		product("CUBIN", 0);
 	} else if (strcmp(verb, "null") == 0) {
 		null();
 	} else if (strcmp(verb, "callback") == 0) {
