@@ -5,8 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit on arguments and environment: 3/4 of 8 MiB of stack */
 
 extern char **environ;
 
@@ -59,6 +62,24 @@ size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT])
 	return count;
 }
 
+/*
+ * The strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment, AT_EXECFN's
+ * string]. Looked at in place, which spares a hit in a fresh process the opening of /proc/self/environ. What the
+ * arguments hold besides is looked through too; at worst that passes a request through.
+ */
+static const char *initial_strings(size_t *ret_size)
+{
+	const char *start = (const char *)getauxval(AT_RANDOM);
+	const char *end = (const char *)getauxval(AT_EXECFN);
+
+	if (!start || !end || end <= start + 16 || (size_t)(end - start) > INITIAL_MAX || end[-1] != '\0') {
+		return NULL;
+	}
+	*ret_size = (size_t)(end - start) - 16;
+	return start + 16;
+}
+
+/* Where the layout is another (an emulator): what the kernel says. */
 static char *read_initial(size_t *ret_size)
 {
 	int descriptor = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
@@ -77,11 +98,7 @@ static char *read_initial(size_t *ret_size)
 		block = larger;
 		got = read(descriptor, block + size, capacity - size);
 		size += got > 0 ? (size_t)got : 0;
-		/* A read short of the buffer is the end: the kernel gives as much as fits. */
-		if (got > 0 && size < capacity) {
-			break;
-		}
-		capacity *= 2;
+		capacity *= size == capacity ? 2 : 1;
 	}
 	if (descriptor >= 0) {
 		(void)close(descriptor);
@@ -93,16 +110,18 @@ static char *read_initial(size_t *ret_size)
 	return block;
 }
 
-static const char *initial_value(const char *block, size_t size, const char *name)
+/* One pass; `values` in the order of the LOAD variables. */
+static void find_initial(const char *block, size_t size, const char *values[ENVIRONMENT_COUNT])
 {
-	size_t length = strlen(name);
+	for (const char *at = block; at < block + size; at += strnlen(at, (size_t)(block + size - at)) + 1) {
+		for (size_t i = 0; i < ENVIRONMENT_COUNT && variables[i].kind == LOAD; i++) {
+			size_t length = at[0] == variables[i].name[0] ? strlen(variables[i].name) : 0;
 
-	for (const char *at = block; at < block + size; at += strlen(at) + 1) {
-		if (strncmp(at, name, length) == 0 && at[length] == '=') {
-			return at + length + 1;
+			if (length && strncmp(at, variables[i].name, length) == 0 && at[length] == '=') {
+				values[i] = at + length + 1;
+			}
 		}
 	}
-	return NULL;
 }
 
 /* Kept for the life of the process; a child of fork inherits what its parent was started with, which is right: so was
@@ -111,22 +130,24 @@ static const struct initial *initial(void)
 {
 	const struct initial *known = atomic_load_explicit(&initial_values, memory_order_acquire);
 	struct initial *made;
+	const char *strings;
 	size_t size = 0;
-	char *block;
+	char *block = NULL;
 
 	if (known) {
 		return known;
 	}
 	made = calloc(1, sizeof(*made));
-	block = read_initial(&size);
-	if (!made || !block) {
+	strings = initial_strings(&size);
+	if (!strings) {
+		strings = block = read_initial(&size);
+	}
+	if (!made || !strings) {
 		free(made);
 		free(block);
 		return NULL;
 	}
-	for (size_t i = 0; i < ENVIRONMENT_COUNT && variables[i].kind == LOAD; i++) {
-		made->values[i] = initial_value(block, size, variables[i].name);
-	}
+	find_initial(strings, size, made->values);
 	if (!atomic_compare_exchange_strong(&initial_values, &known, made)) {
 		free(block);
 		free(made);

@@ -6,7 +6,7 @@
  * variable that was seen to be asked for whether it is on that list.
  *
  * Some are read when the library is loaded, which may be long before we hear of it. Their value in the key is the present
- * one, and the request is passed through when it differs from the one the process started with (/proc/self/environ):
+ * one, and the request is passed through when it differs from the one the process started with:
  * then nobody knows which of the two the library saw.
  *
  * Threads: like getenv: safe as long as the host does not change its environment meanwhile.

@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LOADER_CACHE	   "/etc/ld.so.cache"
 #define LOADER_CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define LOADER_CACHE_MAX   (16 << 20)
-#define FIRST_PAGES	   16384
+#define FIRST_PAGE	   4096
+#define FIRST_PAGES	   65536
 
 #if defined(__x86_64__)
 #define LOADER_CACHE_FLAGS 0x0303 /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
@@ -108,21 +110,32 @@ static bool append_content(struct identity *identity, const char *path)
 	return appended;
 }
 
-static bool append_file(struct identity *identity, const char *path)
+/* The build-id within the first `most` bytes: -ENOENT where it is not there. */
+static int append_build_id(struct identity *identity, const char *path, size_t most)
 {
 	const uint8_t *id;
 	void *bytes = NULL;
 	size_t size = 0, id_size;
-	int result;
+	int result = read_file(path, most, &bytes, &size);
 
-	if (read_file(path, FIRST_PAGES, &bytes, &size) != 0) {
-		return false;
+	if (result != 0) {
+		return -EIO;
 	}
 	result = elf_build_id_in_file(bytes, size, &id, &id_size);
 	if (result == 0 && !append(identity, 'b', id, id_size)) {
 		result = -EINVAL;
 	}
 	free(bytes);
+	return result;
+}
+
+static bool append_file(struct identity *identity, const char *path)
+{
+	int result = append_build_id(identity, path, FIRST_PAGE);
+
+	if (result == -ENOENT) {
+		result = append_build_id(identity, path, FIRST_PAGES);
+	}
 	return result == 0 || (result == -ENOENT && append_content(identity, path));
 }
 
@@ -181,40 +194,61 @@ static int append_loaded(struct identity *identity, const char *name)
 	return result;
 }
 
+/* ld.so itself maps this file, which is only ever replaced as a whole (ldconfig renames). */
+static const char *map_loader_cache(size_t *ret_size)
+{
+	int descriptor = open(LOADER_CACHE, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+	void *bytes = MAP_FAILED;
+
+	if (descriptor < 0) {
+		return NULL;
+	}
+	if (fstat(descriptor, &stat) == 0 && stat.st_size > (off_t)sizeof(struct loader_cache) &&
+	    stat.st_size <= LOADER_CACHE_MAX) {
+		*ret_size = (size_t)stat.st_size;
+		bytes = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
+	}
+	(void)close(descriptor);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static bool is_string(const char *bytes, size_t size, uint32_t offset)
+{
+	return offset < size && memchr(bytes + offset, '\0', size - offset);
+}
+
 /* The file that ld.so.cache gives for a name: 1 found, 0 not there, -1 in a variant per processor. */
 static int look_in_loader_cache(const char *name, char *path, size_t path_size)
 {
-	const struct loader_cache *cache;
-	void *bytes = NULL;
 	size_t size = 0;
+	const char *bytes = map_loader_cache(&size);
+	const struct loader_cache *cache = (const struct loader_cache *)bytes;
+	const struct loader_cache_entry *entry = (const struct loader_cache_entry *)(cache + 1);
 	int result = 0;
 
-	if (read_file(LOADER_CACHE, LOADER_CACHE_MAX, &bytes, &size) != 0) {
+	if (!bytes) {
 		return 0;
 	}
-	cache = bytes;
-	if (size < sizeof(*cache) || memcmp(cache->magic, LOADER_CACHE_MAGIC, sizeof(cache->magic)) != 0 ||
-	    cache->count > (size - sizeof(*cache)) / sizeof(struct loader_cache_entry)) {
+	if (memcmp(cache->magic, LOADER_CACHE_MAGIC, sizeof(cache->magic)) != 0 ||
+	    cache->count > (size - sizeof(*cache)) / sizeof(*entry)) {
 		goto out;
 	}
-	((char *)bytes)[size] = '\0';
-	for (uint32_t i = 0; i < cache->count; i++) {
-		const struct loader_cache_entry *entry = (const struct loader_cache_entry *)(cache + 1) + i;
-
-		if (entry->flags != LOADER_CACHE_FLAGS || entry->key >= size || entry->value >= size ||
-		    strcmp((char *)bytes + entry->key, name) != 0) {
+	for (uint32_t i = 0; i < cache->count; i++, entry++) {
+		if (entry->flags != LOADER_CACHE_FLAGS || !is_string(bytes, size, entry->key) ||
+		    strcmp(bytes + entry->key, name) != 0) {
 			continue;
 		}
-		result = entry->hwcap ? -1 : 1;
-		if (strlen((char *)bytes + entry->value) >= path_size) {
-			result = -1;
-		} else {
-			strcpy(path, (char *)bytes + entry->value);
+		result = -1;
+		if (!entry->hwcap && is_string(bytes, size, entry->value) &&
+		    strlen(bytes + entry->value) < path_size) {
+			strcpy(path, bytes + entry->value);
+			result = 1;
 		}
 		break;
 	}
 out:
-	free(bytes);
+	(void)munmap((void *)bytes, size);
 	return result;
 }
 
