@@ -22,7 +22,7 @@ $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/tap/options_real
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
 
 bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \

@@ -3,6 +3,7 @@
  * life: the lives of programs, timed from inside the host
  *
  * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub
+ *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
  * same and "life" (their sum's median).
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define FOUR 4
@@ -95,6 +97,33 @@ static void live(void *library, const char *source, int count, const char *const
 	}
 }
 
+/* What any check of so many files costs at least, if it is made the plain way. */
+static int stat_all(int rounds)
+{
+	static char *paths[16384];
+	long long *times = calloc((size_t)rounds, sizeof(*times));
+	char line[4096];
+	size_t count = 0;
+
+	while (count < sizeof(paths) / sizeof(paths[0]) && fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		paths[count++] = strdup(line);
+	}
+	for (int i = 0; i < rounds; i++) {
+		long long start = now();
+
+		for (size_t k = 0; k < count; k++) {
+			struct stat status;
+
+			(void)!stat(paths[k], &status);
+		}
+		times[i] = now() - start;
+	}
+	printf("stat %lld\n", median(times, rounds));
+	free(times);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *source;
@@ -103,6 +132,9 @@ int main(int argc, char **argv)
 	long long(*times)[FOUR];
 	long long *column;
 
+	if (argc == 3 && strcmp(argv[1], "stat") == 0 && atoi(argv[2]) > 0) {
+		return stat_all(atoi(argv[2]));
+	}
 	if (argc < 4 || !(library = dlopen(argv[1], RTLD_LAZY))) {
 		fprintf(stderr, "usage: life LIBRARY KERNEL ROUNDS [OPTION...]\n");
 		return 2;

@@ -1,0 +1,31 @@
+#!/bin/bash
+# needs: nvrtc
+# A kernel of CUB with its hundreds of headers: a hit opens none of them.
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "$1" && pwd)
+eval "$(scripts/nvrtc-env)" || exit 1
+if [ ! -e "$CUDA_INCLUDE/cccl/cub/block/block_reduce.cuh" ] || ! command -v strace >/dev/null; then
+	echo "ok 1 - A hit of a CUB kernel opens no header. # SKIP no CUB headers in $CUDA_INCLUDE/cccl, or no strace"
+	echo "1..1"
+	exit 0
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/nvrtccache-headers.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+kernel=("$NVRTC_LIB/$NVRTC_SONAME" cub 0 -arch=sm_90 "-I$CUDA_INCLUDE/cccl" "-I$CUDA_INCLUDE")
+traced() { # output file
+	strace -f -qq -e trace=open,openat -o "$1" -E LD_PRELOAD="$build/libnvrtccache.so" -E NVRTCCACHE_DIR="$work/cache" \
+		"$build/tests/life" "${kernel[@]}" >/dev/null
+}
+opened() { grep -v O_PATH "$1" | grep -v ENOENT | grep -c "\"$CUDA_INCLUDE/\|\"cccl\|\.cuh\|\.h\""; }
+count() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p"; }
+traced "$work/cold"
+traced "$work/warm"
+bad=0
+check() { # condition number sentence
+	if [ "$1" = 0 ]; then echo "ok $2 - $3"; else echo "not ok $2 - $3"; bad=1; fi
+}
+check "$([ "$(opened "$work/cold")" -gt 300 ]; echo $?)" 1 "A compile of a CUB kernel opens hundreds of headers."
+check "$([ "$(count stores)" = 1 ] && [ "$(count hits_disk)" = 1 ]; echo $?)" 2 "It is kept, and the next process hits."
+check "$([ "$(opened "$work/warm")" = 0 ]; echo $?)" 3 "A hit of a CUB kernel opens no header."
+echo "1..3"
+exit "$bad"
