@@ -2,6 +2,7 @@
 #include "interpose/compile.h"
 
 #include "interpose/environment.h"
+#include "interpose/events.h"
 #include "interpose/identity.h"
 #include "interpose/keep.h"
 #include "interpose/log.h"
@@ -129,6 +130,24 @@ static bool holds(void *context, const void *conditions, size_t size)
 	return false;
 }
 
+/* The directory, then the read-only ones below it, in order (C6). What one of them has is enough. */
+static int look_on_disk(struct attempt *attempt, struct entry **ret_entry)
+{
+	const struct runtime *runtime = runtime_get();
+	int error = runtime->store ? store_get(runtime->store, attempt->key.bytes, holds, attempt, ret_entry) : -ENOENT;
+
+	if (error != 0 && error != -ENOENT && error != -ESTALE) {
+		log_write(LOG_INFO, "look-up failed: error %d", -error);
+		runtime_count_error(error, false);
+	}
+	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
+		int below = store_get(runtime->lower[i], attempt->key.bytes, holds, attempt, ret_entry);
+
+		error = below == 0 || below == -ESTALE ? below : error;
+	}
+	return error;
+}
+
 /* The entry that answers this attempt, with a reference, or NULL. */
 static struct entry *look_up(struct attempt *attempt)
 {
@@ -151,23 +170,14 @@ static struct entry *look_up(struct attempt *attempt)
 		return entry;
 	}
 	digest_key(attempt->spans, attempt->span_count, &attempt->key);
-	if (!runtime->store) {
-		return NULL;
-	}
-	error = store_get(runtime->store, attempt->key.bytes, holds, attempt, &entry);
-	if (error == 0) {
-		if (runtime->memory) {
-			memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
-		}
-		return entry;
+	error = look_on_disk(attempt, &entry);
+	if (error == 0 && runtime->memory) {
+		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
 	}
 	if (error == -ESTALE) {
 		runtime_count(COUNTER_TOTAL_stale, 1);
-	} else if (error != -ENOENT) {
-		log_write(LOG_INFO, "look-up failed: error %d", -error);
-		runtime_count_error(error, false);
 	}
-	return NULL;
+	return error == 0 ? entry : NULL;
 }
 
 /* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
@@ -302,6 +312,10 @@ static int attempt_compile(struct program *program, int option_count, const char
 	} else {
 		result = result_return_code(entry);
 	}
+	events_write(!program->served	    ? "compile"
+		     : attempt->from_memory ? "hit in memory"
+					    : "hit on disk",
+		     program->name, start, runtime_clock(), result);
 	entry_unref(entry);
 	return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/runtime.h"
 
+#include "interpose/events.h"
 #include "interpose/library.h"
 #include "interpose/log.h"
 #include "interpose/pch.h"
@@ -12,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +67,27 @@ static void fork_child(void)
 	counters_fork_child();
 }
 
+/* dir:dir:dir; a ninth and later ones are not searched. */
+static void open_lower(const char *list)
+{
+	while (list && *list && runtime.lower_count < RUNTIME_LOWER_MAX) {
+		size_t size = strcspn(list, ":");
+		char *directory = strndup(list, size);
+		const struct store_options options = {
+		    .directory = directory,
+		    .max_size = runtime.settings.max_size,
+		    .read_only = true,
+		    .shared = runtime.settings.shared,
+		};
+
+		if (size && directory && store_open(&options, &runtime.lower[runtime.lower_count]) == 0) {
+			runtime.lower_count++;
+		}
+		free(directory);
+		list += size + (list[size] == ':');
+	}
+}
+
 static void open_layers(void)
 {
 	const struct store_options options = {
@@ -81,6 +104,8 @@ static void open_layers(void)
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
+	events_open(runtime.settings.trace);
+	open_lower(runtime.settings.lower);
 	if (memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}

@@ -25,9 +25,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define RUNTIME_LOWER_MAX 8
+
 struct runtime {
 	struct settings settings;
 	struct store *store;
+	struct store *lower[RUNTIME_LOWER_MAX]; /* read-only caches below it, in order (C6) */
+	int lower_count;
 	struct memory *memory;
 	bool off;
 	enum counter off_reason;
