@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/flight_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLIGHT_PATH     "v1/flight"
+#define MS              INT64_C(1000000)
+#define SECOND          (1000 * MS)
+#define PAUSE_MIN       (1 * MS)
+#define PAUSE_MAX       (50 * MS)
+#define HOLDER_INTERVAL (250 * MS)
+#define STOPPED_FOR     (2 * SECOND)
+#define NOT_KEPT_FOR    (60 * SECOND)
+#define SLOTS           1024
+#define SLOT_BYTES      64
+
+enum note_state { NOTE_EMPTY, NOTE_FLYING, NOTE_KEPT, NOTE_NOT_KEPT };
+
+struct note {
+	uint64_t tag;
+	uint64_t began;
+	uint64_t ended;
+	uint64_t pid_space; /* of the holder: pids of another mean nothing; 0: not known */
+	uint32_t holder;    /* thread id */
+	uint32_t state;
+};
+
+int64_t flight_clock(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+}
+
+/* Is this number still our description? Hosts close what they do not know, and the number may be theirs by now. */
+static bool is_ours(const struct flight_file *file)
+{
+	struct stat found;
+
+	return file->fd >= 0 && fstat(file->fd, &found) == 0 && found.st_dev == file->device &&
+	       found.st_ino == file->inode && lseek(file->fd, 0, SEEK_CUR) == file->stamp;
+}
+
+/* Locks of these may be of one node only, or take a round trip each. */
+static bool is_network(int fd)
+{
+	/* NFS, SMB, CIFS, SMB2, FUSE, Lustre, GPFS, AFS, kAFS, Coda, NCP, 9P, Ceph, OCFS2, GFS2, BeeGFS, PanFS,
+	 * VirtualBox */
+	static const uint32_t kinds[] = {
+	    0x6969,     0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x0bd00bd0, 0x47504653, 0x5346414f, 0x6b414653,
+	    0x73757245, 0x564c, 0x01021997, 0x00c36400, 0x7461636f, 0x01161970, 0x19830326, 0xaad7aaea, 0x786f4256,
+	};
+	struct statfs found;
+
+	if (fstatfs(fd, &found) < 0) {
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((uint32_t)found.f_type == kinds[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int open_path(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int root = -1;
+	int shard = -1;
+	int fd;
+
+	if (directory_open(directory, true, &root) < 0) {
+		return -1;
+	}
+	fd = TEMP_FAILURE_RETRY(openat(root, FLIGHT_PATH, flags));
+	if (fd < 0 && errno == ENOENT && directory_open_shard(directory, root, key[0], true, &shard) == 0) {
+		close(shard);
+		fd = TEMP_FAILURE_RETRY(openat(root, FLIGHT_PATH, flags | O_CREAT, 0600));
+		if (fd >= 0) {
+			(void)fchmod(fd, directory->shared ? 0660 : 0600);
+		}
+	}
+	close(root);
+	return fd;
+}
+
+/* A host that runs without its standard streams must not write to us as to one of them. */
+static int away_from_streams(int fd)
+{
+	int moved;
+
+	if (fd < 0 || fd > STDERR_FILENO) {
+		return fd;
+	}
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return moved;
+}
+
+static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], struct flight_file *ret)
+{
+	static atomic_uint stamps;
+	struct flight_file file = {.fd = away_from_streams(open_path(directory, key))};
+	struct stat found;
+
+	if (file.fd < 0) {
+		return false;
+	}
+	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
+	if (fstat(file.fd, &found) < 0 || !S_ISREG(found.st_mode) || !directory_trusts(directory, &found) ||
+	    is_network(file.fd) || lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
+		close(file.fd);
+		return false;
+	}
+	file.device = found.st_dev;
+	file.inode = found.st_ino;
+	memcpy(&file.place, key, sizeof(file.place));
+	file.place >>= 2; /* positive as an offset, and so is the next one */
+	memcpy(&file.tag, key + sizeof(file.place), sizeof(file.tag));
+	*ret = file;
+	return true;
+}
+
+static off_t slot_of(const struct flight_file *file)
+{
+	return (off_t)(file->tag % SLOTS * SLOT_BYTES);
+}
+
+/* The note, if it is about this key; an empty one otherwise. */
+static struct note read_note(const struct flight_file *file)
+{
+	struct note note = {0};
+
+	if (TEMP_FAILURE_RETRY(pread(file->fd, &note, sizeof(note), slot_of(file))) != (ssize_t)sizeof(note) ||
+	    note.tag != file->tag) {
+		return (struct note){0};
+	}
+	return note;
+}
+
+static void write_note(const struct flight_file *file, enum note_state state)
+{
+	struct note note = {
+	    .tag = file->tag,
+	    .began = file->began,
+	    .ended = (uint64_t)flight_clock(),
+	    .state = state,
+	};
+	struct rlimit limit;
+	struct stat space;
+
+	/* writing past the limit would raise SIGXFSZ, and that ends a host */
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < SLOTS * SLOT_BYTES) {
+		return;
+	}
+	if (state == NOTE_FLYING && stat("/proc/self/ns/pid", &space) == 0) {
+		note.pid_space = space.st_ino;
+		note.holder = (uint32_t)syscall(SYS_gettid);
+	}
+	(void)!TEMP_FAILURE_RETRY(pwrite(file->fd, &note, sizeof(note), slot_of(file)));
+}
+
+static bool is_fresh(const struct note *note)
+{
+	uint64_t now = (uint64_t)flight_clock();
+
+	return note->state == NOTE_NOT_KEPT && note->ended <= now && now - note->ended < (uint64_t)NOT_KEPT_FOR;
+}
+
+static int lock_call(const struct flight_file *file, int command, struct flock *range)
+{
+	range->l_whence = SEEK_SET;
+	range->l_start = (off_t)file->place;
+	range->l_len = 1;
+	return TEMP_FAILURE_RETRY(fcntl(file->fd, command, range)) < 0 ? -errno : 0;
+}
+
+/* TAKEN, GIVEN_UP (another has it) or NONE. */
+static enum flight_file_state try_lock(struct flight_file *file)
+{
+	struct flock range = {.l_type = F_WRLCK};
+	int rc = lock_call(file, F_OFD_SETLK, &range);
+
+	if (rc == 0) {
+		file->began = (uint64_t)flight_clock();
+		write_note(file, NOTE_FLYING);
+		return FLIGHT_FILE_TAKEN;
+	}
+	return rc == -EAGAIN || rc == -EACCES ? FLIGHT_FILE_GIVEN_UP : FLIGHT_FILE_NONE;
+}
+
+/* The state letter of a thread, '?' where it cannot be known. */
+static char thread_state(uint32_t thread)
+{
+	char path[32];
+	char text[128];
+	const char *name_end;
+	ssize_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/stat", thread);
+	fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+	if (fd < 0) {
+		return '?';
+	}
+	got = TEMP_FAILURE_RETRY(read(fd, text, sizeof(text) - 1));
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end && name_end[1] == ' ' ? name_end[2] : '?';
+}
+
+/* Looks at the holder now and then. True: it has stood still for long, or is no more. */
+struct suspicion {
+	int64_t looked;
+	int64_t stopped; /* since when; 0: it runs */
+};
+
+static bool stands_still(struct suspicion *suspicion, const struct note *note, int64_t now)
+{
+	struct stat space;
+	char state;
+
+	if (now - suspicion->looked < HOLDER_INTERVAL || note->state != NOTE_FLYING || note->pid_space == 0) {
+		return false;
+	}
+	suspicion->looked = now;
+	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino != note->pid_space) {
+		return false;
+	}
+	/* not by /proc, which hidepid= hides */
+	if (kill((pid_t)note->holder, 0) < 0 && errno == ESRCH) {
+		return true;
+	}
+	state = thread_state(note->holder);
+	if (state != 'T' && state != 't') {
+		suspicion->stopped = 0;
+	} else if (suspicion->stopped == 0) {
+		suspicion->stopped = now;
+	}
+	return suspicion->stopped != 0 && now - suspicion->stopped >= STOPPED_FOR;
+}
+
+static void pause_for(int64_t time)
+{
+	struct timespec pause = {.tv_sec = time / SECOND, .tv_nsec = time % SECOND};
+
+	(void)nanosleep(&pause, NULL); /* a signal only makes it shorter */
+}
+
+static int64_t next_pause(int64_t waited, int64_t left)
+{
+	int64_t pause = waited / 8;
+
+	pause = pause < PAUSE_MIN ? PAUSE_MIN : pause > PAUSE_MAX ? PAUSE_MAX : pause;
+	return pause < left ? pause : left;
+}
+
+/* Another has the lock. */
+static enum flight_file_state wait_for_other(struct flight_file *file, int64_t deadline)
+{
+	struct suspicion suspicion = {0};
+	int64_t start = flight_clock();
+	int64_t now = start;
+	uint64_t flight = 0;
+
+	for (;;) {
+		struct flock range = {.l_type = F_WRLCK};
+		struct note note;
+
+		if (!is_ours(file) || lock_call(file, F_OFD_GETLK, &range) < 0) {
+			return FLIGHT_FILE_NONE;
+		}
+		note = read_note(file);
+		if (range.l_type == F_UNLCK) {
+			enum flight_file_state state;
+
+			if (note.state == NOTE_KEPT || is_fresh(&note)) {
+				return note.state == NOTE_KEPT ? FLIGHT_FILE_KEPT : FLIGHT_FILE_NOT_KEPT;
+			}
+			/* the holder said nothing: one of those who wait takes over */
+			state = try_lock(file);
+			if (state != FLIGHT_FILE_GIVEN_UP) {
+				return state;
+			}
+		} else if (note.state == NOTE_FLYING) {
+			if (flight != 0 && note.began != flight) {
+				return FLIGHT_FILE_OVER;
+			}
+			flight = note.began;
+		}
+		if (now >= deadline || stands_still(&suspicion, &note, now)) {
+			return FLIGHT_FILE_GIVEN_UP;
+		}
+		pause_for(next_pause(now - start, deadline - now));
+		now = flight_clock();
+	}
+}
+
+static enum flight_file_state take_opened(struct flight_file *file, int64_t deadline, bool patient)
+{
+	struct note note = read_note(file);
+	enum flight_file_state state;
+
+	if (is_fresh(&note)) {
+		return FLIGHT_FILE_NOT_KEPT;
+	}
+	state = try_lock(file);
+	return state == FLIGHT_FILE_GIVEN_UP && patient ? wait_for_other(file, deadline) : state;
+}
+
+enum flight_file_state flight_file_take(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
+                                        int64_t deadline, bool patient, flight_file_opened *opened, void *context,
+                                        struct flight_file *ret_file)
+{
+	struct flight_file file;
+	enum flight_file_state state;
+
+	if (!open_file(directory, key, &file)) {
+		return FLIGHT_FILE_NONE;
+	}
+	opened(context, &file);
+	state = take_opened(&file, deadline, patient);
+	if (state == FLIGHT_FILE_TAKEN) {
+		*ret_file = file;
+		return state;
+	}
+	flight_file_forget(&file);
+	opened(context, &file);
+	return state;
+}
+
+void flight_file_land(struct flight_file *file, enum flight_file_outcome outcome)
+{
+	struct flock range = {.l_type = F_UNLCK};
+
+	if (is_ours(file)) {
+		if (outcome != FLIGHT_FILE_ENDED_WITHOUT) {
+			write_note(file, outcome == FLIGHT_FILE_ENDED_KEPT ? NOTE_KEPT : NOTE_NOT_KEPT);
+		}
+		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
+		(void)lock_call(file, F_OFD_SETLK, &range);
+		close(file->fd);
+	}
+	file->fd = -1;
+}
+
+void flight_file_forget(struct flight_file *file)
+{
+	if (is_ours(file)) {
+		close(file->fd);
+	}
+	file->fd = -1;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flight_file: one compile of a key at a time over processes (the lower half of cache/flight.h)
+ *
+ * Layout: <directory>/v1/flight. Of every key one byte, chosen by 62 bits of it and far behind the end of the file, is
+ * locked by the process that compiles it (an open-file-description lock). The file's first 64 KiB hold notes, one slot
+ * for many keys: who compiles, and how the last compile ended. Notes are hints: one that was overwritten, torn or
+ * forged costs a wait (bounded) or a compile.
+ *
+ *     free --take--> held, note FLYING --land--> note KEPT or NOT_KEPT, then free
+ *                       \-- holder dies, or gives up: free, note FLYING: whoever waits may take it over
+ *
+ * A waiter takes no lock to see that the flight is over, so many see it at once. It polls: 1 ms at first, then an
+ * eighth of the time waited so far, 50 ms at most. A holder that is stopped for 2 s, or that died while some child has
+ * its descriptor, is waited for no longer (looked up by pid, where both are of one pid namespace and there is /proc).
+ * A note NOT_KEPT counts for a minute: until then nobody waits for that key.
+ *
+ * Calling sequence: flight_file_take(), and if that gave FLIGHT_FILE_TAKEN, flight_file_land().
+ * Errors: whatever is wrong (no directory, not trusted, not writable, no locks, a network file system, whose locks may
+ * be of one node) is FLIGHT_FILE_NONE. Descriptors: one, O_CLOEXEC and never 0, 1 or 2, while a flight is held or
+ * waited for. A host may close it: then the lock is gone, and a descriptor of that number that is not ours any more is
+ * left alone. Fork: a child shares the lock with its parent: flight_file_forget() closes the child's descriptor and
+ * unlocks nothing. Threads: any, each with its own struct. Signals: EINTR is retried. errno is not preserved.
+ */
+#ifndef CACHE_FLIGHT_FILE_H
+#define CACHE_FLIGHT_FILE_H
+
+#include "cache/directory.h"
+
+struct flight_file {
+	int fd; /* -1: none */
+	dev_t device;
+	ino_t inode;
+	off_t stamp;    /* the offset of this very description: tells it from another of the same file */
+	uint64_t place; /* of the key's byte */
+	uint64_t tag;   /* of the key in its note */
+	uint64_t began; /* CLOCK_MONOTONIC, ns: names this flight */
+};
+
+enum flight_file_state {
+	FLIGHT_FILE_NONE,     /* cannot be had */
+	FLIGHT_FILE_TAKEN,    /* this process has it */
+	FLIGHT_FILE_KEPT,     /* another's flight ended and its result was stored */
+	FLIGHT_FILE_NOT_KEPT, /* another's flight ended, and there is nothing to wait for for a while */
+	FLIGHT_FILE_OVER,     /* another's flight ended; a third has it now */
+	FLIGHT_FILE_GIVEN_UP  /* too long, or the holder stands still, or `patient` is false and another has it */
+};
+
+/*
+ * `opened` is called with the struct as soon as it has a descriptor, and again when that is closed (then fd is -1), so
+ * that fork handlers may know. `deadline`: CLOCK_MONOTONIC, ns. The struct has a descriptor only if TAKEN.
+ */
+typedef void flight_file_opened(void *context, const struct flight_file *file);
+enum flight_file_state flight_file_take(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
+                                        int64_t deadline, bool patient, flight_file_opened *opened, void *context,
+                                        struct flight_file *ret_file);
+
+enum flight_file_outcome { FLIGHT_FILE_ENDED_WITHOUT, FLIGHT_FILE_ENDED_KEPT, FLIGHT_FILE_ENDED_NOT_KEPT };
+void flight_file_land(struct flight_file *file, enum flight_file_outcome outcome);
+void flight_file_forget(struct flight_file *file);
+
+int64_t flight_clock(void); /* CLOCK_MONOTONIC, ns */
+
+#endif

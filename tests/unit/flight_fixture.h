@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flight_fixture: a cache directory of its own for each test of flights, and threads that say when they wait
+ *
+ * flight_fixture.directory does not exist at first. A waiter is known to wait when its thread sleeps in the kernel;
+ * that is looked at, not timed.
+ */
+#ifndef TESTS_FLIGHT_FIXTURE_H
+#define TESTS_FLIGHT_FIXTURE_H
+
+#include "cache/flight_file.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	char base[200];
+	char path[220];
+	char file[240]; /* <path>/v1/flight */
+	struct directory directory;
+	int descriptors;
+} flight_fixture;
+
+/* of one shard and one slot of notes */
+static const uint8_t flight_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
+static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
+
+static inline int flight_descriptors(void)
+{
+	DIR *names = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(names)) {
+		count++;
+	}
+	closedir(names);
+	return count;
+}
+
+static inline void flight_set_up(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	(void)snprintf(flight_fixture.base, sizeof(flight_fixture.base), "%s/flight-test-XXXXXX",
+	               parent ? parent : "/tmp");
+	cr_assert_not_null(mkdtemp(flight_fixture.base));
+	(void)snprintf(flight_fixture.path, sizeof(flight_fixture.path), "%s/cache", flight_fixture.base);
+	(void)snprintf(flight_fixture.file, sizeof(flight_fixture.file), "%s/v1/flight", flight_fixture.path);
+	flight_fixture.directory = (struct directory){.path = flight_fixture.path};
+	flight_fixture.descriptors = flight_descriptors();
+}
+
+static inline int flight_remove(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+	(void)found;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static inline void flight_tear_down(void)
+{
+	(void)nftw(flight_fixture.base, flight_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline int64_t flight_far(void)
+{
+	return flight_clock() + INT64_C(100000) * 1000000000;
+}
+
+/* Sleeps it in the kernel? */
+static inline bool flight_sleeps(pid_t thread)
+{
+	char path[64], text[256] = "";
+	int file;
+	const char *end;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0) {
+		return false;
+	}
+	(void)!read(file, text, sizeof(text) - 1);
+	close(file);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+static inline void flight_until_sleeping(const _Atomic pid_t *thread)
+{
+	while (atomic_load(thread) == 0 || !flight_sleeps(atomic_load(thread))) {
+		sched_yield();
+	}
+}
+
+#endif
