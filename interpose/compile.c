@@ -171,11 +171,9 @@ static struct entry *look_up(struct attempt *attempt)
 	}
 	digest_key(attempt->spans, attempt->span_count, &attempt->key);
 	error = look_on_disk(attempt, &entry);
+	attempt->stale = error == -ESTALE;
 	if (error == 0 && runtime->memory) {
 		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
-	}
-	if (error == -ESTALE) {
-		runtime_count(COUNTER_TOTAL_stale, 1);
 	}
 	return error == 0 ? entry : NULL;
 }
@@ -274,6 +272,7 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 	if (!expected) {
 		runtime_count(COUNTER_TOTAL_misses, 1);
+		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
 		keep_result(program, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);
@@ -290,18 +289,45 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	return result;
 }
 
+/*
+ * After a miss: true when all is to be looked at anew (what the key is made of too: the host runs on while we wait).
+ * Nobody waits for a compile with a flow callback, which is host code that may wait for others, or the other way round,
+ * as it may want to stop.
+ */
+static bool wait_for_others(const struct program *program, struct attempt *attempt)
+{
+	const struct settings *settings = &runtime_get()->settings;
+	const struct flight_options options = {
+	    .directory = settings->directory,
+	    .shared = settings->shared,
+	    .read_only = settings->read_only,
+	    .wait_seconds = program->callback || settings->recache ? 0 : settings->wait,
+	};
+
+	return flight_wait(&attempt->flight, &options, attempt->key.bytes);
+}
+
 static int attempt_compile(struct program *program, int option_count, const char *const *options,
 			   struct attempt *attempt)
 {
 	int64_t start = runtime_clock();
-	int reason = describe(program, option_count, options, attempt);
 	struct entry *entry;
 	int result;
 
-	if (reason != 0) {
-		return pass_through(program, option_count, options, (enum counter)(reason - 1));
+	do {
+		int reason;
+
+		attempt_forget_request(attempt);
+		reason = describe(program, option_count, options, attempt);
+		if (reason != 0) {
+			flight_land(&attempt->flight, FLIGHT_ABANDONED);
+			return pass_through(program, option_count, options, (enum counter)(reason - 1));
+		}
+		entry = look_up(attempt);
+	} while (!entry && wait_for_others(program, attempt));
+	if (entry) {
+		flight_land(&attempt->flight, FLIGHT_KEPT);
 	}
-	entry = look_up(attempt);
 	if (!entry || !reachable(program, entry)) {
 		result = compile_for_real(program, option_count, options, attempt, NULL);
 	} else if (program->callback && program->callback(program->payload, NULL) != 0) {

@@ -28,6 +28,7 @@ void attempt_forget_request(struct attempt *attempt)
 
 void attempt_free(struct attempt *attempt)
 {
+	flight_land(&attempt->flight, attempt->outcome);
 	attempt_forget_request(attempt);
 	trace_free(&attempt->trace);
 	free(attempt->cwd);
@@ -174,13 +175,14 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 	return error;
 }
 
-static void store(const struct attempt *attempt, struct entry *entry)
+static void store(struct attempt *attempt, struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
 	int error;
 
 	if (runtime->memory) {
 		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+		attempt->outcome = FLIGHT_KEPT_HERE;
 	}
 	if (!runtime->store) {
 		runtime_count(COUNTER_BYPASSED_no_directory, 1);
@@ -188,6 +190,7 @@ static void store(const struct attempt *attempt, struct entry *entry)
 	}
 	error = store_put(runtime->store, entry);
 	if (error == 0) {
+		attempt->outcome = FLIGHT_KEPT;
 		runtime_count(COUNTER_TOTAL_stores, 1);
 		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
 	} else {
@@ -204,6 +207,7 @@ void keep_result(struct program *program, struct attempt *attempt, int return_co
 	if (program->creation.bytes) {
 		program->findings = scan_text(program->creation.bytes, program->creation.size, &attempt->places);
 	}
+	attempt->outcome = return_code == RESULT_OUT_OF_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
 	reason = refusal(program, attempt, return_code);
 	if (reason != KEPT) {
 		runtime_count((enum counter)reason, 1);

@@ -12,6 +12,7 @@
 #ifndef INTERPOSE_KEEP_H
 #define INTERPOSE_KEEP_H
 
+#include "cache/flight.h"
 #include "interpose/identity.h"
 #include "interpose/program.h"
 #include "keygen/scan.h"
@@ -27,6 +28,9 @@ struct attempt {
 	struct fingerprint fingerprint;
 	struct key key;
 	bool from_memory;
+	bool stale; /* results were there, and none held */
+	struct flight flight;
+	enum flight_outcome outcome; /* of the flight, if there is one */
 	bool watched;
 	struct trace trace;
 	int pch_error; /* what a precompiled header stands for is not known, or not so any more */

@@ -13,6 +13,7 @@ typedef int flow_callback(void *payload, void *reserved);
 /* nvrtcResult values that we give out or compare with. */
 enum nvrtc_result {
 	RESULT_SUCCESS = 0,
+	RESULT_OUT_OF_MEMORY = 1,
 	RESULT_INVALID_INPUT = 3,
 	RESULT_INVALID_PROGRAM = 4,
 	RESULT_INVALID_OPTION = 5,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/runtime.h"
 
+#include "cache/flight.h"
 #include "interpose/events.h"
 #include "interpose/library.h"
 #include "interpose/log.h"

@@ -50,6 +50,7 @@ int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 	X(program)                                                                                                     \
 	X(memory_front)                                                                                                \
 	X(pch)                                                                                                         \
-	X(watch)
+	X(watch)                                                                                                       \
+	X(flight)
 
 #endif

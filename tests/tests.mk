@@ -4,6 +4,7 @@ TEST_TARGETS :=
 
 -include tests/fake/fake.mk
 -include tests/fixtures/loader/loader.mk
+-include tests/fixtures/flight/flight.mk
 -include tests/fixtures/fixtures.mk
 -include tests/apps/apps.mk
 

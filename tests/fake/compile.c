@@ -248,6 +248,9 @@ static nvrtcResult run(struct _nvrtcProgram *program, const struct options *opti
 		front_end_stat("__nv_nvrtc_builtin_header.h", NULL);
 	}
 	sleep_for(options->sleep_ms);
+	if (fakeNvrtcGate != NULL) {
+		fakeNvrtcGate();
+	}
 	program->reached_front_end = true;
 	for (int i = 0; program->flow != NULL && i < 5; i++) {
 		if (program->flow(program->flow_payload, NULL) != 0) {

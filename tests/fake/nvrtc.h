@@ -74,6 +74,9 @@ __attribute__((visibility("default"))) const char *nvrtcGetErrorString(nvrtcResu
 __attribute__((visibility("default"))) int fakeNvrtcCompiles(void);
 __attribute__((visibility("default"))) int fakeNvrtcCallsOf(const char *function);
 
+/* The program's own, if it has one: called in the middle of every compile, unseen by whoever watches the library. */
+__attribute__((weak, visibility("default"))) void fakeNvrtcGate(void);
+
 enum {
 	NVRTC_SUCCESS,
 	NVRTC_OUT_OF_MEMORY,
