@@ -221,12 +221,29 @@ static int open_lock(const struct directory *directory, int root)
 	return lock;
 }
 
-int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
-                   int *ret_lock)
+static uint64_t place_of(const uint8_t key[ENTRY_KEY_BYTES])
 {
-	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	struct timespec pause = {.tv_nsec = LOCK_SLEEP_MIN_US * 1000L};
 	uint64_t place;
+
+	memcpy(&place, key, sizeof(place));
+	return place >> 2; /* below DIRECTORY_LOCK_ACCOUNT */
+}
+
+static int set_range(int lock, uint64_t place, short type)
+{
+	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
+
+	return fcntl(lock, F_OFD_SETLK, &range);
+}
+
+static bool is_held(void)
+{
+	return errno == EAGAIN || errno == EACCES || errno == EINTR;
+}
+
+int directory_lock_place(const struct directory *directory, int root, uint64_t place, unsigned wait_us, int *ret_lock)
+{
+	struct timespec pause = {.tv_nsec = LOCK_SLEEP_MIN_US * 1000L};
 	unsigned waited_us = 0;
 	int lock = open_lock(directory, root);
 
@@ -234,10 +251,8 @@ int directory_lock(const struct directory *directory, int root, const uint8_t ke
 		*ret_lock = -1;
 		return 0;
 	}
-	memcpy(&place, key, sizeof(place));
-	range.l_start = (off_t)(place >> 2); /* positive, and range.l_start + 1 too */
-	while (fcntl(lock, F_OFD_SETLK, &range) < 0) {
-		if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
+	while (set_range(lock, place, F_WRLCK) < 0) {
+		if (!is_held()) {
 			close(lock);
 			*ret_lock = -1;
 			return 0;
@@ -254,6 +269,24 @@ int directory_lock(const struct directory *directory, int root, const uint8_t ke
 	}
 	*ret_lock = lock;
 	return 0;
+}
+
+int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
+                   int *ret_lock)
+{
+	return directory_lock_place(directory, root, place_of(key), wait_us, ret_lock);
+}
+
+bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	return lock < 0 || set_range(lock, place_of(key), F_WRLCK) == 0 || !is_held();
+}
+
+void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	if (lock >= 0) {
+		(void)set_range(lock, place_of(key), F_UNLCK);
+	}
 }
 
 void directory_unlock(int lock)

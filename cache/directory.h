@@ -3,8 +3,8 @@
  * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (DESIGN C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
- * <path>/v1/lock (its bytes are locked, it has none). Directories get mode 0700, or 02770 when shared, whatever the
- * umask is; missing parents of <path> are made with 0700 less the umask.
+ * <path>/v1/lock (its bytes are locked, it has none), <path>/v1/account (see cache/account.h). Directories get mode
+ * 0700, or 02770 when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
  *
  * Trust: nothing is used that another user can write. Alone: owned by us or root, writable by the owner only. Shared:
  * not writable by everybody, and owned by us, by root, or by a group that we are in. An access control list shows in
@@ -52,6 +52,13 @@ void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRE
 int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                    int *ret_lock);
 void directory_unlock(int lock);
+
+/* The same for another byte of that file than a key's, so DIRECTORY_LOCK_ACCOUNT or more. */
+#define DIRECTORY_LOCK_ACCOUNT (UINT64_C(1) << 62)
+int directory_lock_place(const struct directory *directory, int root, uint64_t place, unsigned wait_us, int *ret_lock);
+/* Who holds such a lock takes a key's too, without waiting; false: another has it. Then lets go of that one alone. */
+bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
+void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
 /* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */
 typedef int directory_visit(void *context, int shard, const char *name, bool temporary);

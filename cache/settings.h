@@ -21,7 +21,7 @@
 /* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, TEXT, LEVEL */
 #define SETTINGS(X)                                                                                                    \
 	X(TEXT, directory, "NVRTCCACHE_DIR", NULL, "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)") \
-	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory")                      \
+	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory; 0: none")             \
 	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size cap of the memory front; 0 turns it off") \
 	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                                 \
 	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                                 \

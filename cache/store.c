@@ -3,20 +3,25 @@
  * store: the results of a key in one file
  *
  *   get:  open, judge --> for each result, newest first: header -> key -> conditions sound -> check holds?
- *           |                 | damage                                   no: next      yes: adopt, served
+ *           |                 | damage                                   no: next      yes: adopt, used now, served
  *           |                 v                                          past the last: -ESTALE
  *           |              discard (unless replaced meanwhile): -EBADMSG
  *           `-> -ENOENT, -EPERM
  *   put:  lock of the key --> draft: the new result, then each old sound one that differs --> renamed --> unlock
+ *         --> counted; past the cap: what was used longest ago is removed
  */
 #include "cache/store.h"
 
+#include "cache/account.h"
 #include "cache/directory.h"
 #include "cache/draft.h"
+#include "cache/evict.h"
+#include "cache/recency.h"
 #include "cache/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +33,8 @@ struct store {
 	uint64_t max_size;
 	bool read_only;
 	bool fsync;
+	store_clock *clock;
+	_Atomic uint64_t evictions; /* not yet taken */
 };
 
 int store_open(const struct store_options *options, struct store **ret_store)
@@ -60,6 +67,7 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	store->max_size = options->max_size;
 	store->read_only = options->read_only;
 	store->fsync = options->fsync;
+	store->clock = options->clock ? options->clock : recency_now;
 	*ret_store = store;
 	return 0;
 }
@@ -128,6 +136,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	struct source source = {.file = -1};
 	char path[DIRECTORY_PATH_BYTES];
 	struct stat found = {0};
+	int64_t now = store->read_only ? 0 : store->clock();
 	int root = -1;
 	int rc;
 
@@ -143,11 +152,14 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	if (rc == 0) {
 		rc = source_load(&source);
 	}
-	close(root);
 	if (rc == 0) {
 		rc = find(&source, key, check, context, ret_entry);
 	}
 	source_close(&source);
+	if (rc == 0 && !store->read_only && recency_due(&found, now)) {
+		recency_touch(root, path, &found, now);
+	}
+	close(root);
 	if (rc == -EBADMSG || rc == -EPERM) {
 		discard(store, key, path, &found);
 	}
@@ -164,20 +176,28 @@ static bool same_conditions(const struct entry *a, const struct entry *b)
 	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
 }
 
+/* No file is larger than this. */
+static uint64_t size_limit(const struct store *store)
+{
+	return store->max_size ? store->max_size / 8 : UINT64_MAX;
+}
+
 /* Old results that cannot be read, or find no room, are left behind; only a draft that fails is an error. */
 static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
-                      struct draft *draft)
+                      struct draft *draft, uint64_t *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = store->max_size / 8 < draft->limit ? store->max_size / 8 : draft->limit;
+	uint64_t room = size_limit(store) < draft->limit ? size_limit(store) : draft->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
-	struct stat found;
+	struct stat found = {0};
 	unsigned count = 1;
 	uint64_t offset;
 	int rc = 0;
 
-	if (source_open(&store->directory, shard, name, &found, &source) < 0) {
+	rc = source_open(&store->directory, shard, name, &found, &source);
+	*ret_replaced = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
+	if (rc < 0) {
 		return 0;
 	}
 	for (offset = 0; offset < source.size && count < STORE_RESULTS_MAX && rc == 0; offset += info.total_size) {
@@ -202,7 +222,15 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	return rc;
 }
 
-static int publish(const struct store *store, int shard, const char *name, const struct entry *entry)
+/* What the name stands for after, and how much it stood for before. */
+struct published {
+	int64_t now;
+	uint64_t size;
+	uint64_t replaced;
+};
+
+static int publish(const struct store *store, int shard, const char *name, const struct entry *entry,
+                   struct published *published)
 {
 	struct draft draft;
 	size_t size;
@@ -214,9 +242,12 @@ static int publish(const struct store *store, int shard, const char *name, const
 	}
 	rc = draft_append(&draft, bytes, size);
 	if (rc == 0) {
-		rc = append_old(store, shard, name, entry, &draft);
+		rc = append_old(store, shard, name, entry, &draft, &published->replaced);
 	}
 	if (rc == 0) {
+		published->now = store->clock();
+		published->size = draft.written;
+		recency_mark_file(draft.file, published->now);
 		rc = draft_publish(&draft, name, store->fsync);
 	}
 	if (rc < 0) {
@@ -225,9 +256,19 @@ static int publish(const struct store *store, int shard, const char *name, const
 	return rc;
 }
 
+static void keep_below_cap(struct store *store, int root, const uint8_t *key, const struct published *published)
+{
+	struct evict evict = {&store->directory, root, store->max_size, published->now};
+	struct evict_report report = {0};
+
+	(void)evict_put(&evict, key, published->size, published->replaced, &report);
+	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
+}
+
 int store_put(struct store *store, const struct entry *entry)
 {
 	const struct entry_info *info = entry_info(entry);
+	struct published published = {0};
 	char path[DIRECTORY_PATH_BYTES];
 	int root = -1;
 	int shard = -1;
@@ -240,7 +281,7 @@ int store_put(struct store *store, const struct entry *entry)
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (info->total_size > store->max_size / 8) {
+	if (info->total_size > size_limit(store)) {
 		return -EFBIG;
 	}
 	rc = directory_open(&store->directory, true, &root);
@@ -256,11 +297,48 @@ int store_put(struct store *store, const struct entry *entry)
 	if (directory_lock(&store->directory, root, info->key, LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
 	}
-	rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry);
+	rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry, &published);
 	directory_unlock(lock);
 	close(shard);
+	if (rc == 0) {
+		keep_below_cap(store, root, info->key, &published);
+	}
 	close(root);
 	return rc;
+}
+
+uint64_t store_take_evictions(struct store *store)
+{
+	return atomic_exchange_explicit(&store->evictions, 0, memory_order_relaxed);
+}
+
+int store_prune(struct store *store, struct store_pruned *ret_pruned)
+{
+	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
+	struct evict_report report = {0};
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	if (store->read_only) {
+		return -EROFS;
+	}
+	rc = directory_open(&store->directory, false, &evict.root);
+	if (rc == 0) {
+		rc = evict_all(&evict, &report);
+		close(evict.root);
+	}
+	if (rc < 0 && rc != -ENOENT) {
+		return rc;
+	}
+	*ret_pruned = (struct store_pruned){
+	    .removed = {.entries = report.entries, .bytes = report.bytes, .temporaries = report.temporaries},
+	    .foreign = report.foreign,
+	    .left = {.entries = report.left_entries, .bytes = report.left_bytes},
+	    .failures = report.failures,
+	};
+	return 0;
 }
 
 static int count_file(void *context, int shard, const char *name, bool temporary)
@@ -305,6 +383,17 @@ int store_usage(struct store *store, struct store_usage *ret_usage)
 	return rc;
 }
 
+/* Else the first stores to come would look for what has gone. */
+static void forget_account(const struct store *store)
+{
+	int root = -1;
+
+	if (directory_open(&store->directory, false, &root) == 0) {
+		account_remove(root);
+		close(root);
+	}
+}
+
 int store_clear(struct store *store, struct store_usage *ret_removed)
 {
 	struct store_usage removed = {0};
@@ -318,6 +407,7 @@ int store_clear(struct store *store, struct store_usage *ret_removed)
 	}
 	if (rc == 0) {
 		*ret_removed = removed;
+		forget_account(store);
 	}
 	return rc;
 }

@@ -20,10 +20,13 @@
  * and the next put overwrites it. So is what is no regular file. Results that lie ahead of the damage are still found,
  * and a put keeps the sound ones.
  *
+ * Size: after each put the sum of all files is brought below max_size (cache/evict.h); least recently used goes first.
+ * A hit shows that it used the file at most once an hour (cache/recency.h), and never in a read-only store.
+ *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT is the plain miss.
- * -EPERM: the root or entry is not trusted. -EROFS: read-only by setting. -EFBIG: larger than max_size / 8, or than the
- * process may write (RLIMIT_FSIZE). -ENXIO: no directory configured. -ENOTDIR: the directory's path is a symbolic link
- * (its parents may be) or no directory. -EINVAL: the directory is not absolute.
+ * -EPERM: the root or entry is not trusted. -EROFS: read-only by setting. -EFBIG: larger than max_size / 8 where there
+ * is a cap, or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory configured. -ENOTDIR: the directory's
+ * path is a symbolic link (its parents may be) or no directory. -EINVAL: the directory is not absolute.
  * Threads: any number at once on one store. Fork: no state that a child could inherit wrongly (temporary names carry
  * the present pid). Signals: EINTR is retried. errno is not preserved. umask does not matter (modes are set).
  * Ownership: the entries given out carry one reference for the caller.
@@ -41,12 +44,16 @@
 
 struct store;
 
+/* Nanoseconds of CLOCK_REALTIME, by which use is judged; tests have their own. */
+typedef int64_t store_clock(void);
+
 struct store_options {
 	const char *directory; /* absolute; copied; NULL: every call returns -ENXIO */
-	uint64_t max_size;
+	uint64_t max_size;     /* 0: no cap */
 	bool read_only;
 	bool shared;
 	bool fsync;
+	store_clock *clock; /* NULL: the system's */
 };
 
 /* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
@@ -65,10 +72,12 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 
 /*
  * Publishes a result. Results of the same key that are already there stay behind it, newest first, except one with the
- * same conditions' bytes (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum. Two processes
- * that put at the same time may lose one another's result only where the file system has no locks.
+ * same conditions' bytes (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
+ * 0). Two processes that put at the same time may lose one another's result only where the file system has no locks.
  */
 int store_put(struct store *store, const struct entry *entry);
+/* How many entries were evicted by store_put() since this was asked last. */
+uint64_t store_take_evictions(struct store *store);
 
 /* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; walks the directory (for
  * the command, not for hosts). */
@@ -79,6 +88,16 @@ struct store_usage {
 	uint64_t temporaries;
 };
 int store_usage(struct store *store, struct store_usage *ret_usage);
+
+/* For the command: removes stale temporaries, and what was used longest ago until the size is below max_size. A missing
+ * directory has nothing to remove. -EAGAIN: another process keeps the lock. */
+struct store_pruned {
+	struct store_usage removed; /* bytes: of foreign files too */
+	struct store_usage left;    /* temporaries are not counted there, but their bytes are */
+	uint64_t foreign;           /* files in shards that are none of ours, removed */
+	uint64_t failures;          /* files that could not be removed */
+};
+int store_prune(struct store *store, struct store_pruned *ret_pruned);
 
 /* Removes every entry and temporary (not the counters). Files that vanish meanwhile are fine. An error: what could be
  * removed is. */

@@ -23,6 +23,7 @@ enum exit_status {
 #define COMMANDS(X)                                                                                        \
 	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached") \
 	X(stats, "[--json] [--zero]", "show how often what happened, and what the cache holds")            \
+	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")            \
 	X(clear, "", "remove every result from the cache directory")                                       \
 	X(config, "", "show the settings in effect")                                                       \
 	X(help, "[command]", "show this text, or that of a command")

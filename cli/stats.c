@@ -84,7 +84,8 @@ static void print_table(const struct settings *settings, const struct store_usag
 
 	printf(ROW "%s\n", "Directory", settings->directory);
 	print_count("Entries", usage->entries);
-	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text), console_bytes(settings->max_size, cap));
+	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
+	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
 	if (settings->max_size != 0)
 		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
 	putchar('\n');

@@ -192,6 +192,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 	if (error == 0) {
 		attempt->outcome = FLIGHT_KEPT;
 		runtime_count(COUNTER_TOTAL_stores, 1);
+		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
 	} else {
 		runtime_count_error(error, true);

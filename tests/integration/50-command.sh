@@ -47,7 +47,7 @@ plant() {
 
 overview_names_every_command() {
 	command_gives 0 help && silent_err || return
-	for name in run stats clear config help; do out_has "^  $name +[a-z]" || return; done
+	for name in run stats prune clear config help; do out_has "^  $name +[a-z]" || return; done
 	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
 	cp "$tmp/out" "$tmp/overview"
 	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview"
@@ -55,7 +55,7 @@ overview_names_every_command() {
 check "The overview names every command and variable." overview_names_every_command
 
 every_command_has_help() {
-	for name in run stats clear config help; do
+	for name in run stats prune clear config help; do
 		command_gives 0 "$name" --help && silent_err && out_has "^usage: nvrtccache $name" || return
 		cp "$tmp/out" "$tmp/direct"
 		command_gives 0 help "$name" && cmp "$tmp/out" "$tmp/direct" || return
@@ -76,7 +76,7 @@ bad_words() {
 		command_gives 2 --bogus && err_has "unknown option '--bogus'" &&
 		command_gives 2 help bogus && err_has "unknown command 'bogus'" &&
 		command_gives 2 help stats clear && err_has 'one argument' || return
-	for name in run stats clear config; do
+	for name in run stats prune clear config; do
 		command_gives 2 "$name" --bogus && [ ! -s "$tmp/out" ] && err_has "'--bogus'" || return
 	done
 	for name in stats clear config; do
@@ -151,6 +151,42 @@ clear_removes() {
 		command_gives 0 clear && out_has '^Removed 0 entries'
 }
 check "clear removes every entry and says how many." clear_removes
+
+# The i-th planted file was used i hours ago.
+age_planted() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		touch -d "$i hours ago" "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")"
+	done
+}
+
+prune_removes() {
+	fresh_cache
+	plant 8
+	age_planted 8
+	touch -d "2 hours ago" "$NVRTCCACHE_DIR/v1/00/tmp.1.1"
+	command_gives 0 prune && silent_err && out_has "^Removed 0 entries, 1 stale temporary file \(.* from $NVRTCCACHE_DIR\$" &&
+		out_has '^8 entries left, 7\.8 KiB of 5\.0 GiB$' &&
+		command_gives 0 prune --max-size 3000 && silent_err && out_has '^Removed 5 entries \(4\.9 KiB\)' &&
+		out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' && [ "$(entries)" -eq 3 ] &&
+		for i in 0 1 2; do [ -e "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")" ] || return; done
+}
+check "prune removes what was used longest ago, down to the size, and stale files." prune_removes
+
+prune_without_cap() {
+	NVRTCCACHE_MAX_SIZE=0 command_gives 0 prune && out_has '^3 entries left, 2\.9 KiB of no limit$' &&
+		NVRTCCACHE_MAX_SIZE=0 command_gives 0 stats && out_has '^Size +2\.9 KiB of no limit$' &&
+		NVRTCCACHE_MAX_SIZE=2000 command_gives 0 prune && out_has '^Removed 1 entry' && [ "$(entries)" -eq 2 ]
+}
+check "prune and stats know a cache without a cap." prune_without_cap
+
+prune_refuses() {
+	command_gives 2 prune --max-size much && err_has "bad size 'much'" && command_gives 2 prune now &&
+		NVRTCCACHE_READONLY=1 command_gives 1 prune --max-size 1 && err_has NVRTCCACHE_READONLY && [ "$(entries)" -eq 2 ] || return
+	fresh_cache
+	command_gives 0 prune && out_has '^Removed 0 entries' && [ ! -e "$NVRTCCACHE_DIR" ]
+}
+check "prune refuses what it cannot do, and makes no directory." prune_refuses
 
 clear_read_only() {
 	fresh_cache

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/account.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define ACCOUNT_PATH   "v1/account"
+#define ACCOUNT_MAGIC  "NVCACCNT"
+#define ACCOUNT_FORMAT 1
+#define SUMMED_AT      offsetof(struct account_page, format)
+
+static size_t page_size(uint32_t count)
+{
+	return offsetof(struct account_page, records) + count * sizeof(struct account_record);
+}
+
+static uint64_t checksum_of(const struct account_page *page)
+{
+	return XXH3_64bits((const char *)page + SUMMED_AT, page_size(page->count) - SUMMED_AT);
+}
+
+static bool is_sound(const struct account_page *page, size_t size)
+{
+	return size >= page_size(0) && memcmp(page->magic, ACCOUNT_MAGIC, sizeof(page->magic)) == 0 &&
+	       page->format == ACCOUNT_FORMAT && page->count <= ACCOUNT_RECORDS && size >= page_size(page->count) &&
+	       page->checksum == checksum_of(page);
+}
+
+static int open_file(const struct directory *directory, int root, int flags, int *ret_file)
+{
+	struct stat found;
+	int file = TEMP_FAILURE_RETRY(
+	    openat(root, ACCOUNT_PATH, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0600));
+
+	if (file < 0) {
+		return -errno;
+	}
+	if (fstat(file, &found) < 0 || !S_ISREG(found.st_mode) || !directory_trusts(directory, &found)) {
+		close(file);
+		return -EPERM;
+	}
+	if (flags & O_CREAT) {
+		(void)fchmod(file, directory->shared ? 0660 : 0600);
+	}
+	*ret_file = file;
+	return 0;
+}
+
+/* What stands there and is of no use (another user's, a link, a directory) is removed, where the system lets us. */
+static int open_or_make(const struct directory *directory, int root, int *ret_file)
+{
+	int rc = open_file(directory, root, 0, ret_file);
+
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+	case ELOOP:
+	case EISDIR:
+	case ENXIO:
+		if (unlinkat(root, ACCOUNT_PATH, 0) < 0 && errno == EISDIR) {
+			(void)unlinkat(root, ACCOUNT_PATH, AT_REMOVEDIR);
+		}
+		break;
+	case ENOENT:
+		break;
+	default:
+		return rc;
+	}
+	return open_file(directory, root, O_CREAT | O_EXCL, ret_file);
+}
+
+static ssize_t read_page(int file, struct account_page *page)
+{
+	size_t done = 0;
+
+	while (done < sizeof(*page)) {
+		ssize_t got = TEMP_FAILURE_RETRY(pread(file, (char *)page + done, sizeof(*page) - done, (off_t)done));
+
+		if (got < 0) {
+			return -errno;
+		}
+		if (got == 0) {
+			break;
+		}
+		done += (size_t)got;
+		if (done >= page_size(0) && page->count <= ACCOUNT_RECORDS && done >= page_size(page->count)) {
+			break;
+		}
+	}
+	return (ssize_t)done;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One look into v1 tells which shards exist; the others are empty. The cursor: where no account can be written, every
+ * store begins anew, and not always with the same shards. */
+static int begin_anew(int root, struct account_page *page)
+{
+	struct timespec now = {0};
+	int place = TEMP_FAILURE_RETRY(openat(root, "v1", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	struct dirent *found;
+	DIR *names;
+
+	if (place < 0) {
+		return -errno;
+	}
+	names = fdopendir(place);
+	if (!names) {
+		close(place);
+		return -ENOMEM;
+	}
+	memset(page, 0, sizeof(*page));
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	page->cursor = (uint32_t)now.tv_nsec / 1000;
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		page->shards[i].known = 1;
+	}
+	while ((found = readdir(names)) != NULL) {
+		const char *name = found->d_name;
+
+		if (digit(name[0]) >= 0 && digit(name[1]) >= 0 && name[2] == '\0') {
+			page->shards[digit(name[0]) * 16 + digit(name[1])].known = 0;
+		}
+	}
+	closedir(names);
+	return 0;
+}
+
+int account_load(const struct directory *directory, int root, struct account **ret_account)
+{
+	struct account *account = malloc(sizeof(*account));
+	ssize_t got = 0;
+	int rc = 0;
+
+	if (!account) {
+		return -ENOMEM;
+	}
+	account->newest = -1;
+	account->file = -1;
+	if (open_or_make(directory, root, &account->file) == 0) {
+		got = read_page(account->file, &account->page);
+	}
+	if (got < 0 || !is_sound(&account->page, (size_t)got)) {
+		rc = begin_anew(root, &account->page);
+	}
+	if (rc < 0) {
+		account_free(account);
+		return rc;
+	}
+	*ret_account = account;
+	return 0;
+}
+
+int account_save(struct account *account)
+{
+	struct account_page *page = &account->page;
+	size_t size = page_size(page->count);
+	struct rlimit limit;
+	size_t done = 0;
+
+	if (account->file < 0) {
+		return -EBADF;
+	}
+	/* writing past the limit would raise SIGXFSZ, and that ends a host */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) {
+		return -EFBIG;
+	}
+	memcpy(page->magic, ACCOUNT_MAGIC, sizeof(page->magic));
+	page->format = ACCOUNT_FORMAT;
+	page->checksum = checksum_of(page);
+	while (done < size) {
+		ssize_t put = TEMP_FAILURE_RETRY(pwrite(account->file, (char *)page + done, size - done, (off_t)done));
+
+		if (put <= 0) {
+			return put < 0 ? -errno : -EIO;
+		}
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+void account_free(struct account *account)
+{
+	if (account) {
+		if (account->file >= 0) {
+			close(account->file);
+		}
+		free(account);
+	}
+}
+
+void account_remove(int root)
+{
+	(void)unlinkat(root, ACCOUNT_PATH, 0);
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+uint64_t account_total(const struct account *account, unsigned *ret_unknown)
+{
+	const struct account_shard *shards = account->page.shards;
+	uint64_t bytes = 0;
+	unsigned filled = 0;
+	unsigned unknown = 0;
+
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		unknown += !shards[i].known;
+		filled += shards[i].known && shards[i].bytes > 0;
+		bytes = add_saturated(bytes, shards[i].known ? shards[i].bytes : 0);
+	}
+	*ret_unknown = unknown;
+	return filled ? add_saturated(bytes, bytes / filled * unknown) : bytes;
+}
+
+int account_find(const struct account *account, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	for (uint32_t i = 0; i < account->page.count; i++) {
+		if (memcmp(account->page.records[i].key, key, ENTRY_KEY_BYTES) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* There is at least one record. */
+static int newest(struct account *account)
+{
+	const struct account_record *records = account->page.records;
+
+	if (account->newest < 0) {
+		account->newest = 0;
+		for (uint32_t i = 1; i < account->page.count; i++) {
+			account->newest = records[i].used > records[account->newest].used ? (int)i : account->newest;
+		}
+	}
+	return account->newest;
+}
+
+/* Where there is no room, the one used last has to give way, or this one if that is it. */
+static void note(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	struct account_record *records = account->page.records;
+	uint32_t at = account->page.count;
+
+	if (at == ACCOUNT_RECORDS) {
+		at = (uint32_t)newest(account);
+		if (records[at].used <= used) {
+			return;
+		}
+	} else {
+		account->page.count++;
+	}
+	memcpy(records[at].key, key, ENTRY_KEY_BYTES);
+	records[at].used = used;
+	records[at].size = size;
+	account->newest = -1;
+}
+
+static void drop(struct account *account, size_t index)
+{
+	account->page.records[index] = account->page.records[--account->page.count];
+	account->newest = -1;
+}
+
+void account_forget(struct account *account, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	int index = account_find(account, key);
+
+	if (index >= 0) {
+		drop(account, (size_t)index);
+	}
+}
+
+static uint64_t subtract_saturated(uint64_t a, uint64_t b)
+{
+	return b > a ? 0 : a - b;
+}
+
+void account_put(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+                 int64_t used)
+{
+	struct account_shard *shard = &account->page.shards[key[0]];
+
+	account_forget(account, key);
+	shard->bytes = add_saturated(subtract_saturated(shard->bytes, replaced), size);
+	shard->files += replaced == 0;
+	note(account, key, size, used);
+}
+
+void account_subtract(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
+{
+	struct account_shard *shard = &account->page.shards[key[0]];
+
+	shard->bytes = subtract_saturated(shard->bytes, size);
+	shard->files -= shard->files > 0;
+	account_forget(account, key);
+}
+
+void account_begin_shard(struct account *account, unsigned shard)
+{
+	account->page.shards[shard] = (struct account_shard){.known = 1};
+	for (size_t i = account->page.count; i-- > 0;) {
+		if (account->page.records[i].key[0] == shard) {
+			drop(account, i);
+		}
+	}
+}
+
+void account_count(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	struct account_shard *shard = &account->page.shards[key[0]];
+
+	shard->bytes = add_saturated(shard->bytes, size);
+	shard->files++;
+	note(account, key, size, used);
+}
+
+void account_count_other(struct account *account, unsigned shard, uint64_t size)
+{
+	account->page.shards[shard].bytes = add_saturated(account->page.shards[shard].bytes, size);
+}
+
+int account_oldest(const struct account *account, uint64_t size_max)
+{
+	const struct account_record *records = account->page.records;
+	int oldest = -1;
+
+	for (uint32_t i = 0; i < account->page.count; i++) {
+		if (records[i].size > size_max) {
+			return (int)i;
+		}
+		oldest = oldest < 0 || records[i].used < records[oldest].used ? (int)i : oldest;
+	}
+	return oldest;
+}
+
+void account_set_used(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], int64_t used)
+{
+	int index = account_find(account, key);
+
+	if (index >= 0) {
+		account->page.records[index].used = used;
+		account->newest = -1;
+	}
+}

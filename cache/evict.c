@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evict: one store's share of the work
+ *
+ *   lock --> load account --> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
+ *                                                              |                                    |
+ *   unlock <-- save account <------- no ------- past the cap? <+------------------------------------'
+ *                   ^                                |yes
+ *                   |                                v
+ *                   |           oldest record --> look at its file --same--> used within the hour? --no--> remove
+ *                   |                 ^               |other, gone              |yes: spare, mark            |
+ *                   |                 `---------------+-------------------------'                            |
+ *                   `--- below the cap, nothing left, or too many failures <---------------------------------'
+ */
+#include "cache/evict.h"
+
+#include "cache/account.h"
+#include "cache/recency.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_US     200000
+#define LOCK_WAIT_ALL_US 2000000
+#define SCANS_MAX        2
+#define MINUTE_NS        (RECENCY_PERIOD_NS / 60)
+#define BATCH            64
+
+enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FAILED };
+
+struct work {
+	const struct evict *evict;
+	struct account *account;
+	int lock;
+	struct evict_report report;
+};
+
+/* Every entry of the directory, for evict_all(). */
+struct list {
+	struct account_record *records;
+	size_t count;
+	size_t room;
+	bool failed;
+};
+
+static uint64_t size_limit(const struct evict *evict)
+{
+	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
+}
+
+static int hex_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_name(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	ret_key[0] = (uint8_t)shard;
+	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
+		int high = hex_value(name[0]);
+		int low = high < 0 ? -1 : hex_value(name[1]);
+
+		if (low < 0) {
+			return false;
+		}
+		ret_key[i] = (uint8_t)(high << 4 | low);
+	}
+	return *name == '\0';
+}
+
+static bool is_stale(const char *name, const struct stat *found, int64_t now)
+{
+	int64_t age = now - recency_of(found);
+	char *end;
+	long pid = strtol(name + 4, &end, 10);
+
+	if (age >= RECENCY_PERIOD_NS) {
+		return true;
+	}
+	return age >= MINUTE_NS && *end == '.' && pid > 0 && pid == (pid_t)pid && kill((pid_t)pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
+static void keep_in_list(struct list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	if (list->count == list->room) {
+		size_t room = list->room ? list->room * 2 : 1024;
+		void *grown = reallocarray(list->records, room, sizeof(*list->records));
+
+		if (!grown) {
+			list->failed = true;
+			return;
+		}
+		list->records = grown;
+		list->room = room;
+	}
+	memcpy(list->records[list->count].key, key, ENTRY_KEY_BYTES);
+	list->records[list->count].used = used;
+	list->records[list->count++].size = size;
+}
+
+/* Returns whether the file, no entry, was removed. */
+static bool sweep(struct work *work, int at, const char *name, const struct stat *found, bool over)
+{
+	bool temporary = strncmp(name, "tmp.", 4) == 0;
+	bool goes;
+
+	if (temporary) {
+		goes = is_stale(name, found, work->evict->now);
+	} else {
+		goes =
+		    over && strncmp(name, ".nfs", 4) != 0 && work->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
+	}
+	if (!goes) {
+		return false;
+	}
+	if (unlinkat(at, name, 0) < 0) {
+		work->report.failures += errno != ENOENT;
+		return errno == ENOENT;
+	}
+	*(temporary ? &work->report.temporaries : &work->report.foreign) += 1;
+	work->report.bytes += (uint64_t)found->st_size;
+	return true;
+}
+
+static void scan_file(struct work *work, int at, unsigned shard, const char *name, bool over, struct list *list)
+{
+	int64_t now = work->evict->now;
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct stat found;
+	int64_t used;
+
+	if (fstatat(at, name, &found, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(found.st_mode)) {
+		return;
+	}
+	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
+		if (!sweep(work, at, name, &found, over)) {
+			account_count_other(work->account, shard, (uint64_t)found.st_size);
+		}
+		return;
+	}
+	used = recency_of(&found);
+	if (recency_ahead(used, now)) {
+		recency_touch(at, name, &found, now);
+		used = now;
+	}
+	account_count(work->account, key, (uint64_t)found.st_size, used);
+	if (list) {
+		keep_in_list(list, key, (uint64_t)found.st_size, used);
+	}
+}
+
+/* A shard that cannot be read keeps what is known of it. */
+static void scan(struct work *work, unsigned shard, bool over, struct list *list)
+{
+	struct dirent *found;
+	int place = -1;
+	int rc = directory_open_shard(work->evict->directory, work->evict->root, shard, false, &place);
+	DIR *names = rc == 0 ? fdopendir(place) : NULL;
+
+	work->account->page.stores = 0;
+	if (!names) {
+		if (rc == 0) {
+			close(place);
+		}
+		if (rc == -ENOENT) {
+			account_begin_shard(work->account, shard);
+		}
+		work->account->page.shards[shard].known = 1;
+		return;
+	}
+	account_begin_shard(work->account, shard);
+	while ((found = readdir(names)) != NULL) {
+		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
+			scan_file(work, dirfd(names), shard, found->d_name, over, list);
+		}
+	}
+	closedir(names);
+}
+
+static unsigned next_shard(struct account *account, bool unknown)
+{
+	unsigned shard;
+
+	do {
+		shard = account->page.cursor++ % DIRECTORY_SHARDS;
+	} while (unknown && account->page.shards[shard].known);
+	return shard;
+}
+
+static bool is_over(const struct work *work)
+{
+	unsigned unknown;
+
+	return work->evict->max_size && account_total(work->account, &unknown) > work->evict->max_size;
+}
+
+/* Is the next shard's turn? The more files it has, the more stores must pay for it. */
+static bool scan_is_due(const struct account *account, bool over)
+{
+	uint64_t files = account->page.shards[account->page.cursor % DIRECTORY_SHARDS].files;
+
+	return over ? account->page.stores * UINT64_C(16) >= files : account->page.stores * UINT64_C(8) >= 64 + files;
+}
+
+static unsigned scan_some(struct work *work)
+{
+	struct account *account = work->account;
+	unsigned scans = 0;
+	unsigned unknown;
+
+	for (; scans < SCANS_MAX; scans++) {
+		(void)account_total(account, &unknown);
+		if (unknown == 0 && !scan_is_due(account, is_over(work))) {
+			break;
+		}
+		scan(work, next_shard(account, unknown != 0), is_over(work), NULL);
+	}
+	return scans;
+}
+
+/* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
+static enum outcome remove_file(const struct work *work, const struct account_record *record, const char *path,
+                                bool spare, struct stat *ret_found)
+{
+	int root = work->evict->root;
+	bool recent = work->evict->now - record->used < RECENCY_PERIOD_NS;
+
+	if (fstatat(root, path, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT || errno == ENOTDIR ? GONE : FAILED;
+	}
+	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size ||
+	    recency_of(ret_found) != record->used) {
+		return OTHER;
+	}
+	if (spare && recent && !recency_marked(ret_found)) {
+		return SPARED;
+	}
+	if (unlinkat(root, path, 0) < 0) {
+		return errno == ENOENT ? GONE : FAILED;
+	}
+	return REMOVED;
+}
+
+/* Settles one entry, whose record in the account may change or go. */
+static enum outcome settle(struct work *work, const struct account_record *record, bool spare)
+{
+	struct account *account = work->account;
+	char path[DIRECTORY_PATH_BYTES];
+	struct stat found;
+	enum outcome outcome = BUSY;
+
+	directory_entry_path(record->key, path);
+	if (directory_lock_too(work->lock, record->key)) {
+		outcome = remove_file(work, record, path, spare, &found);
+		directory_unlock_only(work->lock, record->key);
+	}
+	switch (outcome) {
+	case REMOVED:
+		work->report.entries++;
+		work->report.bytes += record->size;
+		account_subtract(account, record->key, record->size);
+		break;
+	case GONE:
+		if (account_find(account, record->key) >= 0) {
+			account_subtract(account, record->key, record->size);
+		}
+		break;
+	case OTHER:
+		if (account_find(account, record->key) >= 0) {
+			account_subtract(account, record->key, record->size);
+			account_count(account, record->key, (uint64_t)found.st_size, recency_of(&found));
+		}
+		break;
+	case SPARED:
+		account_set_used(account, record->key, recency_mark(work->evict->root, path, &found, work->evict->now));
+		break;
+	case BUSY: /* somebody is putting there */
+		account_set_used(account, record->key, work->evict->now);
+		break;
+	case FAILED:
+		work->report.failures++;
+		account_forget(account, record->key);
+		break;
+	}
+	return outcome;
+}
+
+/* The oldest of those that were looked at in vain. */
+struct fallback {
+	bool is_there;
+	struct account_record record;
+};
+
+static void keep_fallback(const struct account *account, const uint8_t key[ENTRY_KEY_BYTES], struct fallback *fallback)
+{
+	int index = account_find(account, key);
+
+	if (index >= 0 && (!fallback->is_there || account->page.records[index].used < fallback->record.used)) {
+		fallback->is_there = true;
+		fallback->record = account->page.records[index];
+	}
+}
+
+static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uint64_t bytes_max, unsigned scans)
+{
+	struct account *account = work->account;
+	struct fallback fallback = {.is_there = false};
+	unsigned checks = EVICT_CHECKS;
+	struct account_record record;
+	enum outcome outcome;
+
+	while (is_over(work) && work->report.bytes < bytes_max && work->report.failures < EVICT_FAILURES) {
+		int index = account_oldest(account, size_limit(work->evict));
+
+		if (checks == 0 && !fallback.is_there) {
+			break;
+		}
+		if (index < 0 || memcmp(account->page.records[index].key, key, ENTRY_KEY_BYTES) == 0) {
+			if (scans++ >= SCANS_MAX) {
+				break;
+			}
+			scan(work, next_shard(account, false), true, NULL);
+			continue;
+		}
+		record = checks > 0 ? account->page.records[index] : fallback.record;
+		outcome = settle(work, &record, checks > 0);
+		if (outcome == REMOVED) {
+			checks = EVICT_CHECKS;
+			fallback.is_there = false;
+		} else if (checks > 0) {
+			checks--;
+			keep_fallback(account, record.key, &fallback);
+		} else {
+			fallback.is_there = false;
+		}
+	}
+}
+
+static int begin(struct work *work, unsigned wait_us)
+{
+	const struct evict *evict = work->evict;
+	int rc = directory_lock_place(evict->directory, evict->root, DIRECTORY_LOCK_ACCOUNT, wait_us, &work->lock);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = account_load(evict->directory, evict->root, &work->account);
+	if (rc < 0) {
+		directory_unlock(work->lock);
+	}
+	return rc;
+}
+
+static int end(struct work *work)
+{
+	int rc = account_save(work->account);
+
+	account_free(work->account);
+	directory_unlock(work->lock);
+	return rc;
+}
+
+int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+              struct evict_report *ret_report)
+{
+	struct work work = {.evict = evict};
+	uint64_t bytes_max = UINT64_MAX;
+	unsigned unknown;
+	unsigned scans;
+	int rc = begin(&work, LOCK_WAIT_US);
+
+	if (rc < 0) {
+		return rc;
+	}
+	account_put(work.account, key, size, replaced, recency_stamp(evict->now));
+	work.account->page.stores++;
+	scans = scan_some(&work);
+	(void)account_total(work.account, &unknown);
+	if (unknown > 0) { /* the sum is a guess */
+		bytes_max = work.report.bytes + 2 * size;
+	}
+	make_room(&work, key, bytes_max, scans);
+	rc = end(&work);
+	*ret_report = work.report;
+	return rc;
+}
+
+/* Those too large for the cap come first. */
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct account_record *left = a;
+	const struct account_record *right = b;
+	const uint64_t *limit = context;
+	int small = (left->size <= *limit) - (right->size <= *limit);
+
+	return small ? small : (left->used > right->used) - (left->used < right->used);
+}
+
+/* By a sum of its own: where the account cannot be written, this works as well. */
+static int remove_listed(struct work *work, const struct list *list, uint64_t bytes)
+{
+	uint64_t removed = work->report.bytes;
+	uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
+	size_t i = 0;
+	int rc = 0;
+
+	while (rc == 0 && i < list->count && bytes - (work->report.bytes - removed) > cap) {
+		rc = begin(work, LOCK_WAIT_ALL_US);
+		for (unsigned batch = 0; rc == 0 && batch < BATCH && i < list->count; batch++, i++) {
+			if (bytes - (work->report.bytes - removed) <= cap) {
+				break;
+			}
+			if (settle(work, &list->records[i], false) == GONE) {
+				bytes -= list->records[i].size;
+			}
+		}
+		if (rc == 0) {
+			(void)end(work);
+		}
+	}
+	work->report.left_bytes = bytes - (work->report.bytes - removed);
+	return rc;
+}
+
+int evict_all(const struct evict *evict, struct evict_report *ret_report)
+{
+	struct work work = {.evict = evict};
+	struct list list = {.records = NULL};
+	uint64_t limit = size_limit(evict);
+	uint64_t entries = 0;
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
+		rc = begin(&work, LOCK_WAIT_ALL_US);
+		if (rc == 0) {
+			scan(&work, shard, is_over(&work), &list);
+			bytes += work.account->page.shards[shard].bytes;
+			entries += work.account->page.shards[shard].files;
+			(void)end(&work);
+		}
+	}
+	if (rc == 0 && list.failed) {
+		rc = -ENOMEM;
+	}
+	if (rc == 0) {
+		if (list.count > 0) {
+			qsort_r(list.records, list.count, sizeof(*list.records), compare, &limit);
+		}
+		rc = remove_listed(&work, &list, bytes);
+	}
+	free(list.records);
+	work.report.left_entries = entries - work.report.entries;
+	*ret_report = work.report;
+	return rc == -ENOENT ? 0 : rc; /* nothing was ever stored */
+}

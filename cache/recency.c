@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/recency.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define GRAIN_NS  1000
+#define MARK_NS   1
+
+int64_t recency_now(void)
+{
+	struct timespec now = {0};
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+	if (time.tv_sec > INT64_MAX / SECOND_NS - 1) {
+		return INT64_MAX;
+	}
+	return time.tv_sec < 0 ? 0 : (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
+}
+
+int64_t recency_of(const struct stat *found)
+{
+	int64_t accessed = nanoseconds(found->st_atim);
+	int64_t written = nanoseconds(found->st_mtim);
+
+	return accessed > written ? accessed : written;
+}
+
+bool recency_marked(const struct stat *found)
+{
+	return found->st_atim.tv_nsec % GRAIN_NS == MARK_NS;
+}
+
+bool recency_ahead(int64_t used, int64_t now)
+{
+	return used - RECENCY_PERIOD_NS > now;
+}
+
+bool recency_due(const struct stat *found, int64_t now)
+{
+	int64_t used = recency_of(found);
+
+	return recency_marked(found) || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
+}
+
+static void fill(struct timespec times[2], int64_t now, int mark)
+{
+	int64_t stamp = now - now % GRAIN_NS + mark;
+
+	times[0] = (struct timespec){.tv_sec = (time_t)(stamp / SECOND_NS), .tv_nsec = (long)(stamp % SECOND_NS)};
+	times[1] = (struct timespec){.tv_nsec = UTIME_OMIT};
+}
+
+static void set(int at, const char *path, const struct stat *found, int64_t now, int mark)
+{
+	bool written_ahead = recency_ahead(nanoseconds(found->st_mtim), now);
+	struct timespec times[2];
+
+	fill(times, now, mark);
+	if (written_ahead || (utimensat(at, path, times, AT_SYMLINK_NOFOLLOW) < 0 && errno == EPERM)) {
+		(void)utimensat(at, path, NULL, AT_SYMLINK_NOFOLLOW);
+	}
+}
+
+void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
+{
+	set(at, path, found, now, 0);
+}
+
+int64_t recency_stamp(int64_t now)
+{
+	return now - now % GRAIN_NS + MARK_NS;
+}
+
+int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now)
+{
+	set(at, path, found, now, MARK_NS);
+	return recency_stamp(now);
+}
+
+void recency_mark_file(int file, int64_t now)
+{
+	struct timespec times[2];
+
+	fill(times, now, MARK_NS);
+	(void)futimens(file, times);
+}
