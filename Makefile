@@ -58,7 +58,7 @@ $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
 	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
 
 -include tests/tests.mk
 

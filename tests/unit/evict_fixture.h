@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evict_fixture: numbered entries of one size in a store with a cap, a clock that tests move, and an exact LRU
+ *
+ * Use: as store_fixture, then fixture_capped(). The clock begins at the real time and must only go forward: the files'
+ * own mtime is real.
+ */
+#ifndef TESTS_EVICT_FIXTURE_H
+#define TESTS_EVICT_FIXTURE_H
+
+#include "store_fixture.h"
+
+#include <math.h>
+#include <time.h>
+
+#define SECOND      INT64_C(1000000000)
+#define HOUR        (3600 * SECOND)
+#define FILE_BYTES  UINT64_C(1024)
+#define ENTRY_BYTES (FILE_BYTES - 192 - 16 - 16)
+
+static int64_t clock_now;
+
+static inline int64_t fixture_clock(void)
+{
+	return clock_now;
+}
+
+static inline int64_t real_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static inline struct store *fixture_capped(uint64_t max_size)
+{
+	clock_now = real_now();
+	return fixture_store((struct store_options){.max_size = max_size, .clock = fixture_clock});
+}
+
+/* Numbers are spread over the shards as digests are. */
+static inline void numbered_key(unsigned number, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	memset(ret_key, 0, ENTRY_KEY_BYTES);
+	mixed = (mixed ^ mixed >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed ^= mixed >> 29;
+	memcpy(ret_key, &mixed, sizeof(mixed));
+	memcpy(ret_key + 8, &number, sizeof(number));
+}
+
+static inline void numbered_path(unsigned number, char ret_path[400])
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+	int at = snprintf(ret_path, 400, "%s/v1/", fixture.root);
+
+	numbered_key(number, key);
+	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
+		at += snprintf(ret_path + at, 400 - (size_t)at, i == 0 ? "%02x/" : "%02x", key[i]);
+	}
+}
+
+static inline int numbered_put_sized(struct store *store, unsigned number, size_t bytes)
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct entry *entry;
+	int rc;
+
+	numbered_key(number, key);
+	entry = fixture_entry(key, 1, bytes);
+	rc = store_put(store, entry);
+	entry_unref(entry);
+	return rc;
+}
+
+/* A file of FILE_BYTES. */
+static inline int numbered_put(struct store *store, unsigned number)
+{
+	return numbered_put_sized(store, number, ENTRY_BYTES);
+}
+
+static inline bool numbered_get(struct store *store, unsigned number)
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct entry *entry;
+
+	numbered_key(number, key);
+	if (store_get(store, key, NULL, NULL, &entry) != 0) {
+		return false;
+	}
+	entry_unref(entry);
+	return true;
+}
+
+static inline bool numbered_exists(unsigned number)
+{
+	char path[400];
+
+	numbered_path(number, path);
+	return fixture_exists(path);
+}
+
+static inline struct store_usage usage_of(struct store *store)
+{
+	struct store_usage usage = {0};
+
+	cr_assert_eq(store_usage(store, &usage), 0);
+	return usage;
+}
+
+/* Sets both times of a file to so many seconds before now. */
+static inline void age_file(const char *path, int64_t seconds)
+{
+	struct timespec times[2] = {{.tv_sec = (clock_now / SECOND) - seconds}, {0}};
+
+	times[1] = times[0];
+	cr_assert_eq(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* splitmix64: the same numbers everywhere. */
+static inline uint64_t next_random(uint64_t *state)
+{
+	uint64_t number = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+	return number ^ number >> 31;
+}
+
+#define ZIPF_MAX 20000
+
+struct zipf {
+	unsigned count;
+	uint64_t state;
+	double sums[ZIPF_MAX];
+};
+
+static inline void zipf_begin(struct zipf *zipf, unsigned count, double exponent, uint64_t seed)
+{
+	double sum = 0;
+
+	cr_assert_leq(count, ZIPF_MAX);
+	zipf->count = count;
+	zipf->state = seed;
+	for (unsigned i = 0; i < count; i++) {
+		sum += pow(i + 1, -exponent);
+		zipf->sums[i] = sum;
+	}
+}
+
+static inline unsigned zipf_next(struct zipf *zipf)
+{
+	double wanted = (double)(next_random(&zipf->state) >> 11) * 0x1p-53 * zipf->sums[zipf->count - 1];
+	unsigned low = 0;
+	unsigned high = zipf->count - 1;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (zipf->sums[middle] < wanted) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* Least recently used, exactly: sizes in bytes, times in accesses. */
+struct lru {
+	uint64_t cap;
+	uint64_t bytes;
+	unsigned count;
+	unsigned hits;
+	uint64_t time;
+	uint64_t used[ZIPF_MAX]; /* 0: not there */
+};
+
+static inline void lru_access(struct lru *lru, unsigned number, uint64_t (*size_of)(unsigned number))
+{
+	if (lru->used[number]) {
+		lru->hits++;
+	} else {
+		lru->bytes += size_of(number);
+	}
+	lru->used[number] = ++lru->time;
+	while (lru->bytes > lru->cap) {
+		unsigned oldest = number;
+
+		for (unsigned i = 0; i < lru->count; i++) {
+			if (lru->used[i] && lru->used[i] < lru->used[oldest]) {
+				oldest = i;
+			}
+		}
+		lru->used[oldest] = 0;
+		lru->bytes -= size_of(oldest);
+	}
+}
+
+#endif

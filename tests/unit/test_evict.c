@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* evict: the cap holds, and what goes is what was used longest ago */
+#include "evict_fixture.h"
+
+TestSuite(evict, .init = fixture_open, .fini = fixture_close, .timeout = 240);
+
+static uint64_t one_size(unsigned number)
+{
+	(void)number;
+	return FILE_BYTES;
+}
+
+/* Compares a cache of `room` files with an exact LRU of that size; `step`: nanoseconds from one access to the next, 0:
+ * none but those that really pass. Returns our hit rate less that of the LRU, in points. */
+static double compare_with_lru(unsigned room, unsigned keys, double exponent, unsigned accesses, int64_t step)
+{
+	static struct zipf zipf;
+	static struct lru lru;
+	struct store *store = step ? fixture_capped(room * FILE_BYTES)
+	                           : fixture_store((struct store_options){.max_size = room * FILE_BYTES});
+	unsigned hits = 0;
+	double ours;
+	double exact;
+
+	zipf_begin(&zipf, keys, exponent, 1);
+	lru = (struct lru){.cap = room * FILE_BYTES, .count = keys};
+	for (unsigned i = 0; i < accesses; i++) {
+		unsigned number = zipf_next(&zipf);
+
+		clock_now += step;
+		lru_access(&lru, number, one_size);
+		if (numbered_get(store, number)) {
+			hits++;
+		} else {
+			cr_assert_eq(numbered_put(store, number), 0);
+		}
+	}
+	cr_assert_leq(usage_of(store).bytes, room * FILE_BYTES);
+	cr_assert_geq(usage_of(store).bytes, room * FILE_BYTES * 95 / 100);
+	store_close(store);
+	ours = 100.0 * hits / accesses;
+	exact = 100.0 * lru.hits / accesses;
+	cr_log_warn("room %u, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%", room, keys,
+	            exponent, (long long)(step / SECOND), ours, exact);
+	return ours - exact;
+}
+
+Store_test(evict, is_as_good_as_an_exact_lru_in_a_cache_of_200_files)
+{
+	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 60 * SECOND), -3.0);
+}
+
+Store_test(evict, is_as_good_as_an_exact_lru_where_popular_files_are_most_of_it)
+{
+	cr_assert_gt(compare_with_lru(200, 400, 1.0, 6000, 300 * SECOND), -3.0);
+}
+
+Store_test(evict, is_as_good_as_an_exact_lru_when_all_is_replaced_within_the_hour)
+{
+	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 0), -3.0);
+}
+
+Store_test(evict, is_as_good_as_an_exact_lru_when_there_are_more_files_than_records)
+{
+	cr_assert_gt(compare_with_lru(1500, 6000, 0.8, 10000, 20 * SECOND), -3.0);
+}
+
+Store_test(evict, holds_the_cap_after_every_store)
+{
+	uint64_t cap = 400000;
+	struct store *store = fixture_capped(cap);
+	uint64_t random = 7;
+	uint64_t evicted = 0;
+	unsigned stored = 0;
+
+	for (unsigned i = 0; i < 400; i++) {
+		size_t bytes =
+		    next_random(&random) % 10 ? next_random(&random) % 8000 : next_random(&random) % (cap / 8 - 256);
+
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put_sized(store, i, bytes), 0);
+		evicted += store_take_evictions(store);
+		stored++;
+		if (i % 8 == 0 || i > 350) {
+			cr_assert_leq(usage_of(store).bytes, cap, "after store %u", i);
+		}
+	}
+	cr_assert_geq(usage_of(store).bytes, cap * 85 / 100, "too much was removed");
+	cr_assert_eq(usage_of(store).entries, stored - evicted);
+	cr_assert_eq(store_take_evictions(store), 0);
+	store_close(store);
+}
+
+Store_test(evict, counts_results_that_are_added_to_a_file_once)
+{
+	struct store *store = fixture_capped(1 << 20);
+
+	for (int i = 1; i <= 40; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(fixture_put_sized(store, i, 6000), 0);
+	}
+	cr_assert_eq(store_take_evictions(store), 0);
+	cr_assert_eq(usage_of(store).entries, 1);
+	store_close(store);
+}
+
+Store_test(evict, never_happens_without_a_cap)
+{
+	struct store_options options = {.directory = fixture.root};
+	struct store *store;
+
+	cr_assert_eq(store_open(&options, &store), 0);
+	cr_assert_eq(numbered_put_sized(store, 0, 3 << 20), 0);
+	for (unsigned i = 1; i < 300; i++) {
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	cr_assert_eq(store_take_evictions(store), 0);
+	cr_assert_eq(usage_of(store).entries, 300);
+	store_close(store);
+}
+
+Store_test(evict, goes_by_use_and_not_by_writing)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+
+	for (unsigned i = 0; i < 10; i++) {
+		clock_now += 60 * SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += 2 * HOUR;
+	cr_assert(numbered_get(store, 0));
+	clock_now += 2 * HOUR;
+	cr_assert(numbered_get(store, 3));
+	clock_now += 2 * HOUR;
+	for (unsigned i = 10; i < 18; i++) {
+		clock_now += 60 * SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	for (unsigned i = 0; i < 10; i++) {
+		cr_assert_eq(numbered_exists(i), i == 0 || i == 3, "entry %u", i);
+	}
+	cr_assert_eq(store_take_evictions(store), 8);
+	store_close(store);
+}
+
+/* The file's ctime tells whether its times were set: reading it leaves ctime alone. */
+static bool times_were_set(const char *path, struct timespec *last)
+{
+	struct stat found;
+	bool set;
+
+	cr_assert_eq(stat(path, &found), 0);
+	set = found.st_ctim.tv_sec != last->tv_sec || found.st_ctim.tv_nsec != last->tv_nsec;
+	*last = found.st_ctim;
+	usleep(10000); /* past the kernel's tick, so that the next change shows */
+	return set;
+}
+
+Store_test(evict, a_hit_is_noted_at_most_once_an_hour)
+{
+	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
+	struct timespec last = {0};
+	struct stat before;
+	struct stat after;
+	char path[400];
+
+	numbered_path(5, path);
+	cr_assert_eq(numbered_put(store, 5), 0);
+	cr_assert_eq(stat(path, &before), 0);
+	cr_assert(times_were_set(path, &last));
+	clock_now += SECOND;
+	cr_assert(numbered_get(store, 5));
+	cr_assert(times_were_set(path, &last), "the first hit shows");
+	for (int hour = 0; hour < 3; hour++) {
+		for (int i = 0; i < 5; i++) {
+			clock_now += 700 * SECOND;
+			cr_assert(numbered_get(store, 5));
+			cr_assert_not(times_were_set(path, &last));
+		}
+		clock_now += 200 * SECOND;
+		cr_assert(numbered_get(store, 5));
+		cr_assert(times_were_set(path, &last), "an hour later a hit shows again");
+	}
+	cr_assert_eq(stat(path, &after), 0);
+	cr_assert_eq(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
+	cr_assert_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+	store_close(store);
+}
+
+Store_test(evict, a_read_only_store_notes_nothing)
+{
+	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
+	struct store *reader = fixture_store((struct store_options){.read_only = true, .clock = fixture_clock});
+	struct timespec last = {0};
+	char path[400];
+
+	numbered_path(5, path);
+	cr_assert_eq(numbered_put(store, 5), 0);
+	(void)times_were_set(path, &last);
+	clock_now += 5 * HOUR;
+	cr_assert(numbered_get(reader, 5));
+	cr_assert_not(times_were_set(path, &last));
+	store_close(reader);
+	store_close(store);
+}
+
+Store_test(evict, a_miss_by_conditions_is_no_use)
+{
+	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
+	struct timespec last = {0};
+
+	cr_assert_eq(fixture_put(store, 1), 0);
+	(void)times_were_set(fixture.path, &last);
+	clock_now += 5 * HOUR;
+	cr_assert_eq(fixture_get(store, 2), -ESTALE);
+	cr_assert_not(times_were_set(fixture.path, &last));
+	store_close(store);
+}
+
+Store_test(evict, a_file_that_was_replaced_behind_its_back_survives)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+	char path[400];
+	char other[420];
+	uint8_t *bytes;
+	size_t size;
+
+	for (unsigned i = 0; i < 10; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += 2 * HOUR;
+	numbered_path(0, path);
+	(void)snprintf(other, sizeof(other), "%s/new", fixture.base);
+	bytes = fixture_read(path, &size);
+	fixture_write(other, bytes, size);
+	free(bytes);
+	age_file(other, 0);
+	cr_assert_eq(rename(other, path), 0);
+	cr_assert_eq(numbered_put(store, 10), 0);
+	cr_assert(numbered_exists(0), "the fresh file was taken for the old one");
+	cr_assert_not(numbered_exists(1));
+	store_close(store);
+}
+
+Store_test(evict, what_is_larger_than_a_lowered_cap_allows_goes_first)
+{
+	struct store *large = fixture_capped(1 << 20);
+	struct store *small = fixture_capped(40 * FILE_BYTES);
+
+	for (unsigned i = 0; i < 30; i++) {
+		cr_assert_eq(numbered_put(large, i), 0);
+	}
+	clock_now += 2 * HOUR;
+	cr_assert_eq(numbered_put_sized(large, 30, 100000), 0);
+	clock_now += SECOND;
+	cr_assert_eq(numbered_put(small, 31), 0);
+	cr_assert_not(numbered_exists(30));
+	cr_assert_eq(usage_of(small).entries, 31);
+	cr_assert_eq(store_take_evictions(small), 1);
+	store_close(large);
+	store_close(small);
+}
+
+Store_test(evict, a_time_from_a_wrong_clock_is_set_right_when_met)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store_pruned pruned;
+	struct stat found;
+	char path[400];
+
+	for (unsigned i = 0; i < 2; i++) {
+		numbered_path(i, path);
+		cr_assert_eq(numbered_put(store, i), 0);
+		age_file(path, -86400 * 365 * 10);
+	}
+	cr_assert(numbered_get(store, 0), "by a hit");
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		numbered_path(i, path);
+		cr_assert_eq(stat(path, &found), 0);
+		cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 100);
+		cr_assert_lt(found.st_atim.tv_sec, clock_now / SECOND + 100);
+	}
+	store_close(store);
+}
+
+Store_test(evict, prune_removes_the_oldest_down_to_the_cap)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store *small = fixture_capped(100 * FILE_BYTES);
+	struct store_pruned pruned;
+
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_not(fixture_exists(fixture.root));
+	for (unsigned i = 0; i < 700; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += 2 * HOUR;
+	cr_assert(numbered_get(store, 17));
+	cr_assert_eq(store_prune(small, &pruned), 0);
+	cr_assert_eq(pruned.removed.entries, 600);
+	cr_assert_eq(pruned.removed.bytes, 600 * FILE_BYTES);
+	cr_assert_eq(pruned.left.entries, 100);
+	cr_assert_eq(pruned.left.bytes, 100 * FILE_BYTES);
+	cr_assert_eq(usage_of(store).entries, 100);
+	for (unsigned i = 0; i < 700; i++) {
+		cr_assert_eq(numbered_exists(i), i == 17 || i >= 601, "entry %u", i);
+	}
+	cr_assert_eq(store_take_evictions(store), 0);
+	store_close(store);
+	store_close(small);
+}

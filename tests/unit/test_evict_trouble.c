@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/* evict: several at once, killed ones, lost accounts, what is no entry, and what cannot be removed */
+#include "evict_fixture.h"
+
+#include "cache/account.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
+
+static const char *inside(const char *name)
+{
+	static char path[400];
+
+	(void)snprintf(path, sizeof(path), "%s/v1/%s", fixture.root, name);
+	return path;
+}
+
+/* Puts numbers one second apart. */
+static void put_range(struct store *store, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0, "entry %u", i);
+	}
+}
+
+/* What the account says of all shards is what lies there. */
+static void expect_account_right(struct store *store)
+{
+	struct directory directory = {.path = fixture.root};
+	struct account *account;
+	unsigned unknown;
+	int root;
+
+	cr_assert_eq(directory_open(&directory, false, &root), 0);
+	cr_assert_eq(account_load(&directory, root, &account), 0);
+	cr_assert_eq(account_total(account, &unknown), usage_of(store).bytes);
+	cr_assert_eq(unknown, 0);
+	account_free(account);
+	close(root);
+}
+
+/* Waits for children that must all exit with 0. */
+static void expect_all_well(const pid_t *children, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int status;
+
+		cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
+		cr_assert_eq(status, 0);
+	}
+}
+
+Store_test(evict_trouble, processes_that_evict_at_once_remove_what_is_too_much_once)
+{
+	uint64_t cap = 100 * FILE_BYTES;
+	struct store *store = fixture_store((struct store_options){.max_size = cap});
+	pid_t children[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			int failed = 0;
+
+			for (unsigned j = 0; j < 150; j++) {
+				failed |= numbered_put(store, i * 1000 + j);
+			}
+			_exit(failed ? 1 : 0);
+		}
+	}
+	expect_all_well(children, 4);
+	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
+	cr_assert_geq(usage_of(store).bytes, cap * 95 / 100, "%llu were removed too much",
+	              (unsigned long long)(100 - usage_of(store).entries));
+	store_close(store);
+}
+
+Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_works)
+{
+	uint64_t cap = 100 * FILE_BYTES;
+	struct store *store = fixture_store((struct store_options){.max_size = cap});
+	struct store_pruned pruned;
+	uint64_t random = 3;
+
+	for (unsigned round = 0; round < 25; round++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			for (unsigned i = 0;; i++) {
+				(void)numbered_put(store, round * 10000 + i);
+			}
+		}
+		usleep(2000 + next_random(&random) % 20000);
+		kill(child, SIGKILL);
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert(WIFSIGNALED(status));
+		cr_assert_leq(usage_of(store).bytes, cap * 105 / 100, "round %u", round);
+		for (unsigned i = 0; i < 100; i++) {
+			unsigned number = round * 10000 + i;
+
+			cr_assert(!numbered_exists(number) || numbered_get(store, number), "entry %u is damaged",
+			          number);
+		}
+	}
+	for (unsigned i = 0; i < 300; i++) {
+		cr_assert_eq(numbered_put(store, 1000000 + i), 0);
+	}
+	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
+	cr_assert_geq(usage_of(store).bytes, cap * 90 / 100);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	expect_account_right(store);
+	/* the temporaries of the killed are too young to be swept */
+	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
+	store_close(store);
+}
+
+Store_test(evict_trouble, a_lost_or_damaged_account_is_made_anew)
+{
+	uint64_t cap = 300 * FILE_BYTES;
+	struct store *store = fixture_capped(cap);
+	size_t size;
+	uint8_t *bytes;
+
+	put_range(store, 0, 320);
+	expect_account_right(store);
+	for (unsigned kind = 0; kind < 4; kind++) {
+		bytes = fixture_read(inside("account"), &size);
+		bytes[kind == 0 ? 0 : kind == 1 ? 100 : size - 1] ^= 0x40;
+		fixture_write(inside("account"), bytes, kind == 2 ? size / 2 : size);
+		free(bytes);
+		if (kind == 3) {
+			unlink(inside("account"));
+		}
+		put_range(store, 1000 + kind * 1000, 1000 + kind * 1000 + 300);
+		cr_assert_leq(usage_of(store).bytes, cap);
+		cr_assert_geq(usage_of(store).bytes, cap * 95 / 100);
+		expect_account_right(store);
+	}
+	store_close(store);
+}
+
+Store_test(evict_trouble, removes_little_while_the_account_is_being_made_anew)
+{
+	uint64_t cap = 300 * FILE_BYTES;
+	struct store *store = fixture_capped(cap);
+
+	put_range(store, 0, 200);
+	unlink(inside("account"));
+	for (unsigned i = 0; i < 90; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, 5000 + i), 0);
+		cr_assert_leq(store_take_evictions(store), 2);
+	}
+	cr_assert_leq(usage_of(store).bytes, cap);
+	store_close(store);
+}
+
+Store_test(evict_trouble, an_account_that_cannot_be_used_is_replaced)
+{
+	struct store *store = fixture_capped(20 * FILE_BYTES);
+	struct stat found;
+
+	put_range(store, 0, 20);
+	unlink(inside("account"));
+	cr_assert_eq(symlink("/dev/zero", inside("account")), 0);
+	put_range(store, 20, 25);
+	cr_assert_eq(lstat(inside("account"), &found), 0);
+	cr_assert(S_ISREG(found.st_mode));
+	unlink(inside("account"));
+	cr_assert_eq(mkdir(inside("account"), 0700), 0);
+	put_range(store, 25, 70);
+	cr_assert_eq(lstat(inside("account"), &found), 0);
+	cr_assert_eq(found.st_mode, S_IFREG | 0600);
+	cr_assert_eq(usage_of(store).entries, 20);
+	store_close(store);
+}
+
+Store_test(evict_trouble, keeps_near_the_cap_where_no_account_can_be_written)
+{
+	struct store *store = fixture_capped(600 * FILE_BYTES);
+	char inner[420];
+
+	put_range(store, 0, 1);
+	unlink(inside("account"));
+	cr_assert_eq(mkdir(inside("account"), 0700), 0);
+	(void)snprintf(inner, sizeof(inner), "%s/full", inside("account"));
+	fixture_write(inner, "", 0);
+	put_range(store, 1, 1500);
+	cr_assert_leq(usage_of(store).entries, 900);
+	cr_assert_geq(usage_of(store).entries, 400);
+	store_close(store);
+}
+
+Store_test(evict_trouble, files_removed_by_others_are_noticed_by_and_by)
+{
+	struct store *store = fixture_capped(200 * FILE_BYTES);
+	char path[400];
+	uint64_t evicted;
+	uint64_t before;
+
+	put_range(store, 0, 200);
+	for (unsigned i = 0; i < 200; i += 2) {
+		numbered_path(i, path);
+		cr_assert_eq(unlink(path), 0);
+	}
+	before = usage_of(store).entries;
+	put_range(store, 1000, 1080);
+	evicted = store_take_evictions(store);
+	cr_log_warn("%llu were evicted of %llu", (unsigned long long)evicted, (unsigned long long)before);
+	cr_assert_leq(evicted, 25, "scans do not set the sum right");
+	cr_assert_eq(usage_of(store).entries, before + 80 - evicted);
+	put_range(store, 1080, 1300);
+	cr_assert_eq(usage_of(store).entries, 200);
+	expect_account_right(store);
+	store_close(store);
+}
+
+static void shard_path(unsigned number, char ret_path[400])
+{
+	numbered_path(number, ret_path);
+	*strrchr(ret_path, '/') = '\0';
+}
+
+Store_test(evict_trouble, a_shard_that_vanishes_is_no_trouble)
+{
+	struct store *store = fixture_capped(200 * FILE_BYTES);
+	char away[300];
+	char path[400];
+	unsigned refused = 0;
+
+	put_range(store, 0, 200);
+	(void)snprintf(away, sizeof(away), "%s/away", fixture.base);
+	shard_path(0, path);
+	cr_assert_eq(rename(path, away), 0);
+	put_range(store, 1000, 1400);
+	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
+	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
+	(void)snprintf(away, sizeof(away), "%s/away too", fixture.base);
+	shard_path(1, path);
+	cr_assert_eq(rename(path, away), 0);
+	fixture_write(path, "", 0);
+	for (unsigned i = 2000; i < 2400; i++) {
+		clock_now += SECOND;
+		refused += numbered_put(store, i) != 0;
+	}
+	cr_assert_lt(refused, 20, "only what belongs to that shard");
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_leq(usage_of(store).bytes, 200 * FILE_BYTES);
+	cr_assert_geq(usage_of(store).bytes, 190 * FILE_BYTES);
+	store_close(store);
+}
+
+Store_test(evict_trouble, goes_on_when_another_keeps_the_lock)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+	struct flock account = {
+	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)DIRECTORY_LOCK_ACCOUNT, .l_len = 1};
+	struct store_pruned pruned;
+	int lock;
+
+	put_range(store, 0, 10);
+	lock = open(inside("lock"), O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &account), 0);
+	put_range(store, 10, 12);
+	cr_assert_eq(usage_of(store).entries, 12);
+	cr_assert_eq(store_prune(store, &pruned), -EAGAIN);
+	close(lock);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(usage_of(store).entries, 10);
+	store_close(store);
+}
+
+Store_test(evict_trouble, an_entry_that_somebody_is_putting_to_stays)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	uint8_t key[ENTRY_KEY_BYTES];
+	uint64_t place;
+	int lock;
+
+	put_range(store, 0, 10);
+	lock = open(inside("lock"), O_RDWR | O_CLOEXEC);
+	numbered_key(0, key);
+	memcpy(&place, key, sizeof(place));
+	range.l_start = (off_t)(place >> 2);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &range), 0);
+	put_range(store, 10, 15);
+	cr_assert(numbered_exists(0));
+	cr_assert_not(numbered_exists(1));
+	close(lock);
+	store_close(store);
+}
+
+static void write_aged(const char *name, int64_t seconds)
+{
+	char path[420];
+
+	(void)snprintf(path, sizeof(path), "%s", inside(name));
+	*strrchr(path, '/') = '\0';
+	(void)mkdir(path, 0700);
+	fixture_write(inside(name), "junk", 4);
+	age_file(inside(name), seconds);
+}
+
+/* An id that was a child's, and is nobody's now. */
+static pid_t dead_pid(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	return child;
+}
+
+static const char *temporary(pid_t pid, int number)
+{
+	static char name[4][60];
+
+	(void)snprintf(name[number], sizeof(name[0]), "77/tmp.%d.%016x", (int)pid, (unsigned)number);
+	return name[number];
+}
+
+Store_test(evict_trouble, stale_temporaries_are_swept_and_live_ones_are_not)
+{
+	struct store *store = fixture_capped(20 * FILE_BYTES);
+	pid_t dead = dead_pid();
+
+	put_range(store, 0, 20);
+	write_aged(temporary(dead, 0), 120);
+	write_aged(temporary(getpid(), 1), 120);
+	write_aged(temporary(getpid(), 2), 3700);
+	write_aged(temporary(dead, 3), 20);
+	put_range(store, 20, 300);
+	cr_assert_not(fixture_exists(inside(temporary(dead, 0))), "the dead one's");
+	cr_assert(fixture_exists(inside(temporary(getpid(), 1))), "the living one's");
+	cr_assert_not(fixture_exists(inside(temporary(getpid(), 2))), "the old one");
+	cr_assert(fixture_exists(inside(temporary(dead, 3))) || clock_now - real_now() > 40 * SECOND, "the young one");
+	unlink(inside(temporary(getpid(), 1)));
+	unlink(inside(temporary(dead, 3)));
+	store_close(store);
+}
+
+Store_test(evict_trouble, live_temporaries_count)
+{
+	struct store *store = fixture_capped(20 * FILE_BYTES);
+
+	put_range(store, 0, 20);
+	write_aged("77/tmp.1.1", 0);
+	cr_assert_eq(truncate(inside("77/tmp.1.1"), 10 * FILE_BYTES), 0);
+	put_range(store, 20, 340);
+	cr_assert_leq(usage_of(store).bytes, 20 * FILE_BYTES);
+	cr_assert_eq(usage_of(store).entries, 10);
+	unlink(inside("77/tmp.1.1"));
+	store_close(store);
+}
+
+Store_test(evict_trouble, foreign_files_go_only_past_the_cap_and_other_formats_stay)
+{
+	struct store *store = fixture_capped(400 * FILE_BYTES);
+	struct store_pruned pruned;
+
+	put_range(store, 0, 10);
+	write_aged("77/README", 7200);
+	write_aged("77/young", 60);
+	write_aged("77/.nfs000000000000000100000001", 7200);
+	write_aged("../v2", 7200);
+	write_aged("stray", 7200);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(pruned.foreign, 0);
+	cr_assert(fixture_exists(inside("77/README")));
+	put_range(store, 10, 800);
+	cr_assert_not(fixture_exists(inside("77/README")));
+	cr_assert(fixture_exists(inside("77/.nfs000000000000000100000001")));
+	cr_assert(fixture_exists(inside("../v2")));
+	cr_assert(fixture_exists(inside("stray")));
+	unlink(inside("../v2"));
+	store_close(store);
+}
+
+/* In a child that may be another user; 77: it cannot be tried here. */
+static void in_child(int (*body)(struct store *store))
+{
+	struct store *store = fixture_capped(60 * FILE_BYTES);
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		_exit(body(store));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	store_close(store);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		cr_skip_test("needs to be root, with a mount namespace of its own");
+	}
+	cr_assert_eq(status, 0);
+}
+
+/* The shards of the five oldest refuse; the rest has to do. */
+static int fill_past_refusing_shards(struct store *store, bool (*refuse)(const char *shard))
+{
+	char path[400];
+
+	for (unsigned i = 0; i < 60; i++) {
+		clock_now += SECOND;
+		if (numbered_put(store, i) != 0) {
+			return 2;
+		}
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		numbered_path(i, path);
+		*strrchr(path, '/') = '\0';
+		if (!refuse(path)) {
+			return 77;
+		}
+	}
+	for (unsigned i = 100; i < 300; i++) {
+		clock_now += SECOND;
+		(void)numbered_put(store, i);
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		if (!numbered_exists(i)) {
+			return 3;
+		}
+	}
+	return usage_of(store).bytes <= 60 * FILE_BYTES ? 0 : 4;
+}
+
+static bool take_permission(const char *shard)
+{
+	return chmod(shard, 0500) == 0;
+}
+
+static int without_permission(struct store *store)
+{
+	if (geteuid() == 0 && (chown(fixture.base, 65534, 65534) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) {
+		return 77;
+	}
+	return fill_past_refusing_shards(store, take_permission);
+}
+
+Store_test(evict_trouble, passes_over_files_that_it_may_not_remove)
+{
+	in_child(without_permission);
+}
+
+static bool mount_read_only(const char *shard)
+{
+	return mount(shard, shard, NULL, MS_BIND, NULL) == 0 &&
+	       mount(NULL, shard, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) == 0;
+}
+
+static int on_read_only_mounts(struct store *store)
+{
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+		return 77;
+	}
+	return fill_past_refusing_shards(store, mount_read_only);
+}
+
+Store_test(evict_trouble, passes_over_files_on_a_read_only_file_system)
+{
+	in_child(on_read_only_mounts);
+}
+
+Store_test(evict_trouble, clearing_starts_the_account_anew)
+{
+	struct store *store = fixture_capped(200 * FILE_BYTES);
+	struct store_usage removed;
+
+	put_range(store, 0, 200);
+	cr_assert_eq(store_clear(store, &removed), 0);
+	put_range(store, 200, 400);
+	cr_assert_eq(store_take_evictions(store), 0);
+	cr_assert_eq(usage_of(store).entries, 200);
+	put_range(store, 400, 500);
+	cr_assert_eq(usage_of(store).entries, 200);
+	expect_account_right(store);
+	store_close(store);
+}
