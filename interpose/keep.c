@@ -124,6 +124,9 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (return_code != RESULT_SUCCESS && return_code != RESULT_COMPILATION) {
 		return COUNTER_BYPASSED_return_code;
 	}
+	if (attempt->doubt) {
+		return attempt->doubt - 1;
+	}
 	if (!attempt->watched || trace->calls == 0) {
 		return COUNTER_BYPASSED_not_watched;
 	}

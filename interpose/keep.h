@@ -32,6 +32,7 @@ struct attempt {
 	struct flight flight;
 	enum flight_outcome outcome; /* of the flight, if there is one */
 	bool watched;
+	int doubt; /* 0, or the counter + 1 of a reason not to keep the result that was found on the way */
 	struct trace trace;
 	int pch_error; /* what a precompiled header stands for is not known, or not so any more */
 	char *cwd; /* NULL where it could not be had */

@@ -53,8 +53,10 @@ struct program {
 	size_t name_count;
 	bool closed_names; /* a compile reached the front end: the real AddNameExpression would answer 8 */
 	struct compile_call *calls;
-	struct key *keys; /* of those calls */
+	struct key *keys; /* of those calls, each with what it left (seal_history() in compile.c) */
 	size_t call_count;
+	size_t sealed;	  /* so many of the keys have that in them */
+	struct key state; /* what the last of those left */
 	struct entry *served;
 	struct entry **held;
 	size_t held_count;

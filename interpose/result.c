@@ -155,6 +155,40 @@ bool result_holds_text(const struct result *result, const char *text, size_t siz
 	return false;
 }
 
+/* The return code is told once, by the compile itself: it is no part of what can be asked for later. */
+int result_state(const struct program *program, struct key *ret_state)
+{
+	struct result result = {.count = 0};
+	struct span spans[2 * RESULT_SECTIONS];
+	uint64_t heads[RESULT_SECTIONS][3];
+	struct section section;
+	size_t count = 0;
+	int error = program->served ? 0 : result_collect(program, RESULT_SUCCESS, &result);
+
+	for (size_t i = 0; error == 0 && count < RESULT_SECTIONS; i++) {
+		if (program->served ? !entry_section_at(program->served, i, &section) : i == result.count) {
+			break;
+		}
+		if (!program->served) {
+			section = result.sections[i];
+		}
+		if (section.tag == TAG_RETURN_CODE) {
+			continue;
+		}
+		heads[count][0] = section.tag;
+		heads[count][1] = (uint32_t)section.value;
+		heads[count][2] = section.size;
+		spans[2 * count] = (struct span){heads[count], sizeof(heads[count])};
+		spans[2 * count + 1] = (struct span){section.bytes, section.size};
+		count++;
+	}
+	if (error == 0) {
+		digest_key(spans, 2 * count, ret_state);
+	}
+	result_free(&result);
+	return error;
+}
+
 static int value_of(const struct entry *entry, uint32_t tag, int otherwise)
 {
 	struct section section;

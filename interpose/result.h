@@ -32,6 +32,12 @@ void result_free(struct result *result);
 /* Does the text occur in any product or name? (conditions_text_found) */
 bool result_holds_text(const struct result *result, const char *text, size_t size);
 
+/*
+ * A digest of all that the program answers now, from its entry or from the real library. What a later compile of the
+ * handle leaves behind (cubin, lowered names) is part of it. Errors as of result_collect().
+ */
+int result_state(const struct program *program, struct key *ret_state);
+
 int result_return_code(const struct entry *entry);
 /* Can this entry answer for that product at all? */
 bool result_has_product(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);
