@@ -91,7 +91,7 @@ static int seal_history(struct program *program)
 }
 
 /* What is asked, or why it cannot be. 0, or a counter + 1. */
-static int describe(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
+static int describe_call(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
 {
 	struct environment_value values[ENVIRONMENT_COUNT];
 	char cwd[PATH_MAX];
@@ -135,11 +135,33 @@ static int describe(struct program *program, int option_count, const char *const
 			return COUNTER_ERRORS_memory + 1;
 		}
 	}
+	return 0;
+}
+
+static int describe(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
+{
+	int reason = describe_call(program, option_count, options, attempt);
+
 	attempt->spans[0] = (struct span){attempt->call.bytes, attempt->call.size};
 	attempt->spans[1] = (struct span){program->creation.bytes, program->creation.size};
 	/* The keys of earlier compiles stand for the creation run. */
 	attempt->span_count = program->call_count ? 1 : 2;
-	return 0;
+	return reason;
+}
+
+/* Other threads may change the directory or the environment while the compiler works: which of both did it see? */
+static bool still_asked(struct program *program, int option_count, const char *const *options,
+			const struct attempt *attempt)
+{
+	struct attempt now = {0};
+	char cwd[PATH_MAX];
+	const char *here = getcwd(cwd, sizeof(cwd));
+	bool same = here && attempt->cwd ? strcmp(here, attempt->cwd) == 0 : !here && !attempt->cwd;
+
+	same = same && describe_call(program, option_count, options, &now) == 0 && now.call.size == attempt->call.size &&
+	       memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
+	attempt_forget_request(&now);
+	return same;
 }
 
 static bool holds(void *context, const void *conditions, size_t size)
@@ -310,6 +332,9 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	keep_end(attempt, program->library);
 	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
+	if (!attempt->doubt && !still_asked(program, option_count, options, attempt)) {
+		attempt->doubt = COUNTER_BYPASSED_environment + 1;
+	}
 	if (!expected) {
 		runtime_count(COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
