@@ -395,7 +395,8 @@ static int attempt_compile(struct program *program, int option_count, const char
 	if (entry) {
 		flight_land(&attempt->flight, FLIGHT_KEPT);
 	}
-	if (!entry || !reachable(program, entry)) {
+	if (!entry || !reachable(program, entry) ||
+	    !result_applies(entry, runtime_get()->settings.sloppy_time_macros)) {
 		result = compile_for_real(program, option_count, options, attempt, NULL);
 	} else if (program->callback && program->callback(program->payload, NULL) != 0) {
 		result = cancelled(program, option_count, options);

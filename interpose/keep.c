@@ -96,9 +96,6 @@ static int taint_reason(uint32_t tainted)
 
 static bool has_time_macro(const struct program *program, const struct attempt *attempt)
 {
-	if (runtime_get()->settings.sloppy_time_macros) {
-		return false;
-	}
 	return (program->findings & SCAN_TIME) || attempt->options.time_macro ||
 	       (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
 }
@@ -112,6 +109,26 @@ static const char *unknown_variable(const struct trace *trace)
 		}
 	}
 	return NULL;
+}
+
+/* What no key holds, and what only some processes want to be given, goes with the result. */
+static int mark(const struct program *program, const struct attempt *attempt, struct result *result)
+{
+	struct stream unset = STREAM_EMPTY;
+	int error = -ENOMEM;
+
+	for (size_t i = 0; i < attempt->trace.asked_count; i++) {
+		const char *name = attempt->trace.asked[i];
+
+		if (!environment_known(name)) {
+			stream_bytes(&unset, name, strlen(name) + 1);
+		}
+	}
+	if (!unset.failed) {
+		error = result_mark(result, (const char *)unset.bytes, unset.size, has_time_macro(program, attempt));
+	}
+	stream_free(&unset);
+	return error;
 }
 
 /* Why the result of this compile must not be kept, or KEPT. */
@@ -140,7 +157,7 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (reason != KEPT) {
 		return reason;
 	}
-	if (has_time_macro(program, attempt)) {
+	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(program, attempt)) {
 		return COUNTER_BYPASSED_time_macros;
 	}
 	variable = unknown_variable(trace);
@@ -165,6 +182,9 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 		return error;
 	}
 	error = binding_decide(program, attempt, &result, &binding);
+	if (error == 0) {
+		error = mark(program, attempt, &result);
+	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);
 	}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tag { TAG_RETURN_CODE = 1, TAG_NAMES, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
+enum tag { TAG_RETURN_CODE = 1, TAG_NAMES, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_UNSET, TAG_SLOPPY, TAG_PRODUCT = 0x100 };
 
 #define FIELD_EXPRESSION 1
 #define FIELD_NAME	 2
@@ -155,6 +155,49 @@ bool result_holds_text(const struct result *result, const char *text, size_t siz
 	return false;
 }
 
+int result_mark(struct result *result, const char *unset, size_t unset_size, bool sloppy)
+{
+	if (unset_size) {
+		char *copy = malloc(unset_size);
+
+		if (!copy) {
+			return -ENOMEM;
+		}
+		memcpy(copy, unset, unset_size);
+		add(result, TAG_UNSET, 0, copy, unset_size);
+	}
+	if (sloppy) {
+		add(result, TAG_SLOPPY, 1, NULL, 0);
+	}
+	return 0;
+}
+
+/* What is said of the result, and is not part of it. */
+static bool is_mark(const struct section *section)
+{
+	return section->tag == TAG_UNSET || section->tag == TAG_SLOPPY;
+}
+
+bool result_applies(const struct entry *entry, bool sloppy_allowed)
+{
+	struct section section;
+	const char *name, *end;
+
+	if (!sloppy_allowed && entry_section(entry, TAG_SLOPPY, &section)) {
+		return false;
+	}
+	if (!entry_section(entry, TAG_UNSET, &section)) {
+		return true;
+	}
+	end = (const char *)section.bytes + section.size;
+	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
+		if (end[-1] != '\0' || getenv(name)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* The return code is told once, by the compile itself: it is no part of what can be asked for later. */
 int result_state(const struct program *program, struct key *ret_state)
 {
@@ -172,7 +215,7 @@ int result_state(const struct program *program, struct key *ret_state)
 		if (!program->served) {
 			section = result.sections[i];
 		}
-		if (section.tag == TAG_RETURN_CODE) {
+		if (section.tag == TAG_RETURN_CODE || is_mark(&section)) {
 			continue;
 		}
 		heads[count][0] = section.tag;
@@ -350,7 +393,7 @@ bool result_same(const struct entry *a, const struct entry *b, const char **ret_
 	struct section left, right;
 
 	for (size_t i = 0; entry_section_at(a, i, &left); i++) {
-		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP || speaks_of_pch(&left)) {
+		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP || is_mark(&left) || speaks_of_pch(&left)) {
 			continue;
 		}
 		*ret_what = left.tag >= TAG_PRODUCT ? products[left.tag - TAG_PRODUCT].name

@@ -7,7 +7,8 @@
  *
  * Sections of an entry: RETURN_CODE (value); PRODUCT + n per product (value: return codes of the size call and the
  * getter; bytes); NAMES (expression, return code, lowered name); NO_NAME (value: what an unknown expression gets);
- * PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
+ * PCH_STATUS (value) and PCH_HEAP (value, eight bytes). Where there is need: UNSET (names of variables, each with its
+ * NUL, that no key holds, that the compiler asked for and that were not set), SLOPPY (kept by NVRTCCACHE_SLOPPINESS).
  *
  * Calling sequence: result_collect(), look at the sections (root texts), entry_build(), result_free().
  * Errors: -ENOMEM; -EPROTO where a getter does what no getter should.
@@ -37,6 +38,11 @@ bool result_holds_text(const struct result *result, const char *text, size_t siz
  * handle leaves behind (cubin, lowered names) is part of it. Errors as of result_collect().
  */
 int result_state(const struct program *program, struct key *ret_state);
+
+/* Adds to what was collected: the names of variables, NUL behind each (copied; may be empty), and that it is sloppy. */
+int result_mark(struct result *result, const char *unset, size_t unset_size, bool sloppy);
+/* May this process be given it: are those variables still not set, and is sloppiness allowed where there is some? */
+bool result_applies(const struct entry *entry, bool sloppy_allowed);
 
 int result_return_code(const struct entry *entry);
 /* Can this entry answer for that product at all? */
