@@ -96,6 +96,12 @@ static int taint_reason(uint32_t tainted)
 
 static bool has_time_macro(const struct program *program, const struct attempt *attempt)
 {
+	/* NVRTC expands macros in name expressions too. */
+	for (size_t i = 0; i < program->name_count; i++) {
+		if (scan_text(program->names[i], strlen(program->names[i]), NULL) & SCAN_TIME) {
+			return true;
+		}
+	}
 	return (program->findings & SCAN_TIME) || attempt->options.time_macro ||
 	       (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
 }
