@@ -187,7 +187,10 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 	if (error != 0) {
 		return error;
 	}
-	error = binding_decide(program, attempt, &result, &binding);
+	error = return_code == RESULT_SUCCESS || result_explains_failure(&result) ? 0 : -EAGAIN;
+	if (error == 0) {
+		error = binding_decide(program, attempt, &result, &binding);
+	}
 	if (error == 0) {
 		error = mark(program, attempt, &result);
 	}
@@ -250,8 +253,13 @@ void keep_result(struct program *program, struct attempt *attempt, int return_co
 		entry_unref(entry);
 		return;
 	}
-	reason = error == -EINVAL ? COUNTER_BYPASSED_files : error == -ENOMEM ? COUNTER_ERRORS_memory
-									    : COUNTER_ERRORS_internal;
+	if (error == -EAGAIN) {
+		reason = COUNTER_BYPASSED_return_code;
+	} else if (error == -EINVAL) {
+		reason = COUNTER_BYPASSED_files;
+	} else {
+		reason = error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal;
+	}
 	runtime_count((enum counter)reason, 1);
 	log_write(LOG_INFO, "not kept: %s (error %d)", counter_name((enum counter)reason), -error);
 }

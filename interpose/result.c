@@ -155,6 +155,31 @@ bool result_holds_text(const struct result *result, const char *text, size_t siz
 	return false;
 }
 
+bool result_explains_failure(const struct result *result)
+{
+	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
+	static const char *const errors[] = {"error:", "error   :", "fatal   :", "error detected", "errors detected"};
+
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->tag != TAG_PRODUCT + PRODUCT_ProgramLog) {
+			continue;
+		}
+		for (size_t j = 0; j < sizeof(shortages) / sizeof(shortages[0]); j++) {
+			if (memmem(section->bytes, section->size, shortages[j], strlen(shortages[j]))) {
+				return false;
+			}
+		}
+		for (size_t j = 0; j < sizeof(errors) / sizeof(errors[0]); j++) {
+			if (memmem(section->bytes, section->size, errors[j], strlen(errors[j]))) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 int result_mark(struct result *result, const char *unset, size_t unset_size, bool sloppy)
 {
 	if (unset_size) {

@@ -44,6 +44,12 @@ int result_mark(struct result *result, const char *unset, size_t unset_size, boo
 /* May this process be given it: are those variables still not set, and is sloppiness allowed where there is some? */
 bool result_applies(const struct entry *entry, bool sloppy_allowed);
 
+/*
+ * Does a failure explain itself by the program? Short of memory, ptxas gives up with the return code of an error in the
+ * program: 13.0 with nothing but warnings in the log (its message goes to stderr), others may say it in the log.
+ */
+bool result_explains_failure(const struct result *result);
+
 int result_return_code(const struct entry *entry);
 /* Can this entry answer for that product at all? */
 bool result_has_product(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);
