@@ -16,6 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does all
+ * of them again.
+ */
+#define HISTORY_MAX 32
+
 typedef int compile_function(nvrtcProgram program, int option_count, const char *const *options);
 typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *payload);
 
@@ -425,6 +431,8 @@ int compile_program(struct program *program, int option_count, const char *const
 		result = pass_through(program, option_count, options, runtime->off_reason);
 	} else if (!program->keyed) {
 		result = pass_through(program, option_count, options, program->reason);
+	} else if (program->call_count >= HISTORY_MAX) {
+		result = pass_through(program, option_count, options, COUNTER_BYPASSED_history);
 	} else if (!arguments_sound(option_count, options)) {
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_arguments);
 	} else {
