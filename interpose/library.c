@@ -89,13 +89,32 @@ static enum nvrtc_node node_of(const struct elf_object *object)
 	return NODE_COUNT;
 }
 
+/*
+ * Until it is pinned, a library may go, and another build may come to the same address by the same path (an upgrade, a
+ * link that was turned round). Without a build-id the sizes of its tables must do.
+ */
+static bool same_build(const struct library *library, const struct elf_object *object)
+{
+	int state = atomic_load_explicit(&library->state, memory_order_acquire);
+	const uint8_t *id;
+	size_t id_size;
+
+	if (state == LIBRARY_READY) {
+		return true;
+	}
+	if (elf_build_id(object, &id, &id_size) != 0 || id_size > sizeof(library->build_id)) {
+		return library->build_id_size == 0 && library->object.strings_size == object->strings_size;
+	}
+	return id_size == library->build_id_size && memcmp(id, library->build_id, id_size) == 0;
+}
+
 static struct library *known_library(const struct elf_object *object)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
 
 	for (int i = 0; i < count; i++) {
 		if (libraries[i].object.base == object->base && libraries[i].object.dynamic == object->dynamic &&
-		    strcmp(libraries[i].path, object->path) == 0) {
+		    strcmp(libraries[i].path, object->path) == 0 && same_build(&libraries[i], object)) {
 			return &libraries[i];
 		}
 	}
