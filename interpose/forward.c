@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 
 #if defined(__x86_64__)
 #define LIBC_FIRST "GLIBC_2.2.5"
@@ -70,11 +71,29 @@ uintptr_t forward_global(const char *name, const char *version)
 	return address ? address : (uintptr_t)next_symbol(RTLD_DEFAULT, name, NULL, FORWARD_DLSYM);
 }
 
+/* Of our own object, as the linker lays it out. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_ours(const void *address)
+{
+	return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
+}
+
+/*
+ * Our exports carry NVRTC's versions, so a dlvsym that looks through the global scope finds them whether there is an NVRTC
+ * or not. What is behind us counts (A6).
+ */
+static void *behind_us(void *found, const char *name, const char *version, enum forward_which which)
+{
+	return is_ours(found) ? next_symbol(RTLD_NEXT, name, version, which) : found;
+}
+
 /* What RTLD_DEFAULT means for this caller, as far as that can be told from here. */
 static void *default_symbol(const char *name, const char *version, void *caller, enum forward_which which)
 {
 	struct elf_object object;
-	void *found = next_symbol(RTLD_DEFAULT, name, version, which);
+	void *found = behind_us(next_symbol(RTLD_DEFAULT, name, version, which), name, version, which);
 	void *handle;
 
 	if (found || !elf_object_at((uintptr_t)caller, &object) || !object.path[0]) {
@@ -86,6 +105,16 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 		dlclose(handle);
 	}
 	return found;
+}
+
+/* Would the real look-up, for want of anything else, find our own export? dlerror then says what is missing. */
+static bool finds_only_ours(void *handle, const char *name, const char *version, void *caller, enum forward_which which)
+{
+	if (which < FORWARD_DLVSYM_OLD || !is_ours(next_symbol(RTLD_DEFAULT, name, version, which)) ||
+	    (handle == RTLD_NEXT && elf_next_symbol((uintptr_t)caller, name, version))) {
+		return false;
+	}
+	return next_symbol(RTLD_NEXT, name, version, which) == NULL;
 }
 
 /* What RTLD_NEXT means for this caller, where looking along the loaded objects and the loader's own answer for us agree. */
@@ -117,10 +146,11 @@ struct forward_answer forward_filter(void *handle, const char *name, const char 
 						 : following_symbol(name, version, caller, which);
 		if (!address) {
 			errno = saved;
-			return not_ours;
+			return (struct forward_answer){NULL,
+						       finds_only_ours(handle, name, version, caller, which)};
 		}
 	} else {
-		address = next_symbol(handle, name, version, which);
+		address = behind_us(next_symbol(handle, name, version, which), name, version, which);
 		if (!address) {
 			return (struct forward_answer){NULL, 1};
 		}
