@@ -289,6 +289,17 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 	log_write(LOG_WARNING, "passing %s through: %s", library->path, text);
 }
 
+/*
+ * What the loader would bind an import to: the first definition in load order, where one without a version serves any. A
+ * dlvsym would pass over those, which is how most other preloads define theirs (path redirection, sandboxes).
+ */
+static uintptr_t bound_function(const char *name, const char *version)
+{
+	uintptr_t address = elf_global_symbol(name, version);
+
+	return address ? address : forward_global(name, version);
+}
+
 bool library_watched(struct library *library)
 {
 	enum { NOT_YET, PATCHING, PATCHED, CANNOT };
@@ -299,7 +310,7 @@ bool library_watched(struct library *library)
 		const char *reason = "its imports cannot be read";
 		struct watch *watch = NULL;
 
-		state = watch_patch(&library->object, forward_global, &watch, &reason) == 0 ? PATCHED : CANNOT;
+		state = watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCHED : CANNOT;
 		(void)dlerror();
 		if (state == PATCHED) {
 			atomic_store_explicit(&library->watch, watch, memory_order_release);
