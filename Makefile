@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make                 build/libnvrtccache.so and build/nvrtccache
 # make check           unit and integration tests (scripts/test installs what they need first)
+# make soak            tests that take minutes
 # make install         DESTDIR= PREFIX=
 # make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands; ARCH=aarch64 CC=... crosses
 PREFIX ?= /usr/local

@@ -294,7 +294,11 @@ void account_put(struct account *account, const uint8_t key[ENTRY_KEY_BYTES], ui
                  int64_t used)
 {
 	struct account_shard *shard = &account->page.shards[key[0]];
+	int index = account_find(account, key);
 
+	if (index >= 0 && account->page.records[index].size == size && account->page.records[index].used == used) {
+		return; /* a scan of another process was faster */
+	}
 	account_forget(account, key);
 	shard->bytes = add_saturated(subtract_saturated(shard->bytes, replaced), size);
 	shard->files += replaced == 0;

@@ -16,11 +16,10 @@
 
 #include "cache/account.h"
 #include "cache/recency.h"
+#include "cache/scan.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +27,6 @@
 #define LOCK_WAIT_US     200000
 #define LOCK_WAIT_ALL_US 2000000
 #define SCANS_MAX        2
-#define MINUTE_NS        (RECENCY_PERIOD_NS / 60)
 #define BATCH            64
 
 enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FAILED };
@@ -40,147 +38,9 @@ struct work {
 	struct evict_report report;
 };
 
-/* Every entry of the directory, for evict_all(). */
-struct list {
-	struct account_record *records;
-	size_t count;
-	size_t room;
-	bool failed;
-};
-
 static uint64_t size_limit(const struct evict *evict)
 {
 	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
-}
-
-static int hex_value(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool parse_name(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
-{
-	ret_key[0] = (uint8_t)shard;
-	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
-		int high = hex_value(name[0]);
-		int low = high < 0 ? -1 : hex_value(name[1]);
-
-		if (low < 0) {
-			return false;
-		}
-		ret_key[i] = (uint8_t)(high << 4 | low);
-	}
-	return *name == '\0';
-}
-
-static bool is_stale(const char *name, const struct stat *found, int64_t now)
-{
-	int64_t age = now - recency_of(found);
-	char *end;
-	long pid = strtol(name + 4, &end, 10);
-
-	if (age >= RECENCY_PERIOD_NS) {
-		return true;
-	}
-	return age >= MINUTE_NS && *end == '.' && pid > 0 && pid == (pid_t)pid && kill((pid_t)pid, 0) < 0 &&
-	       errno == ESRCH;
-}
-
-static void keep_in_list(struct list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
-{
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 1024;
-		void *grown = reallocarray(list->records, room, sizeof(*list->records));
-
-		if (!grown) {
-			list->failed = true;
-			return;
-		}
-		list->records = grown;
-		list->room = room;
-	}
-	memcpy(list->records[list->count].key, key, ENTRY_KEY_BYTES);
-	list->records[list->count].used = used;
-	list->records[list->count++].size = size;
-}
-
-/* Returns whether the file, no entry, was removed. */
-static bool sweep(struct work *work, int at, const char *name, const struct stat *found, bool over)
-{
-	bool temporary = strncmp(name, "tmp.", 4) == 0;
-	bool goes;
-
-	if (temporary) {
-		goes = is_stale(name, found, work->evict->now);
-	} else {
-		goes =
-		    over && strncmp(name, ".nfs", 4) != 0 && work->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
-	}
-	if (!goes) {
-		return false;
-	}
-	if (unlinkat(at, name, 0) < 0) {
-		work->report.failures += errno != ENOENT;
-		return errno == ENOENT;
-	}
-	*(temporary ? &work->report.temporaries : &work->report.foreign) += 1;
-	work->report.bytes += (uint64_t)found->st_size;
-	return true;
-}
-
-static void scan_file(struct work *work, int at, unsigned shard, const char *name, bool over, struct list *list)
-{
-	int64_t now = work->evict->now;
-	uint8_t key[ENTRY_KEY_BYTES];
-	struct stat found;
-	int64_t used;
-
-	if (fstatat(at, name, &found, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(found.st_mode)) {
-		return;
-	}
-	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
-		if (!sweep(work, at, name, &found, over)) {
-			account_count_other(work->account, shard, (uint64_t)found.st_size);
-		}
-		return;
-	}
-	used = recency_of(&found);
-	if (recency_ahead(used, now)) {
-		recency_touch(at, name, &found, now);
-		used = now;
-	}
-	account_count(work->account, key, (uint64_t)found.st_size, used);
-	if (list) {
-		keep_in_list(list, key, (uint64_t)found.st_size, used);
-	}
-}
-
-/* A shard that cannot be read keeps what is known of it. */
-static void scan(struct work *work, unsigned shard, bool over, struct list *list)
-{
-	struct dirent *found;
-	int place = -1;
-	int rc = directory_open_shard(work->evict->directory, work->evict->root, shard, false, &place);
-	DIR *names = rc == 0 ? fdopendir(place) : NULL;
-
-	work->account->page.stores = 0;
-	if (!names) {
-		if (rc == 0) {
-			close(place);
-		}
-		if (rc == -ENOENT) {
-			account_begin_shard(work->account, shard);
-		}
-		work->account->page.shards[shard].known = 1;
-		return;
-	}
-	account_begin_shard(work->account, shard);
-	while ((found = readdir(names)) != NULL) {
-		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			scan_file(work, dirfd(names), shard, found->d_name, over, list);
-		}
-	}
-	closedir(names);
 }
 
 static unsigned next_shard(struct account *account, bool unknown)
@@ -219,7 +79,7 @@ static unsigned scan_some(struct work *work)
 		if (unknown == 0 && !scan_is_due(account, is_over(work))) {
 			break;
 		}
-		scan(work, next_shard(account, unknown != 0), is_over(work), NULL);
+		scan_shard(work->evict, account, next_shard(account, unknown != 0), is_over(work), &work->report, NULL);
 	}
 	return scans;
 }
@@ -325,7 +185,7 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
-			scan(work, next_shard(account, false), true, NULL);
+			scan_shard(work->evict, account, next_shard(account, false), true, &work->report, NULL);
 			continue;
 		}
 		record = checks > 0 ? account->page.records[index] : fallback.record;
@@ -403,7 +263,7 @@ static int compare(const void *a, const void *b, void *context)
 }
 
 /* By a sum of its own: where the account cannot be written, this works as well. */
-static int remove_listed(struct work *work, const struct list *list, uint64_t bytes)
+static int remove_listed(struct work *work, const struct scan_list *list, uint64_t bytes)
 {
 	uint64_t removed = work->report.bytes;
 	uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
@@ -431,7 +291,7 @@ static int remove_listed(struct work *work, const struct list *list, uint64_t by
 int evict_all(const struct evict *evict, struct evict_report *ret_report)
 {
 	struct work work = {.evict = evict};
-	struct list list = {.records = NULL};
+	struct scan_list list = {.records = NULL};
 	uint64_t limit = size_limit(evict);
 	uint64_t entries = 0;
 	uint64_t bytes = 0;
@@ -440,7 +300,7 @@ int evict_all(const struct evict *evict, struct evict_report *ret_report)
 	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
 		rc = begin(&work, LOCK_WAIT_ALL_US);
 		if (rc == 0) {
-			scan(&work, shard, is_over(&work), &list);
+			scan_shard(evict, work.account, shard, is_over(&work), &work.report, &list);
 			bytes += work.account->page.shards[shard].bytes;
 			entries += work.account->page.shards[shard].files;
 			(void)end(&work);

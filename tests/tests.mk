@@ -25,6 +25,17 @@ $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 
 TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
 
+# What takes minutes; not a part of check.
+SOAK_SRC := $(wildcard tests/soak/*.c)
+OBJECTS  += $(call object,$(SOAK_SRC))
+
+$(BUILD)/soak-tests: $(call object,$(SOAK_SRC)) $(BUILD)/core.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
+
+soak: $(BUILD)/soak-tests
+	$< --verbose=1
+.PHONY: soak
+
 bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)

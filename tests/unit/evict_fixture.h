@@ -10,6 +10,8 @@
 
 #include "store_fixture.h"
 
+#include "cache/evict.h"
+
 #include <math.h>
 #include <time.h>
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/scan.h"
+
+#include "cache/recency.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MINUTE_NS (RECENCY_PERIOD_NS / 60)
+
+struct scan {
+	const struct evict *evict;
+	struct account *account;
+	bool over;
+	struct evict_report *report;
+	struct scan_list *list;
+};
+
+static int hex_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_name(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	ret_key[0] = (uint8_t)shard;
+	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
+		int high = hex_value(name[0]);
+		int low = high < 0 ? -1 : hex_value(name[1]);
+
+		if (low < 0) {
+			return false;
+		}
+		ret_key[i] = (uint8_t)(high << 4 | low);
+	}
+	return *name == '\0';
+}
+
+static bool is_stale(const char *name, const struct stat *found, int64_t now)
+{
+	int64_t age = now - recency_of(found);
+	char *end;
+	long pid = strtol(name + 4, &end, 10);
+
+	if (age >= RECENCY_PERIOD_NS) {
+		return true;
+	}
+	return age >= MINUTE_NS && *end == '.' && pid > 0 && pid == (pid_t)pid && kill((pid_t)pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
+static void keep_in_list(struct scan_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	if (list->count == list->room) {
+		size_t room = list->room ? list->room * 2 : 1024;
+		void *grown = reallocarray(list->records, room, sizeof(*list->records));
+
+		if (!grown) {
+			list->failed = true;
+			return;
+		}
+		list->records = grown;
+		list->room = room;
+	}
+	memcpy(list->records[list->count].key, key, ENTRY_KEY_BYTES);
+	list->records[list->count].used = used;
+	list->records[list->count++].size = size;
+}
+
+/* Returns whether the file, no entry, was removed. */
+static bool sweep(const struct scan *scan, int at, const char *name, const struct stat *found)
+{
+	bool temporary = strncmp(name, "tmp.", 4) == 0;
+	bool goes;
+
+	if (temporary) {
+		goes = is_stale(name, found, scan->evict->now);
+	} else {
+		goes = scan->over && strncmp(name, ".nfs", 4) != 0 &&
+		       scan->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
+	}
+	if (!goes) {
+		return false;
+	}
+	if (unlinkat(at, name, 0) < 0) {
+		scan->report->failures += errno != ENOENT;
+		return errno == ENOENT;
+	}
+	*(temporary ? &scan->report->temporaries : &scan->report->foreign) += 1;
+	scan->report->bytes += (uint64_t)found->st_size;
+	return true;
+}
+
+static void scan_file(const struct scan *scan, int at, unsigned shard, const char *name)
+{
+	int64_t now = scan->evict->now;
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct stat found;
+	int64_t used;
+
+	if (fstatat(at, name, &found, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(found.st_mode)) {
+		return;
+	}
+	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
+		if (!sweep(scan, at, name, &found)) {
+			account_count_other(scan->account, shard, (uint64_t)found.st_size);
+		}
+		return;
+	}
+	used = recency_of(&found);
+	if (recency_ahead(used, now)) {
+		recency_touch(at, name, &found, now);
+		used = now;
+	}
+	account_count(scan->account, key, (uint64_t)found.st_size, used);
+	if (scan->list) {
+		keep_in_list(scan->list, key, (uint64_t)found.st_size, used);
+	}
+}
+
+/* A shard that cannot be read keeps what is known of it. */
+void scan_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
+                struct evict_report *report, struct scan_list *list)
+{
+	const struct scan scan = {evict, account, over, report, list};
+	struct dirent *found;
+	int place = -1;
+	int rc = directory_open_shard(evict->directory, evict->root, shard, false, &place);
+	DIR *names = rc == 0 ? fdopendir(place) : NULL;
+
+	account->page.stores = 0;
+	if (!names) {
+		if (rc == 0) {
+			close(place);
+		}
+		if (rc == -ENOENT) {
+			account_begin_shard(account, shard);
+		}
+		account->page.shards[shard].known = 1;
+		return;
+	}
+	account_begin_shard(account, shard);
+	while ((found = readdir(names)) != NULL) {
+		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
+			scan_file(&scan, dirfd(names), shard, found->d_name);
+		}
+	}
+	closedir(names);
+}

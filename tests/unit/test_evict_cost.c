@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* evict: what it costs, in system calls */
+#include "evict_fixture.h"
+#include "syscalls.h"
+
+TestSuite(evict_cost, .init = fixture_open, .fini = fixture_close, .timeout = 120);
+
+#define STEPS 256
+
+static struct syscalls counts[STEPS];
+
+static void count_or_skip(void (*body)(void *context, unsigned step), void *context, unsigned steps)
+{
+	if (!syscalls_count(body, context, steps, counts)) {
+		cr_skip_test("tracing is not allowed here");
+	}
+}
+
+static void get_step(void *context, unsigned step)
+{
+	clock_now += step == 11 ? HOUR : 10 * SECOND;
+	(void)numbered_get(context, 1);
+}
+
+Store_test(evict_cost, a_hit_pays_for_its_use_once_an_hour)
+{
+	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
+
+	cr_assert_eq(numbered_put(store, 1), 0);
+	count_or_skip(get_step, store, 20);
+	for (unsigned i = 0; i < 20; i++) {
+		bool pays = i == 0 || i == 11;
+
+		cr_assert_eq(counts[i].timed, pays, "hit %u", i);
+		cr_assert_eq(counts[i].all, counts[1].all + pays, "hit %u", i);
+	}
+	cr_log_warn("a hit: %u system calls, and one more each hour", counts[1].all);
+	cr_assert_leq(counts[1].all, 7, "root, file: open, stat, close; read");
+	store_close(store);
+}
+
+static void put_step(void *context, unsigned step)
+{
+	clock_now += SECOND;
+	(void)numbered_put(context, 100000 + step);
+}
+
+/* Whatever the cap, this is all that a store may do besides storing: two scans, and looking at a few files. */
+Store_test(evict_cost, a_store_past_the_cap_scans_a_shard_or_two)
+{
+	unsigned files = 5120;
+	struct store *store = fixture_capped(files * FILE_BYTES);
+	unsigned sum = 0;
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < files; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += 3 * HOUR;
+	count_or_skip(put_step, store, STEPS);
+	for (unsigned i = 0; i < STEPS; i++) {
+		cr_assert_leq(counts[i].lists, 4, "store %u: two for each shard", i);
+		cr_assert_leq(counts[i].all, 40 + 2 * (2 * files / 256 + 4) + 2 * EVICT_CHECKS, "store %u", i);
+		cr_assert_leq(counts[i].removed, 3, "store %u", i);
+		most = counts[i].all > most ? counts[i].all : most;
+		sum += counts[i].all;
+	}
+	cr_log_warn("a store that must evict, of %u files: %.1f system calls, at most %u", files, (double)sum / STEPS,
+	            most);
+	cr_assert_leq(sum / STEPS, 80);
+	cr_assert_eq(usage_of(store).entries, files);
+	store_close(store);
+}
