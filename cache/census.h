@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: one shard counted anew, and rid of what was left there (see cache/evict.h)
+ * census: one shard counted anew, and rid of what was left there (see cache/evict.h)
  *
  * Purpose: every file of the shard is asked for its size and times. Entries go into the account, and into a list where
  * one is given; other files are counted, or removed if their time has come. A time from a wrong clock is set right.
@@ -10,20 +10,20 @@
  * be removed are counted in the report; a list that finds no memory says so.
  * Ownership: the list's records are the caller's to free(). Threads, fork, signals: no state.
  */
-#ifndef CACHE_SCAN_H
-#define CACHE_SCAN_H
+#ifndef CACHE_CENSUS_H
+#define CACHE_CENSUS_H
 
 #include "cache/account.h"
 #include "cache/evict.h"
 
-struct scan_list {
+struct census_list {
 	struct account_record *records;
 	size_t count;
 	size_t room;
 	bool failed;
 };
 
-void scan_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
-                struct evict_report *report, struct scan_list *list);
+void census_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
+                  struct evict_report *report, struct census_list *list);
 
 #endif

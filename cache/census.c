@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/scan.h"
+#include "cache/census.h"
 
 #include "cache/recency.h"
 
@@ -13,12 +13,12 @@
 
 #define MINUTE_NS (RECENCY_PERIOD_NS / 60)
 
-struct scan {
+struct census {
 	const struct evict *evict;
 	struct account *account;
 	bool over;
 	struct evict_report *report;
-	struct scan_list *list;
+	struct census_list *list;
 };
 
 static int hex_value(char c)
@@ -54,7 +54,7 @@ static bool is_stale(const char *name, const struct stat *found, int64_t now)
 	       errno == ESRCH;
 }
 
-static void keep_in_list(struct scan_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+static void keep_in_list(struct census_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 1024;
@@ -73,32 +73,32 @@ static void keep_in_list(struct scan_list *list, const uint8_t key[ENTRY_KEY_BYT
 }
 
 /* Returns whether the file, no entry, was removed. */
-static bool sweep(const struct scan *scan, int at, const char *name, const struct stat *found)
+static bool sweep(const struct census *census, int at, const char *name, const struct stat *found)
 {
 	bool temporary = strncmp(name, "tmp.", 4) == 0;
 	bool goes;
 
 	if (temporary) {
-		goes = is_stale(name, found, scan->evict->now);
+		goes = is_stale(name, found, census->evict->now);
 	} else {
-		goes = scan->over && strncmp(name, ".nfs", 4) != 0 &&
-		       scan->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
+		goes = census->over && strncmp(name, ".nfs", 4) != 0 &&
+		       census->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
 	}
 	if (!goes) {
 		return false;
 	}
 	if (unlinkat(at, name, 0) < 0) {
-		scan->report->failures += errno != ENOENT;
+		census->report->failures += errno != ENOENT;
 		return errno == ENOENT;
 	}
-	*(temporary ? &scan->report->temporaries : &scan->report->foreign) += 1;
-	scan->report->bytes += (uint64_t)found->st_size;
+	*(temporary ? &census->report->temporaries : &census->report->foreign) += 1;
+	census->report->bytes += (uint64_t)found->st_size;
 	return true;
 }
 
-static void scan_file(const struct scan *scan, int at, unsigned shard, const char *name)
+static void scan_file(const struct census *census, int at, unsigned shard, const char *name)
 {
-	int64_t now = scan->evict->now;
+	int64_t now = census->evict->now;
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct stat found;
 	int64_t used;
@@ -107,8 +107,8 @@ static void scan_file(const struct scan *scan, int at, unsigned shard, const cha
 		return;
 	}
 	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
-		if (!sweep(scan, at, name, &found)) {
-			account_count_other(scan->account, shard, (uint64_t)found.st_size);
+		if (!sweep(census, at, name, &found)) {
+			account_count_other(census->account, shard, (uint64_t)found.st_size);
 		}
 		return;
 	}
@@ -117,17 +117,17 @@ static void scan_file(const struct scan *scan, int at, unsigned shard, const cha
 		recency_touch(at, name, &found, now);
 		used = now;
 	}
-	account_count(scan->account, key, (uint64_t)found.st_size, used);
-	if (scan->list) {
-		keep_in_list(scan->list, key, (uint64_t)found.st_size, used);
+	account_count(census->account, key, (uint64_t)found.st_size, used);
+	if (census->list) {
+		keep_in_list(census->list, key, (uint64_t)found.st_size, used);
 	}
 }
 
 /* A shard that cannot be read keeps what is known of it. */
-void scan_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
-                struct evict_report *report, struct scan_list *list)
+void census_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
+                  struct evict_report *report, struct census_list *list)
 {
-	const struct scan scan = {evict, account, over, report, list};
+	const struct census census = {evict, account, over, report, list};
 	struct dirent *found;
 	int place = -1;
 	int rc = directory_open_shard(evict->directory, evict->root, shard, false, &place);
@@ -147,7 +147,7 @@ void scan_shard(const struct evict *evict, struct account *account, unsigned sha
 	account_begin_shard(account, shard);
 	while ((found = readdir(names)) != NULL) {
 		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			scan_file(&scan, dirfd(names), shard, found->d_name);
+			scan_file(&census, dirfd(names), shard, found->d_name);
 		}
 	}
 	closedir(names);
