@@ -96,7 +96,7 @@ static bool sweep(const struct census *census, int at, const char *name, const s
 	return true;
 }
 
-static void scan_file(const struct census *census, int at, unsigned shard, const char *name)
+static void count_file(const struct census *census, int at, unsigned shard, const char *name)
 {
 	int64_t now = census->evict->now;
 	uint8_t key[ENTRY_KEY_BYTES];
@@ -147,7 +147,7 @@ void census_shard(const struct evict *evict, struct account *account, unsigned s
 	account_begin_shard(account, shard);
 	while ((found = readdir(names)) != NULL) {
 		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			scan_file(&census, dirfd(names), shard, found->d_name);
+			count_file(&census, dirfd(names), shard, found->d_name);
 		}
 	}
 	closedir(names);
