@@ -162,7 +162,7 @@ static void write_note(const struct flight_file *file, enum note_state state)
 	struct stat space;
 
 	/* writing past the limit would raise SIGXFSZ, and that ends a host */
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < SLOTS * SLOT_BYTES) {
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < (rlim_t)SLOTS * SLOT_BYTES) {
 		return;
 	}
 	if (state == NOTE_FLYING && stat("/proc/self/ns/pid", &space) == 0) {

@@ -120,6 +120,8 @@ Test(flight, what_is_kept_in_this_process_only_is_found_there)
 
 Test(flight, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 {
+	const struct flight_options threads_only = {.wait_seconds = 100000};
+	struct flight again = {0};
 	struct flyer flyers[4] = {0};
 	struct flight flight = {0};
 
@@ -130,6 +132,8 @@ Test(flight, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 	}
 	cr_expect_not(wait_for(&flight, flight_key));
 	cr_expect_null(flight.seat);
+	cr_expect_not(flight_wait(&again, &threads_only, flight_key), "known to this process by itself");
+	cr_expect_null(again.seat);
 	cr_expect_eq(seen_from_outside(flight_key), FLIGHT_FILE_NOT_KEPT);
 }
 
