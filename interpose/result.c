@@ -12,8 +12,8 @@
 enum tag { TAG_RETURN_CODE = 1, TAG_NAMES, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_UNSET, TAG_SLOPPY, TAG_PRODUCT = 0x100 };
 
 #define FIELD_EXPRESSION 1
-#define FIELD_NAME	 2
-#define NO_EXPRESSION	 "nvrtccache asks what an unknown expression gets"
+#define FIELD_NAME       2
+#define NO_EXPRESSION    "nvrtccache asks what an unknown expression gets"
 
 typedef int size_getter(nvrtcProgram program, size_t *size);
 typedef int bytes_getter(nvrtcProgram program, char *bytes);
@@ -384,7 +384,26 @@ static size_t module_id(const uint8_t *at, size_t left)
 	return size;
 }
 
-/* Equal but for module ids. The lengths of mangled names hold the digits of the pid, so those may differ with them. */
+/*
+ * The length of a call number at `at`: up to 12.4 PTX numbers its calls through the whole process, in comments
+ * ("// callseq 17, 0"), and -G puts that PTX into the CUBIN; 0 where there is none.
+ */
+static size_t call_number(const uint8_t *at, size_t left)
+{
+	static const char comment[] = "// callseq ";
+	size_t size = sizeof(comment) - 1;
+
+	if (left <= size || memcmp(at, comment, size) != 0 || !isdigit(at[size])) {
+		return 0;
+	}
+	while (size < left && isdigit(at[size])) {
+		size++;
+	}
+	return size;
+}
+
+/* Equal but for module ids and call numbers. The lengths of mangled names hold the digits of the pid, so those may
+ * differ with them. */
 static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
 {
 	size_t i = 0, j = 0;
@@ -392,10 +411,12 @@ static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t 
 	while (i < a_size && j < b_size) {
 		size_t a_id = module_id(a + i, a_size - i);
 		size_t b_id = module_id(b + j, b_size - j);
+		size_t a_call = call_number(a + i, a_size - i);
+		size_t b_call = call_number(b + j, b_size - j);
 
-		if (a_id && b_id) {
-			i += a_id;
-			j += b_id;
+		if ((a_id && b_id) || (a_call && b_call)) {
+			i += a_id + a_call;
+			j += b_id + b_call;
 		} else if (a[i] == b[j]) {
 			i++;
 			j++;
@@ -422,8 +443,8 @@ bool result_same(const struct entry *a, const struct entry *b, const char **ret_
 			continue;
 		}
 		*ret_what = left.tag >= TAG_PRODUCT ? products[left.tag - TAG_PRODUCT].name
-			    : left.tag == TAG_NAMES ? "lowered names"
-						    : "return code";
+		            : left.tag == TAG_NAMES ? "lowered names"
+		                                    : "return code";
 		if (!entry_section(b, left.tag, &right) || left.value != right.value ||
 		    !same_text(left.bytes, left.size, right.bytes, right.size)) {
 			return false;

@@ -60,8 +60,9 @@ int result_pch_status(const struct entry *entry);
 int result_pch_heap(const struct entry *entry, size_t *size);
 
 /*
- * Are two results the same to a host? Module ids (_<8 hex>_<pid>), which NVRTC makes anew in every process, count as
- * equal; `ret_what` names the first difference.
+ * Are two results the same to a host? Module ids (_<8 hex>_<pid>), which NVRTC makes anew in every process, and call
+ * numbers in comments of PTX, which go on counting through a process, count as equal; `ret_what` names the first
+ * difference.
  */
 bool result_same(const struct entry *a, const struct entry *b, const char **ret_what);
 

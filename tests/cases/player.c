@@ -4,10 +4,12 @@
  *
  * usage: player LIBRARY DIRECTORY CASE-FILE [LOG]
  *
- * The file is played twice. A case begins with "=== A sentence." and is played in a directory of its own below DIRECTORY. Each line is a command;
- * "<<" at the end of a line takes the following lines up to one that says "END" as the last word. Words are separated by
- * blanks; \_ is a blank inside a word, NULL is a null pointer, @T the case's directory, @I the toolkit's headers. With LOG, the case's sentence is appended to that
- * file before the case, so that a reader can tell which log lines belong to it.
+ * The file is played twice. A case begins with "=== A sentence." and is played in a directory of its own below
+ * DIRECTORY. Each line is a command;
+ * "<<" at the end of a line takes the following lines up to one that says "END" as the last word. Words are separated
+ * by blanks; \_ is a blank inside a word, NULL is a null pointer, @T the case's directory, @I the toolkit's headers.
+ * With LOG, the case's sentence is appended to that file before the case, so that a reader can tell which log lines
+ * belong to it.
  *
  *   source <<            name NAME            header NAME <<      create [N]       use N         destroy
  *   add EXPRESSION       compile OPTION...    compile-count N     lowered EXPRESSION    all    code    null
@@ -30,7 +32,7 @@
 #include <unistd.h>
 
 #define PROGRAMS 8
-#define WORDS	 64
+#define WORDS    64
 
 static void *library;
 static void *programs[PROGRAMS];
@@ -56,42 +58,60 @@ static uint64_t hash(const char *bytes, size_t size)
 	return h;
 }
 
-/* Module ids (_<8 hex>_<pid>) and the directory of precompiled headers are new in every process: printed alike. */
+/* The length of a module id, _<8 hex>_<pid>, at `at`; new in every process. */
+static size_t module_id(const char *at, size_t left)
+{
+	size_t size = 10;
+
+	if (left < 11 || at[0] != '_' || at[9] != '_' || !isdigit((unsigned char)at[10])) {
+		return 0;
+	}
+	for (int i = 1; i < 9; i++) {
+		if (!isxdigit((unsigned char)at[i])) {
+			return 0;
+		}
+	}
+	while (size < left && isdigit((unsigned char)at[size])) {
+		size++;
+	}
+	return size;
+}
+
+/* The length of `prefix` and the digits behind it at `at`; 0 where they are not there. */
+static size_t numbered(const char *at, size_t left, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	if (left <= size || memcmp(at, prefix, size) != 0 || !isdigit((unsigned char)at[size])) {
+		return 0;
+	}
+	while (size < left && isdigit((unsigned char)at[size])) {
+		size++;
+	}
+	return size;
+}
+
+/*
+ * Printed alike: module ids and the directory of precompiled headers, which are new in every process, and the numbers
+ * of calls in comments of PTX, which up to 12.4 go on counting through a process.
+ */
 static size_t normalise(char *bytes, size_t size)
 {
-	static const char directory[] = "/__nvrtc_auto_pch_";
 	size_t out = 0;
 
-	for (size_t i = 0; i < size; i++) {
-		size_t end = i + 10;
+	for (size_t i = 0; i < size;) {
+		const char *at = bytes + i;
+		size_t id = module_id(at, size - i);
+		size_t number = numbered(at, size - i, "// callseq ");
+		size_t directory = numbered(at, size - i, "/__nvrtc_auto_pch_");
 
-		if (size - i > sizeof(directory) && memcmp(bytes + i, directory, sizeof(directory) - 1) == 0) {
-			memmove(bytes + out, directory, sizeof(directory) - 1);
-			out += sizeof(directory) - 1;
-			i += sizeof(directory) - 1;
-			while (i < size && isdigit((unsigned char)bytes[i])) {
-				i++;
-			}
-			i--;
-			continue;
+		if (id || number || directory) {
+			memcpy(bytes + out, id ? "_ID" : number ? "//N" : "/PC", 3);
+			out += 3;
+			i += id + number + directory;
+		} else {
+			bytes[out++] = bytes[i++];
 		}
-		int id;
-
-		id = size - i > 11 && bytes[i] == '_' && bytes[i + 9] == '_' && isdigit((unsigned char)bytes[i + 10]);
-
-		for (size_t k = i + 1; id && k < i + 9; k++) {
-			id = isxdigit((unsigned char)bytes[k]) != 0;
-		}
-		if (!id) {
-			bytes[out++] = bytes[i];
-			continue;
-		}
-		while (end < size && isdigit((unsigned char)bytes[end])) {
-			end++;
-		}
-		memcpy(bytes + out, "_ID", 3);
-		out += 3;
-		i = end - 1;
 	}
 	return out;
 }
@@ -179,12 +199,22 @@ static void all(void)
 	}
 }
 
+/* On a null expression nvrtcAddNameExpression and nvrtcGetLoweredName crash in 11.8 and 12.0, and no longer in 12.4. */
+static int takes_null_expression(void)
+{
+	int (*version)(int *, int *) = (int (*)(int *, int *))function("nvrtcVersion");
+	int major = 0, minor = 0;
+
+	return version && version(&major, &minor) == 0 && (major > 12 || (major == 12 && minor >= 4));
+}
+
 static void null(void)
 {
-	static const char *const two[] = {"GetPTXSize",	  "GetPTX",	   "GetCUBINSize", "GetCUBIN",	  "GetNVVMSize",
-					  "GetNVVM",	  "GetLTOIRSize",  "GetLTOIR",	   "GetOptiXIRSize", "GetOptiXIR",
-					  "GetTileIRSize", "GetTileIR",	   "GetProgramLogSize", "GetProgramLog",
-					  "GetPCHHeapSizeRequired", "AddNameExpression"};
+	static const char *const two[] = {
+	    "GetPTXSize",        "GetPTX",        "GetCUBINSize",           "GetCUBIN",
+	    "GetNVVMSize",       "GetNVVM",       "GetLTOIRSize",           "GetLTOIR",
+	    "GetOptiXIRSize",    "GetOptiXIR",    "GetTileIRSize",          "GetTileIR",
+	    "GetProgramLogSize", "GetProgramLog", "GetPCHHeapSizeRequired", "AddNameExpression"};
 	char symbol[64];
 
 	for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++) {
@@ -193,6 +223,9 @@ static void null(void)
 
 		snprintf(symbol, sizeof(symbol), "nvrtc%s", two[i]);
 		f = (int (*)(void *, void *))function(symbol);
+		if (strcmp(two[i], "AddNameExpression") == 0 && !takes_null_expression()) {
+			continue;
+		}
 		if (f) {
 			int a = f(programs[current], NULL);
 			int b = f(NULL, &value);
@@ -202,7 +235,7 @@ static void null(void)
 			printf("  %s absent\n", two[i]);
 		}
 	}
-	{
+	if (takes_null_expression()) {
 		int (*lowered)(void *, const char *, const char **) =
 		    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
 		const char *out = "untouched";
@@ -245,9 +278,9 @@ static void create(void)
 {
 	int (*f)(void **, const char *, const char *, int, const char *const *, const char *const *) =
 	    (int (*)(void **, const char *, const char *, int, const char *const *, const char *const *))function(
-		"nvrtcCreateProgram");
+	        "nvrtcCreateProgram");
 	int code = f(&programs[current], source, name, header_count, (const char *const *)header_texts,
-		     (const char *const *)header_names);
+	             (const char *const *)header_names);
 
 	printf("  create %d\n", code);
 	header_count = 0;

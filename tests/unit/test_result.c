@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* result: what counts as the same, and what does not */
+#include "interpose/result.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define TAG_NAMES   2
+#define TAG_PRODUCT 0x100
+
+static struct entry *entry_of(uint32_t tag, int value, const char *text)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
+	struct section sections[] = {{tag, value, text, strlen(text)}};
+	struct entry *entry;
+
+	cr_assert_eq(entry_build(key, 0, NULL, 0, sections, 1, &entry), 0);
+	return entry;
+}
+
+static bool same(const char *left, const char *right)
+{
+	struct entry *a = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, left);
+	struct entry *b = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, right);
+	const char *what = NULL;
+	bool result = result_same(a, b, &what);
+
+	cr_assert(result || strcmp(what, "PTX") == 0);
+	entry_unref(a);
+	entry_unref(b);
+	return result;
+}
+
+Test(result, equal_bytes_are_the_same)
+{
+	cr_assert(same("", ""));
+	cr_assert(same(".visible .entry k", ".visible .entry k"));
+	cr_assert_not(same(".visible .entry k", ".visible .entry l"));
+	cr_assert_not(same(".visible .entry k", ".visible .entry"));
+}
+
+Test(result, module_ids_of_other_processes_are_the_same)
+{
+	cr_assert(same("a_0123abcd_77_b", "a_fedc4567_12345_b"));
+	cr_assert_not(same("a_0123abcd_77_b", "a_fedc4567_x_b"));
+	cr_assert_not(same("a_0123abcd_77_b", "a_fedc4567_77_c"));
+}
+
+Test(result, numbers_of_calls_in_comments_are_the_same)
+{
+	cr_assert(same("{ // callseq 0, 0\n} // callseq 0\n", "{ // callseq 9, 0\n} // callseq 10\n"));
+	cr_assert(same("// callseq 9", "// callseq 10"));
+	cr_assert_not(same("{ // callseq 0, 0", "{ // callseq 0, 1"));
+	cr_assert_not(same("callseq 0", "callseq 1"));
+	cr_assert_not(same("// callseq 1", "// callseq x"));
+	cr_assert_not(same("// callseq ", "// callseq 1"));
+}
+
+Test(result, another_code_or_a_missing_product_is_not_the_same)
+{
+	struct entry *ptx = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "x");
+	struct entry *code = entry_of(TAG_PRODUCT + PRODUCT_PTX, 6, "x");
+	struct entry *cubin = entry_of(TAG_PRODUCT + PRODUCT_CUBIN, 0, "x");
+	struct entry *names = entry_of(TAG_NAMES, 0, "x");
+	const char *what;
+
+	cr_assert_not(result_same(ptx, code, &what));
+	cr_assert_not(result_same(ptx, cubin, &what));
+	cr_assert_str_eq(what, "PTX");
+	cr_assert_not(result_same(names, cubin, &what));
+	cr_assert_str_eq(what, "lowered names");
+	entry_unref(ptx);
+	entry_unref(code);
+	entry_unref(cubin);
+	entry_unref(names);
+}
