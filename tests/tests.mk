@@ -40,3 +40,7 @@ bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)
 .PHONY: bench
+
+matrix: all $(BUILD)/tests/player
+	scripts/matrix $(BUILD)
+.PHONY: matrix
