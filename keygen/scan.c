@@ -108,11 +108,21 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 bool scan_path_is_exempt(const char *path)
 {
 	static const char *const ends[] = {
-	    "/cub/util_cpp_dialect.cuh",           "/cub/util_debug.cuh",
-	    "/cuda/std/__cccl/assert.h",           "/cuda/std/__cccl/builtin.h",
-	    "/cuda/std/__internal/cpp_dialect.h",  "/cuda/std/detail/libcxx/include/__string",
-	    "/cuda/std/source_location",           "/cuda/std/version",
-	    "/thrust/detail/config/cpp_dialect.h", "/thrust/system/cuda/detail/core/util.h",
+	    "/cub/detail/warpspeed/constant_assert.cuh",
+	    "/cub/util_cpp_dialect.cuh",
+	    "/cub/util_debug.cuh",
+	    "/cuda/__driver/entry_point.h",
+	    "/cuda/std/__cccl/assert.h",
+	    "/cuda/std/__cccl/builtin.h",
+	    "/cuda/std/__cccl/compiler.h",
+	    "/cuda/std/__exception/cuda_error.h",
+	    "/cuda/std/__exception/exception_macros.h",
+	    "/cuda/std/__internal/cpp_dialect.h",
+	    "/cuda/std/detail/libcxx/include/__string",
+	    "/cuda/std/source_location",
+	    "/cuda/std/version",
+	    "/thrust/detail/config/cpp_dialect.h",
+	    "/thrust/system/cuda/detail/core/util.h",
 	};
 	size_t size = strlen(path);
 
