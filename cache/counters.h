@@ -55,6 +55,7 @@
 	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */                 \
 	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                                    \
 	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */                       \
+	X(BYPASSED, exports)            /* something linked calls functions that we do not export */                   \
 	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                                 \
 	X(BYPASSED, read_only)                                                                                         \
 	X(ERRORS, directory)  /* cannot be made, opened or searched */                                                 \

@@ -431,6 +431,8 @@ int compile_program(struct program *program, int option_count, const char *const
 		result = pass_through(program, option_count, options, runtime->off_reason);
 	} else if (!program->keyed) {
 		result = pass_through(program, option_count, options, program->reason);
+	} else if (library_passed_by(program->library)) {
+		result = pass_through(program, option_count, options, COUNTER_BYPASSED_exports);
 	} else if (program->call_count >= HISTORY_MAX) {
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_history);
 	} else if (!arguments_sound(option_count, options)) {

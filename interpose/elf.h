@@ -80,6 +80,9 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
 /* DT_NEEDED names in order; same protocol. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 
+/* Does the object refer to symbols of that version (of whatever library)? */
+bool elf_needs_version(const struct elf_object *object, const char *version);
+
 /* Loaded objects in load order (the vDSO and unviewable ones left out); same protocol. */
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context);
 

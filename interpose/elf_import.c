@@ -50,6 +50,35 @@ static const char *needed_version(const struct elf_object *object, unsigned inde
 	return NULL;
 }
 
+bool elf_needs_version(const struct elf_object *object, const char *version)
+{
+	uintptr_t at = (uintptr_t)object->verneed;
+
+	for (size_t i = 0; at && i < object->verneed_count &&
+	                   elf_can_read(object, (const void *)at, sizeof(ElfW(Verneed)), sizeof(uint32_t));
+	     i++) {
+		const ElfW(Verneed) *need = (const ElfW(Verneed) *)at;
+		uintptr_t aux_at = at + need->vn_aux;
+
+		for (unsigned j = 0; j < need->vn_cnt && elf_can_read(object, (const void *)aux_at,
+		                                                      sizeof(ElfW(Vernaux)), sizeof(uint32_t));
+		     j++) {
+			const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)aux_at;
+
+			if (aux->vna_name < object->strings_size &&
+			    strcmp(object->strings + aux->vna_name, version) == 0) {
+				return true;
+			}
+			aux_at += aux->vna_next;
+		}
+		if (need->vn_next == 0) {
+			break;
+		}
+		at += need->vn_next;
+	}
+	return false;
+}
+
 struct relocations {
 	uintptr_t at;
 	size_t size;

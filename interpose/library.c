@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/library.h"
 
+#include "interpose/doors.h"
 #include "interpose/forward.h"
 #include "interpose/log.h"
 #include "interpose/nvrtc_types.h"
@@ -231,6 +232,60 @@ struct library *library_at(uintptr_t address)
 	}
 	node = node_of(&object);
 	return node == NODE_COUNT ? NULL : library_adopt(&object, node);
+}
+
+static bool passes_by(const struct library *library, const char *name)
+{
+	static const char *const products[] = {
+#define PRODUCT_NAMES(name) "nvrtcGet" #name, "nvrtcGet" #name "Size",
+	    NVRTC_PRODUCTS(PRODUCT_NAMES)
+#undef PRODUCT_NAMES
+	};
+
+	if (strncmp(name, "nvrtc", 5) != 0 || !doors_wanted(name)) {
+		return false;
+	}
+	for (int f = 0; f < FUNCTION_COUNT; f++) {
+		if (strcmp(name, function_names[f]) == 0 && library_exports(library, (enum nvrtc_function)f)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+		if (strcmp(name, products[i]) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int import_passes_by(const struct elf_import *import, void *context)
+{
+	const struct library *library = context;
+
+	return import->version && strcmp(import->version, node_names[library->node]) == 0 &&
+	       passes_by(library, import->name);
+}
+
+static int object_passes_by(const struct elf_object *object, void *context)
+{
+	const struct library *library = context;
+
+	return elf_needs_version(object, node_names[library->node]) &&
+	       elf_each_import(object, import_passes_by, context) == 1;
+}
+
+bool library_passed_by(const struct library *library)
+{
+	static _Atomic uint64_t answers[NODE_COUNT]; /* which generation it is of, and the answer in the lowest bit */
+	struct elf_generation now = elf_generation();
+	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
+	uint64_t answer = atomic_load_explicit(&answers[library->node], memory_order_relaxed);
+
+	if ((answer & ~UINT64_C(1)) != generation) {
+		answer = generation | (elf_each_object(object_passes_by, (void *)library) != 0);
+		atomic_store_explicit(&answers[library->node], answer, memory_order_relaxed);
+	}
+	return answer & 1;
 }
 
 /* Keeps the library loaded for as long as the process lives. */

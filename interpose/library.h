@@ -67,6 +67,13 @@ const char *library_node_name(enum nvrtc_node node);
 /* Is this function exported on the library's node, so that linked hosts reach it through us? */
 bool library_exports(const struct library *library, enum nvrtc_function function);
 
+/*
+ * Does a linked object call functions of this node past us: such as have no export of ours (A6), or that we do not know?
+ * They would meet programs that a hit has left uncompiled, or set a callback that we never hear of. Getters of products do
+ * not count (a hit that has something for them is not given out, compile.c). Looked at anew when objects come or go.
+ */
+bool library_passed_by(const struct library *library);
+
 /* Ready for cached compiles? false: pass through; *ret_reason says why. */
 bool library_prepare(struct library *library, enum counter *ret_reason);
 /* Patch its imports if that has not been done. false: cannot be watched. */
