@@ -21,6 +21,9 @@ static real_function *real_of(const struct door *door, const struct program *pro
 {
 	const struct library *library = program ? program->library : door_library(door);
 
+	if (!library && !door->library) {
+		return library_function_of_node(door->node, door->caller, function);
+	}
 	return library ? library->real[function] : NULL;
 }
 
@@ -36,10 +39,14 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 		   int header_count, const char *const *headers, const char *const *include_names)
 {
 	struct library *library = door_library(door);
-	struct program *program = program_add(handle, library, !door->library);
+	struct program *program = library ? program_add(handle, library, !door->library) : NULL;
 	struct request_header *list;
 	int error = -ENOMEM;
 
+	if (!library) {
+		program_free(program_take(handle));
+		runtime_count(COUNTER_BYPASSED_slots, 1);
+	}
 	if (!program) {
 		return;
 	}

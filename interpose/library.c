@@ -195,31 +195,50 @@ static const struct candidate *candidate_for(const struct search *search, void *
 	return &search->candidates[0];
 }
 
+/* How many libraries of the node are loaded, and which one of them the call is for. */
+static size_t choose(enum nvrtc_node node, void *caller, struct elf_object *ret_object)
+{
+	struct candidate candidates[LIBRARIES_MAX];
+	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
+
+	(void)elf_each_object(collect, &search);
+	if (search.count > 0) {
+		*ret_object = search.count == 1 ? candidates[0].object : candidate_for(&search, caller)->object;
+	}
+	return search.count;
+}
+
 struct library *library_of_node(enum nvrtc_node node, void *caller)
 {
 	struct elf_generation now = elf_generation();
 	struct library *library = atomic_load_explicit(&node_cache[node].library, memory_order_acquire);
-	struct candidate candidates[LIBRARIES_MAX];
-	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
-	const struct candidate *chosen;
+	struct elf_object object;
+	size_t count;
 
-	if (library && atomic_load_explicit(&node_cache[node].loads, memory_order_relaxed) == now.loads &&
-	    atomic_load_explicit(&node_cache[node].unloads, memory_order_relaxed) == now.unloads) {
+	/* Looked at again behind the numbers: another thread may have put in new ones for another library meanwhile. */
+	if (library && atomic_load_explicit(&node_cache[node].loads, memory_order_acquire) == now.loads &&
+	    atomic_load_explicit(&node_cache[node].unloads, memory_order_acquire) == now.unloads &&
+	    atomic_load_explicit(&node_cache[node].library, memory_order_relaxed) == library) {
 		return library;
 	}
-	(void)elf_each_object(collect, &search);
-	if (search.count == 0) {
-		return NULL;
-	}
-	chosen = search.count == 1 ? &candidates[0] : candidate_for(&search, caller);
-	library = library_adopt(&chosen->object, node);
-	if (library && search.count == 1) {
+	count = choose(node, caller, &object);
+	library = count ? library_adopt(&object, node) : NULL;
+	if (library && count == 1) {
 		atomic_store_explicit(&node_cache[node].library, NULL, memory_order_relaxed);
-		atomic_store_explicit(&node_cache[node].loads, now.loads, memory_order_relaxed);
-		atomic_store_explicit(&node_cache[node].unloads, now.unloads, memory_order_relaxed);
+		atomic_store_explicit(&node_cache[node].loads, now.loads, memory_order_release);
+		atomic_store_explicit(&node_cache[node].unloads, now.unloads, memory_order_release);
 		atomic_store_explicit(&node_cache[node].library, library, memory_order_release);
 	}
 	return library;
+}
+
+real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function)
+{
+	struct elf_object object;
+
+	return choose(node, caller, &object)
+		       ? (real_function *)elf_symbol(&object, function_names[function], node_names[node])
+		       : NULL;
 }
 
 struct library *library_at(uintptr_t address)

@@ -57,6 +57,8 @@ struct library {
 
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
 struct library *library_of_node(enum nvrtc_node node, void *caller);
+/* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none. */
+real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function);
 /* The library that a function of NVRTC at `address` belongs to; NULL: no NVRTC that we know, or no slot left. */
 struct library *library_at(uintptr_t address);
 /* Slot number `slot`, whether used or not. */
