@@ -46,7 +46,7 @@ static void compare(unsigned keys, double exponent, uint64_t cap, unsigned acces
 	cr_assert_geq(usage_of(store).bytes, cap * 95 / 100);
 	ours = 100.0 * hits / accesses;
 	exact = 100.0 * lru.hits / accesses;
-	cr_log_warn("%llu files in %llu KB, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%",
+	cr_log_info("%llu files in %llu KB, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%",
 	            (unsigned long long)usage_of(store).entries, (unsigned long long)(cap / 1024), keys, exponent,
 	            (long long)(step / SECOND), ours, exact);
 	cr_assert_gt(ours, exact - 3);
@@ -125,7 +125,7 @@ static void expect_bounded(unsigned files, bool lost_account)
 		most = counts[i].all > most ? counts[i].all : most;
 		sum += counts[i].all;
 	}
-	cr_log_warn("a store that must evict, of %u files%s: %.1f system calls, at most %u", files,
+	cr_log_info("a store that must evict, of %u files%s: %.1f system calls, at most %u", files,
 	            lost_account ? " whose account was lost" : "", (double)sum / STEPS, most);
 	cr_assert_leq(most, 60 + 2 * EVICT_CHECKS + 2 * (files / 256 * 5 / 4));
 	if (!lost_account) {

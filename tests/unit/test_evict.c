@@ -40,7 +40,7 @@ static double compare_with_lru(unsigned room, unsigned keys, double exponent, un
 	store_close(store);
 	ours = 100.0 * hits / accesses;
 	exact = 100.0 * lru.hits / accesses;
-	cr_log_warn("room %u, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%", room, keys,
+	cr_log_info("room %u, %u keys, exponent %.1f, %lld s apart: hit rate %.2f %%, exact LRU %.2f %%", room, keys,
 	            exponent, (long long)(step / SECOND), ours, exact);
 	return ours - exact;
 }

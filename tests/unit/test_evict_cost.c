@@ -34,7 +34,7 @@ Store_test(evict_cost, a_hit_pays_for_its_use_once_an_hour)
 		cr_assert_eq(counts[i].timed, pays, "hit %u", i);
 		cr_assert_eq(counts[i].all, counts[1].all + pays, "hit %u", i);
 	}
-	cr_log_warn("a hit: %u system calls, and one more each hour", counts[1].all);
+	cr_log_info("a hit: %u system calls, and one more each hour", counts[1].all);
 	cr_assert_leq(counts[1].all, 7, "root, file: open, stat, close; read");
 	store_close(store);
 }
@@ -66,7 +66,7 @@ Store_test(evict_cost, a_store_past_the_cap_scans_a_shard_or_two)
 		most = counts[i].all > most ? counts[i].all : most;
 		sum += counts[i].all;
 	}
-	cr_log_warn("a store that must evict, of %u files: %.1f system calls, at most %u", files, (double)sum / STEPS,
+	cr_log_info("a store that must evict, of %u files: %.1f system calls, at most %u", files, (double)sum / STEPS,
 	            most);
 	cr_assert_leq(sum / STEPS, 80);
 	cr_assert_eq(usage_of(store).entries, files);

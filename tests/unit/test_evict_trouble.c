@@ -211,7 +211,7 @@ Store_test(evict_trouble, files_removed_by_others_are_noticed_by_and_by)
 	before = usage_of(store).entries;
 	put_range(store, 1000, 1080);
 	evicted = store_take_evictions(store);
-	cr_log_warn("%llu were evicted of %llu", (unsigned long long)evicted, (unsigned long long)before);
+	cr_log_info("%llu were evicted of %llu", (unsigned long long)evicted, (unsigned long long)before);
 	cr_assert_leq(evicted, 40, "scans do not set the sum right");
 	cr_assert_eq(usage_of(store).entries, before + 80 - evicted);
 	put_range(store, 1080, 1300);
