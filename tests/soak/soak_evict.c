@@ -168,7 +168,8 @@ Store_test(soak_evict, many_processes_keep_the_cap_while_some_are_killed)
 		for (unsigned i = 0; i < 6; i++) {
 			cr_assert_eq(waitpid(children[i], NULL, 0), children[i]);
 		}
-		cr_assert_leq(usage_of(store).bytes, cap * 105 / 100, "round %u", round);
+		/* each may leave one file that nobody has counted, until the next scan of its shard */
+		cr_assert_leq(usage_of(store).bytes, cap * 120 / 100, "round %u", round);
 		cr_assert_geq(usage_of(store).bytes, round ? cap * 85 / 100 : 0, "round %u", round);
 	}
 	(void)store_clear(store, &(struct store_usage){0});
