@@ -38,7 +38,7 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/cli/%.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 
 # These run before a sanitizer's own runtime is ready (interpose/plain.h).
-$(BUILD)/interpose/elf%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all -fno-tree-loop-distribute-patterns
+$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all -fno-tree-loop-distribute-patterns
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
