@@ -25,54 +25,54 @@
 #include <stdint.h>
 
 /* X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count) */
-#define COUNTERS(X)                                                                                                    \
-	X(TOTAL, hits_memory)                                                                                          \
-	X(TOTAL, hits_disk)                                                                                            \
-	X(TOTAL, misses)                                                                                               \
-	X(TOTAL, stores)                                                                                               \
-	X(TOTAL, compile_ns)                                                                                           \
-	X(TOTAL, saved_ns)                                                                                             \
-	X(TOTAL, evictions)                                                                                            \
-	X(TOTAL, verified)                                                                                             \
-	X(TOTAL, stale) /* misses whose key was known, but no result's conditions held */                              \
-	X(BYPASSED, disabled)                                                                                          \
-	X(BYPASSED, secure)             /* AT_SECURE process */                                                        \
-	X(BYPASSED, no_directory)                                                                                      \
-	X(BYPASSED, unwatchable)        /* an NVRTC whose imports cannot be watched */                                 \
-	X(BYPASSED, not_watched)        /* the watch saw nothing (B10), or a slot had changed */                       \
-	X(BYPASSED, files)              /* opened files that conditions cannot express */                              \
-	X(BYPASSED, side_effects)       /* wrote, removed or ran something (B7) */                                     \
-	X(BYPASSED, too_new)            /* B3 */                                                                       \
-	X(BYPASSED, time_macros)        /* B4 */                                                                       \
-	X(BYPASSED, environment)        /* B9, and load-time variables that changed since start */                     \
-	X(BYPASSED, builtins)           /* libnvrtc-builtins not found where the loader would look */                  \
-	X(BYPASSED, return_code)        /* B12: not a kept return code */                                              \
-	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */                                         \
-	X(BYPASSED, arguments)          /* arguments that NVRTC itself refuses */                                      \
-	X(BYPASSED, cancelled)          /* flow callback said stop */                                                  \
-	X(BYPASSED, volatile_output)    /* output that differs every run (times in the log) */                         \
-	X(BYPASSED, precompiled_header) /* B11 */                                                                      \
-	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */                 \
-	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                                    \
-	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */                       \
-	X(BYPASSED, exports)            /* something linked calls functions that we do not export */                   \
-	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                                 \
-	X(BYPASSED, read_only)                                                                                         \
-	X(ERRORS, directory)  /* cannot be made, opened or searched */                                                 \
-	X(ERRORS, untrusted)  /* others may write the root or an entry (C5) */                                         \
-	X(ERRORS, damaged)    /* entries that failed a check */                                                        \
-	X(ERRORS, read)                                                                                                \
-	X(ERRORS, write)                                                                                               \
-	X(ERRORS, no_space)                                                                                            \
-	X(ERRORS, memory)                                                                                              \
-	X(ERRORS, mismatch)   /* NVRTCCACHE_VERIFY found a difference */                                               \
+#define COUNTERS(X)                                                                                    \
+	X(TOTAL, hits_memory)                                                                          \
+	X(TOTAL, hits_disk)                                                                            \
+	X(TOTAL, misses)                                                                               \
+	X(TOTAL, stores)                                                                               \
+	X(TOTAL, compile_ns)                                                                           \
+	X(TOTAL, saved_ns)                                                                             \
+	X(TOTAL, evictions)                                                                            \
+	X(TOTAL, verified)                                                                             \
+	X(TOTAL, stale) /* misses whose key was known, but no result's conditions held */              \
+	X(BYPASSED, disabled)                                                                          \
+	X(BYPASSED, secure) /* AT_SECURE process */                                                    \
+	X(BYPASSED, no_directory)                                                                      \
+	X(BYPASSED, unwatchable)        /* an NVRTC whose imports cannot be watched */                 \
+	X(BYPASSED, not_watched)        /* the watch saw nothing (B10), or a slot had changed */       \
+	X(BYPASSED, files)              /* opened files that conditions cannot express */              \
+	X(BYPASSED, side_effects)       /* wrote, removed or ran something (B7) */                     \
+	X(BYPASSED, too_new)            /* B3 */                                                       \
+	X(BYPASSED, time_macros)        /* B4 */                                                       \
+	X(BYPASSED, environment)        /* B9, and load-time variables that changed since start */     \
+	X(BYPASSED, builtins)           /* libnvrtc-builtins not found where the loader would look */  \
+	X(BYPASSED, return_code)        /* B12: not a kept return code */                              \
+	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */                         \
+	X(BYPASSED, arguments)          /* arguments that NVRTC itself refuses */                      \
+	X(BYPASSED, cancelled)          /* flow callback said stop */                                  \
+	X(BYPASSED, volatile_output)    /* output that differs every run (times in the log) */         \
+	X(BYPASSED, precompiled_header) /* B11 */                                                      \
+	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */ \
+	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                    \
+	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */       \
+	X(BYPASSED, exports)            /* something linked calls functions that we do not export */   \
+	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                 \
+	X(BYPASSED, read_only)                                                                         \
+	X(ERRORS, directory) /* cannot be made, opened or searched */                                  \
+	X(ERRORS, untrusted) /* others may write the root or an entry (C5) */                          \
+	X(ERRORS, damaged)   /* entries that failed a check */                                         \
+	X(ERRORS, read)                                                                                \
+	X(ERRORS, write)                                                                               \
+	X(ERRORS, no_space)                                                                            \
+	X(ERRORS, memory)                                                                              \
+	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */                                 \
 	X(ERRORS, internal)
 
 enum counter {
 #define COUNTER_ENUM(group, name) COUNTER_##group##_##name,
 	COUNTERS(COUNTER_ENUM)
 #undef COUNTER_ENUM
-	COUNTER_COUNT
+	    COUNTER_COUNT
 };
 
 enum counter_group { COUNTER_TOTAL, COUNTER_BYPASSED, COUNTER_ERRORS };

@@ -6,11 +6,11 @@
  * recently used out first. Several results per fingerprint (newest first, at most STORE_RESULTS_MAX): their conditions
  * are checked by the caller's function, as in the store.
  *
- * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(), memory_put().
- * Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is freed.
- * Fork: memory_fork_prepare/parent/child take and release every lock in a fixed order (call them from atfork handlers).
- * Signals: not async-signal-safe. Errors: a put that finds no memory simply does not keep.
- * Ownership: memory holds one reference per entry; get gives the caller one more.
+ * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
+ * memory_put(). Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is
+ * freed. Fork: memory_fork_prepare/parent/child take and release every lock in a fixed order (call them from atfork
+ * handlers). Signals: not async-signal-safe. Errors: a put that finds no memory simply does not keep. Ownership: memory
+ * holds one reference per entry; get gives the caller one more.
  */
 #ifndef CACHE_MEMORY_H
 #define CACHE_MEMORY_H

@@ -8,8 +8,8 @@
  *
  * Calling sequence: settings_read() into a struct, use the fields, settings_free().
  * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
- * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is NULL.
- * Threads, fork, signals: no state.
+ * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is
+ * NULL. Threads, fork, signals: no state.
  */
 #ifndef CACHE_SETTINGS_H
 #define CACHE_SETTINGS_H
@@ -20,9 +20,11 @@
 
 /* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, TEXT, LEVEL */
 #define SETTINGS(X)                                                                                                    \
-	X(TEXT, directory, "NVRTCCACHE_DIR", NULL, "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)") \
-	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory; 0: none")             \
-	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size cap of the memory front; 0 turns it off") \
+	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                     \
+	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                       \
+	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory; 0: none")              \
+	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20,                                                \
+	  "size cap of the memory front; 0 turns it off")                                                              \
 	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                                 \
 	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                                 \
 	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")             \
@@ -38,11 +40,11 @@
 	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                  \
 	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")
 
-#define SETTINGS_TYPE_SIZE uint64_t
-#define SETTINGS_TYPE_BOOL bool
+#define SETTINGS_TYPE_SIZE    uint64_t
+#define SETTINGS_TYPE_BOOL    bool
 #define SETTINGS_TYPE_SECONDS unsigned
-#define SETTINGS_TYPE_TEXT char *
-#define SETTINGS_TYPE_LEVEL int
+#define SETTINGS_TYPE_TEXT    char *
+#define SETTINGS_TYPE_LEVEL   int
 
 #define SETTINGS_COMPLAINTS_MAX 8
 
@@ -50,7 +52,7 @@ struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
-	bool sloppy_time_macros; /* from sloppiness */
+	bool sloppy_time_macros;                         /* from sloppiness */
 	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
 	int complaint_count;
 };

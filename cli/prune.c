@@ -78,9 +78,8 @@ static int prune(const struct settings *settings)
 
 int command_prune(int argc, char **argv)
 {
-	static const struct option options[] = {{"max-size", required_argument, NULL, 's'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+	    {"max-size", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct settings settings;
 	const char *size = NULL;
 	int option;

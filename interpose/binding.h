@@ -2,8 +2,8 @@
 /*
  * binding: how far a result is bound to the places where it was made (DESIGN B5, B6)
  *
- * Purpose: gives conditions_build() its input. A root (the program's directory, an absolute -I directory) or the working
- * directory is literal, so that the result holds only where it is spelled the same, when
+ * Purpose: gives conditions_build() its input. A root (the program's directory, an absolute -I directory) or the
+ * working directory is literal, so that the result holds only where it is spelled the same, when
  *   - its text is in a product, the log or a lowered name;
  *   - the source, a header in memory, an option or a header that was read names __FILE__ or its kin, or spells a path
  *     inside a place: what the compiler computes from that need not show as text.
@@ -26,7 +26,7 @@ struct binding {
 
 /* Clears the taints that only bind from the attempt's trace, and adds to it what binds the working directory. */
 int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
-		   struct binding *ret_binding);
+                   struct binding *ret_binding);
 void binding_free(struct binding *binding);
 
 #endif

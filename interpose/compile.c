@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does all
- * of them again.
+ * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does
+ * all of them again.
  */
 #define HISTORY_MAX 32
 
@@ -157,15 +157,15 @@ static int describe(struct program *program, int option_count, const char *const
 
 /* Other threads may change the directory or the environment while the compiler works: which of both did it see? */
 static bool still_asked(struct program *program, int option_count, const char *const *options,
-			const struct attempt *attempt)
+                        const struct attempt *attempt)
 {
 	struct attempt now = {0};
 	char cwd[PATH_MAX];
 	const char *here = getcwd(cwd, sizeof(cwd));
 	bool same = here && attempt->cwd ? strcmp(here, attempt->cwd) == 0 : !here && !attempt->cwd;
 
-	same = same && describe_call(program, option_count, options, &now) == 0 && now.call.size == attempt->call.size &&
-	       memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
+	same = same && describe_call(program, option_count, options, &now) == 0 &&
+	       now.call.size == attempt->call.size && memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
 	attempt_forget_request(&now);
 	return same;
 }
@@ -216,8 +216,8 @@ static struct entry *look_up(struct attempt *attempt)
 		return NULL;
 	}
 	if (runtime->memory) {
-		entry = memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, holds,
-				   attempt);
+		entry =
+		    memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, holds, attempt);
 	}
 	if (entry) {
 		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
@@ -260,7 +260,8 @@ static int always_cancel(void *payload, void *reserved)
 	return 1;
 }
 
-/* The host's callback said stop: the real library is made to stop, which leaves it in the state that the host expects. */
+/* The host's callback said stop: the real library is made to stop, which leaves it in the state that the host expects.
+ */
 static int cancelled(struct program *program, int option_count, const char *const *options)
 {
 	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
@@ -277,7 +278,7 @@ static int cancelled(struct program *program, int option_count, const char *cons
 
 /* True when the program is now served. */
 static bool serve(struct program *program, int option_count, const char *const *options, struct attempt *attempt,
-		  struct entry *entry, int64_t start)
+                  struct entry *entry, int64_t start)
 {
 	uint64_t cost = entry_info(entry)->cost_ns;
 	uint64_t spent;
@@ -321,7 +322,7 @@ static bool replay(struct program *program)
 
 /* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
 static int compile_for_real(struct program *program, int option_count, const char *const *options,
-			    struct attempt *attempt, const struct entry *expected)
+                            struct attempt *attempt, const struct entry *expected)
 {
 	bool watched = library_watched(program->library);
 	int64_t start;
@@ -381,7 +382,7 @@ static bool wait_for_others(const struct program *program, struct attempt *attem
 }
 
 static int attempt_compile(struct program *program, int option_count, const char *const *options,
-			   struct attempt *attempt)
+                           struct attempt *attempt)
 {
 	int64_t start = runtime_clock();
 	struct entry *entry;
@@ -406,16 +407,15 @@ static int attempt_compile(struct program *program, int option_count, const char
 		result = compile_for_real(program, option_count, options, attempt, NULL);
 	} else if (program->callback && program->callback(program->payload, NULL) != 0) {
 		result = cancelled(program, option_count, options);
-	} else if (runtime_get()->settings.verify ||
-		   !serve(program, option_count, options, attempt, entry, start)) {
+	} else if (runtime_get()->settings.verify || !serve(program, option_count, options, attempt, entry, start)) {
 		result = compile_for_real(program, option_count, options, attempt, entry);
 	} else {
 		result = result_return_code(entry);
 	}
-	events_write(!program->served	    ? "compile"
-		     : attempt->from_memory ? "hit in memory"
-					    : "hit on disk",
-		     program->name, start, runtime_clock(), result);
+	events_write(!program->served       ? "compile"
+	             : attempt->from_memory ? "hit in memory"
+	                                    : "hit on disk",
+	             program->name, start, runtime_clock(), result);
 	entry_unref(entry);
 	return result;
 }

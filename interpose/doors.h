@@ -34,7 +34,8 @@ struct library *door_library(const struct door *door);
 /* Does dlsym of this name (nvrtc* or __nvrtc*) need a door at all? False for plain functions and builtins. */
 bool doors_wanted(const char *name);
 
-/* The door for a function that the real dlsym found at `address`; `address` itself where none is needed or to be had. */
+/* The door for a function that the real dlsym found at `address`; `address` itself where none is needed or to be had.
+ */
 void *doors_for_symbol(const char *name, void *address);
 
 #endif

@@ -5,9 +5,9 @@
  * Purpose: gives the values of the variables that NVRTC is known to read, in a fixed order, for the key; and tells of a
  * variable that was seen to be asked for whether it is on that list.
  *
- * Some are read when the library is loaded, which may be long before we hear of it. Their value in the key is the present
- * one, and the request is passed through when it differs from the one the process started with:
- * then nobody knows which of the two the library saw.
+ * Some are read when the library is loaded, which may be long before we hear of it. Their value in the key is the
+ * present one, and the request is passed through when it differs from the one the process started with: then nobody
+ * knows which of the two the library saw.
  *
  * Threads: like getenv: safe as long as the host does not change its environment meanwhile.
  * Errors: a variable list is always produced. Fork, signals: no state but the values read at the start.
@@ -20,32 +20,33 @@
 
 #include <stdbool.h>
 
-/* X(kind, name): LOAD read at load, CALL at each compile, PLAIN known to leave the output alone, PLACE part of the place */
-#define COMPILER_VARIABLES(X)                                                                                          \
-	X(LOAD, AS_SECURE_LOG_FILE)                                                                                    \
-	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API)                                                                        \
-	X(LOAD, LLVM_OVERRIDE_PRODUCER)                                                                                \
-	X(LOAD, NVRTC_DISABLE_CONCURRENT_NVVM)                                                                         \
-	X(LOAD, NVRTC_DISABLE_PCH)                                                                                     \
-	X(LOAD, NVRTC_INTERNAL_GLOBAL_LOCK)                                                                            \
-	X(LOAD, NVRTC_PCH_HEAP_SIZE)                                                                                   \
-	X(LOAD, NV_NVVM_VERSION)                                                                                       \
-	X(LOAD, bar)                                                                                                   \
-	X(CALL, CAN_FINALIZE_DEBUG)                                                                                    \
-	X(CALL, DUMP_KNOBS_TO_FILE)                                                                                    \
-	X(CALL, EDG_BASE)                                                                                              \
-	X(CALL, EDG_MODULES_PATH)                                                                                      \
-	X(CALL, LIBNVVM_NVVM_VERSION)                                                                                  \
-	X(CALL, NVRTCWIZ)                                                                                              \
-	X(CALL, NVRTC_APPEND_FLAGS)                                                                                    \
-	X(CALL, NVVM_IR_VER_CHK)                                                                                       \
-	X(CALL, TZ)                                                                                                    \
-	X(PLAIN, CUDA_CACHE_DISABLE) /* NVRTC's own cache: same results */                                             \
-	X(PLAIN, TMPDIR)             /* where a precompiled header would lie */                                        \
+/* X(kind, name): LOAD read at load, CALL at each compile, PLAIN known to leave the output alone, PLACE part of the
+ * place */
+#define COMPILER_VARIABLES(X)                                                   \
+	X(LOAD, AS_SECURE_LOG_FILE)                                             \
+	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API)                                 \
+	X(LOAD, LLVM_OVERRIDE_PRODUCER)                                         \
+	X(LOAD, NVRTC_DISABLE_CONCURRENT_NVVM)                                  \
+	X(LOAD, NVRTC_DISABLE_PCH)                                              \
+	X(LOAD, NVRTC_INTERNAL_GLOBAL_LOCK)                                     \
+	X(LOAD, NVRTC_PCH_HEAP_SIZE)                                            \
+	X(LOAD, NV_NVVM_VERSION)                                                \
+	X(LOAD, bar)                                                            \
+	X(CALL, CAN_FINALIZE_DEBUG)                                             \
+	X(CALL, DUMP_KNOBS_TO_FILE)                                             \
+	X(CALL, EDG_BASE)                                                       \
+	X(CALL, EDG_MODULES_PATH)                                               \
+	X(CALL, LIBNVVM_NVVM_VERSION)                                           \
+	X(CALL, NVRTCWIZ)                                                       \
+	X(CALL, NVRTC_APPEND_FLAGS)                                             \
+	X(CALL, NVVM_IR_VER_CHK)                                                \
+	X(CALL, TZ)                                                             \
+	X(PLAIN, CUDA_CACHE_DISABLE) /* NVRTC's own cache: same results */      \
+	X(PLAIN, TMPDIR)             /* where a precompiled header would lie */ \
 	X(PLACE, PWD)
 
 #define ENVIRONMENT_ONE(kind, name) +1
-#define ENVIRONMENT_COUNT	    (0 COMPILER_VARIABLES(ENVIRONMENT_ONE))
+#define ENVIRONMENT_COUNT           (0 COMPILER_VARIABLES(ENVIRONMENT_ONE))
 
 /* Fills `values` with the LOAD and CALL variables; returns how many. */
 size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT]);

@@ -64,12 +64,12 @@ void events_write(const char *how, const char *name, int64_t start_ns, int64_t e
 		return;
 	}
 	escape(name ? name : "default_program", shown);
-	size = snprintf(line, sizeof(line),
-			"{\"name\":\"%s\",\"cat\":\"nvrtc\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,"
-			"\"tid\":%ld,\"args\":{\"program\":\"%s\",\"result\":%d}},\n",
-			how, (long long)start_ns / 1000, (long long)start_ns % 1000,
-			(long long)(end_ns - start_ns) / 1000, (long long)(end_ns - start_ns) % 1000, (int)getpid(),
-			(long)syscall(SYS_gettid), shown, return_code);
+	size = snprintf(
+	    line, sizeof(line),
+	    "{\"name\":\"%s\",\"cat\":\"nvrtc\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,"
+	    "\"tid\":%ld,\"args\":{\"program\":\"%s\",\"result\":%d}},\n",
+	    how, (long long)start_ns / 1000, (long long)start_ns % 1000, (long long)(end_ns - start_ns) / 1000,
+	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid), shown, return_code);
 	descriptor = open_file(path);
 	if (descriptor >= 0) {
 		do {

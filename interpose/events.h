@@ -2,12 +2,13 @@
 /*
  * events: a time line of compiles and hits, for chrome://tracing or Perfetto (NVRTCCACHE_TRACE)
  *
- * Purpose: one complete event ("ph":"X") per compile call, with how it ended, appended to a file by one write(2) each, so
- * that all processes of a run may share it. The file is a JSON array without its closing bracket, as that format allows.
+ * Purpose: one complete event ("ph":"X") per compile call, with how it ended, appended to a file by one write(2) each,
+ * so that all processes of a run may share it. The file is a JSON array without its closing bracket, as that format
+ * allows.
  *
  * Calling sequence: events_open() once from the run time's set-up; events_write() after each compile call.
- * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. errno kept.
- * Ownership: `path` must live for ever. The file is opened and closed for each event.
+ * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. errno
+ * kept. Ownership: `path` must live for ever. The file is opened and closed for each event.
  */
 #ifndef INTERPOSE_EVENTS_H
 #define INTERPOSE_EVENTS_H

@@ -81,8 +81,8 @@ static bool is_ours(const void *address)
 }
 
 /*
- * Our exports carry NVRTC's versions, so a dlvsym that looks through the global scope finds them whether there is an NVRTC
- * or not. What is behind us counts (A6).
+ * Our exports carry NVRTC's versions, so a dlvsym that looks through the global scope finds them whether there is an
+ * NVRTC or not. What is behind us counts (A6).
  */
 static void *behind_us(void *found, const char *name, const char *version, enum forward_which which)
 {
@@ -117,7 +117,8 @@ static bool finds_only_ours(void *handle, const char *name, const char *version,
 	return next_symbol(RTLD_NEXT, name, version, which) == NULL;
 }
 
-/* What RTLD_NEXT means for this caller, where looking along the loaded objects and the loader's own answer for us agree. */
+/* What RTLD_NEXT means for this caller, where looking along the loaded objects and the loader's own answer for us
+ * agree. */
 static void *following_symbol(const char *name, const char *version, void *caller, enum forward_which which)
 {
 	uintptr_t walked = elf_next_symbol((uintptr_t)caller, name, version);
@@ -129,7 +130,7 @@ static void *following_symbol(const char *name, const char *version, void *calle
 }
 
 struct forward_answer forward_filter(void *handle, const char *name, const char *version, void *caller,
-				     enum forward_which which)
+                                     enum forward_which which)
 {
 	const struct forward_answer not_ours = {NULL, 0};
 	int saved = errno;
@@ -143,11 +144,10 @@ struct forward_answer forward_filter(void *handle, const char *name, const char 
 	}
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
 		address = handle == RTLD_DEFAULT ? default_symbol(name, version, caller, which)
-						 : following_symbol(name, version, caller, which);
+		                                 : following_symbol(name, version, caller, which);
 		if (!address) {
 			errno = saved;
-			return (struct forward_answer){NULL,
-						       finds_only_ours(handle, name, version, caller, which)};
+			return (struct forward_answer){NULL, finds_only_ours(handle, name, version, caller, which)};
 		}
 	} else {
 		address = behind_us(next_symbol(handle, name, version, which), name, version, which);

@@ -28,15 +28,15 @@ static real_function *real_of(const struct door *door, const struct program *pro
 }
 
 /* Calls the real function with the handler's own parameters; errno is what it leaves. */
-#define FORWARD(function, type, host_errno, program_record, ...)                                                       \
-	do {                                                                                                           \
-		type *real_ = (type *)real_of(door, program_record, FUNCTION_##function);                              \
-		errno = (host_errno);                                                                                  \
-		return real_ ? real_(__VA_ARGS__) : RESULT_INTERNAL_ERROR;                                             \
+#define FORWARD(function, type, host_errno, program_record, ...)                          \
+	do {                                                                              \
+		type *real_ = (type *)real_of(door, program_record, FUNCTION_##function); \
+		errno = (host_errno);                                                     \
+		return real_ ? real_(__VA_ARGS__) : RESULT_INTERNAL_ERROR;                \
 	} while (0)
 
-static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name,
-		   int header_count, const char *const *headers, const char *const *include_names)
+static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
+                   const char *const *headers, const char *const *include_names)
 {
 	struct library *library = door_library(door);
 	struct program *program = library ? program_add(handle, library, !door->library) : NULL;
@@ -69,7 +69,7 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 }
 
 int handle_CreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
-			 int header_count, const char *const *headers, const char *const *include_names)
+                         int header_count, const char *const *headers, const char *const *include_names)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
@@ -151,7 +151,7 @@ int handle_AddNameExpression(const struct door *door, nvrtcProgram program, cons
 
 	if (known && known->served && known->closed_names) {
 		return answer(host_errno,
-			      expression ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION : RESULT_INVALID_INPUT);
+		              expression ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION : RESULT_INVALID_INPUT);
 	}
 	if (!real) {
 		return answer(host_errno, RESULT_INTERNAL_ERROR);
@@ -178,29 +178,29 @@ int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const c
 	FORWARD(GetLoweredName, function, host_errno, known, program, expression, name);
 }
 
-#define PRODUCT_HANDLERS(product)                                                                                      \
-	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)                     \
-	{                                                                                                              \
-		int host_errno = errno;                                                                                \
-		typedef int function(nvrtcProgram, size_t *);                                                          \
-		struct program *known = program_find(program);                                                         \
-                                                                                                                       \
-		if (known && known->served) {                                                                          \
-			return answer(host_errno, result_product_size(known->served, PRODUCT_##product, size));        \
-		}                                                                                                      \
-		FORWARD(Get##product##Size, function, host_errno, known, program, size);                               \
-	}                                                                                                              \
-                                                                                                                       \
-	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)                            \
-	{                                                                                                              \
-		int host_errno = errno;                                                                                \
-		typedef int function(nvrtcProgram, char *);                                                            \
-		struct program *known = program_find(program);                                                         \
-                                                                                                                       \
-		if (known && known->served) {                                                                          \
-			return answer(host_errno, result_product(known->served, PRODUCT_##product, bytes));            \
-		}                                                                                                      \
-		FORWARD(Get##product, function, host_errno, known, program, bytes);                                    \
+#define PRODUCT_HANDLERS(product)                                                                               \
+	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)              \
+	{                                                                                                       \
+		int host_errno = errno;                                                                         \
+		typedef int function(nvrtcProgram, size_t *);                                                   \
+		struct program *known = program_find(program);                                                  \
+                                                                                                                \
+		if (known && known->served) {                                                                   \
+			return answer(host_errno, result_product_size(known->served, PRODUCT_##product, size)); \
+		}                                                                                               \
+		FORWARD(Get##product##Size, function, host_errno, known, program, size);                        \
+	}                                                                                                       \
+                                                                                                                \
+	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)                     \
+	{                                                                                                       \
+		int host_errno = errno;                                                                         \
+		typedef int function(nvrtcProgram, char *);                                                     \
+		struct program *known = program_find(program);                                                  \
+                                                                                                                \
+		if (known && known->served) {                                                                   \
+			return answer(host_errno, result_product(known->served, PRODUCT_##product, bytes));     \
+		}                                                                                               \
+		FORWARD(Get##product, function, host_errno, known, program, bytes);                             \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS

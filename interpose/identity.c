@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOADER_CACHE	   "/etc/ld.so.cache"
+#define LOADER_CACHE       "/etc/ld.so.cache"
 #define LOADER_CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define LOADER_CACHE_MAX   (16 << 20)
-#define FIRST_PAGE	   4096
-#define FIRST_PAGES	   65536
+#define FIRST_PAGE         4096
+#define FIRST_PAGES        65536
 
 #if defined(__x86_64__)
 #define LOADER_CACHE_FLAGS 0x0303 /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
@@ -240,8 +240,7 @@ static int look_in_loader_cache(const char *name, char *path, size_t path_size)
 			continue;
 		}
 		result = -1;
-		if (!entry->hwcap && is_string(bytes, size, entry->value) &&
-		    strlen(bytes + entry->value) < path_size) {
+		if (!entry->hwcap && is_string(bytes, size, entry->value) && strlen(bytes + entry->value) < path_size) {
 			strcpy(path, bytes + entry->value);
 			result = 1;
 		}
@@ -257,8 +256,7 @@ static int look_in_directory(const char *directory, const char *name, char *path
 {
 	struct stat stat_buffer;
 
-	if (snprintf(path, path_size, "%s/glibc-hwcaps", directory) < (int)path_size &&
-	    stat(path, &stat_buffer) == 0) {
+	if (snprintf(path, path_size, "%s/glibc-hwcaps", directory) < (int)path_size && stat(path, &stat_buffer) == 0) {
 		return -1;
 	}
 	if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", name) >= (int)path_size) {
@@ -274,13 +272,13 @@ static int look_in_directory(const char *directory, const char *name, char *path
 static unsigned before_loader_cache(const Dl_serinfo *info)
 {
 	static const char *const defaults[] = {"/lib",
-					       "/usr/lib",
-					       "/lib64",
-					       "/usr/lib64",
-					       "/lib/x86_64-linux-gnu",
-					       "/usr/lib/x86_64-linux-gnu",
-					       "/lib/aarch64-linux-gnu",
-					       "/usr/lib/aarch64-linux-gnu"};
+	                                       "/usr/lib",
+	                                       "/lib64",
+	                                       "/usr/lib64",
+	                                       "/lib/x86_64-linux-gnu",
+	                                       "/usr/lib/x86_64-linux-gnu",
+	                                       "/lib/aarch64-linux-gnu",
+	                                       "/usr/lib/aarch64-linux-gnu"};
 	unsigned count = info->dls_cnt;
 	unsigned seen = 0;
 
@@ -300,7 +298,8 @@ static unsigned before_loader_cache(const Dl_serinfo *info)
 	return count;
 }
 
-static int look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name, char *path, size_t path_size)
+static int look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name, char *path,
+                      size_t path_size)
 {
 	int found = 0;
 
@@ -353,10 +352,10 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 
 	identity->size = 0;
 	(void)snprintf(name, sizeof(name), "%s %d.%d", library_node_name(library->node), library->major,
-		       library->minor);
+	               library->minor);
 	if (!append(identity, 'n', name, strlen(name)) ||
 	    !(library->build_id_size ? append(identity, 'b', library->build_id, library->build_id_size)
-				     : append_content(identity, library->path))) {
+	                             : append_content(identity, library->path))) {
 		return -ENOENT;
 	}
 	builtins_name(library, name, sizeof(name));
@@ -370,7 +369,7 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 	}
 	found = builtins_path(library, name, path, PATH_MAX) > 0 && append_file(identity, path);
 	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "builtins foretold at" : "no builtins found as",
-		  found ? path : name);
+	          found ? path : name);
 	free(path);
 	return found ? 0 : -ENOENT;
 }

@@ -199,7 +199,7 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 	}
 	if (error == 0) {
 		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
-				    result.sections, result.count, ret_entry);
+		                    result.sections, result.count, ret_entry);
 	}
 	binding_free(&binding);
 	stream_free(&conditions);

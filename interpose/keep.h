@@ -3,8 +3,8 @@
  * keep: may this result be kept, and keeping it (DESIGN B2-B14)
  *
  * Purpose: an attempt is one compile call on its way; keep_begin/end put the watch around the real compile, and
- * keep_result() decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever is
- * not kept is counted with its reason.
+ * keep_result() decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever
+ * is not kept is counted with its reason.
  *
  * Calling sequence: keep_begin(), the real compile, keep_end(), then keep_result() or keep_compare(); attempt_free().
  * Threads: an attempt belongs to one thread. Fork, signals: no state of its own. Errors: a result is simply not kept.
@@ -35,7 +35,7 @@ struct attempt {
 	int doubt; /* 0, or the counter + 1 of a reason not to keep the result that was found on the way */
 	struct trace trace;
 	int pch_error; /* what a precompiled header stands for is not known, or not so any more */
-	char *cwd; /* NULL where it could not be had */
+	char *cwd;     /* NULL where it could not be had */
 	struct places places;
 	uint64_t cost_ns;
 };

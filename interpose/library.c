@@ -237,8 +237,8 @@ real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum
 	struct elf_object object;
 
 	return choose(node, caller, &object)
-		       ? (real_function *)elf_symbol(&object, function_names[function], node_names[node])
-		       : NULL;
+	           ? (real_function *)elf_symbol(&object, function_names[function], node_names[node])
+	           : NULL;
 }
 
 struct library *library_at(uintptr_t address)
@@ -364,8 +364,8 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 }
 
 /*
- * What the loader would bind an import to: the first definition in load order, where one without a version serves any. A
- * dlvsym would pass over those, which is how most other preloads define theirs (path redirection, sandboxes).
+ * What the loader would bind an import to: the first definition in load order, where one without a version serves any.
+ * A dlvsym would pass over those, which is how most other preloads define theirs (path redirection, sandboxes).
  */
 static uintptr_t bound_function(const char *name, const char *version)
 {

@@ -5,8 +5,8 @@
  *     unknown --library_adopt()--> adopted --library_prepare() at its first compile--> ready | passed through (reason)
  *
  * Purpose: one record per loaded NVRTC: where its real functions are, what identifies it, whether it can be watched.
- * A library is recognised by what it is, never by its file's name: it defines nvrtcCreateProgram under a version that is
- * one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
+ * A library is recognised by what it is, never by its file's name: it defines nvrtcCreateProgram under a version that
+ * is one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
  * Adopting only looks (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE: BZ 19810 is why the
  * reference is counted too) and finds its builtins; NVRTC itself calls dlopen in its first compile, so a dlerror state
@@ -57,7 +57,8 @@ struct library {
 
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
 struct library *library_of_node(enum nvrtc_node node, void *caller);
-/* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none. */
+/* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none.
+ */
 real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function);
 /* The library that a function of NVRTC at `address` belongs to; NULL: no NVRTC that we know, or no slot left. */
 struct library *library_at(uintptr_t address);
@@ -70,9 +71,10 @@ const char *library_node_name(enum nvrtc_node node);
 bool library_exports(const struct library *library, enum nvrtc_function function);
 
 /*
- * Does a linked object call functions of this node past us: such as have no export of ours (A6), or that we do not know?
- * They would meet programs that a hit has left uncompiled, or set a callback that we never hear of. Getters of products do
- * not count (a hit that has something for them is not given out, compile.c). Looked at anew when objects come or go.
+ * Does a linked object call functions of this node past us: such as have no export of ours (A6), or that we do not
+ * know? They would meet programs that a hit has left uncompiled, or set a callback that we never hear of. Getters of
+ * products do not count (a hit that has something for them is not given out, compile.c). Looked at anew when objects
+ * come or go.
  */
 bool library_passed_by(const struct library *library);
 

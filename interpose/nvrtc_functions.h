@@ -9,16 +9,16 @@
  * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
  * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>.
  *
- * __nvrtcCPEx and __nvrtcNvvmHandle (13.5) are private; the first has a door of its own (doors.c), the second is treated
- * like any unknown function.
+ * __nvrtcCPEx and __nvrtcNvvmHandle (13.5) are private; the first has a door of its own (doors.c), the second is
+ * treated like any unknown function.
  */
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
 
 #define NVRTC_HANDLED(X)                                                                                               \
 	X(CreateProgram, 700, 9999,                                                                                    \
-	  (nvrtcProgram * program, const char *source, const char *name, int header_count,                             \
-	   const char *const *headers, const char *const *include_names),                                              \
+	  (nvrtcProgram * program, const char *source, const char *name, int header_count, const char *const *headers, \
+	   const char *const *include_names),                                                                          \
 	  program, source, name, header_count, headers, include_names)                                                 \
 	X(DestroyProgram, 700, 9999, (nvrtcProgram * program), program)                                                \
 	X(CompileProgram, 700, 9999, (nvrtcProgram program, int option_count, const char *const *options), program,    \
@@ -26,43 +26,43 @@
 	X(AddNameExpression, 800, 9999, (nvrtcProgram program, const char *expression), program, expression)           \
 	X(GetLoweredName, 800, 9999, (nvrtcProgram program, const char *expression, const char **name), program,       \
 	  expression, name)                                                                                            \
-	X(GetPTXSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                                  \
+	X(GetPTXSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                                 \
 	X(GetPTX, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                      \
-	X(GetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t *size), program, size)                               \
+	X(GetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t * size), program, size)                              \
 	X(GetCUBIN, 1101, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                   \
-	X(GetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t *size), program, size)                                \
+	X(GetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t * size), program, size)                               \
 	X(GetNVVM, 1104, 1300, (nvrtcProgram program, char *bytes), program, bytes)                                    \
-	X(GetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                               \
+	X(GetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                              \
 	X(GetLTOIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                   \
-	X(GetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                             \
+	X(GetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                            \
 	X(GetOptiXIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                 \
-	X(GetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t *size), program, size)                              \
+	X(GetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t * size), program, size)                             \
 	X(GetTileIR, 1302, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                  \
-	X(GetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                           \
+	X(GetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                          \
 	X(GetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                               \
 	X(GetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                             \
-	X(GetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t *size), program, size)                     \
-	X(SetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback *callback, void *payload), program,        \
+	X(GetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t * size), program, size)                    \
+	X(SetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,       \
 	  callback, payload)
 
-#define NVRTC_PLAIN(X)                                                                                                 \
-	X(Version)                                                                                                     \
-	X(GetErrorString)                                                                                              \
-	X(GetNumSupportedArchs)                                                                                        \
-	X(GetSupportedArchs)                                                                                           \
-	X(GetPCHHeapSize)                                                                                              \
-	X(SetPCHHeapSize)                                                                                              \
-	X(InstallBundledHeaders)                                                                                       \
-	X(GetBundledHeadersInfo)                                                                                       \
+#define NVRTC_PLAIN(X)           \
+	X(Version)               \
+	X(GetErrorString)        \
+	X(GetNumSupportedArchs)  \
+	X(GetSupportedArchs)     \
+	X(GetPCHHeapSize)        \
+	X(SetPCHHeapSize)        \
+	X(InstallBundledHeaders) \
+	X(GetBundledHeadersInfo) \
 	X(RemoveBundledHeaders)
 
-#define NVRTC_PRODUCTS(X)                                                                                              \
-	X(PTX)                                                                                                         \
-	X(CUBIN)                                                                                                       \
-	X(NVVM)                                                                                                        \
-	X(LTOIR)                                                                                                       \
-	X(OptiXIR)                                                                                                     \
-	X(TileIR)                                                                                                      \
+#define NVRTC_PRODUCTS(X) \
+	X(PTX)            \
+	X(CUBIN)          \
+	X(NVVM)           \
+	X(LTOIR)          \
+	X(OptiXIR)        \
+	X(TileIR)         \
 	X(ProgramLog)
 
 /* (a, b, c) -> a, b, c */
@@ -72,14 +72,14 @@ enum nvrtc_function {
 #define FUNCTION_ENUM(name, ...) FUNCTION_##name,
 	NVRTC_HANDLED(FUNCTION_ENUM)
 #undef FUNCTION_ENUM
-	FUNCTION_COUNT
+	    FUNCTION_COUNT
 };
 
 enum nvrtc_product {
 #define PRODUCT_ENUM(name) PRODUCT_##name,
 	NVRTC_PRODUCTS(PRODUCT_ENUM)
 #undef PRODUCT_ENUM
-	PRODUCT_COUNT
+	    PRODUCT_COUNT
 };
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef INTERPOSE_NVRTC_NODES_H
 #define INTERPOSE_NVRTC_NODES_H
 
+/* clang-format takes .12 for a number */
+/* clang-format off */
 #define NVRTC_NODES(X, ...)                                                                                            \
 	X(11_0, libnvrtc.so.11.0, 1100, __VA_ARGS__)                                                                   \
 	X(11_1, libnvrtc.so.11.1, 1101, __VA_ARGS__)                                                                   \
@@ -24,6 +26,7 @@
 	X(16, libnvrtc.so.16, 1600, __VA_ARGS__)                                                                       \
 	X(17, libnvrtc.so.17, 1700, __VA_ARGS__)                                                                       \
 	X(18, libnvrtc.so.18, 1800, __VA_ARGS__)
+/* clang-format on */
 
 #ifndef SCRIPT /* the version script wants the list alone */
 enum nvrtc_node {

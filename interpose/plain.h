@@ -3,8 +3,8 @@
  * plain: comparing strings without calling anybody
  *
  * Our dlsym is called before the sanitizers' runtimes have found the functions that they stand in for: AddressSanitizer
- * looks up strcmp through dlsym with its own strcmp already bound, and not yet working. So nothing on the way of a dlsym
- * that is not NVRTC's may call a string function of libc.
+ * looks up strcmp through dlsym with its own strcmp already bound, and not yet working. So nothing on the way of a
+ * dlsym that is not NVRTC's may call a string function of libc.
  */
 #ifndef INTERPOSE_PLAIN_H
 #define INTERPOSE_PLAIN_H

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARDS	    16
+#define SHARDS      16
 #define TABLE_START 64
 
 struct shard {
@@ -217,7 +217,7 @@ static char **copy_options(int count, const char *const *options)
 }
 
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-		     bool done)
+                     bool done)
 {
 	size_t count = program->call_count + 1;
 	struct compile_call *calls = realloc(program->calls, count * sizeof(*calls));

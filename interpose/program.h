@@ -7,19 +7,18 @@
  *        |  '-- (real) --+-- a miss or anything that needs the real program: its history is replayed ("materialise")
  *        '--miss--> real (getters are forwarded)
  *
- * The host holds the real handle; the record hangs beside it in a table. Getters answer from `served` when it is set and
- * are forwarded when it is not; so a record is always either wholly served or wholly real.
+ * The host holds the real handle; the record hangs beside it in a table. Getters answer from `served` when it is set
+ * and are forwarded when it is not; so a record is always either wholly served or wholly real.
  *
  * Calling sequence: program_add() after a successful nvrtcCreateProgram, program_find() in every call, program_take()
  * before nvrtcDestroyProgram (after it, another thread may be given the same handle), then program_free(), or
  * program_put_back() where the library refused.
- * Threads: the table has sharded locks, held for a few loads. A record itself is guarded by nothing: a host that uses one
- * program in two threads at once must serialise them, with NVRTC as with us; getters may run side by side.
- * Fork: program_fork_*(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown,
- * and every call is forwarded.
- * Ownership: the record owns its copies and one reference per held entry; lowered names point into held entries and so
- * live as long as the program. Hosts that never destroy programs (TensorRT-LLM) cost the record and its entries: the
- * copy of the source goes after the first compile.
+ * Threads: the table has sharded locks, held for a few loads. A record itself is guarded by nothing: a host that uses
+ * one program in two threads at once must serialise them, with NVRTC as with us; getters may run side by side. Fork:
+ * program_fork_*(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown, and
+ * every call is forwarded. Ownership: the record owns its copies and one reference per held entry; lowered names point
+ * into held entries and so live as long as the program. Hosts that never destroy programs (TensorRT-LLM) cost the
+ * record and its entries: the copy of the source goes after the first compile.
  */
 #ifndef INTERPOSE_PROGRAM_H
 #define INTERPOSE_PROGRAM_H
@@ -48,14 +47,14 @@ struct program {
 	struct stream creation;
 	bool has_memory_headers;
 	uint32_t findings; /* enum scan_finding in the source and in-memory headers; what is not known is assumed */
-	char *name;      /* NULL as given */
-	char **names;    /* expressions, in order */
+	char *name;        /* NULL as given */
+	char **names;      /* expressions, in order */
 	size_t name_count;
 	bool closed_names; /* a compile reached the front end: the real AddNameExpression would answer 8 */
 	struct compile_call *calls;
 	struct key *keys; /* of those calls, each with what it left (seal_history() in compile.c) */
 	size_t call_count;
-	size_t sealed;	  /* so many of the keys have that in them */
+	size_t sealed;    /* so many of the keys have that in them */
 	struct key state; /* what the last of those left */
 	struct entry *served;
 	struct entry **held;
@@ -74,7 +73,7 @@ void program_free(struct program *program); /* NULL is fine */
 int program_add_name(struct program *program, const char *expression);
 /* Remembers a compile under its key. -ENOMEM: the history is then not known and the program is no longer keyed. */
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-		     bool done);
+                     bool done);
 /* Takes one more reference: from now on getters answer from this entry. */
 int program_serve(struct program *program, struct entry *entry);
 /* Makes the real program what the host believes it to be: compiles what it has not been through, and forwards from now

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/result.h"
 
+#include "interpose/likeness.h"
 #include "keygen/conditions.h"
 #include "keygen/stream.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum tag { TAG_RETURN_CODE = 1, TAG_NAMES, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_UNSET, TAG_SLOPPY, TAG_PRODUCT = 0x100 };
+enum tag {
+	TAG_RETURN_CODE = 1,
+	TAG_NAMES,
+	TAG_NO_NAME,
+	TAG_PCH_STATUS,
+	TAG_PCH_HEAP,
+	TAG_UNSET,
+	TAG_SLOPPY,
+	TAG_PRODUCT = 0x100
+};
 
 #define FIELD_EXPRESSION 1
 #define FIELD_NAME       2
@@ -365,68 +374,6 @@ int result_pch_heap(const struct entry *entry, size_t *size)
 	return section.value;
 }
 
-/* The length of a module id's tail at `at`: '_', eight hex digits, '_', the pid's digits; 0 where there is none. */
-static size_t module_id(const uint8_t *at, size_t left)
-{
-	size_t size = 10;
-
-	if (left < 11 || at[0] != '_' || at[9] != '_' || !isdigit(at[10])) {
-		return 0;
-	}
-	for (int i = 1; i < 9; i++) {
-		if (!isxdigit(at[i])) {
-			return 0;
-		}
-	}
-	while (size < left && isdigit(at[size])) {
-		size++;
-	}
-	return size;
-}
-
-/*
- * The length of a call number at `at`: up to 12.4 PTX numbers its calls through the whole process, in comments
- * ("// callseq 17, 0"), and -G puts that PTX into the CUBIN; 0 where there is none.
- */
-static size_t call_number(const uint8_t *at, size_t left)
-{
-	static const char comment[] = "// callseq ";
-	size_t size = sizeof(comment) - 1;
-
-	if (left <= size || memcmp(at, comment, size) != 0 || !isdigit(at[size])) {
-		return 0;
-	}
-	while (size < left && isdigit(at[size])) {
-		size++;
-	}
-	return size;
-}
-
-/* Equal but for module ids and call numbers. The lengths of mangled names hold the digits of the pid, so those may
- * differ with them. */
-static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
-{
-	size_t i = 0, j = 0;
-
-	while (i < a_size && j < b_size) {
-		size_t a_id = module_id(a + i, a_size - i);
-		size_t b_id = module_id(b + j, b_size - j);
-		size_t a_call = call_number(a + i, a_size - i);
-		size_t b_call = call_number(b + j, b_size - j);
-
-		if ((a_id && b_id) || (a_call && b_call)) {
-			i += a_id + a_call;
-			j += b_id + b_call;
-		} else if (a[i] == b[j]) {
-			i++;
-			j++;
-		} else {
-			return false;
-		}
-	}
-	return i == a_size && j == b_size;
-}
-
 /* What NVRTC says of its automatic precompiled headers depends on what else the process has compiled. */
 static bool speaks_of_pch(const struct section *section)
 {
@@ -446,7 +393,7 @@ bool result_same(const struct entry *a, const struct entry *b, const char **ret_
 		            : left.tag == TAG_NAMES ? "lowered names"
 		                                    : "return code";
 		if (!entry_section(b, left.tag, &right) || left.value != right.value ||
-		    !same_text(left.bytes, left.size, right.bytes, right.size)) {
+		    !likeness_of(left.bytes, left.size, right.bytes, right.size)) {
 			return false;
 		}
 	}

@@ -135,7 +135,7 @@ static void set_up(void)
 		log_open(runtime.settings.log, runtime.settings.log_level);
 		for (int i = 0; i < runtime.settings.complaint_count; i++) {
 			log_write(LOG_WARNING, "%s has a value that cannot be used: the default stands",
-				  runtime.settings.complaints[i]);
+			          runtime.settings.complaints[i]);
 		}
 		open_layers();
 	}
@@ -219,13 +219,14 @@ void runtime_count_error(int error, bool writing)
 static void print_line(void)
 {
 	char line[256];
-	int size = snprintf(line, sizeof(line),
-			    "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved\n",
-			    (int)getpid(), (unsigned long long)counters_here(COUNTER_TOTAL_hits_memory),
-			    (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk),
-			    (unsigned long long)counters_here(COUNTER_TOTAL_misses),
-			    (unsigned long long)counters_here(COUNTER_TOTAL_stores),
-			    (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000));
+	int size =
+	    snprintf(line, sizeof(line),
+	             "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved\n",
+	             (int)getpid(), (unsigned long long)counters_here(COUNTER_TOTAL_hits_memory),
+	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk),
+	             (unsigned long long)counters_here(COUNTER_TOTAL_misses),
+	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
+	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000));
 
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0) {
 		return;

@@ -46,11 +46,11 @@ void runtime_flush(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 /* Every lock of ours with its fork handlers, in the order in which they are taken. */
-#define RUNTIME_LOCKS(X)                                                                                               \
-	X(program)                                                                                                     \
-	X(memory_front)                                                                                                \
-	X(pch)                                                                                                         \
-	X(watch)                                                                                                       \
+#define RUNTIME_LOCKS(X) \
+	X(program)       \
+	X(memory_front)  \
+	X(pch)           \
+	X(watch)         \
 	X(flight)
 
 #endif

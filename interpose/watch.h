@@ -10,11 +10,11 @@
  *         \--census finds an unknown way out, or mprotect is refused--> unwatchable
  *
  * Census: every import is looked up in one X-macro table (interpose/imports.h): WATCHED (redirected), HARMLESS by not
- * being in the table of everything in libc that takes a path, a socket address or a command, or FORBIDDEN: a path-taking
- * function that we have no watcher for makes the library unwatchable, as does a DT_NEEDED beyond libc's own family,
- * (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that cannot be
- * redirected, or an IFUNC target. libnvrtc's dlopen, dlsym and dlclose slots are left alone: dlopen takes RUNPATH from
- * its return address.
+ * being in the table of everything in libc that takes a path, a socket address or a command, or FORBIDDEN: a
+ * path-taking function that we have no watcher for makes the library unwatchable, as does a DT_NEEDED beyond libc's own
+ * family, (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that
+ * cannot be redirected, or an IFUNC target. libnvrtc's dlopen, dlsym and dlclose slots are left alone: dlopen takes
+ * RUNPATH from its return address.
  *
  * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without
  * one goes straight through when no compile of any thread is under way; otherwise, if it touches files or processes, it
@@ -43,7 +43,7 @@ struct watch; /* the patched slots of one library */
 typedef uintptr_t watch_resolver(const char *name, const char *version);
 
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
-		const char **ret_reason);
+                const char **ret_reason);
 /* Are all slots still ours? A lazy binding or another patcher may have overwritten one. */
 bool watch_verify(const struct watch *watch);
 

@@ -36,11 +36,11 @@
 #define MOVES(...)    TAINTING(TAINT_CHANGED_PLACE, __VA_ARGS__)
 #define CONTACTS(...) TAINTING(TAINT_UNKNOWN_CALL, __VA_ARGS__)
 
-#define WRITES_PATH(name, params, args)  \
-	REPLACEMENT(int, name, params)   \
-	{                                \
-		record_write(path);      \
-		return REAL(name) args;  \
+#define WRITES_PATH(name, params, args) \
+	REPLACEMENT(int, name, params)  \
+	{                               \
+		record_write(path);     \
+		return REAL(name) args; \
 	}
 
 WRITES_PATH(mkdir, (const char *path, mode_t mode), (path, mode))

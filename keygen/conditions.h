@@ -43,8 +43,8 @@ struct conditions_input {
 	 */
 	const char *cwd; /* as getcwd() gave it: a probe of exactly this directory is kept as "." */
 	/*
-	 * NVRTC 13.5 spells relative paths with the working directory in front: a path in cwd is then kept relative to it,
-	 * and where it lies in a root too, both ways, as it cannot be told which one the compiler meant.
+	 * NVRTC 13.5 spells relative paths with the working directory in front: a path in cwd is then kept relative to
+	 * it, and where it lies in a root too, both ways, as it cannot be told which one the compiler meant.
 	 */
 	bool cwd_spelled;
 	const char *pwd; /* $PWD: a probe of exactly this directory is no condition, unless it lies in a root */

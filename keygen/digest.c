@@ -7,8 +7,8 @@
 
 /*
  * libb2 picks its code at the first call by CPUID, which traps in a virtual machine and took 33 us of a 100 us hit. A
- * key is made of little text, so its portable code, which every build of libb2 has, will do; a libb2 that hides the name
- * is used in the ordinary way. The digest is the same.
+ * key is made of little text, so its portable code, which every build of libb2 has, will do; a libb2 that hides the
+ * name is used in the ordinary way. The digest is the same.
  */
 __attribute__((weak)) int blake2b_init_ref(blake2b_state *state, size_t size);
 __attribute__((weak)) int blake2b_update_ref(blake2b_state *state, const uint8_t *bytes, size_t size);
@@ -30,7 +30,7 @@ void digest_key(const struct span *spans, size_t count, struct key *ret_key)
 			blake2b_update(&state, spans[i].bytes, spans[i].size);
 	}
 	(void)(portable ? blake2b_final_ref(&state, ret_key->bytes, KEY_BYTES)
-			: blake2b_final(&state, ret_key->bytes, KEY_BYTES));
+	                : blake2b_final(&state, ret_key->bytes, KEY_BYTES));
 }
 
 void digest_fingerprint(const struct span *spans, size_t count, struct fingerprint *ret_fingerprint)

@@ -13,13 +13,14 @@
  *
  * Path-neutral requests (no option binds): the directory of the program's name and each absolute -I directory lie in
  * numbered roots; the options carry "root N" in the place of the root's text, and so does the program's name.  Roots
- * are the outermost directories: with -I/v/include -I/v/include/cccl there is one root, and the second option is "root 0"
- * and the rest "/cccl", so no root lies inside another and a path is in at most one.  Relative directories and names
+ * are the outermost directories: with -I/v/include -I/v/include/cccl there is one root, and the second option is "root
+ * 0" and the rest "/cccl", so no root lies inside another and a path is in at most one.  Relative directories and names
  * stay as they are spelled: they follow the working directory, as NVRTC's own do.
  *
  * Bound requests carry all options, the whole name, cwd and PWD literally and have no roots: those whose options bind,
- * whose cwd is unknown, whose name or an absolute -I has an empty, "." or ".." component or is directly in "/", that have
- * a '/' in another option beside a root (it could lead into the root and would not move with it), or 128 directories.
+ * whose cwd is unknown, whose name or an absolute -I has an empty, "." or ".." component or is directly in "/", that
+ * have a '/' in another option beside a root (it could lead into the root and would not move with it), or 128
+ * directories.
  *
  * What the call run cannot see: a source or header that spells a root's absolute path (#include "/v/include/a.h"). When
  * the result is kept, such a root must count as literal, as one does whose text is found in the output (B6).
@@ -60,9 +61,9 @@ struct environment_value {
 };
 
 struct request {
-	const char *program_name;  /* as given to nvrtcCreateProgram; NULL counts as "default_program" */
+	const char *program_name; /* as given to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
-	const uint8_t *identity;   /* of the compiler: whatever tells one library from another */
+	const uint8_t *identity; /* of the compiler: whatever tells one library from another */
 	size_t identity_size;
 	const char *namespace_name; /* NVRTCCACHE_NAMESPACE, or NULL */
 	const char *const *options;
@@ -79,11 +80,10 @@ struct request {
 
 /* The creation run. Headers in the host's order. */
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-		     struct stream *ret_stream);
+                     struct stream *ret_stream);
 
 /* The call run, the roots and the options as they were read. On failure all three outputs are untouched. */
 int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
-		 struct options *ret_options);
-
+                 struct options *ret_options);
 
 #endif

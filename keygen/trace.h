@@ -35,9 +35,9 @@ struct stat;
 void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
 
 enum trace_kind {
-	TRACE_PROBE = 1,  /* stat: present (stamp) or absent (error) */
-	TRACE_OPEN = 2,   /* opened for reading: present (stamp, digest) or absent (error) */
-	TRACE_LISTING = 3, /* a directory was listed, or a path resolved in a way that conditions cannot express */
+	TRACE_PROBE = 1,    /* stat: present (stamp) or absent (error) */
+	TRACE_OPEN = 2,     /* opened for reading: present (stamp, digest) or absent (error) */
+	TRACE_LISTING = 3,  /* a directory was listed, or a path resolved in a way that conditions cannot express */
 	TRACE_PCH_READ = 4, /* an automatic precompiled header was opened: no condition, see interpose/pch.h */
 	TRACE_PCH_MADE = 5
 };
@@ -79,7 +79,7 @@ struct trace {
 	_Atomic uint32_t tainted;
 	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
 	bool failed;
-	bool scratch; /* the compiler's own files for precompiled headers are no side effects (--pch) */
+	bool scratch;                /* the compiler's own files for precompiled headers are no side effects (--pch) */
 	const struct places *places; /* what TAINT_PLACE is about (keygen/scan.h); set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;

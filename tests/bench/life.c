@@ -20,12 +20,12 @@
 typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
 
 static const char cub[] = "#include <cub/block/block_reduce.cuh>\n"
-			  "extern \"C\" __global__ void k(float *p) {\n"
-			  "	typedef cub::BlockReduce<float, 128> reduce;\n"
-			  "	__shared__ typename reduce::TempStorage storage;\n"
-			  "	float sum = reduce(storage).Sum(p[threadIdx.x]);\n"
-			  "	if (threadIdx.x == 0) p[0] = sum;\n"
-			  "}\n";
+                          "extern \"C\" __global__ void k(float *p) {\n"
+                          "	typedef cub::BlockReduce<float, 128> reduce;\n"
+                          "	__shared__ typename reduce::TempStorage storage;\n"
+                          "	float sum = reduce(storage).Sum(p[threadIdx.x]);\n"
+                          "	if (threadIdx.x == 0) p[0] = sum;\n"
+                          "}\n";
 
 static long long now(void)
 {

@@ -53,8 +53,8 @@ Test(scan, other_macros_that_look_like_a_time_macro_are_not)
 
 Test(scan, the_kin_of_file_are_found_at_every_place)
 {
-	static const char *const macros[] = {"__FILE__",      "__BASE_FILE__", "__FILE_NAME__",
-					     "__builtin_FILE", "_CCCL_BUILTIN_FILE", "std::source_location::current"};
+	static const char *const macros[] = {"__FILE__",       "__BASE_FILE__",      "__FILE_NAME__",
+	                                     "__builtin_FILE", "_CCCL_BUILTIN_FILE", "std::source_location::current"};
 
 	for (size_t which = 0; which < COUNT(macros); which++) {
 		for (size_t at = 0; at < 70; at++) {
@@ -64,7 +64,7 @@ Test(scan, the_kin_of_file_are_found_at_every_place)
 			memcpy(text + at, macros[which], strlen(macros[which]));
 			cr_assert_eq(scan_text(text, sizeof(text), NULL), SCAN_PATH, "%s at %zu", macros[which], at);
 			cr_assert_eq(scan_text(text, at + strlen(macros[which]), NULL), SCAN_PATH, "%s at the end, %zu",
-				     macros[which], at);
+			             macros[which], at);
 		}
 	}
 }
@@ -101,9 +101,9 @@ Test(scan, a_path_in_quotes_inside_a_place_is_found)
 			memset(text, ' ', before + size + 64);
 			memcpy(text + before, cases[i].text, size);
 			cr_assert_eq(scan_text(text, before + size + 64, &places), cases[i].finding, "%s behind %zu",
-				     cases[i].text, before);
+			             cases[i].text, before);
 			cr_assert_eq(scan_text(text, before + size, &places), cases[i].finding, "%s behind %zu, cut",
-				     cases[i].text, before);
+			             cases[i].text, before);
 			free(text);
 		}
 		cr_assert_eq(scan_text(cases[i].text, size, NULL), 0);

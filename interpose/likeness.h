@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (DESIGN B14)
+ *
+ * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.4, the numbers of calls in
+ * comments of PTX count as equal. Everything else is compared byte for byte.
+ *
+ * Calling sequence: a pure function. Errors: none. Threads, fork, signals: no state.
+ */
+#ifndef INTERPOSE_LIKENESS_H
+#define INTERPOSE_LIKENESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool likeness_of(const void *left, size_t left_size, const void *right, size_t right_size);
+
+#endif
