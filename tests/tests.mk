@@ -36,6 +36,14 @@ soak: $(BUILD)/soak-tests
 	$< --verbose=1
 .PHONY: soak
 
+# Long runs of tests/cases/random_edits.py: make edits ROUNDS=5000 SEED=7
+ROUNDS ?= 5000
+SEED   ?= 1
+edits: all $(BUILD)/tests/player
+	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
+		python3 tests/cases/random_edits.py $(BUILD)
+.PHONY: edits
+
 bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)

@@ -4,8 +4,9 @@
  *
  * usage: player LIBRARY DIRECTORY CASE-FILE [LOG]
  *
- * The file is played twice. A case begins with "=== A sentence." and is played in a directory of its own below
- * DIRECTORY. Each line is a command;
+ * The file is played twice. CASE-FILE "-" is standard input, played once in DIRECTORY itself and answered line by line,
+ * for a driver that steers several players (random_edits.py). A case begins with "=== A sentence." and is played in a
+ * directory of its own below DIRECTORY. Each line is a command;
  * "<<" at the end of a line takes the following lines up to one that says "END" as the last word. Words are separated
  * by blanks; \_ is a blank inside a word, NULL is a null pointer, @T the case's directory, @I the toolkit's headers.
  * With LOG, the case's sentence is appended to that file before the case, so that a reader can tell which log lines
@@ -16,7 +17,9 @@
  *   callback CALLS       (returns 1 from that call on; "callback none" returns 0 always)
  *   write PATH <<        append PATH TEXT     unlink PATH         mkdir PATH       chdir PATH    link TARGET PATH
  *   rename OLD NEW       age PATH [DAYS]      (mtime 2020-01-01 and DAYS)          setenv N V    unsetenv N
- *   settle               (waits until files just written count as old)
+ *   settle [MS]          (waits until files just written count as old)
+ *   hard OLD NEW         touch PATH       rewrite PATH <<  (in place, with the times that it had)
+ *   mark WORD            (prints the word on a line of its own)
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -325,11 +328,25 @@ static void set_callback(const char *limit)
 	printf("  callback %d\n", f ? f(programs[current], flow, &callback_calls) : -1);
 }
 
-static void settle(void)
+static void settle(const char *milliseconds)
 {
-	struct timespec half = {0, 120000000};
+	struct timespec pause = {0, (milliseconds ? atol(milliseconds) : 120) * 1000000};
 
-	nanosleep(&half, NULL);
+	nanosleep(&pause, NULL);
+}
+
+static void rewrite(const char *path, const char *text)
+{
+	struct stat before;
+
+	if (stat(path, &before) != 0) {
+		fail(path);
+		return;
+	}
+	put(path, text, O_TRUNC);
+	if (utimensat(AT_FDCWD, path, (struct timespec[]){before.st_atim, before.st_mtim}, 0) != 0) {
+		fail(path);
+	}
 }
 
 /* A fixed date, so that output that holds it is the same in every run. */
@@ -454,7 +471,15 @@ static void play(int count, char **words)
 	} else if (strcmp(verb, "unsetenv") == 0) {
 		unsetenv(rest[0]);
 	} else if (strcmp(verb, "settle") == 0) {
-		settle();
+		settle(count > 1 ? rest[0] : NULL);
+	} else if (strcmp(verb, "hard") == 0) {
+		(void)(link(rest[0], rest[1]) == 0 || (fail(rest[1]), 0));
+	} else if (strcmp(verb, "touch") == 0) {
+		(void)(utimensat(AT_FDCWD, rest[0], NULL, 0) == 0 || (fail(rest[0]), 0));
+	} else if (strcmp(verb, "rewrite") == 0) {
+		rewrite(rest[0], rest[1]);
+	} else if (strcmp(verb, "mark") == 0) {
+		printf("%s\n", rest[0]);
 	} else {
 		printf("  UNKNOWN COMMAND %s\n", verb);
 		exit(2);
@@ -515,7 +540,7 @@ static void begin(const char *directory, int number, const char *sentence, const
 
 static void play_file(const char *path, const char *directory, const char *log, int *number)
 {
-	FILE *file = fopen(path, "r");
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 	char *line = NULL;
 	size_t capacity = 0;
 
@@ -528,6 +553,7 @@ static void play_file(const char *path, const char *directory, const char *log, 
 			begin(directory, (*number)++, line + 4, log);
 		} else if (line[0] != '#') {
 			command(line, file);
+			fflush(stdout);
 		}
 	}
 	fclose(file);
@@ -542,6 +568,11 @@ int main(int argc, char **argv)
 	if (argc < 4 || !getcwd(start, sizeof(start)) || !(library = dlopen(argv[1], RTLD_LAZY | RTLD_LOCAL))) {
 		fprintf(stderr, "usage: player LIBRARY DIRECTORY CASE-FILE [LOG]: %s\n", argc < 4 ? "" : dlerror());
 		return 2;
+	}
+	if (strcmp(argv[3], "-") == 0) {
+		snprintf(top, sizeof(top), "%s", argv[2]);
+		play_file(argv[3], argv[2], NULL, &number);
+		return 0;
 	}
 	/* Twice: the second round meets what the first has left in this process. */
 	for (int round = 1; round <= 2; round++) {
