@@ -37,8 +37,11 @@ $(BUILD)/%.o: %.c Makefile
 
 $(BUILD)/cli/%.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 
+# gcc alone turns loops into calls of memset and memcpy.
+no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
+		   echo -fno-tree-loop-distribute-patterns)
 # These run before a sanitizer's own runtime is ready (interpose/plain.h).
-$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all -fno-tree-loop-distribute-patterns
+$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all $(no_loop_calls)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
