@@ -254,10 +254,16 @@ out:
 /* 1: a file is there; 0: none; -1: it may be in a variant per processor, which only the loader knows. */
 static int look_in_directory(const char *directory, const char *name, char *path, size_t path_size)
 {
+	/* glibc up to 2.36 knows the later ones too (legacy hwcaps), alone and nested. */
+	static const char *const variants[] = {"glibc-hwcaps", "tls",     "x86_64", "haswell",
+	                                       "avx512_1",     "aarch64", "atomics"};
 	struct stat stat_buffer;
 
-	if (snprintf(path, path_size, "%s/glibc-hwcaps", directory) < (int)path_size && stat(path, &stat_buffer) == 0) {
-		return -1;
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+		if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", variants[i]) < (int)path_size &&
+		    stat(path, &stat_buffer) == 0 && S_ISDIR(stat_buffer.st_mode)) {
+			return -1;
+		}
 	}
 	if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", name) >= (int)path_size) {
 		return -1;

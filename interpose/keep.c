@@ -150,7 +150,7 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (attempt->doubt) {
 		return attempt->doubt - 1;
 	}
-	if (!attempt->watched || trace->calls == 0) {
+	if (!attempt->watched || trace->count == 0) {
 		return COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {

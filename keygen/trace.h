@@ -75,7 +75,7 @@ struct trace {
 	char **asked; /* environment variables that were asked for, each once */
 	size_t asked_count;
 	size_t asked_capacity;
-	uint32_t calls; /* calls seen at all; 0 after a compile that passed option parsing: not watched (B10) */
+	uint32_t calls; /* calls seen at all */
 	_Atomic uint32_t tainted;
 	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
 	bool failed;
