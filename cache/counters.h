@@ -50,7 +50,6 @@
 	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */                         \
 	X(BYPASSED, arguments)          /* arguments that NVRTC itself refuses */                      \
 	X(BYPASSED, cancelled)          /* flow callback said stop */                                  \
-	X(BYPASSED, volatile_output)    /* output that differs every run (times in the log) */         \
 	X(BYPASSED, precompiled_header) /* B11 */                                                      \
 	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */ \
 	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                    \

@@ -201,6 +201,10 @@ void runtime_count_error(int error, bool writing)
 	case EDQUOT:
 		counters_add(COUNTER_ERRORS_no_space, 1);
 		break;
+	case ENOTDIR:
+	case ENXIO:
+		counters_add(COUNTER_ERRORS_directory, 1);
+		break;
 	case ENOMEM:
 		counters_add(COUNTER_ERRORS_memory, 1);
 		break;
