@@ -186,7 +186,7 @@ bool environment_known(const char *name)
 
 const char *environment_pwd(void)
 {
-	const char *pwd = getenv("PWD");
+	const char *pwd = getenv("PWD"); /* what the compiler is about to ask for: no setting of ours */
 	struct stat named, here;
 
 	if (pwd && stat(pwd, &named) == 0 && stat(".", &here) == 0 && named.st_dev == here.st_dev &&

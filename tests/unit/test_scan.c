@@ -78,14 +78,14 @@ Test(scan, a_path_in_quotes_inside_a_place_is_found)
 {
 	struct root root[] = {{"/usr/include", 12}, {"/home/me/v", 10}};
 	const struct roots roots = {root, 2};
-	const struct places places = {&roots, "/work/dir"};
+	const struct places places = {&roots, "/some/dir"};
 	static const struct {
 		const char *text;
 		uint32_t finding;
 	} cases[] = {
 	    {"#include \"/home/me/v/a.h\"", SCAN_PLACE},
 	    {"#include </usr/include/b.h>", SCAN_PLACE},
-	    {"#define HEADER \"/work/dir/x.h\"", SCAN_PLACE},
+	    {"#define HEADER \"/some/dir/x.h\"", SCAN_PLACE},
 	    {"#include \"/home/me/very/a.h\"", 0},
 	    {"#include \"home/me/v/a.h\"", 0},
 	    {"</tt> /usr/include/b.h", 0},
