@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile.h"
 
-#include "interpose/environment.h"
+#include "interpose/describe.h"
 #include "interpose/events.h"
-#include "interpose/identity.h"
 #include "interpose/keep.h"
 #include "interpose/log.h"
+#include "interpose/replay.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
 #include "keygen/conditions.h"
@@ -62,112 +62,18 @@ static void no_longer_keyed(struct program *program, enum counter reason)
 /* The real compile, and nothing else. The handle's past is no longer known in full. */
 static int pass_through(struct program *program, int option_count, const char *const *options, enum counter reason)
 {
+	bool was_served = program->served != NULL;
 	int result;
 
 	runtime_count(reason, 1);
 	log_write(LOG_INFO, "passed through: %s", counter_name(reason));
-	program_materialise(program);
+	(void)replay(program);
 	result = real_compile(program, option_count, options);
+	if (was_served && program->base && result == RESULT_INVALID_INPUT) {
+		replay_take_back(program);
+	}
 	no_longer_keyed(program, reason);
 	return result;
-}
-
-/*
- * A compile leaves the cubin and the lowered names of earlier ones, and those hang on more than their requests: on
- * headers, on the clock, on whatever kept them from being kept. So what the handle holds goes into the key.
- */
-static int seal_history(struct program *program)
-{
-	struct span spans[2];
-	struct key *last;
-	int error;
-
-	if (program->sealed == program->call_count) {
-		return 0;
-	}
-	error = result_state(program, &program->state);
-	if (error == 0) {
-		last = &program->keys[program->call_count - 1];
-		spans[0] = (struct span){last->bytes, sizeof(last->bytes)};
-		spans[1] = (struct span){program->state.bytes, sizeof(program->state.bytes)};
-		digest_key(spans, 2, last);
-		program->sealed = program->call_count;
-	}
-	return error;
-}
-
-/* What is asked, or why it cannot be. 0, or a counter + 1. */
-static int describe_call(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
-{
-	struct environment_value values[ENVIRONMENT_COUNT];
-	char cwd[PATH_MAX];
-	const struct runtime *runtime = runtime_get();
-	struct request request = {
-	    .program_name = program->name,
-	    .has_memory_headers = program->has_memory_headers,
-	    .namespace_name = runtime->settings.namespace_name,
-	    .options = options,
-	    .option_count = option_count,
-	    .name_expressions = (const char *const *)program->names,
-	    .name_count = program->name_count,
-	    .environment = values,
-	    .history = program->keys,
-	    .history_count = program->call_count,
-	};
-	enum counter reason;
-
-	if (!library_prepare(program->library, &reason)) {
-		return (int)reason + 1;
-	}
-	if (seal_history(program) != 0) {
-		return COUNTER_ERRORS_memory + 1;
-	}
-	request.environment_count = environment_values(values);
-	if (!environment_unchanged(values, request.environment_count)) {
-		return COUNTER_BYPASSED_environment + 1;
-	}
-	if (identity_of(program->library, &attempt->identity) != 0) {
-		return COUNTER_BYPASSED_builtins + 1;
-	}
-	request.identity = attempt->identity->bytes;
-	request.identity_size = attempt->identity->size;
-	request.cwd = getcwd(cwd, sizeof(cwd));
-	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
-		return COUNTER_ERRORS_memory + 1;
-	}
-	if (options_bind(&attempt->options) && (request.pwd = environment_pwd())) {
-		attempt_forget_request(attempt);
-		if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
-			return COUNTER_ERRORS_memory + 1;
-		}
-	}
-	return 0;
-}
-
-static int describe(struct program *program, int option_count, const char *const *options, struct attempt *attempt)
-{
-	int reason = describe_call(program, option_count, options, attempt);
-
-	attempt->spans[0] = (struct span){attempt->call.bytes, attempt->call.size};
-	attempt->spans[1] = (struct span){program->creation.bytes, program->creation.size};
-	/* The keys of earlier compiles stand for the creation run. */
-	attempt->span_count = program->call_count ? 1 : 2;
-	return reason;
-}
-
-/* Other threads may change the directory or the environment while the compiler works: which of both did it see? */
-static bool still_asked(struct program *program, int option_count, const char *const *options,
-                        const struct attempt *attempt)
-{
-	struct attempt now = {0};
-	char cwd[PATH_MAX];
-	const char *here = getcwd(cwd, sizeof(cwd));
-	bool same = here && attempt->cwd ? strcmp(here, attempt->cwd) == 0 : !here && !attempt->cwd;
-
-	same = same && describe_call(program, option_count, options, &now) == 0 &&
-	       now.call.size == attempt->call.size && memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
-	attempt_forget_request(&now);
-	return same;
 }
 
 static bool holds(void *context, const void *conditions, size_t size)
@@ -268,7 +174,7 @@ static int cancelled(struct program *program, int option_count, const char *cons
 	int result;
 
 	runtime_count(COUNTER_BYPASSED_cancelled, 1);
-	program_materialise(program);
+	(void)replay(program);
 	(void)set(program->handle, always_cancel, NULL);
 	result = real_compile(program, option_count, options);
 	(void)set(program->handle, program->callback, program->payload);
@@ -281,9 +187,11 @@ static bool serve(struct program *program, int option_count, const char *const *
                   struct entry *entry, int64_t start)
 {
 	uint64_t cost = entry_info(entry)->cost_ns;
+	struct fingerprint asked;
 	uint64_t spent;
 
-	if (program_add_call(program, option_count, options, &attempt->key, false) != 0) {
+	digest_fingerprint(attempt->spans, 1, &asked);
+	if (program_add_call(program, option_count, options, &attempt->key, &asked, false) != 0) {
 		no_longer_keyed(program, COUNTER_ERRORS_memory);
 		return false;
 	}
@@ -307,17 +215,6 @@ static void abandon(void *context)
 
 	keep_abandon(attempt);
 	attempt_free(attempt);
-}
-
-/* The real program catches up with what the host was served. False: it now holds something else. */
-static bool replay(struct program *program)
-{
-	bool served = program->served != NULL;
-	struct key state;
-
-	program_materialise(program);
-	return !served || program->call_count == 0 ||
-	       (result_state(program, &state) == 0 && memcmp(&state, &program->state, sizeof(state)) == 0);
 }
 
 /* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
@@ -352,7 +249,7 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	}
 	if (attempt->doubt == COUNTER_BYPASSED_history + 1) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);
-	} else if (program_add_call(program, option_count, options, &attempt->key, true) != 0) {
+	} else if (program_add_call(program, option_count, options, &attempt->key, &attempt->fingerprint, true) != 0) {
 		no_longer_keyed(program, COUNTER_ERRORS_memory);
 	} else if (result != RESULT_SUCCESS && result != RESULT_COMPILATION && result != RESULT_INVALID_OPTION) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);
@@ -392,7 +289,7 @@ static int attempt_compile(struct program *program, int option_count, const char
 		int reason;
 
 		attempt_forget_request(attempt);
-		reason = describe(program, option_count, options, attempt);
+		reason = describe(program, program->call_count, option_count, options, attempt);
 		if (reason != 0) {
 			flight_land(&attempt->flight, FLIGHT_ABANDONED);
 			return pass_through(program, option_count, options, (enum counter)(reason - 1));

@@ -3,6 +3,7 @@
 
 #include "interpose/handlers.h"
 #include "interpose/program.h"
+#include "interpose/replay.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -160,7 +161,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 		struct program *program = arguments[i] ? program_find((nvrtcProgram)arguments[i]) : NULL;
 
 		if (program && program->served) {
-			program_materialise(program);
+			replay_all(program);
 		}
 		if (program) {
 			program->keyed = false;

@@ -149,7 +149,7 @@ int handle_AddNameExpression(const struct door *door, nvrtcProgram program, cons
 	function *real = (function *)real_of(door, known, FUNCTION_AddNameExpression);
 	int result;
 
-	if (known && known->served && known->closed_names) {
+	if (known && (known->served || known->base) && known->closed_names) {
 		return answer(host_errno,
 		              expression ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION : RESULT_INVALID_INPUT);
 	}
@@ -171,36 +171,39 @@ int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const c
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *, const char **);
 	struct program *known = program_find(program);
+	const struct entry *entry = result_names_from(known);
 
-	if (known && known->served) {
-		return answer(host_errno, result_lowered_name(known->served, expression, name));
+	if (entry) {
+		return answer(host_errno, result_lowered_name(entry, expression, name));
 	}
 	FORWARD(GetLoweredName, function, host_errno, known, program, expression, name);
 }
 
-#define PRODUCT_HANDLERS(product)                                                                               \
-	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)              \
-	{                                                                                                       \
-		int host_errno = errno;                                                                         \
-		typedef int function(nvrtcProgram, size_t *);                                                   \
-		struct program *known = program_find(program);                                                  \
-                                                                                                                \
-		if (known && known->served) {                                                                   \
-			return answer(host_errno, result_product_size(known->served, PRODUCT_##product, size)); \
-		}                                                                                               \
-		FORWARD(Get##product##Size, function, host_errno, known, program, size);                        \
-	}                                                                                                       \
-                                                                                                                \
-	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)                     \
-	{                                                                                                       \
-		int host_errno = errno;                                                                         \
-		typedef int function(nvrtcProgram, char *);                                                     \
-		struct program *known = program_find(program);                                                  \
-                                                                                                                \
-		if (known && known->served) {                                                                   \
-			return answer(host_errno, result_product(known->served, PRODUCT_##product, bytes));     \
-		}                                                                                               \
-		FORWARD(Get##product, function, host_errno, known, program, bytes);                             \
+#define PRODUCT_HANDLERS(product)                                                                       \
+	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)      \
+	{                                                                                               \
+		int host_errno = errno;                                                                 \
+		typedef int function(nvrtcProgram, size_t *);                                           \
+		struct program *known = program_find(program);                                          \
+		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+                                                                                                        \
+		if (entry) {                                                                            \
+			return answer(host_errno, result_product_size(entry, PRODUCT_##product, size)); \
+		}                                                                                       \
+		FORWARD(Get##product##Size, function, host_errno, known, program, size);                \
+	}                                                                                               \
+                                                                                                        \
+	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)             \
+	{                                                                                               \
+		int host_errno = errno;                                                                 \
+		typedef int function(nvrtcProgram, char *);                                             \
+		struct program *known = program_find(program);                                          \
+		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+                                                                                                        \
+		if (entry) {                                                                            \
+			return answer(host_errno, result_product(entry, PRODUCT_##product, bytes));     \
+		}                                                                                       \
+		FORWARD(Get##product, function, host_errno, known, program, bytes);                     \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS

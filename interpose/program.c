@@ -217,7 +217,7 @@ static char **copy_options(int count, const char *const *options)
 }
 
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-                     bool done)
+                     const struct fingerprint *asked, bool done)
 {
 	size_t count = program->call_count + 1;
 	struct compile_call *calls = realloc(program->calls, count * sizeof(*calls));
@@ -230,7 +230,7 @@ int program_add_call(struct program *program, int option_count, const char *cons
 		free(copy);
 		return -ENOMEM;
 	}
-	calls[count - 1] = (struct compile_call){copy, option_count, done};
+	calls[count - 1] = (struct compile_call){copy, option_count, *asked, done};
 	keys[count - 1] = *key;
 	program->call_count = count;
 	return 0;
@@ -247,41 +247,6 @@ int program_serve(struct program *program, struct entry *entry)
 	held[program->held_count++] = entry_ref(entry);
 	program->served = entry;
 	return 0;
-}
-
-static int never_cancel(void *payload, void *reserved)
-{
-	(void)payload;
-	(void)reserved;
-	return 0;
-}
-
-/* A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced. */
-void program_materialise(struct program *program)
-{
-	typedef int compile_function(nvrtcProgram, int, const char *const *);
-	typedef int flow_setter(nvrtcProgram, flow_callback *, void *);
-	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
-	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
-	bool replaced = false;
-
-	for (size_t i = 0; i < program->call_count; i++) {
-		struct compile_call *call = &program->calls[i];
-
-		if (call->done) {
-			continue;
-		}
-		if (program->callback && !replaced) {
-			(void)set(program->handle, never_cancel, NULL);
-			replaced = true;
-		}
-		(void)compile(program->handle, call->option_count, (const char *const *)call->options);
-		call->done = true;
-	}
-	if (replaced) {
-		(void)set(program->handle, program->callback, program->payload);
-	}
-	program->served = NULL;
 }
 
 void program_fork_prepare(void)

@@ -3,12 +3,13 @@
  * program: what we know of one nvrtcProgram
  *
  *     created --hit--> served (getters answer from an entry; the real program has not been compiled)
- *        |  ^            |
- *        |  '-- (real) --+-- a miss or anything that needs the real program: its history is replayed ("materialise")
+ *        |               |
+ *        |               +-- a miss or anything that needs the real program: its history is replayed --> real
+ *        |               '-- a miss, and a replay would no longer give what was served --> resting (replay.h)
  *        '--miss--> real (getters are forwarded)
  *
  * The host holds the real handle; the record hangs beside it in a table. Getters answer from `served` when it is set
- * and are forwarded when it is not; so a record is always either wholly served or wholly real.
+ * and are forwarded when it is not; where there is a `base`, it answers what the real program lacks.
  *
  * Calling sequence: program_add() after a successful nvrtcCreateProgram, program_find() in every call, program_take()
  * before nvrtcDestroyProgram (after it, another thread may be given the same handle), then program_free(), or
@@ -34,7 +35,8 @@
 struct compile_call {
 	char **options; /* one block: pointers, then text */
 	int option_count;
-	bool done; /* the real program has been through it */
+	struct fingerprint asked; /* of its call run alone */
+	bool done;                /* the real program has been through it, or never will be (replay.h) */
 };
 
 struct program {
@@ -57,6 +59,7 @@ struct program {
 	size_t sealed;    /* so many of the keys have that in them */
 	struct key state; /* what the last of those left */
 	struct entry *served;
+	struct entry *base; /* of a resting program */
 	struct entry **held;
 	size_t held_count;
 	flow_callback *callback;
@@ -73,12 +76,9 @@ void program_free(struct program *program); /* NULL is fine */
 int program_add_name(struct program *program, const char *expression);
 /* Remembers a compile under its key. -ENOMEM: the history is then not known and the program is no longer keyed. */
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-                     bool done);
+                     const struct fingerprint *asked, bool done);
 /* Takes one more reference: from now on getters answer from this entry. */
 int program_serve(struct program *program, struct entry *entry);
-/* Makes the real program what the host believes it to be: compiles what it has not been through, and forwards from now
- * on. */
-void program_materialise(struct program *program);
 
 void program_fork_prepare(void);
 void program_fork_parent(void);

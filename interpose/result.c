@@ -273,6 +273,32 @@ static int value_of(const struct entry *entry, uint32_t tag, int otherwise)
 	return entry_section(entry, tag, &section) ? section.value : otherwise;
 }
 
+const struct entry *result_product_from(const struct program *program, enum nvrtc_product product)
+{
+	size_getter *get_size;
+	size_t size = 0;
+
+	if (!program || program->served || !program->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
+		return program ? program->served : NULL;
+	}
+	get_size = (size_getter *)program->library->real[products[product].size];
+	return get_size && get_size(program->handle, &size) == RESULT_SUCCESS && size == 0 ? program->base : NULL;
+}
+
+const struct entry *result_names_from(const struct program *program)
+{
+	name_getter *get;
+	const char *name;
+
+	if (!program || program->served || !program->base) {
+		return program ? program->served : NULL;
+	}
+	get = (name_getter *)program->library->real[FUNCTION_GetLoweredName];
+	return get && get(program->handle, NO_EXPRESSION, &name) == RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION
+	           ? program->base
+	           : NULL;
+}
+
 int result_return_code(const struct entry *entry)
 {
 	return value_of(entry, TAG_RETURN_CODE, RESULT_INTERNAL_ERROR);

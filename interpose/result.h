@@ -50,6 +50,13 @@ bool result_applies(const struct entry *entry, bool sloppy_allowed);
  */
 bool result_explains_failure(const struct result *result);
 
+/*
+ * The entry that answers for a product, or for lowered names, of this program; NULL: the real library does. NULL is
+ * fine for a program.
+ */
+const struct entry *result_product_from(const struct program *program, enum nvrtc_product product);
+const struct entry *result_names_from(const struct program *program);
+
 int result_return_code(const struct entry *entry);
 /* Can this entry answer for that product at all? */
 bool result_has_product(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/describe.h"
+
+#include "interpose/environment.h"
+#include "interpose/identity.h"
+#include "interpose/result.h"
+#include "interpose/runtime.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A compile leaves the cubin and the lowered names of earlier ones, and those hang on more than their requests: on
+ * headers, on the clock, on whatever kept them from being kept. So what the handle holds goes into the key.
+ */
+static int seal_history(struct program *program)
+{
+	struct span spans[2];
+	struct key *last;
+	int error;
+
+	if (program->sealed == program->call_count) {
+		return 0;
+	}
+	error = result_state(program, &program->state);
+	if (error == 0) {
+		last = &program->keys[program->call_count - 1];
+		spans[0] = (struct span){last->bytes, sizeof(last->bytes)};
+		spans[1] = (struct span){program->state.bytes, sizeof(program->state.bytes)};
+		digest_key(spans, 2, last);
+		program->sealed = program->call_count;
+	}
+	return error;
+}
+
+static int describe_call(struct program *program, size_t earlier, int option_count, const char *const *options,
+                         struct attempt *attempt)
+{
+	struct environment_value values[ENVIRONMENT_COUNT];
+	char cwd[PATH_MAX];
+	const struct runtime *runtime = runtime_get();
+	struct request request = {
+	    .program_name = program->name,
+	    .has_memory_headers = program->has_memory_headers,
+	    .namespace_name = runtime->settings.namespace_name,
+	    .options = options,
+	    .option_count = option_count,
+	    .name_expressions = (const char *const *)program->names,
+	    .name_count = program->name_count,
+	    .environment = values,
+	    .history = program->keys,
+	    .history_count = earlier,
+	};
+	enum counter reason;
+
+	if (!library_prepare(program->library, &reason)) {
+		return (int)reason + 1;
+	}
+	if (seal_history(program) != 0) {
+		return COUNTER_ERRORS_memory + 1;
+	}
+	request.environment_count = environment_values(values);
+	if (!environment_unchanged(values, request.environment_count)) {
+		return COUNTER_BYPASSED_environment + 1;
+	}
+	if (identity_of(program->library, &attempt->identity) != 0) {
+		return COUNTER_BYPASSED_builtins + 1;
+	}
+	request.identity = attempt->identity->bytes;
+	request.identity_size = attempt->identity->size;
+	request.cwd = getcwd(cwd, sizeof(cwd));
+	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
+		return COUNTER_ERRORS_memory + 1;
+	}
+	if (options_bind(&attempt->options) && (request.pwd = environment_pwd())) {
+		attempt_forget_request(attempt);
+		if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
+			return COUNTER_ERRORS_memory + 1;
+		}
+	}
+	return 0;
+}
+
+int describe(struct program *program, size_t earlier, int option_count, const char *const *options,
+             struct attempt *attempt)
+{
+	int reason = describe_call(program, earlier, option_count, options, attempt);
+
+	attempt->spans[0] = (struct span){attempt->call.bytes, attempt->call.size};
+	attempt->spans[1] = (struct span){program->creation.bytes, program->creation.size};
+	/* The keys of earlier compiles stand for the creation run. */
+	attempt->span_count = earlier ? 1 : 2;
+	return reason;
+}
+
+bool still_asked(struct program *program, int option_count, const char *const *options, const struct attempt *attempt)
+{
+	struct attempt now = {0};
+	char cwd[PATH_MAX];
+	const char *here = getcwd(cwd, sizeof(cwd));
+	bool same = here && attempt->cwd ? strcmp(here, attempt->cwd) == 0 : !here && !attempt->cwd;
+
+	same = same && describe_call(program, program->call_count, option_count, options, &now) == 0 &&
+	       now.call.bytes && now.call.size == attempt->call.size &&
+	       memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
+	attempt_forget_request(&now);
+	return same;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/replay.h"
+
+#include "interpose/describe.h"
+#include "interpose/log.h"
+#include "interpose/result.h"
+#include "interpose/runtime.h"
+#include "keygen/conditions.h"
+
+#include <string.h>
+
+static int never_cancel(void *payload, void *reserved)
+{
+	(void)payload;
+	(void)reserved;
+	return 0;
+}
+
+/* A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced. */
+void replay_all(struct program *program)
+{
+	typedef int compile_function(nvrtcProgram, int, const char *const *);
+	typedef int flow_setter(nvrtcProgram, flow_callback *, void *);
+	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
+	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
+	bool replaced = false;
+
+	for (size_t i = 0; i < program->call_count; i++) {
+		struct compile_call *call = &program->calls[i];
+
+		if (call->done) {
+			continue;
+		}
+		if (program->callback && !replaced) {
+			(void)set(program->handle, never_cancel, NULL);
+			replaced = true;
+		}
+		(void)compile(program->handle, call->option_count, (const char *const *)call->options);
+		call->done = true;
+	}
+	if (replaced) {
+		(void)set(program->handle, program->callback, program->payload);
+	}
+	program->served = NULL;
+}
+
+/* Was every compile of this handle a hit? Then held[] are the answers to calls[]. */
+static bool never_compiled(const struct program *program)
+{
+	for (size_t i = 0; i < program->call_count; i++) {
+		if (program->calls[i].done) {
+			return false;
+		}
+	}
+	return program->held_count == program->call_count;
+}
+
+static bool holds_still(struct program *program, size_t index)
+{
+	const struct compile_call *call = &program->calls[index];
+	struct attempt now = {0};
+	struct fingerprint asked;
+	size_t size;
+	const void *conditions = entry_conditions(program->held[index], &size);
+	bool same = describe(program, index, call->option_count, (const char *const *)call->options, &now) == 0;
+
+	if (same) {
+		digest_fingerprint(now.spans, 1, &asked);
+		same = memcmp(&asked, &call->asked, sizeof(asked)) == 0 &&
+		       result_applies(program->held[index], runtime_get()->settings.sloppy_time_macros) &&
+		       conditions_hold(conditions, size, &now.roots, NULL, 0);
+	}
+	attempt_forget_request(&now);
+	return same;
+}
+
+static void rest(struct program *program)
+{
+	log_write(LOG_INFO, "what was served has gone stale: the program is not compiled again for it");
+	for (size_t i = 0; i < program->call_count; i++) {
+		program->calls[i].done = true;
+	}
+	program->base = program->served;
+	program->served = NULL;
+}
+
+void replay_take_back(struct program *program)
+{
+	for (size_t i = 0; i < program->call_count; i++) {
+		program->calls[i].done = false;
+	}
+	program->served = program->base;
+	program->base = NULL;
+}
+
+bool replay(struct program *program)
+{
+	struct key state;
+
+	if (!program->served) {
+		return true;
+	}
+	for (size_t i = 0; i < program->call_count && never_compiled(program); i++) {
+		if (!holds_still(program, i)) {
+			rest(program);
+			return false;
+		}
+	}
+	replay_all(program);
+	return result_state(program, &state) == 0 && memcmp(&state, &program->state, sizeof(state)) == 0;
+}
