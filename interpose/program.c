@@ -238,7 +238,7 @@ int program_add_call(struct program *program, int option_count, const char *cons
 
 int program_serve(struct program *program, struct entry *entry)
 {
-	struct entry **held = realloc(program->held, (program->held_count + 1) * sizeof(*held));
+	struct entry **held = realloc(program->held, (program->held_count + 1) * sizeof(struct entry *));
 
 	if (!held) {
 		return -ENOMEM;
