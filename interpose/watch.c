@@ -156,6 +156,20 @@ static void protect_again(const struct census *census)
 	}
 }
 
+/* Another library may have been patched meanwhile. What is claimed and then not used does no harm. */
+static int claim(const struct census *census)
+{
+	for (size_t i = 0; i < IMPORT_COUNT; i++) {
+		uintptr_t there = 0;
+
+		if (census->real[i] && !atomic_compare_exchange_strong(&imports_real[i], &there, census->real[i]) &&
+		    there != census->real[i]) {
+			return -ENOTSUP;
+		}
+	}
+	return 0;
+}
+
 static void store_slots(struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
@@ -193,15 +207,14 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	if (census->count) {
 		memcpy(watch->patches, census->patches, census->count * sizeof(*watch->patches));
 	}
+	error = claim(census);
+	if (error) {
+		goto out;
+	}
 	error = unprotect(census);
 	if (error) {
 		protect_again(census);
 		goto out;
-	}
-	for (size_t i = 0; i < IMPORT_COUNT; i++) {
-		if (census->real[i]) {
-			atomic_store(&imports_real[i], census->real[i]);
-		}
 	}
 	store_slots(watch);
 	protect_again(census);
