@@ -26,9 +26,9 @@
  * and after each compile; watch_begin(); the real compile; watch_end().
  *
  * Errors: watch_patch returns -ENOTSUP (census; ret_reason names the import), -EPERM (mprotect refused), -ENOEXEC.
- * Threads: watch_patch is serialised by its caller for each library; the rest is any-thread. Slots are stored with release order.
- * Fork: a compile in a forked child works; the trace is of the thread that lives on. Signals: watchers keep errno as
- * the real call left it, allocate only while a trace is recorded, and never change dlerror.
+ * Threads: watch_patch is serialised by its caller for each library; the rest is any-thread. Slots are stored with
+ * release order. Fork: a compile in a forked child works; the trace is of the thread that lives on. Signals: watchers
+ * keep errno as the real call left it, allocate only while a trace is recorded, and never change dlerror.
  * Ownership: patched slots stay patched for the life of the process (the library is pinned, and so are we).
  */
 #ifndef INTERPOSE_WATCH_H
