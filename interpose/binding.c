@@ -77,7 +77,8 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
 			return -EINVAL;
 		}
 	}
-	atomic_fetch_and(&attempt->trace.tainted, ~(uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE));
+	binding.input.arithmetic = (atomic_load(&attempt->trace.tainted) & TAINT_ARITHMETIC) != 0;
+	atomic_fetch_and(&attempt->trace.tainted, ~TAINTS_SOFT);
 	*ret_binding = binding;
 	return 0;
 }

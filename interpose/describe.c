@@ -49,6 +49,7 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 	    .name_expressions = (const char *const *)program->names,
 	    .name_count = program->name_count,
 	    .environment = values,
+	    .floating_point = arithmetic_mode(),
 	    .history = program->keys,
 	    .history_count = earlier,
 	};
@@ -82,11 +83,22 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 	return 0;
 }
 
+static const struct key *arithmetic_of(void *context)
+{
+	struct library *library = context;
+	const struct arithmetic *arithmetic =
+	    library_watched(library) ? watch_arithmetic(atomic_load(&library->watch)) : NULL;
+
+	return arithmetic && arithmetic->knowledge != ARITHMETIC_UNKNOWN ? &arithmetic->digest : NULL;
+}
+
 int describe(struct program *program, size_t earlier, int option_count, const char *const *options,
              struct attempt *attempt)
 {
 	int reason = describe_call(program, earlier, option_count, options, attempt);
 
+	attempt->roots.arithmetic = arithmetic_of;
+	attempt->roots.context = program->library;
 	attempt->spans[0] = (struct span){attempt->call.bytes, attempt->call.size};
 	attempt->spans[1] = (struct span){program->creation.bytes, program->creation.size};
 	/* The keys of earlier compiles stand for the creation run. */

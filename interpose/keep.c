@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/keep.h"
 
+#include "interpose/arithmetic.h"
 #include "interpose/binding.h"
 #include "interpose/environment.h"
 #include "interpose/log.h"
@@ -45,8 +46,12 @@ void keep_begin(struct attempt *attempt, struct library *library, bool watched)
 	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 	attempt->trace.places = &attempt->places;
 	attempt->trace.scratch = attempt->options.pch;
+	attempt->trace.mode = arithmetic_mode();
 	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
 	if (attempt->watched) {
+		if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
+			trace_taint(&attempt->trace, TAINT_ARITHMETIC);
+		}
 		watch_begin(&attempt->trace);
 	}
 }
@@ -165,6 +170,9 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	}
 	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(program, attempt)) {
 		return COUNTER_BYPASSED_time_macros;
+	}
+	if ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots)) {
+		return COUNTER_BYPASSED_libraries;
 	}
 	variable = unknown_variable(trace);
 	if (variable) {

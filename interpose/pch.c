@@ -83,6 +83,9 @@ static bool still_so(const struct trace_event *event)
 
 static int complete_from(const struct maker *maker, struct trace *trace)
 {
+	if (maker->trace.mode != trace->mode) {
+		return -ESTALE;
+	}
 	for (size_t i = 0; i < maker->trace.count; i++) {
 		const struct trace_event *event = &maker->trace.events[i];
 
@@ -122,6 +125,7 @@ static struct maker *make(const char *path, const struct trace *trace)
 		return NULL;
 	}
 	trace_init(&maker->trace, trace->start_ns);
+	maker->trace.mode = trace->mode;
 	maker->path = strdup(path);
 	for (size_t i = 0; i < trace->count; i++) {
 		if (trace->events[i].kind == TRACE_PROBE || trace->events[i].kind == TRACE_OPEN) {

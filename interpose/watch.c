@@ -20,6 +20,7 @@ struct patch {
 };
 
 struct watch {
+	struct arithmetic arithmetic;
 	size_t count;
 	struct patch patches[];
 };
@@ -31,6 +32,7 @@ struct pages {
 struct census {
 	const struct elf_object *object;
 	watch_resolver *resolve;
+	struct arithmetic arithmetic;
 	uintptr_t real[IMPORT_COUNT];
 	struct patch *patches;
 	size_t count, capacity;
@@ -84,12 +86,13 @@ static int count_import(const struct elf_import *import, void *context)
 {
 	struct census *census = context;
 	const struct import_entry *entry = imports_find(import->name);
-	uintptr_t earlier;
-	uintptr_t real;
+	uintptr_t earlier, real, replacement;
 	size_t id;
 
 	if (!entry) {
-		return 0;
+		return arithmetic_add(&census->arithmetic, census->object, import, &replacement)
+		           ? add_patch(census, import, replacement)
+		           : 0;
 	}
 	census->reason = import->name;
 	if (!entry->replacement || !import->slot) {
@@ -203,6 +206,8 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 		error = -ENOMEM;
 		goto out;
 	}
+	arithmetic_end(&census->arithmetic);
+	watch->arithmetic = census->arithmetic;
 	watch->count = census->count;
 	if (census->count) {
 		memcpy(watch->patches, census->patches, census->count * sizeof(*watch->patches));
@@ -230,6 +235,11 @@ out:
 	}
 	free(census);
 	return error;
+}
+
+const struct arithmetic *watch_arithmetic(const struct watch *watch)
+{
+	return &watch->arithmetic;
 }
 
 bool watch_verify(const struct watch *watch)

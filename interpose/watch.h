@@ -34,7 +34,7 @@
 #ifndef INTERPOSE_WATCH_H
 #define INTERPOSE_WATCH_H
 
-#include "interpose/elf.h"
+#include "interpose/arithmetic.h"
 #include "keygen/trace.h"
 
 struct watch; /* the patched slots of one library */
@@ -46,6 +46,9 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
                 const char **ret_reason);
 /* Are all slots still ours? A lazy binding or another patcher may have overwritten one. */
 bool watch_verify(const struct watch *watch);
+
+/* What the library computes with. */
+const struct arithmetic *watch_arithmetic(const struct watch *watch);
 
 /* From here on this thread's watched calls are recorded into `trace`. Nests (a flow callback may compile): the
  * inner trace hides the outer one, and what it sees is added to the outer one's taints only. */

@@ -100,7 +100,7 @@ bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *othe
 /* A file changed between our reading and the compiler's would stand in the result under the digest of before. */
 static void look_again(struct trace *trace)
 {
-	for (size_t i = 0; i < trace->count && !trace->failed && atomic_load(&trace->tainted) == 0; i++) {
+	for (size_t i = 0; i < trace->count && !trace->failed && !(atomic_load(&trace->tainted) & ~TAINTS_SOFT); i++) {
 		const struct trace_event *event = &trace->events[i];
 		struct file_stamp stamp;
 		struct stat now;
@@ -151,8 +151,11 @@ void watch_end(struct trace *trace)
 	errno = saved_errno;
 }
 
-static void taint_all(uint32_t taint)
+void live_taint_all(uint32_t taint)
 {
+	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
+		return;
+	}
 	lock();
 	for (struct live *live = live_list; live; live = live->next) {
 		trace_taint(live->trace, taint);
@@ -164,8 +167,8 @@ struct live *live_enter(void)
 {
 	if (live_current) {
 		live_current->trace->calls++;
-	} else if (atomic_load_explicit(&live_count, memory_order_relaxed) > 0) {
-		taint_all(TAINT_OTHER_THREAD);
+	} else {
+		live_taint_all(TAINT_OTHER_THREAD);
 	}
 	return live_current;
 }

@@ -27,6 +27,8 @@ extern _Thread_local struct live *live_current;
 
 /* A call was seen. This thread's compile; for a thread without one: NULL, and all others' traces are tainted. */
 struct live *live_enter(void);
+/* Taints every live compile; nothing where there is none. */
+void live_taint_all(uint32_t taint);
 /* A thread without a compile asked for a variable: every live compile gets it when it ends. */
 void live_ask_all(const char *variable);
 bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *other);

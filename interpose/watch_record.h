@@ -33,6 +33,8 @@ void record_listing(const char *path);
 void record_write(const char *path);
 /* An act that forbids keeping the result: enum trace_taint bits. */
 void record_taint(uint32_t taint);
+/* One that binds the result and does not forbid keeping it; any thread's counts for every live trace. */
+void record_soft(uint32_t taint);
 /* An environment variable was asked for. */
 void record_asked(const char *variable);
 /* A call that tells nothing but that the watch is alive (getcwd). */

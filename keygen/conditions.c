@@ -144,11 +144,14 @@ static int write_all(const struct conditions_input *input, const struct items *i
 		groups++;
 	}
 	stream_u32(&stream, CONDITIONS_MAGIC);
-	stream_u32(&stream, input->exact ? CONDITIONS_EXACT : 0);
+	stream_u32(&stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0));
 	stream_u32(&stream, (uint32_t)input->roots->count);
 	stream_u32(&stream, groups);
 	stream_u32(&stream, (uint32_t)items->count);
 	stream_u32(&stream, items->classes);
+	if (input->arithmetic) {
+		stream_bytes(&stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
+	}
 	write_roots(input, &stream);
 	write_groups(items, input->trace->start_ns, &stream);
 	if (stream.failed) {
@@ -175,7 +178,8 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
 	struct items items = {0};
 	int error = 0;
 
-	if (trace->failed || atomic_load(&trace->tainted) != 0 || trace->count > UINT32_MAX / 4) {
+	if (trace->failed || atomic_load(&trace->tainted) != 0 ||
+	    (input->arithmetic && !roots_arithmetic(input->roots)) || trace->count > UINT32_MAX / 4) {
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < trace->count; i++) {
@@ -186,7 +190,7 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}
-	if (error == 0 && (items.count > 0 || any_literal_root(input))) {
+	if (error == 0 && (items.count > 0 || input->arithmetic || any_literal_root(input))) {
 		error = write_all(input, &items, ret_stream);
 	} else if (error == 0) {
 		*ret_stream = STREAM_EMPTY;

@@ -12,6 +12,7 @@
  *   identity   the path was stat'ed but not opened and was there: it still is, and it is one file with the same other
  *              paths as before (#pragma once compares device and inode). Identity is compared for opened files too.
  *   exact      debug forms: size and mtime of content and identity paths are equal as well (they are in the cubin).
+ *   arithmetic the functions that the compiler folded constants with are the same.
  *   root text  root N is spelled exactly so (its text was found in the output, B6; always for the root directory).
  * Paths inside a root are kept relative to it, other absolute ones literally, relative ones relative to the cwd.
  *
@@ -36,6 +37,7 @@ struct conditions_input {
 	const struct roots *roots;
 	const uint8_t *root_is_literal; /* one flag per root: its text was found in the output (B6) */
 	bool exact;                     /* debug forms (B5) */
+	bool arithmetic;                /* roots_arithmetic(), which must be known, is a condition */
 	bool has_memory_headers;
 	/*
 	 * The compiler stats the working directory by its absolute name, and $PWD and "." to compare the two. Both

@@ -227,6 +227,18 @@ static bool group_holds(struct check *check, uint32_t *items_left)
 	return holds;
 }
 
+static bool arithmetic_holds(struct check *check)
+{
+	const struct key *now;
+	struct key then;
+
+	if (!read_fixed(check, then.bytes, sizeof(then.bytes))) {
+		return damaged(check);
+	}
+	now = roots_arithmetic(check->roots);
+	return (now && memcmp(then.bytes, now->bytes, KEY_BYTES) == 0) || refuse(check, "another mathematics library");
+}
+
 static bool roots_hold(struct check *check, uint32_t count)
 {
 	if (count != check->roots->count) {
@@ -294,11 +306,15 @@ static bool all_hold(struct check *check, size_t size)
 	uint32_t items = cursor_u32(&check->cursor);
 
 	check->class_count = cursor_u32(&check->cursor);
-	if (check->cursor.failed || magic != CONDITIONS_MAGIC || (flags & ~CONDITIONS_EXACT) != 0 ||
-	    items > size / sizeof(struct fixed_item) || check->class_count > items) {
+	if (check->cursor.failed || magic != CONDITIONS_MAGIC ||
+	    (flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC)) != 0 || items > size / sizeof(struct fixed_item) ||
+	    check->class_count > items) {
 		return damaged(check);
 	}
 	check->exact = (flags & CONDITIONS_EXACT) != 0;
+	if ((flags & CONDITIONS_ARITHMETIC) && !arithmetic_holds(check)) {
+		return false;
+	}
 	if (!roots_hold(check, roots)) {
 		return false;
 	}

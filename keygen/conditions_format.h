@@ -4,6 +4,7 @@
  * (conditions_check.c) alone
  *
  *     u32 magic, flags, roots, groups, items, classes
+ *     KEY_BYTES, with CONDITIONS_ARITHMETIC
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
  *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
  *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
@@ -23,7 +24,8 @@
 
 #define CONDITIONS_MAGIC UINT32_C(0x3144434e) /* "NCD1" */
 
-#define CONDITIONS_EXACT UINT32_C(1)
+#define CONDITIONS_EXACT      UINT32_C(1)
+#define CONDITIONS_ARITHMETIC UINT32_C(2)
 
 #define ROOT_FREE UINT32_C(0xffffffff)
 

@@ -44,7 +44,8 @@ enum request_tag {
 	TAG_EXPRESSION = 30,
 	TAG_VARIABLE = 31,
 	TAG_VALUE = 32,
-	TAG_HISTORY = 33
+	TAG_HISTORY = 33,
+	TAG_FLOATING_POINT = 34
 };
 
 enum place { PLACE_NEUTRAL = 1, PLACE_BOUND = 2, PLACE_NOWHERE = 3 };
@@ -67,6 +68,11 @@ struct plan {
 };
 
 #define NOT_A_ROOT SIZE_MAX
+
+const struct key *roots_arithmetic(const struct roots *roots)
+{
+	return roots->arithmetic ? roots->arithmetic(roots->context) : NULL;
+}
 
 void roots_free(struct roots *roots)
 {
@@ -327,6 +333,7 @@ int request_call(const struct request *request, struct stream *ret_stream, struc
 		stream_string(&stream, TAG_NAMESPACE, request->namespace_name);
 	put_place(&stream, &plan, request);
 	stream_number(&stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
+	stream_number(&stream, TAG_FLOATING_POINT, request->floating_point);
 	put_options(&stream, &plan, request, &options);
 	for (size_t i = 0; i < request->name_count; i++)
 		stream_string(&stream, TAG_EXPRESSION, request->name_expressions[i]);

@@ -48,10 +48,18 @@ struct root {
 	size_t size;
 };
 
+/* What of the present request conditions are relative to. */
 struct roots {
 	struct root *root;
 	size_t count;
+	/* The functions that constants are folded with, asked for where a result hangs on them; NULL: unknown. The
+	 * caller sets it. */
+	const struct key *(*arithmetic)(void *context);
+	void *context;
 };
+
+/* NULL where they are unknown, or nobody was named to ask. */
+const struct key *roots_arithmetic(const struct roots *roots);
 
 void roots_free(struct roots *roots);
 
@@ -74,8 +82,9 @@ struct request {
 	size_t environment_count;
 	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
 	size_t history_count;
-	const char *cwd; /* absolute, or NULL where it could not be had: then nothing is path-neutral */
-	const char *pwd; /* $PWD if it names the same directory as ".", else NULL */
+	uint64_t floating_point; /* the thread's rounding mode and the like: constants are folded by it */
+	const char *cwd;         /* absolute, or NULL where it could not be had: then nothing is path-neutral */
+	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
 };
 
 /* The creation run. Headers in the host's order. */

@@ -60,10 +60,14 @@ enum trace_taint {
 	TAINT_UNREADABLE = 1 << 5,    /* a file was opened that we could not digest (FIFO, device, read error) */
 	TAINT_CHANGED_PLACE = 1 << 6, /* chdir, chroot and the like */
 	TAINT_UNKNOWN_CALL = 1 << 7,  /* a call whose effect we do not know (raw system calls, sockets) */
-	/* These two do not forbid, they bind the result to its places (B6): clear them before conditions_build(). */
+	/* These do not forbid, they bind the result (B6): clear them before conditions_build(). */
 	TAINT_PATH_MACRO = 1 << 8, /* a file that was read names __FILE__ or its kin */
-	TAINT_PLACE = 1 << 9       /* a file that was read spells a path inside one of the places */
+	TAINT_PLACE = 1 << 9,      /* a file that was read spells a path inside one of the places */
+	TAINT_ARITHMETIC = 1 << 10 /* the compiler computed with functions of the host's mathematics library */
 };
+
+/* Those that may leave a result worth keeping. */
+#define TAINTS_SOFT ((uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE | TAINT_ARITHMETIC))
 
 struct trace_chunk;
 struct places;
@@ -78,6 +82,7 @@ struct trace {
 	uint32_t calls; /* calls seen at all */
 	_Atomic uint32_t tainted;
 	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
+	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
 	bool scratch;                /* the compiler's own files for precompiled headers are no side effects (--pch) */
 	const struct places *places; /* what TAINT_PLACE is about (keygen/scan.h); set by the caller, may be NULL */

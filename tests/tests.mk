@@ -12,7 +12,7 @@ TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
 $(BUILD)/tests/player: tests/cases/player.c
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -o $@ $< -ldl
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -o $@ $< -ldl -lm
 
 $(BUILD)/tests/life: tests/bench/life.c
 	@mkdir -p $(@D)

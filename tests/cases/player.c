@@ -20,11 +20,13 @@
  *   settle [MS]          (waits until files just written count as old)
  *   hard OLD NEW         touch PATH       rewrite PATH <<  (in place, with the times that it had)
  *   mark WORD            (prints the word on a line of its own)
+ *   mode up|zero|flush|normal    (how this thread rounds; flush: denormals are zero)
  */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -328,6 +330,24 @@ static void set_callback(const char *limit)
 	printf("  callback %d\n", f ? f(programs[current], flow, &callback_calls) : -1);
 }
 
+static void mode(const char *wanted)
+{
+	(void)fesetenv(FE_DFL_ENV);
+	if (strcmp(wanted, "up") == 0) {
+		(void)fesetround(FE_UPWARD);
+	} else if (strcmp(wanted, "zero") == 0) {
+		(void)fesetround(FE_TOWARDZERO);
+	} else if (strcmp(wanted, "flush") == 0) {
+#if defined(__x86_64__)
+		__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#elif defined(__aarch64__)
+		__asm__ volatile("msr fpcr, %0" : : "r"(UINT64_C(1) << 24));
+#endif
+	} else if (strcmp(wanted, "normal") != 0) {
+		fail(wanted);
+	}
+}
+
 static void settle(const char *milliseconds)
 {
 	struct timespec pause = {0, (milliseconds ? atol(milliseconds) : 120) * 1000000};
@@ -470,6 +490,8 @@ static void play(int count, char **words)
 		setenv(rest[0], rest[1], 1);
 	} else if (strcmp(verb, "unsetenv") == 0) {
 		unsetenv(rest[0]);
+	} else if (strcmp(verb, "mode") == 0) {
+		mode(rest[0]);
 	} else if (strcmp(verb, "settle") == 0) {
 		settle(count > 1 ? rest[0] : NULL);
 	} else if (strcmp(verb, "hard") == 0) {

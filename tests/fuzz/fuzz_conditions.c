@@ -22,7 +22,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct root root[] = {{"/etc", 4}, {"/usr/include", 12}};
-static struct roots roots = {root, 2};
+static struct roots roots = {.root = root, .count = 2};
 static struct stream real;
 
 static void see(struct trace *trace, const char *path)

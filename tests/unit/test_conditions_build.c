@@ -111,3 +111,62 @@ Test(conditions_build, the_bytes_do_not_depend_on_the_order_of_events)
 	cr_assert_eq(memcmp(first.bytes, built.bytes, built.size), 0);
 	stream_free(&first);
 }
+
+static struct key arithmetic_now;
+static bool arithmetic_known;
+
+static const struct key *answer_arithmetic(void *context)
+{
+	cr_assert_eq(context, &arithmetic_now);
+	return arithmetic_known ? &arithmetic_now : NULL;
+}
+
+static void know_arithmetic(void)
+{
+	tree_roots.arithmetic = answer_arithmetic;
+	tree_roots.context = &arithmetic_now;
+	arithmetic_known = true;
+	input.arithmetic = true;
+}
+
+Test(conditions_build, a_result_of_the_mathematics_library_holds_only_with_the_same_one)
+{
+	know_arithmetic();
+	build();
+	cr_assert_gt(built.size, 0);
+	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_str_eq(why, "another mathematics library");
+	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
+	arithmetic_known = false;
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	tree_roots.arithmetic = NULL;
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+}
+
+Test(conditions_build, nobody_is_asked_for_the_mathematics_library_where_no_result_hangs_on_it)
+{
+	put_file(in_tree("a.h"), "one");
+	see_open(in_tree("a.h"));
+	build();
+	know_arithmetic();
+	tree_roots.context = NULL; /* an answer would fail */
+	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+}
+
+Test(conditions_build, an_unknown_mathematics_library_is_refused)
+{
+	know_arithmetic();
+	arithmetic_known = false;
+	assert_refused();
+}
+
+Test(conditions_build, conditions_that_end_inside_the_mathematics_library_do_not_hold)
+{
+	know_arithmetic();
+	build();
+	for (size_t size = 1; size < built.size; size++) {
+		cr_assert_not(conditions_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+	}
+}

@@ -174,6 +174,8 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.request.history = history; s.request.history_count = 1);
 	VARIANT(s.request.history = history; s.request.history_count = 2);
 	VARIANT(s.request.history = swapped; s.request.history_count = 2);
+	VARIANT(s.request.floating_point = 1);
+	VARIANT(s.request.floating_point = UINT64_C(1) << 32);
 	VARIANT(s.request.cwd = NULL);
 #undef VARIANT
 	for (size_t i = 0; i < count; i++)

@@ -77,7 +77,7 @@ Test(scan, other_names_of_files_are_not_found)
 Test(scan, a_path_in_quotes_inside_a_place_is_found)
 {
 	struct root root[] = {{"/usr/include", 12}, {"/home/me/v", 10}};
-	const struct roots roots = {root, 2};
+	const struct roots roots = {.root = root, .count = 2};
 	const struct places places = {&roots, "/some/dir"};
 	static const struct {
 		const char *text;
