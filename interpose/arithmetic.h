@@ -77,7 +77,7 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
                     uintptr_t *ret_replacement);
 void arithmetic_end(struct arithmetic *arithmetic);
 
-/* Rounding mode, flush-to-zero and the like of this thread; the flags that operations leave behind are not part of it. */
+/* Rounding mode, flush-to-zero and the like of this thread, without the flags that operations leave behind. */
 uint64_t arithmetic_mode(void);
 
 #endif

@@ -9,6 +9,9 @@
  * present one, and the request is passed through when it differs from the one the process started with: then nobody
  * knows which of the two the library saw.
  *
+ * NVRTC_APPEND_FLAGS and its gate NVRTCWIZ are left out on purpose: they add options that we have not read, so a
+ * result is neither kept nor served where one of them is set.
+ *
  * Threads: like getenv: safe as long as the host does not change its environment meanwhile.
  * Errors: a variable list is always produced. Fork, signals: no state but the values read at the start.
  * Ownership: values point into the environment: use them before the host can change it.
@@ -37,8 +40,6 @@
 	X(CALL, EDG_BASE)                                                       \
 	X(CALL, EDG_MODULES_PATH)                                               \
 	X(CALL, LIBNVVM_NVVM_VERSION)                                           \
-	X(CALL, NVRTCWIZ)                                                       \
-	X(CALL, NVRTC_APPEND_FLAGS)                                             \
 	X(CALL, NVVM_IR_VER_CHK)                                                \
 	X(CALL, TZ)                                                             \
 	X(PLAIN, CUDA_CACHE_DISABLE) /* NVRTC's own cache: same results */      \
