@@ -2,9 +2,9 @@
 #include "cache/flight.h"
 
 #include "cache/flight_file.h"
+#include "cache/guard.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,11 @@
 #define SHARDS     16
 #define MARKS      8
 #define MARKED_FOR (INT64_C(60) * 1000000000)
-#define ROUNDS_MAX 3 /* flights of other processes that one compile waits for, one after the other */
+#define LOOK       INT64_C(1000000000) /* a child that was forked in a signal handler meanwhile is woken by nobody */
+#define ROUNDS_MAX 3                   /* flights of other processes that one compile waits for, one after the other */
 
 struct seat {
-	struct seat *next;
+	_Atomic(struct seat *) next; /* in the table */
 	uint8_t key[ENTRY_KEY_BYTES];
 	unsigned users; /* the holder and who waits */
 	bool over;
@@ -32,11 +33,11 @@ struct mark {
 };
 
 static struct shard {
-	_Alignas(64) pthread_mutex_t lock;
-	struct seat *seats;
-	struct mark marks[MARKS]; /* keys that nobody waits for */
+	_Alignas(64) struct guard lock;
+	_Atomic(struct seat *) seats; /* whole after each store: children close what hangs on them */
+	struct mark marks[MARKS];     /* keys that nobody waits for */
 	unsigned next_mark;
-} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
 
 static _Thread_local unsigned held;
 static _Atomic pid_t process;
@@ -128,12 +129,15 @@ static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
  * was the last. */
 static enum flight_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
 {
-	struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
-	int error = 0;
+	int64_t now = flight_clock();
 
 	seat->users++;
-	while (!seat->over && error != ETIMEDOUT) {
-		error = pthread_cond_timedwait(&seat->changed, &shard->lock, &until);
+	while (!seat->over && now < deadline) {
+		int64_t look = deadline - now < LOOK ? deadline : now + LOOK;
+		struct timespec until = {.tv_sec = look / 1000000000, .tv_nsec = look % 1000000000};
+
+		(void)guard_wait(&shard->lock, &seat->changed, &until);
+		now = flight_clock();
 	}
 	*ret_last = --seat->users == 0;
 	return seat->over ? seat->outcome : FLIGHT_NOT_KEPT;
@@ -151,7 +155,7 @@ static enum flight_outcome take_seat(struct flight *flight)
 	if (!fresh) {
 		return FLIGHT_NOT_KEPT;
 	}
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	if (is_marked(shard, flight->key)) {
 		outcome = FLIGHT_NOT_KEPT;
 	}
@@ -171,7 +175,7 @@ static enum flight_outcome take_seat(struct flight *flight)
 		flight->seat = fresh;
 		fresh = NULL;
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	seat_free(fresh);
 	return outcome;
 }
@@ -180,9 +184,9 @@ static void mark(const uint8_t *key)
 {
 	struct shard *shard = shard_of(key);
 
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	add_mark(shard, key);
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 }
 
 static void note_file(void *context, const struct flight_file *file)
@@ -190,9 +194,9 @@ static void note_file(void *context, const struct flight_file *file)
 	struct seat *seat = context;
 	struct shard *shard = shard_of(seat->key);
 
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	seat->file = *file;
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 }
 
 /* The seat is ours; now the other processes. True: look again. */
@@ -269,7 +273,7 @@ bool flight_wait(struct flight *flight, const struct flight_options *options, co
 
 static void leave_table(struct shard *shard, struct seat *seat)
 {
-	struct seat **link = &shard->seats;
+	_Atomic(struct seat *) *link = &shard->seats;
 
 	while (*link && *link != seat) {
 		link = &(*link)->next;
@@ -304,7 +308,7 @@ void flight_land(struct flight *flight, enum flight_outcome outcome)
 	shard = shard_of(seat->key);
 	file = seat->file;
 	flight_file_land(&file, elsewhere[outcome]);
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	leave_table(shard, seat);
 	if (outcome == FLIGHT_NOT_KEPT) {
 		add_mark(shard, seat->key);
@@ -315,24 +319,9 @@ void flight_land(struct flight *flight, enum flight_outcome outcome)
 	if (!last) {
 		(void)pthread_cond_broadcast(&seat->changed);
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	if (last) {
 		seat_free(seat);
-	}
-}
-
-void flight_fork_prepare(void)
-{
-	settle_process();
-	for (size_t i = 0; i < SHARDS; i++) {
-		pthread_mutex_lock(&shards[i].lock);
-	}
-}
-
-void flight_fork_parent(void)
-{
-	for (size_t i = SHARDS; i > 0; i--) {
-		pthread_mutex_unlock(&shards[i - 1].lock);
 	}
 }
 
@@ -342,9 +331,11 @@ void flight_fork_child(void)
 	for (size_t i = 0; i < SHARDS; i++) {
 		for (struct seat *seat = shards[i].seats; seat; seat = seat->next) {
 			flight_file_forget(&seat->file);
+			seat->over = true;
+			seat->outcome = FLIGHT_ABANDONED;
 		}
 		shards[i].seats = NULL;
-		pthread_mutex_init(&shards[i].lock, NULL);
+		(void)guard_fork_child(&shards[i].lock);
 	}
 	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
 }

@@ -27,7 +27,7 @@
  *
  * Errors: none; see flight_file.h for when processes are not waited for. Threads: any; locks are held for a few loads
  * and stores. Signals: not from handlers. errno is not preserved. Cancellation: off, or the waits must not be cut.
- * Fork: flight_fork_*() from atfork handlers. A child has no flights: it closes its copies of the descriptors and
+ * Fork: flight_fork_child() from an atfork handler. A child has no flights: it closes its copies of the descriptors and
  * leaves the locks to the parent; what it lands of the parent's does nothing.
  */
 #ifndef CACHE_FLIGHT_H
@@ -69,8 +69,6 @@ enum flight_outcome {
 bool flight_wait(struct flight *flight, const struct flight_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 void flight_land(struct flight *flight, enum flight_outcome outcome);
 
-void flight_fork_prepare(void);
-void flight_fork_parent(void);
 void flight_fork_child(void);
 
 #endif

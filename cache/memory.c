@@ -11,8 +11,9 @@
  */
 #include "cache/memory.h"
 
+#include "cache/guard.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct node {
 };
 
 struct shard {
-	_Alignas(64) pthread_mutex_t lock;
+	_Alignas(64) struct guard lock;
 	struct node **buckets;
 	struct node *newest, *oldest;
 	uint64_t bytes;               /* cost of all that is linked in */
@@ -76,7 +77,7 @@ int memory_open(uint64_t max_bytes, struct memory **ret_memory)
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct shard *shard = &memory->shards[i];
 
-		pthread_mutex_init(&shard->lock, NULL);
+		guard_init(&shard->lock);
 		shard->buckets = memory->buckets != NULL ? memory->buckets + i * count : NULL;
 		atomic_init(&shard->oldest_used, NEVER);
 	}
@@ -103,7 +104,7 @@ void memory_close(struct memory *memory)
 			node_free(node);
 			node = newer;
 		}
-		pthread_mutex_destroy(&memory->shards[i].lock);
+		guard_destroy(&memory->shards[i].lock);
 	}
 	free(memory->buckets);
 	free(memory);
@@ -171,13 +172,13 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 	struct shard *shard = shard_of(memory, low);
 	struct node *node;
 
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	node = *bucket_of(memory, shard, low);
 	while (node != NULL && node->entry != entry)
 		node = node->next;
 	if (node != NULL)
 		touch(memory, shard, node);
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 }
 
 static bool holds(const struct entry *entry, store_check *check, void *context)
@@ -200,7 +201,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	if (memory == NULL || memory->max_bytes == 0)
 		return NULL;
 	shard = shard_of(memory, low);
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
 		if (node->low != low || node->high != high)
 			continue;
@@ -211,7 +212,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		if (certain || count == STORE_RESULTS_MAX)
 			break;
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	if (certain && count == 1)
 		return candidates[0];
 
@@ -244,11 +245,11 @@ static bool evict_one(struct memory *memory)
 	}
 	if (shard == NULL)
 		return false;
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	node = shard->oldest;
 	if (node != NULL)
 		detach(memory, shard, node);
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	if (node != NULL)
 		node_free(node);
 	return true;
@@ -282,13 +283,13 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
 
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
 		if (node->low == low && node->high == high && node->conditions_size == size &&
 		    count < STORE_RESULTS_MAX)
 			candidates[count++] = entry_ref(node->entry);
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	for (size_t i = 0; i < count; i++) {
 		const void *others = entry_conditions(candidates[i], &size);
 
@@ -309,7 +310,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	struct node *next;
 	size_t count = 1;
 
-	pthread_mutex_lock(&shard->lock);
+	guard_lock(&shard->lock);
 	for (struct node *node = *bucket; node != NULL; node = next) {
 		next = node->next;
 		if (node->low != fresh->low || node->high != fresh->high)
@@ -326,7 +327,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	*bucket = fresh;
 	use_attach(memory, shard, fresh);
 	shard->bytes += fresh->cost;
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	return gone;
 }
 
@@ -365,27 +366,25 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	entry_unref(same);
 }
 
-void memory_fork_prepare(struct memory *memory)
-{
-	for (size_t i = 0; memory != NULL && i < SHARDS; i++)
-		pthread_mutex_lock(&memory->shards[i].lock);
-}
-
-void memory_fork_parent(struct memory *memory)
-{
-	for (size_t i = SHARDS; memory != NULL && i > 0; i--)
-		pthread_mutex_unlock(&memory->shards[i - 1].lock);
-}
-
-/* The thread that forked holds every lock, so nothing is half done; but what other threads had reserved is void. */
+/* What another thread was in the middle of is given up (its memory stays taken), and what others had reserved is void.
+ */
 void memory_fork_child(struct memory *memory)
 {
 	uint64_t total = 0;
 
-	if (memory == NULL)
-		return;
-	for (size_t i = 0; i < SHARDS; i++)
-		total += memory->shards[i].bytes;
-	atomic_store_explicit(&memory->total, total, memory_order_relaxed);
-	memory_fork_parent(memory);
+	for (size_t i = 0; memory != NULL && i < SHARDS; i++) {
+		struct shard *shard = &memory->shards[i];
+
+		if (!guard_fork_child(&shard->lock)) {
+			if (shard->buckets != NULL)
+				memset(shard->buckets, 0, (memory->bucket_mask + 1) * sizeof(struct node *));
+			shard->newest = NULL;
+			shard->oldest = NULL;
+			shard->bytes = 0;
+			atomic_store_explicit(&shard->oldest_used, NEVER, memory_order_relaxed);
+		}
+		total += shard->bytes;
+	}
+	if (memory != NULL)
+		atomic_store_explicit(&memory->total, total, memory_order_relaxed);
 }

@@ -8,8 +8,8 @@
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
  * memory_put(). Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is
- * freed. Fork: memory_fork_prepare/parent/child take and release every lock in a fixed order (call them from atfork
- * handlers). Signals: not async-signal-safe. Errors: a put that finds no memory simply does not keep. Ownership: memory
+ * freed. Fork: memory_fork_child() from an atfork handler; a shard that another thread was changing is empty there.
+ * Signals: not async-signal-safe. Errors: a put that finds no memory simply does not keep. Ownership: memory
  * holds one reference per entry; get gives the caller one more.
  */
 #ifndef CACHE_MEMORY_H
@@ -28,8 +28,6 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 /* An entry larger than a quarter of the cap is not kept. One with the same conditions is replaced. */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry);
 
-void memory_fork_prepare(struct memory *memory);
-void memory_fork_parent(struct memory *memory);
 void memory_fork_child(struct memory *memory);
 
 #endif

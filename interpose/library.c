@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/library.h"
 
+#include "cache/guard.h"
 #include "interpose/doors.h"
 #include "interpose/forward.h"
 #include "interpose/log.h"
@@ -8,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,7 +26,7 @@ struct search {
 
 static struct library libraries[LIBRARIES_MAX];
 static _Atomic int library_count;
-static pthread_mutex_t adopt_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct guard adopt_lock = GUARD_INITIALIZER;
 
 /* What library_of_node() found last, as long as nothing has been loaded or unloaded since. */
 static struct {
@@ -132,7 +132,7 @@ static struct library *library_adopt(const struct elf_object *object, enum nvrtc
 	if (library || strlen(object->path) >= sizeof(library->path)) {
 		return library;
 	}
-	pthread_mutex_lock(&adopt_lock);
+	guard_lock(&adopt_lock);
 	library = known_library(object);
 	count = atomic_load_explicit(&library_count, memory_order_relaxed);
 	if (library || count == LIBRARIES_MAX) {
@@ -153,7 +153,7 @@ static struct library *library_adopt(const struct elf_object *object, enum nvrtc
 	}
 	atomic_store_explicit(&library_count, count + 1, memory_order_release);
 out:
-	pthread_mutex_unlock(&adopt_lock);
+	guard_unlock(&adopt_lock);
 	return library;
 }
 
@@ -413,5 +413,5 @@ void library_fork_child(void)
 		atomic_compare_exchange_strong(&libraries[i].state, &preparing, LIBRARY_ADOPTED);
 		atomic_compare_exchange_strong(&libraries[i].watch_state, &patching, 3);
 	}
-	pthread_mutex_init(&adopt_lock, NULL);
+	(void)guard_fork_child(&adopt_lock);
 }

@@ -4,7 +4,7 @@
 #include "interpose/watch_live.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,8 +16,7 @@ struct maker {
 	struct trace trace;
 };
 
-static struct maker *makers;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct maker *) makers; /* grows at its head, and never shrinks */
 
 static const char *skip_digits(const char *text)
 {
@@ -55,7 +54,7 @@ bool pch_is_scratch(const char *path)
 
 static struct maker *find(const char *path)
 {
-	struct maker *maker = makers;
+	struct maker *maker = atomic_load_explicit(&makers, memory_order_acquire);
 
 	while (maker && strcmp(maker->path, path) != 0) {
 		maker = maker->next;
@@ -105,7 +104,6 @@ int pch_complete(struct trace *trace)
 	size_t count = trace->count;
 	int error = 0;
 
-	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < count && error == 0; i++) {
 		if (trace->events[i].kind == TRACE_PCH_READ) {
 			const struct maker *maker = find(trace->events[i].path);
@@ -113,7 +111,6 @@ int pch_complete(struct trace *trace)
 			error = maker ? complete_from(maker, trace) : -ENOENT;
 		}
 	}
-	pthread_mutex_unlock(&lock);
 	return error;
 }
 
@@ -152,25 +149,11 @@ void pch_remember(const struct trace *trace)
 		}
 		maker = make(trace->events[i].path, trace);
 		if (maker) {
-			pthread_mutex_lock(&lock);
-			maker->next = makers; /* a file made again: its newest maker is found first */
-			makers = maker;
-			pthread_mutex_unlock(&lock);
+			/* a file made again: its newest maker is found first */
+			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
+			while (!atomic_compare_exchange_weak_explicit(&makers, &maker->next, maker,
+			                                              memory_order_release, memory_order_relaxed)) {
+			}
 		}
 	}
-}
-
-void pch_fork_prepare(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-void pch_fork_parent(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-void pch_fork_child(void)
-{
-	pthread_mutex_init(&lock, NULL);
 }

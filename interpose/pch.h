@@ -15,9 +15,9 @@
  *
  * Calling sequence: after a watched --pch compile, pch_complete() for its trace, then pch_remember().
  * Errors: pch_complete() returns -ENOENT (a file that no compile was seen to make), -ESTALE (something has changed
- * since), -ENOMEM; then the result is not kept. What pch_remember() cannot keep stays unknown. Threads: one lock, held
- * for list operations and stats. Fork: pch_fork_*(); a child's NVRTC refuses its parent's files. Ownership: remembered
- * for the life of the process; the number of files is the number of header sets of the host.
+ * since), -ENOMEM; then the result is not kept. What pch_remember() cannot keep stays unknown. Threads: any, without a
+ * lock. Fork: nothing to do; a child's NVRTC refuses its parent's files. Ownership: remembered for the life of the
+ * process; the number of files is the number of header sets of the host.
  */
 #ifndef INTERPOSE_PCH_H
 #define INTERPOSE_PCH_H
@@ -27,9 +27,5 @@
 bool pch_is_scratch(const char *path);
 int pch_complete(struct trace *trace);
 void pch_remember(const struct trace *trace);
-
-void pch_fork_prepare(void);
-void pch_fork_parent(void);
-void pch_fork_child(void);
 
 #endif

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/program.h"
 
+#include "cache/guard.h"
 #include "keygen/scan.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHARDS      16
-#define TABLE_START 64
+#define TABLE_START ((size_t)64)
 
-struct shard {
-	pthread_mutex_t lock;
-	struct program **buckets;
-	size_t bucket_count;
-	size_t count;
+/*
+ * Each change is one store, before and after which the table is whole: a child that was forked meanwhile has all
+ * records but the one that came or went. A place holds a record, nothing (a look-up ends there), or `gone`.
+ */
+struct table {
+	size_t size; /* a power of two */
+	size_t used; /* places that are not empty, counted before they are filled */
+	_Atomic(struct program *) places[];
 };
 
-static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+struct shard {
+	struct guard lock;
+	_Atomic(struct table *) table; /* NULL until there is a record */
+};
+
+static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
+static struct program gone;
 
 static size_t hash(nvrtcProgram handle)
 {
@@ -30,35 +39,73 @@ static struct shard *shard_of(nvrtcProgram handle)
 	return &shards[hash(handle) % SHARDS];
 }
 
-static struct program **bucket_of(const struct shard *shard, nvrtcProgram handle)
+static struct program *in(const struct table *table, size_t place)
 {
-	return &shard->buckets[hash(handle) / SHARDS % shard->bucket_count];
+	return atomic_load_explicit(&table->places[place], memory_order_relaxed);
 }
 
-static bool grow(struct shard *shard)
+/* The place of the handle's record, or where one would go; SIZE_MAX: nowhere. */
+static size_t place_of(const struct table *table, nvrtcProgram handle, bool *ret_found)
 {
-	size_t count = shard->bucket_count ? shard->bucket_count * 2 : TABLE_START;
-	struct program **buckets = calloc(count, sizeof(struct program *));
-	struct shard larger = {.buckets = buckets, .bucket_count = count};
+	size_t place = hash(handle) / SHARDS;
+	size_t vacant = SIZE_MAX;
 
-	if (!buckets) {
-		return shard->bucket_count > 0;
-	}
-	for (size_t i = 0; i < shard->bucket_count; i++) {
-		struct program *program = shard->buckets[i];
+	*ret_found = false;
+	for (size_t i = 0; table && i < table->size; i++, place++) {
+		const struct program *program = in(table, place &= table->size - 1);
 
-		while (program) {
-			struct program *next = program->next;
-			struct program **bucket = bucket_of(&larger, program->handle);
-
-			program->next = *bucket;
-			*bucket = program;
-			program = next;
+		if (program && program != &gone && program->handle == handle) {
+			*ret_found = true;
+			return place;
+		}
+		if ((!program || program == &gone) && vacant == SIZE_MAX) {
+			vacant = place;
+		}
+		if (!program) {
+			break;
 		}
 	}
-	free(shard->buckets);
-	shard->buckets = buckets;
-	shard->bucket_count = count;
+	return vacant;
+}
+
+static void fill(struct table *table, size_t place, struct program *program)
+{
+	table->used += !in(table, place);
+	atomic_store_explicit(&table->places[place], program, memory_order_release);
+}
+
+/* Room for one more, with as many empty places as others. False: none at all. */
+static bool grow(struct shard *shard)
+{
+	struct table *table = shard->table;
+	size_t size = TABLE_START;
+	size_t count = 1;
+	struct table *larger;
+	bool found;
+
+	if (table && table->used < table->size / 2) {
+		return true;
+	}
+	for (size_t i = 0; table && i < table->size; i++) {
+		count += in(table, i) && in(table, i) != &gone;
+	}
+	while (size < count * 4) {
+		size *= 2;
+	}
+	larger = calloc(1, sizeof(*larger) + size * sizeof(larger->places[0]));
+	if (!larger) {
+		return table && table->used < table->size - 1;
+	}
+	larger->size = size;
+	for (size_t i = 0; table && i < table->size; i++) {
+		struct program *program = in(table, i);
+
+		if (program && program != &gone) {
+			fill(larger, place_of(larger, program->handle, &found), program);
+		}
+	}
+	atomic_store_explicit(&shard->table, larger, memory_order_release);
+	free(table);
 	return true;
 }
 
@@ -85,41 +132,27 @@ void program_free(struct program *program)
 	free(program);
 }
 
-/* Takes the record out of the table; a handle that was destroyed behind our back and given out again has one too. */
-static struct program *take_out(struct shard *shard, nvrtcProgram handle)
-{
-	struct program **link = shard->bucket_count ? bucket_of(shard, handle) : NULL;
-
-	for (; link && *link; link = &(*link)->next) {
-		struct program *program = *link;
-
-		if (program->handle == handle) {
-			*link = program->next;
-			shard->count--;
-			return program;
-		}
-	}
-	return NULL;
-}
-
-/* Puts the record in, in the place of one of the same handle. */
+/* Puts the record in, in the place of one of the same handle: that was destroyed behind our back, and given out again.
+ */
 static bool put_in(struct program *program)
 {
 	struct shard *shard = shard_of(program->handle);
-	struct program *stale;
-	bool added = false;
+	struct program *stale = NULL;
+	bool added = true;
+	size_t place;
+	bool found;
 
-	pthread_mutex_lock(&shard->lock);
-	stale = take_out(shard, program->handle);
-	if (shard->count < shard->bucket_count || grow(shard)) {
-		struct program **bucket = bucket_of(shard, program->handle);
-
-		program->next = *bucket;
-		*bucket = program;
-		shard->count++;
-		added = true;
+	guard_lock(&shard->lock);
+	place = place_of(shard->table, program->handle, &found);
+	if (found) {
+		stale = in(shard->table, place);
+		fill(shard->table, place, program);
+	} else if (grow(shard)) {
+		fill(shard->table, place_of(shard->table, program->handle, &found), program);
+	} else {
+		added = false;
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	program_free(stale);
 	return added;
 }
@@ -155,26 +188,32 @@ struct program *program_find(nvrtcProgram handle)
 {
 	struct shard *shard = shard_of(handle);
 	struct program *program = NULL;
+	size_t place;
+	bool found;
 
-	pthread_mutex_lock(&shard->lock);
-	if (shard->bucket_count) {
-		program = *bucket_of(shard, handle);
-		while (program && program->handle != handle) {
-			program = program->next;
-		}
+	guard_lock(&shard->lock);
+	place = place_of(shard->table, handle, &found);
+	if (found) {
+		program = in(shard->table, place);
 	}
-	pthread_mutex_unlock(&shard->lock);
+	guard_unlock(&shard->lock);
 	return program;
 }
 
 struct program *program_take(nvrtcProgram handle)
 {
 	struct shard *shard = shard_of(handle);
-	struct program *program;
+	struct program *program = NULL;
+	size_t place;
+	bool found;
 
-	pthread_mutex_lock(&shard->lock);
-	program = take_out(shard, handle);
-	pthread_mutex_unlock(&shard->lock);
+	guard_lock(&shard->lock);
+	place = place_of(shard->table, handle, &found);
+	if (found) {
+		program = in(shard->table, place);
+		fill(shard->table, place, &gone);
+	}
+	guard_unlock(&shard->lock);
 	return program;
 }
 
@@ -249,23 +288,9 @@ int program_serve(struct program *program, struct entry *entry)
 	return 0;
 }
 
-void program_fork_prepare(void)
-{
-	for (int i = 0; i < SHARDS; i++) {
-		pthread_mutex_lock(&shards[i].lock);
-	}
-}
-
-void program_fork_parent(void)
-{
-	for (int i = 0; i < SHARDS; i++) {
-		pthread_mutex_unlock(&shards[i].lock);
-	}
-}
-
 void program_fork_child(void)
 {
 	for (int i = 0; i < SHARDS; i++) {
-		pthread_mutex_init(&shards[i].lock, NULL);
+		(void)guard_fork_child(&shards[i].lock);
 	}
 }

@@ -16,7 +16,7 @@
  * program_put_back() where the library refused.
  * Threads: the table has sharded locks, held for a few loads. A record itself is guarded by nothing: a host that uses
  * one program in two threads at once must serialise them, with NVRTC as with us; getters may run side by side. Fork:
- * program_fork_*(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown, and
+ * program_fork_child(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown, and
  * every call is forwarded. Ownership: the record owns its copies and one reference per held entry; lowered names point
  * into held entries and so live as long as the program. Hosts that never destroy programs (TensorRT-LLM) cost the
  * record and its entries: the copy of the source goes after the first compile.
@@ -40,7 +40,6 @@ struct compile_call {
 };
 
 struct program {
-	struct program *next;
 	nvrtcProgram handle;
 	struct library *library;
 	bool by_export;      /* reached through an export: functions without an export bypass us */
@@ -80,8 +79,6 @@ int program_add_call(struct program *program, int option_count, const char *cons
 /* Takes one more reference: from now on getters answer from this entry. */
 int program_serve(struct program *program, struct entry *entry);
 
-void program_fork_prepare(void);
-void program_fork_parent(void);
 void program_fork_child(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include "interpose/events.h"
 #include "interpose/library.h"
 #include "interpose/log.h"
-#include "interpose/pch.h"
 #include "interpose/program.h"
 #include "interpose/watch.h"
 
@@ -23,47 +22,13 @@ static struct runtime runtime;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool ready;
 
-static void memory_front_fork_prepare(void)
-{
-	if (runtime.memory) {
-		memory_fork_prepare(runtime.memory);
-	}
-}
-
-static void memory_front_fork_parent(void)
-{
-	if (runtime.memory) {
-		memory_fork_parent(runtime.memory);
-	}
-}
-
-static void memory_front_fork_child(void)
-{
-	if (runtime.memory) {
-		memory_fork_child(runtime.memory);
-	}
-}
-
-static void fork_prepare(void)
-{
-#define PREPARE(lock) lock##_fork_prepare();
-	RUNTIME_LOCKS(PREPARE)
-#undef PREPARE
-}
-
-/* Each releases locks of its own alone, so the order of release does not matter. */
-static void fork_parent(void)
-{
-#define PARENT(lock) lock##_fork_parent();
-	RUNTIME_LOCKS(PARENT)
-#undef PARENT
-}
-
+/* Nothing is done before a fork (cache/guard.h). */
 static void fork_child(void)
 {
-#define CHILD(lock) lock##_fork_child();
-	RUNTIME_LOCKS(CHILD)
-#undef CHILD
+	program_fork_child();
+	memory_fork_child(runtime.memory);
+	watch_fork_child();
+	flight_fork_child();
 	library_fork_child();
 	counters_fork_child();
 }
@@ -125,6 +90,7 @@ static void set_up(void)
 {
 	int saved = errno;
 
+	runtime = (struct runtime){0}; /* a child that was forked in the middle of this does it anew */
 	if (getauxval(AT_SECURE)) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_secure;
@@ -140,7 +106,7 @@ static void set_up(void)
 		open_layers();
 	}
 	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */
-	if (pthread_atfork(fork_prepare, fork_parent, fork_child) != 0) {
+	if (pthread_atfork(NULL, NULL, fork_child) != 0) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_ERRORS_memory;
 	}

@@ -9,8 +9,8 @@
  *
  * Calling sequence: runtime_get() anywhere; its fields are constant once it is there.
  * Threads: the first caller sets up, others wait for it by pthread_once (no call into the loader happens inside).
- * Fork: handlers are registered in the set-up; they take every lock of ours in one fixed order (below), release them
- * in the parent, and make them new in the child.
+ * Fork: a handler is registered in the set-up that makes the locks new in the child. None runs before the fork: it would
+ * hold what a handler of the host waits for (cache/guard.h).
  * Signals: not from handlers. Errors: what cannot be had is NULL and `off` says why.
  * Exit: counts that are not yet written are written by a destructor that frees nothing.
  */
@@ -44,13 +44,5 @@ void runtime_count(enum counter counter, uint64_t amount);
 void runtime_count_error(int error, bool writing);
 void runtime_flush(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
-
-/* Every lock of ours with its fork handlers, in the order in which they are taken. */
-#define RUNTIME_LOCKS(X) \
-	X(program)       \
-	X(memory_front)  \
-	X(pch)           \
-	X(watch)         \
-	X(flight)
 
 #endif

@@ -55,9 +55,7 @@ const struct arithmetic *watch_arithmetic(const struct watch *watch);
 void watch_begin(struct trace *trace);
 void watch_end(struct trace *trace);
 
-/* For atfork handlers: the lock over the list of live traces. In the child only the forking thread's traces live on. */
-void watch_fork_prepare(void);
-void watch_fork_parent(void);
+/* For an atfork handler: in the child only the forking thread's traces live on. */
 void watch_fork_child(void);
 
 #endif

@@ -7,10 +7,10 @@
  *                           that were read are looked at again
  */
 #include "interpose/watch_live.h"
+#include "cache/guard.h"
 #include "interpose/watch.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@
 _Thread_local struct live *live_current;
 static _Atomic unsigned live_count;
 static struct live *live_list;
-static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct guard live_lock = GUARD_INITIALIZER;
 static _Atomic pid_t live_owner; /* a child of _Fork or clone gets the lock as it was, without handlers (BZ 17490) */
 
 static void lock(void)
@@ -30,30 +30,20 @@ static void lock(void)
 	if (owner != 0 && owner != pid) {
 		watch_fork_child();
 	}
-	pthread_mutex_lock(&live_lock);
+	guard_lock(&live_lock);
 	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
 }
 
 static void unlock(void)
 {
-	pthread_mutex_unlock(&live_lock);
-}
-
-void watch_fork_prepare(void)
-{
-	lock();
-}
-
-void watch_fork_parent(void)
-{
-	unlock();
+	guard_unlock(&live_lock);
 }
 
 void watch_fork_child(void)
 {
 	unsigned count = 0;
 
-	pthread_mutex_init(&live_lock, NULL);
+	(void)guard_fork_child(&live_lock);
 	live_list = NULL;
 	for (struct live *live = live_current; live; live = live->outer) {
 		live->previous = NULL;

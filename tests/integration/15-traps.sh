@@ -83,6 +83,9 @@ preloaded "$traps" once "$so13" --fake-rc=6 >"$tmp/first" 2>&1
 check "A failure without an explanation is not kept." test "$(entries)" = 0
 
 fresh_cache
+same "A host whose fork handlers wait for the thread that compiles does not hang." "$traps" fork "$so13"
+
+fresh_cache
 same "A handle that is compiled four thousand times does not grow." "$traps" again "$so13" 4000
 same "Nor does it when its compiles could be hits." "$traps" again "$so13" 4000
 

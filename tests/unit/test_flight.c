@@ -282,9 +282,6 @@ static void child_lands(bool handlers)
 	pid_t child;
 
 	cr_assert(wait_for(&flight, flight_key));
-	if (handlers) {
-		flight_fork_prepare();
-	}
 	child = fork();
 	if (child == 0) {
 		alarm(60);
@@ -304,9 +301,6 @@ static void child_lands(bool handlers)
 		}
 		flight_land(&again, FLIGHT_KEPT);
 		_exit(0);
-	}
-	if (handlers) {
-		flight_fork_parent();
 	}
 	cr_expect_eq(exit_code(child), 0);
 	cr_expect_eq(seen_from_outside(flight_key), FLIGHT_FILE_GIVEN_UP, "the child unlocked it");
@@ -343,7 +337,6 @@ static bool storm_of_process(unsigned seed)
 		while (wait_for(&flight, key)) {
 		}
 		if ((seed >> 20) % 16 == 0) {
-			flight_fork_prepare();
 			child = fork();
 			if (child == 0) {
 				flight_fork_child();
@@ -351,7 +344,6 @@ static bool storm_of_process(unsigned seed)
 				flight_land(&flight, FLIGHT_KEPT);
 				_exit(0);
 			}
-			flight_fork_parent();
 		}
 		flight_land(&flight, (seed >> 24) % 4);
 		if (child > 0 && exit_code(child) != 0) {

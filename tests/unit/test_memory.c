@@ -59,8 +59,6 @@ Test(memory, no_memory_at_all_is_a_miss)
 
 	memory_put(NULL, 1, 0, entry);
 	cr_expect_null(memory_get(NULL, 1, 0, NULL, NULL));
-	memory_fork_prepare(NULL);
-	memory_fork_parent(NULL);
 	memory_fork_child(NULL);
 	memory_close(NULL);
 	entry_unref(entry);

@@ -83,7 +83,6 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 		int status;
 		pid_t child;
 
-		memory_fork_prepare(memory);
 		child = fork();
 		if (child == 0) {
 			alarm(60);
@@ -95,7 +94,6 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 			}
 			_exit(0);
 		}
-		memory_fork_parent(memory);
 		cr_assert_gt(child, 0);
 		cr_assert_eq(waitpid(child, &status, 0), child);
 		cr_assert_eq(status, 0);

@@ -245,7 +245,6 @@ Test(watch_threads, a_compile_goes_on_in_a_forked_child)
 	pid_t child;
 
 	begin(&trace);
-	watch_fork_prepare();
 	child = fork();
 	if (child == 0) {
 		bool right;
@@ -257,7 +256,6 @@ Test(watch_threads, a_compile_goes_on_in_a_forked_child)
 		right = asked(&trace, "IN_CHILD") && asked(&trace, "STRANGE") && trace.tainted == 0;
 		_exit(right ? 0 : 1);
 	}
-	watch_fork_parent();
 	waitpid(child, &status, 0);
 	cr_expect_eq(status, 0);
 	watch_end(&trace);
@@ -296,8 +294,6 @@ Test(watch_threads, a_compile_of_another_thread_does_not_live_on_in_a_child_with
 	steps[0] = theirs;
 	cr_assert_eq(pthread_create(&thread, NULL, act_elsewhere, &stranger), 0);
 	cr_assert_eq(read(ours, &byte, 1), 1);
-	/* the lock is held by a thread that the child does not have */
-	watch_fork_prepare();
 	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (child == 0) {
 		struct trace trace;
@@ -307,7 +303,6 @@ Test(watch_threads, a_compile_of_another_thread_does_not_live_on_in_a_child_with
 		watch_end(&trace);
 		_exit(asked(&trace, "IN_CHILD") ? 0 : 1);
 	}
-	watch_fork_parent();
 	waitpid(child, &status, 0);
 	cr_expect_eq(status, 0);
 	cr_assert_eq(write(ours, "e", 1), 1);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/program.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct library library;
+
+/* As malloc would give them. */
+static nvrtcProgram handle(size_t number)
+{
+	return (nvrtcProgram)(uintptr_t)(0x100000 + number * 48);
+}
+
+static bool is_there(size_t number)
+{
+	const struct program *program = program_find(handle(number));
+
+	return program && program->handle == handle(number);
+}
+
+Test(program, what_was_added_is_found_until_it_is_taken)
+{
+	for (size_t i = 0; i < 10000; i++) {
+		cr_assert_not_null(program_add(handle(i), &library, false));
+	}
+	for (size_t i = 0; i < 10000; i++) {
+		cr_assert(is_there(i), "%zu", i);
+	}
+	for (size_t i = 0; i < 10000; i += 2) {
+		struct program *program = program_take(handle(i));
+
+		cr_assert_eq(program->handle, handle(i));
+		program_free(program);
+	}
+	for (size_t i = 0; i < 10000; i++) {
+		cr_assert_eq(is_there(i), i % 2 == 1, "%zu", i);
+	}
+	cr_expect_null(program_take(handle(0)));
+	cr_expect_null(program_find(NULL));
+}
+
+Test(program, a_handle_that_is_given_out_again_has_a_new_record)
+{
+	struct program *first = program_add(handle(1), &library, false);
+	struct program *second;
+
+	first->keyed = false;
+	second = program_add(handle(1), &library, true);
+	cr_expect(second->keyed && second->by_export);
+	cr_expect_eq(program_find(handle(1)), second);
+	program_free(program_take(handle(1)));
+	cr_expect_null(program_find(handle(1)));
+}
+
+Test(program, a_record_that_was_taken_can_be_put_back)
+{
+	struct program *program = program_add(handle(1), &library, false);
+
+	cr_assert_eq(program_take(handle(1)), program);
+	program_put_back(program);
+	cr_expect_eq(program_find(handle(1)), program);
+}
+
+/* Whoever looks for what is not there stops at an empty place: there must always be one. */
+Test(program, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout = 120)
+{
+	for (size_t i = 0; i < 300000; i++) {
+		cr_assert_not_null(program_add(handle(i), &library, false));
+		if (i >= 10) {
+			program_free(program_take(handle(i - 10)));
+		}
+		cr_assert_not(is_there(i + 1));
+	}
+	for (size_t i = 300000 - 10; i < 300000; i++) {
+		cr_assert(is_there(i));
+	}
+}
+
+enum { LASTING = 2000, THREADS = 3, SPAN = 3000 };
+static atomic_bool stop;
+
+static void *come_and_go(void *number)
+{
+	size_t first = LASTING + (uintptr_t)number * SPAN;
+
+	while (!atomic_load(&stop)) {
+		for (size_t i = first; i < first + SPAN; i++) {
+			(void)program_add(handle(i), &library, false);
+		}
+		for (size_t i = first; i < first + SPAN; i++) {
+			program_free(program_take(handle(i)));
+		}
+	}
+	return NULL;
+}
+
+Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records, .timeout = 300)
+{
+	pthread_t threads[THREADS];
+
+	for (size_t i = 0; i < LASTING; i++) {
+		cr_assert_not_null(program_add(handle(i), &library, false));
+	}
+	for (uintptr_t i = 0; i < THREADS; i++) {
+		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
+	}
+	for (int i = 0; i < 200; i++) {
+		int status = -1;
+		pid_t child = fork();
+
+		if (child == 0) {
+			alarm(60);
+			program_fork_child();
+			for (size_t number = 0; number < LASTING; number++) {
+				if (!is_there(number)) {
+					_exit(1);
+				}
+			}
+			for (size_t number = 0; number < 8; number++) {
+				/* each shard's lock can be had */
+				(void)program_find(handle(LASTING + number));
+			}
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_assert_eq(status, 0);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+}
