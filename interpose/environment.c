@@ -26,6 +26,7 @@ static const struct {
 
 /* The values of the LOAD variables when the process started, in their order. */
 struct initial {
+	char *block; /* what the values point into, where it is ours */
 	const char *values[ENVIRONMENT_COUNT];
 };
 
@@ -147,6 +148,7 @@ static const struct initial *initial(void)
 		free(block);
 		return NULL;
 	}
+	made->block = block;
 	find_initial(strings, size, made->values);
 	if (!atomic_compare_exchange_strong(&initial_values, &known, made)) {
 		free(block);

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Hosts of tests/integration/42-hosts.sh, 44-threads.sh and 46-fork.sh, in $(BUILD)/tests/hosts. What a compiler here
+# cannot build is left out, and the test that wants it skips.
+HOSTS := $(BUILD)/tests/hosts
+HOST_SANITIZED := $(addprefix $(HOSTS)/storm-,asan-gcc asan-clang ubsan-gcc ubsan-clang tsan-gcc tsan-clang)
+HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
+HOST_CC = $(call quiet,HOST,$@)mkdir -p $(@D) && $(CC) $(HOST_FLAGS) -o $@
+TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen pauser.so) $(HOST_SANITIZED)
+
+$(addprefix $(HOSTS)/,storm pair reopen): $(HOSTS)/%: tests/hosts/%.c
+	$(HOST_CC) $< -ldl
+$(HOSTS)/forks: tests/hosts/forks.c
+	$(HOST_CC) $< -rdynamic -ldl
+$(HOSTS)/pauser.so: tests/hosts/pauser.c
+	$(HOST_CC) $< -shared -fPIC -ldl
+$(addprefix $(HOSTS)/,storm forks pair reopen) $(HOST_SANITIZED): tests/hosts/host.h tests/fake/nvrtc.h tests/hosts/hosts.mk
+
+$(HOSTS)/storm-asan-%: HOST_SANITIZER := address
+$(HOSTS)/storm-ubsan-%: HOST_SANITIZER := undefined -fno-sanitize-recover=all
+$(HOSTS)/storm-tsan-%: HOST_SANITIZER := thread
+$(HOST_SANITIZED): tests/hosts/storm.c
+	@mkdir -p $(@D)
+	$(call quiet,HOST,$@)$(lastword $(subst -, ,$@)) $(HOST_FLAGS) -fsanitize=$(HOST_SANITIZER) -o $@ $< -ldl \
+		2>/dev/null || rm -f $@
+
+# The library once more, for ThreadSanitizer and for helgrind (see tests/hosts/helgrind.h)
+$(HOSTS)/tsan/libnvrtccache.so: FORCE
+	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/tsan SAN=thread CFLAGS='-O1 -g' $@
+$(HOSTS)/helgrind/libnvrtccache.so: FORCE
+	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/helgrind SAN= CFLAGS='-O1 -g -include tests/hosts/helgrind.h' $@
+$(HOSTS)/cache-storm: tests/hosts/cache_storm.c tests/hosts/helgrind.h $(wildcard cache/*.[ch])
+	$(HOST_CC) -DXXH_INLINE_ALL -include tests/hosts/helgrind.h $(filter %.c,$^) $(B2)
+FORCE:
+.PHONY: FORCE
+
+# Not in a build that plays with sanitizers itself: its integration tests do not run.
+ifeq ($(SAN),)
+TEST_TARGETS += $(HOSTS)/tsan/libnvrtccache.so
+ifneq ($(shell command -v valgrind),)
+TEST_TARGETS += $(HOSTS)/helgrind/libnvrtccache.so $(HOSTS)/cache-storm
+endif
+endif

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Hosts under tools (sanitizers, valgrind, gdb), hosts with two NVRTCs, hosts that close NVRTC and open it again: the same
+# lines without us, with an empty cache and with a filled one, and the hits counted.
+# shellcheck disable=SC2015,SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=hosts.sh
+. "$(dirname "$0")/hosts.sh"
+cd "$(dirname "$0")/../.." || exit 1
+unset LD_LIBRARY_PATH
+[ -x "$HOSTS/storm" ] || skip_all "no $HOSTS/storm"
+work=(1 40 8) # one thread: who compiles what is the same in each run
+
+eval "$(scripts/nvrtc-env 2>/dev/null)"
+real=${NVRTC_LIB:+$NVRTC_LIB/$NVRTC_SONAME}
+# another NVRTC of another major version, which scripts/setup --test puts under build/
+second=
+for candidate in ${NVRTCCACHE_SECOND:+"$NVRTCCACHE_SECOND"} build/cuda-*/lib64/libnvrtc.so.*[0-9] /usr/local/cuda-*/lib64/libnvrtc.so.[0-9][0-9]; do
+	if [ -e "$candidate" ] && [ "${candidate##*/}" != "${NVRTC_SONAME:-}" ]; then
+		second=$(realpath "$candidate")
+		break
+	fi
+done
+
+# Sanitizers look into dlopen, so RUNPATHs of who calls it are lost, with and without us.
+export LD_LIBRARY_PATH=$FAKE/13
+export UBSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
+if [ -x "$HOSTS/storm-asan-gcc" ] && ASAN_OPTIONS=detect_leaks=1 "$HOSTS/storm-asan-gcc" "$SO13" 1 1 1 >/dev/null 2>&1; then
+	export ASAN_OPTIONS=detect_leaks=1 # it may trace itself here
+fi
+for host in asan-gcc asan-clang ubsan-gcc ubsan-clang; do
+	sentence="A host built with $host is served, and finds nothing to complain of."
+	[ "$host" != asan-gcc ] || preload=$(cc -print-file-name=libasan.so)
+	if [ -x "$HOSTS/storm-$host" ]; then
+		hosted "$sentence" "$HOSTS/storm-$host" "$SO13" "${work[@]}"
+	else
+		skip "$sentence" "${host#*-} cannot build one"
+	fi
+	preload=
+done
+sentence="A host built with asan-gcc needs no order of preloads when it is told so."
+if [ -x "$HOSTS/storm-asan-gcc" ]; then
+	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 hosted "$sentence" "$HOSTS/storm-asan-gcc" "$SO13" "${work[@]}"
+else
+	skip "$sentence" "gcc cannot build one"
+fi
+unset LD_LIBRARY_PATH ASAN_OPTIONS UBSAN_OPTIONS
+
+# What valgrind's loader does with run paths it reports without us as well (strncmp of ld.so reads by words).
+ours_in() {
+	awk -v RS='\n==[0-9]+== \n' '/\/(cache|keygen|interpose)\/[a-z_]+\.[ch]:|libnvrtccache/ && !/\(decompose_rpath|dl-load\.c/' "$@"
+}
+sentence="A host under valgrind is served."
+if ! command -v valgrind >/dev/null || ! valgrind -q /bin/true 2>/dev/null; then
+	skip "$sentence" "no valgrind"
+	skip "Valgrind finds no error and no leak of ours." "no valgrind"
+else
+	checked=(valgrind -q --fullpath-after= --leak-check=full --show-leak-kinds=definite)
+	hosted "$sentence" "${checked[@]}" "$HOSTS/storm" "$SO13" 1 20 8
+	run_hosted threads "${checked[@]}" "$HOSTS/storm" "$SO13" 4 20 8
+	ours_in "$tmp/cold.err" "$tmp/warm.err" "$tmp/threads.err" >"$tmp/ours"
+	if [ -s "$tmp/ours" ]; then
+		not_ok "Valgrind finds no error and no leak of ours." "$tmp/ours"
+	else
+		ok "Valgrind finds no error and no leak of ours."
+	fi
+fi
+
+# gdb starts its program through a shell; the wrapper leaves that alone
+debugged() { # how
+	local how=$1 name
+	fresh_cache
+	"$HOSTS/storm" "$SO13" "${work[@]}" >"$tmp/bare"
+	for name in cold warm; do
+		forget_counts
+		timeout 120 gdb -nx --batch -ex "$how" -ex 'set breakpoint pending on' -ex 'tbreak storm.c:run' \
+			-ex 'tbreak nvrtcCompileProgram' -ex "run $SO13 ${work[*]} >$tmp/$name" -ex 'backtrace 3' -ex continue \
+			-ex 'backtrace 3' -ex 'info threads' -ex continue "$HOSTS/storm" >"$tmp/gdb" 2>&1 </dev/null
+		diff <(lines_of "$tmp/bare") <(lines_of "$tmp/$name") || { cat "$tmp/gdb" && return 1; }
+		[ "$(grep -c 'Temporary breakpoint' "$tmp/gdb")" -ge 2 ] && grep -q 'exited normally' "$tmp/gdb" || { cat "$tmp/gdb" && return 1; }
+	done
+	[ "$(stat_of misses)" -eq 0 ] && [ "$(stat_of hits_disk)" -gt 0 ]
+}
+wrapper="A host under gdb (exec-wrapper) stops where it is told to, and is served."
+environment="So does one where the shell that starts it has the library too (set environment)."
+if ! command -v gdb >/dev/null; then
+	skip "$wrapper" "no gdb"
+	skip "$environment" "no gdb"
+elif ! timeout 60 gdb -nx --batch -ex run /bin/true 2>&1 | grep -q 'exited normally'; then
+	skip "$wrapper" "gdb may not trace here"
+	skip "$environment" "gdb may not trace here"
+else
+	check "$wrapper" debugged "set exec-wrapper env LD_PRELOAD=$LIBRARY"
+	check "$environment" debugged "set environment LD_PRELOAD $LIBRARY"
+fi
+
+# Closing and opening again. Without us a library that comes back leaves mappings behind; ours alone counts.
+reopened() { # mode times library...
+	three_runs "$HOSTS/reopen" "$@"
+	diff <(lines_of "$tmp/bare" | grep -v '^grown') <(lines_of "$tmp/cold" | grep -v '^grown') &&
+		diff <(lines_of "$tmp/bare" | grep -v '^grown') <(lines_of "$tmp/warm" | grep -v '^grown') &&
+		grep -qx 'grown 0 0 0' "$tmp/cold" && grep -qx 'grown 0 0 0' "$tmp/warm"
+}
+served() { # memory disk misses of the warm run
+	[ "$warm" = "$1" ] || { echo "warm: $warm, not $1" && return 1; }
+}
+compiling() { reopened compile 300 "$SO13" && served "299 1 0"; }
+check "NVRTC can be closed and opened 300 times: each compile is served, and nothing grows." compiling
+creating() { reopened create 300 "$SO13"; }
+check "It comes and goes 300 times where nothing is compiled, and nothing grows." creating
+keeping() { reopened keep 300 "$SO13" && served "299 1 0"; }
+check "A program of before the library was closed can be asked through the library as it is opened again." keeping
+turning() { reopened turns 60 "$SO13" "$FAKE/13b/libnvrtc.so.13" && served "58 2 0"; }
+check "Two builds of one soname that take turns get their own results." turning
+moving() { reopened moved 12 "$SO13" && served "1 1 0"; }
+check "A library that comes back at twelve addresses is served at the last." moving
+unaffected "At forty addresses its results are those that it gives without us." "$HOSTS/reopen" moved 40 "$SO13"
+
+# Two in one process
+apart() { # first second: each alone with a cache that both filled together, and the other way round
+	local library
+	three_runs "$HOSTS/pair" "$@" || { cat "$tmp/difference" && return 1; }
+	[ "$cold" = "6 0 6" ] && [ "$warm" = "6 6 0" ] || { echo "cold $cold, warm $warm" && return 1; }
+	sed '/^exit/d' "$tmp/bare" | sort >"$tmp/together"
+	: >"$tmp/each"
+	for library; do
+		"$HOSTS/pair" "$library" >>"$tmp/each"
+		forget_counts
+		run_hosted alone "$HOSTS/pair" "$library"
+		[ "$(counts)" = "3 3 0" ] || { echo "$library alone: $(counts)" && return 1; }
+	done
+	sort "$tmp/each" | diff - "$tmp/together" || return
+	fresh_cache
+	for library; do run_hosted alone "$HOSTS/pair" "$library"; done
+	forget_counts
+	run_hosted both "$HOSTS/pair" "$@"
+	[ "$(counts)" = "6 6 0" ] || { echo "both after each alone: $(counts)" && return 1; }
+	sed '/^exit/d; /^compiles/d' "$tmp/both" | sort | diff - <(grep -v ^compiles "$tmp/together")
+}
+check "Two versions in one process have their own results and share the cache with processes of one." \
+	apart "$SO13" "$FAKE/12/libnvrtc.so.12"
+sentence="So it is with two real NVRTCs."
+if [ -z "$real" ]; then
+	skip "$sentence" "no NVRTC here"
+elif [ -z "$second" ]; then
+	skip "$sentence" "no second NVRTC here: scripts/setup --test gets one"
+else
+	check "$sentence" apart "$real" "$second"
+fi
+if [ -z "$real" ]; then
+	skip "A real NVRTC can be closed and opened again: each compile is served, and nothing grows." "no NVRTC here"
+else
+	really() { reopened compile 12 "$real" && served "11 1 0"; }
+	check "A real NVRTC can be closed and opened again: each compile is served, and nothing grows." really
+fi
+plan

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Threads that create, compile, ask and destroy at random: the same results as without us, and nothing that
+# ThreadSanitizer or helgrind could report. The library is built once more for each of the two.
+# shellcheck disable=SC2015,SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=hosts.sh
+. "$(dirname "$0")/hosts.sh"
+cd "$(dirname "$0")/../.." || exit 1
+unset LD_LIBRARY_PATH
+[ -x "$HOSTS/storm" ] || skip_all "no $HOSTS/storm"
+eval "$(scripts/nvrtc-env 2>/dev/null)"
+real=${NVRTC_LIB:+$NVRTC_LIB/$NVRTC_SONAME}
+ordinary=$LIBRARY
+
+# Cold and warm results of many threads; a warm run may still miss what a cold one could not keep (threads that NVRTC
+# calls getenv from while others compile), so hits are asked for, and no more.
+stormy() { # command...
+	three_runs "$@" || { cat "$tmp/difference" && return 1; }
+	[ -n "${NVRTCCACHE_VERIFY:-}" ] || [ "${warm% *}" != "0 0" ] || { echo "cold $cold, warm $warm" && return 1; }
+	grep -qx 'bad 0' "$tmp/warm" && [ "$(stat_of errors.mismatch)" -eq 0 ]
+}
+check "Eight threads get what they get without us." stormy "$HOSTS/storm" "$SO13" 8 200 16
+NVRTCCACHE_MEM_SIZE=20K check "So they do with a memory front that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
+NVRTCCACHE_MAX_SIZE=40K check "So they do with a directory that is always full." stormy "$HOSTS/storm" "$SO13" 8 200 16
+if [ -n "$real" ]; then
+	check "So they do with a real NVRTC." stormy "$HOSTS/storm" "$real" 4 8 4
+else
+	skip "So they do with a real NVRTC." "no NVRTC here"
+fi
+
+# Fixed addresses: ThreadSanitizer of gcc 12 does not know where kernels since 6.6 map programs (vm.mmap_rnd_bits=32)
+quiet() { # library threads rounds variants
+	stormy "$host" "$@" || return
+	! grep -h -A25 'ThreadSanitizer' "$tmp/cold.err" "$tmp/warm.err"
+}
+LIBRARY=$HOSTS/tsan/libnvrtccache.so
+host=$HOSTS/storm-tsan-gcc
+cannot=
+if [ ! -x "$host" ] || [ ! -e "$LIBRARY" ]; then
+	cannot="gcc has no ThreadSanitizer here"
+elif ! setarch -R true 2>/dev/null; then
+	cannot="addresses cannot be fixed here"
+elif ! timeout 60 setarch -R "$host" "$SO13" 1 1 1 >"$tmp/probe" 2>&1; then
+	cannot="ThreadSanitizer does not run here: $(tail -n 1 "$tmp/probe")"
+fi
+sanitized() { # sentence, command...
+	local sentence=$1
+	shift
+	if [ -n "$cannot" ]; then
+		skip "$sentence" "$cannot"
+	else
+		check "$sentence" "$@"
+	fi
+}
+wrap=(setarch -R)
+export LD_LIBRARY_PATH=$FAKE/13 # it looks into dlopen, which loses the RUNPATH of who calls it
+sanitized "ThreadSanitizer has nothing to report of eight threads." quiet "$SO13" 8 200 16
+NVRTCCACHE_MEM_SIZE=20K sanitized "Nor with a memory front that is always full." quiet "$SO13" 8 200 16
+NVRTCCACHE_MAX_SIZE=40K sanitized "Nor with a directory that is always full." quiet "$SO13" 8 200 16
+NVRTCCACHE_VERIFY=1 sanitized "Nor when every hit is compiled too." quiet "$SO13" 4 100 16
+NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=debug NVRTCCACHE_TRACE=$tmp/events NVRTCCACHE_STATS=1 \
+	sanitized "Nor when all that can be told is told." quiet "$SO13" 4 100 16
+if [ -n "$real" ]; then
+	export LD_LIBRARY_PATH=$NVRTC_LIB
+	sanitized "Nor with a real NVRTC." quiet "$real" 4 6 4
+else
+	skip "Nor with a real NVRTC." "no NVRTC here"
+fi
+unset LD_LIBRARY_PATH
+wrap=()
+
+LIBRARY=$HOSTS/helgrind/libnvrtccache.so
+helgrind=(timeout 120 valgrind -q --tool=helgrind --error-exitcode=7)
+cache_storm() {
+	fresh_cache
+	"${helgrind[@]}" "$HOSTS/cache-storm" "$NVRTCCACHE_DIR" 4 200 >"$tmp/out" 2>&1 && grep -qx 'wrong 0' "$tmp/out" || { cat "$tmp/out" && return 1; }
+}
+library_storm() {
+	local name
+	"$HOSTS/storm" "$SO13" 4 30 16 >"$tmp/bare"
+	fresh_cache
+	for name in cold warm; do
+		LD_PRELOAD=$LIBRARY "${helgrind[@]}" "$HOSTS/storm" "$SO13" 4 30 16 >"$tmp/$name" 2>"$tmp/$name.err" ||
+			{ cat "$tmp/$name.err" && return 1; }
+		diff <(lines_of "$tmp/bare") <(lines_of "$tmp/$name") || return
+	done
+}
+if ! command -v valgrind >/dev/null || [ ! -e "$LIBRARY" ]; then
+	skip "Helgrind has nothing to report of memory front, store, flights and eviction." "no valgrind"
+	skip "Helgrind has nothing to report of a host with four threads." "no valgrind"
+else
+	check "Helgrind has nothing to report of memory front, store, flights and eviction." cache_storm
+	check "Helgrind has nothing to report of a host with four threads." library_storm
+fi
+LIBRARY=$ordinary
+plan
