@@ -43,13 +43,20 @@ int64_t flight_clock(void)
 	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* Is this number still our description? Hosts close what they do not know, and the number may be theirs by now. */
+/* Is this number still our description? Hosts close what they do not know, and the number may be theirs by now. A file
+ * system that fails to answer leaves it to the position: what is never closed is locked for as long as the host lives.
+ */
 static bool is_ours(const struct flight_file *file)
 {
 	struct stat found;
 
-	return file->fd >= 0 && fstat(file->fd, &found) == 0 && found.st_dev == file->device &&
-	       found.st_ino == file->inode && lseek(file->fd, 0, SEEK_CUR) == file->stamp;
+	if (file->fd < 0 || lseek(file->fd, 0, SEEK_CUR) != file->stamp) {
+		return false;
+	}
+	if (fstat(file->fd, &found) < 0) {
+		return errno != EBADF;
+	}
+	return found.st_dev == file->device && found.st_ino == file->inode;
 }
 
 /* Locks of these may be of one node only, or take a round trip each. */

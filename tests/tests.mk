@@ -8,6 +8,7 @@ TEST_TARGETS :=
 -include tests/fixtures/fixtures.mk
 -include tests/apps/apps.mk
 -include tests/hosts/hosts.mk
+-include tests/faults/faults.mk
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 

@@ -221,6 +221,26 @@ static void produce(struct _nvrtcProgram *program, const struct options *options
 	}
 }
 
+/* Comment lines of digits that go on from one another: no block of them is like another. */
+static void pad(struct text *text, size_t size)
+{
+	char *longer = malloc(text->size + size);
+	uint64_t number = 0;
+
+	if (longer == NULL) {
+		return;
+	}
+	memcpy(longer, text->bytes, text->size - 1);
+	for (size_t i = 0; i < size; i++) {
+		number = i % 16 == 0 ? number * UINT64_C(6364136223846793005) + text->size : number >> 4;
+		longer[text->size - 1 + i] = i % 64 == 0 ? '\n' : i % 64 < 3 ? '/' : "0123456789abcdef"[number & 15];
+	}
+	text->size += size;
+	longer[text->size - 1] = '\0';
+	free(text->bytes);
+	text->bytes = longer;
+}
+
 /* The file name of a program without its directory: only that much reaches the plain forms. */
 static const char *base_name(const char *name)
 {
@@ -296,6 +316,9 @@ static nvrtcResult run(struct _nvrtcProgram *program, const struct options *opti
 		                 "ptxas error   : Entry function 'k' uses too much shared data\n");
 	}
 	produce(program, options, place, front_end.digest, false);
+	if (options->pad > 0 && program->artifact[PTX].size > 0) {
+		pad(&program->artifact[PTX], options->pad);
+	}
 	lower_names(program, front_end.digest);
 	program->succeeded = true;
 	return NVRTC_SUCCESS;

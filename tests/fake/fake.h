@@ -18,6 +18,7 @@
  *   --fake-rc=N              returns N in the place of success
  *   --fake-silent            makes none of the calls that every real compile makes
  *   --fake-time              puts the time of day into the artifacts
+ *   --fake-pad=N             makes the PTX longer by N bytes
  */
 #ifndef TESTS_FAKE_FAKE_H
 #define TESTS_FAKE_FAKE_H
@@ -70,6 +71,7 @@ struct options {
 	bool lto, optix, debug, no_warnings, silent, fork, wants_time;
 	int result;
 	int sleep_ms;
+	size_t pad;
 	uint64_t digest; /* of every option that is no directory */
 };
 

@@ -107,6 +107,9 @@ static void take_plain(struct options *options, const char *option)
 	if (fake_starts(option, "--fake-sleep-ms=")) {
 		options->sleep_ms = (int)strtol(option + 16, NULL, 10);
 	}
+	if (fake_starts(option, "--fake-pad=")) {
+		options->pad = (size_t)strtol(option + 11, NULL, 10);
+	}
 	options->digest = front_end_mix(options->digest, option, strlen(option));
 }
 

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/faults/inject.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#else
+#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#endif
+
+enum kind { MEMORY, OPEN, READ, WRITE, CLOSE, STAT, NAME, LOCK, LIST, OTHER, LOADER };
+
+/* EINTR: never from `on`, as a call that is interrupted for ever is no fault but a hang. */
+static const int errors_of[][20] = {
+    [MEMORY] = {ENOMEM},
+    [OPEN] = {EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOENT, ENOSPC, EDQUOT, EIO, ESTALE, EINTR, ENOMEM, ELOOP, ENOTDIR,
+              EBUSY, EEXIST, ENXIO, EISDIR},
+    [READ] = {EIO, ESTALE, EINTR, EAGAIN, EISDIR},
+    [WRITE] = {ENOSPC, EDQUOT, EIO, EFBIG, EINTR, EPERM, ESTALE, EAGAIN},
+    [CLOSE] = {EIO, ENOSPC, EDQUOT, EINTR},
+    [STAT] = {EIO, EACCES, ENOENT, ESTALE, ENOMEM, EOVERFLOW, ENOTDIR, ELOOP},
+    [NAME] = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ESTALE, EBUSY, ENOENT, ENOTEMPTY, EISDIR, EEXIST, EINTR, ENOMEM,
+              ENOSYS},
+    [LOCK] = {ENOLCK, EAGAIN, EACCES, EINTR, EIO, EINVAL, EDEADLK, ENOSYS, ESTALE},
+    [LIST] = {EIO, ESTALE, ENOENT},
+    [OTHER] = {ENOMEM, EACCES, ENOENT, EIO, EPERM, ESRCH, EAGAIN, ENOSYS},
+    [LOADER] = {ENOMEM},
+};
+
+static struct inject_plan plan;
+static struct inject_report *report;
+static unsigned calls;
+
+static unsigned begin(unsigned call)
+{
+	if (!report) {
+		return 0;
+	}
+	if (++calls <= INJECT_CALLS_MAX) {
+		report->call[calls - 1] = (unsigned char)call;
+	}
+	report->calls = calls;
+	if (plan.action == INJECT_KILL_BEFORE && calls == plan.at) {
+		report->injected++;
+		(void)kill(getpid(), SIGKILL);
+	}
+	return calls;
+}
+
+static void end(unsigned number)
+{
+	if (number != 0 && plan.action == INJECT_KILL_AFTER && number == plan.at) {
+		report->injected++;
+		(void)kill(getpid(), SIGKILL);
+	}
+}
+
+static bool is_time(unsigned number)
+{
+	return number != 0 && (number == plan.at || (plan.on && number > plan.at));
+}
+
+static bool fails(unsigned call, unsigned number)
+{
+	if (plan.action != INJECT_ERROR || !is_time(number) || !inject_admits(call, plan.error)) {
+		return false;
+	}
+	report->injected++;
+	errno = plan.error;
+	return true;
+}
+
+static size_t shortened(unsigned number, size_t size)
+{
+	size_t length = plan.length == INJECT_HALF ? size / 2 : plan.length;
+
+	if (plan.action != INJECT_SHORT || !is_time(number) || length >= size) {
+		return size;
+	}
+	report->injected++;
+	return length;
+}
+
+/* KIND, type, name, what it returns on failure, parameters, arguments */
+#define PLAIN_CALLS(X)                                                                                                   \
+	X(MEMORY, void *, malloc, NULL, (size_t size), (size))                                                           \
+	X(MEMORY, void *, calloc, NULL, (size_t count, size_t size), (count, size))                                      \
+	X(MEMORY, void *, realloc, NULL, (void *bytes, size_t size), (bytes, size))                                      \
+	X(MEMORY, void *, reallocarray, NULL, (void *bytes, size_t count, size_t size), (bytes, count, size))            \
+	X(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))                       \
+	X(MEMORY, char *, strdup, NULL, (const char *text), (text))                                                      \
+	X(MEMORY, char *, strndup, NULL, (const char *text, size_t size), (text, size))                                  \
+	X(OPEN, DIR *, fdopendir, NULL, (int file), (file))                                                              \
+	X(LIST, struct dirent *, readdir, NULL, (DIR * names), (names))                                                  \
+	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                                    \
+	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                           \
+	X(STAT, int, fstatat, -1, (int at, const char *path, struct stat *found, int flags), (at, path, found, flags))   \
+	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                                       \
+	X(STAT, int, access, -1, (const char *path, int mode), (path, mode))                                             \
+	X(STAT, int, faccessat, -1, (int at, const char *path, int mode, int flags), (at, path, mode, flags))            \
+	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to)) \
+	X(NAME, int, unlinkat, -1, (int at, const char *path, int flags), (at, path, flags))                             \
+	X(NAME, int, mkdir, -1, (const char *path, mode_t mode), (path, mode))                                           \
+	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                             \
+	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                           \
+	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                                  \
+	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),               \
+	  (at, path, times, flags))                                                                                      \
+	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                            \
+	X(NAME, int, fsync, -1, (int file), (file))                                                                      \
+	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                        \
+	X(OTHER, ssize_t, getrandom, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))               \
+	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                                    \
+	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                        \
+	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                                          \
+	X(OTHER, int, clock_gettime, -1, (clockid_t clock, struct timespec *now), (clock, now))                          \
+	X(OTHER, void *, mmap, MAP_FAILED, (void *at, size_t size, int prot, int flags, int file, off_t offset),         \
+	  (at, size, prot, flags, file, offset))                                                                         \
+	X(OTHER, int, mprotect, -1, (void *at, size_t size, int prot), (at, size, prot))                                 \
+	X(OTHER, int, munmap, -1, (void *at, size_t size), (at, size))                                                   \
+	X(LOADER, void *, dlopen, NULL, (const char *path, int mode), (path, mode))                                      \
+	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))                       \
+	X(LOADER, int, dlclose, -1, (void *handle), (handle))
+
+#define SPECIAL_CALLS(X)                                                                                      \
+	X(OPEN, open) X(OPEN, openat) X(OPEN, __openat_2) X(READ, read) X(READ, pread) X(WRITE, write)        \
+	X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek)                \
+	X(MEMORY, __register_atfork)
+
+enum call {
+#define ENUM_PLAIN(kind, type, name, ...) CALL_##name,
+#define ENUM_SPECIAL(kind, name)          CALL_##name,
+	PLAIN_CALLS(ENUM_PLAIN) SPECIAL_CALLS(ENUM_SPECIAL) CALLS
+};
+
+/* A clock does not fail, so it only counts as a place to be killed at. */
+#define WRAP(kind, type, name, failed, parameters, arguments)                   \
+	static type wrap_##name parameters                                      \
+	{                                                                       \
+		unsigned number = begin(CALL_##name);                           \
+		type result;                                                    \
+                                                                                \
+		if (CALL_##name != CALL_clock_gettime && fails(CALL_##name, number)) { \
+			return failed;                                          \
+		}                                                               \
+		result = name arguments;                                        \
+		end(number);                                                    \
+		return result;                                                  \
+	}
+PLAIN_CALLS(WRAP)
+
+#define MODE(flags, mode)                                   \
+	mode_t mode = 0;                                    \
+	if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) { \
+		va_list rest;                               \
+		va_start(rest, flags);                      \
+		mode = va_arg(rest, mode_t);                \
+		va_end(rest);                               \
+	}
+
+static int wrap_open(const char *path, int flags, ...)
+{
+	MODE(flags, mode)
+	unsigned number = begin(CALL_open);
+	int file = fails(CALL_open, number) ? -1 : open(path, flags, mode);
+
+	end(number);
+	return file;
+}
+
+static int wrap_openat(int at, const char *path, int flags, ...)
+{
+	MODE(flags, mode)
+	unsigned number = begin(CALL_openat);
+	int file = fails(CALL_openat, number) ? -1 : openat(at, path, flags, mode);
+
+	end(number);
+	return file;
+}
+
+static int wrap___openat_2(int at, const char *path, int flags)
+{
+	unsigned number = begin(CALL___openat_2);
+	int file = fails(CALL___openat_2, number) ? -1 : openat(at, path, flags, 0);
+
+	end(number);
+	return file;
+}
+
+#define WRAP_MOVE(name, type, more, arguments)                                           \
+	static ssize_t wrap_##name(int file, type bytes, size_t size more)               \
+	{                                                                                \
+		unsigned number = begin(CALL_##name);                                    \
+		size_t some = shortened(number, size);                                   \
+		ssize_t moved = fails(CALL_##name, number) ? -1 : some ? name arguments : 0; \
+                                                                                         \
+		end(number);                                                             \
+		return moved;                                                            \
+	}
+#define COMMA ,
+WRAP_MOVE(read, void *, , (file, bytes, some))
+WRAP_MOVE(write, const void *, , (file, bytes, some))
+WRAP_MOVE(pread, void *, COMMA off_t offset, (file, bytes, some, offset))
+WRAP_MOVE(pwrite, const void *, COMMA off_t offset, (file, bytes, some, offset))
+
+/* Linux closes the descriptor whatever it returns. */
+static int wrap_close(int file)
+{
+	unsigned number = begin(CALL_close);
+	int result = close(file);
+
+	end(number);
+	return fails(CALL_close, number) ? -1 : result;
+}
+
+static int wrap_closedir(DIR *names)
+{
+	unsigned number = begin(CALL_closedir);
+	int result = closedir(names);
+
+	end(number);
+	return fails(CALL_closedir, number) ? -1 : result;
+}
+
+static int wrap_fcntl(int file, int command, void *argument)
+{
+	unsigned number = begin(CALL_fcntl);
+	int result = fails(CALL_fcntl, number) ? -1 : fcntl(file, command, argument);
+
+	end(number);
+	return result;
+}
+
+/* The position of an open file can always be asked for. */
+static off_t wrap_lseek(int file, off_t offset, int whence)
+{
+	unsigned number = begin(CALL_lseek);
+	off_t result = whence != SEEK_CUR && fails(CALL_lseek, number) ? -1 : lseek(file, offset, whence);
+
+	end(number);
+	return result;
+}
+
+/* Where a lock is refused for ever, the time for which it is wanted passes at once. */
+static int wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	unsigned number = begin(CALL_nanosleep);
+	int result = plan.action == INJECT_ERROR && plan.on ? 0 : nanosleep(time, left);
+
+	end(number);
+	return result;
+}
+
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+
+static int wrap___register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
+{
+	unsigned number = begin(CALL___register_atfork);
+	int result = fails(CALL___register_atfork, number) ? plan.error : __register_atfork(prepare, parent, child, object);
+
+	end(number);
+	return result;
+}
+
+static const struct {
+	const char *name;
+	enum kind kind;
+	void (*wrapper)(void);
+} table[CALLS] = {
+#define ROW_PLAIN(kind, type, name, ...) {#name, kind, (void (*)(void))wrap_##name},
+#define ROW_SPECIAL(kind, name)          {#name, kind, (void (*)(void))wrap_##name},
+    PLAIN_CALLS(ROW_PLAIN) SPECIAL_CALLS(ROW_SPECIAL)};
+
+/* What cannot fail, or works on memory and this process alone. */
+static const char *const harmless[] = {
+    "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__ctype_b_loc", "__cxa_finalize", "__environ",
+    "__errno_location", "__explicit_bzero_chk", "__gmon_start__", "__memcpy_chk", "__pthread_register_cancel",
+    "__pthread_unregister_cancel", "__pthread_unwind_next", "__sigsetjmp", "__snprintf_chk", "__stack_chk_fail",
+    "__strcpy_chk", "__vsnprintf_chk", "dirfd", "dl_iterate_phdr", "dlerror", "environ", "explicit_bzero", "fileno",
+    "free", "getauxval", "getegid", "getenv", "geteuid", "getpid", "memchr", "memcmp", "memcpy", "memmem", "memmove",
+    "memset", "pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init", "pthread_cond_timedwait",
+    "pthread_condattr_destroy", "pthread_condattr_init", "pthread_condattr_setclock", "pthread_mutex_destroy",
+    "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "pthread_setcancelstate",
+    "qsort", "qsort_r", "sched_yield", "secure_getenv", "snprintf", "stpcpy", "strcasecmp", "strchr", "strcmp", "strcpy",
+    "strcspn", "strlen", "strncat", "strncmp", "strnlen", "strrchr", "strspn", "strstr", "strtol", "syscall", "sysconf",
+    "vsnprintf", "__isoc23_strtol",
+};
+
+struct search {
+	const struct link_map *library;
+	size_t page;
+	const char *wrong;
+	unsigned redirected;
+};
+
+static void redirect(struct search *search, const char *name, uintptr_t *slot)
+{
+	void *first = (void *)((uintptr_t)slot & ~(search->page - 1));
+
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		if (strcmp(harmless[i], name) == 0) {
+			return;
+		}
+	}
+	for (size_t i = 0; i < CALLS; i++) {
+		if (strcmp(table[i].name, name) == 0) {
+			if (mprotect(first, search->page, PROT_READ | PROT_WRITE) != 0) {
+				search->wrong = "the import slots cannot be written";
+				return;
+			}
+			*slot = (uintptr_t)table[i].wrapper;
+			search->redirected++;
+			return;
+		}
+	}
+	search->wrong = name;
+}
+
+static void redirect_all(struct search *search, const ElfW(Rela) * relocation, size_t size, const ElfW(Sym) * symbols,
+                         const char *strings)
+{
+	for (size_t i = 0; relocation && i < size / sizeof(*relocation); i++) {
+		if (IS_SLOT(ELF64_R_TYPE(relocation[i].r_info))) {
+			const char *name = strings + symbols[ELF64_R_SYM(relocation[i].r_info)].st_name;
+
+			redirect(search, name, (uintptr_t *)(search->library->l_addr + relocation[i].r_offset));
+		}
+	}
+}
+
+const char *inject_install(void)
+{
+	struct search search = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+	void *handle = dlopen("libnvrtccache.so", RTLD_LAZY | RTLD_NOLOAD);
+	const ElfW(Rela) *relocations = NULL, *jumps = NULL;
+	const ElfW(Sym) *symbols = NULL;
+	const char *strings = NULL;
+	size_t relocations_size = 0, jumps_size = 0;
+
+	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &search.library) != 0) {
+		return "libnvrtccache.so is not preloaded";
+	}
+	for (const ElfW(Dyn) *entry = search.library->l_ld; entry->d_tag != DT_NULL; entry++) {
+		switch (entry->d_tag) {
+		case DT_SYMTAB: symbols = (const void *)entry->d_un.d_ptr; break;
+		case DT_STRTAB: strings = (const void *)entry->d_un.d_ptr; break;
+		case DT_RELA: relocations = (const void *)entry->d_un.d_ptr; break;
+		case DT_RELASZ: relocations_size = entry->d_un.d_val; break;
+		case DT_JMPREL: jumps = (const void *)entry->d_un.d_ptr; break;
+		case DT_PLTRELSZ: jumps_size = entry->d_un.d_val; break;
+		default: break;
+		}
+	}
+	redirect_all(&search, relocations, relocations_size, symbols, strings);
+	redirect_all(&search, jumps, jumps_size, symbols, strings);
+	return search.wrong ? search.wrong : search.redirected < 40 ? "too few imports were found" : NULL;
+}
+
+void inject_begin(const struct inject_plan *with, struct inject_report *into)
+{
+	plan = *with;
+	calls = 0;
+	report = into;
+	memset(report, 0, offsetof(struct inject_report, call));
+}
+
+const char *inject_name(unsigned call)
+{
+	return call < CALLS ? table[call].name : "?";
+}
+
+const int *inject_errors(unsigned call)
+{
+	static const int none[] = {0};
+
+	return call == CALL_nanosleep || call == CALL_clock_gettime ? none : errors_of[table[call].kind];
+}
+
+bool inject_admits(unsigned call, int error)
+{
+	const int *errors = inject_errors(call);
+
+	for (; *errors != 0; errors++) {
+		if (*errors == error) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool inject_moves_bytes(unsigned call)
+{
+	return table[call].kind == READ || table[call].kind == WRITE;
+}

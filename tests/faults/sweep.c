@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/faults/sweep.h"
+
+#include "tests/faults/inject.h"
+#include "tests/faults/scenarios.h"
+#include "tests/faults/stage.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define FAILURES_SHOWN 8
+#define STORES_AFTER   24
+
+struct tally {
+	const struct sweep *sweep;
+	const struct scenario *scenario;
+	unsigned long offered; /* faults there are */
+	unsigned long injected;
+	unsigned long missed; /* the call did not come to pass, or cannot fail so any more */
+	unsigned wrong;
+};
+
+static const char *const words[] = {"nothing", "error", "short", "killed before", "killed after"};
+
+static void tell(struct tally *tally, const struct inject_plan *plan, const char *call, const char *wrong)
+{
+	if (tally->wrong++ < FAILURES_SHOWN) {
+		stage_note("%s: call %u (%s), %s%s %s %ld: %s", tally->scenario->name, plan->at, call, words[plan->action],
+		           plan->on ? " from here on" : "", plan->error ? strerrorname_np(plan->error) : "",
+		           (long)plan->length, wrong);
+	}
+}
+
+/* The other one of a flight: inside its compile, until told. */
+static int start_holder(const struct scenario *scenario, struct seen *seen)
+{
+	struct process holder = scenario->host;
+	struct timespec pause = {.tv_nsec = 200000};
+	int child;
+
+	holder.gate = true;
+	holder.plan = NULL;
+	child = stage_start(&holder, seen);
+	for (int i = 0; i < 50000 && !__atomic_load_n(&seen->inside, __ATOMIC_ACQUIRE); i++) {
+		(void)nanosleep(&pause, NULL);
+	}
+	return child;
+}
+
+static int run_host(const struct scenario *scenario, const struct process *host, struct seen *seen,
+                    const char **ret_wrong)
+{
+	struct timespec pause = {.tv_nsec = 3000000};
+	struct seen *other = stage_seen(1);
+	int holder = scenario->held ? start_holder(scenario, other) : 0;
+	int child = stage_start(host, seen);
+	int status;
+
+	*ret_wrong = NULL;
+	if (holder) {
+		(void)nanosleep(&pause, NULL);
+		__atomic_store_n(&other->open, true, __ATOMIC_RELEASE);
+		*ret_wrong = stage_judge(stage_end(holder), &scenario->host, other);
+	}
+	status = stage_end(child);
+	return status;
+}
+
+/* More stores than the directory has room for: it stays below its cap, and is not emptied either. */
+static const char *judge_eviction(const struct scenario *scenario)
+{
+	struct job jobs[STORES_AFTER];
+	struct process stores = scenario->after;
+	struct stage_usage usage;
+	struct seen *seen = stage_seen(2);
+	const char *wrong;
+
+	for (int i = 0; i < STORES_AFTER; i++) {
+		jobs[i] = (struct job){(enum program)(PROGRAM_FILLER + HOST_FILLERS - 1 - i), WORLD_A, LIBRARY_13};
+	}
+	stores.jobs = jobs;
+	stores.count = STORES_AFTER;
+	wrong = stage_judge(stage_run(&stores, seen), &stores, seen);
+	stage_usage(&usage);
+	if (!wrong && usage.bytes > EVICT_CAP) {
+		wrong = "the directory stays above its cap";
+	}
+	if (!wrong && usage.bytes < EVICT_CAP / 2) {
+		wrong = "more was evicted than needed";
+	}
+	return wrong;
+}
+
+static void try_fault(struct tally *tally, const struct inject_plan *plan, unsigned call)
+{
+	const struct scenario *scenario = tally->scenario;
+	struct process host = scenario->host;
+	struct seen *seen = stage_seen(0);
+	bool kills = plan->action == INJECT_KILL_BEFORE || plan->action == INJECT_KILL_AFTER;
+	const char *wrong;
+	int status;
+
+	if (!scenario_restore(scenario)) {
+		tell(tally, plan, inject_name(call), "the directory cannot be made anew");
+		return;
+	}
+	host.plan = plan;
+	status = run_host(scenario, &host, seen, &wrong);
+	if (seen->report.injected == 0) {
+		tally->missed++;
+	} else {
+		tally->injected++;
+	}
+	if (!wrong && !(kills && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && seen->report.injected)) {
+		wrong = stage_judge(status, &host, seen);
+	}
+	wrong = wrong ? wrong : stage_examine(&scenario->after, true);
+	if (!wrong && scenario->evicts) {
+		wrong = judge_eviction(scenario);
+	}
+	if (wrong) {
+		tell(tally, plan, inject_name(call), wrong);
+	}
+}
+
+/* The calls of a run in which nothing goes wrong. */
+static unsigned count_calls(const struct scenario *scenario, unsigned char *calls, const char **ret_wrong)
+{
+	struct seen *seen = stage_seen(0);
+	unsigned count;
+	int status;
+
+	*ret_wrong = "the directory cannot be made";
+	if (!scenario_restore(scenario)) {
+		return 0;
+	}
+	status = run_host(scenario, &scenario->host, seen, ret_wrong);
+	if (!*ret_wrong) {
+		*ret_wrong = stage_judge(status, &scenario->host, seen);
+	}
+	count = seen->report.calls < INJECT_CALLS_MAX ? seen->report.calls : INJECT_CALLS_MAX;
+	memcpy(calls, seen->report.call, count);
+	if (!*ret_wrong) {
+		*ret_wrong = stage_examine(&scenario->after, true);
+	}
+	return count;
+}
+
+typedef void offer_faults(struct tally *tally, unsigned at, unsigned call);
+
+/* One more fault; is it among those that are tried? */
+static bool is_wanted(struct tally *tally)
+{
+	return tally->offered++ % tally->sweep->stride == 0;
+}
+
+static void offer(struct tally *tally, unsigned call, struct inject_plan plan)
+{
+	if (is_wanted(tally)) {
+		try_fault(tally, &plan, call);
+	}
+}
+
+static void offer_all(struct tally *tally, unsigned at, unsigned call)
+{
+	const int *error;
+
+	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_BEFORE, .at = at});
+	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_AFTER, .at = at});
+	for (error = inject_errors(call); *error != 0; error++) {
+		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = *error});
+		/* interrupted for ever would be a hang, and no fault */
+		if (*error != EINTR) {
+			offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = *error, .on = true});
+		}
+	}
+	if (inject_moves_bytes(call)) {
+		offer(tally, call, (struct inject_plan){.action = INJECT_SHORT, .at = at, .length = 0});
+		offer(tally, call, (struct inject_plan){.action = INJECT_SHORT, .at = at, .length = 1});
+		offer(tally, call, (struct inject_plan){.action = INJECT_SHORT, .at = at, .length = INJECT_HALF});
+		offer(tally, call, (struct inject_plan){.action = INJECT_SHORT, .at = at, .length = 1, .on = true});
+	}
+}
+
+static void offer_memory(struct tally *tally, unsigned at, unsigned call)
+{
+	if (inject_admits(call, ENOMEM) && strstr("malloc calloc realloc reallocarray aligned_alloc strdup strndup getcwd",
+	                                          inject_name(call))) {
+		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM});
+		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM, .on = true});
+	}
+}
+
+static void sweep_with(const struct sweep *sweep, const char *what, offer_faults *offers)
+{
+	static unsigned char calls[INJECT_CALLS_MAX];
+
+	for (size_t i = sweep->part; i < scenario_count; i += sweep->parts) {
+		struct scenario scenario;
+		struct tally tally = {.sweep = sweep, .scenario = &scenario};
+		const char *wrong = "its directory cannot be made";
+		unsigned count = 0;
+
+		if (sweep->only && !strstr(scenarios[i].name, sweep->only)) {
+			continue;
+		}
+		if (scenario_begin(&scenarios[i], &scenario)) {
+			count = count_calls(&scenario, calls, &wrong);
+		}
+		for (unsigned at = 1; !wrong && at <= count; at++) {
+			offers(&tally, at, calls[at - 1]);
+		}
+		if (wrong) {
+			stage_note("%s: %s", scenarios[i].name, wrong);
+		}
+		stage_result(!wrong && tally.wrong == 0 && (tally.injected > 0 || sweep->stride > 1),
+		             "%s, %s: %u calls, %lu of %lu faults tried (%lu injected), %u wrong", scenarios[i].name, what,
+		             count, tally.injected + tally.missed, tally.offered, tally.injected, tally.wrong);
+	}
+}
+
+void sweep_faults(const struct sweep *sweep)
+{
+	sweep_with(sweep, "every fault at every call", offer_all);
+}
+
+void sweep_memory(const struct sweep *sweep)
+{
+	sweep_with(sweep, "no memory", offer_memory);
+}
