@@ -19,7 +19,9 @@
 #include <stddef.h>
 
 #define HOST_TEXT_MAX (size_t)(4 << 20)
-#define HOST_FILLERS  64
+#define HOST_FILLERS  160
+#define HOST_ODDS     10
+#define PROGRAM_ODD   (PROGRAM_FILLER + HOST_FILLERS) /* + i, i < HOST_ODDS: names of all kinds; the last is no path */
 
 enum world { WORLD_A, WORLD_B, WORLD_C, WORLD_D, WORLDS };
 enum library { LIBRARY_13, LIBRARY_13B, LIBRARIES };

@@ -9,6 +9,7 @@
  */
 #include "tests/faults/inject.h"
 #include "tests/faults/stage.h"
+#include "tests/faults/states.h"
 #include "tests/faults/sweep.h"
 
 #include <stdio.h>
@@ -22,6 +23,11 @@ static const struct {
 } parts[] = {
     {"sweep", sweep_faults},
     {"memory", sweep_memory},
+    {"crowd", sweep_crowd},
+    {"traced", sweep_traced},
+    {"torn", torn_files},
+    {"places", odd_places},
+    {"names", odd_names},
 };
 
 int main(int count, char **arguments)
@@ -29,7 +35,9 @@ int main(int count, char **arguments)
 	struct sweep sweep = {.stride = 1, .part = 0, .parts = 1};
 	const char *wrong;
 
-	if (count < 4) {
+	char fakes[4096];
+
+	if (count < 4 || !realpath(arguments[3], fakes)) {
 		fprintf(stderr, "usage: faults WHAT BASE FAKES [STRIDE [PART PARTS [SCENARIO]]]\n");
 		return 2;
 	}
@@ -37,7 +45,7 @@ int main(int count, char **arguments)
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/expected", arguments[2]);
-		return host_open(arguments[2], arguments[3]) && host_write_expected(path) ? 0 : 1;
+		return host_open(arguments[2], fakes) && host_write_expected(path) ? 0 : 1;
 	}
 	sweep.stride = count > 4 ? (unsigned)strtoul(arguments[4], NULL, 10) : 1;
 	sweep.part = count > 6 ? (unsigned)strtoul(arguments[5], NULL, 10) : 0;
@@ -49,7 +57,7 @@ int main(int count, char **arguments)
 		stage_result(false, "every import of the library is known to the injector");
 		return stage_plan();
 	}
-	if (!stage_open(arguments[2], arguments[3])) {
+	if (!stage_open(arguments[2], fakes)) {
 		stage_note("the stage cannot be set");
 		stage_result(false, "faults %s", arguments[1]);
 		return stage_plan();

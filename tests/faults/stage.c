@@ -83,6 +83,8 @@ static int count_descriptors(void)
 	return count;
 }
 
+static const char *const inherited[] = {"HOME", "XDG_CACHE_HOME", "LD_PRELOAD"};
+
 static void be_host(const struct process *process, struct seen *seen)
 {
 	const struct inject_plan nothing = {.action = INJECT_NOTHING};
@@ -90,13 +92,18 @@ static void be_host(const struct process *process, struct seen *seen)
 	(void)dup2(printed, STDOUT_FILENO);
 	(void)dup2(printed, STDERR_FILENO);
 	(void)alarm(60);
+	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++) {
+		(void)unsetenv(inherited[i]);
+	}
 	setenv("NVRTCCACHE_DIR", stage_path("cache"), 1);
 	for (const char *const *variable = process->environment; variable && *variable; variable++) {
 		putenv((char *)(uintptr_t)*variable);
 	}
 	gated = process->gate ? seen : NULL;
 	if (process->traced) {
-		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+			_exit(77);
+		}
 		(void)raise(SIGSTOP);
 	}
 	seen->descriptors_before = count_descriptors();
@@ -252,23 +259,24 @@ static const char *judge_counters(void)
 	return NULL;
 }
 
-const char *stage_examine(const struct process *process, bool hits)
+const char *stage_examine(const struct process *process, unsigned what)
 {
 	struct seen *seen = stage_seen(3);
 	const char *wrong = stage_judge(stage_run(process, seen), process, seen);
 
 	if (!wrong) {
 		wrong = stage_judge(stage_run(process, seen), process, seen);
-		if (!wrong && hits && seen->compiles != 0) {
+		if (!wrong && (what & EXAMINE_HITS) && seen->compiles != 0) {
 			wrong = "what was stored is not found";
 		}
 	} else if (strcmp(wrong, "the host got something else than NVRTC gives") == 0) {
 		wrong = "the next host got something else than NVRTC gives";
 	}
-	if (!wrong) {
+	if (!wrong && (what & EXAMINE_FILES)) {
 		wrong = sweep_leftovers();
+		wrong = wrong ? wrong : judge_counters();
 	}
-	return wrong ? wrong : judge_counters();
+	return wrong;
 }
 
 void stage_clear_counts(void)

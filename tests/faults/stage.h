@@ -32,7 +32,7 @@ struct seen {
 };
 
 struct process {
-	const char *const *environment; /* NAME=VALUE, ended by NULL; NULL: nothing but the directory */
+	const char *const *environment; /* NAME=VALUE, or NAME to unset it, up to a NULL; NULL: just the directory */
 	const struct job *jobs;
 	size_t count;
 	const struct inject_plan *plan; /* NULL: nothing goes wrong */
@@ -54,10 +54,11 @@ struct seen *stage_seen(unsigned number); /* shared memory, 0 to 3 */
 const char *stage_judge(int status, const struct process *process, const struct seen *seen);
 
 /*
- * The directory is as good as any: these jobs get what they should, then hits (`hits`: NVRTC compiles nothing in the
- * second process); what is left of others is removed in due time; the counters make sense.
+ * The directory is as good as any: these jobs get what they should, then hits (EXAMINE_HITS: NVRTC compiles nothing in
+ * the second process); what is left of others is removed in due time and the counters make sense (EXAMINE_FILES).
  */
-const char *stage_examine(const struct process *process, bool hits);
+enum { EXAMINE_HITS = 1, EXAMINE_FILES = 2, EXAMINE_ALL = 3 };
+const char *stage_examine(const struct process *process, unsigned what);
 void stage_clear_counts(void); /* begins a new directory: how many compiles can have been counted in it */
 
 /* Paths and bytes of the directory: results alone, or all files. */

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define FAILURES_SHOWN 8
-#define STORES_AFTER   24
+#define STORES_AFTER   136 /* each looks into two of 256 shards anew, as the directory is full */
 
 struct tally {
 	const struct sweep *sweep;
@@ -52,15 +52,20 @@ static int start_holder(const struct scenario *scenario, struct seen *seen)
 	return child;
 }
 
-static int run_host(const struct scenario *scenario, const struct process *host, struct seen *seen,
+/* The status of `host`, which may be killed; others that ran beside it must not be worse off. */
+static int run_host(const struct scenario *scenario, const struct process *host, unsigned companions, struct seen *seen,
                     const char **ret_wrong)
 {
 	struct timespec pause = {.tv_nsec = 3000000};
 	struct seen *other = stage_seen(1);
 	int holder = scenario->held ? start_holder(scenario, other) : 0;
 	int child = stage_start(host, seen);
+	int beside[2] = {0};
 	int status;
 
+	for (unsigned i = 0; i < companions; i++) {
+		beside[i] = stage_start(&scenario->host, stage_seen(1 + i));
+	}
 	*ret_wrong = NULL;
 	if (holder) {
 		(void)nanosleep(&pause, NULL);
@@ -68,11 +73,16 @@ static int run_host(const struct scenario *scenario, const struct process *host,
 		*ret_wrong = stage_judge(stage_end(holder), &scenario->host, other);
 	}
 	status = stage_end(child);
+	for (unsigned i = 0; i < companions; i++) {
+		int ended = stage_end(beside[i]);
+
+		*ret_wrong = *ret_wrong ? *ret_wrong : stage_judge(ended, &scenario->host, stage_seen(1 + i));
+	}
 	return status;
 }
 
-/* More stores than the directory has room for: it stays below its cap, and is not emptied either. */
-static const char *judge_eviction(const struct scenario *scenario)
+/* What the account missed is found by the stores that follow: the directory is below its cap, and not emptied either. */
+const char *sweep_judge_eviction(const struct scenario *scenario)
 {
 	struct job jobs[STORES_AFTER];
 	struct process stores = scenario->after;
@@ -110,7 +120,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 		return;
 	}
 	host.plan = plan;
-	status = run_host(scenario, &host, seen, &wrong);
+	status = run_host(scenario, &host, tally->sweep->companions, seen, &wrong);
 	if (seen->report.injected == 0) {
 		tally->missed++;
 	} else {
@@ -119,9 +129,9 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	if (!wrong && !(kills && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && seen->report.injected)) {
 		wrong = stage_judge(status, &host, seen);
 	}
-	wrong = wrong ? wrong : stage_examine(&scenario->after, true);
+	wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_ALL);
 	if (!wrong && scenario->evicts) {
-		wrong = judge_eviction(scenario);
+		wrong = sweep_judge_eviction(scenario);
 	}
 	if (wrong) {
 		tell(tally, plan, inject_name(call), wrong);
@@ -139,14 +149,14 @@ static unsigned count_calls(const struct scenario *scenario, unsigned char *call
 	if (!scenario_restore(scenario)) {
 		return 0;
 	}
-	status = run_host(scenario, &scenario->host, seen, ret_wrong);
+	status = run_host(scenario, &scenario->host, 0, seen, ret_wrong);
 	if (!*ret_wrong) {
 		*ret_wrong = stage_judge(status, &scenario->host, seen);
 	}
 	count = seen->report.calls < INJECT_CALLS_MAX ? seen->report.calls : INJECT_CALLS_MAX;
 	memcpy(calls, seen->report.call, count);
 	if (!*ret_wrong) {
-		*ret_wrong = stage_examine(&scenario->after, true);
+		*ret_wrong = stage_examine(&scenario->after, EXAMINE_ALL);
 	}
 	return count;
 }
@@ -196,6 +206,11 @@ static void offer_memory(struct tally *tally, unsigned at, unsigned call)
 	}
 }
 
+static void offer_kill(struct tally *tally, unsigned at, unsigned call)
+{
+	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_BEFORE, .at = at});
+}
+
 static void sweep_with(const struct sweep *sweep, const char *what, offer_faults *offers)
 {
 	static unsigned char calls[INJECT_CALLS_MAX];
@@ -232,4 +247,12 @@ void sweep_faults(const struct sweep *sweep)
 void sweep_memory(const struct sweep *sweep)
 {
 	sweep_with(sweep, "no memory", offer_memory);
+}
+
+void sweep_crowd(const struct sweep *sweep)
+{
+	struct sweep crowd = *sweep;
+
+	crowd.companions = 2;
+	sweep_with(&crowd, "killed beside two others", offer_kill);
 }

@@ -36,7 +36,7 @@ static bool for_each(const char *path, each *body, void *context)
 
 bool tree_read(const char *path, char **ret_bytes, size_t *ret_size)
 {
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOATIME); /* use shows in the atime */
 	struct stat found;
 	char *bytes = NULL;
 	bool good = file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
@@ -105,10 +105,12 @@ static bool remove_one(const char *path, const char *name, const struct stat *fo
 
 bool tree_remove(const char *path)
 {
-	if (for_each(path, remove_one, NULL)) {
-		return rmdir(path) == 0;
+	struct stat found;
+
+	if (lstat(path, &found) != 0) {
+		return errno == ENOENT || errno == ENOTDIR;
 	}
-	return errno == ENOENT || (errno == ENOTDIR && unlink(path) == 0);
+	return S_ISDIR(found.st_mode) ? for_each(path, remove_one, NULL) && rmdir(path) == 0 : unlink(path) == 0;
 }
 
 struct walk {
