@@ -96,21 +96,25 @@ static bool sweep(const struct census *census, int at, const char *name, const s
 	return true;
 }
 
-static void count_file(const struct census *census, int at, unsigned shard, const char *name)
+/* False: it cannot be said whether it is there, or how large. */
+static bool count_file(const struct census *census, int at, unsigned shard, const char *name)
 {
 	int64_t now = census->evict->now;
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct stat found;
 	int64_t used;
 
-	if (fstatat(at, name, &found, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(found.st_mode)) {
-		return;
+	if (fstatat(at, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT;
+	}
+	if (S_ISDIR(found.st_mode)) {
+		return true;
 	}
 	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
 		if (!sweep(census, at, name, &found)) {
 			account_count_other(census->account, shard, (uint64_t)found.st_size);
 		}
-		return;
+		return true;
 	}
 	used = recency_of(&found);
 	if (recency_ahead(used, now)) {
@@ -121,6 +125,16 @@ static void count_file(const struct census *census, int at, unsigned shard, cons
 	if (census->list) {
 		keep_in_list(census->list, key, (uint64_t)found.st_size, used);
 	}
+	return true;
+}
+
+/* What was not seen is still there. A shard that was not known before is looked at again soon. */
+static void keep_more(const struct account_shard *before, struct account_shard *shard)
+{
+	if (before->known && before->bytes > shard->bytes) {
+		*shard = *before;
+	}
+	shard->known = before->known;
 }
 
 /* A shard that cannot be read keeps what is known of it. */
@@ -128,6 +142,8 @@ void census_shard(const struct evict *evict, struct account *account, unsigned s
                   struct evict_report *report, struct census_list *list)
 {
 	const struct census census = {evict, account, over, report, list};
+	const struct account_shard before = account->page.shards[shard];
+	bool complete = true;
 	struct dirent *found;
 	int place = -1;
 	int rc = directory_open_shard(evict->directory, evict->root, shard, false, &place);
@@ -145,10 +161,14 @@ void census_shard(const struct evict *evict, struct account *account, unsigned s
 		return;
 	}
 	account_begin_shard(account, shard);
-	while ((found = readdir(names)) != NULL) {
-		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			count_file(&census, dirfd(names), shard, found->d_name);
+	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
+		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 &&
+		    !count_file(&census, dirfd(names), shard, found->d_name)) {
+			complete = false;
 		}
+	}
+	if (!complete || errno != 0) {
+		keep_more(&before, &account->page.shards[shard]);
 	}
 	closedir(names);
 }

@@ -9,3 +9,7 @@ $(FAULTS): $(FAULTS_SOURCES) $(wildcard tests/faults/*.h) tests/fake/nvrtc.h tes
 	$(call quiet,FIX,$@)mkdir -p $(@D) && $(CC) -I. -D_GNU_SOURCE -DXXH_INLINE_ALL -std=gnu11 $(WARNINGS) -O1 -g \
 		-U_FORTIFY_SOURCE -Wno-unknown-warning-option -Wno-format-truncation -Wno-cast-function-type \
 		$(if $(SAN),-fsanitize=$(SAN)) -rdynamic -pthread -o $@ $(FAULTS_SOURCES) $(BUILD)/core.a $(B2) -ldl
+
+faults: all $(FAULTS) $(TEST_TARGETS)
+	FAULTS_STRIDE=1 bash tests/integration/48-faults.sh $(BUILD)
+.PHONY: faults

@@ -4,6 +4,7 @@
 #include "tests/faults/inject.h"
 #include "tests/faults/scenarios.h"
 #include "tests/faults/stage.h"
+#include "tests/faults/tree.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -57,7 +58,7 @@ static int run_host(const struct scenario *scenario, const struct process *host,
                     const char **ret_wrong)
 {
 	struct timespec pause = {.tv_nsec = 3000000};
-	struct seen *other = stage_seen(1);
+	struct seen *other = stage_seen(3);
 	int holder = scenario->held ? start_holder(scenario, other) : 0;
 	int child = stage_start(host, seen);
 	int beside[2] = {0};
@@ -112,6 +113,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	struct process host = scenario->host;
 	struct seen *seen = stage_seen(0);
 	bool kills = plan->action == INJECT_KILL_BEFORE || plan->action == INJECT_KILL_AFTER;
+	unsigned before; /* temporaries that the scenario begins with */
 	const char *wrong;
 	int status;
 
@@ -119,6 +121,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 		tell(tally, plan, inject_name(call), "the directory cannot be made anew");
 		return;
 	}
+	before = strstr(scenario->name, "without an account") ? 1 : 0;
 	host.plan = plan;
 	status = run_host(scenario, &host, tally->sweep->companions, seen, &wrong);
 	if (seen->report.injected == 0) {
@@ -128,6 +131,12 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	}
 	if (!wrong && !(kills && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && seen->report.injected)) {
 		wrong = stage_judge(status, &host, seen);
+	}
+	if (!wrong && !kills && !plan->on && strcmp(inject_name(call), "unlinkat") != 0) {
+		struct stage_usage usage;
+
+		stage_usage(&usage);
+		wrong = usage.temporaries > before ? "a temporary was left behind" : NULL;
 	}
 	wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_ALL);
 	if (!wrong && scenario->evicts) {
@@ -180,6 +189,12 @@ static void offer_all(struct tally *tally, unsigned at, unsigned call)
 {
 	const int *error;
 
+	/* always: what a list leaves out is missed by whoever adds up */
+	if (tally->scenario->evicts && tally->sweep->stride > 1 && strcmp(inject_name(call), "readdir") == 0) {
+		try_fault(tally, &(struct inject_plan){.action = INJECT_ERROR, .at = at, .error = EIO}, call);
+		tally->offered++;
+	}
+
 	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_BEFORE, .at = at});
 	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_AFTER, .at = at});
 	for (error = inject_errors(call); *error != 0; error++) {
@@ -211,15 +226,35 @@ static void offer_kill(struct tally *tally, unsigned at, unsigned call)
 	offer(tally, call, (struct inject_plan){.action = INJECT_KILL_BEFORE, .at = at});
 }
 
+/* Changes with every change of a file of the lower cache. */
+static void add_file(void *context, const char *path, const char *name, const struct stat *found)
+{
+	uint64_t *sum = context;
+
+	(void)path;
+	*sum += strlen(name) + (uint64_t)found->st_ino * 31 + (uint64_t)found->st_size * 37 +
+	        (uint64_t)found->st_ctim.tv_nsec * 41 + (uint64_t)found->st_ctim.tv_sec;
+}
+
+static uint64_t lower_state(void)
+{
+	uint64_t sum = 0;
+
+	tree_walk(stage_path("lower"), add_file, &sum);
+	return sum;
+}
+
 static void sweep_with(const struct sweep *sweep, const char *what, offer_faults *offers)
 {
 	static unsigned char calls[INJECT_CALLS_MAX];
+	unsigned long scenarios_done = 0, calls_done = 0, injected = 0, wrong_results = 0;
 
 	for (size_t i = sweep->part; i < scenario_count; i += sweep->parts) {
 		struct scenario scenario;
 		struct tally tally = {.sweep = sweep, .scenario = &scenario};
 		const char *wrong = "its directory cannot be made";
 		unsigned count = 0;
+		uint64_t lower;
 
 		if (sweep->only && !strstr(scenarios[i].name, sweep->only)) {
 			continue;
@@ -227,16 +262,26 @@ static void sweep_with(const struct sweep *sweep, const char *what, offer_faults
 		if (scenario_begin(&scenarios[i], &scenario)) {
 			count = count_calls(&scenario, calls, &wrong);
 		}
+		lower = lower_state();
 		for (unsigned at = 1; !wrong && at <= count; at++) {
 			offers(&tally, at, calls[at - 1]);
+		}
+		if (!wrong && lower != lower_state()) {
+			wrong = "the lower cache was changed";
 		}
 		if (wrong) {
 			stage_note("%s: %s", scenarios[i].name, wrong);
 		}
+		scenarios_done++;
+		calls_done += count;
+		injected += tally.injected;
+		wrong_results += tally.wrong;
 		stage_result(!wrong && tally.wrong == 0 && (tally.injected > 0 || sweep->stride > 1),
 		             "%s, %s: %u calls, %lu of %lu faults tried (%lu injected), %u wrong", scenarios[i].name, what,
 		             count, tally.injected + tally.missed, tally.offered, tally.injected, tally.wrong);
 	}
+	stage_note("total: scenarios %lu calls %lu injected %lu wrong %lu", scenarios_done, calls_done, injected,
+	           wrong_results);
 }
 
 void sweep_faults(const struct sweep *sweep)

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Faults under the library, at every call that it makes: errors, short reads and writes, no memory, SIGKILL; torn files;
+# strange things in the places of its files; strange names. What hosts see must stay what NVRTC gives (tests/faults).
+#
+# FAULTS_STRIDE=N tries every N-th fault, evenly over all calls (default: 19); `make faults` tries all of them.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+FAULTS=$BUILD/tests/faults/faults
+stride=${FAULTS_STRIDE:-19}
+some=$((stride > 2 ? 2 : stride))
+# freed memory is overwritten, so that its use shows
+export MALLOC_PERTURB_=165
+
+# Thousands of small directories: in memory, where there is room.
+work=$tmp
+if [ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 262144 ] 2>/dev/null &&
+	shm=$(mktemp -d /dev/shm/nvrtccache-test.XXXXXX 2>/dev/null); then
+	trap 'rm -rf "$tmp" "$shm"' EXIT
+	work=$shm
+fi
+
+# Each lane has a directory of its own, and runs one part after the other.
+lane() { # name part...
+	local base=$work/$1 part
+	shift
+	mkdir "$base"
+	"$FAULTS" expect "$base" "$FAKE" || echo "not ok - NVRTC's own answers are written down"
+	for part; do
+		# shellcheck disable=SC2086 # WHAT, then STRIDE PART PARTS
+		set -- $part
+		LD_PRELOAD=$LIBRARY "$FAULTS" "$1" "$base" "$FAKE" "${@:2}" || echo "# $part ended with $?"
+	done
+}
+lane a "sweep $stride 0 2" "memory $some 0 2" "torn $((stride / 2 + 1))" "names 1" >"$tmp/a.out" 2>&1 &
+lane b "sweep $stride 1 2" "memory $some 1 2" "crowd $((stride / 2 + 1))" "traced $stride" "places 1" >"$tmp/b.out" 2>&1 &
+wait
+grep -hv '^1\.\.' "$tmp/a.out" "$tmp/b.out"
+awk '/^# total:/ { scenarios += $4; calls += $6; injected += $8; wrong += $10 }
+END { print "# in all: " scenarios " scenarios, " calls " calls, " injected " faults injected, " wrong " wrong results" }' \
+	"$tmp/a.out" "$tmp/b.out"
+tap_number=$(cat "$tmp/a.out" "$tmp/b.out" | grep -cE '^(not )?ok ')
+tap_failed=$(cat "$tmp/a.out" "$tmp/b.out" | grep -c '^not ok ')
+check "every part came to its end" test "$(cat "$tmp/a.out" "$tmp/b.out" | grep -c '^1\.\.')" = 9
+plan
