@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/scenarios.h"
 
+#include "cache/account.h"
 #include "tests/faults/tree.h"
 
 #include <fcntl.h>
@@ -152,6 +153,31 @@ static bool make_full_unknown(void)
 	return tree_write(stage_path(path), "left", 4) && tree_age(stage_path(path), 2 * HOUR);
 }
 
+/* The next store counts the shard with the most results anew. */
+static bool make_full_uncounted(void)
+{
+	struct directory directory = {.path = (char *)(uintptr_t)stage_path("cache")};
+	struct account *account = NULL;
+	unsigned most = 0;
+	int root = -1;
+	bool good = make_full() && directory_open(&directory, false, &root) == 0 &&
+	            account_load(&directory, root, &account) == 0;
+
+	for (unsigned i = 0; good && i < DIRECTORY_SHARDS; i++) {
+		most = account->page.shards[i].files > account->page.shards[most].files ? i : most;
+	}
+	if (good) {
+		account->page.shards[most].known = 0;
+		account->page.cursor = most;
+		good = account_save(account) == 0;
+	}
+	account_free(account);
+	if (root >= 0) {
+		close(root);
+	}
+	return good;
+}
+
 static bool make_lower(void)
 {
 	return make_plain() && tree_remove(stage_path("lower")) &&
@@ -188,6 +214,7 @@ const struct scenario scenarios[] = {
     {"store of a large result", make_another, HOST(large, NULL), HOST(with_large, NULL), 0, 0},
     {"store that must evict", make_full, HOST(plain, capped), HOST(two, capped), 0, 1},
     {"store that must evict without an account", make_full_unknown, HOST(plain, capped), HOST(two, capped), 0, 1},
+    {"store that must evict and count", make_full_uncounted, HOST(plain, capped), HOST(two, capped), 0, 1},
     {"store, shared and synced", make_shared, HOST(others, shared_synced), HOST(everywhere, shared), 0, 0},
     {"store over a result (recache)", make_plain, HOST(plain, recache), EVERYWHERE, 0, 0},
     {"hit on disk", make_plain, HOST(plain, NULL), EVERYWHERE, 0, 0},

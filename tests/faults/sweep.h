@@ -11,6 +11,8 @@
 #ifndef FAULTS_SWEEP_H
 #define FAULTS_SWEEP_H
 
+#include <stdbool.h>
+
 struct scenario;
 
 /* `only`: NULL, or a part of the names of the scenarios wanted. `part` of `parts`: every parts-th scenario. */
@@ -26,7 +28,8 @@ void sweep_memory(const struct sweep *sweep);
 void sweep_crowd(const struct sweep *sweep);
 void sweep_traced(const struct sweep *sweep);
 
-/* After something went wrong in a full directory: NULL, or what is wrong with its size when more was stored. */
-const char *sweep_judge_eviction(const struct scenario *scenario);
+/* After something went wrong in a full directory: NULL, or what is wrong with its size when more was stored. `soon`: a
+ * few stores must do. */
+const char *sweep_judge_eviction(const struct scenario *scenario, bool soon);
 
 #endif

@@ -285,7 +285,7 @@ static void tear_account(const struct sweep *sweep)
 			now = scenario_restore(&scenario) && tree_write(stage_path("cache/v1/account"), bytes, size)
 			          ? stage_examine(&scenario.after, EXAMINE_ALL)
 			          : "the state cannot be made";
-			now = now ? now : sweep_judge_eviction(&scenario);
+			now = now ? now : sweep_judge_eviction(&scenario, false);
 			if (now) {
 				wrong++;
 				stage_note("account, tear %d at block %zu: %s", tear, block, now);
