@@ -234,8 +234,9 @@ void host_do(const struct job *job, struct host_text *text)
 		         strchr(memory_header, '\n') ? names->header : memory_header);
 		text_of_program = odd_source;
 	}
-	add_line(text, "create", nvrtc->nvrtcCreateProgram(&program, text_of_program, names ? names->name : "program.cu", 1,
-	                                                   headers, &memory_header));
+	add_line(text, "create",
+	         nvrtc->nvrtcCreateProgram(&program, text_of_program, names ? names->name : "program.cu", 1, headers,
+	                                   &memory_header));
 	add_line(text, "name", nvrtc->nvrtcAddNameExpression(program, "k<1>"));
 	add_line(text, "compile", nvrtc->nvrtcCompileProgram(program, count, options));
 	add_product(text, program, "ptx", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX);
@@ -255,7 +256,8 @@ bool host_write_expected(const char *path)
 	for (int library = 0; good && library < LIBRARIES; library++) {
 		for (int world = 0; world < WORLDS; world++) {
 			for (int program = 0; program < PROGRAMS; program++) {
-				const struct job job = {(enum program)program, (enum world)world, (enum library)library};
+				const struct job job = {(enum program)program, (enum world)world,
+				                        (enum library)library};
 
 				text->size = 0;
 				host_do(&job, text);

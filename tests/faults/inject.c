@@ -38,8 +38,8 @@ static const int errors_of[][20] = {
     [WRITE] = {ENOSPC, EDQUOT, EIO, EFBIG, EINTR, EPERM, ESTALE, EAGAIN},
     [CLOSE] = {EIO, ENOSPC, EDQUOT, EINTR},
     [STAT] = {EIO, EACCES, ENOENT, ESTALE, ENOMEM, EOVERFLOW, ENOTDIR, ELOOP},
-    [NAME] = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ESTALE, EBUSY, ENOENT, ENOTEMPTY, EISDIR, EEXIST, EINTR, ENOMEM,
-              ENOSYS},
+    [NAME] = {EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EIO, ESTALE, EBUSY, ENOENT, ENOTEMPTY, EISDIR, EEXIST, EINTR,
+              ENOMEM, ENOSYS},
     [LOCK] = {ENOLCK, EAGAIN, EACCES, EINTR, EIO, EINVAL, EDEADLK, ENOSYS, ESTALE},
     [LIST] = {EIO, ESTALE, ENOENT},
     [OTHER] = {ENOMEM, EACCES, ENOENT, EIO, EPERM, ESRCH, EAGAIN, ENOSYS},
@@ -101,50 +101,51 @@ static size_t shortened(unsigned number, size_t size)
 }
 
 /* KIND, type, name, what it returns on failure, parameters, arguments */
-#define PLAIN_CALLS(X)                                                                                                   \
-	X(MEMORY, void *, malloc, NULL, (size_t size), (size))                                                           \
-	X(MEMORY, void *, calloc, NULL, (size_t count, size_t size), (count, size))                                      \
-	X(MEMORY, void *, realloc, NULL, (void *bytes, size_t size), (bytes, size))                                      \
-	X(MEMORY, void *, reallocarray, NULL, (void *bytes, size_t count, size_t size), (bytes, count, size))            \
-	X(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))                       \
-	X(MEMORY, char *, strdup, NULL, (const char *text), (text))                                                      \
-	X(MEMORY, char *, strndup, NULL, (const char *text, size_t size), (text, size))                                  \
-	X(OPEN, DIR *, fdopendir, NULL, (int file), (file))                                                              \
-	X(LIST, struct dirent *, readdir, NULL, (DIR * names), (names))                                                  \
-	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                                    \
-	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                           \
-	X(STAT, int, fstatat, -1, (int at, const char *path, struct stat *found, int flags), (at, path, found, flags))   \
-	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                                       \
-	X(STAT, int, access, -1, (const char *path, int mode), (path, mode))                                             \
-	X(STAT, int, faccessat, -1, (int at, const char *path, int mode, int flags), (at, path, mode, flags))            \
-	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to)) \
-	X(NAME, int, unlinkat, -1, (int at, const char *path, int flags), (at, path, flags))                             \
-	X(NAME, int, mkdir, -1, (const char *path, mode_t mode), (path, mode))                                           \
-	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                             \
-	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                           \
-	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                                  \
-	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),               \
-	  (at, path, times, flags))                                                                                      \
-	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                            \
-	X(NAME, int, fsync, -1, (int file), (file))                                                                      \
-	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                        \
-	X(OTHER, ssize_t, getrandom, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))               \
-	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                                    \
-	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                        \
-	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                                          \
-	X(OTHER, int, clock_gettime, -1, (clockid_t clock, struct timespec *now), (clock, now))                          \
-	X(OTHER, void *, mmap, MAP_FAILED, (void *at, size_t size, int prot, int flags, int file, off_t offset),         \
-	  (at, size, prot, flags, file, offset))                                                                         \
-	X(OTHER, int, mprotect, -1, (void *at, size_t size, int prot), (at, size, prot))                                 \
-	X(OTHER, int, munmap, -1, (void *at, size_t size), (at, size))                                                   \
-	X(LOADER, void *, dlopen, NULL, (const char *path, int mode), (path, mode))                                      \
-	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))                       \
+#define PLAIN_CALLS(X)                                                                                           \
+	X(MEMORY, void *, malloc, NULL, (size_t size), (size))                                                   \
+	X(MEMORY, void *, calloc, NULL, (size_t count, size_t size), (count, size))                              \
+	X(MEMORY, void *, realloc, NULL, (void *bytes, size_t size), (bytes, size))                              \
+	X(MEMORY, void *, reallocarray, NULL, (void *bytes, size_t count, size_t size), (bytes, count, size))    \
+	X(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))               \
+	X(MEMORY, char *, strdup, NULL, (const char *text), (text))                                              \
+	X(MEMORY, char *, strndup, NULL, (const char *text, size_t size), (text, size))                          \
+	X(OPEN, DIR *, fdopendir, NULL, (int file), (file))                                                      \
+	X(LIST, struct dirent *, readdir, NULL, (DIR * names), (names))                                          \
+	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                            \
+	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                   \
+	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                               \
+	X(STAT, int, access, -1, (const char *path, int mode), (path, mode))                                     \
+	X(STAT, int, faccessat, -1, (int at, const char *path, int mode, int flags), (at, path, mode, flags))    \
+	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to),                   \
+	  (from_at, from, to_at, to))                                                                            \
+	X(NAME, int, unlinkat, -1, (int at, const char *path, int flags), (at, path, flags))                     \
+	X(NAME, int, mkdir, -1, (const char *path, mode_t mode), (path, mode))                                   \
+	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                     \
+	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                   \
+	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                          \
+	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),       \
+	  (at, path, times, flags))                                                                              \
+	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                    \
+	X(NAME, int, fsync, -1, (int file), (file))                                                              \
+	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                \
+	X(OTHER, ssize_t, getrandom, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))       \
+	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                            \
+	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                \
+	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                    \
+	X(OTHER, int, clock_gettime, -1, (clockid_t clock, struct timespec * now), (clock, now))                 \
+	X(OTHER, void *, mmap, MAP_FAILED, (void *at, size_t size, int prot, int flags, int file, off_t offset), \
+	  (at, size, prot, flags, file, offset))                                                                 \
+	X(OTHER, int, mprotect, -1, (void *at, size_t size, int prot), (at, size, prot))                         \
+	X(OTHER, int, munmap, -1, (void *at, size_t size), (at, size))                                           \
+	X(LOADER, void *, dlopen, NULL, (const char *path, int mode), (path, mode))                              \
+	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))               \
 	X(LOADER, int, dlclose, -1, (void *handle), (handle))
 
-#define SPECIAL_CALLS(X)                                                                                      \
-	X(OPEN, open) X(OPEN, openat) X(OPEN, __openat_2) X(READ, read) X(READ, pread) X(WRITE, write)        \
-	X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek)                \
-	X(MEMORY, __register_atfork)
+#define SPECIAL_CALLS(X)                                                                                           \
+	X(OPEN, open)                                                                                              \
+	X(OPEN, openat) X(OPEN, __openat_2) X(READ, read) X(READ, pread) X(WRITE, write) X(WRITE, pwrite)          \
+	    X(CLOSE, close) X(CLOSE, closedir) X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat) \
+	        X(MEMORY, __register_atfork)
 
 enum call {
 #define ENUM_PLAIN(kind, type, name, ...) CALL_##name,
@@ -153,28 +154,28 @@ enum call {
 };
 
 /* A clock does not fail, so it only counts as a place to be killed at. */
-#define WRAP(kind, type, name, failed, parameters, arguments)                   \
-	static type wrap_##name parameters                                      \
-	{                                                                       \
-		unsigned number = begin(CALL_##name);                           \
-		type result;                                                    \
-                                                                                \
+#define WRAP(kind, type, name, failed, parameters, arguments)                          \
+	static type wrap_##name parameters                                             \
+	{                                                                              \
+		unsigned number = begin(CALL_##name);                                  \
+		type result;                                                           \
+                                                                                       \
 		if (CALL_##name != CALL_clock_gettime && fails(CALL_##name, number)) { \
-			return failed;                                          \
-		}                                                               \
-		result = name arguments;                                        \
-		end(number);                                                    \
-		return result;                                                  \
+			return failed;                                                 \
+		}                                                                      \
+		result = name arguments;                                               \
+		end(number);                                                           \
+		return result;                                                         \
 	}
 PLAIN_CALLS(WRAP)
 
-#define MODE(flags, mode)                                   \
-	mode_t mode = 0;                                    \
+#define MODE(flags, mode)                                       \
+	mode_t mode = 0;                                        \
 	if ((flags) & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) { \
-		va_list rest;                               \
-		va_start(rest, flags);                      \
-		mode = va_arg(rest, mode_t);                \
-		va_end(rest);                               \
+		va_list rest;                                   \
+		va_start(rest, flags);                          \
+		mode = va_arg(rest, mode_t);                    \
+		va_end(rest);                                   \
 	}
 
 static int wrap_open(const char *path, int flags, ...)
@@ -206,15 +207,15 @@ static int wrap___openat_2(int at, const char *path, int flags)
 	return file;
 }
 
-#define WRAP_MOVE(name, type, more, arguments)                                           \
-	static ssize_t wrap_##name(int file, type bytes, size_t size more)               \
-	{                                                                                \
-		unsigned number = begin(CALL_##name);                                    \
-		size_t some = shortened(number, size);                                   \
+#define WRAP_MOVE(name, type, more, arguments)                                               \
+	static ssize_t wrap_##name(int file, type bytes, size_t size more)                   \
+	{                                                                                    \
+		unsigned number = begin(CALL_##name);                                        \
+		size_t some = shortened(number, size);                                       \
 		ssize_t moved = fails(CALL_##name, number) ? -1 : some ? name arguments : 0; \
-                                                                                         \
-		end(number);                                                             \
-		return moved;                                                            \
+                                                                                             \
+		end(number);                                                                 \
+		return moved;                                                                \
 	}
 #define COMMA ,
 WRAP_MOVE(read, void *, , (file, bytes, some))
@@ -250,6 +251,18 @@ static int wrap_fcntl(int file, int command, void *argument)
 	return result;
 }
 
+/* A header that is said to be absent is absent: that is an answer, and no fault. Files of the cache vanish at any time.
+ */
+static int wrap_fstatat(int at, const char *path, struct stat *found, int flags)
+{
+	bool answer = (plan.error == ENOENT || plan.error == ENOTDIR) && strstr(path, ".h");
+	unsigned number = begin(CALL_fstatat);
+	int result = !answer && fails(CALL_fstatat, number) ? -1 : fstatat(at, path, found, flags);
+
+	end(number);
+	return result;
+}
+
 /* The position of an open file can always be asked for. */
 static off_t wrap_lseek(int file, off_t offset, int whence)
 {
@@ -275,7 +288,8 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 static int wrap___register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
 {
 	unsigned number = begin(CALL___register_atfork);
-	int result = fails(CALL___register_atfork, number) ? plan.error : __register_atfork(prepare, parent, child, object);
+	int result =
+	    fails(CALL___register_atfork, number) ? plan.error : __register_atfork(prepare, parent, child, object);
 
 	end(number);
 	return result;
@@ -292,17 +306,77 @@ static const struct {
 
 /* What cannot fail, or works on memory and this process alone. */
 static const char *const harmless[] = {
-    "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__ctype_b_loc", "__cxa_finalize", "__environ",
-    "__errno_location", "__explicit_bzero_chk", "__gmon_start__", "__memcpy_chk", "__pthread_register_cancel",
-    "__pthread_unregister_cancel", "__pthread_unwind_next", "__sigsetjmp", "__snprintf_chk", "__stack_chk_fail",
-    "__strcpy_chk", "__vsnprintf_chk", "dirfd", "dl_iterate_phdr", "dlerror", "environ", "explicit_bzero", "fileno",
-    "free", "getauxval", "getegid", "getenv", "geteuid", "getpid", "memchr", "memcmp", "memcpy", "memmem", "memmove",
-    "memset", "pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init", "pthread_cond_timedwait",
-    "pthread_condattr_destroy", "pthread_condattr_init", "pthread_condattr_setclock", "pthread_mutex_destroy",
-    "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "pthread_setcancelstate",
-    "qsort", "qsort_r", "sched_yield", "secure_getenv", "snprintf", "stpcpy", "strcasecmp", "strchr", "strcmp", "strcpy",
-    "strcspn", "strlen", "strncat", "strncmp", "strnlen", "strrchr", "strspn", "strstr", "strtol", "syscall", "sysconf",
-    "vsnprintf", "__isoc23_strtol",
+    "_ITM_deregisterTMCloneTable",
+    "_ITM_registerTMCloneTable",
+    "__ctype_b_loc",
+    "__cxa_finalize",
+    "__environ",
+    "__errno_location",
+    "__explicit_bzero_chk",
+    "__gmon_start__",
+    "__memcpy_chk",
+    "__pthread_register_cancel",
+    "__pthread_unregister_cancel",
+    "__pthread_unwind_next",
+    "__sigsetjmp",
+    "__snprintf_chk",
+    "__stack_chk_fail",
+    "__strcpy_chk",
+    "__vsnprintf_chk",
+    "dirfd",
+    "dl_iterate_phdr",
+    "dlerror",
+    "environ",
+    "explicit_bzero",
+    "fileno",
+    "free",
+    "getauxval",
+    "getegid",
+    "getenv",
+    "geteuid",
+    "getpid",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmem",
+    "memmove",
+    "memset",
+    "pthread_cond_broadcast",
+    "pthread_cond_destroy",
+    "pthread_cond_init",
+    "pthread_cond_timedwait",
+    "pthread_condattr_destroy",
+    "pthread_condattr_init",
+    "pthread_condattr_setclock",
+    "pthread_mutex_destroy",
+    "pthread_mutex_init",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_once",
+    "pthread_setcancelstate",
+    "qsort",
+    "qsort_r",
+    "sched_yield",
+    "secure_getenv",
+    "snprintf",
+    "stpcpy",
+    "strcasecmp",
+    "strchr",
+    "strcmp",
+    "strcpy",
+    "strcspn",
+    "strlen",
+    "strncat",
+    "strncmp",
+    "strnlen",
+    "strrchr",
+    "strspn",
+    "strstr",
+    "strtol",
+    "syscall",
+    "sysconf",
+    "vsnprintf",
+    "__isoc23_strtol",
 };
 
 struct search {
@@ -361,13 +435,26 @@ const char *inject_install(void)
 	}
 	for (const ElfW(Dyn) *entry = search.library->l_ld; entry->d_tag != DT_NULL; entry++) {
 		switch (entry->d_tag) {
-		case DT_SYMTAB: symbols = (const void *)entry->d_un.d_ptr; break;
-		case DT_STRTAB: strings = (const void *)entry->d_un.d_ptr; break;
-		case DT_RELA: relocations = (const void *)entry->d_un.d_ptr; break;
-		case DT_RELASZ: relocations_size = entry->d_un.d_val; break;
-		case DT_JMPREL: jumps = (const void *)entry->d_un.d_ptr; break;
-		case DT_PLTRELSZ: jumps_size = entry->d_un.d_val; break;
-		default: break;
+		case DT_SYMTAB:
+			symbols = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_STRTAB:
+			strings = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_RELA:
+			relocations = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_RELASZ:
+			relocations_size = entry->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			jumps = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_PLTRELSZ:
+			jumps_size = entry->d_un.d_val;
+			break;
+		default:
+			break;
 		}
 	}
 	redirect_all(&search, relocations, relocations_size, symbols, strings);

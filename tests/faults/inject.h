@@ -3,8 +3,8 @@
  * inject: makes the n-th call that the library makes of libc go wrong
  *
  * Purpose: the program that includes this runs with libnvrtccache.so preloaded. inject_install() redirects that
- * library's own import slots (all of its calls go through them: it is bound at load) to wrappers that count the call, do
- * it, and fail it or end the process when its number comes. Calls of the program, of libc and of NVRTC are neither
+ * library's own import slots (all of its calls go through them: it is bound at load) to wrappers that count the call,
+ * do it, and fail it or end the process when its number comes. Calls of the program, of libc and of NVRTC are neither
  * counted nor touched; so are those which the library makes for NVRTC while it watches it, as they take NVRTC's slots.
  *
  * Calling sequence: inject_install() once; in a forked child inject_begin(); the child's end ends it.

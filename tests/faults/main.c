@@ -5,7 +5,8 @@
  *     faults expect BASE FAKES                  without the library: writes down what NVRTC gives
  *     LD_PRELOAD=libnvrtccache.so faults WHAT BASE FAKES [STRIDE [PART PARTS [SCENARIO]]]
  *
- * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: one of those below.
+ * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: sweep, memory, crowd, traced (sweep.h),
+ * torn, places or names (states.h).
  */
 #include "tests/faults/inject.h"
 #include "tests/faults/stage.h"
@@ -21,13 +22,8 @@ static const struct {
 	const char *name;
 	void (*body)(const struct sweep *sweep);
 } parts[] = {
-    {"sweep", sweep_faults},
-    {"memory", sweep_memory},
-    {"crowd", sweep_crowd},
-    {"traced", sweep_traced},
-    {"torn", torn_files},
-    {"places", odd_places},
-    {"names", odd_names},
+    {"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd}, {"traced", sweep_traced},
+    {"torn", torn_files},    {"places", odd_places},   {"names", odd_names},
 };
 
 int main(int count, char **arguments)

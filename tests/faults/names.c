@@ -149,15 +149,18 @@ static void try_programs(void)
 		const struct process one = {.jobs = &jobs[i * 3], .count = 3};
 
 		stage_clear_counts();
-		wrong = tree_remove(stage_path("cache")) ? stage_examine(&one, i == HOST_ODDS - 1 ? EXAMINE_FILES : EXAMINE_ALL)
-		                                         : "the directory cannot be removed";
+		wrong = tree_remove(stage_path("cache"))
+		            ? stage_examine(&one, i == HOST_ODDS - 1 ? EXAMINE_FILES : EXAMINE_ALL)
+		            : "the directory cannot be removed";
 		if (wrong) {
 			stage_note("odd names %d: %s", i, wrong);
 			wrong_count++;
 		}
 	}
-	stage_result(wrong_count == 0, "names of programs and headers with newlines, \"..\", bytes that are no UTF-8: %d kinds, "
-	             "each right, then a hit", HOST_ODDS);
+	stage_result(wrong_count == 0,
+	             "names of programs and headers with newlines, \"..\", bytes that are no UTF-8: %d kinds, "
+	             "each right, then a hit",
+	             HOST_ODDS);
 	wrong = tree_remove(stage_path("cache")) ? stage_judge(stage_run(&all, seen), &all, seen) : "not removed";
 	if (wrong) {
 		stage_note("all odd names: %s", wrong);

@@ -39,9 +39,24 @@ enum kind {
 };
 
 static const char *const kind_name[KINDS] = {
-    "nothing",  "a FIFO",     "a link to a FIFO", "a link to a device", "a link to a file",  "a link to a directory",
-    "a link to nothing", "a hard link to a file", "a socket",   "a device",         "an empty directory", "a full directory",
-    "an empty file", "garbage", "a huge file with a hole", "writable by all", "another user's", "without any permission",
+    "nothing",
+    "a FIFO",
+    "a link to a FIFO",
+    "a link to a device",
+    "a link to a file",
+    "a link to a directory",
+    "a link to nothing",
+    "a hard link to a file",
+    "a socket",
+    "a device",
+    "an empty directory",
+    "a full directory",
+    "an empty file",
+    "garbage",
+    "a huge file with a hole",
+    "writable by all",
+    "another user's",
+    "without any permission",
 };
 
 static const struct job jobs[] = {{PROGRAM_PLAIN, WORLD_A, LIBRARY_13}, {PROGRAM_PLAIN, WORLD_B, LIBRARY_13}};
@@ -90,11 +105,9 @@ static bool begin(void)
 /* What lies outside, and must stay as it is. */
 static bool put_outside(void)
 {
-	char *directory = stage_path("outside") ? (char *)(uintptr_t)stage_path("outside") : NULL;
-
-	return tree_remove(directory) && mkdir(directory, 0700) == 0 &&
-	       tree_write(stage_path("outside/victim"), "victim", 6) && tree_age(stage_path("outside/victim"), 100000) &&
-	       mkfifo(stage_path("outside/fifo"), 0600) == 0;
+	return tree_remove(stage_path("outside")) && mkdir(stage_path("outside"), 0700) == 0 &&
+	       tree_write(stage_path("outside/victim"), "victim", 6) &&
+	       tree_age(stage_path("outside/victim"), 100000) && mkfifo(stage_path("outside/fifo"), 0600) == 0;
 }
 
 static bool outside_is_same(const struct stat *before)
@@ -103,8 +116,8 @@ static bool outside_is_same(const struct stat *before)
 	char *bytes = NULL;
 	size_t size = 0;
 	bool same = lstat(stage_path("outside/victim"), &now) == 0 && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
-	            now.st_mode == before->st_mode && tree_read(stage_path("outside/victim"), &bytes, &size) && size == 6 &&
-	            memcmp(bytes, "victim", 6) == 0;
+	            now.st_mode == before->st_mode && tree_read(stage_path("outside/victim"), &bytes, &size) &&
+	            size == 6 && memcmp(bytes, "victim", 6) == 0;
 
 	free(bytes);
 	return same;
@@ -114,8 +127,8 @@ static bool make_socket(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
 	int holder = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool good = chdir(stage_path("outside")) == 0 && bind(holder, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-	            rename("s", path) == 0;
+	bool good = chdir(stage_path("outside")) == 0 &&
+	            bind(holder, (struct sockaddr *)&address, sizeof(address)) == 0 && rename("s", path) == 0;
 
 	if (holder >= 0) {
 		close(holder);
@@ -138,26 +151,45 @@ static bool put(enum kind kind, const char *path)
 		return false;
 	}
 	switch (kind) {
-	case NOTHING: return true;
-	case FIFO: return mkfifo(path, 0600) == 0;
-	case LINK_TO_FIFO: return symlink(stage_path("outside/fifo"), path) == 0;
-	case LINK_TO_DEVICE: return symlink("/dev/zero", path) == 0;
-	case LINK_TO_FILE: return symlink(stage_path("outside/victim"), path) == 0;
-	case LINK_TO_DIRECTORY: return symlink(stage_path("outside"), path) == 0;
-	case LINK_TO_NOTHING: return symlink(stage_path("outside/none"), path) == 0;
-	case HARD_LINK_TO_FILE: return tree_write(stage_path("outside/other"), "other", 5) &&
+	case NOTHING:
+		return true;
+	case FIFO:
+		return mkfifo(path, 0600) == 0;
+	case LINK_TO_FIFO:
+		return symlink(stage_path("outside/fifo"), path) == 0;
+	case LINK_TO_DEVICE:
+		return symlink("/dev/zero", path) == 0;
+	case LINK_TO_FILE:
+		return symlink(stage_path("outside/victim"), path) == 0;
+	case LINK_TO_DIRECTORY:
+		return symlink(stage_path("outside"), path) == 0;
+	case LINK_TO_NOTHING:
+		return symlink(stage_path("outside/none"), path) == 0;
+	case HARD_LINK_TO_FILE:
+		return tree_write(stage_path("outside/other"), "other", 5) &&
 		       link(stage_path("outside/other"), path) == 0;
-	case SOCKET: return make_socket(path);
-	case DEVICE: return mknod(path, S_IFCHR | 0600, makedev(1, 5)) == 0;
-	case EMPTY_DIRECTORY: return mkdir(path, 0700) == 0;
-	case FULL_DIRECTORY: return make_full_directory(path);
-	case EMPTY_FILE: return tree_write(path, "", 0);
-	case GARBAGE: return tree_write(path, "garbage of some length, but not of much", 39);
-	case HUGE_FILE: return tree_write(path, "", 0) && truncate(path, (off_t)1 << 40) == 0;
-	case WRITABLE_BY_ALL: return chmod(path, 0777) == 0;
-	case ANOTHER_USERS: return lchown(path, 12345, 12345) == 0;
-	case CLOSED: return chmod(path, 0) == 0;
-	case KINDS: break;
+	case SOCKET:
+		return make_socket(path);
+	case DEVICE:
+		return mknod(path, S_IFCHR | 0600, makedev(1, 5)) == 0;
+	case EMPTY_DIRECTORY:
+		return mkdir(path, 0700) == 0;
+	case FULL_DIRECTORY:
+		return make_full_directory(path);
+	case EMPTY_FILE:
+		return tree_write(path, "", 0);
+	case GARBAGE:
+		return tree_write(path, "garbage of some length, but not of much", 39);
+	case HUGE_FILE:
+		return tree_write(path, "", 0) && truncate(path, (off_t)1 << 40) == 0;
+	case WRITABLE_BY_ALL:
+		return chmod(path, 0777) == 0;
+	case ANOTHER_USERS:
+		return lchown(path, 12345, 12345) == 0;
+	case CLOSED:
+		return chmod(path, 0) == 0;
+	case KINDS:
+		break;
 	}
 	return false;
 }
@@ -201,7 +233,8 @@ static void try_kind(enum kind kind)
 	if (tried == 0 && wrong_count == 0) {
 		stage_result(true, "%s in each place of ours # SKIP it cannot be made here", kind_name[kind]);
 	} else {
-		stage_result(wrong_count == 0, "%s in each place of ours: %u places, %u wrong", kind_name[kind], tried, wrong_count);
+		stage_result(wrong_count == 0, "%s in each place of ours: %u places, %u wrong", kind_name[kind], tried,
+		             wrong_count);
 	}
 }
 

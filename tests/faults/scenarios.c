@@ -15,8 +15,14 @@
 #define FILLERS     24
 #define HOUR        3600
 
-#define JOB(program, world, library) {PROGRAM_##program, WORLD_##world, LIBRARY_##library}
-#define HOST(list, variables) {.environment = (variables), .jobs = (list), .count = COUNT(list)}
+#define JOB(program, world, library)                                \
+	{                                                           \
+		PROGRAM_##program, WORLD_##world, LIBRARY_##library \
+	}
+#define HOST(list, variables)                                                    \
+	{                                                                        \
+		.environment = (variables), .jobs = (list), .count = COUNT(list) \
+	}
 
 static const struct job plain[] = {JOB(PLAIN, A, 13)};
 static const struct job plain_twice[] = {JOB(PLAIN, A, 13), JOB(PLAIN, A, 13)};
@@ -257,8 +263,8 @@ bool scenario_begin(const struct scenario *scenario, struct scenario *ret_scenar
 	if (!scenario->prepare) {
 		return true;
 	}
-	return scenario->prepare() && (access(stage_path("cache"), F_OK) != 0 ||
-	                               rename(stage_path("cache"), stage_path("template")) == 0);
+	return scenario->prepare() &&
+	       (access(stage_path("cache"), F_OK) != 0 || rename(stage_path("cache"), stage_path("template")) == 0);
 }
 
 bool scenario_restore(const struct scenario *scenario)

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATHS    8
-#define SEEN_MAX 4
+#define PATHS       8
+#define SEEN_MAX    4
 #define JOBS_BEFORE 32 /* at most, when a directory is made */
 
 static char base_path[PATH_MAX / 4];

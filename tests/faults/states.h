@@ -2,8 +2,8 @@
 /*
  * states: directories as nobody left them on purpose, and names as nobody should give them
  *
- *   torn_files()   what a power cut leaves: files that are empty, cut, zeroed or old in part, at every block of 512 bytes
- *   odd_places()   FIFOs, links, devices, sockets, directories, huge and foreign files in every place of ours
+ *   torn_files()   what a power cut leaves: files that are empty, cut, zeroed or old in part, at every block of 512
+ * bytes odd_places()   FIFOs, links, devices, sockets, directories, huge and foreign files in every place of ours
  *   odd_names()    newlines, "..", bytes that are no UTF-8 in programs' and directories' names; settings of that kind
  */
 #ifndef FAULTS_STATES_H

@@ -32,9 +32,9 @@ static const char *const words[] = {"nothing", "error", "short", "killed before"
 static void tell(struct tally *tally, const struct inject_plan *plan, const char *call, const char *wrong)
 {
 	if (tally->wrong++ < FAILURES_SHOWN) {
-		stage_note("%s: call %u (%s), %s%s %s %ld: %s", tally->scenario->name, plan->at, call, words[plan->action],
-		           plan->on ? " from here on" : "", plan->error ? strerrorname_np(plan->error) : "",
-		           (long)plan->length, wrong);
+		stage_note("%s: call %u (%s), %s%s %s %ld: %s", tally->scenario->name, plan->at, call,
+		           words[plan->action], plan->on ? " from here on" : "",
+		           plan->error ? strerrorname_np(plan->error) : "", (long)plan->length, wrong);
 	}
 }
 
@@ -83,7 +83,8 @@ static int run_host(const struct scenario *scenario, const struct process *host,
 	return status;
 }
 
-/* What the account missed is found by the stores that follow: the directory is below its cap, and not emptied either. */
+/* What the account missed is found by the stores that follow: the directory is below its cap, and not emptied either.
+ */
 const char *sweep_judge_eviction(const struct scenario *scenario, bool soon)
 {
 	struct job jobs[STORES_AFTER];
@@ -142,7 +143,8 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_ALL);
 	if (!wrong && scenario->evicts) {
 		/* what could not be listed is looked at again by the next store */
-		wrong = sweep_judge_eviction(scenario, strcmp(inject_name(call), "readdir") == 0 && !plan->on && !kills);
+		wrong =
+		    sweep_judge_eviction(scenario, strcmp(inject_name(call), "readdir") == 0 && !plan->on && !kills);
 	}
 	if (wrong) {
 		tell(tally, plan, inject_name(call), wrong);
@@ -203,7 +205,8 @@ static void offer_all(struct tally *tally, unsigned at, unsigned call)
 		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = *error});
 		/* interrupted for ever would be a hang, and no fault */
 		if (*error != EINTR) {
-			offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = *error, .on = true});
+			offer(tally, call,
+			      (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = *error, .on = true});
 		}
 	}
 	if (inject_moves_bytes(call)) {
@@ -216,8 +219,8 @@ static void offer_all(struct tally *tally, unsigned at, unsigned call)
 
 static void offer_memory(struct tally *tally, unsigned at, unsigned call)
 {
-	if (inject_admits(call, ENOMEM) && strstr("malloc calloc realloc reallocarray aligned_alloc strdup strndup getcwd",
-	                                          inject_name(call))) {
+	if (inject_admits(call, ENOMEM) &&
+	    strstr("malloc calloc realloc reallocarray aligned_alloc strdup strndup getcwd", inject_name(call))) {
 		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM});
 		offer(tally, call, (struct inject_plan){.action = INJECT_ERROR, .at = at, .error = ENOMEM, .on = true});
 	}
@@ -279,8 +282,8 @@ static void sweep_with(const struct sweep *sweep, const char *what, offer_faults
 		injected += tally.injected;
 		wrong_results += tally.wrong;
 		stage_result(!wrong && tally.wrong == 0 && (tally.injected > 0 || sweep->stride > 1),
-		             "%s, %s: %u calls, %lu of %lu faults tried (%lu injected), %u wrong", scenarios[i].name, what,
-		             count, tally.injected + tally.missed, tally.offered, tally.injected, tally.wrong);
+		             "%s, %s: %u calls, %lu of %lu faults tried (%lu injected), %u wrong", scenarios[i].name,
+		             what, count, tally.injected + tally.missed, tally.offered, tally.injected, tally.wrong);
 	}
 	stage_note("total: scenarios %lu calls %lu injected %lu wrong %lu", scenarios_done, calls_done, injected,
 	           wrong_results);

@@ -2,11 +2,11 @@
 /*
  * sweep: every call of every scenario x everything that can go wrong in it
  *
- * sweep_faults() runs every `stride`-th of all faults (1: all); a TAP line per scenario says how many. The first call of
- * a scenario fails in the same ways as the last; with a stride the faults are taken evenly over all calls.
- * sweep_memory(): no memory, at each allocation alone and at all from there on. sweep_crowd(): killed at each call while
- * two others do the same work.
- * sweep_traced() kills the host at system calls, seen by ptrace, which knows nothing of the injector.
+ * sweep_faults() runs every `stride`-th of all faults (1: all); a TAP line per scenario says how many. The first call
+ * of a scenario fails in the same ways as the last; with a stride the faults are taken evenly over all calls.
+ * sweep_memory(): no memory, at each allocation alone and at all from there on. sweep_crowd(): killed at each call
+ * while two others do the same work. sweep_traced() kills the host at system calls, seen by ptrace, which knows nothing
+ * of the injector.
  */
 #ifndef FAULTS_SWEEP_H
 #define FAULTS_SWEEP_H

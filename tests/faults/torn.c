@@ -178,8 +178,8 @@ static void tear_file(const struct sweep *sweep, const struct file *file, bool t
 		}
 	}
 	stage_result(wrong == 0 && states > 0, "a power cut leaves a part of %s%s: %u states, %u wrong",
-	             strlen(name) == 68 ? "a result" : name + (temporary ? 6 : 0), temporary ? " and no result" : "", states,
-	             wrong);
+	             strlen(name) == 68 ? "a result" : name + (temporary ? 6 : 0), temporary ? " and no result" : "",
+	             states, wrong);
 }
 
 /* All of it, none of it, one block of it, zeros, or what was there before. */
@@ -227,8 +227,10 @@ static void tear_together(void)
 			}
 		}
 	}
-	stage_result(wrong == 0 && states > 0, "a power cut leaves two files as they were, empty, zeroed or not there: %u "
-	             "states, %u wrong", states, wrong);
+	stage_result(wrong == 0 && states > 0,
+	             "a power cut leaves two files as they were, empty, zeroed or not there: %u "
+	             "states, %u wrong",
+	             states, wrong);
 }
 
 static void lose_directories(void)
@@ -265,7 +267,8 @@ static void tear_account(const struct sweep *sweep)
 	struct file account = {.bytes = NULL};
 
 	for (size_t i = 0; i < scenario_count; i++) {
-		if (strcmp(scenarios[i].name, "store that must evict") == 0 && !scenario_begin(&scenarios[i], &scenario)) {
+		if (strcmp(scenarios[i].name, "store that must evict") == 0 &&
+		    !scenario_begin(&scenarios[i], &scenario)) {
 			scenario.prepare = NULL;
 		}
 	}
@@ -275,7 +278,8 @@ static void tear_account(const struct sweep *sweep)
 	for (int tear = 0; account.bytes && tear < TEARS; tear++) {
 		for (size_t block = 0; block < (tear == EMPTY ? 1 : account.size / BLOCK); block++) {
 			size_t size;
-			char *bytes = (block + (size_t)tear) % sweep->stride ? NULL : torn(&account, tear, block, &size);
+			char *bytes =
+			    (block + (size_t)tear) % sweep->stride ? NULL : torn(&account, tear, block, &size);
 			const char *now;
 
 			if (!bytes) {
@@ -293,8 +297,10 @@ static void tear_account(const struct sweep *sweep)
 			free(bytes);
 		}
 	}
-	stage_result(wrong == 0 && states > 0, "a power cut leaves a part of the account of a full directory: %u states, %u "
-	             "wrong", states, wrong);
+	stage_result(wrong == 0 && states > 0,
+	             "a power cut leaves a part of the account of a full directory: %u states, %u "
+	             "wrong",
+	             states, wrong);
 	free(account.bytes);
 }
 

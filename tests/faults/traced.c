@@ -13,8 +13,8 @@
 
 #define SYSTEM_CALL_STOP (SIGTRAP | 0x80)
 
-/* Kills at stop number `at` (each call has two: before and after); 0: never. Returns how many there were; -1: tracing is
- * not allowed here. */
+/* Kills at stop number `at` (each call has two: before and after); 0: never. Returns how many there were; -1: tracing
+ * is not allowed here. */
 static long run_traced(const struct process *host, struct seen *seen, long at, int *ret_status)
 {
 	int child = stage_start(host, seen);
@@ -25,7 +25,8 @@ static long run_traced(const struct process *host, struct seen *seen, long at, i
 		return -1;
 	}
 	(void)ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
-	while (ptrace(PTRACE_SYSCALL, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+	while (ptrace(PTRACE_SYSCALL, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+	       WIFSTOPPED(status)) {
 		if (WSTOPSIG(status) == SYSTEM_CALL_STOP && ++stops == at) {
 			(void)kill(child, SIGKILL);
 			(void)waitpid(child, &status, 0);
@@ -67,7 +68,8 @@ void sweep_traced(const struct sweep *sweep)
 			wrong = stops < 0 ? NULL : stage_judge(status, &host, stage_seen(0));
 		}
 		if (stops < 0) {
-			stage_result(true, "%s, killed at every system call # SKIP tracing is not allowed here", scenario.name);
+			stage_result(true, "%s, killed at every system call # SKIP tracing is not allowed here",
+			             scenario.name);
 			continue;
 		}
 		/* odd steps: stops before a call and behind one */
