@@ -3,11 +3,11 @@
 # Faults under the library, at every call that it makes: errors, short reads and writes, no memory, SIGKILL; torn files;
 # strange things in the places of its files; strange names. What hosts see must stay what NVRTC gives (tests/faults).
 #
-# FAULTS_STRIDE=N tries every N-th fault, evenly over all calls (default: 19); `make faults` tries all of them.
+# FAULTS_STRIDE=N tries every N-th fault, evenly over all calls (default: 29); `make faults` tries all of them.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 FAULTS=$BUILD/tests/faults/faults
-stride=${FAULTS_STRIDE:-19}
+stride=${FAULTS_STRIDE:-29}
 some=$((stride > 2 ? 2 : stride))
 # freed memory is overwritten, so that its use shows
 export MALLOC_PERTURB_=165
