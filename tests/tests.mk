@@ -9,6 +9,7 @@ TEST_TARGETS :=
 -include tests/apps/apps.mk
 -include tests/hosts/hosts.mk
 -include tests/faults/faults.mk
+-include tests/soak/soak.mk
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
@@ -28,7 +29,7 @@ $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
 
 # What takes minutes; not a part of check.
-SOAK_SRC := $(wildcard tests/soak/*.c)
+SOAK_SRC := $(wildcard tests/soak/soak_*.c)
 OBJECTS  += $(call object,$(SOAK_SRC))
 
 $(BUILD)/soak-tests: $(call object,$(SOAK_SRC)) $(BUILD)/core.a

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""soak: many processes on one small cache, killed and edited under, every answer of theirs checked
+
+usage: soak.py BUILD [--seconds N] [--processes N] [--seed N] [--keys N] [--cap BYTES] [--pause-us N]
+                     [--node CACHE,TREE]... [--kinds WORD,...] [--users UID,...] [--environment NAME=VALUE]...
+                     [--no-commands] [--no-kills]
+
+Each worker (worker.c) compiles at random and compares what the cache gives with what the compiler gives. Meanwhile
+this program kills workers at random moments, edits headers (in place, by renaming, with the old time set again), and
+runs `nvrtccache stats`, `prune` and `clear`. At the end the workers are stopped and the directory is counted.
+
+A node is a place where the same cache and the same headers are seen; the first is where this program looks. Kinds of
+workers, in turn: plain, disk (no memory front), verify, fsync, limited (RLIMIT_FSIZE), readonly, recache, shared.
+
+Prints "name value" lines; exits with 1 where any of these fails: no wrong answer, no worker died by itself, the cap
+held within 5 %, the account agrees with a count of the files within 5 % (and exactly after a prune), no temporary left
+once it is old enough.
+"""
+import argparse
+import json
+import mmap
+import os
+import random
+import re
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SLOTS, COUNTS = 256, 8
+HEADERS = 8
+ENTRY = re.compile(r"[0-9a-f]{62}$")
+KINDS = {
+    "plain": {},
+    "disk": {"NVRTCCACHE_MEM_SIZE": "0"},
+    "verify": {"NVRTCCACHE_VERIFY": "1", "NVRTCCACHE_MEM_SIZE": "0"},
+    "fsync": {"NVRTCCACHE_FSYNC": "1"},
+    "limited": {"SOAK_FSIZE": "1500", "NVRTCCACHE_MEM_SIZE": "0"},
+    "readonly": {"NVRTCCACHE_READONLY": "1", "NVRTCCACHE_MEM_SIZE": "0"},
+    "recache": {"NVRTCCACHE_RECACHE": "1"},
+    "shared": {"NVRTCCACHE_SHARED": "1", "NVRTCCACHE_MEM_SIZE": "0"},
+}
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--processes", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keys", type=int, default=3000)
+    parser.add_argument("--cap", type=int, default=1 << 20)
+    parser.add_argument("--pause-us", type=int, default=2000)
+    parser.add_argument("--node", action="append", default=[])
+    parser.add_argument("--kinds", default="plain,disk,verify,disk,limited,readonly,fsync,disk")
+    parser.add_argument("--users", default="")
+    parser.add_argument("--environment", action="append", default=[])
+    parser.add_argument("--no-commands", action="store_true")
+    parser.add_argument("--no-kills", action="store_true")
+    return parser.parse_args()
+
+
+class Soak:
+    def __init__(self, options, work):
+        self.options = options
+        self.work = work
+        self.random = random.Random(options.seed)
+        self.build = os.path.abspath(options.build)
+        self.nodes = [node.split(",") for node in options.node]
+        if not self.nodes:
+            self.nodes = [[os.path.join(work, "cache"), os.path.join(work, "tree", "h")]]
+        self.users = [int(user) for user in options.users.split(",") if user]
+        self.version = 0
+        self.counts = dict.fromkeys(("kills", "edits", "commands", "deaths", "command_failures"), 0)
+        self.workers = [None] * options.processes
+        self.running = []
+        self.complaints = []
+        tree = self.nodes[0][1]
+        os.makedirs(tree, exist_ok=True)
+        for number in range(HEADERS):
+            self.write_header(number)
+        self.board_path = os.path.join(work, "board")
+        with open(self.board_path, "wb") as board:
+            board.truncate(64 + SLOTS * COUNTS * 8)
+        with open(self.board_path, "r+b") as board:
+            self.board = mmap.mmap(board.fileno(), 0)
+        os.chmod(self.board_path, 0o666)
+
+    def environment(self, slot):
+        kinds = self.options.kinds.split(",")
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("NVRTCCACHE_") and k != "LD_PRELOAD"}
+        environment["NVRTCCACHE_MAX_SIZE"] = str(self.options.cap)
+        environment["NVRTCCACHE_DIR"] = self.nodes[slot % len(self.nodes)][0]
+        environment["SOAK_PAUSE_US"] = str(self.options.pause_us)
+        environment.update(KINDS[kinds[slot // len(self.nodes) % len(kinds)]])
+        for pair in self.options.environment:
+            name, value = pair.split("=", 1)
+            environment[name] = value
+        before = environment.get("LD_PRELOAD", "")
+        environment["LD_PRELOAD"] = os.path.join(self.build, "libnvrtccache.so") + (":" + before if before else "")
+        return environment
+
+    def start(self, slot):
+        user = self.users[slot % len(self.users)] if self.users else None
+        tree = self.nodes[slot % len(self.nodes)][1]
+        self.workers[slot] = subprocess.Popen(
+            [os.path.join(self.build, "tests/soak/worker"), os.path.join(self.build, "tests/fake/13/libnvrtc.so.13"),
+             tree, self.board_path, str(slot), str(self.options.keys), "0"],
+            env=self.environment(slot), stdout=subprocess.DEVNULL, cwd=self.work, user=user)
+
+    def write_header(self, number):
+        """A new content of the old size; headers are never the same twice."""
+        path = os.path.join(self.nodes[0][1], f"h{number}.h")
+        self.version += 1
+        text = f"// version {self.version:012d}\n"
+        way = self.random.randrange(3)
+        if way == 0 or not os.path.exists(path):
+            with open(path, "w") as header:
+                header.write(text)
+            os.chmod(path, 0o644)
+            return
+        before = os.stat(path)
+        with open(path + ".new", "w") as header:
+            header.write(text)
+        os.chmod(path + ".new", 0o644)
+        if way == 2:
+            os.utime(path + ".new", ns=(before.st_atime_ns, before.st_mtime_ns))
+        os.rename(path + ".new", path)
+
+    def command(self, *words):
+        environment = self.environment(0)
+        del environment["LD_PRELOAD"]
+        environment.pop("NVRTCCACHE_READONLY", None)
+        self.counts["commands"] += 1
+        return subprocess.Popen([os.path.join(self.build, "nvrtccache"), *words], env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def reap_commands(self, wait=False):
+        for process in self.running[:]:
+            if wait or process.poll() is not None:
+                _, error = process.communicate()
+                self.running.remove(process)
+                # the lock of the account may be kept for long by others, and prune says so
+                if process.returncode != 0 and "Resource temporarily unavailable" not in error:
+                    self.counts["command_failures"] += 1
+                    self.complaints.append(f"{process.args[1:]}: {process.returncode} {error.strip()}")
+
+    def watch_workers(self):
+        for slot, worker in enumerate(self.workers):
+            if worker.poll() is not None:
+                self.counts["deaths"] += 1
+                self.complaints.append(f"a worker ended by itself: {worker.returncode}")
+                self.start(slot)
+
+    def act(self):
+        choice = self.random.randrange(100)
+        if choice < 45:
+            if not self.options.no_kills:
+                slot = self.random.randrange(len(self.workers))
+                if self.workers[slot].poll() is None:
+                    self.workers[slot].kill()
+                    self.workers[slot].wait()
+                    self.counts["kills"] += 1
+                    self.start(slot)
+        elif choice < 85:
+            self.write_header(self.random.randrange(HEADERS))
+            self.counts["edits"] += 1
+        elif not self.options.no_commands and len(self.running) < 2:
+            words = self.random.choice([("stats", "--json")] * 6 + [("prune",)] * 4 +
+                                       [("prune", "--max-size", str(self.options.cap // 2)), ("clear",)])
+            self.running.append(self.command(*words))
+
+    def run(self):
+        for slot in range(len(self.workers)):
+            self.start(slot)
+        end = time.monotonic() + self.options.seconds
+        while time.monotonic() < end and not self.row_sum(3):
+            time.sleep(self.random.uniform(0.005, 0.08))
+            self.watch_workers()
+            self.reap_commands()
+            self.act()
+        self.reap_commands(wait=True)
+        # the last stores: what is past the cap then was left by the killed
+        time.sleep(min(1.0, self.options.seconds / 10))
+        self.watch_workers()
+        self.board[0:8] = struct.pack("<Q", 1)
+        for worker in self.workers:
+            if worker.wait(timeout=120) != 0:
+                self.counts["deaths"] += 1
+                self.complaints.append(f"a worker ended with {worker.returncode}")
+
+    def row_sum(self, column):
+        return sum(struct.unpack_from("<Q", self.board, 64 + (slot * COUNTS + column) * 8)[0]
+                   for slot in range(SLOTS))
+
+    def census(self):
+        entries = bytes_ = 0
+        temporaries = []
+        top = os.path.join(self.nodes[0][0], "v1")
+        for shard in os.listdir(top):
+            place = os.path.join(top, shard)
+            if not re.match(r"[0-9a-f]{2}$", shard):
+                continue
+            for name in os.listdir(place):
+                path = os.path.join(place, name)
+                found = os.lstat(path)
+                bytes_ += found.st_size
+                if name.startswith("tmp."):
+                    temporaries.append(path)
+                elif ENTRY.match(name) and stat.S_ISREG(found.st_mode):
+                    entries += 1
+        return entries, bytes_, temporaries
+
+    def account(self):
+        """Entries, bytes and unknown shards of v1/account (cache/account.h)."""
+        with open(os.path.join(self.nodes[0][0], "v1", "account"), "rb") as file:
+            page = file.read()
+        shards = [struct.unpack_from("<QII", page, 32 + 16 * i) for i in range(256)]
+        return (sum(s[1] for s in shards), sum(s[0] for s in shards), sum(1 for s in shards if not s[2]))
+
+    def expect(self, condition, text):
+        if not condition:
+            self.complaints.append(text)
+
+    def judge(self):
+        say = lambda name, value: print(f"{name} {value}")
+        cap = self.options.cap
+        compiles, same, moved, wrong, lives = (self.row_sum(column) for column in range(5))
+        stats = json.loads(self.command("stats", "--json").communicate()[0])
+        entries, bytes_, temporaries = self.census()
+        noted_entries, noted_bytes, unknown = self.account()
+        say("seconds", round(self.options.seconds))
+        say("processes", len(self.workers))
+        say("lives", lives)
+        say("compiles", compiles)
+        say("checked", same + wrong)
+        say("undecided", moved)
+        say("wrong", wrong)
+        for name in ("hits_memory", "hits_disk", "misses", "stores", "evictions", "verified"):
+            say(name, stats[name])
+        for name, value in stats["errors"].items():
+            if value:
+                say("errors_" + name, value)
+        for name, value in self.counts.items():
+            say(name, value)
+        say("cap", cap)
+        say("bytes", bytes_)
+        say("entries", entries)
+        say("account_bytes", noted_bytes)
+        say("account_entries", noted_entries)
+        say("account_unknown", unknown)
+        say("temporaries", len(temporaries))
+        self.expect(wrong == 0, f"{wrong} wrong answers")
+        self.expect(same > 0 and moved < compiles / 4, "too little was checked")
+        self.expect(bytes_ <= cap * 1.05, f"{bytes_} bytes, past the cap of {cap}")
+        self.expect(abs(noted_bytes - bytes_) <= cap * 0.05 or unknown,
+                    f"the account says {noted_bytes} bytes, and there are {bytes_}")
+        self.expect(stats["errors"]["mismatch"] == 0, "a comparison found a difference")
+        self.expect(stats["errors"]["damaged"] == 0, "damaged entries")
+        self.expect(stats["errors"]["internal"] == 0, "internal errors")
+        self.judge_prune(temporaries, say)
+
+    def judge_prune(self, temporaries, say):
+        for path in temporaries:
+            old = time.time() - 2 * 60
+            os.utime(path, (old, old))
+        pruned = self.command("prune")
+        text, error = pruned.communicate()
+        self.expect(pruned.returncode == 0, "prune: " + error)
+        entries, bytes_, left = self.census()
+        noted = self.account()
+        say("temporaries_after_sweep", len(left))
+        say("account_difference_after_prune", abs(noted[1] - bytes_) + abs(noted[0] - entries))
+        self.expect(not left, f"{len(left)} temporaries are left")
+        self.expect(noted == (entries, bytes_, 0), f"the account says {noted}, there are {entries} and {bytes_}")
+        self.expect(bytes_ <= self.options.cap, "past the cap after a prune")
+
+
+def main():
+    options = arguments()
+    work = tempfile.mkdtemp(prefix="nvrtccache-soak.")
+    os.chmod(work, 0o711)
+    soak = Soak(options, work)
+    try:
+        soak.run()
+        soak.judge()
+        for name in os.listdir(os.path.join(work, "tree")) if not options.node else []:
+            if name.startswith("wrong."):
+                print(open(os.path.join(work, "tree", name)).read()[:4000], file=sys.stderr)
+    finally:
+        for worker in soak.workers:
+            if worker and worker.poll() is None:
+                worker.send_signal(signal.SIGKILL)
+                worker.wait()
+        shutil.rmtree(work, ignore_errors=True)
+    for complaint in soak.complaints[:20]:
+        print("FAILED:", complaint)
+    return 1 if soak.complaints else 0
+
+
+sys.exit(main())

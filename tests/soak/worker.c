@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker: a host that compiles at random and checks every answer that it gets
+ *
+ * usage: worker LIBRARY TREE BOARD SLOT KEYS LIVES
+ *
+ * LIBRARY is the fake compiler (flavour plain), opened as hosts open NVRTC, so that a preloaded cache stands before it.
+ * A second copy of the same compiler is linked in, out of the cache's reach. Each round compiles one of KEYS programs,
+ * which include headers of TREE, three times: with the copy, through the cache, with the copy. Where the copy gave the
+ * same twice, no header changed meanwhile, and the cache must have given that; all that a host can ask for is compared.
+ * What was wrong goes to TREE/../wrong.<pid> and is counted on the BOARD (board.h).
+ *
+ * After a random number of rounds the worker runs itself anew, LIVES times (0: until the board says stop).
+ * SOAK_FSIZE: the largest file that it may write (RLIMIT_FSIZE). SOAK_PAUSE_US: it sleeps that long at most each round.
+ */
+#include "tests/soak/board.h"
+
+#include "tests/fake/nvrtc.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXT_MAX 65536
+#define HEADERS  8
+#define NAMES    40
+
+struct compiler {
+	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+	nvrtcResult (*destroy)(nvrtcProgram *);
+	nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
+	nvrtcResult (*name)(nvrtcProgram, const char *);
+	nvrtcResult (*lowered)(nvrtcProgram, const char *, const char **);
+	nvrtcResult (*ptx_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*ptx)(nvrtcProgram, char *);
+	nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*cubin)(nvrtcProgram, char *);
+	nvrtcResult (*log_size)(nvrtcProgram, size_t *);
+	nvrtcResult (*log)(nvrtcProgram, char *);
+};
+
+struct text {
+	size_t size;
+	char bytes[TEXT_MAX];
+};
+
+static const struct compiler plain = {
+    nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram, nvrtcAddNameExpression, nvrtcGetLoweredName,
+    nvrtcGetPTXSize,    nvrtcGetPTX,         nvrtcGetCUBINSize,   nvrtcGetCUBIN,          nvrtcGetProgramLogSize,
+    nvrtcGetProgramLog,
+};
+
+static uint64_t seed;
+
+static uint64_t next_random(void)
+{
+	uint64_t number = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	number = (number ^ number >> 27) * UINT64_C(0x94d049bb133111eb);
+	return number ^ number >> 31;
+}
+
+static void *find(void *library, const char *name)
+{
+	void *function = dlsym(library, name);
+
+	if (!function) {
+		fprintf(stderr, "worker: no %s\n", name);
+		exit(3);
+	}
+	return function;
+}
+
+static struct compiler open_compiler(const char *path)
+{
+	void *library = dlopen(path, RTLD_LAZY);
+	struct compiler compiler;
+
+	if (!library) {
+		fprintf(stderr, "worker: %s\n", dlerror());
+		exit(3);
+	}
+	*(void **)&compiler.create = find(library, "nvrtcCreateProgram");
+	*(void **)&compiler.destroy = find(library, "nvrtcDestroyProgram");
+	*(void **)&compiler.compile = find(library, "nvrtcCompileProgram");
+	*(void **)&compiler.name = find(library, "nvrtcAddNameExpression");
+	*(void **)&compiler.lowered = find(library, "nvrtcGetLoweredName");
+	*(void **)&compiler.ptx_size = find(library, "nvrtcGetPTXSize");
+	*(void **)&compiler.ptx = find(library, "nvrtcGetPTX");
+	*(void **)&compiler.cubin_size = find(library, "nvrtcGetCUBINSize");
+	*(void **)&compiler.cubin = find(library, "nvrtcGetCUBIN");
+	*(void **)&compiler.log_size = find(library, "nvrtcGetProgramLogSize");
+	*(void **)&compiler.log = find(library, "nvrtcGetProgramLog");
+	return compiler;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+	va_list values;
+	int size;
+
+	va_start(values, format);
+	size = vsnprintf(text->bytes + text->size, TEXT_MAX - text->size, format, values);
+	va_end(values);
+	text->size += size > 0 ? (size_t)size : 0;
+	if (text->size >= TEXT_MAX) {
+		fprintf(stderr, "worker: too much text\n");
+		exit(3);
+	}
+}
+
+static void add_artifact(struct text *text, const char *name, nvrtcProgram program,
+                         nvrtcResult (*size_of)(nvrtcProgram, size_t *), nvrtcResult (*get)(nvrtcProgram, char *))
+{
+	static char buffer[TEXT_MAX];
+	size_t size = 0;
+	nvrtcResult result = size_of(program, &size);
+
+	add(text, "%s size %d %zu\n", name, result, size);
+	if (result != 0 || size == 0 || size > sizeof(buffer)) {
+		return;
+	}
+	memset(buffer, 0, size);
+	add(text, "get %d\n", get(program, buffer));
+	if (text->size + size < TEXT_MAX) {
+		memcpy(text->bytes + text->size, buffer, size);
+		text->size += size;
+	}
+}
+
+/* Everything that a host can see of program number `number`. */
+static void see(const struct compiler *compiler, const char *tree, unsigned number, struct text *text)
+{
+	char source[512];
+	char directory[4096];
+	char architecture[32];
+	char expression[32];
+	const char *options[] = {directory, architecture};
+	nvrtcProgram program = NULL;
+	const char *lowered;
+	unsigned names = number * 7 % NAMES;
+
+	snprintf(source, sizeof(source), "#include \"h%u.h\"\n#include \"h%u.h\"\n%sextern \"C\" void k%u();\n",
+	         number % HEADERS, (number / HEADERS + 1) % HEADERS,
+	         number % 16 == 5 ? "// error\n" : number % 16 == 7 ? "// warning\n" : "", number);
+	snprintf(directory, sizeof(directory), "-I%s", tree);
+	snprintf(architecture, sizeof(architecture), "-arch=%s", number % 3 ? "sm_90" : "compute_90");
+	text->size = 0;
+	add(text, "create %d\n", compiler->create(&program, source, "k.cu", 0, NULL, NULL));
+	for (unsigned i = 0; i < names; i++) {
+		snprintf(expression, sizeof(expression), "k%u<%u>", number, i);
+		add(text, "name %d\n", compiler->name(program, expression));
+	}
+	add(text, "compile %d\n", compiler->compile(program, 2, options));
+	add_artifact(text, "ptx", program, compiler->ptx_size, compiler->ptx);
+	add_artifact(text, "cubin", program, compiler->cubin_size, compiler->cubin);
+	add_artifact(text, "log", program, compiler->log_size, compiler->log);
+	for (unsigned i = 0; i < names; i++) {
+		nvrtcResult result;
+
+		snprintf(expression, sizeof(expression), "k%u<%u>", number, i);
+		result = compiler->lowered(program, expression, &lowered);
+		add(text, "lowered %d %s\n", result, result == 0 ? lowered : "");
+	}
+	add(text, "destroy %d\n", compiler->destroy(&program));
+}
+
+static void report(const char *tree, unsigned number, const struct text *wanted, const struct text *got)
+{
+	char path[4200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/../wrong.%ld", tree, (long)getpid());
+	file = fopen(path, "a");
+	if (file) {
+		fprintf(file, "== program %u: wanted\n%.*s\n== got\n%.*s\n", number, (int)wanted->size, wanted->bytes,
+		        (int)got->size, got->bytes);
+		fclose(file);
+	}
+}
+
+static bool equal(const struct text *a, const struct text *b)
+{
+	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static void one_round(const struct compiler *cached, const char *tree, unsigned number, struct board_row *row)
+{
+	static struct text before;
+	static struct text got;
+	static struct text after;
+
+	see(&plain, tree, number, &before);
+	see(cached, tree, number, &got);
+	see(&plain, tree, number, &after);
+	atomic_fetch_add(&row->compiles, 1);
+	if (!equal(&before, &after)) {
+		atomic_fetch_add(&row->moved, 1);
+	} else if (equal(&before, &got)) {
+		atomic_fetch_add(&row->same, 1);
+	} else {
+		atomic_fetch_add(&row->wrong, 1);
+		report(tree, number, &before, &got);
+	}
+}
+
+static struct board *open_board(const char *path)
+{
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	void *board = file < 0 ? MAP_FAILED
+	                       : mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (board == MAP_FAILED) {
+		perror(path);
+		exit(3);
+	}
+	close(file);
+	return board;
+}
+
+static void limit_files(const char *text)
+{
+	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+
+	if (text) {
+		limit.rlim_cur = strtoull(text, NULL, 10);
+		(void)setrlimit(RLIMIT_FSIZE, &limit);
+	}
+}
+
+static unsigned number_of(const char *text)
+{
+	return text ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct compiler cached;
+	struct timespec now;
+	struct board *board;
+	struct board_row *row;
+	unsigned keys;
+	unsigned lives;
+	unsigned pause;
+	char left[16];
+
+	if (argc != 7 || number_of(argv[4]) >= BOARD_SLOTS || number_of(argv[5]) == 0) {
+		fprintf(stderr, "usage: worker LIBRARY TREE BOARD SLOT KEYS LIVES\n");
+		return 2;
+	}
+	board = open_board(argv[3]);
+	row = &board->rows[number_of(argv[4])];
+	keys = number_of(argv[5]);
+	lives = number_of(argv[6]);
+	pause = number_of(getenv("SOAK_PAUSE_US"));
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	seed = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 16;
+	cached = open_compiler(argv[1]);
+	atomic_fetch_add(&row->lives, 1);
+	limit_files(getenv("SOAK_FSIZE"));
+	for (unsigned left_rounds = 20 + (unsigned)(next_random() % 400); left_rounds > 0; left_rounds--) {
+		double share = (double)(next_random() >> 11) * 0x1p-53;
+
+		if (atomic_load(&board->stop)) {
+			return 0;
+		}
+		/* some are asked for often, most seldom */
+		one_round(&cached, argv[2], (unsigned)(share * share * share * keys), row);
+		if (pause) {
+			usleep((useconds_t)(next_random() % pause));
+		}
+	}
+	if (lives == 1) {
+		return 0;
+	}
+	snprintf(left, sizeof(left), "%u", lives ? lives - 1 : 0);
+	argv[6] = left;
+	execv("/proc/self/exe", argv);
+	return 3;
+}
