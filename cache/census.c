@@ -78,6 +78,9 @@ static bool sweep(const struct census *census, int at, const char *name, const s
 	bool temporary = strncmp(name, "tmp.", 4) == 0;
 	bool goes;
 
+	if (recency_ahead(recency_of(found), census->evict->now)) { /* else it would stay for ever */
+		recency_touch(at, name, found, census->evict->now);
+	}
 	if (temporary) {
 		goes = is_stale(name, found, census->evict->now);
 	} else {

@@ -245,7 +245,7 @@ static int compile_for_real(struct program *program, int option_count, const cha
 		keep_result(program, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);
-		keep_compare(program, result, expected);
+		keep_compare(program, attempt, result, expected);
 	}
 	if (attempt->doubt == COUNTER_BYPASSED_history + 1) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);

@@ -10,6 +10,7 @@ TEST_TARGETS :=
 -include tests/hosts/hosts.mk
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
+-include tests/network/network.mk
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 

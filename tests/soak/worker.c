@@ -12,6 +12,8 @@
  *
  * After a random number of rounds the worker runs itself anew, LIVES times (0: until the board says stop).
  * SOAK_FSIZE: the largest file that it may write (RLIMIT_FSIZE). SOAK_PAUSE_US: it sleeps that long at most each round.
+ * SOAK_IN_ORDER: each program once, from the first to the last, and nothing at random; then it prints "compiles N same N
+ * moved N wrong N" and exits, with 1 where anything was wrong.
  */
 #include "tests/soak/board.h"
 
@@ -242,6 +244,18 @@ static unsigned number_of(const char *text)
 	return text ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
+static int in_order(const struct compiler *cached, const char *tree, unsigned keys)
+{
+	static struct board_row row;
+
+	for (unsigned number = 0; number < keys; number++) {
+		one_round(cached, tree, number, &row);
+	}
+	printf("compiles %lu same %lu moved %lu wrong %lu\n", (unsigned long)row.compiles, (unsigned long)row.same,
+	       (unsigned long)row.moved, (unsigned long)row.wrong);
+	return row.wrong ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct compiler cached;
@@ -267,6 +281,9 @@ int main(int argc, char **argv)
 	cached = open_compiler(argv[1]);
 	atomic_fetch_add(&row->lives, 1);
 	limit_files(getenv("SOAK_FSIZE"));
+	if (getenv("SOAK_IN_ORDER")) {
+		return in_order(&cached, argv[2], keys);
+	}
 	for (unsigned left_rounds = 20 + (unsigned)(next_random() % 400); left_rounds > 0; left_rounds--) {
 		double share = (double)(next_random() >> 11) * 0x1p-53;
 
