@@ -61,6 +61,8 @@ struct account {
 int account_load(const struct directory *directory, int root, struct account **ret_account);
 int account_save(struct account *account);
 void account_free(struct account *account);
+/* For people, without the lock and without a change: as it is written. -ENOENT, -EBADMSG: there is none. */
+int account_peek(const struct directory *directory, int root, struct account **ret_account);
 /* Every process begins anew. */
 void account_remove(int root);
 

@@ -329,25 +329,31 @@ static int walk_shard(int shard, directory_visit *visit, void *context)
 	return rc;
 }
 
-int directory_walk(const struct directory *directory, directory_visit *visit, void *context)
+int directory_walk_shard(const struct directory *directory, int root, unsigned shard, directory_visit *visit,
+                         void *context)
 {
-	int root = -1;
-	int rc = directory_open(directory, false, &root);
-	unsigned i;
+	int place = -1;
+	int rc = directory_open_shard(directory, root, shard, false, &place);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
-	for (i = 0; i < DIRECTORY_SHARDS; i++) {
-		int shard = -1;
-		int walked = directory_open_shard(directory, root, i, false, &shard);
+	rc = walk_shard(place, visit, context);
+	return rc == -ENOENT ? 0 : rc;
+}
 
-		if (walked == 0) {
-			walked = walk_shard(shard, visit, context);
-		}
-		if (walked != -ENOENT && rc == 0) {
-			rc = walked;
-		}
+int directory_walk(const struct directory *directory, directory_visit *visit, void *context)
+{
+	int root = -1;
+	int rc = directory_open(directory, false, &root);
+
+	if (rc < 0) {
+		return rc == -ENOENT ? 0 : rc;
+	}
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		int walked = directory_walk_shard(directory, root, shard, visit, context);
+
+		rc = rc < 0 ? rc : walked;
 	}
 	close(root);
 	return rc;

@@ -63,7 +63,9 @@ void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */
 typedef int directory_visit(void *context, int shard, const char *name, bool temporary);
 
-/* Returns the first error met, of a shard or of a visit. A root that is missing has no files. */
+/* Returns the first error met, of a shard or of a visit. A root or shard that is missing has no files. */
+int directory_walk_shard(const struct directory *directory, int root, unsigned shard, directory_visit *visit,
+                         void *context);
 int directory_walk(const struct directory *directory, directory_visit *visit, void *context);
 
 #endif

@@ -12,12 +12,12 @@
  */
 #include "cache/store.h"
 
-#include "cache/account.h"
 #include "cache/directory.h"
 #include "cache/draft.h"
 #include "cache/evict.h"
 #include "cache/recency.h"
 #include "cache/source.h"
+#include "cache/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -341,73 +341,20 @@ int store_prune(struct store *store, struct store_pruned *ret_pruned)
 	return 0;
 }
 
-static int count_file(void *context, int shard, const char *name, bool temporary)
-{
-	struct store_usage *usage = context;
-	struct stat found;
-
-	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
-		return errno == ENOENT ? 0 : -errno;
-	}
-	usage->bytes += (uint64_t)found.st_size;
-	*(temporary ? &usage->temporaries : &usage->entries) += 1;
-	return 0;
-}
-
-static int remove_file(void *context, int shard, const char *name, bool temporary)
-{
-	struct store_usage removed = {0};
-	struct store_usage *sum = context;
-	int rc = count_file(&removed, shard, name, temporary);
-
-	if (rc < 0) {
-		return rc;
-	}
-	if (unlinkat(shard, name, 0) < 0 && (errno != EISDIR || unlinkat(shard, name, AT_REMOVEDIR) < 0)) {
-		return errno == ENOENT ? 0 : -errno;
-	}
-	sum->entries += removed.entries;
-	sum->temporaries += removed.temporaries;
-	sum->bytes += removed.bytes;
-	return 0;
-}
-
 int store_usage(struct store *store, struct store_usage *ret_usage)
 {
-	struct store_usage usage = {0};
-	int rc = store->directory.path ? directory_walk(&store->directory, count_file, &usage) : -ENXIO;
-
-	if (rc == 0) {
-		*ret_usage = usage;
-	}
-	return rc;
+	return store->directory.path ? usage_count(&store->directory, ret_usage) : -ENXIO;
 }
 
-/* Else the first stores to come would look for what has gone. */
-static void forget_account(const struct store *store)
+int store_usage_noted(struct store *store, struct store_usage *ret_usage)
 {
-	int root = -1;
-
-	if (directory_open(&store->directory, false, &root) == 0) {
-		account_remove(root);
-		close(root);
-	}
+	return store->directory.path ? usage_noted(&store->directory, ret_usage) : -ENXIO;
 }
 
 int store_clear(struct store *store, struct store_usage *ret_removed)
 {
-	struct store_usage removed = {0};
-	int rc = store->directory.path ? 0 : -ENXIO;
-
-	if (rc == 0 && store->read_only) {
-		rc = -EROFS;
+	if (!store->directory.path) {
+		return -ENXIO;
 	}
-	if (rc == 0) {
-		rc = directory_walk(&store->directory, remove_file, &removed);
-	}
-	if (rc == 0) {
-		*ret_removed = removed;
-		forget_account(store);
-	}
-	return rc;
+	return store->read_only ? -EROFS : usage_clear(&store->directory, ret_removed);
 }

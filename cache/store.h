@@ -88,6 +88,9 @@ struct store_usage {
 	uint64_t temporaries;
 };
 int store_usage(struct store *store, struct store_usage *ret_usage);
+/* The same as the account has it (cache/account.h), without looking at any file, temporaries unknown (0); shards that
+ * it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show later. */
+int store_usage_noted(struct store *store, struct store_usage *ret_usage);
 
 /* For the command: removes stale temporaries, and what was used longest ago until the size is below max_size. A missing
  * directory has nothing to remove. -EAGAIN: another process keeps the lock. */

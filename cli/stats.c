@@ -106,7 +106,8 @@ static void print_table(const struct settings *settings, const struct store_usag
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
-static int gather(const struct settings *settings, struct store_usage *ret_usage, uint64_t ret_counts[COUNTER_COUNT])
+static int gather(const struct settings *settings, bool count, struct store_usage *ret_usage,
+                  uint64_t ret_counts[COUNTER_COUNT])
 {
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
@@ -117,7 +118,7 @@ static int gather(const struct settings *settings, struct store_usage *ret_usage
 
 	if (error != 0)
 		return error;
-	error = store_usage(store, ret_usage);
+	error = count ? store_usage(store, ret_usage) : store_usage_noted(store, ret_usage);
 	store_close(store);
 	if (error == -ENOENT) {
 		memset(ret_usage, 0, sizeof(*ret_usage));
@@ -126,7 +127,7 @@ static int gather(const struct settings *settings, struct store_usage *ret_usage
 	return error != 0 ? error : counters_read(settings->directory, ret_counts);
 }
 
-static int show(const struct settings *settings, bool json, bool zero)
+static int show(const struct settings *settings, bool json, bool zero, bool count)
 {
 	struct store_usage usage = {0};
 	uint64_t counts[COUNTER_COUNT] = {0};
@@ -135,7 +136,7 @@ static int show(const struct settings *settings, bool json, bool zero)
 	if (!console_directory(settings))
 		return EXIT_TROUBLE;
 	counters_share(settings->shared);
-	error = gather(settings, &usage, counts);
+	error = gather(settings, count, &usage, counts);
 	if (error == 0) {
 		if (json)
 			print_json(settings, &usage, counts);
@@ -162,25 +163,30 @@ int command_stats(int argc, char **argv)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
 	                                        {"zero", no_argument, NULL, 'z'},
+	                                        {"count", no_argument, NULL, 'c'},
 	                                        {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	struct settings settings;
 	bool json = false;
 	bool zero = false;
+	bool count = false;
 	int option;
 	int status;
 
-	while ((option = getopt_long(argc, argv, "jzh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "jzch", options, NULL)) != -1) {
 		if (option == 'h') {
 			console_help("stats");
-			puts("\n  -j, --json  for machines: every count, in one object\n"
-			     "  -z, --zero  show the counts, then start them anew");
+			puts("\n  -j, --json   for machines: every count, in one object\n"
+			     "  -z, --zero   show the counts, then start them anew\n"
+			     "  -c, --count  look at every file; otherwise entries and size are what the cache has "
+			     "noted");
 			return EXIT_DONE;
 		}
 		if (option == '?')
 			return console_usage("stats");
 		json |= option == 'j';
 		zero |= option == 'z';
+		count |= option == 'c';
 	}
 	if (optind < argc) {
 		console_error("stats takes no argument: '%s'", argv[optind]);
@@ -188,7 +194,7 @@ int command_stats(int argc, char **argv)
 	}
 	if (!console_settings(&settings))
 		return EXIT_TROUBLE;
-	status = show(&settings, json, zero);
+	status = show(&settings, json, zero, count);
 	settings_free(&settings);
 	return status;
 }

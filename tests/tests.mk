@@ -36,8 +36,11 @@ OBJECTS  += $(call object,$(SOAK_SRC))
 $(BUILD)/soak-tests: $(call object,$(SOAK_SRC)) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
 
-soak: $(BUILD)/soak-tests
-	$< --verbose=1
+# And 16 processes for SOAK_SECONDS, killed and edited under, every answer checked.
+SOAK_SECONDS ?= 600
+soak: all $(BUILD)/soak-tests $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
+	$(BUILD)/soak-tests --verbose=1
+	python3 tests/soak/soak.py $(BUILD) --seconds $(SOAK_SECONDS)
 .PHONY: soak
 
 # Long runs of tests/cases/random_edits.py: make edits ROUNDS=5000 SEED=7
@@ -52,6 +55,16 @@ bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)
 .PHONY: bench
+
+# What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
+ENTRIES ?= 1000000
+$(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -O2 -o $@ $< $(BUILD)/core.a $(B2)
+
+scale: all $(BUILD)/tests/scale
+	$(BUILD)/tests/scale $(BUILD)/nvrtccache $(ENTRIES)
+.PHONY: scale
 
 matrix: all $(BUILD)/tests/player
 	scripts/matrix $(BUILD)

@@ -6,8 +6,8 @@
  *
  * Rules (rules.h) for open, fstat, stat, read, write, rename, unlink, mkdir, utimens, lock, close; and type=HEX: what
  * fstatfs says. They hold below LAYER_DIRECTORY alone: by the path that a descriptor has in /proc/self/fd.
- * LAYER_SWAP=FILE: right after an entry was opened (before it is read), FILE takes its place by rename, or with an empty
- * value it is removed: what another node may do. LAYER_COUNT=FILE gets one byte for each call that failed so.
+ * LAYER_SWAP=FILE: right after an entry was opened (before it is read), FILE takes its place by rename, or with an
+ * empty value it is removed: what another node may do. LAYER_COUNT=FILE gets one byte for each call that failed so.
  */
 #include "tests/network/rules.h"
 

@@ -5,13 +5,11 @@
  * usage: nodefs DIRECTORY MOUNTPOINT RULES      mounts, then serves in the background until it is unmounted
  *
  * Two of these over one directory are two nodes: each has its own caches in the kernel, and its locks are its own.
- * Rules (rules.h) for the operations open, create, getattr, read, write, flush, rename, unlink, mkdir, readdir, utimens,
- * chmod, lock; and
- *     cache=SECONDS   names, absences and attributes are believed for that long, whatever the other node did
- *     silly           a file that is open here is not removed but renamed to .nfs<number>, until it is closed
- *     noatime         times of access are not kept
- *     coarse          times are whole seconds
- *     delay=US        every operation takes that long
+ * Rules (rules.h) for the operations open, create, getattr, read, write, flush, rename, unlink, mkdir, readdir,
+ * utimens, chmod, lock; and cache=SECONDS   names, absences and attributes are believed for that long, whatever the
+ * other node did silly           a file that is open here is not removed but renamed to .nfs<number>, until it is
+ * closed noatime         times of access are not kept coarse          times are whole seconds delay=US        every
+ * operation takes that long
  */
 #define FUSE_USE_VERSION 31
 #include "tests/network/rules.h"
@@ -348,7 +346,8 @@ static struct fuse_operations operations = {
 
 int main(int argc, char **argv)
 {
-	char *words[] = {argv[0], argc == 4 ? argv[2] : NULL, (char *)"-o", (char *)"allow_other,default_permissions", NULL};
+	char *words[] = {argv[0], argc == 4 ? argv[2] : NULL, (char *)"-o", (char *)"allow_other,default_permissions",
+	                 NULL};
 
 	if (argc != 4 || !rules_read(argv[3])) {
 		fprintf(stderr, "usage: nodefs DIRECTORY MOUNTPOINT RULES\n");

@@ -36,9 +36,12 @@ static inline int rules_number_of(const char *name, size_t size)
 		const char *name;
 		int number;
 	} errors[] = {
-	    {"ESTALE", ESTALE}, {"EIO", EIO},       {"EBUSY", EBUSY},   {"ENOLCK", ENOLCK}, {"EOPNOTSUPP", EOPNOTSUPP},
-	    {"EACCES", EACCES}, {"EDQUOT", EDQUOT}, {"ENOSPC", ENOSPC}, {"EINVAL", EINVAL}, {"ETIMEDOUT", ETIMEDOUT},
-	    {"ENOSYS", ENOSYS}, {"EREMOTEIO", EREMOTEIO},
+	    {"ESTALE", ESTALE},         {"EIO", EIO},
+	    {"EBUSY", EBUSY},           {"ENOLCK", ENOLCK},
+	    {"EOPNOTSUPP", EOPNOTSUPP}, {"EACCES", EACCES},
+	    {"EDQUOT", EDQUOT},         {"ENOSPC", ENOSPC},
+	    {"EINVAL", EINVAL},         {"ETIMEDOUT", ETIMEDOUT},
+	    {"ENOSYS", ENOSYS},         {"EREMOTEIO", EREMOTEIO},
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {

@@ -12,8 +12,8 @@
  *
  * After a random number of rounds the worker runs itself anew, LIVES times (0: until the board says stop).
  * SOAK_FSIZE: the largest file that it may write (RLIMIT_FSIZE). SOAK_PAUSE_US: it sleeps that long at most each round.
- * SOAK_IN_ORDER: each program once, from the first to the last, and nothing at random; then it prints "compiles N same N
- * moved N wrong N" and exits, with 1 where anything was wrong.
+ * SOAK_IN_ORDER: each program once, from the first to the last, and nothing at random; then it prints "compiles N same
+ * N moved N wrong N" and exits, with 1 where anything was wrong.
  */
 #include "tests/soak/board.h"
 
@@ -36,7 +36,8 @@
 #define NAMES    40
 
 struct compiler {
-	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
+	                      const char *const *);
 	nvrtcResult (*destroy)(nvrtcProgram *);
 	nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
 	nvrtcResult (*name)(nvrtcProgram, const char *);
@@ -55,9 +56,9 @@ struct text {
 };
 
 static const struct compiler plain = {
-    nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram, nvrtcAddNameExpression, nvrtcGetLoweredName,
-    nvrtcGetPTXSize,    nvrtcGetPTX,         nvrtcGetCUBINSize,   nvrtcGetCUBIN,          nvrtcGetProgramLogSize,
-    nvrtcGetProgramLog,
+    nvrtcCreateProgram,  nvrtcDestroyProgram,    nvrtcCompileProgram, nvrtcAddNameExpression,
+    nvrtcGetLoweredName, nvrtcGetPTXSize,        nvrtcGetPTX,         nvrtcGetCUBINSize,
+    nvrtcGetCUBIN,       nvrtcGetProgramLogSize, nvrtcGetProgramLog,
 };
 
 static uint64_t seed;
@@ -153,7 +154,10 @@ static void see(const struct compiler *compiler, const char *tree, unsigned numb
 
 	snprintf(source, sizeof(source), "#include \"h%u.h\"\n#include \"h%u.h\"\n%sextern \"C\" void k%u();\n",
 	         number % HEADERS, (number / HEADERS + 1) % HEADERS,
-	         number % 16 == 5 ? "// error\n" : number % 16 == 7 ? "// warning\n" : "", number);
+	         number % 16 == 5   ? "// error\n"
+	         : number % 16 == 7 ? "// warning\n"
+	                            : "",
+	         number);
 	snprintf(directory, sizeof(directory), "-I%s", tree);
 	snprintf(architecture, sizeof(architecture), "-arch=%s", number % 3 ? "sm_90" : "compute_90");
 	text->size = 0;
@@ -218,8 +222,8 @@ static void one_round(const struct compiler *cached, const char *tree, unsigned 
 static struct board *open_board(const char *path)
 {
 	int file = open(path, O_RDWR | O_CLOEXEC);
-	void *board = file < 0 ? MAP_FAILED
-	                       : mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *board =
+	    file < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	if (board == MAP_FAILED) {
 		perror(path);

@@ -74,6 +74,26 @@ Store_test(evict_leftovers, stale_temporaries_are_swept_and_live_ones_are_not)
 	store_close(store);
 }
 
+Store_test(evict_leftovers, from_the_future_come_back_to_the_present)
+{
+	struct store *store = fixture_capped(20 * FILE_BYTES);
+	struct store_pruned pruned;
+	struct stat found;
+
+	put_range(store, 0, 20);
+	write_aged("77/tmp.1.1", -48 * 3600);
+	write_aged("77/README", -48 * 3600);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert(fixture_exists(inside("77/tmp.1.1")), "it may be live");
+	cr_assert_eq(stat(inside("77/README"), &found), 0);
+	cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 60);
+	clock_now += 2 * HOUR;
+	put_range(store, 20, 30);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_not(fixture_exists(inside("77/tmp.1.1")));
+	store_close(store);
+}
+
 Store_test(evict_leftovers, live_temporaries_count)
 {
 	struct store *store = fixture_capped(20 * FILE_BYTES);

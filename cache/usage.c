@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/usage.h"
+
+#include "cache/account.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int count_file(void *context, int shard, const char *name, bool temporary)
+{
+	struct store_usage *usage = context;
+	struct stat found;
+
+	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	usage->bytes += (uint64_t)found.st_size;
+	*(temporary ? &usage->temporaries : &usage->entries) += 1;
+	return 0;
+}
+
+static int remove_file(void *context, int shard, const char *name, bool temporary)
+{
+	struct store_usage removed = {0};
+	struct store_usage *sum = context;
+	int rc = count_file(&removed, shard, name, temporary);
+
+	if (rc < 0) {
+		return rc;
+	}
+	if (unlinkat(shard, name, 0) < 0 && (errno != EISDIR || unlinkat(shard, name, AT_REMOVEDIR) < 0)) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	sum->entries += removed.entries;
+	sum->temporaries += removed.temporaries;
+	sum->bytes += removed.bytes;
+	return 0;
+}
+
+int usage_count(const struct directory *directory, struct store_usage *ret_usage)
+{
+	struct store_usage usage = {0};
+	int rc = directory_walk(directory, count_file, &usage);
+
+	if (rc == 0) {
+		*ret_usage = usage;
+	}
+	return rc;
+}
+
+static int add_noted(const struct directory *directory, int root, const struct account *account,
+                     struct store_usage *usage)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < DIRECTORY_SHARDS; i++) {
+		const struct account_shard *shard = &account->page.shards[i];
+		int walked = 0;
+
+		if (shard->known) {
+			usage->bytes += shard->bytes;
+			usage->entries += shard->files;
+		} else {
+			walked = directory_walk_shard(directory, root, i, count_file, usage);
+		}
+		rc = rc < 0 ? rc : walked;
+	}
+	return rc;
+}
+
+int usage_noted(const struct directory *directory, struct store_usage *ret_usage)
+{
+	struct store_usage usage = {0};
+	struct account *account;
+	int root = -1;
+	int rc = directory_open(directory, false, &root);
+
+	if (rc < 0) {
+		return rc == -ENOENT ? usage_count(directory, ret_usage) : rc;
+	}
+	if (account_peek(directory, root, &account) < 0) {
+		close(root);
+		return usage_count(directory, ret_usage);
+	}
+	rc = add_noted(directory, root, account, &usage);
+	account_free(account);
+	close(root);
+	if (rc == 0) {
+		*ret_usage = usage;
+	}
+	return rc;
+}
+
+/* Else the first stores to come would look for what has gone. */
+static void forget_account(const struct directory *directory)
+{
+	int root = -1;
+
+	if (directory_open(directory, false, &root) == 0) {
+		account_remove(root);
+		close(root);
+	}
+}
+
+int usage_clear(const struct directory *directory, struct store_usage *ret_removed)
+{
+	struct store_usage removed = {0};
+	int rc = directory_walk(directory, remove_file, &removed);
+
+	forget_account(directory);
+	if (rc == 0) {
+		*ret_removed = removed;
+	}
+	return rc;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * usage: how much lies in the directory, and removing all of it; for the command, not for hosts
+ *
+ * Calling sequence: any, on a directory that is trusted or missing (then there is nothing). See cache/store.h for what
+ * the numbers mean.
+ * Errors: negative errno values, the first that was met; usage_clear() has then removed what it could. ret_* are filled
+ * in for 0 alone. Threads, fork, signals: no state; no descriptor is kept.
+ */
+#ifndef CACHE_USAGE_H
+#define CACHE_USAGE_H
+
+#include "cache/directory.h"
+#include "cache/store.h"
+
+/* Asks every file for its size. */
+int usage_count(const struct directory *directory, struct store_usage *ret_usage);
+/* Asks the account, and the files of shards that it does not know. */
+int usage_noted(const struct directory *directory, struct store_usage *ret_usage);
+int usage_clear(const struct directory *directory, struct store_usage *ret_removed);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* usage: what the account says of the directory, without looking at its files */
+#include "evict_fixture.h"
+#include "syscalls.h"
+
+TestSuite(usage, .init = fixture_open, .fini = fixture_close, .timeout = 240);
+
+static struct store_usage noted_of(struct store *store)
+{
+	struct store_usage usage = {.bytes = 1};
+
+	cr_assert_eq(store_usage_noted(store, &usage), 0);
+	return usage;
+}
+
+static void expect_as_counted(struct store *store)
+{
+	struct store_usage noted = noted_of(store);
+	struct store_usage counted = usage_of(store);
+
+	cr_assert_eq(noted.entries, counted.entries);
+	cr_assert_eq(noted.bytes, counted.bytes);
+}
+
+static void put_some(struct store *store, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put_sized(store, i, i * 37 % 2000), 0);
+	}
+}
+
+static const char *account_path(void)
+{
+	static char path[400];
+
+	(void)snprintf(path, sizeof(path), "%s/v1/account", fixture.root);
+	return path;
+}
+
+Store_test(usage, a_directory_that_is_missing_holds_nothing_and_is_not_made)
+{
+	cr_assert_eq(noted_of(fixture.store).bytes, 0);
+	cr_assert_not(fixture_exists(fixture.root));
+}
+
+Store_test(usage, is_noted_as_it_is_counted_after_stores_evictions_and_clearing)
+{
+	struct store *store = fixture_capped(100000);
+
+	put_some(store, 0, 50);
+	expect_as_counted(store);
+	put_some(store, 50, 400);
+	cr_assert_gt(store_take_evictions(store), 0);
+	expect_as_counted(store);
+	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
+	cr_assert_eq(noted_of(store).bytes, 0);
+	put_some(store, 0, 30);
+	expect_as_counted(store);
+	store_close(store);
+}
+
+Store_test(usage, is_counted_where_the_account_is_missing_damaged_or_another_s)
+{
+	struct store *store = fixture_capped(1 << 20);
+
+	put_some(store, 0, 60);
+	cr_assert_eq(truncate(account_path(), 100), 0);
+	expect_as_counted(store);
+	cr_assert_eq(chmod(account_path(), 0666), 0);
+	expect_as_counted(store);
+	cr_assert_eq(unlink(account_path()), 0);
+	expect_as_counted(store);
+	cr_assert_not(fixture_exists(account_path()), "looking made one");
+	store_close(store);
+}
+
+/* A lost account is made anew two shards at a time. */
+Store_test(usage, shards_that_the_account_does_not_know_are_counted)
+{
+	struct store *store = fixture_capped(1 << 20);
+
+	put_some(store, 0, 200);
+	cr_assert_eq(unlink(account_path()), 0);
+	put_some(store, 200, 203);
+	cr_assert(fixture_exists(account_path()));
+	expect_as_counted(store);
+	store_close(store);
+}
+
+Store_test(usage, what_was_removed_by_hand_shows_when_files_are_counted)
+{
+	struct store *store = fixture_capped(1 << 20);
+	char path[400];
+	struct store_pruned pruned;
+
+	put_some(store, 0, 10);
+	numbered_path(3, path);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(noted_of(store).entries, 10);
+	cr_assert_eq(usage_of(store).entries, 9);
+	cr_assert_eq(store_prune(store, &pruned), 0);
+	cr_assert_eq(noted_of(store).entries, 9);
+	store_close(store);
+}
+
+static void look(void *context, unsigned step)
+{
+	struct store_usage usage;
+
+	(void)step;
+	(void)store_usage_noted(context, &usage);
+}
+
+Store_test(usage, costs_the_same_however_much_there_is)
+{
+	struct store *store = fixture_capped(1 << 22);
+	struct syscalls few;
+	struct syscalls many;
+
+	put_some(store, 0, 10);
+	if (!syscalls_count(look, store, 1, &few)) {
+		store_close(store);
+		cr_skip_test("tracing is not allowed here");
+	}
+	put_some(store, 10, 1000);
+	cr_assert(syscalls_count(look, store, 1, &many));
+	cr_assert_eq(few.all, many.all);
+	cr_assert_lt(many.all, 12);
+	store_close(store);
+}
