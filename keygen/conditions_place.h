@@ -56,7 +56,7 @@ void place_leave(struct place *place);
 /* From here on the questions are about this name of the group; `path` is its whole path. */
 int place_name(struct place *place, const char *name, size_t size);
 
-/* 0, or the errno of the stat. */
+/* 0, or the errno of the stat; device, inode, mode, owner, size, mtime and ctime, as the server has them. */
 int place_stat(const struct place *place, struct stat *ret_stat);
 /* May the compiler open it? The stamp says nothing about that where results are shared between users. */
 bool place_readable(const struct place *place, const struct stat *stat);

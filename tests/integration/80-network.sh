@@ -343,6 +343,29 @@ absent_then_there() { # node B has seen that there is nothing; node A stores; B 
 }
 fuse_check "What one node stores another finds as soon as it looks, and what one clears is a miss." absent_then_there
 
+# This node has just seen the headers, and believes that for a minute; the compiler's own open asks anew.
+edited_elsewhere() { # WAY
+	local header result=0
+	node_number=$((node_number + 1))
+	fresh_cache
+	mount_node "$tmp/backing-$node_number" "$tmp/node-$node_number" cache=60 && mkdir "$tmp/backing-$node_number/h" &&
+		cp "$tmp"/tree/h/*.h "$tmp/backing-$node_number/h/" && sleep 0.1 || return
+	host_on() {
+		SOAK_IN_ORDER=1 LD_PRELOAD="$LIBRARY" "$WORKER" "$NVRTC" "$tmp/node-$node_number/h" "$tmp/board" 0 "$KEYS" 1
+	}
+	host_on && host_on && [ "$(stat_of hits_disk)" -eq "$KEYS" ] || result=1
+	stat "$tmp/node-$node_number"/h/* >/dev/null
+	for header in "$tmp/backing-$node_number"/h/*.h; do
+		if [ "$1" = rename ]; then sed s/header/HEADER/ "$header" >"$header.new" && mv "$header.new" "$header"; else
+			echo "// HEADER ${header: -3:1}" >"$header"; fi
+	done
+	host_on || result=1
+	unmount_all
+	return "$result"
+}
+fuse_check "A header that another node edited is seen, whatever this node believes of its attributes." edited_elsewhere write
+fuse_check "So is one that another node replaced." edited_elsewhere rename
+
 # Neither node sees the other's locks, so sums drift until shards are counted anew.
 two_nodes() {
 	mkdir -p "$tmp/tree-2"
