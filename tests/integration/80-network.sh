@@ -227,13 +227,26 @@ capped_by_skewed_clocks() { # entries of a node that is a day ahead go when othe
 }
 check "The cap holds although a node that is a day ahead filled the cache." capped_by_skewed_clocks
 
-soak() { nice python3 tests/soak/soak.py "$BUILD" "$@" >"$tmp/soak.out" || { cat "$tmp/soak.out" && return 1; }; }
+soak() { nice python3 tests/soak/soak.py "$BUILD" "$@" >"$tmp/soak.out" || { grep FAILED "$tmp/soak.out"; cat "$tmp/soak.out" && return 1; }; }
 
 without_locks() {
 	soak --seconds 3 --processes 6 --tolerance 40 --environment LD_PRELOAD="$LAYER" --environment LAYER_DIRECTORY=/ \
 		--environment LAYER_RULES=lock=ENOLCK,type=0x6969 --kinds plain,disk,verify
 }
 check "Six processes that are killed and have no locks: no wrong answer." without_locks
+
+lower_comes_and_goes() {
+	local lower=$tmp/lower result mover
+	host NVRTCCACHE_DIR="$lower" || return
+	(while :; do mv "$lower" "$lower.away"; sleep 0.05; mv "$lower.away" "$lower"; sleep 0.05; done) &
+	mover=$!
+	soak --seconds 3 --processes 4 --keys "$KEYS" --no-commands --environment NVRTCCACHE_LOWER="$lower" --kinds disk,plain
+	result=$?
+	kill "$mover"
+	wait "$mover" 2>/dev/null
+	return "$result"
+}
+check "A lower cache that comes and goes while programs run: no wrong answer." lower_comes_and_goes
 
 two_namespaces() {
 	mkdir -p "$tmp/real/tree" "$tmp/elsewhere/cache" "$tmp/elsewhere/tree" && mkdir -m 700 "$tmp/real/cache" &&

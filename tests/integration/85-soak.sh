@@ -14,7 +14,7 @@ if [ ! -x "$WORKER" ]; then
 	skip_all "no worker in $BUILD"
 fi
 
-soak() { nice python3 tests/soak/soak.py "$BUILD" "$@" >"$tmp/soak.out" || { cat "$tmp/soak.out" && return 1; }; }
+soak() { nice python3 tests/soak/soak.py "$BUILD" "$@" >"$tmp/soak.out" || { grep FAILED "$tmp/soak.out"; cat "$tmp/soak.out" && return 1; }; }
 value() { sed -n "s/^$1 //p" "$tmp/soak.out"; }
 
 killed_and_edited() {
