@@ -173,6 +173,15 @@ prune_removes() {
 }
 check "prune removes what was used longest ago, down to the size, and stale files." prune_removes
 
+noted_or_counted() {
+	local NVRTCCACHE_DIR=$tmp/noted
+	export NVRTCCACHE_DIR
+	plant 5 && command_gives 0 stats && out_has '^Entries +5$' && command_gives 0 prune && rm "$NVRTCCACHE_DIR"/v1/*/*2 || return
+	command_gives 0 stats && out_has '^Entries +5$' && command_gives 0 stats --count && out_has '^Entries +4$' &&
+		command_gives 0 prune && command_gives 0 stats && out_has '^Entries +4$'
+}
+check "stats shows what the cache has noted, and with --count what is there." noted_or_counted
+
 prune_without_cap() {
 	NVRTCCACHE_MAX_SIZE=0 command_gives 0 prune && out_has '^3 entries left, 2\.9 KiB of no limit$' &&
 		NVRTCCACHE_MAX_SIZE=0 command_gives 0 stats && out_has '^Size +2\.9 KiB of no limit$' &&
