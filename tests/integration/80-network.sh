@@ -202,6 +202,7 @@ fi
 from_the_future() {
 	fresh_cache
 	host && warm || return
+	[ -d "$NVRTCCACHE_DIR/v1/00" ] || mkdir -m 700 "$NVRTCCACHE_DIR/v1/00" || return
 	head -c 5000 /dev/zero >"$NVRTCCACHE_DIR/v1/00/tmp.1.1"
 	find "$NVRTCCACHE_DIR" -type f -exec touch -d '+2 days' {} + && warm || return
 	"$COMMAND" prune >/dev/null && [ -z "$(find "$NVRTCCACHE_DIR"/v1/?? -newermt '+1 hour')" ] ||
