@@ -14,9 +14,9 @@ TEST_TARGETS :=
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
-$(BUILD)/tests/player: tests/cases/player.c
+$(BUILD)/tests/player: $(addprefix tests/cases/,player.c calls.c calls_library.c texts.c calls.h texts.h)
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -o $@ $< -ldl -lm
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread
 
 $(BUILD)/tests/life: tests/bench/life.c
 	@mkdir -p $(@D)

@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays every case file plainly, cold, warm and verified, and compares everything that a host can see.
+"""Plays every case file in front of NVRTC, and compares everything that a host can see.
 
 usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
 
-"#once 1": only round 1 is counted. "#neutral N": so many of its compiles hit in round 2 of the cold run, in another directory with the same content.
-Environment: NVRTC_LIB, the library to test against. A case's comment "#hits N" says how many of its compiles must be hits
-when warm; without it every compile that returns 0 or 6 must be one. "#needs FUNCTION" skips a case for older libraries.
+    plain       without us, in two directories: what is right
+    cold        with an empty cache
+    disk        a fresh process without the memory front: every hit comes from a file
+    memory      a fresh process, everything twice: the second time every hit comes from memory
+    verified    NVRTCCACHE_VERIFY=1: every hit is compiled for real too, and compared
+
+casefile.py and player.c tell what a case file says. Environment: NVRTC_LIB, the library to test against; CASES_ARMS,
+the arms to play besides plain (all); CASES, a regular expression for the sentences to play (all); CASES_WORKERS, how
+many files at a time (as many as there are processors).
 """
+import concurrent.futures
 import ctypes
 import glob
+import json
 import os
 import re
 import shutil
@@ -17,154 +25,196 @@ import subprocess
 import sys
 import tempfile
 
+import casefile
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# arm: (rounds of the player, environment)
+ARMS = {
+    "cold": ("12", {}),
+    "disk": ("12", {"NVRTCCACHE_MEM_SIZE": "0"}),
+    "memory": ("11", {}),
+    "verified": ("1", {"NVRTCCACHE_VERIFY": "1"}),
+}
 
-def split(text):
-    """Output of the player -> {(round, sentence): lines}"""
-    cases, key = {}, None
-    which = 0
-    for line in text.splitlines():
-        if line.startswith("round "):
-            which = int(line.split()[1])
-        elif line.startswith("=== "):
-            key = (which, line[4:])
+
+def split(lines, numbered):
+    """Output of the player, or a log with case marks -> {(pass, sentence): lines}"""
+    cases, key, seen = {}, None, {}
+    for line in lines:
+        if line.startswith("=== "):
+            seen[line[4:]] = seen.get(line[4:], 0) + 1
+            key = (seen[line[4:]], line[4:])
             cases[key] = []
-        elif key:
+        elif key and not (numbered and line.startswith("round ")):
             cases[key].append(line)
     return cases
 
 
-def split_log(path):
-    """Log with case marks -> {(round, sentence): lines}"""
-    cases, key, seen = {}, None, {}
-    if not os.path.exists(path):
-        return cases
-    with open(path, errors="replace") as file:
-        for line in file.read().splitlines():
-            if line.startswith("=== "):
-                seen[line[4:]] = seen.get(line[4:], 0) + 1
-                key = (seen[line[4:]], line[4:])
-                cases[key] = []
-            elif key:
-                cases[key].append(line)
-    return cases
+class Library:
+    def __init__(self, path):
+        self.path = path
+        self.handle = ctypes.CDLL(path, mode=os.RTLD_LAZY | os.RTLD_LOCAL)
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.handle.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        self.release = (major.value, minor.value)
 
-
-def directives(path):
-    """{sentence: {directive: value}}"""
-    found, sentence = {}, None
-    with open(path) as file:
-        for line in file:
-            if line.startswith("=== "):
-                sentence = line[4:].rstrip("\n")
-                found[sentence] = {}
-            match = re.match(r"#(\w+)\s+(\S+)", line)
-            if match and sentence:
-                found[sentence][match.group(1)] = match.group(2)
-    return found
-
-
-def exports(library):
-    """Asks a library whether it has a function: exports(library)(name)"""
-    handle = ctypes.CDLL(library, mode=os.RTLD_LAZY | os.RTLD_LOCAL)
-    return lambda name: hasattr(handle, name)
+    def has(self, function):
+        return hasattr(self.handle, function)
 
 
 class Bench:
-    def __init__(self, build, player, library):
-        self.build, self.player, self.library = build, player, library
-        self.top = tempfile.mkdtemp(prefix="nvrtccache-cases-")
-        self.number = 0
+    """One case file, in a directory of its own."""
 
-    def run(self, case_file, cached, **extra):
-        work = os.path.join(self.top, "work")
+    def __init__(self, build, library):
+        self.build, self.library = os.path.abspath(build), library
+        self.top = tempfile.mkdtemp(prefix="nvrtccache-cases-")
+        self.cache = os.path.join(self.top, "cache")
+
+    def run(self, cases, rounds, cached, extra):
+        work, log, played = (os.path.join(self.top, name) for name in ("work", "log", "cases"))
         shutil.rmtree(work, ignore_errors=True)
         os.mkdir(work)
-        log = os.path.join(self.top, "log")
         if os.path.exists(log):
             os.unlink(log)
+        casefile.write(played, cases)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NVRTCCACHE_")}
+        # NVRTC's own cache, where there is a driver, would be warm in some arms only
+        environment.update(CUDA_CACHE_DISABLE="1", HOME=self.top)
         if cached:
-            preload = os.path.join(os.path.abspath(self.build), "libnvrtccache.so")
+            preload = os.path.join(self.build, "libnvrtccache.so")
             environment["LD_PRELOAD"] = " ".join(filter(None, [os.environ.get("CASES_PRELOAD_FIRST"), preload]))
-            environment["NVRTCCACHE_DIR"] = os.path.join(self.top, "cache")
-            environment["NVRTCCACHE_LOG"] = log
-            environment["NVRTCCACHE_LOG_LEVEL"] = "info"
+            environment.update(NVRTCCACHE_DIR=self.cache, NVRTCCACHE_LOG=log, NVRTCCACHE_LOG_LEVEL="info")
             environment.update(extra)
-        done = subprocess.run([self.player, self.library, work, case_file, log], env=environment, cwd=self.top,
+        player = os.path.join(self.build, "tests", "player")
+        done = subprocess.run([player, self.library.path, work, played, log, rounds], env=environment, cwd=self.top,
                               capture_output=True, timeout=900)
-        output = done.stdout.decode(errors="replace")
-        return done.returncode, split(output), split_log(log), done.stderr.decode(errors="replace")
+        lines = []
+        if os.path.exists(log):
+            with open(log, encoding="latin-1") as file:
+                lines = file.read().split("\n")
+        return Run(done.returncode, split(done.stdout.decode("latin-1").splitlines(), True), split(lines, False),
+                   done.stderr.decode(errors="replace"))
+
+    def counter(self, name):
+        done = subprocess.run([os.path.join(self.build, "nvrtccache"), "stats", "--json"], capture_output=True,
+                              env=dict(os.environ, NVRTCCACHE_DIR=self.cache), check=True)
+        return json.loads(done.stdout)[name]
 
     def close(self):
         shutil.rmtree(self.top, ignore_errors=True)
 
 
+class Run:
+    def __init__(self, code, output, log, errors):
+        self.code, self.output, self.log, self.errors = code, output, log, errors
+
+
+def hit_lines(run, key):
+    return [line.split(": ", 1)[-1] for line in run.log.get(key, []) if ": hit " in line]
+
+
+def wanted_hits(case, plain, release):
+    compiles = sum(bool(re.match(r"  compile [06]$", line)) for line in plain.get((1, case.sentence), []))
+    return case.hits(compiles, release)
+
+
+def judge(case, arm, plain, run, release):
+    """What is wrong with one case in one arm."""
+    why = []
+    rounds = ARMS[arm][0]
+    if run.code != 0:
+        why.append(f"{arm}: the player ended with {run.code}: {run.errors[:300]}")
+    for number, letter in enumerate(rounds, 1):
+        key = (number, case.sentence)
+        expected, got = plain.get((int(letter), case.sentence), []), run.output.get(key, [])
+        if expected != got:
+            why.append(f"{arm}, round {number}: output differs")
+            why += [line for a, b in zip(expected + [None] * len(got), got + [None] * len(expected)) if a != b
+                    for line in (f"  plain {a!r}"[:700], f"  got   {b!r}"[:700])][:12]
+        if any("verify:" in line for line in run.log.get(key, [])):
+            why.append(f"{arm}, round {number}: verify found a difference")
+        hits = hit_lines(run, key)
+        wanted, place = wanted_hits(case, plain, release), None
+        if arm == "disk":
+            place = "hit on disk"
+        elif arm == "memory":
+            place = "hit in memory" if number == 2 else ""
+        if place is not None and not (case.mark("once") is not None and number == 2) and \
+                (len(hits) != wanted or not all(line.startswith(place) for line in hits)):
+            why.append(f"{arm}, round {number}: expected {wanted} times '{place or 'hit'}'")
+            why += [f"  {line}" for line in run.log.get(key, [])]
+    if arm == "cold" and case.mark("neutral"):
+        found, wanted = len(hit_lines(run, (2, case.sentence))), int(case.mark("neutral")[0])
+        if found != wanted:
+            why.append(f"cold, round 2, another directory: {found} hits, expected {wanted}")
+            why += [f"  {line}" for line in run.log.get((2, case.sentence), [])]
+    return why
+
+
+def play(build, library, path, arms):
+    """The results of one case file: (sentence, skip reason or None, what is wrong)."""
+    family = os.path.basename(path)[:-5]
+    results, fit = [], []
+    chosen = re.compile(os.environ.get("CASES", ""))
+    for case in casefile.read(path):
+        if not chosen.search(case.sentence):
+            continue
+        reason = case.unfit(library.has, library.release)
+        results.append([case, reason, []])
+        if not reason:
+            fit.append(case)
+    bench = Bench(build, library)
+    verified = wanted = 0
+    try:
+        plain = bench.run(fit, "12", False, {})
+        if plain.code != 0:
+            return [(f"{family}: the cases can be played without us", None,
+                     [f"the player ended with {plain.code}"] + plain.errors.splitlines())]
+        for arm in arms:
+            rounds, extra = ARMS[arm]
+            before = bench.counter("verified") if arm == "verified" else 0
+            run = bench.run(fit, rounds, True, extra)
+            if arm == "verified":
+                verified = bench.counter("verified") - before
+                wanted = sum(wanted_hits(case, plain.output, library.release) for case in fit)
+            for result in results:
+                if not result[1]:
+                    result[2] += judge(result[0], arm, plain.output, run, library.release)
+    finally:
+        bench.close()
+    results = [(f"{family}: {case.sentence}", reason, why) for case, reason, why in results]
+    if "verified" in arms and fit:
+        results.append((f"{family}: every hit was verified.", None,
+                        [] if verified == wanted else [f"{verified} of {wanted}"]))
+    return results
+
+
 def main():
     build = sys.argv[1]
     files = [os.path.abspath(f) for f in sys.argv[2:]] or sorted(glob.glob(os.path.join(HERE, "*.case")))
-    library = os.environ.get("NVRTC_LIB")
-    if not library or not os.path.exists(library):
-        print("ok 1 - Cases are indistinguishable. # SKIP no NVRTC found (NVRTC_LIB)\n1..1")
+    path = os.environ.get("NVRTC_LIB")
+    if not path or not os.path.exists(path):
+        print("1..0 # SKIP no NVRTC found (NVRTC_LIB)")
         return 0
-    tap = {"count": 0, "bad": 0}
-
-    def report(good, sentence, why=()):
-        tap["count"] += 1
-        tap["bad"] += not good
-        print(f"{'ok' if good else 'not ok'} {tap['count']} - {sentence}", flush=True)
-        for line in list(why)[:40]:
-            print(f"# {line}")
-
-    has = exports(library)
-    for case_file in files:
-        bench = Bench(build, os.path.join(os.path.abspath(build), "tests", "player"), library)
-        family = os.path.basename(case_file)[:-5]
-        try:
-            plain_code, plain, _, errors = bench.run(case_file, False)
-            runs = [("cold", *bench.run(case_file, True)), ("warm", *bench.run(case_file, True)),
-                    ("verified", *bench.run(case_file, True, NVRTCCACHE_VERIFY="1"))]
-        finally:
-            bench.close()
-        if plain_code != 0:
-            report(False, f"{family}: the cases can be played without us.", errors.splitlines())
-            continue
-        wanted = directives(case_file)
-        for sentence, marks in wanted.items():
-            if "needs" in marks and not has(marks["needs"]):
-                tap["count"] += 1
-                print(f"ok {tap['count']} - {family}: {sentence} # SKIP this NVRTC has no {marks['needs']}")
-                continue
-            why = []
-            for kind, code, seen, log, errors in runs:
-                if code != 0:
-                    why.append(f"{kind}: the player ended with {code}: {errors[:300]}")
-                for which in (1, 2):
-                    expected, got = plain.get((which, sentence), []), seen.get((which, sentence), [])
-                    if expected != got:
-                        why.append(f"{kind}, round {which}: output differs")
-                        why += [f"  plain {a!r}\n#   got   {b!r}" for a, b in
-                                zip(expected + [None] * len(got), got + [None] * len(expected)) if a != b][:6]
-                    if any("verify:" in line for line in log.get((which, sentence), [])):
-                        why.append(f"{kind}, round {which}: verify found a difference")
-            compiles = sum(bool(re.match(r"  compile [06]$", line)) for line in plain.get((1, sentence), []))
-            hits = int(marks.get("hits", compiles))
-            for which in (1,) if "once" in marks else (1, 2):
-                lines = dict((run[0], run[3]) for run in runs)["warm"].get((which, sentence), [])
-                found = sum(": hit " in line for line in lines)
-                if found != hits:
-                    why.append(f"warm, round {which}: {found} hits, expected {hits}")
-                    why += [f"  {line}" for line in lines]
-            if "neutral" in marks:
-                lines = dict((run[0], run[3]) for run in runs)["cold"].get((2, sentence), [])
-                found = sum(": hit " in line for line in lines)
-                if found != int(marks["neutral"]):
-                    why.append(f"cold, round 2, another directory: {found} hits, expected {marks['neutral']}")
-                    why += [f"  {line}" for line in lines]
-            report(not why, f"{family}: {sentence}", why)
-    print(f"1..{tap['count']}")
-    return tap["bad"] != 0
+    library = Library(path)
+    arms = os.environ.get("CASES_ARMS", " ".join(ARMS)).split()
+    count = bad = 0
+    workers = int(os.environ.get("CASES_WORKERS", 0)) or os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        # the largest first: it ends last
+        order = sorted(files, key=os.path.getsize, reverse=True)
+        runs = {file: pool.submit(play, build, library, file, arms) for file in order}
+        for file in files:
+            for sentence, reason, why in runs[file].result():
+                count += 1
+                bad += bool(why)
+                print(f"{'not ok' if why else 'ok'} {count} - {sentence}{f' # SKIP {reason}' if reason else ''}",
+                      flush=True)
+                for line in why[:40]:
+                    print(f"# {line}")
+    print(f"1..{count}")
+    return bad != 0
 
 
 if __name__ == "__main__":

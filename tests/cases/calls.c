@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+#include "calls.h"
+#include "texts.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAMS 8
+#define HEADERS  1024
+
+typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
+typedef int name_function(void *, const char *, const char **);
+typedef int size_function(void *, size_t *);
+
+static void *library;
+static void *programs[PROGRAMS];
+static int current;
+static char *source, *name;
+static char *header_names[HEADERS], *header_texts[HEADERS];
+static int header_count;
+static int callback_calls, callback_limit;
+
+void *function(const char *symbol)
+{
+	return dlsym(library, symbol);
+}
+
+static void complain_of_errno(const char *what)
+{
+	if (errno != 77) {
+		printf("  %s left errno %d\n", what, errno);
+	}
+}
+
+static void product(const char *what, int show, int bytes_too)
+{
+	char symbol[64];
+	size_function *get_size;
+	int (*get)(void *, char *);
+	size_t size = 4242;
+	char *bytes;
+	int code;
+
+	snprintf(symbol, sizeof(symbol), "nvrtcGet%sSize", what);
+	get_size = REAL(size_function *, symbol);
+	snprintf(symbol, sizeof(symbol), "nvrtcGet%s", what);
+	get = REAL(int (*)(void *, char *), symbol);
+	if (!get_size || !get) {
+		printf("  %s absent\n", what);
+		return;
+	}
+	errno = 77;
+	code = get_size(programs[current], &size);
+	complain_of_errno(what);
+	printf("  %sSize %d %zu", what, code, size);
+	if (!bytes_too) {
+		printf("\n");
+		return;
+	}
+	if (code != 0) {
+		size = 16;
+	}
+	bytes = malloc(size + 16);
+	memset(bytes, 0xee, size + 16);
+	errno = 77;
+	code = get(programs[current], bytes);
+	printf(" get %d", code);
+	complain_of_errno(what);
+	for (size_t i = size; i < size + 16; i++) {
+		if ((unsigned char)bytes[i] != 0xee) {
+			printf(" WROTE PAST THE END");
+			break;
+		}
+	}
+	if (code == 0) {
+		size_t left = text_normalise(bytes, size);
+
+		/* Texts end with the NUL that their size counts. */
+		printf(" %016llx %s", (unsigned long long)text_hash(bytes, left),
+		       !size              ? "nothing"
+		       : !bytes[size - 1] ? "ends with NUL"
+		                          : "ends otherwise");
+		if (show) {
+			printf(" ");
+			text_print(bytes, left);
+			free(bytes);
+			return;
+		}
+	}
+	printf("\n");
+	free(bytes);
+}
+
+static const char *const products[] = {"PTX", "CUBIN", "NVVM", "LTOIR", "OptiXIR", "TileIR"};
+
+static void all(int bytes_too)
+{
+	int (*status)(void *) = REAL(int (*)(void *), "nvrtcGetPCHCreateStatus");
+	size_function *heap = REAL(size_function *, "nvrtcGetPCHHeapSizeRequired");
+	size_t size = 99;
+
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+		product(products[i], 0, bytes_too);
+	}
+	product("ProgramLog", 1, bytes_too);
+	if (status && heap) {
+		int a = status(programs[current]);
+		int b = heap(programs[current], &size);
+
+		printf("  PCH %d %d %zu\n", a, b, size);
+	}
+}
+
+/* On a null expression nvrtcAddNameExpression and nvrtcGetLoweredName crash in 11.8 and 12.0, and no longer in 12.4. */
+static int takes_null_expression(void)
+{
+	int (*version)(int *, int *) = (int (*)(int *, int *))function("nvrtcVersion");
+	int major = 0, minor = 0;
+
+	return version && version(&major, &minor) == 0 && (major > 12 || (major == 12 && minor >= 4));
+}
+
+static void null(void)
+{
+	static const char *const two[] = {
+	    "GetPTXSize",        "GetPTX",        "GetCUBINSize",           "GetCUBIN",
+	    "GetNVVMSize",       "GetNVVM",       "GetLTOIRSize",           "GetLTOIR",
+	    "GetOptiXIRSize",    "GetOptiXIR",    "GetTileIRSize",          "GetTileIR",
+	    "GetProgramLogSize", "GetProgramLog", "GetPCHHeapSizeRequired", "AddNameExpression"};
+	char symbol[64];
+
+	for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++) {
+		size_t value = 5;
+		int (*f)(void *, void *);
+
+		snprintf(symbol, sizeof(symbol), "nvrtc%s", two[i]);
+		f = (int (*)(void *, void *))function(symbol);
+		if (strcmp(two[i], "AddNameExpression") == 0 && !takes_null_expression()) {
+			continue;
+		}
+		if (f) {
+			int a = f(programs[current], NULL);
+			int b = f(NULL, &value);
+
+			printf("  %s null out %d, null program %d, value %zu\n", two[i], a, b, value);
+		} else {
+			printf("  %s absent\n", two[i]);
+		}
+	}
+	if (takes_null_expression()) {
+		int (*lowered)(void *, const char *, const char **) =
+		    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+		const char *out = "untouched";
+		int a = lowered(programs[current], NULL, &out);
+
+		printf("  GetLoweredName null name %d %s", a, out ? out : "NULL");
+		a = lowered(programs[current], "x", NULL);
+		printf(" null out %d", a);
+		a = lowered(NULL, "x", &out);
+		printf(" null program %d\n", a);
+	}
+}
+
+static int flow(void *payload, void *reserved)
+{
+	(void)reserved;
+	if (payload != &callback_calls) {
+		printf("  WRONG PAYLOAD\n");
+	}
+	callback_calls++;
+	return callback_limit > 0 && callback_calls >= callback_limit;
+}
+
+static void set_callback(const char *limit)
+{
+	typedef int setter(void *, int (*)(void *, void *), void *);
+	setter *f = REAL(setter *, "nvrtcSetFlowCallback");
+
+	if (limit) {
+		callback_calls = 0;
+		callback_limit = atoi(limit);
+	}
+	printf("  callback %d\n", f ? f(programs[current], limit ? flow : NULL, &callback_calls) : -1);
+}
+
+static void create(int count, const char *const *texts, const char *const *names)
+{
+	create_function *f = REAL(create_function *, "nvrtcCreateProgram");
+	void *before = programs[current];
+	int code = f(&programs[current], source, name, count, texts, names);
+
+	printf("  create %d%s\n", code, code && programs[current] != before ? " handle changed" : "");
+	header_count = 0;
+}
+
+/* What the host gave is overwritten, as it may be once nvrtcCreateProgram has returned. */
+static void scribble(int headers)
+{
+	char *texts[] = {source, name};
+
+	for (size_t i = 0; i < 2; i++) {
+		if (texts[i]) {
+			memset(texts[i], '#', strlen(texts[i]));
+		}
+	}
+	for (int i = 0; i < headers; i++) {
+		memset(header_texts[i], '#', strlen(header_texts[i]));
+		memset(header_names[i], '#', strlen(header_names[i]));
+	}
+}
+
+static void lowered(const char *expression)
+{
+	int (*f)(void *, const char *, const char **) =
+	    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+	const char *out = "untouched", *again = "untouched";
+	int code = f(programs[current], expression, &out);
+	char *copy;
+
+	(void)f(programs[current], expression, &again);
+	printf("  lowered %s %d ", expression, code);
+	if (!out) {
+		printf("NULL\n");
+		return;
+	}
+	copy = strdup(out);
+	copy[text_normalise(copy, strlen(copy))] = '\0';
+	printf("%s%s\n", copy, out == again ? "" : " (another pointer)");
+	free(copy);
+}
+
+static void compile(int count, char **options)
+{
+	int (*f)(void *, int, const char *const *) =
+	    (int (*)(void *, int, const char *const *))function("nvrtcCompileProgram");
+	int code = f(programs[current], count, (const char *const *)options);
+
+	printf("  compile %d\n", code);
+}
+
+static void destroy(void **program)
+{
+	int (*f)(void **) = REAL(int (*)(void **), "nvrtcDestroyProgram");
+
+	printf("  destroy %d\n", f(program));
+}
+
+static void add(const char *expression)
+{
+	int (*f)(void *, const char *) = REAL(int (*)(void *, const char *), "nvrtcAddNameExpression");
+
+	printf("  add %d\n", f(programs[current], expression));
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* `count` copies of a text, with @N in each replaced by its number. */
+static char *many(int count, const char *text)
+{
+	size_t room = (size_t)count * (strlen(text) * 4 + 16) + 1, size = 0;
+	char *copies = malloc(room);
+
+	for (int i = 0; i < count; i++) {
+		for (const char *at = text; *at; at++) {
+			if (at[0] == '@' && at[1] == 'N') {
+				size += (size_t)sprintf(copies + size, "%d", i);
+				at++;
+			} else {
+				copies[size++] = *at;
+			}
+		}
+	}
+	copies[size] = '\0';
+	return copies;
+}
+
+static void add_header(const char *header_name, const char *text)
+{
+	if (header_count < HEADERS) {
+		header_names[header_count] = copy(header_name);
+		header_texts[header_count++] = copy(text);
+	}
+}
+
+int calls_open(const char *path)
+{
+	library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	return library != NULL;
+}
+
+void calls_begin(void)
+{
+	source = name = NULL;
+	header_count = current = callback_limit = 0;
+	memset(programs, 0, sizeof(programs));
+}
+
+/* What a program is made of. */
+static int call_of_creation(const char *verb, int count, char **rest)
+{
+	static int headers;
+
+	if (strcmp(verb, "source") == 0) {
+		source = copy(rest[0]);
+	} else if (strcmp(verb, "many") == 0) {
+		source = many(atoi(rest[0]), rest[1]);
+	} else if (strcmp(verb, "name") == 0) {
+		name = copy(rest[0]);
+	} else if (strcmp(verb, "header") == 0) {
+		add_header(rest[0], rest[1]);
+	} else if (strcmp(verb, "headers") == 0) {
+		for (int i = 0; i < atoi(rest[0]); i++) {
+			char number[32];
+
+			snprintf(number, sizeof(number), "h%d.h", i);
+			add_header(number, rest[1]);
+		}
+	} else if (strcmp(verb, "create") == 0) {
+		current = count > 0 ? atoi(rest[0]) : current;
+		headers = header_count;
+		create(header_count, (const char *const *)header_texts, (const char *const *)header_names);
+	} else if (strcmp(verb, "create-with") == 0) {
+		create(atoi(rest[0]), rest[1] ? (const char *const *)header_texts : NULL,
+		       rest[2] ? (const char *const *)header_names : NULL);
+	} else if (strcmp(verb, "create-nowhere") == 0) {
+		printf("  create %d\n",
+		       REAL(create_function *, "nvrtcCreateProgram")(NULL, source, name, 0, NULL, NULL));
+	} else if (strcmp(verb, "scribble") == 0) {
+		scribble(headers);
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+int call(int count, char **words)
+{
+	const char *verb = words[0];
+	char **rest = words + 1;
+
+	if (call_of_creation(verb, count - 1, rest) || call_of_library(verb, count - 1, rest)) {
+		return 1;
+	}
+	if (strcmp(verb, "use") == 0) {
+		current = atoi(rest[0]);
+	} else if (strcmp(verb, "destroy") == 0) {
+		destroy(&programs[current]);
+	} else if (strcmp(verb, "destroy-null") == 0) {
+		destroy(NULL);
+	} else if (strcmp(verb, "destroy-empty") == 0) {
+		destroy((void *[]){NULL});
+	} else if (strcmp(verb, "add") == 0) {
+		add(count > 1 ? rest[0] : "");
+	} else if (strcmp(verb, "compile") == 0) {
+		compile(count - 1, rest);
+	} else if (strcmp(verb, "compile-count") == 0) {
+		compile(atoi(rest[0]), count > 2 ? rest + 1 : NULL);
+	} else if (strcmp(verb, "compile-null") == 0) {
+		printf("  compile %d\n", REAL(int (*)(void *, int, char **), "nvrtcCompileProgram")(NULL, 0, NULL));
+	} else if (strcmp(verb, "lowered") == 0) {
+		lowered(count > 1 ? rest[0] : "");
+	} else if (strcmp(verb, "all") == 0) {
+		all(1);
+	} else if (strcmp(verb, "sizes") == 0) {
+		all(0);
+	} else if (strcmp(verb, "get") == 0) {
+		product(rest[0], strcmp(rest[0], "ProgramLog") == 0, 1);
+	} else if (strcmp(verb, "code") == 0) {
+		product("PTX", 0, 1);
+		product("CUBIN", 0, 1);
+	} else if (strcmp(verb, "null") == 0) {
+		null();
+	} else if (strcmp(verb, "callback") == 0) {
+		set_callback(rest[0]);
+	} else if (strcmp(verb, "called") == 0) {
+		printf("  called %s\n", callback_calls ? "yes" : "no");
+	} else {
+		return 0;
+	}
+	return 1;
+}

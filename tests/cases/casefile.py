@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Case files: what player.c plays, after what concerns only some versions of NVRTC and what stands for many is settled.
+
+A case begins with "=== A sentence." Lines with # in it are for the driver:
+
+    #for X in a b c         the case is there once for a, b and c: $X in its lines and its sentence is replaced.
+                            ~ in a value is a blank between words. More than one such line: every combination.
+    #needs FUNCTION         not for a library without that function
+    #since 12.8             not for older releases
+    #before 13.0            not for this one and later ones
+    #hits N                 so many of its compiles are hits when warm; without it all that return 0 or 6
+    #hits-before 12.8 N     the same, for releases before that
+    #neutral N              so many are hits in round 2 of the cold run, in another directory with the same content
+    #once                   only round 1 is counted
+"""
+import itertools
+import re
+
+
+MARKS = ("for", "needs", "since", "before", "hits", "hits-before", "neutral", "once")
+
+
+class Case:
+    def __init__(self, sentence, lines):
+        self.sentence, self.lines, self.marks = sentence, [], []
+        text = False
+        for line in lines:
+            if text or not line.startswith("#"):
+                self.lines.append(line)
+                text = line != "END" if text else line.endswith((" <<", " <<x"))
+            elif line[1:2].isalpha():
+                self.marks.append(line[1:].split())
+                if self.marks[-1][0] not in MARKS:
+                    raise ValueError(f"{sentence}: what is {line}?")
+
+    def mark(self, name):
+        return next((words[1:] for words in self.marks if words[0] == name), None)
+
+    def unfit(self, has, release):
+        """Why it is not for this library, or None."""
+        needs, since, before = self.mark("needs"), self.mark("since"), self.mark("before")
+        if needs and not has(needs[0]):
+            return f"this NVRTC has no {needs[0]}"
+        if since and release < number(since[0]):
+            return f"for NVRTC {since[0]} and later"
+        if before and release >= number(before[0]):
+            return f"for NVRTC before {before[0]}"
+        return None
+
+    def hits(self, compiles, release):
+        for words in self.marks:
+            if words[0] == "hits-before" and release < number(words[1]):
+                return int(words[2])
+        given = self.mark("hits")
+        return int(given[0]) if given else compiles
+
+    def expanded(self):
+        loops = [words for words in self.marks if words[0] == "for"]
+        self.marks = [words for words in self.marks if words[0] != "for"]
+        if not loops:
+            return [self]
+        made = []
+        for values in itertools.product(*(words[3:] for words in loops)):
+            pairs = list(zip((words[1] for words in loops), values))
+            case = Case(self.sentence, [])
+            case.sentence = fill(self.sentence, pairs, shown=True)
+            case.lines = [fill(line, pairs) for line in self.lines]
+            case.marks = [[fill(word, pairs) for word in words] for words in self.marks]
+            made.append(case)
+        return made
+
+
+def number(release):
+    """12.8 -> (12, 8)"""
+    return tuple(int(part) for part in release.split("."))
+
+
+def fill(text, pairs, shown=False):
+    for name, value in pairs:
+        if shown:
+            value = re.sub(r"\\_", " ", value).replace("\\e", "''")
+        text = re.sub(rf"\${name}(?![A-Z])", lambda _, v=value: v.replace("~", " "), text)
+    return text
+
+
+def read(path):
+    """The cases of a file, in order. Sentences are unique."""
+    cases, sentence, lines = [], None, []
+    with open(path, encoding="latin-1", newline="\n") as file:
+        for line in [*file.read().split("\n"), "=== "]:
+            if not line.startswith("=== "):
+                lines.append(line)
+                continue
+            if sentence:
+                cases += Case(sentence, lines).expanded()
+            sentence, lines = line[4:], []
+    sentences = [case.sentence for case in cases]
+    twice = {each for each in sentences if sentences.count(each) > 1}
+    if twice:
+        raise ValueError(f"{path}: told twice: {twice}")
+    return cases
+
+
+def write(path, cases):
+    with open(path, "w", encoding="latin-1", newline="\n") as file:
+        for case in cases:
+            file.write("\n".join([f"=== {case.sentence}", *case.lines]) + "\n")
