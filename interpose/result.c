@@ -167,7 +167,8 @@ bool result_holds_text(const struct result *result, const char *text, size_t siz
 bool result_explains_failure(const struct result *result)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
-	static const char *const errors[] = {"error:", "error   :", "fatal   :", "error detected", "errors detected"};
+	static const char *const errors[] = {
+	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
 
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
