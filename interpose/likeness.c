@@ -42,8 +42,23 @@ static size_t call_number(const uint8_t *at, size_t left)
 	return size;
 }
 
-/* Equal but for module ids and call numbers. The lengths of mangled names hold the digits of the pid, so those may
- * differ with them. */
+/* The length of a run time at `at`, which ptxas tells with -v ("Compile time = 1.871 ms"); 0 where there is none. */
+static size_t run_time(const uint8_t *at, size_t left)
+{
+	static const char words[] = "Compile time = ";
+	size_t size = sizeof(words) - 1;
+
+	if (left <= size || memcmp(at, words, size) != 0 || !isdigit(at[size])) {
+		return 0;
+	}
+	while (size < left && (isdigit(at[size]) || at[size] == '.')) {
+		size++;
+	}
+	return size;
+}
+
+/* Equal but for module ids, call numbers and run times. The lengths of mangled names hold the digits of the pid, so
+ * those may differ with them. */
 bool likeness_of(const void *left, size_t a_size, const void *right, size_t b_size)
 {
 	const uint8_t *a = left, *b = right;
@@ -54,10 +69,12 @@ bool likeness_of(const void *left, size_t a_size, const void *right, size_t b_si
 		size_t b_id = module_id(b + j, b_size - j);
 		size_t a_call = call_number(a + i, a_size - i);
 		size_t b_call = call_number(b + j, b_size - j);
+		size_t a_time = run_time(a + i, a_size - i);
+		size_t b_time = run_time(b + j, b_size - j);
 
-		if ((a_id && b_id) || (a_call && b_call)) {
-			i += a_id + a_call;
-			j += b_id + b_call;
+		if ((a_id && b_id) || (a_call && b_call) || (a_time && b_time)) {
+			i += a_id + a_call + a_time;
+			j += b_id + b_call + b_time;
 		} else if (a[i] == b[j]) {
 			i++;
 			j++;

@@ -40,9 +40,9 @@ static void product(const char *what, int show, int bytes_too)
 	char symbol[64];
 	size_function *get_size;
 	int (*get)(void *, char *);
-	size_t size = 4242;
+	size_t size = 4242, left = 16;
 	char *bytes;
-	int code;
+	int code, bytes_code;
 
 	snprintf(symbol, sizeof(symbol), "nvrtcGet%sSize", what);
 	get_size = REAL(size_function *, symbol);
@@ -55,19 +55,18 @@ static void product(const char *what, int show, int bytes_too)
 	errno = 77;
 	code = get_size(programs[current], &size);
 	complain_of_errno(what);
-	printf("  %sSize %d %zu", what, code, size);
 	if (!bytes_too) {
-		printf("\n");
+		printf("  %sSize %d %zu\n", what, code, size);
 		return;
 	}
 	if (code != 0) {
+		printf("  %sSize %d %zu", what, code, size);
 		size = 16;
 	}
 	bytes = malloc(size + 16);
 	memset(bytes, 0xee, size + 16);
 	errno = 77;
-	code = get(programs[current], bytes);
-	printf(" get %d", code);
+	bytes_code = get(programs[current], bytes);
 	complain_of_errno(what);
 	for (size_t i = size; i < size + 16; i++) {
 		if ((unsigned char)bytes[i] != 0xee) {
@@ -76,13 +75,15 @@ static void product(const char *what, int show, int bytes_too)
 		}
 	}
 	if (code == 0) {
-		size_t left = text_normalise(bytes, size);
+		int ended = size && !bytes[size - 1];
 
-		/* Texts end with the NUL that their size counts. */
-		printf(" %016llx %s", (unsigned long long)text_hash(bytes, left),
-		       !size              ? "nothing"
-		       : !bytes[size - 1] ? "ends with NUL"
-		                          : "ends otherwise");
+		/* Numbers that differ from process to process differ in length too. */
+		left = bytes_code == 0 ? text_normalise(bytes, size) : size;
+		printf("  %sSize %d %zu%s", what, code, left, ended ? ", a NUL at the end" : "");
+	}
+	printf(" get %d", bytes_code);
+	if (bytes_code == 0) {
+		printf(" %016llx", (unsigned long long)text_hash(bytes, left));
 		if (show) {
 			printf(" ");
 			text_print(bytes, left);

@@ -78,7 +78,7 @@ def number(release):
 def fill(text, pairs, shown=False):
     for name, value in pairs:
         if shown:
-            value = re.sub(r"\\_", " ", value).replace("\\e", "''")
+            value = value.replace("\\e", "''")
         text = re.sub(rf"\${name}(?![A-Z])", lambda _, v=value: v.replace("~", " "), text)
     return text
 
