@@ -4,6 +4,7 @@
 #include "interpose/describe.h"
 #include "interpose/events.h"
 #include "interpose/keep.h"
+#include "interpose/lingering.h"
 #include "interpose/log.h"
 #include "interpose/replay.h"
 #include "interpose/result.h"
@@ -32,6 +33,7 @@ static int real_compile(const struct program *program, int option_count, const c
 	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
 	int ours, result;
 
+	lingering_note(program->library, option_count, options);
 	(void)pthread_setcancelstate(program->cancel_state, &ours);
 	result = compile(program->handle, option_count, options);
 	(void)pthread_setcancelstate(ours, NULL);

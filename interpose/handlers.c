@@ -2,6 +2,7 @@
 #include "interpose/handlers.h"
 
 #include "interpose/compile.h"
+#include "interpose/lingering.h"
 #include "interpose/program.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
@@ -130,6 +131,7 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	int host_errno = errno;
 	struct program *known = program_find(program);
 	typedef int function(nvrtcProgram, int, const char *const *);
+	struct library *library;
 
 	if (known) {
 		return answer(host_errno, compile_program(known, option_count, options));
@@ -137,6 +139,8 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	if (runtime_get()->off) {
 		runtime_count(runtime_get()->off_reason, 1);
 		runtime_flush();
+	} else if ((library = door_library(door))) {
+		lingering_note(library, option_count, options);
 	}
 	FORWARD(CompileProgram, function, host_errno, NULL, program, option_count, options);
 }

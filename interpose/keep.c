@@ -4,6 +4,7 @@
 #include "interpose/arithmetic.h"
 #include "interpose/binding.h"
 #include "interpose/environment.h"
+#include "interpose/lingering.h"
 #include "interpose/log.h"
 #include "interpose/pch.h"
 #include "interpose/result.h"
@@ -154,6 +155,9 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	}
 	if (attempt->doubt) {
 		return attempt->doubt - 1;
+	}
+	if (lingering_spoils(program->library, &attempt->options)) {
+		return COUNTER_BYPASSED_lingering_options;
 	}
 	if (!attempt->watched || trace->count == 0) {
 		return COUNTER_BYPASSED_not_watched;

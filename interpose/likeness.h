@@ -3,7 +3,8 @@
  * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (DESIGN B14)
  *
  * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.4, the numbers of calls in
- * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte for byte.
+ * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte
+ * for byte.
  *
  * Calling sequence: a pure function. Errors: none. Threads, fork, signals: no state.
  */

@@ -2,6 +2,7 @@
 #include "interpose/replay.h"
 
 #include "interpose/describe.h"
+#include "interpose/lingering.h"
 #include "interpose/log.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
@@ -35,6 +36,7 @@ void replay_all(struct program *program)
 			(void)set(program->handle, never_cancel, NULL);
 			replaced = true;
 		}
+		lingering_note(program->library, call->option_count, (const char *const *)call->options);
 		(void)compile(program->handle, call->option_count, (const char *const *)call->options);
 		call->done = true;
 	}

@@ -23,7 +23,9 @@ enum option_class {
 	OPTION_PCH,
 	OPTION_INCLUDE,
 	OPTION_PRE_INCLUDE,
-	OPTION_PTXAS
+	OPTION_PTXAS,
+	OPTION_RESTRICT, /* harmless, and lingers */
+	OPTION_OPT_INFO  /* the same */
 };
 
 enum option_form {
@@ -63,7 +65,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "split-compile", "split-compile")                          \
 	X(HARMLESS, VALUE, "device-stack-protector", "device-stack-protector")        \
 	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
-	X(HARMLESS, FLAG, "restrict", "restrict")                                     \
+	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
 	X(HARMLESS, FLAG, "device-int128", "device-int128")                           \
 	X(HARMLESS, FLAG, "no-cache", "no-cache")                                     \
 	X(HARMLESS, JOINED, "frandom-seed", "frandom-seed")                           \
@@ -71,7 +73,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "builtin-move-forward", "builtin-move-forward")            \
 	X(HARMLESS, VALUE, "builtin-initializer-list", "builtin-initializer-list")    \
 	X(HARMLESS, FLAG, "disable-warnings", "w")                                    \
-	X(HARMLESS, JOINED, "optimization-info", "opt-info")                          \
+	X(OPT_INFO, JOINED, "optimization-info", "opt-info")                          \
 	X(HARMLESS, FLAG, "display-error-number", "err-no")                           \
 	X(HARMLESS, FLAG, "no-display-error-number", "no-err-no")                     \
 	X(HARMLESS, VALUE, "diag-error", "diag-error")                                \
@@ -185,6 +187,12 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_PCH:
 		options->pch = true;
+		break;
+	case OPTION_RESTRICT:
+		options->lingers |= LINGERS_RESTRICT;
+		break;
+	case OPTION_OPT_INFO:
+		options->lingers |= LINGERS_OPT_INFO;
 		break;
 	default:
 		break;

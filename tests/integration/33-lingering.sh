@@ -1,0 +1,82 @@
+#!/bin/bash
+# needs: nvrtc
+# NVRTC goes on obeying some options in later compiles of a process, whatever those ask for. What it makes then is not
+# what their key says, and must not be found by another process.
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+eval "$(scripts/nvrtc-env)" || exit 1
+player=$BUILD/tests/player
+library=$NVRTC_LIB/$NVRTC_SONAME
+work=$tmp/work
+mkdir "$work"
+
+# OPTIONS... : one compile of a kernel for each, as a case file
+compiles() {
+	local options
+	printf '=== A process.\nsource <<\n%s\nEND\n' \
+		'__device__ int half(int a) { return a / 2; }
+extern "C" __global__ void k(int *p, const int *q) { for (int i = 0; i < 4; i++) p[i] = half(q[i]); }'
+	for options; do
+		printf 'create\ncompile %s\nall\ndestroy\nmark .\n' "$options"
+	done
+}
+
+# FILE OPTIONS... : what the last compile of a process gives, into FILE
+last_plain() {
+	local file=$1
+	shift
+	compiles "$@" >"$tmp/cases"
+	"$player" "$library" "$work" "$tmp/cases" /dev/null 1 2>&1 | last_answer >"$file"
+}
+
+last_cached() {
+	local file=$1
+	shift
+	compiles "$@" >"$tmp/cases"
+	preloaded "$player" "$library" "$work" "$tmp/cases" /dev/null 1 2>&1 | last_answer >"$file"
+}
+
+last_answer() {
+	awk '/^(round|===) / { next } $0 == "." { last = answer; answer = ""; next } { answer = answer $0 "\n" } END { printf "%s", last }'
+}
+
+base='-arch=sm_90'
+last_plain "$tmp/alone" "$base"
+for option in -restrict -opt-info=inline; do
+	last_plain "$tmp/after" "$base $option" "$base $option" "$base"
+	if cmp -s "$tmp/alone" "$tmp/after"; then
+		skip "What NVRTC makes after $option is not kept." "it does not linger in this NVRTC, or is not known"
+		continue
+	fi
+	fresh_cache
+	last_cached "$tmp/spoilt" "$base $option" "$base $option" "$base"
+	kept=$(stat_of bypassed.lingering_options)
+	last_cached "$tmp/next" "$base"
+	if [ "$kept" = 1 ] && cmp -s "$tmp/alone" "$tmp/next"; then
+		ok "What NVRTC makes after $option is not kept."
+	else
+		diff "$tmp/alone" "$tmp/next" >"$tmp/difference"
+		not_ok "What NVRTC makes after $option is not kept." "$tmp/difference"
+	fi
+done
+
+for option in -restrict -opt-info=inline; do
+	fresh_cache
+	last_cached "$tmp/first" "$base $option" "$base $option -DANOTHER"
+	last_cached "$tmp/second" "$base $option" "$base $option -DANOTHER"
+	if [ "$(stat_of misses)" = 2 ] && cmp -s "$tmp/first" "$tmp/second"; then
+		ok "Compiles that all ask for $option are kept."
+	else
+		not_ok "Compiles that all ask for $option are kept." "$tmp/second"
+	fi
+done
+
+fresh_cache
+last_cached "$tmp/first" "$base -restrict"
+last_cached "$tmp/second" "$base -restrict" "$base"
+if cmp -s "$tmp/alone" "$tmp/second" && [ "$(stat_of stores)" = 2 ]; then
+	ok "A hit does not linger: what is compiled after it is kept."
+else
+	not_ok "A hit does not linger: what is compiled after it is kept." "$tmp/second"
+fi
+plan
