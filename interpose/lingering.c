@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/lingering.h"
 
+#include "interpose/nvrtc_versions.h"
+
 #include <string.h>
 
 #define LINGERS_OTHER 0x100 /* no compile can ask for that itself */
@@ -32,6 +34,10 @@ void lingering_note(struct library *library, int option_count, const char *const
 {
 	uint32_t bits = 0;
 
+	/* 0: not known yet */
+	if (library->major && !nvrtc_differs(DIFFERENCE_LINGERS, library->major, library->minor)) {
+		return;
+	}
 	for (int i = 0; options && i < option_count; i++) {
 		bits |= options[i] ? bits_of(options[i]) : 0;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
+#include "interpose/nvrtc_versions.h"
 #include "texts.h"
 
 #include <dlfcn.h>
@@ -115,13 +116,13 @@ static void all(int bytes_too)
 	}
 }
 
-/* On a null expression nvrtcAddNameExpression and nvrtcGetLoweredName crash in 11.8 and 12.0, and no longer in 12.4. */
 static int takes_null_expression(void)
 {
-	int (*version)(int *, int *) = (int (*)(int *, int *))function("nvrtcVersion");
+	int (*version)(int *, int *) = REAL(int (*)(int *, int *), "nvrtcVersion");
 	int major = 0, minor = 0;
 
-	return version && version(&major, &minor) == 0 && (major > 12 || (major == 12 && minor >= 4));
+	return version && version(&major, &minor) == 0 &&
+	       !nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, major, minor);
 }
 
 static void null(void)

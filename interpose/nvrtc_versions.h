@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvrtc_versions: what releases of NVRTC do differently, once. (Which functions they have: nvrtc_functions.h.)
+ *
+ * X(name, since, before, sentence): true of releases from `since` on and not from `before` on; major * 100 + minor;
+ * 0 and 9999: no end known. Measured on 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5 (PCH on 12.8 too); a border that lies
+ * between two of them is where erring does no harm. tests/cases/versions.py asks real libraries for every line.
+ */
+#ifndef INTERPOSE_NVRTC_VERSIONS_H
+#define INTERPOSE_NVRTC_VERSIONS_H
+
+#include <stdbool.h>
+
+#define NVRTC_DIFFERENCES(X)                                                                                      \
+	X(NULL_EXPRESSION_CRASHES, 0, 1204, "a null name expression crashes, added or asked for")                 \
+	X(NUMBERS_CALLS, 0, 1205, "the numbers of calls in comments of PTX go on counting through the process")   \
+	X(SETS_LOCALE, 0, 1205, "imports setlocale: a compile may set the locale of the process and set it back") \
+	X(LINGERS, 1201, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
+	X(MAKES_PCH, 1208, 9999, "--pch makes and uses precompiled headers")                                      \
+	X(PCH_IN_CWD, 1208, 1300, "the automatic precompiled header is a file in the working directory")          \
+	X(OWN_CACHE, 1209, 9999, "keeps what NVVM and ptxas make in a cache of the driver's; --no-cache")         \
+	X(SPELLS_CWD, 1301, 9999, "opens relative headers with the working directory in front")
+
+enum nvrtc_difference {
+#define DIFFERENCE_ENUM(name, since, before, sentence) DIFFERENCE_##name,
+	NVRTC_DIFFERENCES(DIFFERENCE_ENUM)
+#undef DIFFERENCE_ENUM
+};
+
+static inline bool nvrtc_differs(enum nvrtc_difference difference, int major, int minor)
+{
+	static const struct {
+		int since, before;
+	} releases[] = {
+#define DIFFERENCE_RELEASES(name, since, before, sentence) {since, before},
+	    NVRTC_DIFFERENCES(DIFFERENCE_RELEASES)
+#undef DIFFERENCE_RELEASES
+	};
+	int release = major * 100 + minor;
+
+	return release >= releases[difference].since && release < releases[difference].before;
+}
+
+#endif
