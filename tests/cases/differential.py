@@ -11,8 +11,8 @@ usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
     verified    NVRTCCACHE_VERIFY=1: every hit is compiled for real too, and compared
 
 casefile.py and player.c tell what a case file says. Environment: NVRTC_LIB, the library to test against; CASES_ARMS,
-the arms to play besides plain (all); CASES_PLACES=1, one directory only; CASES, a regular expression for the sentences to play (all); CASES_WORKERS, how
-many files at a time (as many as there are processors).
+the arms to play besides plain (all); CASES_PLACES=1, one directory only; CASES, a regular expression for the sentences
+to play (all); CASES_WORKERS, how many files at a time (as many as there are processors).
 """
 import concurrent.futures
 import ctypes

@@ -277,6 +277,20 @@ Test(options, time_macros_are_found_in_the_text_of_an_option)
 	options_free(&options);
 }
 
+Test(options, options_that_linger_are_told)
+{
+	struct options options = READ("-restrict", "-arch=sm_90");
+
+	cr_assert_eq(options.lingers, LINGERS_RESTRICT);
+	options_free(&options);
+	options = READ("--optimization-info=inline", "--restrict");
+	cr_assert_eq(options.lingers, LINGERS_RESTRICT | LINGERS_OPT_INFO);
+	options_free(&options);
+	options = READ("-D", "-restrict", "-arch=sm_90");
+	cr_assert_eq(options.lingers, 0);
+	options_free(&options);
+}
+
 Test(options, unknown_options_count_as_exact_and_intermediate_forms_do_not)
 {
 	struct options options = READ("--embed-everything");
