@@ -17,7 +17,7 @@ TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 $(BUILD)/tests/player: $(addprefix tests/cases/,player.c calls.c calls_library.c texts.c calls.h texts.h) \
 		interpose/nvrtc_versions.h
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread
+	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 
 $(BUILD)/tests/life: tests/bench/life.c
 	@mkdir -p $(@D)

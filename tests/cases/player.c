@@ -4,9 +4,9 @@
  *
  * usage: player LIBRARY DIRECTORY CASE-FILE [LOG [ROUNDS]]
  *
- * The file is played once per letter of ROUNDS (12), each case in a directory of its own, DIRECTORY/<round>/case<N>,
- * which is made anew: rounds of one letter use the same directories. CASE-FILE "-" is standard input, played once in
- * DIRECTORY itself and answered line by line, for a driver that steers several players (random_edits.py).
+ * The file is played once per digit of ROUNDS (12), each case in a directory of its own which is made anew: rounds of
+ * one digit use the same directories. CASE-FILE "-" is standard input, played once in DIRECTORY itself and answered
+ * line by line, for a driver that steers several players (random_edits.py).
  *
  * A case begins with "=== A sentence." Each line is a command; "<<" at the end of a line takes the following lines up
  * to one that says "END" as the last word ("<<x": with escapes as in words). Words are separated by blanks; in a word
@@ -22,11 +22,13 @@
  *   callback CALLS       (returns 1 from that call on; "none": returns 0 always; NULL: no callback)      called
  *   version              architectures        errors FROM TO          heap [SIZE]     bundled info|install|remove PATH
  *   write PATH <<        append PATH TEXT     unlink PATH             mkdir PATH      chdir PATH
- *   link TARGET PATH     hard OLD NEW         rename OLD NEW          touch PATH      age PATH [DAYS]  (2020-01-01 +
- * DAYS) rewrite PATH <<      (in place, with the times that it had)       settle [MS]     (until new files count as
- * old) setenv N V           unsetenv N           (undone at the end of the case) show PATH            (what a file
- * holds)  state                   (of the process) thread COMMAND       (in another thread)  child COMMAND (in a forked
- * child) mark WORD            (prints the word on a line of its own)
+ *   link TARGET PATH     hard OLD NEW         rename OLD NEW          touch PATH      show PATH
+ *   age PATH [DAYS]      (2020-01-01 + DAYS)  settle [MS]             (until new files count as old)
+ *   rewrite PATH <<      (in place, with the times that it had)
+ *   setenv N V           unsetenv N           (undone at the end of the case)         state  (of the process)
+ *   thread COMMAND       (in another thread)  child COMMAND           (in a forked child)
+ *   mode up|zero|flush|normal    (how this thread rounds; flush: denormals are zero)
+ *   mark WORD            (prints the word on a line of its own)
  */
 #include "calls.h"
 #include "texts.h"
@@ -34,10 +36,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <ftw.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +71,24 @@ static void put(const char *path, const char *text, int flags)
 	}
 	if (descriptor >= 0) {
 		close(descriptor);
+	}
+}
+
+static void mode(const char *wanted)
+{
+	(void)fesetenv(FE_DFL_ENV);
+	if (strcmp(wanted, "up") == 0) {
+		(void)fesetround(FE_UPWARD);
+	} else if (strcmp(wanted, "zero") == 0) {
+		(void)fesetround(FE_TOWARDZERO);
+	} else if (strcmp(wanted, "flush") == 0) {
+#if defined(__x86_64__)
+		__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#elif defined(__aarch64__)
+		__asm__ volatile("msr fpcr, %0" : : "r"(UINT64_C(1) << 24));
+#endif
+	} else if (strcmp(wanted, "normal") != 0) {
+		fail(wanted);
 	}
 }
 
@@ -297,6 +319,8 @@ static void play(int count, char **words)
 		set_variable(rest[0], rest[1]);
 	} else if (strcmp(verb, "unsetenv") == 0) {
 		unsetenv(rest[0]);
+	} else if (strcmp(verb, "mode") == 0) {
+		mode(rest[0]);
 	} else if (strcmp(verb, "state") == 0) {
 		state();
 	} else if (strcmp(verb, "thread") == 0) {
