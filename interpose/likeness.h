@@ -4,7 +4,9 @@
  *
  * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.4, the numbers of calls in
  * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte
- * for byte.
+ * for byte. Process numbers of more or fewer digits change the lengths in mangled names and move what lies behind the
+ * names in a CUBIN: then its sections are compared. (LTO-IR, OptiX IR and debug information with such names count as
+ * different: their offsets and checksums are not looked into.)
  *
  * Calling sequence: a pure function. Errors: none. Threads, fork, signals: no state.
  */
