@@ -21,26 +21,6 @@ struct census {
 	struct census_list *list;
 };
 
-static int hex_value(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool parse_name(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
-{
-	ret_key[0] = (uint8_t)shard;
-	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
-		int high = hex_value(name[0]);
-		int low = high < 0 ? -1 : hex_value(name[1]);
-
-		if (low < 0) {
-			return false;
-		}
-		ret_key[i] = (uint8_t)(high << 4 | low);
-	}
-	return *name == '\0';
-}
-
 static bool is_stale(const char *name, const struct stat *found, int64_t now)
 {
 	int64_t age = now - recency_of(found);
@@ -113,7 +93,7 @@ static bool count_file(const struct census *census, int at, unsigned shard, cons
 	if (S_ISDIR(found.st_mode)) {
 		return true;
 	}
-	if (!parse_name(shard, name, key) || !S_ISREG(found.st_mode)) {
+	if (!directory_entry_key(shard, name, key) || !S_ISREG(found.st_mode)) {
 		if (!sweep(census, at, name, &found)) {
 			account_count_other(census->account, shard, (uint64_t)found.st_size);
 		}

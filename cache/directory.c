@@ -207,6 +207,31 @@ void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRE
 	*out = '\0';
 }
 
+static int hex_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
+
+	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
+		int high = hex_value(name[0]);
+		int low = high < 0 ? -1 : hex_value(name[1]);
+
+		if (low < 0) {
+			return false;
+		}
+		key[i] = (uint8_t)(high << 4 | low);
+	}
+	if (*name != '\0') {
+		return false;
+	}
+	memcpy(ret_key, key, sizeof(key));
+	return true;
+}
+
 static int open_lock(const struct directory *directory, int root)
 {
 	int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -44,6 +44,8 @@ int directory_open_shard(const struct directory *directory, int root, unsigned s
 
 /* Where the results of a key lie, relative to the root. */
 void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRECTORY_PATH_BYTES]);
+/* The key that a name in a shard stands for; false: it is not the name of an entry. */
+bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
 
 /*
  * Takes the lock that those who change the file of `key` take in turn; polls for about `wait_us`. 0: taken, or the file

@@ -25,6 +25,8 @@ enum exit_status {
 	X(stats, "[--json] [--zero]", "show how often what happened, and what the cache holds")            \
 	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")            \
 	X(clear, "", "remove every result from the cache directory")                                       \
+	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")    \
+	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")   \
 	X(config, "", "show the settings in effect")                                                       \
 	X(help, "[command]", "show this text, or that of a command")
 

@@ -36,7 +36,8 @@ int console_usage(const char *command)
 	return EXIT_USAGE;
 }
 
-bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
+/* False: it is all said and done, see *ret_status. */
+static bool only_help(const char *command, int argc, char **argv, int *ret_status)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int option = getopt_long(argc, argv, "h", options, NULL);
@@ -50,11 +51,31 @@ bool console_no_arguments(const char *command, int argc, char **argv, int *ret_s
 		*ret_status = console_usage(command);
 		return false;
 	}
+	return true;
+}
+
+bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status))
+		return false;
 	if (optind < argc) {
 		console_error("%s takes no argument: '%s'", command, argv[optind]);
 		*ret_status = console_usage(command);
 		return false;
 	}
+	return true;
+}
+
+bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status))
+		return false;
+	if (optind + 1 != argc) {
+		console_error("%s takes the name of one file", command);
+		*ret_status = console_usage(command);
+		return false;
+	}
+	*ret_file = argv[optind];
 	return true;
 }
 

@@ -21,6 +21,9 @@ __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...
  */
 bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status);
 
+/* The same for a command that takes the name of one file. */
+bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status);
+
 /* Prints usage and text of a command to stdout. */
 void console_help(const char *command);
 /* "Try ..." on stderr; returns EXIT_USAGE. */

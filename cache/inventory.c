@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/inventory.h"
+
+#include "cache/recency.h"
+#include "cache/source.h"
+#include "cache/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIRST_ROOM 256
+
+struct taking {
+	struct inventory inventory;
+	size_t room;
+	unsigned shard;
+};
+
+static int take_file(void *context, int shard, const char *name, bool temporary)
+{
+	struct taking *taking = context;
+	struct inventory *inventory = &taking->inventory;
+	struct inventory_record record;
+	struct stat found;
+
+	if (temporary || !directory_entry_key(taking->shard, name, record.key) ||
+	    fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return 0;
+	}
+	record.used = recency_of(&found);
+	if (inventory->count == taking->room) {
+		size_t room = taking->room ? taking->room * 2 : FIRST_ROOM;
+		void *grown = reallocarray(inventory->records, room, sizeof(record));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		inventory->records = grown;
+		taking->room = room;
+	}
+	inventory->records[inventory->count++] = record;
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct inventory_record *a = left;
+	const struct inventory_record *b = right;
+
+	if (a->used != b->used) {
+		return a->used < b->used ? -1 : 1;
+	}
+	return memcmp(a->key, b->key, ENTRY_KEY_BYTES);
+}
+
+int inventory_take(const struct directory *directory, struct inventory *ret_inventory)
+{
+	struct taking taking = {.shard = 0};
+	int root = -1;
+	int rc = directory_open(directory, false, &root);
+
+	if (rc < 0 && rc != -ENOENT) {
+		return rc;
+	}
+	for (rc = 0; root >= 0 && taking.shard < DIRECTORY_SHARDS && rc != -ENOMEM; taking.shard++) {
+		rc = directory_walk_shard(directory, root, taking.shard, take_file, &taking);
+		taking.inventory.failures += rc < 0;
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	if (rc == -ENOMEM) {
+		inventory_free(&taking.inventory);
+		return rc;
+	}
+	if (taking.inventory.count > 0) {
+		qsort(taking.inventory.records, taking.inventory.count, sizeof(*taking.inventory.records), compare);
+	}
+	*ret_inventory = taking.inventory;
+	return 0;
+}
+
+void inventory_free(struct inventory *inventory)
+{
+	free(inventory->records);
+	*inventory = (struct inventory){.records = NULL};
+}
+
+/* One result of a file: where it lies, and what its header says. */
+struct place {
+	uint64_t offset;
+	struct entry_info info;
+};
+
+/* From the last to the first: a file has the newest in front. */
+static int give(struct source *source, const struct place *places, size_t count, inventory_visit *visit, void *context)
+{
+	int damage = 0;
+
+	while (count-- > 0) {
+		struct entry *entry;
+		int rc = source_take(source, places[count].offset, &places[count].info, NULL, &entry);
+
+		if (rc == -EBADMSG) {
+			damage = rc;
+			continue;
+		}
+		if (rc == 0) {
+			rc = visit(context, entry);
+			entry_unref(entry);
+		}
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return damage;
+}
+
+static int read_source(struct source *source, const uint8_t *key, inventory_visit *visit, void *context)
+{
+	struct place places[STORE_RESULTS_MAX];
+	uint64_t offset = 0;
+	size_t count = 0;
+	int rc = source_load(source);
+	int given;
+
+	while (rc == 0 && offset < source->size && count < STORE_RESULTS_MAX) {
+		rc = source_header(source, offset, key, &places[count].info);
+		if (rc == 0) {
+			places[count].offset = offset;
+			offset += places[count++].info.total_size;
+		}
+	}
+	if (rc < 0 && rc != -EBADMSG) {
+		return rc;
+	}
+	given = give(source, places, count, visit, context);
+	return given < 0 ? given : rc;
+}
+
+int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
+                   void *context)
+{
+	struct source source = {.file = -1};
+	char path[DIRECTORY_PATH_BYTES];
+	struct stat found = {0};
+	int root = -1;
+	int rc = directory_open(directory, false, &root);
+
+	if (rc < 0) {
+		return rc;
+	}
+	directory_entry_path(key, path);
+	rc = source_open(directory, root, path, &found, &source);
+	close(root);
+	if (rc < 0) {
+		return rc;
+	}
+	(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
+	rc = read_source(&source, key, visit, context);
+	source_close(&source);
+	return rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inventory: what a cache directory holds, in the order of use, and the results of one key read for another place
+ *
+ * Purpose: for people (`nvrtccache export`), not for hosts: it walks the whole directory. Reading is that of the store,
+ * with the same checks (cache/source.h), but leaves no trace: no lock is taken, nothing is written or removed, and the
+ * time of last use stays (O_NOATIME, where the system lets us; the file's owner may).
+ *
+ * Order: used longest ago first, equal times by key. Whoever stores them in this order in another cache gives them the
+ * same order of use there, and where that is too small for all, what was used last stays.
+ *
+ * Calling sequence: inventory_take(), inventory_read() for each record, inventory_free().
+ * Errors: negative errno values. inventory_take(): a shard that cannot be read is passed over and counted. 40 bytes of
+ * memory per key. inventory_read(): -ENOENT: gone since; -EPERM: not trusted; -EBADMSG: damaged; what lies ahead of the
+ * damage, and behind it where it can be found, is given all the same.
+ * Threads, fork, signals: no state; EINTR is retried. Ownership: the records are the inventory's.
+ */
+#ifndef CACHE_INVENTORY_H
+#define CACHE_INVENTORY_H
+
+#include "cache/directory.h"
+#include "cache/entry.h"
+
+struct inventory_record {
+	uint8_t key[ENTRY_KEY_BYTES];
+	int64_t used;
+};
+
+struct inventory {
+	struct inventory_record *records;
+	size_t count;
+	unsigned failures; /* shards that could not be read */
+};
+
+/* A directory that is missing has no records. */
+int inventory_take(const struct directory *directory, struct inventory *ret_inventory);
+void inventory_free(struct inventory *inventory);
+
+/* Called for each sound result of the key, the oldest first. A negative return ends it and is given back. */
+typedef int inventory_visit(void *context, const struct entry *entry);
+int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
+                   void *context);
+
+#endif

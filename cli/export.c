@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export: the cache directory as one file
+ *
+ * What was used last comes last, so that a smaller cache that imports it keeps that. A file is written under a
+ * temporary name beside it and renamed, so that it is there whole or not at all; a device or a pipe is written to as it
+ * is. An interrupt takes the temporary file away.
+ */
+#include "cache/bundle.h"
+#include "cache/draft.h"
+#include "cache/inventory.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct target {
+	const char *file; /* as it was given */
+	char *path;       /* of the file that is replaced: links followed; NULL: written to directly */
+	const char *name; /* in its directory */
+	struct draft draft;
+	int fd; /* where it is written to directly */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+	interrupted = number;
+}
+
+static void watch_signals(void (*handler)(int))
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	struct sigaction action = {.sa_handler = handler};
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* nohup's stays */
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &action, NULL);
+	}
+}
+
+static mode_t mode_of_new_file(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return 0666 & ~mask;
+}
+
+static int begin_draft(struct target *target, mode_t mode)
+{
+	char *slash = strrchr(target->path, '/');
+	int directory;
+	int error;
+
+	target->name = slash != NULL ? slash + 1 : target->path;
+	if (*target->name == '\0')
+		return -EISDIR;
+	if (slash == NULL) {
+		directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else if (slash == target->path) {
+		directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else {
+		*slash = '\0';
+		directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (directory < 0)
+		return -errno;
+	watch_signals(note_signal);
+	error = draft_begin(directory, mode, &target->draft);
+	if (error != 0)
+		close(directory);
+	return error;
+}
+
+static int open_target(const char *file, struct target *target)
+{
+	struct stat found;
+	bool there;
+	int error;
+
+	*target = (struct target){.file = file, .fd = -1};
+	if (strcmp(file, "-") == 0) {
+		if (isatty(STDOUT_FILENO) == 1)
+			return -EINVAL;
+		target->fd = STDOUT_FILENO;
+		return 0;
+	}
+	there = stat(file, &found) == 0;
+	if (there && S_ISDIR(found.st_mode))
+		return -EISDIR;
+	if (there && !S_ISREG(found.st_mode)) {
+		target->fd = open(file, O_WRONLY | O_CLOEXEC);
+		return target->fd < 0 ? -errno : 0;
+	}
+	target->path = there ? realpath(file, NULL) : strdup(file);
+	if (target->path == NULL)
+		return -errno;
+	error = begin_draft(target, there ? found.st_mode & 0777 : mode_of_new_file());
+	if (error != 0) {
+		free(target->path);
+		target->path = NULL;
+	}
+	return error;
+}
+
+/* `error`: what has happened so far; then nothing appears. Returns it, or that of the last step. */
+static int close_target(struct target *target, bool sync, int error)
+{
+	if (target->path != NULL) {
+		if (error == 0)
+			error = draft_publish(&target->draft, target->name, sync);
+		if (error != 0)
+			draft_discard(&target->draft);
+		close(target->draft.directory);
+		free(target->path);
+		watch_signals(SIG_DFL);
+	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
+		error = -errno;
+	}
+	return error;
+}
+
+static int put(void *context, const void *bytes, size_t size)
+{
+	struct target *target = context;
+	const char *next = bytes;
+
+	if (target->path != NULL)
+		return interrupted ? -EINTR : draft_append(&target->draft, bytes, size);
+	while (size > 0) {
+		ssize_t done = TEMP_FAILURE_RETRY(write(target->fd, next, size));
+
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		next += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+struct work {
+	struct bundle_writer writer;
+	uint64_t bytes;
+	uint64_t left_out;   /* files that are damaged, or that others can write */
+	uint64_t unreadable; /* files, and directories of files */
+	int error;           /* of writing */
+};
+
+static int put_entry(void *context, const struct entry *entry)
+{
+	struct work *work = context;
+
+	work->error = bundle_write_entry(&work->writer, entry);
+	work->bytes += work->error == 0 ? entry_info(entry)->total_size : 0;
+	return work->error;
+}
+
+static int put_all(const struct directory *directory, struct target *target, struct work *work)
+{
+	struct inventory inventory;
+	struct progress progress;
+	int error = inventory_take(directory, &inventory);
+
+	if (error != 0) {
+		console_error("%s: %s", directory->path,
+		              error == -EPERM ? "not used, because others can write to it" : strerror(-error));
+		return error;
+	}
+	work->unreadable = inventory.failures;
+	progress_begin(&progress, "exporting");
+	work->error = bundle_write_begin(&work->writer, inventory.count, put, target);
+	for (size_t i = 0; i < inventory.count && work->error == 0; i++) {
+		error = inventory_read(directory, inventory.records[i].key, put_entry, work);
+		if (error == -EBADMSG || error == -EPERM)
+			work->left_out++;
+		else if (error != -ENOENT && error != 0)
+			work->unreadable++;
+		progress_show(&progress, i + 1, inventory.count);
+	}
+	if (work->error == 0)
+		work->error = bundle_write_end(&work->writer);
+	progress_end(&progress);
+	inventory_free(&inventory);
+	return work->error;
+}
+
+static void report(const struct settings *settings, const struct target *target, const struct work *work)
+{
+	char text[CONSOLE_NUMBER_BYTES];
+
+	/* standard output may be the bundle */
+	fprintf(target->fd == STDOUT_FILENO ? stderr : stdout, "Exported %" PRIu64 " %s (%s) from %s\n",
+	        work->writer.entries, work->writer.entries == 1 ? "result" : "results",
+	        console_bytes(work->bytes, text), settings->directory);
+	if (work->left_out != 0)
+		console_error("%" PRIu64 " damaged or untrusted %s left out", work->left_out,
+		              work->left_out == 1 ? "file" : "files");
+	if (work->unreadable != 0)
+		console_error("%" PRIu64 " %s could not be read", work->unreadable,
+		              work->unreadable == 1 ? "file or directory" : "files or directories");
+}
+
+static int export_to(const struct settings *settings, const char *file)
+{
+	struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct work work = {.bytes = 0};
+	struct target target;
+	int number;
+	int error = open_target(file, &target);
+
+	if (error != 0) {
+		console_error("%s: %s", file,
+		              error == -EINVAL ? "a bundle is not written to a terminal" : strerror(-error));
+		return EXIT_TROUBLE;
+	}
+	error = close_target(&target, settings->fsync, put_all(&directory, &target, &work));
+	number = interrupted;
+	if (number != 0 && error != 0)
+		(void)raise(number);
+	if (error != 0) {
+		/* else it was the directory, and has been said */
+		if (work.writer.put != NULL)
+			console_error("%s: %s", file, strerror(-error));
+		return EXIT_TROUBLE;
+	}
+	report(settings, &target, &work);
+	return work.unreadable == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+int command_export(int argc, char **argv)
+{
+	struct settings settings;
+	const char *file;
+	int status;
+
+	if (!console_one_file("export", argc, argv, &file, &status))
+		return status;
+	if (!console_settings(&settings))
+		return EXIT_TROUBLE;
+	status = console_directory(&settings) ? export_to(&settings, file) : EXIT_TROUBLE;
+	settings_free(&settings);
+	return status;
+}

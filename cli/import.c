@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* import: results of another cache, each checked as one from a file of the cache would be, and stored as one that was
+ * just made; nothing of the file's says where anything is written */
+#include "cache/bundle.h"
+#include "cache/store.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct origin {
+	int fd;
+	uint64_t size; /* 0: not known */
+	uint64_t read;
+};
+
+struct work {
+	uint64_t results;
+	uint64_t bytes;
+	uint64_t damaged;
+	uint64_t large;
+};
+
+static ssize_t get(void *context, void *bytes, size_t size)
+{
+	struct origin *origin = context;
+	ssize_t got = TEMP_FAILURE_RETRY(read(origin->fd, bytes, size));
+
+	if (got < 0)
+		return -errno;
+	origin->read += (uint64_t)got;
+	return got;
+}
+
+static int open_origin(const char *file, struct origin *origin)
+{
+	bool standard = strcmp(file, "-") == 0;
+	struct stat found;
+
+	*origin = (struct origin){.fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC)};
+	if (origin->fd < 0)
+		return -errno;
+	if (fstat(origin->fd, &found) == 0 && S_ISREG(found.st_mode))
+		origin->size = (uint64_t)found.st_size;
+	return 0;
+}
+
+static const char *store_error(int error)
+{
+	switch (error) {
+	case -EROFS:
+		return "not written, because NVRTCCACHE_READONLY is set";
+	case -EPERM:
+		return "not used, because others can write to it";
+	case -ENOTDIR:
+		return "a symbolic link, or no directory";
+	default:
+		return strerror(-error);
+	}
+}
+
+static bool begin(const char *file, const struct settings *settings, struct bundle_reader *reader,
+                  struct origin *origin)
+{
+	/* an eighth of the cap, as for every store; of a cap below eight bytes too */
+	uint64_t largest = settings->max_size == 0 ? 0 : settings->max_size < 16 ? 1 : settings->max_size / 8;
+	int error = bundle_read_begin(reader, largest, get, origin);
+
+	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT)
+		console_error("%s: a bundle of format %" PRIu32 "; this program reads format %d", file, reader->format,
+		              BUNDLE_FORMAT);
+	else if (error == -EPROTONOSUPPORT)
+		console_error("%s: a bundle with results of format %" PRIu32 "; this program reads format %d", file,
+		              reader->entry_format, ENTRY_FORMAT);
+	else if (error == -EBADMSG)
+		console_error("%s: no bundle of results", file);
+	else if (error != 0)
+		console_error("%s: %s", file, strerror(-error));
+	return error == 0;
+}
+
+/* False: the cache cannot take it, nor what follows. */
+static bool keep(struct store *store, const struct settings *settings, const struct entry *entry, struct work *work)
+{
+	int error = store_put(store, entry);
+
+	if (error == -EFBIG) {
+		work->large++;
+	} else if (error != 0) {
+		console_error("%s: %s", settings->directory, store_error(error));
+		return false;
+	} else {
+		work->results++;
+		work->bytes += entry_info(entry)->total_size;
+	}
+	return true;
+}
+
+/* Reads to the end, or as far as can be read. */
+static enum bundle_found take_all(struct bundle_reader *reader, struct store *store, const struct settings *settings,
+                                  struct work *work, int *ret_error)
+{
+	const struct origin *origin = reader->context;
+	enum bundle_found found = BUNDLE_ENTRY;
+	struct progress progress;
+	bool going = true;
+
+	progress_begin(&progress, "importing");
+	while (going && found <= BUNDLE_LARGE) {
+		struct entry *entry = NULL;
+
+		found = bundle_read_next(reader, &entry, ret_error);
+		if (found == BUNDLE_ENTRY) {
+			progress_show(&progress, origin->size != 0 ? origin->read : reader->entries, origin->size);
+			going = keep(store, settings, entry, work);
+			entry_unref(entry);
+		}
+		work->damaged += found == BUNDLE_DAMAGED;
+		work->large += found == BUNDLE_LARGE;
+	}
+	progress_end(&progress);
+	return found;
+}
+
+static int report(const char *file, const struct settings *settings, const struct work *work, enum bundle_found found,
+                  int error)
+{
+	char text[CONSOLE_NUMBER_BYTES];
+
+	printf("Imported %" PRIu64 " %s (%s) into %s\n", work->results, work->results == 1 ? "result" : "results",
+	       console_bytes(work->bytes, text), settings->directory);
+	if (work->large != 0)
+		console_error("%s: %" PRIu64 " %s larger than an eighth of the size cap left out", file, work->large,
+		              work->large == 1 ? "result" : "results");
+	if (work->damaged != 0)
+		console_error("%s: %" PRIu64 " damaged %s left out", file, work->damaged,
+		              work->damaged == 1 ? "result" : "results");
+	if (found == BUNDLE_CHANGED && work->damaged == 0)
+		console_error("%s: not as it was written", file);
+	else if (found == BUNDLE_CUT)
+		console_error("%s: cut short; what was whole is imported", file);
+	else if (found == BUNDLE_BROKEN)
+		console_error("%s: damaged; what came before is imported", file);
+	else if (found == BUNDLE_FAILED)
+		console_error("%s: %s", file, strerror(-error));
+	return found == BUNDLE_END && work->damaged == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int import_from(const struct settings *settings, struct store *store, const char *file)
+{
+	struct bundle_reader reader;
+	struct origin origin;
+	struct work work = {.results = 0};
+	enum bundle_found found;
+	int status = EXIT_TROUBLE;
+	int error = open_origin(file, &origin);
+
+	if (error != 0) {
+		console_error("%s: %s", file, strerror(-error));
+		return EXIT_TROUBLE;
+	}
+	if (begin(file, settings, &reader, &origin)) {
+		found = take_all(&reader, store, settings, &work, &error);
+		status = report(file, settings, &work, found, error);
+	}
+	if (origin.fd != STDIN_FILENO)
+		close(origin.fd);
+	return status;
+}
+
+int command_import(int argc, char **argv)
+{
+	struct settings settings;
+	struct store *store = NULL;
+	const char *file;
+	int status;
+	int error;
+
+	if (!console_one_file("import", argc, argv, &file, &status))
+		return status;
+	if (!console_settings(&settings))
+		return EXIT_TROUBLE;
+	status = EXIT_TROUBLE;
+	if (!console_directory(&settings))
+		goto out;
+	error = settings.read_only ? -EROFS
+	                           : store_open(&(struct store_options){.directory = settings.directory,
+	                                                                .max_size = settings.max_size,
+	                                                                .shared = settings.shared,
+	                                                                .fsync = settings.fsync},
+	                                        &store);
+	if (error != 0) {
+		console_error("%s: %s", settings.directory, store_error(error));
+		goto out;
+	}
+	status = import_from(&settings, store, file);
+out:
+	store_close(store);
+	settings_free(&settings);
+	return status;
+}
