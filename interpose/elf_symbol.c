@@ -163,7 +163,7 @@ static void search_gnu(const struct elf_object *object, struct search *search)
 		value = value * 33 + (uint8_t)*at;
 	}
 	word = hash.bloom[(value / bits) & (hash.bloom_count - 1)];
-	if (!((word >> (value % bits)) & (word >> ((value >> hash.bloom_shift) % bits)) & 1)) {
+	if (!((word >> (value % bits)) & (word >> (((ElfW(Addr))value >> hash.bloom_shift) % bits)) & 1)) {
 		return;
 	}
 	index = hash.buckets[value % hash.bucket_count];

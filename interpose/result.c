@@ -371,6 +371,9 @@ int result_lowered_name(const struct entry *entry, const char *expression, const
 			return RESULT_INTERNAL_ERROR;
 		}
 		if (strlen(expression) + 1 == expression_size && memcmp(known, expression, expression_size) == 0) {
+			if (lowered_size && lowered[lowered_size - 1] != '\0') {
+				return RESULT_INTERNAL_ERROR;
+			}
 			*name = lowered_size ? lowered : NULL;
 			return code;
 		}
@@ -408,6 +411,15 @@ static bool speaks_of_pch(const struct section *section)
 	       memmem(section->bytes, section->size, "/__nvrtc_auto_pch_", 18);
 }
 
+/* A result may be from a later version of this library, which keeps more. */
+static const char *name_of(uint32_t tag)
+{
+	if (tag >= TAG_PRODUCT) {
+		return tag - TAG_PRODUCT < PRODUCT_COUNT ? products[tag - TAG_PRODUCT].name : "another artifact";
+	}
+	return tag == TAG_NAMES ? "lowered names" : "return code";
+}
+
 bool result_same(const struct entry *a, const struct entry *b, const char **ret_what)
 {
 	struct section left, right;
@@ -416,9 +428,7 @@ bool result_same(const struct entry *a, const struct entry *b, const char **ret_
 		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP || is_mark(&left) || speaks_of_pch(&left)) {
 			continue;
 		}
-		*ret_what = left.tag >= TAG_PRODUCT ? products[left.tag - TAG_PRODUCT].name
-		            : left.tag == TAG_NAMES ? "lowered names"
-		                                    : "return code";
+		*ret_what = name_of(left.tag);
 		if (!entry_section(b, left.tag, &right) || left.value != right.value ||
 		    !likeness_of(left.bytes, left.size, right.bytes, right.size)) {
 			return false;

@@ -11,6 +11,7 @@ TEST_TARGETS :=
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
 -include tests/network/network.mk
+-include tests/fuzz/fuzz.mk
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 

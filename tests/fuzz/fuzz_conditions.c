@@ -4,9 +4,6 @@
  *
  * The first byte chooses: raw conditions; real conditions with some bytes overwritten (offset, offset, value); or a
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE -DXXH_INLINE_ALL tests/fuzz/fuzz_conditions.c \
- *         keygen/conditions*.c keygen/trace.c keygen/stream.c keygen/digest.c -lb2 -o build/fuzz_conditions
  */
 #include "keygen/conditions.h"
 

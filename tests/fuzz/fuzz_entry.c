@@ -1,72 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_entry: hostile bytes as an entry, in memory and as the file of a key
+ * Entries, in memory and as the file of a key. Bit 6 of the first byte chooses.
  *
- * clang -g -O1 -fsanitize=fuzzer,address,undefined -DXXH_INLINE_ALL -D_GNU_SOURCE -I. tests/fuzz/fuzz_entry.c \
- *     cache/entry.c cache/store.c cache/source.c cache/draft.c cache/directory.c -o fuzz_entry && ./fuzz_entry
- *
- * The first byte chooses what is mended before the bytes are tried, since no fuzzer finds a 128-bit checksum:
- * bit 0 the magic, format and key; bit 1 the conditions' checksum; bit 2 the body's; bit 3 the header's; bit 4 the same
- * for a second entry right behind the first. Bit 5 adds the way through a file.
+ * 0: the rest is hostile bytes. Bits 0 to 4 choose what is mended before they are tried, since no fuzzer finds a
+ * 128-bit checksum: bit 0 the magic, format and key; bit 1 the conditions' checksum; bit 2 the body's; bit 3 the
+ * header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through a file. What is
+ * accepted can be read to its last byte, and a put over the file gives a sound one. 1: an entry is built of the rest.
+ * What is read from it builds the same bytes again; with other bytes in some places it is never accepted.
  */
 #include "cache/store.h"
 
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
+#include "tests/fuzz/fuzz.h"
 
 #define AT_TOTAL_SIZE      48
 #define AT_CONDITIONS_SIZE 56
+#define AT_CREATED         64
 #define AT_CONDITIONS_SUM  80
 #define AT_BODY_SUM        96
 #define AT_HEADER_SUM      176
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
+#define SECTIONS           4
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
-static char base[64];
-static char entry_path[200];
+static char entry_path[300];
 static struct store *store;
-
-static int remove_one(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-	(void)found;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
-static void clean_up(void)
-{
-	(void)nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void require(int truth)
-{
-	if (!truth) {
-		abort();
-	}
-}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	struct store_options options = {.directory = base, .max_size = UINT64_C(1) << 30};
+	struct store_options options = {.directory = fuzz_directory(), .max_size = UINT64_C(1) << 30};
 	struct entry *entry;
 	int at;
 	size_t i;
 
 	(void)argc;
 	(void)argv;
-	(void)snprintf(base, sizeof(base), "/tmp/fuzz-entry-XXXXXX");
-	require(mkdtemp(base) != NULL);
-	(void)atexit(clean_up);
-	at = snprintf(entry_path, sizeof(entry_path), "%s/v1/ab/", base);
+	at = snprintf(entry_path, sizeof(entry_path), "%s/v1/ab/", options.directory);
 	for (i = 1; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(entry_path + at, sizeof(entry_path) - (size_t)at, "%02x", key[i]);
 	}
@@ -75,14 +42,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	require(store_put(store, entry) == 0); /* makes the directories */
 	entry_unref(entry);
 	return 0;
-}
-
-static void seal(uint8_t *at, const uint8_t *from, size_t size)
-{
-	XXH128_hash_t hash = XXH3_128bits(from, size);
-
-	memcpy(at, &hash.low64, 8);
-	memcpy(at + 8, &hash.high64, 8);
 }
 
 /* Returns how long the mended entry says it is, or 0. */
@@ -148,12 +107,10 @@ static bool odd(void *context, const void *conditions, size_t size)
 
 static void try_file(const uint8_t *bytes, size_t size)
 {
-	int file = open(entry_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct entry *entry;
 	struct entry *mine;
 
-	require(file >= 0 && write(file, bytes, size) == (ssize_t)size);
-	close(file);
+	fuzz_write(entry_path, bytes, size);
 	if (store_get(store, key, odd, NULL, &entry) == 0) {
 		require(memcmp(entry_info(entry)->key, key, sizeof(key)) == 0);
 		read_all(entry);
@@ -167,23 +124,17 @@ static void try_file(const uint8_t *bytes, size_t size)
 	entry_unref(entry);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void hostile(const uint8_t *data, size_t size, uint8_t what)
 {
+	uint8_t *bytes = copy_of(data, size);
+	uint64_t first = mend(bytes, size, what);
 	struct entry_info info;
 	struct entry *entry;
-	uint8_t *bytes;
-	uint64_t first;
 
-	if (size < 1) {
-		return 0;
+	if (what & 16 && first > 0) {
+		(void)mend(bytes + first, size - first, what);
 	}
-	bytes = malloc(size);
-	memcpy(bytes, data + 1, --size);
-	first = mend(bytes, size, data[0]);
-	if (data[0] & 16 && first > 0) {
-		(void)mend(bytes + first, size - first, data[0]);
-	}
-	if (data[0] & 32) {
+	if (what & 32) {
 		try_file(bytes, size);
 	}
 	if (entry_parse_header(bytes, size, size, &info) == 0) {
@@ -195,6 +146,74 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		entry_unref(entry);
 	} else {
 		free(bytes);
+	}
+}
+
+static struct entry *build(const struct entry *like, struct input *input)
+{
+	struct section sections[SECTIONS] = {{0}};
+	size_t conditions_size;
+	const void *conditions;
+	struct entry *entry;
+	size_t count = 0;
+	const uint8_t *mine = key;
+	uint64_t cost;
+
+	if (like) {
+		conditions = entry_conditions(like, &conditions_size);
+		while (entry_section_at(like, count, &sections[count])) {
+			count++;
+		}
+		mine = entry_info(like)->key;
+		cost = entry_info(like)->cost_ns;
+	} else {
+		cost = take_number(input, 2);
+		conditions = take_bytes(input, take_number(input, 1), &conditions_size);
+		for (size_t wanted = take_number(input, 1) % (SECTIONS + 1); count < wanted; count++) {
+			sections[count].tag = (uint32_t)take_number(input, 1);
+			sections[count].value = (int32_t)take_number(input, 4);
+			sections[count].bytes = take_bytes(input, take_number(input, 1), &sections[count].size);
+		}
+	}
+	require(entry_build(mine, cost, conditions, conditions_size, sections, count, &entry) == 0);
+	return entry;
+}
+
+static void honest(struct input input)
+{
+	struct entry *entry = build(NULL, &input);
+	struct entry *again = build(entry, NULL);
+	struct entry *adopted;
+	size_t size;
+	size_t again_size;
+	const uint8_t *original = entry_bytes(entry, &size);
+	uint8_t *bytes = copy_of(entry_bytes(again, &again_size), size);
+
+	require(again_size == size);
+	/* but for the time of its making */
+	memcpy(bytes + AT_CREATED, original + AT_CREATED, 8);
+	seal(bytes + AT_HEADER_SUM, bytes, AT_HEADER_SUM);
+	require(memcmp(bytes, original, size) == 0);
+	while (input.left > 0) {
+		bytes[take_number(&input, 2) % size] ^= (uint8_t)take_number(&input, 1);
+	}
+	if (memcmp(bytes, original, size) == 0) {
+		require(entry_adopt(bytes, size, &adopted) == 0);
+		entry_unref(adopted);
+	} else {
+		require(entry_adopt(bytes, size, &adopted) < 0);
+		free(bytes);
+	}
+	entry_unref(entry);
+	entry_unref(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size > 0 && data[0] & 64) {
+		honest(input_of(data + 1, size - 1));
+	} else if (size > 0) {
+		hostile(data + 1, size - 1, data[0]);
 	}
 	return 0;
 }

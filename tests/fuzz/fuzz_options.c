@@ -2,8 +2,6 @@
 /*
  * Options, program name and cwd from arbitrary bytes (strings separated by NUL): no crash, every directory lies in the
  * string that it was read from, and moving every root to another place leaves the key's bytes as they are.
- * clang -fsanitize=fuzzer,address,undefined -I. -D_GNU_SOURCE -DXXH_INLINE_ALL tests/fuzz/fuzz_options.c
- * keygen/{stream, digest,options,request}.c -lb2
  */
 #include "keygen/request.h"
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bundles. Bit 0 of the first byte chooses; the second says how many bytes come at a time and how large entries may be.
+ *
+ * 0: the rest is a hostile bundle. Bits 1 to 4 choose what is mended in it: the header; frames and their lengths; the
+ *    entries in them; the last frame. Every entry that is given is sound and can be read to its last byte; reading
+ *    ends; memory for bytes that do not come is not asked for (the harness runs with a limit for one allocation).
+ * 1: a bundle is written of the rest. It is read back as it was written, byte for byte. With other bytes in some
+ *    places, cut short, or with more behind it, it gives only entries that were written, each at most once and in
+ *    order, and never says that all is well.
+ */
+#include "cache/bundle.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#define ENTRIES            4
+#define AT_FRAME_NUMBER    8
+#define AT_FRAME_KEY       16
+#define AT_FRAME_SUM       48
+#define AT_TOTAL_SIZE      48
+#define AT_CONDITIONS_SIZE 56
+#define AT_CONDITIONS_SUM  80
+#define AT_BODY_SUM        96
+#define AT_HEADER_SUM      176
+
+struct memory {
+	uint8_t *bytes;
+	size_t size;
+	size_t at;
+	size_t at_a_time; /* 0: all */
+};
+
+static int put(void *context, const void *bytes, size_t size)
+{
+	struct memory *memory = context;
+
+	memory->bytes = realloc(memory->bytes, memory->size + size);
+	require(memory->bytes != NULL);
+	memcpy(memory->bytes + memory->size, bytes, size);
+	memory->size += size;
+	return 0;
+}
+
+static ssize_t get(void *context, void *bytes, size_t size)
+{
+	struct memory *memory = context;
+	size_t left = memory->size - memory->at;
+
+	size = size < left ? size : left;
+	size = memory->at_a_time && memory->at_a_time < size ? memory->at_a_time : size;
+	memcpy(bytes, memory->bytes + memory->at, size);
+	memory->at += size;
+	return (ssize_t)size;
+}
+
+static void mend_entry(uint8_t *bytes, size_t size)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES];
+	struct entry *model;
+	size_t model_size;
+	uint64_t conditions;
+	uint64_t total = size;
+	uint64_t body;
+
+	require(entry_build(key, 0, NULL, 0, NULL, 0, &model) == 0);
+	memcpy(bytes, entry_bytes(model, &model_size), 12);
+	entry_unref(model);
+	memcpy(bytes + AT_TOTAL_SIZE, &total, 8);
+	memcpy(&conditions, bytes + AT_CONDITIONS_SIZE, 8);
+	conditions %= size - ENTRY_HEADER_BYTES + 1;
+	memcpy(bytes + AT_CONDITIONS_SIZE, &conditions, 8);
+	body = (ENTRY_HEADER_BYTES + conditions + 15) & ~UINT64_C(15);
+	seal(bytes + AT_CONDITIONS_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	seal(bytes + AT_BODY_SUM, bytes + body, total - body);
+	seal(bytes + AT_HEADER_SUM, bytes, AT_HEADER_SUM);
+}
+
+static void mend_last(uint8_t *bytes, size_t at, uint64_t entries)
+{
+	memcpy(bytes + at, "LAST\0\0\0\0", 8);
+	memcpy(bytes + at + AT_FRAME_NUMBER, &entries, 8);
+	memset(bytes + at + AT_FRAME_KEY, 0, ENTRY_KEY_BYTES);
+	seal(bytes + at + AT_FRAME_KEY, bytes, at);
+	seal(bytes + at + AT_FRAME_SUM, bytes + at, AT_FRAME_SUM);
+}
+
+/* Returns the size, shorter where the last frame ends it. */
+static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
+{
+	uint64_t entries = 0;
+	size_t at = BUNDLE_FRAME_BYTES;
+
+	if (size < BUNDLE_FRAME_BYTES) {
+		return size;
+	}
+	if (what & 2) {
+		struct memory model = {0};
+		struct bundle_writer writer;
+
+		require(bundle_write_begin(&writer, 0, put, &model) == 0);
+		memcpy(bytes, model.bytes, 16);
+		free(model.bytes);
+		seal(bytes + AT_FRAME_SUM, bytes, AT_FRAME_SUM);
+	}
+	while (what & 4 && size - at >= BUNDLE_FRAME_BYTES) {
+		uint64_t number;
+
+		if (bytes[at] & 128) {
+			mend_last(bytes, at, what & 16 ? entries : entries + 1);
+			return at + BUNDLE_FRAME_BYTES;
+		}
+		memcpy(bytes + at, "ENTR\0\0\0\0", 8);
+		memcpy(&number, bytes + at + AT_FRAME_NUMBER, 8);
+		if (!(number >> 40 & 1)) { /* else as large as it says */
+			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
+		}
+		memcpy(bytes + at + AT_FRAME_NUMBER, &number, 8);
+		if (number <= size - at - BUNDLE_FRAME_BYTES && number >= ENTRY_HEADER_BYTES) {
+			if (what & 8) {
+				mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number);
+				memcpy(bytes + at + AT_FRAME_KEY, bytes + at + BUNDLE_FRAME_BYTES + 16,
+				       ENTRY_KEY_BYTES);
+			}
+		}
+		seal(bytes + at + AT_FRAME_SUM, bytes + at, AT_FRAME_SUM);
+		if (number > size - at - BUNDLE_FRAME_BYTES) {
+			break;
+		}
+		at += BUNDLE_FRAME_BYTES + number;
+		entries++;
+	}
+	return size;
+}
+
+static void read_all(const struct entry *entry)
+{
+	struct section section;
+	size_t size;
+	uint64_t sum = XXH3_64bits(entry_bytes(entry, &size), size);
+
+	sum += XXH3_64bits(entry_conditions(entry, &size), size);
+	for (size_t i = 0; entry_section_at(entry, i, &section); i++) {
+		sum += XXH3_64bits(section.bytes, section.size);
+	}
+	__asm__ volatile("" : : "r"(sum));
+}
+
+static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
+{
+	struct memory memory = {.bytes = copy_of(data, size), .at_a_time = how & 15};
+	struct bundle_reader reader;
+	enum bundle_found found;
+	uint64_t given = 0;
+	int error = 0;
+
+	memory.size = mend(memory.bytes, size, what);
+	if (bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32, get, &memory) == 0) {
+		do {
+			struct entry *entry;
+
+			found = bundle_read_next(&reader, &entry, &error);
+			if (found == BUNDLE_ENTRY) {
+				require(entry_info(entry)->total_size <= reader.entry_size_max);
+				read_all(entry);
+				entry_unref(entry);
+				given++;
+			}
+		} while (found <= BUNDLE_LARGE);
+		require(found != BUNDLE_FAILED || error == -12 /* ENOMEM */);
+		require(given <= reader.entries);
+		require(found != BUNDLE_END || memory.at == memory.size);
+	}
+	free(memory.bytes);
+}
+
+struct written {
+	struct entry *entries[ENTRIES];
+	size_t count;
+	struct memory memory;
+};
+
+static void write_bundle(struct input *input, struct written *written)
+{
+	struct bundle_writer writer;
+
+	require(bundle_write_begin(&writer, take_number(input, 1), put, &written->memory) == 0);
+	for (size_t wanted = take_number(input, 1) % (ENTRIES + 1); written->count < wanted; written->count++) {
+		uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)take_number(input, 1)};
+		struct section section = {.tag = 1};
+		size_t conditions_size;
+		const void *conditions = take_bytes(input, take_number(input, 1), &conditions_size);
+		struct entry **entry = &written->entries[written->count];
+
+		section.bytes = take_bytes(input, take_number(input, 1), &section.size);
+		require(entry_build(key, 0, conditions, conditions_size, &section, 1, entry) == 0);
+		require(bundle_write_entry(&writer, *entry) == 0);
+	}
+	require(bundle_write_end(&writer) == 0);
+}
+
+/* What is given is what was written, in order. Returns how it ended. */
+static enum bundle_found read_back(const struct written *written, const uint8_t *bytes, size_t size, uint8_t how,
+                                   size_t *ret_given)
+{
+	struct memory memory = {.bytes = copy_of(bytes, size), .size = size, .at_a_time = how & 15};
+	enum bundle_found found = BUNDLE_BROKEN;
+	struct bundle_reader reader;
+	size_t next = 0;
+	int error = 0;
+
+	*ret_given = 0;
+	if (bundle_read_begin(&reader, 0, get, &memory) == 0) {
+		do {
+			struct entry *entry;
+
+			found = bundle_read_next(&reader, &entry, &error);
+			if (found == BUNDLE_ENTRY) {
+				size_t entry_size;
+				size_t other_size;
+				const void *given = entry_bytes(entry, &entry_size);
+				const void *other;
+
+				do {
+					require(next < written->count);
+					other = entry_bytes(written->entries[next++], &other_size);
+				} while (other_size != entry_size || memcmp(given, other, entry_size) != 0);
+				entry_unref(entry);
+				++*ret_given;
+			}
+		} while (found <= BUNDLE_LARGE);
+	}
+	free(memory.bytes);
+	return found;
+}
+
+static void honest(struct input input, uint8_t how)
+{
+	struct written written = {.count = 0};
+	uint8_t *changed;
+	size_t given;
+	size_t size;
+
+	write_bundle(&input, &written);
+	size = written.memory.size;
+	require(read_back(&written, written.memory.bytes, size, how, &given) == BUNDLE_END);
+	require(given == written.count);
+	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, &given) != BUNDLE_END);
+	changed = malloc(size + 1);
+	require(changed != NULL);
+	memcpy(changed, written.memory.bytes, size);
+	changed[size] = how;
+	require(read_back(&written, changed, size + 1, how, &given) == BUNDLE_BROKEN);
+	while (input.left > 0) {
+		changed[take_number(&input, 2) % size] ^= (uint8_t)take_number(&input, 1);
+	}
+	require((read_back(&written, changed, size, how, &given) == BUNDLE_END) ==
+	        (memcmp(changed, written.memory.bytes, size) == 0));
+	free(changed);
+	free(written.memory.bytes);
+	for (size_t i = 0; i < written.count; i++) {
+		entry_unref(written.entries[i]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2) {
+		return 0;
+	}
+	if (data[0] & 1) {
+		honest(input_of(data + 2, size - 2), data[1]);
+	} else {
+		hostile(data + 2, size - 2, data[0], data[1]);
+	}
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Notes of flights. The first byte: bit 0: another has the lock of the key; bit 1: patient; bit 2: the key's slot is
+ * given the key's own tag; bit 3: the file is as long as the input only; bits 4 and 5: how the flight ends. The second
+ * says which key. The rest is a note, and what lies behind it.
+ *
+ * Properties: whatever the notes say, it is taken only if no other has it, and always if no other has it and no note
+ * of its key says otherwise; nobody waits past the deadline; no descriptor is left open.
+ */
+#include "cache/flight_file.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+#define NOTE_BYTES 40
+
+static struct directory directory;
+static char path[300];
+static struct flight_file seen;
+
+static void opened(void *context, const struct flight_file *file)
+{
+	(void)context;
+	seen = *file;
+}
+
+static int next_descriptor(void)
+{
+	int descriptor = dup(0);
+
+	close(descriptor);
+	return descriptor;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	uint8_t key[ENTRY_KEY_BYTES] = {0};
+	struct flight_file file;
+
+	(void)argc;
+	(void)argv;
+	directory.path = (char *)fuzz_directory();
+	(void)snprintf(path, sizeof(path), "%s/v1/flight", directory.path);
+	require(flight_file_take(&directory, key, 0, false, opened, NULL, &file) == FLIGHT_FILE_TAKEN);
+	flight_file_land(&file, FLIGHT_FILE_ENDED_WITHOUT);
+	return 0;
+}
+
+static int lock_of_other(const uint8_t key[ENTRY_KEY_BYTES])
+{
+	uint64_t place;
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	int file = open(path, O_RDWR | O_CLOEXEC);
+
+	memcpy(&place, key, sizeof(place));
+	range.l_start = (off_t)(place >> 2);
+	require(file >= 0 && fcntl(file, F_OFD_SETLK, &range) == 0);
+	return file;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t key[ENTRY_KEY_BYTES] = {0};
+	uint8_t bytes[1024] = {0};
+	enum flight_file_state state;
+	struct flight_file file;
+	int64_t deadline;
+	int other = -1;
+	int free_before = next_descriptor();
+	uint8_t what;
+
+	if (size < 2 || size - 2 > sizeof(bytes)) {
+		return 0;
+	}
+	what = data[0];
+	key[8] = data[1] % 8; /* the slot */
+	key[0] = data[1];
+	memcpy(bytes, data + 2, size - 2);
+	if (what & 4) {
+		memcpy(bytes + 64 * (size_t)key[8], key + 8, 8);
+	}
+	fuzz_write(path, bytes, what & 8 ? size - 2 : sizeof(bytes));
+	other = what & 1 ? lock_of_other(key) : -1;
+	deadline = flight_clock() + (what & 64 ? 1000000 : 0);
+	state = flight_file_take(&directory, key, deadline, what & 2, opened, NULL, &file);
+	require(flight_clock() - deadline < INT64_C(5000000000));
+	if (state == FLIGHT_FILE_TAKEN) {
+		require(other < 0 && file.fd == seen.fd && file.fd >= 0);
+		flight_file_land(&file, (enum flight_file_outcome)((what >> 4 & 3) % 3));
+		require(file.fd == -1);
+	} else {
+		require(seen.fd == -1);
+		require(other >= 0 || state == FLIGHT_FILE_NOT_KEPT);
+	}
+	if (other >= 0) {
+		close(other);
+	}
+	require(next_descriptor() == free_before);
+	return 0;
+}

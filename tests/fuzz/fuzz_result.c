@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program asks of a result. The input is the sections of two entries, as another version of the library, or a
+ * stranger with a bundle, could have made them: tag, value and bytes are any. Checksums are right.
+ *
+ * Properties: every question has an answer, answers lie within the entry, texts end, and a copy is like its original.
+ */
+#include "interpose/result.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#define SECTIONS 8
+
+static struct entry *build(struct input *input)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES];
+	struct section sections[SECTIONS] = {{0}};
+	size_t count = take_number(input, 1) % (SECTIONS + 1);
+	struct entry *entry;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t how = (uint8_t)take_number(input, 1);
+
+		sections[i].tag = (uint32_t)take_number(input, how & 1 ? 4 : 1);
+		sections[i].value = (int32_t)take_number(input, how & 2 ? 4 : 0);
+		sections[i].bytes = take_bytes(input, take_number(input, 1), &sections[i].size);
+	}
+	require(entry_build(key, 0, NULL, 0, sections, count, &entry) == 0);
+	return entry;
+}
+
+static bool lies_in(const struct entry *entry, const char *text)
+{
+	size_t size;
+	const char *bytes = entry_bytes(entry, &size);
+
+	return text >= bytes && text < bytes + size && memchr(text, '\0', (size_t)(bytes + size - text));
+}
+
+static void ask(const struct entry *entry, const char *expression)
+{
+	const char *name = "untouched";
+	size_t size = 0;
+
+	(void)result_return_code(entry);
+	(void)result_pch_status(entry);
+	(void)result_pch_heap(entry, &size);
+	(void)result_applies(entry, false);
+	(void)result_applies(entry, true);
+	for (int i = 0; i < PRODUCT_COUNT; i++) {
+		char *bytes;
+		bool there = result_has_product(entry, (enum nvrtc_product)i, &size);
+
+		bytes = malloc(there ? size : 1);
+		(void)result_product(entry, (enum nvrtc_product)i, bytes);
+		free(bytes);
+		(void)result_product_size(entry, (enum nvrtc_product)i, &size);
+	}
+	(void)result_lowered_name(entry, expression, &name);
+	require(!name || lies_in(entry, name));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = input_of(data, size);
+	struct entry *one = build(&input);
+	struct entry *other = build(&input);
+	char expression[16] = "";
+	const char *what = NULL;
+	size_t given;
+	const void *text = take_bytes(&input, take_number(&input, 1) % sizeof(expression), &given);
+
+	memcpy(expression, text, given);
+	ask(one, expression);
+	ask(other, expression);
+	require(result_same(one, one, &what) || what);
+	require(result_same(one, other, &what) || what);
+	entry_unref(one);
+	entry_unref(other);
+	return 0;
+}
