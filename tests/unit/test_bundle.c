@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* bundle: what is written is read back; whatever else there is, no wrong entry comes of it */
+#include "cache/bundle.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define ENTRIES   3
+#define AT_FORMAT 8
+#define AT_SUM    48
+
+static struct memory {
+	uint8_t bytes[16384];
+	size_t size;
+	size_t at;
+	size_t at_a_time; /* 0: all */
+	size_t asked_max;
+	int error; /* of every call once `at` or `size` has come to error_at */
+	size_t error_at;
+} memory;
+
+static struct entry *entries[ENTRIES];
+
+static int put(void *context, const void *bytes, size_t size)
+{
+	struct memory *target = context;
+
+	if (target->error && target->size >= target->error_at) {
+		return target->error;
+	}
+	cr_assert_leq(size, sizeof(target->bytes) - target->size);
+	memcpy(target->bytes + target->size, bytes, size);
+	target->size += size;
+	return 0;
+}
+
+static ssize_t get(void *context, void *bytes, size_t size)
+{
+	struct memory *source = context;
+
+	source->asked_max = size > source->asked_max ? size : source->asked_max;
+	if (source->error && source->at >= source->error_at) {
+		return source->error;
+	}
+	size = size < source->size - source->at ? size : source->size - source->at;
+	size = source->at_a_time && source->at_a_time < size ? source->at_a_time : size;
+	memcpy(bytes, source->bytes + source->at, size);
+	source->at += size;
+	return (ssize_t)size;
+}
+
+static void write_entries(size_t count)
+{
+	struct bundle_writer writer;
+
+	memory.size = 0;
+	cr_assert_eq(bundle_write_begin(&writer, 7, put, &memory), 0);
+	for (size_t i = 0; i < count; i++) {
+		cr_assert_eq(bundle_write_entry(&writer, entries[i]), 0);
+	}
+	cr_assert_eq(bundle_write_end(&writer), 0);
+	cr_assert_eq(writer.entries, count);
+}
+
+static void build(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)i, 7};
+		char text[100];
+		struct section section = {.tag = 1, .value = (int)i, .bytes = text, .size = 20 * (i + 1)};
+
+		memset(text, 'a' + (int)i, sizeof(text));
+		cr_assert_eq(entry_build(key, i, text, i, &section, 1, &entries[i]), 0);
+	}
+	memset(&memory, 0, sizeof(memory));
+	write_entries(ENTRIES);
+}
+
+static void drop(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		entry_unref(entries[i]);
+	}
+}
+
+TestSuite(bundle, .init = build, .fini = drop);
+
+static bool same(const struct entry *a, const struct entry *b)
+{
+	size_t a_size;
+	size_t b_size;
+	const void *a_bytes = entry_bytes(a, &a_size);
+	const void *b_bytes = entry_bytes(b, &b_size);
+
+	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
+}
+
+struct seen {
+	size_t entries;
+	size_t damaged;
+	size_t large;
+	int error;
+};
+
+/* Reads all, and sees to it that what is given was written, in that order. `begun`: must it be a bundle? */
+static enum bundle_found read_all(uint64_t size_max, struct seen *seen)
+{
+	enum bundle_found found;
+	struct bundle_reader reader;
+	size_t next = 0;
+
+	*seen = (struct seen){.error = 0};
+	memory.at = 0;
+	seen->error = bundle_read_begin(&reader, size_max, get, &memory);
+	if (seen->error != 0) {
+		return BUNDLE_FAILED;
+	}
+	do {
+		struct entry *entry;
+
+		found = bundle_read_next(&reader, &entry, &seen->error);
+		if (found == BUNDLE_ENTRY) {
+			while (next < ENTRIES && !same(entry, entries[next])) {
+				next++;
+			}
+			cr_assert_lt(next++, ENTRIES, "an entry that was not written");
+			entry_unref(entry);
+		}
+		seen->entries += found == BUNDLE_ENTRY;
+		seen->damaged += found == BUNDLE_DAMAGED;
+		seen->large += found == BUNDLE_LARGE;
+	} while (found <= BUNDLE_LARGE);
+	return found;
+}
+
+static void reseal(uint8_t *frame)
+{
+	XXH128_hash_t hash = XXH3_128bits(frame, AT_SUM);
+
+	memcpy(frame + AT_SUM, &hash.low64, 8);
+	memcpy(frame + AT_SUM + 8, &hash.high64, 8);
+}
+
+Test(bundle, what_is_written_is_read_back)
+{
+	struct bundle_reader reader;
+	struct seen seen;
+
+	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
+	cr_expect_eq(seen.entries, ENTRIES);
+	memory.at = 0;
+	cr_assert_eq(bundle_read_begin(&reader, 0, get, &memory), 0);
+	cr_expect_eq(reader.keys, 7);
+}
+
+Test(bundle, equal_entries_give_equal_bundles)
+{
+	static struct memory first;
+
+	first = memory;
+	write_entries(ENTRIES);
+	cr_expect_eq(first.size, memory.size);
+	cr_expect_arr_eq(first.bytes, memory.bytes, first.size);
+}
+
+Test(bundle, bytes_may_come_one_at_a_time)
+{
+	struct seen seen;
+
+	memory.at_a_time = 1;
+	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
+	cr_expect_eq(seen.entries, ENTRIES);
+}
+
+Test(bundle, an_empty_one_is_one)
+{
+	struct seen seen;
+
+	write_entries(0);
+	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
+	cr_expect_eq(memory.size, 2 * BUNDLE_FRAME_BYTES);
+}
+
+Test(bundle, cut_at_any_length_it_gives_what_is_whole_and_says_that_it_is_cut)
+{
+	size_t whole = memory.size;
+
+	for (size_t size = 0; size < whole; size++) {
+		size_t end = BUNDLE_FRAME_BYTES;
+		size_t expected = 0;
+		struct seen seen;
+		enum bundle_found found;
+
+		memory.size = size;
+		found = read_all(0, &seen);
+		if (size < BUNDLE_FRAME_BYTES) {
+			cr_expect(found == BUNDLE_FAILED && seen.error == -EBADMSG);
+			continue;
+		}
+		while (expected < ENTRIES) {
+			end += BUNDLE_FRAME_BYTES + entry_info(entries[expected])->total_size;
+			if (end > size) {
+				break;
+			}
+			expected++;
+		}
+		cr_expect_eq(found, BUNDLE_CUT, "%zu bytes", size);
+		cr_expect_eq(seen.entries, expected, "%zu bytes", size);
+	}
+}
+
+Test(bundle, one_wrong_byte_anywhere_gives_no_wrong_entry_and_is_told)
+{
+	static const uint8_t wrongs[] = {0x01, 0x80, 0xff};
+	size_t all = 0;
+
+	for (size_t i = 0; i < memory.size; i++) {
+		for (size_t j = 0; j < sizeof(wrongs); j++) {
+			struct seen seen;
+
+			memory.bytes[i] ^= wrongs[j];
+			cr_expect_neq(read_all(0, &seen), BUNDLE_END, "byte %zu", i);
+			memory.bytes[i] ^= wrongs[j];
+			all += seen.entries;
+		}
+	}
+	cr_expect_gt(all, memory.size, "most wrong bytes leave other entries as they are");
+}
+
+Test(bundle, a_damaged_entry_is_passed_over)
+{
+	struct seen seen;
+
+	memory.bytes[2 * BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
+	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(seen.damaged, 1);
+	cr_expect_eq(seen.entries, ENTRIES - 1);
+}
+
+Test(bundle, an_entry_of_another_key_than_its_frame_says_is_damaged)
+{
+	struct seen seen;
+
+	memory.bytes[BUNDLE_FRAME_BYTES + 16] ^= 1;
+	reseal(memory.bytes + BUNDLE_FRAME_BYTES);
+	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(seen.damaged, 1);
+	cr_expect_eq(seen.entries, ENTRIES - 1);
+}
+
+Test(bundle, more_behind_its_end_is_told)
+{
+	struct seen seen;
+
+	memory.size++;
+	cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN);
+	cr_expect_eq(seen.entries, ENTRIES);
+}
+
+Test(bundle, entries_past_the_limit_are_passed_over)
+{
+	struct seen seen;
+
+	cr_expect_eq(read_all(entry_info(entries[1])->total_size - 1, &seen), BUNDLE_END);
+	cr_expect_eq(seen.large, 2);
+	cr_expect_eq(seen.entries, 1);
+}
+
+Test(bundle, a_length_that_nothing_stands_behind_takes_little_memory)
+{
+	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
+	uint64_t number = ENTRY_BYTES_MAX - 16;
+	struct seen seen;
+
+	memcpy(frame + 8, &number, sizeof(number));
+	reseal(frame);
+	cr_expect_eq(read_all(0, &seen), BUNDLE_CUT);
+	cr_expect_leq(memory.asked_max, 1u << 20);
+	number = UINT64_MAX - 15;
+	memcpy(frame + 8, &number, sizeof(number));
+	reseal(frame);
+	cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN);
+}
+
+Test(bundle, other_formats_are_told_by_their_number)
+{
+	struct bundle_reader reader;
+
+	for (uint8_t format = 0; format < 4; format++) {
+		memory.at = 0;
+		memory.bytes[AT_FORMAT] = format;
+		cr_expect_eq(bundle_read_begin(&reader, 0, get, &memory),
+		             format == BUNDLE_FORMAT ? 0 : -EPROTONOSUPPORT);
+		cr_expect_eq(reader.format, format);
+	}
+	memory.at = 0;
+	memory.bytes[AT_FORMAT] = BUNDLE_FORMAT;
+	memory.bytes[AT_FORMAT + 4] = ENTRY_FORMAT + 1;
+	reseal(memory.bytes);
+	cr_expect_eq(bundle_read_begin(&reader, 0, get, &memory), -EPROTONOSUPPORT);
+	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
+}
+
+Test(bundle, what_is_no_bundle_is_told)
+{
+	struct seen seen;
+
+	memory.bytes[0] = 'x';
+	cr_expect_eq(read_all(0, &seen), BUNDLE_FAILED);
+	cr_expect_eq(seen.error, -EBADMSG);
+}
+
+Test(bundle, errors_of_reading_and_writing_are_given_back)
+{
+	struct bundle_writer writer;
+	struct seen seen;
+
+	memory.error = -EIO;
+	for (memory.error_at = 0; memory.error_at < memory.size; memory.error_at += 40) {
+		memory.at_a_time = 40;
+		cr_expect_eq(read_all(0, &seen), BUNDLE_FAILED);
+		cr_expect_eq(seen.error, -EIO);
+	}
+	memory.size = 0;
+	memory.error_at = 0;
+	cr_expect_eq(bundle_write_begin(&writer, 0, put, &memory), -EIO);
+	memory.error_at = BUNDLE_FRAME_BYTES;
+	cr_expect_eq(bundle_write_begin(&writer, 0, put, &memory), 0);
+	cr_expect_eq(bundle_write_entry(&writer, entries[0]), -EIO);
+	cr_expect_eq(writer.entries, 0);
+	cr_expect_eq(bundle_write_end(&writer), -EIO);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* inventory: what is there, in the order of use, read as the store reads it and left as it was */
+#include "cache/inventory.h"
+
+#include "store_fixture.h"
+
+#define KEYS 4
+
+TestSuite(inventory, .init = fixture_open, .fini = fixture_close);
+
+static struct directory here(void)
+{
+	return (struct directory){.path = fixture.root};
+}
+
+static void put_key(uint8_t first, uint8_t last)
+{
+	uint8_t key[ENTRY_KEY_BYTES] = {first, [31] = last};
+	struct entry *entry = fixture_entry(key, 1, 100);
+
+	cr_assert_eq(store_put(fixture.store, entry), 0);
+	entry_unref(entry);
+}
+
+static void set_used(uint8_t first, uint8_t last, time_t when)
+{
+	uint8_t key[ENTRY_KEY_BYTES] = {first, [31] = last};
+	struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
+	char relative[DIRECTORY_PATH_BYTES];
+	char path[400];
+
+	directory_entry_path(key, relative);
+	(void)snprintf(path, sizeof(path), "%s/%s", fixture.root, relative);
+	cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static struct inventory taken(void)
+{
+	struct directory directory = here();
+	struct inventory inventory;
+
+	cr_assert_eq(inventory_take(&directory, &inventory), 0);
+	return inventory;
+}
+
+Store_test(inventory, a_directory_that_is_missing_holds_nothing)
+{
+	struct inventory inventory = taken();
+
+	cr_expect_eq(inventory.count, 0);
+	cr_expect_not(fixture_exists(fixture.root));
+	inventory_free(&inventory);
+}
+
+Store_test(inventory, what_was_used_longest_ago_comes_first_and_equal_times_go_by_key)
+{
+	static const uint8_t order[KEYS][2] = {{9, 1}, {2, 7}, {2, 8}, {200, 0}};
+	struct inventory inventory;
+
+	for (size_t i = 0; i < KEYS; i++) {
+		put_key(order[KEYS - 1 - i][0], order[KEYS - 1 - i][1]);
+	}
+	set_used(9, 1, 1000);
+	set_used(2, 7, 2000);
+	set_used(2, 8, 2000);
+	set_used(200, 0, 3000);
+	inventory = taken();
+	cr_assert_eq(inventory.count, KEYS);
+	for (size_t i = 0; i < KEYS; i++) {
+		cr_expect_eq(inventory.records[i].key[0], order[i][0]);
+		cr_expect_eq(inventory.records[i].key[31], order[i][1]);
+	}
+	inventory_free(&inventory);
+}
+
+Store_test(inventory, temporary_and_foreign_files_are_not_in_it)
+{
+	struct inventory inventory;
+	char path[400];
+
+	put_key(0xab, 1);
+	(void)snprintf(path, sizeof(path), "%s/v1/ab/tmp.1.1", fixture.root);
+	fixture_write(path, "x", 1);
+	(void)snprintf(path, sizeof(path), "%s/v1/ab/README", fixture.root);
+	fixture_write(path, "x", 1);
+	inventory = taken();
+	cr_expect_eq(inventory.count, 1);
+	inventory_free(&inventory);
+	(void)snprintf(path, sizeof(path), "%s/v1/ab/tmp.1.1", fixture.root);
+	unlink(path);
+}
+
+struct results {
+	int conditions[20];
+	size_t count;
+	int error;
+};
+
+static int note(void *context, const struct entry *entry)
+{
+	struct results *results = context;
+	struct section section;
+
+	cr_assert(entry_section(entry, 1, &section));
+	cr_assert_lt(results->count, 20);
+	results->conditions[results->count++] = section.value;
+	return results->error;
+}
+
+static int read_key(struct results *results)
+{
+	struct directory directory = here();
+
+	results->count = 0;
+	return inventory_read(&directory, fixture_key, note, results);
+}
+
+Store_test(inventory, results_of_a_key_are_given_the_oldest_first)
+{
+	struct results results = {.error = 0};
+
+	for (int i = 1; i <= 20; i++) {
+		cr_assert_eq(fixture_put(fixture.store, i), 0);
+	}
+	cr_assert_eq(read_key(&results), 0);
+	cr_assert_eq(results.count, STORE_RESULTS_MAX);
+	for (int i = 0; i < STORE_RESULTS_MAX; i++) {
+		cr_expect_eq(results.conditions[i], 5 + i);
+	}
+}
+
+Store_test(inventory, results_of_a_large_file_are_given_too)
+{
+	struct results results = {.error = 0};
+
+	for (int i = 1; i <= 3; i++) {
+		cr_assert_eq(fixture_put_sized(fixture.store, i, 1000000), 0);
+	}
+	cr_assert_eq(read_key(&results), 0);
+	cr_assert_eq(results.count, 3);
+	cr_expect_eq(results.conditions[0], 1);
+	cr_expect_eq(results.conditions[2], 3);
+}
+
+Store_test(inventory, damage_is_told_and_the_other_results_are_given)
+{
+	struct results results = {.error = 0};
+	uint8_t *bytes;
+	size_t size;
+
+	for (int i = 1; i <= 3; i++) {
+		cr_assert_eq(fixture_put(fixture.store, i), 0);
+	}
+	bytes = fixture_read(fixture.path, &size);
+	bytes[size / 3 + ENTRY_HEADER_BYTES + 40] ^= 1; /* in the second */
+	fixture_write(fixture.path, bytes, size);
+	cr_expect_eq(read_key(&results), -EBADMSG);
+	cr_expect_eq(results.count, 2);
+	cr_expect_eq(results.conditions[0], 1);
+	cr_expect_eq(results.conditions[1], 3);
+	bytes[size / 3] ^= 1; /* its magic: the third cannot be found */
+	fixture_write(fixture.path, bytes, size);
+	cr_expect_eq(read_key(&results), -EBADMSG);
+	cr_expect_eq(results.count, 1);
+	cr_expect_eq(results.conditions[0], 3);
+	cr_expect(fixture_exists(fixture.path), "it is left alone");
+	free(bytes);
+}
+
+Store_test(inventory, what_is_gone_or_not_to_be_trusted_is_not_read)
+{
+	struct results results = {.error = 0};
+	char target[400];
+
+	cr_expect_eq(read_key(&results), -ENOENT);
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chmod(fixture.path, 0666), 0);
+	cr_expect_eq(read_key(&results), -EPERM);
+	cr_assert_eq(chmod(fixture.path, 0600), 0);
+	(void)snprintf(target, sizeof(target), "%s/elsewhere", fixture.base);
+	cr_assert_eq(rename(fixture.path, target), 0);
+	cr_assert_eq(symlink(target, fixture.path), 0);
+	cr_expect_eq(read_key(&results), -EBADMSG);
+	cr_expect_eq(results.count, 0);
+	cr_assert_eq(chmod(fixture.root, 0777), 0);
+	cr_expect_eq(read_key(&results), -EPERM);
+	cr_assert_eq(chmod(fixture.root, 0700), 0);
+}
+
+Store_test(inventory, the_visitors_error_ends_it)
+{
+	struct results results = {.error = -ENOSPC};
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(fixture_put(fixture.store, 2), 0);
+	cr_expect_eq(read_key(&results), -ENOSPC);
+	cr_expect_eq(results.count, 1);
+}
+
+Store_test(inventory, reading_leaves_the_time_of_use_as_it_was)
+{
+	/* older than what was written last: the kernel would set it anew, but on file systems without access times */
+	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+	struct results results = {.error = 0};
+	struct stat found;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(utimensat(AT_FDCWD, fixture.path, times, 0), 0);
+	cr_assert_eq(read_key(&results), 0);
+	cr_assert_eq(stat(fixture.path, &found), 0);
+	cr_expect_eq(found.st_atim.tv_sec, 1000);
+}
