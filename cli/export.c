@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 struct target {
-	const char *file; /* as it was given */
 	char *path;       /* of the file that is replaced: links followed; NULL: written to directly */
 	const char *name; /* in its directory */
 	struct draft draft;
@@ -91,7 +90,7 @@ static int open_target(const char *file, struct target *target)
 	bool there;
 	int error;
 
-	*target = (struct target){.file = file, .fd = -1};
+	*target = (struct target){.fd = -1};
 	if (strcmp(file, "-") == 0) {
 		if (isatty(STDOUT_FILENO) == 1)
 			return -EINVAL;
@@ -221,6 +220,7 @@ static int export_to(const struct settings *settings, const char *file)
 	int number;
 	int error = open_target(file, &target);
 
+	file = target.fd == STDOUT_FILENO || strcmp(file, "-") == 0 ? "standard output" : file;
 	if (error != 0) {
 		console_error("%s: %s", file,
 		              error == -EINVAL ? "a bundle is not written to a terminal" : strerror(-error));

@@ -38,12 +38,12 @@ static ssize_t get(void *context, void *bytes, size_t size)
 	return got;
 }
 
+/* NULL: standard input */
 static int open_origin(const char *file, struct origin *origin)
 {
-	bool standard = strcmp(file, "-") == 0;
 	struct stat found;
 
-	*origin = (struct origin){.fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC)};
+	*origin = (struct origin){.fd = file ? open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO};
 	if (origin->fd < 0)
 		return -errno;
 	if (fstat(origin->fd, &found) == 0 && S_ISREG(found.st_mode))
@@ -161,6 +161,7 @@ static int import_from(const struct settings *settings, struct store *store, con
 	int status = EXIT_TROUBLE;
 	int error = open_origin(file, &origin);
 
+	file = file ? file : "standard input";
 	if (error != 0) {
 		console_error("%s: %s", file, strerror(-error));
 		return EXIT_TROUBLE;
@@ -199,7 +200,7 @@ int command_import(int argc, char **argv)
 		console_error("%s: %s", settings.directory, store_error(error));
 		goto out;
 	}
-	status = import_from(&settings, store, file);
+	status = import_from(&settings, store, strcmp(file, "-") == 0 ? NULL : file);
 out:
 	store_close(store);
 	settings_free(&settings);

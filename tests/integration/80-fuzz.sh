@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A minute of fuzzing, spread over all harnesses, after every input that is kept in tests/fuzz/corpus. What is printed
+# behind each harness's name is how often it ran. Longer: make fuzz FUZZ_SECONDS=3600.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+cc=${FUZZ_CC:-clang}
+command -v "$cc" >/dev/null || skip_all "no $cc"
+echo 'int LLVMFuzzerTestOneInput(const char *bytes, unsigned long size) { return !bytes && size; }' |
+	"$cc" -x c -fsanitize=fuzzer,address,undefined -o "$tmp/probe" - >"$tmp/probe.log" 2>&1 ||
+	skip_all "no libFuzzer with $cc: $(tail -n 1 "$tmp/probe.log")"
+"$tmp/probe" -runs=1 >/dev/null 2>&1 || skip_all "programs with sanitizers do not run here"
+
+# a make of its own, not part of the one that runs the tests
+env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -j2 BUILD="$BUILD" FUZZ_SECONDS="${FUZZ_SECONDS:-60}" fuzz >"$tmp/log" 2>&1
+status=$?
+grep -E '^[a-z]+ +[0-9?]+ runs,' "$tmp/log" | tr -s ' ' >"$tmp/lines"
+while read -r name line; do
+	case $line in
+	*': fine') ok "$name: ${line%: fine}" ;;
+	*) sed -n "/^$name .*FAILED/,/ runs,.*: fine/p" "$tmp/log" >"$tmp/failure" && not_ok "$name: $line" "$tmp/failure" ;;
+	esac
+done <"$tmp/lines"
+wanted=$(find tests/fuzz -name 'fuzz_*.c' | wc -l)
+all_ran() {
+	[ "$tap_number" -eq "$wanted" ] && { [ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ]; } || { tail -n 30 "$tmp/log" && false; }
+}
+check "Every harness has run." all_ran
+plan
