@@ -53,21 +53,22 @@ static ssize_t get(void *context, void *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-static void mend_entry(uint8_t *bytes, size_t size)
+/* It takes up `size` bytes, and says that it is `total`. */
+static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES];
 	struct entry *model;
 	size_t model_size;
 	uint64_t conditions;
-	uint64_t total = size;
 	uint64_t body;
 
+	total = total < ENTRY_HEADER_BYTES ? size : total;
 	require(entry_build(key, 0, NULL, 0, NULL, 0, &model) == 0);
 	memcpy(bytes, entry_bytes(model, &model_size), 12);
 	entry_unref(model);
 	memcpy(bytes + AT_TOTAL_SIZE, &total, 8);
 	memcpy(&conditions, bytes + AT_CONDITIONS_SIZE, 8);
-	conditions %= size - ENTRY_HEADER_BYTES + 1;
+	conditions %= total - ENTRY_HEADER_BYTES + 1;
 	memcpy(bytes + AT_CONDITIONS_SIZE, &conditions, 8);
 	body = (ENTRY_HEADER_BYTES + conditions + 15) & ~UINT64_C(15);
 	seal(bytes + AT_CONDITIONS_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
@@ -103,21 +104,22 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 		seal(bytes + AT_FRAME_SUM, bytes, AT_FRAME_SUM);
 	}
 	while (what & 4 && size - at >= BUNDLE_FRAME_BYTES) {
+		uint8_t frame = bytes[at];
 		uint64_t number;
 
-		if (bytes[at] & 128) {
+		if (frame & 128) {
 			mend_last(bytes, at, what & 16 ? entries : entries + 1);
 			return at + BUNDLE_FRAME_BYTES;
 		}
 		memcpy(bytes + at, "ENTR\0\0\0\0", 8);
 		memcpy(&number, bytes + at + AT_FRAME_NUMBER, 8);
-		if (!(number >> 40 & 1)) { /* else as large as it says */
+		if (!(frame & 64)) { /* else as large as it says */
 			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
 		}
 		memcpy(bytes + at + AT_FRAME_NUMBER, &number, 8);
 		if (number <= size - at - BUNDLE_FRAME_BYTES && number >= ENTRY_HEADER_BYTES) {
 			if (what & 8) {
-				mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number);
+				mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number, frame & 32 ? number - 16 : number);
 				memcpy(bytes + at + AT_FRAME_KEY, bytes + at + BUNDLE_FRAME_BYTES + 16,
 				       ENTRY_KEY_BYTES);
 			}
@@ -157,10 +159,15 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what, uint8_t how)
 	if (bundle_read_begin(&reader, (uint64_t)(how >> 4) * 32, get, &memory) == 0) {
 		do {
 			struct entry *entry;
+			size_t entry_size;
 
 			found = bundle_read_next(&reader, &entry, &error);
 			if (found == BUNDLE_ENTRY) {
 				require(entry_info(entry)->total_size <= reader.entry_size_max);
+				/* it is as long as its frame says: the next frame is behind it */
+				require(memory.at % 16 == 0 && memory.at >= entry_info(entry)->total_size);
+				require(memcmp(memory.bytes + memory.at - entry_info(entry)->total_size,
+				               entry_bytes(entry, &entry_size), entry_info(entry)->total_size) == 0);
 				read_all(entry);
 				entry_unref(entry);
 				given++;
@@ -200,7 +207,7 @@ static void write_bundle(struct input *input, struct written *written)
 
 /* What is given is what was written, in order. Returns how it ended. */
 static enum bundle_found read_back(const struct written *written, const uint8_t *bytes, size_t size, uint8_t how,
-                                   size_t *ret_given)
+                                   uint64_t largest, size_t *ret_given)
 {
 	struct memory memory = {.bytes = copy_of(bytes, size), .size = size, .at_a_time = how & 15};
 	enum bundle_found found = BUNDLE_BROKEN;
@@ -209,7 +216,7 @@ static enum bundle_found read_back(const struct written *written, const uint8_t 
 	int error = 0;
 
 	*ret_given = 0;
-	if (bundle_read_begin(&reader, 0, get, &memory) == 0) {
+	if (bundle_read_begin(&reader, largest, get, &memory) == 0) {
 		do {
 			struct entry *entry;
 
@@ -242,18 +249,28 @@ static void honest(struct input input, uint8_t how)
 
 	write_bundle(&input, &written);
 	size = written.memory.size;
-	require(read_back(&written, written.memory.bytes, size, how, &given) == BUNDLE_END);
+	require(read_back(&written, written.memory.bytes, size, how, 0, &given) == BUNDLE_END);
 	require(given == written.count);
-	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, &given) != BUNDLE_END);
+	for (size_t i = 0; i < written.count; i++) {
+		uint64_t largest = entry_info(written.entries[i])->total_size;
+		size_t expected = 0;
+
+		for (size_t j = 0; j < written.count; j++) {
+			expected += entry_info(written.entries[j])->total_size <= largest;
+		}
+		require(read_back(&written, written.memory.bytes, size, how, largest, &given) == BUNDLE_END);
+		require(given == expected);
+	}
+	require(read_back(&written, written.memory.bytes, take_number(&input, 2) % size, how, 0, &given) != BUNDLE_END);
 	changed = malloc(size + 1);
 	require(changed != NULL);
 	memcpy(changed, written.memory.bytes, size);
 	changed[size] = how;
-	require(read_back(&written, changed, size + 1, how, &given) == BUNDLE_BROKEN);
+	require(read_back(&written, changed, size + 1, how, 0, &given) == BUNDLE_BROKEN);
 	while (input.left > 0) {
 		changed[take_number(&input, 2) % size] ^= (uint8_t)take_number(&input, 1);
 	}
-	require((read_back(&written, changed, size, how, &given) == BUNDLE_END) ==
+	require((read_back(&written, changed, size, how, 0, &given) == BUNDLE_END) ==
 	        (memcmp(changed, written.memory.bytes, size) == 0));
 	free(changed);
 	free(written.memory.bytes);

@@ -105,7 +105,7 @@ struct seen {
 	int error;
 };
 
-/* Reads all, and sees to it that what is given was written, in that order. `begun`: must it be a bundle? */
+/* Reads all, and sees to it that what is given was written, in that order. */
 static enum bundle_found read_all(uint64_t size_max, struct seen *seen)
 {
 	enum bundle_found found;
@@ -249,6 +249,34 @@ Test(bundle, an_entry_of_another_key_than_its_frame_says_is_damaged)
 	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
+}
+
+Test(bundle, an_entry_that_ends_before_its_frame_does_is_damaged)
+{
+	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
+	uint64_t number = entry_info(entries[0])->total_size + 16;
+	size_t behind = 2 * BUNDLE_FRAME_BYTES + number;
+	struct seen seen;
+
+	memmove(memory.bytes + behind, memory.bytes + behind - 16, memory.size - behind + 16);
+	memory.size += 16;
+	memcpy(frame + 8, &number, sizeof(number));
+	reseal(frame);
+	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(seen.damaged, 1);
+	cr_expect_eq(seen.entries, ENTRIES - 1);
+}
+
+Test(bundle, nothing_of_a_damaged_frame_is_believed)
+{
+	struct seen seen;
+
+	for (size_t i = 0; i < BUNDLE_FRAME_BYTES; i++) {
+		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
+		cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN, "byte %zu", i);
+		cr_expect_eq(seen.entries + seen.damaged, 0);
+		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
+	}
 }
 
 Test(bundle, more_behind_its_end_is_told)
