@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int other = -1;
 	int free_before = next_descriptor();
 	uint8_t what;
+	bool own;
 
 	if (size < 2 || size - 2 > sizeof(bytes)) {
 		return 0;
@@ -93,6 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(seen.fd == -1);
 		require(other >= 0 || state == FLIGHT_FILE_NOT_KEPT);
 	}
+	/* nobody hears what is said of another key */
+	own = memcmp(bytes + 64 * (size_t)key[8], key + 8, 8) == 0;
+	require(own || (state != FLIGHT_FILE_NOT_KEPT && state != FLIGHT_FILE_KEPT));
 	if (other >= 0) {
 		close(other);
 	}
