@@ -6,6 +6,7 @@
  * Properties: every question has an answer, answers lie within the entry, texts end, and a copy is like its original.
  */
 #include "interpose/result.h"
+#include "keygen/stream.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -14,7 +15,8 @@
 static struct entry *build(struct input *input)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES];
-	struct section sections[SECTIONS] = {{0}};
+	struct section sections[SECTIONS + 1] = {{0}};
+	struct stream names = STREAM_EMPTY;
 	size_t count = take_number(input, 1) % (SECTIONS + 1);
 	struct entry *entry;
 
@@ -25,7 +27,21 @@ static struct entry *build(struct input *input)
 		sections[i].value = (int32_t)take_number(input, how & 2 ? 4 : 0);
 		sections[i].bytes = take_bytes(input, take_number(input, 1), &sections[i].size);
 	}
+	/* names as they are written, whatever is in them */
+	for (size_t i = take_number(input, 1) % 4; i > 0; i--) {
+		size_t size;
+		const uint8_t *text = take_bytes(input, take_number(input, 1) % 8, &size);
+
+		stream_field(&names, 1, text, size);
+		stream_u32(&names, (uint32_t)take_number(input, 1));
+		text = take_bytes(input, take_number(input, 1) % 8, &size);
+		stream_field(&names, 2, text, size);
+	}
+	if (names.size > 0) {
+		sections[count++] = (struct section){.tag = 2, .bytes = names.bytes, .size = names.size};
+	}
 	require(entry_build(key, 0, NULL, 0, sections, count, &entry) == 0);
+	stream_free(&names);
 	return entry;
 }
 

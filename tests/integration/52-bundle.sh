@@ -194,8 +194,6 @@ check "A cache that is not there gives an empty bundle, and nothing is made for 
 
 refuses() {
 	fresh_cache
-	local before
-	before=$(find "$tmp" -mindepth 1 ! -newer "$bundle" | sort)
 	NVRTCCACHE_READONLY=1 gives 1 import "$bundle" && err_has NVRTCCACHE_READONLY && [ ! -e "$NVRTCCACHE_DIR" ] &&
 		gives 1 import "$tmp/nowhere" && err_has 'nowhere: No such file' && gives 1 import "$tmp" && err_has 'Is a directory' &&
 		gives 1 import "$HOST" && err_has 'no bundle' && gives 2 import && gives 2 export a b && err_has 'one file' &&
@@ -209,7 +207,7 @@ other_formats() {
 	fresh_cache
 	local format
 	for format in 0 2 255; do
-		cp "$bundle" "$tmp/other.nvb" && printf "\\x$(printf %02x "$format")" | dd of="$tmp/other.nvb" bs=1 seek=8 conv=notrunc status=none &&
+		cp "$bundle" "$tmp/other.nvb" && printf '%b' "\\x$(printf %02x "$format")" | dd of="$tmp/other.nvb" bs=1 seek=8 conv=notrunc status=none &&
 			gives 1 import "$tmp/other.nvb" && err_has "a bundle of format $format; this program reads format 1" || return
 	done
 	[ ! -e "$NVRTCCACHE_DIR" ]

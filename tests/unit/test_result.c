@@ -2,6 +2,8 @@
 /* result: what counts as the same, and what does not */
 #include "interpose/result.h"
 
+#include "keygen/stream.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -73,4 +75,40 @@ Test(result, another_code_or_a_missing_product_is_not_the_same)
 	entry_unref(code);
 	entry_unref(cubin);
 	entry_unref(names);
+}
+
+Test(result, what_a_later_version_keeps_is_compared_under_a_name)
+{
+	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "x");
+	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "y");
+	const char *what = NULL;
+
+	cr_assert(result_same(one, one, &what));
+	cr_assert_not(result_same(one, other, &what));
+	cr_assert_str_eq(what, "another artifact");
+	entry_unref(one);
+	entry_unref(other);
+}
+
+Test(result, a_lowered_name_that_does_not_end_is_not_given)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
+
+	for (size_t size = 4; size <= 5; size++) {
+		struct stream names = STREAM_EMPTY;
+		struct section section = {.tag = TAG_NAMES};
+		struct entry *entry;
+		const char *name = "";
+
+		stream_field(&names, 1, "f", 2);
+		stream_u32(&names, 0);
+		stream_field(&names, 2, "_Z1f", size);
+		section.bytes = names.bytes;
+		section.size = names.size;
+		cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
+		cr_assert_eq(result_lowered_name(entry, "f", &name) == 0, size == 5);
+		cr_assert(size == 5 ? strcmp(name, "_Z1f") == 0 : name == NULL);
+		entry_unref(entry);
+		stream_free(&names);
+	}
 }
