@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The account of a directory. First what stands in the file: a byte (bit 0: magic and format are mended, bit 1: the
- * number of records is small, bit 2: the checksum is mended, bit 3: no file at all), a length and so many bytes of
- * records. Then steps: one byte each for what is done, a key, a size and a time.
+ * number of records is small, bit 2: the checksum is mended, bit 3: no file at all, bit 4: it ends where the input
+ * does), how many records and so many bytes of them. Then steps: one byte each for what is done, a key, a size and a
+ * time.
  *
  * Properties: every index lies in the records; no key is twice in them that steps have put there; what is saved is
  * loaded again as it was; a file whose checksum is wrong is as none. An eviction on what was loaded ends, and removes
@@ -54,6 +55,7 @@ static bool prepare(struct input *input)
 	uint8_t what = (uint8_t)take_number(input, 1);
 	size_t head = offsetof(struct account_page, records);
 	uint64_t sum;
+	size_t wanted;
 	size_t given;
 	const uint8_t *bytes;
 
@@ -74,8 +76,10 @@ static bool prepare(struct input *input)
 		shard->files = (uint32_t)take_number(input, 4);
 		shard->known = (uint32_t)take_number(input, 4);
 	}
-	bytes = take_bytes(input, take_number(input, 2) % sizeof(page.records), &given);
+	wanted = take_number(input, 1) % 8 * sizeof(page.records[0]);
+	bytes = take_bytes(input, wanted, &given);
 	memcpy(page.records, bytes, given);
+	given = what & 16 ? given : wanted;
 	if (what & 1) {
 		memcpy(page.magic, "NVCACCNT", 8);
 		page.format = 1;

@@ -117,7 +117,7 @@ static size_t mend(uint8_t *bytes, size_t size, uint8_t what)
 			number = ENTRY_HEADER_BYTES + number % 512 / 16 * 16;
 		}
 		memcpy(bytes + at + AT_FRAME_NUMBER, &number, 8);
-		if (number <= size - at - BUNDLE_FRAME_BYTES && number >= ENTRY_HEADER_BYTES) {
+		if (number <= size - at - BUNDLE_FRAME_BYTES && number >= ENTRY_HEADER_BYTES && number % 16 == 0) {
 			if (what & 8) {
 				mend_entry(bytes + at + BUNDLE_FRAME_BYTES, number, frame & 32 ? number - 16 : number);
 				memcpy(bytes + at + AT_FRAME_KEY, bytes + at + BUNDLE_FRAME_BYTES + 16,
