@@ -5,7 +5,7 @@
  * does), how many records and so many bytes of them. Then steps: one byte each for what is done, a key, a size and a
  * time.
  *
- * Properties: every index lies in the records; no key is twice in them that steps have put there; what is saved is
+ * Properties: every index lies in the records; what is saved is
  * loaded again as it was; a file whose checksum is wrong is as none. An eviction on what was loaded ends, and removes
  * nothing that is not there.
  */

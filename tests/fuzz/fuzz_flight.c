@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Notes of flights. The first byte: bit 0: another has the lock of the key; bit 1: patient; bit 2: the key's slot is
- * given the key's own tag; bit 3: the file is as long as the input only; bits 4 and 5: how the flight ends. The second
- * says which key. The rest is a note, and what lies behind it.
+ * given the key's own tag; bit 3: the file is as long as the input only; bits 4 and 5: how the flight ends; bit 6:
+ * there is time to wait; bit 7: the note is of now. The second says which key. The rest is a note, and what lies behind
+ * it.
  *
  * Properties: whatever the notes say, it is taken only if no other has it, and always if no other has it and no note
  * of its key says otherwise; nobody waits past the deadline; no descriptor is left open.
@@ -13,7 +14,7 @@
 
 #include <errno.h>
 
-#define NOTE_BYTES 40
+#define AT_ENDED 16 /* in a note */
 
 static struct directory directory;
 static char path[300];
@@ -80,6 +81,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data + 2, size - 2);
 	if (what & 4) {
 		memcpy(bytes + 64 * (size_t)key[8], key + 8, 8);
+	}
+	if (what & 128) {
+		int64_t now = flight_clock();
+
+		memcpy(bytes + 64 * (size_t)key[8] + AT_ENDED, &now, sizeof(now));
 	}
 	fuzz_write(path, bytes, what & 8 ? size - 2 : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key) : -1;
