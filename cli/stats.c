@@ -98,8 +98,10 @@ static void print_table(const struct settings *settings, const struct store_usag
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
 	if (counts[COUNTER_TOTAL_evictions] != 0)
 		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
-	if (counts[COUNTER_TOTAL_verified] != 0)
+	if (counts[COUNTER_TOTAL_verified] != 0) {
 		print_count("Verified", counts[COUNTER_TOTAL_verified]);
+		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
+	}
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
 	print_group("Bypassed", COUNTER_BYPASSED, counts);

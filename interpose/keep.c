@@ -12,6 +12,7 @@
 #include "keygen/conditions.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -285,17 +286,35 @@ static bool still_holds(const struct attempt *attempt, const struct entry *entry
 	return size == 0 || conditions_hold(conditions, size, &attempt->roots, NULL, 0);
 }
 
+static void complain(const struct program *program, const struct entry *expected, const char *what)
+{
+	const uint8_t *key = entry_info(expected)->key;
+	char digits[2 * ENTRY_KEY_BYTES + 1];
+
+	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
+		(void)snprintf(digits + 2 * i, 3, "%02x", key[i]);
+	}
+	/* The name comes last: it may be long, and lines are cut. */
+	log_write(LOG_ERROR, "verify: a hit would have given another %s than NVRTC; key %s, program %s", what, digits,
+	          program->name ? program->name : "without a name");
+}
+
 void keep_compare(struct program *program, const struct attempt *attempt, int return_code, const struct entry *expected)
 {
 	struct result result = {.count = 0};
 	struct entry *entry = NULL;
 	const char *what = "";
+	int error = result_collect(program, return_code, &result);
 
-	if (result_collect(program, return_code, &result) == 0 &&
-	    entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &entry) == 0 &&
-	    !result_same(expected, entry, &what) && still_holds(attempt, expected)) {
+	if (error == 0) {
+		error = entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &entry);
+	}
+	if (error != 0) {
+		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
+		log_write(LOG_WARNING, "verify: a hit could not be compared: error %d", -error);
+	} else if (!result_same(expected, entry, &what) && still_holds(attempt, expected)) {
 		runtime_count(COUNTER_ERRORS_mismatch, 1);
-		log_write(LOG_ERROR, "verify: a hit would have given another %s than NVRTC", what);
+		complain(program, expected, what);
 	}
 	entry_unref(entry);
 	result_free(&result);

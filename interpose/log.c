@@ -44,7 +44,7 @@ void log_write(enum log_level level, const char *format, ...)
 	va_end(arguments);
 	size = body < 0 ? (size_t)head : strlen(line);
 	for (size_t i = 0; i < size; i++) {
-		line[i] = line[i] == '\n' ? ' ' : line[i];
+		line[i] = (unsigned char)line[i] < ' ' ? ' ' : line[i];
 	}
 	line[size++] = '\n';
 	if (strcmp(path, "stderr") != 0) {

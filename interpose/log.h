@@ -20,7 +20,7 @@ enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 /* path NULL: nothing is logged; "stderr": descriptor 2. */
 void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
-/* A line of at most 1,023 bytes, without line break: "nvrtccache[<pid>]: <text>". */
+/* A line of at most 1,023 bytes: "nvrtccache[<pid>]: <text>". Control characters in it become blanks. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

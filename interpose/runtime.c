@@ -188,15 +188,22 @@ void runtime_count_error(int error, bool writing)
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
 static void print_line(void)
 {
-	char line[256];
-	int size =
+	char line[256], verified[80] = "";
+	int size;
+
+	if (runtime.settings.verify) {
+		(void)snprintf(verified, sizeof(verified), ", %llu verified, %llu mismatches",
+		               (unsigned long long)counters_here(COUNTER_TOTAL_verified),
+		               (unsigned long long)counters_here(COUNTER_ERRORS_mismatch));
+	}
+	size =
 	    snprintf(line, sizeof(line),
-	             "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved\n",
+	             "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved%s\n",
 	             (int)getpid(), (unsigned long long)counters_here(COUNTER_TOTAL_hits_memory),
 	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk),
 	             (unsigned long long)counters_here(COUNTER_TOTAL_misses),
 	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
-	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000));
+	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000), verified);
 
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0) {
 		return;

@@ -77,6 +77,9 @@ __attribute__((visibility("default"))) int fakeNvrtcCallsOf(const char *function
 /* The program's own, if it has one: called in the middle of every compile, unseen by whoever watches the library. */
 __attribute__((weak, visibility("default"))) void fakeNvrtcGate(void);
 
+/* What comes out otherwise than by its inputs: PTX, CUBIN, ProgramLog, names or code; "": nothing. Unseen as well. */
+extern __attribute__((visibility("default"))) char fakeNvrtcWhim[16];
+
 enum {
 	NVRTC_SUCCESS,
 	NVRTC_OUT_OF_MEMORY,
