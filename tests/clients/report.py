@@ -7,9 +7,11 @@
     report.product("saxpy cubin", cubin)
     report.text("saxpy log", log)
 
-`compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep. Standard output is what
-scripts/clients compares; it reads versions, numbers and times on standard error. Module ids (_<8 hex>_<pid>) and call
-numbers of PTX comments are new in every process: they are printed alike.
+`compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep; None: nobody but the
+cache can count them. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
+error. Each line ends with a digest of the bytes as they are; what is before it is made alike where NVRTC makes something
+anew in every process, the module ids (_<8 hex>_<pid>). Numbers of calls in comments of PTX, which older NVRTCs count
+through a process, are made alike in both.
 """
 import contextlib
 import hashlib
@@ -21,7 +23,7 @@ import time
 _facts = {"seconds": 0.0}
 
 
-def begin(client, version, compiles, kept=None):
+def begin(client, version, compiles=None, kept=None):
     _facts.update(client=client, version=version, compiles=compiles, kept=compiles if kept is None else kept)
 
 
@@ -34,21 +36,29 @@ def compiling():
         _facts["seconds"] += time.monotonic() - start
 
 
-def normalise(data):
-    data = re.sub(rb"_[0-9a-fA-F]{8}_[0-9]+", b"_ID", data)
+def without_calls(data):
     return re.sub(rb"// callseq [0-9]+", b"// callseq N", data)
 
 
+def without_ids(data):
+    return re.sub(rb"_[0-9a-fA-F]{8}_[0-9]+", b"_ID", data)
+
+
+def line(what, said, data):
+    print(f"{what}: {said} as is {hashlib.sha256(data).hexdigest()[:16]}", flush=True)
+
+
 def product(what, data):
-    data = normalise(bytes(data))
-    print(f"{what}: {len(data)} bytes, {hashlib.sha256(data).hexdigest()}", flush=True)
+    data = without_calls(bytes(data))
+    alike = without_ids(data)
+    line(what, f"{len(alike)} bytes, {hashlib.sha256(alike).hexdigest()}", data)
 
 
 def text(what, data):
-    if isinstance(data, bytes):
-        data = data.decode(errors="backslashreplace")
-    data = normalise(data.encode(errors="backslashreplace")).decode(errors="backslashreplace")
-    print(f"{what}: {data!r}", flush=True)
+    if isinstance(data, str):
+        data = data.encode(errors="backslashreplace")
+    data = without_calls(data)
+    line(what, repr(without_ids(data).decode(errors="backslashreplace")), data)
 
 
 def end():
