@@ -3,10 +3,11 @@
  * pretend_device: as much of libcuda and libcudart as lets programs for a GPU reach the point where they compile
  *
  * There is one device, an sm_90, whose memory is that of the host. Nothing can be loaded on it: from there on
- * everything fails as it does without a driver. Programs are linked to it in the place of libcudart, and find it as
- * libcuda.so.
+ * everything fails as it does without a driver; what would have been loaded is written to the directory
+ * $PRETEND_IMAGES. Programs are linked to it in the place of libcudart, and find it as libcuda.so.
  */
-#include <stdint.h>
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,42 @@ DEFINE(int, cuDeviceGetAttribute, int *ret_value, int attribute, int device)
 	return SUCCESS;
 }
 
-FAILS(cuModuleLoadData)
-FAILS(cuLibraryLoadData)
+/* A CUBIN ends with one of its two tables; PTX with its NUL. */
+static size_t size_of(const void *image)
+{
+	const Elf64_Ehdr *head = image;
+	size_t sections, segments;
+
+	if (memcmp(image, ELFMAG, SELFMAG) != 0) {
+		return strlen(image);
+	}
+	sections = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
+	segments = head->e_phoff + (size_t)head->e_phnum * head->e_phentsize;
+	return sections > segments ? sections : segments;
+}
+
+DEFINE(int, cuModuleLoadData, void **ret_module, const void *image)
+{
+	static int number;
+	const char *directory = getenv("PRETEND_IMAGES");
+	char path[4096];
+	FILE *file;
+
+	(void)ret_module;
+	(void)snprintf(path, sizeof(path), "%s/%04d", directory ? directory : "", __atomic_fetch_add(&number, 1, 5));
+	file = directory ? fopen(path, "w") : NULL;
+	if (file) {
+		(void)fwrite(image, 1, size_of(image), file);
+		(void)fclose(file);
+	}
+	return NO_DEVICE;
+}
+
+DEFINE(int, cuLibraryLoadData, void **ret_library, const void *image)
+{
+	return cuModuleLoadData(ret_library, image);
+}
+
 FAILS(cuLinkCreate_v2)
 
 DEFINE(int, cudaMalloc, void **ret_memory, size_t size)

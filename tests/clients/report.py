@@ -7,8 +7,8 @@
     report.product("saxpy cubin", cubin)
     report.text("saxpy log", log)
 
-`compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep; None: nobody but the
-cache can count them. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
+`compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep; where only the cache can
+count them, `compiles` is None, or any_kept true. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
 error. Each line ends with a digest of the bytes as they are; what is before it is made alike where NVRTC makes something
 anew in every process, the module ids (_<8 hex>_<pid>). Numbers of calls in comments of PTX, which older NVRTCs count
 through a process, are made alike in both.
@@ -23,8 +23,9 @@ import time
 _facts = {"seconds": 0.0}
 
 
-def begin(client, version, compiles=None, kept=None):
-    _facts.update(client=client, version=version, compiles=compiles, kept=compiles if kept is None else kept)
+def begin(client, version, compiles=None, kept=None, any_kept=False):
+    _facts.update(client=client, version=version, compiles=compiles,
+                  kept=None if any_kept else compiles if kept is None else kept)
 
 
 @contextlib.contextmanager
