@@ -4,9 +4,11 @@ to learn which headers are missing, and then again with hundreds of headers in m
 
 The tests want a GPU: tests/clients/pretend_device.c stands in for libcuda and libcudart up to the point where a kernel is
 loaded, and keeps what would have been loaded. Nearly all of them compile before they fail there. Each test runs in a
-process of its own, as some of them end theirs. Needs nvcc, NVTX's headers and GoogleTest (libgtest-dev).
+process of its own, as some of them end theirs, as many at a time as there are processors. JITIFY_TESTS (default: all) of
+them are drawn by JITIFY_SEED (default 1). Needs nvcc, NVTX's headers and GoogleTest (libgtest-dev).
 """
 import os
+import random
 import re
 import shutil
 
@@ -54,14 +56,16 @@ def preprocess(place):
                         "jitify2_test_kernels.cu"], cwd=SOURCE)
 
 
-def names_of_tests():
+def drawn():
     names, suite = [], ""
     for line in sources.run([TESTS, "--gtest_list_tests"], env=environment("/")).stdout.splitlines():
         if line.startswith("  "):
             names.append(suite + line.split()[0])
         elif line.endswith("."):
             suite = line
-    return names
+    names = [name for name in names if name not in SKIP]
+    count = min(len(names), int(os.environ.get("JITIFY_TESTS", len(names))))
+    return random.Random(int(os.environ.get("JITIFY_SEED", "1"))).sample(names, count)
 
 
 def environment(images):
@@ -72,14 +76,14 @@ def environment(images):
 def one_test(name):
     images = os.path.join(os.getcwd(), "images-" + name)
     os.mkdir(images)
-    with report.compiling():
-        done = sources.run([TESTS, "--gtest_filter=" + name], cwd=SOURCE, env=environment(images))
+    done = sources.run([TESTS, "--gtest_filter=" + name], cwd=SOURCE, env=environment(images))
     text = re.sub(r"\([0-9]+ ms( total)?\)", "(T ms)", done.stdout + done.stderr)
-    report.text(name, f"exit {done.returncode}\n{text}")
+    made = []
     for image in sorted(os.listdir(images)):
         with open(os.path.join(images, image), "rb") as file:
-            report.product(f"{name}, image {image}", file.read())
+            made.append((f"{name}, image {image}", file.read()))
     shutil.rmtree(images)
+    return name, f"exit {done.returncode}\n{text}", made
 
 
 if sources.BUILDING:
@@ -92,7 +96,10 @@ else:
     for made in sorted(file for file in os.listdir(os.getcwd()) if ".jit." in file):
         with open(made, "rb") as contents:
             report.product(made, contents.read())
-    for test in names_of_tests():
-        if test not in SKIP:
-            one_test(test)
+    with report.compiling():
+        results = sources.side_by_side(one_test, drawn())
+    for test, said, images in results:
+        report.text(test, said)
+        for image in images:
+            report.product(*image)
     report.end()
