@@ -10,7 +10,8 @@
 `compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep; where only the cache can
 count them, `compiles` is None, or any_kept true. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
 error. Each line ends with a digest of the bytes as they are; what is before it is made alike where NVRTC makes something
-anew in every process, the module ids (_<8 hex>_<pid>). Numbers of calls in comments of PTX, which older NVRTCs count
+anew in every process, the module ids (_<8 hex>_<pid>). Their length is told: mangled names hold their own lengths, and in a
+CUBIN every offset behind a longer name is another, so that results of pids with more digits cannot be compared. Numbers of calls in comments of PTX, which older NVRTCs count
 through a process, are made alike in both.
 """
 import contextlib
@@ -41,12 +42,17 @@ def without_calls(data):
     return re.sub(rb"// callseq [0-9]+", b"// callseq N", data)
 
 
+ID = re.compile(rb"_[0-9a-fA-F]{8}_[0-9]+")
+
+
 def without_ids(data):
-    return re.sub(rb"_[0-9a-fA-F]{8}_[0-9]+", b"_ID", data)
+    return ID.sub(b"_ID", data)
 
 
 def line(what, said, data):
-    print(f"{what}: {said} as is {hashlib.sha256(data).hexdigest()[:16]}", flush=True)
+    ids = ID.findall(data)
+    print(f"{what}: {said} with {len(ids)} ids of {sum(map(len, ids))} bytes as is {hashlib.sha256(data).hexdigest()[:16]}",
+          flush=True)
 
 
 def product(what, data):
