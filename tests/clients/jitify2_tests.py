@@ -20,7 +20,7 @@ TESTS = os.path.join(WORK, "jitify2_test")
 PREPROCESS = os.path.join(WORK, "jitify2_preprocess")
 DEVICE = os.path.join(WORK, "device", "libcuda.so")
 HEADER = os.path.join(SOURCE, "jitify2.hpp")
-SKIP = {"Jitify2Test.LaunchLatencyBenchmark": "prints times"}
+SKIP = {"Jitify2Test.LaunchLatencyBenchmark": "prints times", "Jitify2Test.CancelCompile": "stops a compile by the clock"}
 
 
 def build():
