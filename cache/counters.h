@@ -56,7 +56,7 @@
 	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                    \
 	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */       \
 	X(BYPASSED, exports)            /* something linked calls functions that we do not export */   \
-	X(BYPASSED, libraries)          /* a mathematics library that cannot be told from others */   \
+	X(BYPASSED, libraries)          /* a mathematics library that cannot be told from others */    \
 	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                 \
 	X(BYPASSED, read_only)                                                                         \
 	X(ERRORS, directory) /* cannot be made, opened or searched */                                  \
