@@ -255,6 +255,8 @@ static int compile_for_real(struct program *program, int option_count, const cha
 		no_longer_keyed(program, COUNTER_ERRORS_memory);
 	} else if (result != RESULT_SUCCESS && result != RESULT_COMPILATION && result != RESULT_INVALID_OPTION) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);
+	} else {
+		program->calls[program->call_count - 1].refused = result == RESULT_INVALID_OPTION;
 	}
 	if (program->keyed && result != RESULT_INVALID_OPTION) {
 		stream_free(&program->creation);
@@ -301,7 +303,7 @@ static int attempt_compile(struct program *program, int option_count, const char
 	if (entry) {
 		flight_land(&attempt->flight, FLIGHT_KEPT);
 	}
-	if (!entry || !reachable(program, entry) ||
+	if (!entry || !reachable(program, entry) || !replay_allows(program, entry) ||
 	    !result_applies(entry, runtime_get()->settings.sloppy_time_macros)) {
 		result = compile_for_real(program, option_count, options, attempt, NULL);
 	} else if (program->callback && program->callback(program->payload, NULL) != 0) {

@@ -269,7 +269,7 @@ int program_add_call(struct program *program, int option_count, const char *cons
 		free(copy);
 		return -ENOMEM;
 	}
-	calls[count - 1] = (struct compile_call){copy, option_count, *asked, done};
+	calls[count - 1] = (struct compile_call){copy, option_count, *asked, done, false};
 	keys[count - 1] = *key;
 	program->call_count = count;
 	return 0;

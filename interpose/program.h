@@ -37,6 +37,7 @@ struct compile_call {
 	int option_count;
 	struct fingerprint asked; /* of its call run alone */
 	bool done;                /* the real program has been through it, or never will be (replay.h) */
+	bool refused;             /* for its options: nothing of it is there */
 };
 
 struct program {

@@ -46,30 +46,42 @@ void replay_all(struct program *program)
 	program->served = NULL;
 }
 
-/* Was every compile of this handle a hit? Then held[] are the answers to calls[]. */
+/* Was every compile of this handle a hit, or refused? Then held[] are the answers to those calls[] that are not done.
+ */
 static bool never_compiled(const struct program *program)
 {
+	size_t served = 0;
+
 	for (size_t i = 0; i < program->call_count; i++) {
-		if (program->calls[i].done) {
+		if (program->calls[i].done && !program->calls[i].refused) {
 			return false;
 		}
+		served += !program->calls[i].done;
 	}
-	return program->held_count == program->call_count;
+	return program->held_count == served;
 }
 
-static bool holds_still(struct program *program, size_t index)
+bool replay_allows(const struct program *program, const struct entry *entry)
+{
+	size_t size;
+	const void *conditions = entry_conditions(entry, &size);
+
+	return never_compiled(program) || !conditions_name_files(conditions, size);
+}
+
+static bool holds_still(struct program *program, size_t index, const struct entry *entry)
 {
 	const struct compile_call *call = &program->calls[index];
 	struct attempt now = {0};
 	struct fingerprint asked;
 	size_t size;
-	const void *conditions = entry_conditions(program->held[index], &size);
+	const void *conditions = entry_conditions(entry, &size);
 	bool same = describe(program, index, call->option_count, (const char *const *)call->options, &now) == 0;
 
 	if (same) {
 		digest_fingerprint(now.spans, 1, &asked);
 		same = memcmp(&asked, &call->asked, sizeof(asked)) == 0 &&
-		       result_applies(program->held[index], runtime_get()->settings.sloppy_time_macros) &&
+		       result_applies(entry, runtime_get()->settings.sloppy_time_macros) &&
 		       conditions_hold(conditions, size, &now.roots, NULL, 0);
 	}
 	attempt_forget_request(&now);
@@ -89,7 +101,7 @@ static void rest(struct program *program)
 void replay_take_back(struct program *program)
 {
 	for (size_t i = 0; i < program->call_count; i++) {
-		program->calls[i].done = false;
+		program->calls[i].done = program->calls[i].refused;
 	}
 	program->served = program->base;
 	program->base = NULL;
@@ -98,12 +110,13 @@ void replay_take_back(struct program *program)
 bool replay(struct program *program)
 {
 	struct key state;
+	size_t held = 0;
 
 	if (!program->served) {
 		return true;
 	}
 	for (size_t i = 0; i < program->call_count && never_compiled(program); i++) {
-		if (!holds_still(program, i)) {
+		if (!program->calls[i].done && !holds_still(program, i, program->held[held++])) {
 			rest(program);
 			return false;
 		}

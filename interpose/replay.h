@@ -22,6 +22,11 @@
 
 /* False: the real program does not hold what the host was served, so what comes next must not be kept. */
 bool replay(struct program *program);
+/*
+ * May the host be served this entry? A program that was compiled for real has products of its own and cannot rest: none
+ * that a file's change would make stale.
+ */
+bool replay_allows(const struct program *program, const struct entry *entry);
 void replay_all(struct program *program);
 void replay_take_back(struct program *program);
 

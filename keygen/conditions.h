@@ -60,6 +60,8 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
  * `ret_why` (may be NULL): what failed first, for "why was this a miss"; at most `why_size` bytes with the NUL.
  */
 bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size);
+/* Is there a file among them, or the place of one? Damaged bytes: true. */
+bool conditions_name_files(const void *conditions, size_t size);
 
 /*
  * Does `text` (an artifact, log or lowered name) hold `needle` as plain bytes, as 2- or 4-byte characters, or as PTX

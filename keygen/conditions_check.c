@@ -355,3 +355,16 @@ bool conditions_hold(const void *conditions, size_t size, const struct roots *ro
 	free(check.seen);
 	return holds;
 }
+
+bool conditions_name_files(const void *conditions, size_t size)
+{
+	struct cursor cursor = cursor_over(conditions, size);
+	uint32_t magic = cursor_u32(&cursor);
+	uint32_t items;
+
+	(void)cursor_u32(&cursor); /* flags, roots, groups */
+	(void)cursor_u32(&cursor);
+	(void)cursor_u32(&cursor);
+	items = cursor_u32(&cursor);
+	return size > 0 && (cursor.failed || magic != CONDITIONS_MAGIC || items > 0);
+}
