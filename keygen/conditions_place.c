@@ -140,13 +140,14 @@ int place_name(struct place *place, const char *name, size_t size)
 
 /*
  * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
- * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it.
+ * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
+ * mounts what an automounter stands for, unless told not to.
  */
 static int stat_anew(int directory, const char *way, struct stat *ret_stat)
 {
 	struct statx found;
 
-	if (statx(directory, way, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &found) != 0) {
+	if (statx(directory, way, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &found) != 0) {
 		return errno == ENOSYS || errno == EPERM || errno == EINVAL ? fstatat(directory, way, ret_stat, 0) : -1;
 	}
 	*ret_stat = (struct stat){

@@ -2,8 +2,26 @@
 /* Conditions: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
 #include "tests/unit/conditions_fixture.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+static int statx_error; /* 0: it works */
+static int statx_calls, statx_mounting;
+
+/* The test program's own, which stands before the C library's. */
+int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found)
+{
+	statx_calls++;
+	statx_mounting += !(flags & AT_NO_AUTOMOUNT);
+	if (statx_error) {
+		errno = statx_error;
+		return -1;
+	}
+	return (int)syscall(SYS_statx, directory, path, flags, mask, ret_found);
+}
 
 TestSuite(conditions_doubt, .init = tree_begin, .fini = tree_end);
 
@@ -190,4 +208,30 @@ Test(conditions_doubt, the_reason_fits_into_any_buffer)
 	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, small, 0));
 	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 100));
 	cr_assert_str_eq(small, "fil");
+}
+
+Test(conditions_doubt, what_an_automounter_stands_for_is_not_mounted)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	cr_expect_gt(statx_calls, 0);
+	cr_expect_eq(statx_mounting, 0, "stat() mounts nothing, so the compiler did not");
+}
+
+Test(conditions_doubt, a_system_without_statx_is_asked_as_it_can)
+{
+	static const int errors[] = {ENOSYS, EPERM, EINVAL};
+
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	see_open(in_tree("none.h"));
+	build();
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		statx_error = errors[i];
+		assert_holds();
+	}
+	put_file(in_tree("a.h"), "int b;");
+	cr_expect_not(holds());
 }
