@@ -139,7 +139,7 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	if (runtime_get()->off) {
 		runtime_count(runtime_get()->off_reason, 1);
 		runtime_flush();
-	} else if ((library = door_library(door))) {
+	} else if (program && (library = door_library(door))) { /* without one NVRTC does not look at the options */
 		lingering_note(library, option_count, options);
 	}
 	FORWARD(CompileProgram, function, host_errno, NULL, program, option_count, options);

@@ -365,6 +365,9 @@ int call(int count, char **words)
 		compile(atoi(rest[0]), count > 2 ? rest + 1 : NULL);
 	} else if (strcmp(verb, "compile-null") == 0) {
 		printf("  compile %d\n", REAL(int (*)(void *, int, char **), "nvrtcCompileProgram")(NULL, 0, NULL));
+		/* options that nobody can read */
+		printf("  compile %d\n",
+		       REAL(int (*)(void *, int, char **), "nvrtcCompileProgram")(NULL, 2, (char **)sizeof(char *)));
 	} else if (strcmp(verb, "lowered") == 0) {
 		lowered(count > 1 ? rest[0] : "");
 	} else if (strcmp(verb, "all") == 0) {

@@ -79,4 +79,11 @@ if cmp -s "$tmp/alone" "$tmp/second" && [ "$(stat_of stores)" = 2 ]; then
 else
 	not_ok "A hit does not linger: what is compiled after it is kept." "$tmp/second"
 fi
+
+fresh_cache
+last_cached "$tmp/first" "$base"
+last_cached "$tmp/first" "$base -restrict"
+NVRTCCACHE_VERIFY=1 last_cached "$tmp/second" "$base -restrict" "$base -restrict" "$base"
+check "A hit is not measured by what a process makes after an option that lingers." test \
+	"$(stat_of verified) $(stat_of errors.mismatch)" = "3 0"
 plan
