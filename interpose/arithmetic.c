@@ -136,6 +136,41 @@ static void bind(size_t id, uintptr_t stub)
 	(void)kept;
 }
 
+static bool is_soname_of_libm(const struct elf_object *object)
+{
+	return object->soname && strncmp(object->soname, "libm.so.", 8) == 0;
+}
+
+static int defines_too(const struct elf_object *object, void *context)
+{
+	const struct elf_import *import = context;
+
+	return !is_soname_of_libm(object) && elf_symbol(object, import->name, import->version) != 0;
+}
+
+/* A host's log() need not be a logarithm: what may be such a function is not called to see which it is. */
+static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import *import, uintptr_t stub)
+{
+	struct elf_import wanted = *import;
+
+	if (arithmetic->unbound_count == ARITHMETIC_COUNT || !elf_each_object(defines_too, &wanted)) {
+		return false;
+	}
+	arithmetic->unbound[arithmetic->unbound_count++] =
+	    (struct arithmetic_unbound){(_Atomic(uintptr_t) *)import->slot, stub};
+	return true;
+}
+
+bool arithmetic_missed(const struct arithmetic *arithmetic)
+{
+	for (size_t i = 0; i < arithmetic->unbound_count; i++) {
+		if (atomic_load(arithmetic->unbound[i].slot) != arithmetic->unbound[i].stub) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The function behind a slot, or 0. */
 static uintptr_t function_behind(size_t id, const struct elf_object *object, const struct elf_import *import)
 {
@@ -165,6 +200,12 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 	if (id == ARITHMETIC_COUNT) {
 		return false;
 	}
+	if (import->slot) {
+		function = atomic_load((_Atomic(uintptr_t) *)import->slot);
+		if (function && is_stub(object, function) && wait_for_use(arithmetic, import, function)) {
+			return false;
+		}
+	}
 	function = import->slot ? function_behind(id, object, import) : 0;
 	if (!function) {
 		/* A weak import that nothing defines is never called. */
@@ -192,7 +233,7 @@ static int is_libm(const struct elf_object *object, void *context)
 {
 	struct elf_object *found = context;
 
-	if (object->soname && strncmp(object->soname, "libm.so.", 8) == 0) {
+	if (is_soname_of_libm(object)) {
 		*found = *object;
 		return 1;
 	}

@@ -14,7 +14,9 @@
  * Correctly rounded functions (sqrt, fmod, floor, strtod) are the same everywhere and left alone.
  *
  * The real function is what the loader bound the slot to, or would: a slot not bound yet is called once through its PLT
- * stub, with an argument at which the result is exact, so that no flag is raised.
+ * stub, with an argument at which the result is exact, so that no flag is raised. Where some other object than libm has
+ * a function of that name, which may be anything (a host's log()), the slot is left alone: as long as it is not bound,
+ * nobody has called the function (arithmetic_missed()).
  *
  * Calling sequence: arithmetic_add() for each import of one library, then arithmetic_end(), all from watch_patch().
  * Errors: a library whose functions cannot be told from others is ARITHMETIC_UNKNOWN: what it computes is not kept.
@@ -62,8 +64,15 @@ enum arithmetic_knowledge {
 	ARITHMETIC_UNKNOWN  /* and nobody can tell what it used */
 };
 
+struct arithmetic_unbound {
+	_Atomic(uintptr_t) *slot;
+	uintptr_t stub;
+};
+
 /* What one library computes with. */
 struct arithmetic {
+	struct arithmetic_unbound unbound[ARITHMETIC_COUNT];
+	size_t unbound_count;
 	enum arithmetic_knowledge knowledge;
 	struct key digest;
 	uintptr_t real[ARITHMETIC_COUNT];
@@ -76,6 +85,8 @@ struct arithmetic {
 bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
                     uintptr_t *ret_replacement);
 void arithmetic_end(struct arithmetic *arithmetic);
+/* Has a function been called that nobody watches? From then on nothing can be kept. */
+bool arithmetic_missed(const struct arithmetic *arithmetic);
 
 /* Rounding mode, flush-to-zero and the like of this thread, without the flags that operations leave behind. */
 uint64_t arithmetic_mode(void);

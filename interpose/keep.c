@@ -176,7 +176,8 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(program, attempt)) {
 		return COUNTER_BYPASSED_time_macros;
 	}
-	if ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots)) {
+	if (arithmetic_missed(watch_arithmetic(atomic_load(&program->library->watch))) ||
+	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots))) {
 		return COUNTER_BYPASSED_libraries;
 	}
 	variable = unknown_variable(trace);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/arithmetic.h"
+
+#include "tests/unit/watched_fixture.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+
+/* A library of ours: this program, in which a slot leads to a stub until the stub is called. */
+static struct arithmetic arithmetic;
+static struct elf_object program;
+static uintptr_t slot;
+static int stub_calls;
+
+static double stub(double x)
+{
+	stub_calls++;
+	slot = (uintptr_t)dlsym(RTLD_DEFAULT, "strlen"); /* any function of another object */
+	return x;
+}
+
+static bool add(const char *name, uintptr_t *ret_replacement)
+{
+	struct elf_import import = {.name = name, .slot = (void **)&slot};
+
+	cr_assert(elf_object_at((uintptr_t)stub, &program));
+	slot = (uintptr_t)stub;
+	return arithmetic_add(&arithmetic, &program, &import, ret_replacement);
+}
+
+Test(arithmetic, a_slot_that_is_not_bound_yet_is_bound_by_a_call)
+{
+	uintptr_t replacement = 0;
+
+	cr_assert(add("log", &replacement));
+	cr_expect_eq(stub_calls, 1);
+	cr_expect_neq(replacement, 0);
+	cr_expect_not(arithmetic_missed(&arithmetic));
+}
+
+Test(arithmetic, what_may_be_a_host_function_of_that_name_is_not_called)
+{
+	uintptr_t replacement = 0;
+
+	(void)load_fixture("libother_log.so");
+	cr_expect_not(add("log", &replacement));
+	cr_expect_eq(stub_calls, 0);
+	cr_expect_eq(slot, (uintptr_t)stub);
+	cr_expect_eq(arithmetic.knowledge, ARITHMETIC_WATCHED);
+	cr_expect_not(arithmetic_missed(&arithmetic));
+}
+
+Test(arithmetic, a_call_of_what_was_left_alone_is_noticed)
+{
+	uintptr_t replacement = 0;
+
+	(void)load_fixture("libother_log.so");
+	cr_expect_not(add("log", &replacement));
+	(void)((double (*)(double))slot)(2);
+	cr_expect(arithmetic_missed(&arithmetic));
+}
+
+Test(arithmetic, other_functions_are_bound_beside_it)
+{
+	uintptr_t replacement = 0;
+
+	(void)load_fixture("libother_log.so");
+	cr_assert(add("exp", &replacement));
+	cr_expect_eq(stub_calls, 1);
+}
