@@ -31,10 +31,15 @@ if cmp -s "$tmp/plain" "$tmp/plain-other"; then
 fi
 fresh_cache
 play cold "$LIBRARY"
-play other-cold "$LIBRARY $other"
+play other-late "$LIBRARY $other"
+check "Where NVRTC is bound late, a host with another mathematics library gets what NVRTC makes with it." cmp \
+	"$tmp/plain-other" "$tmp/other-late"
+fresh_cache
+play cold "$LIBRARY"
+play other-cold "$LIBRARY $other" LD_BIND_NOW=1
 check "A host with another mathematics library gets what NVRTC makes with it." cmp "$tmp/plain-other" "$tmp/other-cold"
 stores=$(stat_of stores) hits=$(stat_of hits_disk)
-play other-warm "$other $LIBRARY"
+play other-warm "$other $LIBRARY" LD_BIND_NOW=1
 play warm "$LIBRARY"
 check "Both are kept side by side, and each host hits its own." test \
 	"$(stat_of stores) $(stat_of hits_disk)" = "$stores $((hits + 4))"
