@@ -191,6 +191,48 @@ static void know_less(struct arithmetic *arithmetic, enum arithmetic_knowledge k
 	}
 }
 
+static int is_libm(const struct elf_object *object, void *context)
+{
+	struct elf_object *found = context;
+
+	if (is_soname_of_libm(object)) {
+		*found = *object;
+		return 1;
+	}
+	return 0;
+}
+
+/* Right to the last bit, or no arithmetic at all; as they are, or with f or l behind. */
+static bool is_exact(const char *name)
+{
+	static const char *const exact[] = {
+	    "__finite",  "__fpclassify", "__isinf",    "__isnan",   "__issignaling", "__signbit", "ceil",
+	    "copysign",  "fabs",         "fdim",       "finite",    "floor",         "fma",       "fmax",
+	    "fmin",      "fmod",         "frexp",      "ilogb",     "isinf",         "isnan",     "ldexp",
+	    "llrint",    "llround",      "logb",       "lrint",     "lround",        "modf",      "nan",
+	    "nearbyint", "nextafter",    "nexttoward", "remainder", "remquo",        "rint",      "round",
+	    "roundeven", "scalbln",      "scalbn",     "signgam",   "significand",   "sqrt",      "trunc"};
+
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		size_t size = strlen(exact[i]);
+
+		if (strncmp(name, exact[i], size) == 0 &&
+		    (name[size] == '\0' || ((name[size] == 'f' || name[size] == 'l') && name[size + 1] == '\0'))) {
+			return true;
+		}
+	}
+	return strncmp(name, "fe", 2) == 0; /* <fenv.h> */
+}
+
+/* Does libm have a function of that name that the table does not? What a later NVRTC brings is taken to be used. */
+static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
+{
+	if (!arithmetic->has_libm) {
+		arithmetic->has_libm = elf_each_object(is_libm, &arithmetic->libm) != 0;
+	}
+	return arithmetic->has_libm && elf_symbol_version(&arithmetic->libm, name) && !is_exact(name);
+}
+
 bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
                     uintptr_t *ret_replacement)
 {
@@ -198,6 +240,9 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 	uintptr_t function, there = 0;
 
 	if (id == ARITHMETIC_COUNT) {
+		if (is_unheard_of(arithmetic, import->name)) {
+			know_less(arithmetic, ARITHMETIC_ALWAYS);
+		}
 		return false;
 	}
 	if (import->slot) {
@@ -227,17 +272,6 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 	}
 	*ret_replacement = (uintptr_t)functions[id].replacement;
 	return true;
-}
-
-static int is_libm(const struct elf_object *object, void *context)
-{
-	struct elf_object *found = context;
-
-	if (is_soname_of_libm(object)) {
-		*found = *object;
-		return 1;
-	}
-	return 0;
 }
 
 void arithmetic_end(struct arithmetic *arithmetic)

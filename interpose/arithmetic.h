@@ -33,7 +33,8 @@
 
 /*
  * X(kind, name), in strcmp order. D: double(double), F: float(float), DD, FF: of two arguments; ODD: any other kind,
- * which is not watched: a library that imports it is taken to use it in every compile.
+ * which is not watched: a library that imports it, or one of libm's that is not here and not exact, is taken to use it
+ * in every compile.
  */
 /* clang-format off */
 #define ARITHMETIC(X) \
@@ -76,6 +77,8 @@ struct arithmetic {
 	enum arithmetic_knowledge knowledge;
 	struct key digest;
 	uintptr_t real[ARITHMETIC_COUNT];
+	bool has_libm;
+	struct elf_object libm;
 };
 
 /*

@@ -68,3 +68,17 @@ Test(arithmetic, other_functions_are_bound_beside_it)
 	cr_assert(add("exp", &replacement));
 	cr_expect_eq(stub_calls, 1);
 }
+
+Test(arithmetic, functions_of_libm_that_nobody_has_heard_of_count_as_used)
+{
+	static const char *const exact[] = {"sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function"};
+	uintptr_t replacement = 0;
+
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		cr_expect_not(add(exact[i], &replacement));
+		cr_expect_eq(arithmetic.knowledge, ARITHMETIC_WATCHED, "%s", exact[i]);
+	}
+	cr_expect_not(add("ctanh", &replacement));
+	cr_expect_eq(arithmetic.knowledge, ARITHMETIC_ALWAYS);
+	cr_expect_eq(stub_calls, 0);
+}
