@@ -285,6 +285,7 @@ static bool wait_for_others(const struct program *program, struct attempt *attem
 static int attempt_compile(struct program *program, int option_count, const char *const *options,
                            struct attempt *attempt)
 {
+	const struct settings *settings = &runtime_get()->settings;
 	int64_t start = runtime_clock();
 	struct entry *entry;
 	int result;
@@ -303,12 +304,12 @@ static int attempt_compile(struct program *program, int option_count, const char
 	if (entry) {
 		flight_land(&attempt->flight, FLIGHT_KEPT);
 	}
-	if (!entry || !reachable(program, entry) || !replay_allows(program, entry) ||
-	    !result_applies(entry, runtime_get()->settings.sloppy_time_macros)) {
+	if (!entry || !reachable(program, entry) || !(settings->verify || replay_allows(program, entry)) ||
+	    !result_applies(entry, settings->sloppy_time_macros)) {
 		result = compile_for_real(program, option_count, options, attempt, NULL);
 	} else if (program->callback && program->callback(program->payload, NULL) != 0) {
 		result = cancelled(program, option_count, options);
-	} else if (runtime_get()->settings.verify || !serve(program, option_count, options, attempt, entry, start)) {
+	} else if (settings->verify || !serve(program, option_count, options, attempt, entry, start)) {
 		result = compile_for_real(program, option_count, options, attempt, entry);
 	} else {
 		result = result_return_code(entry);

@@ -43,6 +43,7 @@
 	X(CALL, NVVM_IR_VER_CHK)                                                \
 	X(CALL, TZ)                                                             \
 	X(PLAIN, CUDA_CACHE_DISABLE) /* NVRTC's own cache: same results */      \
+	X(PLAIN, MAKEFLAGS)          /* 13.5: a job server, how many threads */ \
 	X(PLAIN, TMPDIR)             /* where a precompiled header would lie */ \
 	X(PLACE, PWD)
 

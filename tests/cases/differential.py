@@ -188,9 +188,10 @@ def play(build, library, path, arms):
     finally:
         bench.close()
     results = [(f"{family}: {case.sentence}", reason, why) for case, reason, why in results]
+    # More: a handle that verify compiled for real is compared where it would not have been served (replay_allows()).
     if "verified" in arms and fit:
         results.append((f"{family}: every hit was verified.", None,
-                        [] if verified == wanted else [f"{verified} of {wanted}"]))
+                        [] if verified >= wanted else [f"{verified} of {wanted}"]))
     return results
 
 

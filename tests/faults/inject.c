@@ -141,11 +141,12 @@ static size_t shortened(unsigned number, size_t size)
 	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))               \
 	X(LOADER, int, dlclose, -1, (void *handle), (handle))
 
-#define SPECIAL_CALLS(X)                                                                                  \
-	X(OPEN, open)                                                                                     \
-	X(OPEN, openat)                                                                                   \
-	X(OPEN, __openat_2) X(READ, read) X(READ, pread) X(WRITE, write) X(WRITE, pwrite) X(CLOSE, close) \
-	    X(CLOSE, closedir) X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat)        \
+#define SPECIAL_CALLS(X)                                                                                 \
+	X(OPEN, open)                                                                                    \
+	X(OPEN, openat)                                                                                  \
+	X(OPEN, __openat_2)                                                                              \
+	X(READ, read) X(READ, pread) X(WRITE, write) X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) \
+	    X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat) X(STAT, statx)           \
 	        X(MEMORY, __register_atfork)
 
 enum call {
@@ -254,11 +255,24 @@ static int wrap_fcntl(int file, int command, void *argument)
 
 /* A header that is said to be absent is absent: that is an answer, and no fault. Files of the cache vanish at any time.
  */
+static bool is_answer(const char *path)
+{
+	return (plan.error == ENOENT || plan.error == ENOTDIR) && strstr(path, ".h");
+}
+
 static int wrap_fstatat(int at, const char *path, struct stat *found, int flags)
 {
-	bool answer = (plan.error == ENOENT || plan.error == ENOTDIR) && strstr(path, ".h");
 	unsigned number = begin(CALL_fstatat);
-	int result = !answer && fails(CALL_fstatat, number) ? -1 : fstatat(at, path, found, flags);
+	int result = !is_answer(path) && fails(CALL_fstatat, number) ? -1 : fstatat(at, path, found, flags);
+
+	end(number);
+	return result;
+}
+
+static int wrap_statx(int at, const char *path, int flags, unsigned mask, struct statx *found)
+{
+	unsigned number = begin(CALL_statx);
+	int result = !is_answer(path) && fails(CALL_statx, number) ? -1 : statx(at, path, flags, mask, found);
 
 	end(number);
 	return result;
@@ -354,6 +368,7 @@ static const char *const harmless[] = {
     "pthread_mutex_lock",
     "pthread_mutex_unlock",
     "pthread_once",
+    "pthread_self",
     "pthread_setcancelstate",
     "qsort",
     "qsort_r",
