@@ -6,6 +6,7 @@
 #include "interpose/keep.h"
 #include "interpose/lingering.h"
 #include "interpose/log.h"
+#include "interpose/nvrtc_versions.h"
 #include "interpose/replay.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -219,6 +221,33 @@ static void abandon(void *context)
 	attempt_free(attempt);
 }
 
+/*
+ * From 12.9 on NVRTC takes what ptxas makes from a cache of the driver's, and then has nothing of what ptxas said: a
+ * log that was asked for would be kept without it. So such a compile goes past that cache. In front: the host's last
+ * option may lack its value, and would take ours.
+ */
+static bool add_no_cache(const struct library *library, int option_count, const char *const *options,
+                         struct attempt *attempt)
+{
+	static const char no_cache[] = "--no-cache";
+
+	if (!attempt->options.ptxas_speaks || !nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor)) {
+		return true;
+	}
+	for (int i = 0; i < option_count; i++) {
+		if (strcmp(options[i], no_cache) == 0 || strcmp(options[i], no_cache + 1) == 0) {
+			return true;
+		}
+	}
+	attempt->more = calloc((size_t)option_count + 1, sizeof(char *));
+	if (!attempt->more) {
+		return false;
+	}
+	attempt->more[0] = no_cache;
+	memcpy(attempt->more + 1, options, (size_t)option_count * sizeof(char *));
+	return true;
+}
+
 /* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
 static int compile_for_real(struct program *program, int option_count, const char *const *options,
                             struct attempt *attempt, const struct entry *expected)
@@ -230,10 +259,14 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	if (!replay(program)) {
 		attempt->doubt = COUNTER_BYPASSED_history + 1;
 	}
+	if (!add_no_cache(program->library, option_count, options, attempt)) {
+		attempt->doubt = COUNTER_ERRORS_memory + 1;
+	}
 	keep_begin(attempt, program->library, watched);
 	start = runtime_clock();
 	pthread_cleanup_push(abandon, attempt);
-	result = real_compile(program, option_count, options);
+	result = attempt->more ? real_compile(program, option_count + 1, attempt->more)
+	                       : real_compile(program, option_count, options);
 	pthread_cleanup_pop(0);
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	keep_end(attempt, program->library);

@@ -36,6 +36,8 @@ void attempt_free(struct attempt *attempt)
 	trace_free(&attempt->trace);
 	free(attempt->cwd);
 	attempt->cwd = NULL;
+	free(attempt->more);
+	attempt->more = NULL;
 }
 
 void keep_begin(struct attempt *attempt, struct library *library, bool watched)

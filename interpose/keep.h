@@ -20,6 +20,7 @@
 
 struct attempt {
 	const struct identity *identity;
+	const char **more; /* the host's options and one of ours, where there is need (compile.c) */
 	struct stream call;
 	struct roots roots;
 	struct options options;

@@ -178,6 +178,7 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_PTXAS:
 		options->unknown |= !ptxas_value_is_harmless(value);
+		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
 		break;
 	case OPTION_DEBUG:
 		options->debug = true;

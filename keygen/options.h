@@ -31,13 +31,14 @@ struct include_option {
 struct options {
 	struct include_option *include; /* in order */
 	size_t include_count;
-	bool debug;       /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
-	bool ir;          /* -dlto, -optix-ir: paths and cwd always */
-	bool unknown;     /* an option of which we do not know whether paths leak through it */
-	bool pch;         /* --pch: automatic precompiled headers (B11) */
-	bool time_macro;  /* __DATE__ or __TIME__ in the text of an option (B4) */
-	bool path_macro;  /* __FILE__ or its kin there (B6) */
-	uint32_t lingers; /* LINGERS_*: options that work on in later compiles of the process */
+	bool debug;        /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
+	bool ir;           /* -dlto, -optix-ir: paths and cwd always */
+	bool unknown;      /* an option of which we do not know whether paths leak through it */
+	bool ptxas_speaks; /* -Xptxas -v and its kin: the assembler has more to say in the log */
+	bool pch;          /* --pch: automatic precompiled headers (B11) */
+	bool time_macro;   /* __DATE__ or __TIME__ in the text of an option (B4) */
+	bool path_macro;   /* __FILE__ or its kin there (B6) */
+	uint32_t lingers;  /* LINGERS_*: options that work on in later compiles of the process */
 };
 
 #define LINGERS_RESTRICT 1
