@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1500
 # The case files against other versions of NVRTC than the toolkit's, and what the tables say of each of them.
-# scripts/setup gets each from PyPI's wheels into build/, once. MATRIX is the list of versions; make matrix takes more. For the time that it takes,
-# hits of another directory and the arm that verifies are left to 30-differential.sh.
+# scripts/setup gets each from PyPI's wheels into build/, once. MATRIX is the list of versions; make matrix takes more.
+# For the time that it takes, hits of another directory and the arm that verifies are left to 30-differential.sh.
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 
