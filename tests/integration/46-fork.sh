@@ -14,9 +14,9 @@ unset LD_LIBRARY_PATH
 preload=$HOSTS/pauser.so
 
 temporaries() { find "$NVRTCCACHE_DIR" -name 'tmp.*' | wc -l; }
-inspect() { # name counts-expected ("-": any) temporaries-expected
+inspect() { # name counts-expected ("-": any) temporaries-at-most
 	[ "$2" = - ] || [ "$(counts)" = "$2" ] || { echo "$1: hits in memory, on disk, misses $(counts), not $2" && cat "$tmp/$1.err" && return 1; }
-	[ "$(temporaries)" -eq "$3" ] || { echo "$1: $(temporaries) temporary files, not $3" && return 1; }
+	[ "$(temporaries)" -le "$3" ] || { echo "$1: $(temporaries) temporary files, not $3" && return 1; }
 }
 
 # "WHERE WHAT": a run with an empty cache in which the thread stands at $1, then one with a filled cache, where nothing is compiled.
@@ -31,7 +31,7 @@ forked() { # where what counts-cold counts-warm [temporaries-left]
 	diff <(lines_of "$tmp/bare") <(lines_of "$tmp/cold") && inspect cold "$3" "${5:-0}" || return
 	forget_counts
 	run_hosted warm "$HOSTS/forks" "$SO13" none "$what" "$tmp/place"
-	diff <(lines_of "$tmp/bare") <(lines_of "$tmp/warm") && inspect warm "$4" "${5:-0}"
+	diff <(lines_of "$tmp/bare") <(lines_of "$tmp/warm") && inspect warm "$4" "$((2 * ${5:-0}))" # what the first did not keep, the second may be keeping when it ends
 }
 
 declare -A places=([compile]="a compile" [write]="writing a result" [rename]="a result that is about to appear")
