@@ -19,7 +19,8 @@
 
 #define MOVED_MAX ((size_t)64 * 1024)
 
-static const char *needed_version(const struct elf_object *object, unsigned index)
+/* The version that the object needs under that index, or, with `wanted`, of that name; NULL where there is none. */
+static const char *find_needed_version(const struct elf_object *object, unsigned index, const char *wanted)
 {
 	uintptr_t at = (uintptr_t)object->verneed;
 
@@ -33,9 +34,11 @@ static const char *needed_version(const struct elf_object *object, unsigned inde
 		                                                      sizeof(ElfW(Vernaux)), sizeof(uint32_t));
 		     j++) {
 			const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)aux_at;
+			const char *name =
+			    aux->vna_name < object->strings_size ? object->strings + aux->vna_name : NULL;
 
-			if ((aux->vna_other & 0x7fff) == index) {
-				return aux->vna_name < object->strings_size ? object->strings + aux->vna_name : NULL;
+			if (wanted ? name && strcmp(name, wanted) == 0 : (aux->vna_other & 0x7fff) == index) {
+				return name;
 			}
 			if (aux->vna_next == 0) {
 				break;
@@ -50,33 +53,14 @@ static const char *needed_version(const struct elf_object *object, unsigned inde
 	return NULL;
 }
 
+static const char *needed_version(const struct elf_object *object, unsigned index)
+{
+	return find_needed_version(object, index, NULL);
+}
+
 bool elf_needs_version(const struct elf_object *object, const char *version)
 {
-	uintptr_t at = (uintptr_t)object->verneed;
-
-	for (size_t i = 0; at && i < object->verneed_count &&
-	                   elf_can_read(object, (const void *)at, sizeof(ElfW(Verneed)), sizeof(uint32_t));
-	     i++) {
-		const ElfW(Verneed) *need = (const ElfW(Verneed) *)at;
-		uintptr_t aux_at = at + need->vn_aux;
-
-		for (unsigned j = 0; j < need->vn_cnt && elf_can_read(object, (const void *)aux_at,
-		                                                      sizeof(ElfW(Vernaux)), sizeof(uint32_t));
-		     j++) {
-			const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)aux_at;
-
-			if (aux->vna_name < object->strings_size &&
-			    strcmp(object->strings + aux->vna_name, version) == 0) {
-				return true;
-			}
-			aux_at += aux->vna_next;
-		}
-		if (need->vn_next == 0) {
-			break;
-		}
-		at += need->vn_next;
-	}
-	return false;
+	return find_needed_version(object, 0, version) != NULL;
 }
 
 struct relocations {
