@@ -4,6 +4,7 @@
 #include "interpose/watch_record.h"
 #include "keygen/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum kind { KIND_D, KIND_F, KIND_DD, KIND_FF, KIND_ODD };
@@ -55,7 +56,7 @@ ARITHMETIC(WATCH)
 #define REPLACEMENT_FF(name)  (any_function *)watch_##name
 #define REPLACEMENT_ODD(name) NULL
 
-static const struct {
+static const struct function {
 	const char *name;
 	enum kind kind;
 	any_function *replacement;
@@ -85,25 +86,16 @@ static bool rests_at_one(size_t id)
 	}
 }
 
+static int by_name(const void *name, const void *function)
+{
+	return strcmp(name, ((const struct function *)function)->name);
+}
+
 static size_t find(const char *name)
 {
-	size_t low = 0;
-	size_t high = ARITHMETIC_COUNT;
+	const struct function *found = bsearch(name, functions, ARITHMETIC_COUNT, sizeof(functions[0]), by_name);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, functions[middle].name);
-
-		if (order == 0) {
-			return middle;
-		}
-		if (order < 0) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return ARITHMETIC_COUNT;
+	return found ? (size_t)(found - functions) : ARITHMETIC_COUNT;
 }
 
 static bool is_stub(const struct elf_object *object, uintptr_t function)

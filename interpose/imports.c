@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/imports.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
@@ -13,23 +14,12 @@ const struct import_entry imports[IMPORT_COUNT] = {
 #undef IMPORT_FORBIDDEN
 };
 
+static int by_name(const void *name, const void *entry)
+{
+	return strcmp(name, ((const struct import_entry *)entry)->name);
+}
+
 const struct import_entry *imports_find(const char *name)
 {
-	size_t low = 0;
-	size_t high = IMPORT_COUNT;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, imports[middle].name);
-
-		if (order == 0) {
-			return &imports[middle];
-		}
-		if (order < 0) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return NULL;
+	return bsearch(name, imports, IMPORT_COUNT, sizeof(imports[0]), by_name);
 }

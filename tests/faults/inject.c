@@ -141,13 +141,13 @@ static size_t shortened(unsigned number, size_t size)
 	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))               \
 	X(LOADER, int, dlclose, -1, (void *handle), (handle))
 
-#define SPECIAL_CALLS(X)                                                                                 \
-	X(OPEN, open)                                                                                    \
-	X(OPEN, openat)                                                                                  \
-	X(OPEN, __openat_2)                                                                              \
-	X(READ, read) X(READ, pread) X(WRITE, write) X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) \
-	    X(LOCK, fcntl) X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat) X(STAT, statx)           \
-	        X(MEMORY, __register_atfork)
+#define SPECIAL_CALLS(X)                                                                                  \
+	X(OPEN, open)                                                                                     \
+	X(OPEN, openat)                                                                                   \
+	X(OPEN, __openat_2)                                                                               \
+	X(READ, read)                                                                                     \
+	X(READ, pread) X(WRITE, write) X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) X(LOCK, fcntl) \
+	    X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat) X(STAT, statx) X(MEMORY, __register_atfork)
 
 enum call {
 #define ENUM_PLAIN(kind, type, name, ...) CALL_##name,
@@ -393,6 +393,7 @@ static const char *const harmless[] = {
     "sysconf",
     "vsnprintf",
     "__isoc23_strtol",
+    "bsearch",
 };
 
 struct search {

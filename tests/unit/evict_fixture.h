@@ -201,4 +201,22 @@ static inline void lru_access(struct lru *lru, unsigned number, uint64_t (*size_
 	}
 }
 
+/* A path in the cache's own directory, until the next call. */
+static inline const char *inside(const char *name)
+{
+	static char path[400];
+
+	(void)snprintf(path, sizeof(path), "%s/v1/%s", fixture.root, name);
+	return path;
+}
+
+/* Puts numbers one second apart. */
+static inline void put_range(struct store *store, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0, "entry %u", i);
+	}
+}
+
 #endif

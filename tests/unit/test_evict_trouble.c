@@ -11,23 +11,6 @@
 
 TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
-static const char *inside(const char *name)
-{
-	static char path[400];
-
-	(void)snprintf(path, sizeof(path), "%s/v1/%s", fixture.root, name);
-	return path;
-}
-
-/* Puts numbers one second apart. */
-static void put_range(struct store *store, unsigned from, unsigned to)
-{
-	for (unsigned i = from; i < to; i++) {
-		clock_now += SECOND;
-		cr_assert_eq(numbered_put(store, i), 0, "entry %u", i);
-	}
-}
-
 /* What the account says of all shards is what lies there. */
 static void expect_account_right(struct store *store)
 {
