@@ -3,8 +3,8 @@
  * nvrtc_versions: what releases of NVRTC do differently, once. (Which functions they have: nvrtc_functions.h.)
  *
  * X(name, since, before, sentence): true of releases from `since` on and not from `before` on; major * 100 + minor;
- * 0 and 9999: no end known. Measured on 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5 (PCH on 12.8 too); a border that lies
- * between two of them is where erring does no harm. tests/cases/versions.py asks real libraries for every line.
+ * 0 and 9999: no end known. Measured on 11.2, 11.5, 11.7, 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0 to 13.5:
+ * tests/cases/versions.py asks real libraries for every line (`scripts/matrix build all`).
  */
 #ifndef INTERPOSE_NVRTC_VERSIONS_H
 #define INTERPOSE_NVRTC_VERSIONS_H
@@ -12,10 +12,10 @@
 #include <stdbool.h>
 
 #define NVRTC_DIFFERENCES(X)                                                                                      \
-	X(NULL_EXPRESSION_CRASHES, 0, 1204, "a null name expression crashes, added or asked for")                 \
-	X(NUMBERS_CALLS, 0, 1205, "the numbers of calls in comments of PTX go on counting through the process")   \
-	X(SETS_LOCALE, 0, 1205, "imports setlocale: a compile may set the locale of the process and set it back") \
-	X(LINGERS, 1201, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
+	X(NULL_EXPRESSION_CRASHES, 0, 1202, "a null name expression crashes, added or asked for")                 \
+	X(NUMBERS_CALLS, 0, 1208, "the numbers of calls in comments of PTX go on counting through the process")   \
+	X(SETS_LOCALE, 0, 1206, "imports setlocale: a compile may set the locale of the process and set it back") \
+	X(LINGERS, 1203, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
 	X(MAKES_PCH, 1208, 9999, "--pch makes and uses precompiled headers")                                      \
 	X(PCH_IN_CWD, 1208, 1300, "the automatic precompiled header is a file in the working directory")          \
 	X(OWN_CACHE, 1209, 9999, "keeps what NVVM and ptxas make in a cache of the driver's; --no-cache")         \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1500
 # The case files against other versions of NVRTC than the toolkit's, and what the tables say of each of them.
-# scripts/setup gets each from PyPI's wheels into build/, once. MATRIX is the list of versions; make matrix takes more.
+# scripts/setup gets each into build/, once. MATRIX is the list of versions: the oldest, one with the signs of most that
+# changed, and the newest; where the oldest cannot be had, the oldest of PyPI's too. make matrix takes more.
 # For the time that it takes, hits of another directory and the arm that verifies are left to 30-differential.sh.
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
@@ -25,16 +26,19 @@ retell() {
 }
 
 [ "$(uname -m)" = x86_64 ] || skip_all "wheels of these versions are for x86-64"
-for version in ${MATRIX:-11.8 12.9 13}; do
-	export NVRTCCACHE_TOOLKIT=wheel:$version
-	if ! scripts/setup >"$tmp/setup" 2>&1; then
+get() { NVRTCCACHE_TOOLKIT=wheel:$1 scripts/setup >"$tmp/setup" 2>&1; }
+versions=${MATRIX:-11.2 12.9 13}
+[ -n "${MATRIX:-}" ] || get 11.2 || versions="11.2 11.8 12.9 13"
+for version in $versions; do
+	if ! get "$version"; then
 		skip "The case files hold for NVRTC $version." "it could not be had: $(tail -1 "$tmp/setup")"
 		continue
 	fi
-	eval "$(scripts/nvrtc-env)"
-	unset NVRTCCACHE_TOOLKIT
-	retell "$version" < <(python3 tests/cases/versions.py "$NVRTC_LIB/$NVRTC_SONAME" 2>&1)
-	retell "$version" < <(CUDA_INCLUDE=$CUDA_INCLUDE NVRTC_LIB=$NVRTC_LIB/$NVRTC_SONAME \
+	eval "$(NVRTCCACHE_TOOLKIT=wheel:$version scripts/nvrtc-env)"
+	library=$NVRTC_LIB/$NVRTC_SONAME
+	# packages of distributions have no path to their builtins
+	retell "$version" < <(LD_LIBRARY_PATH=$RUN_PATH python3 tests/cases/versions.py "$library" 2>&1)
+	retell "$version" < <(LD_LIBRARY_PATH=$RUN_PATH CUDA_INCLUDE=$CUDA_INCLUDE NVRTC_LIB=$library \
 		CASES_PLACES=1 CASES_ARMS='cold disk memory' python3 tests/cases/differential.py "$BUILD" 2>&1)
 done
 plan
