@@ -184,7 +184,7 @@ void program_put_back(struct program *program)
 	}
 }
 
-struct program *program_find(nvrtcProgram handle)
+static struct program *look_up(nvrtcProgram handle, bool take)
 {
 	struct shard *shard = shard_of(handle);
 	struct program *program = NULL;
@@ -195,26 +195,22 @@ struct program *program_find(nvrtcProgram handle)
 	place = place_of(shard->table, handle, &found);
 	if (found) {
 		program = in(shard->table, place);
+	}
+	if (found && take) {
+		fill(shard->table, place, &gone);
 	}
 	guard_unlock(&shard->lock);
 	return program;
 }
 
+struct program *program_find(nvrtcProgram handle)
+{
+	return look_up(handle, false);
+}
+
 struct program *program_take(nvrtcProgram handle)
 {
-	struct shard *shard = shard_of(handle);
-	struct program *program = NULL;
-	size_t place;
-	bool found;
-
-	guard_lock(&shard->lock);
-	place = place_of(shard->table, handle, &found);
-	if (found) {
-		program = in(shard->table, place);
-		fill(shard->table, place, &gone);
-	}
-	guard_unlock(&shard->lock);
-	return program;
+	return look_up(handle, true);
 }
 
 int program_add_name(struct program *program, const char *expression)

@@ -3,10 +3,10 @@
 
 #include "cache/counters.h"
 #include "cache/store.h"
+#include "tests/descriptors.h"
 #include "tests/fake/nvrtc.h"
 #include "tests/faults/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,20 +69,6 @@ void fakeNvrtcGate(void)
 	}
 }
 
-static int count_descriptors(void)
-{
-	DIR *names = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (names && readdir(names)) {
-		count++;
-	}
-	if (names) {
-		closedir(names);
-	}
-	return count;
-}
-
 static const char *const inherited[] = {"HOME", "XDG_CACHE_HOME", "LD_PRELOAD"};
 
 static void be_host(const struct process *process, struct seen *seen)
@@ -106,13 +92,13 @@ static void be_host(const struct process *process, struct seen *seen)
 		}
 		(void)raise(SIGSTOP);
 	}
-	seen->descriptors_before = count_descriptors();
+	seen->descriptors_before = descriptors_open();
 	inject_begin(process->plan ? process->plan : &nothing, &seen->report);
 	for (size_t i = 0; i < process->count; i++) {
 		host_do(&process->jobs[i], &seen->text);
 	}
 	seen->compiles = host_compiles();
-	seen->descriptors_after = count_descriptors();
+	seen->descriptors_after = descriptors_open();
 	exit(0);
 }
 

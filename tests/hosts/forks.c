@@ -20,9 +20,9 @@
  *
  * Each line is the same with and without us, but for "compiles".
  */
+#include "tests/descriptors.h"
 #include "tests/hosts/host.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -84,18 +84,6 @@ static void *compile_slowly(void *ret_digest)
 		printf("slow %016llx\n", (unsigned long long)*(uint64_t *)ret_digest);
 	}
 	return NULL;
-}
-
-static int descriptors(void)
-{
-	DIR *names = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(names) != NULL) {
-		count++;
-	}
-	closedir(names);
-	return count;
 }
 
 /* What a program of before says must be what the same compile gives again, here and in whoever made us. */
@@ -251,11 +239,11 @@ int main(int argc, char **argv)
 	where = argv[2];
 	what = argv[3];
 	if (is("descriptors")) {
-		printf("descriptors %d\n", descriptors());
+		printf("descriptors %d\n", descriptors_open());
 		return 0;
 	}
 	alarm(100);
-	printf("descriptors %d\n", descriptors());
+	printf("descriptors %d\n", descriptors_open());
 	sem_init(&inside, 0, 0);
 	sem_init(&leave, 0, 0);
 	sem_init(&landed, 0, 0);
@@ -279,7 +267,7 @@ int main(int argc, char **argv)
 	printf("slow %016llx\n", (unsigned long long)digest);
 	printf("again %d\n", host_compile(&compiler, SLOW, 0) == digest);
 	printf("use %d\n", use(FRESH));
-	printf("left %d\n", descriptors());
+	printf("left %d\n", descriptors_open());
 	printf("compiles %d\n", host_compiles(&compiler));
 	return 0;
 }

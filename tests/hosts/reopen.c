@@ -13,9 +13,9 @@
  *
  * "grown" tells whether memory grew by a MiB, descriptors or mappings by a few in the second half.
  */
+#include "tests/descriptors.h"
 #include "tests/hosts/host.h"
 
-#include <dirent.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,18 +42,6 @@ static int lines_of_maps(void)
 		count += c == '\n';
 	}
 	fclose(file);
-	return count;
-}
-
-static int descriptors(void)
-{
-	DIR *names = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(names) != NULL) {
-		count++;
-	}
-	closedir(names);
 	return count;
 }
 
@@ -85,7 +73,7 @@ int main(int argc, char **argv)
 		if (i == count / 2) {
 			before = pages();
 			maps = lines_of_maps();
-			files = descriptors();
+			files = descriptors_open();
 		}
 		if (i < count - 1 || strcmp(mode, "keep") == 0) {
 			dlclose(compiler.handle);
@@ -100,7 +88,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("bad %d\ngrown %d %d %d\n", bad, (pages() - before) * sysconf(_SC_PAGESIZE) > 1 << 20,
-	       strcmp(mode, "moved") != 0 && lines_of_maps() > maps + 4, descriptors() != files);
+	       strcmp(mode, "moved") != 0 && lines_of_maps() > maps + 4, descriptors_open() != files);
 	printf("digest %016llx %016llx\n", (unsigned long long)digests[0], (unsigned long long)digests[1]);
 	if (strcmp(mode, "moved") == 0) {
 		printf("at last %016llx\n", (unsigned long long)host_compile(&compiler, 1, 0));

@@ -9,9 +9,9 @@
 #define TESTS_FLIGHT_FIXTURE_H
 
 #include "cache/flight_file.h"
+#include "tests/descriptors.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -39,18 +39,6 @@ static struct {
 static const uint8_t flight_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
 static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
 
-static inline int flight_descriptors(void)
-{
-	DIR *names = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(names)) {
-		count++;
-	}
-	closedir(names);
-	return count;
-}
-
 static inline void flight_set_up(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -61,7 +49,7 @@ static inline void flight_set_up(void)
 	(void)snprintf(flight_fixture.path, sizeof(flight_fixture.path), "%s/cache", flight_fixture.base);
 	(void)snprintf(flight_fixture.file, sizeof(flight_fixture.file), "%s/v1/flight", flight_fixture.path);
 	flight_fixture.directory = (struct directory){.path = flight_fixture.path};
-	flight_fixture.descriptors = flight_descriptors();
+	flight_fixture.descriptors = descriptors_open();
 }
 
 static inline int flight_remove(const char *path, const struct stat *found, int type, struct FTW *where)

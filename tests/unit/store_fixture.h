@@ -9,9 +9,9 @@
 #define TESTS_STORE_FIXTURE_H
 
 #include "cache/store.h"
+#include "tests/descriptors.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -33,18 +33,6 @@ static struct fixture {
 
 static const uint8_t fixture_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, [31] = 0x01};
 
-static inline int fixture_count_descriptors(void)
-{
-	DIR *names = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(names)) {
-		count++;
-	}
-	closedir(names);
-	return count;
-}
-
 static inline struct store *fixture_store(struct store_options options)
 {
 	struct store *store;
@@ -61,7 +49,7 @@ static inline void fixture_open(void)
 	size_t i;
 	int at;
 
-	fixture.descriptors = fixture_count_descriptors();
+	fixture.descriptors = descriptors_open();
 	(void)snprintf(fixture.base, sizeof(fixture.base), "%s/store-test-XXXXXX", parent ? parent : "/tmp");
 	cr_assert_not_null(mkdtemp(fixture.base));
 	(void)snprintf(fixture.root, sizeof(fixture.root), "%s/cache", fixture.base);
@@ -85,7 +73,7 @@ static inline void fixture_expect_nothing_left(void)
 	struct store_usage usage;
 
 	cr_expect(store_usage(fixture.store, &usage) != 0 || usage.temporaries == 0, "a temporary file was left");
-	cr_expect_eq(fixture_count_descriptors(), fixture.descriptors, "a descriptor was left open");
+	cr_expect_eq(descriptors_open(), fixture.descriptors, "a descriptor was left open");
 }
 
 static inline void fixture_close(void)

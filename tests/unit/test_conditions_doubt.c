@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Conditions: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
+#include "tests/descriptors.h"
 #include "tests/unit/conditions_fixture.h"
 
 #include <errno.h>
@@ -110,19 +111,9 @@ Test(conditions_doubt, a_host_without_free_descriptors_is_served)
 	cr_assert(none && one, "%s", why);
 }
 
-static int open_descriptors(void)
-{
-	int count = 0;
-
-	for (int i = 0; i < 256; i++) {
-		count += fcntl(i, F_GETFD) >= 0;
-	}
-	return count;
-}
-
 Test(conditions_doubt, every_descriptor_is_closed_again)
 {
-	int before = open_descriptors();
+	int before = descriptors_open();
 
 	put_twins();
 	for (int i = 0; i < 6; i++) {
@@ -140,7 +131,7 @@ Test(conditions_doubt, every_descriptor_is_closed_again)
 	for (size_t size = 0; size < built.size; size += 7) {
 		conditions_hold(built.bytes, size, &tree_roots, NULL, 0);
 	}
-	cr_assert_eq(open_descriptors(), before);
+	cr_assert_eq(descriptors_open(), before);
 }
 
 static void see_everything(void)

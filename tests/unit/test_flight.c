@@ -94,7 +94,7 @@ Test(flight, the_first_looks_once_more_and_compiles)
 	flight_land(&flight, FLIGHT_KEPT);
 	flight_land(&flight, FLIGHT_KEPT);
 	cr_expect_eq(seen_from_outside(flight_key), FLIGHT_FILE_TAKEN);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight, who_waits_looks_once_and_does_not_wait_again)
@@ -147,7 +147,7 @@ Test(flight, what_was_not_kept_in_another_process_is_not_waited_for_here)
 	flight_file_land(&file, FLIGHT_FILE_ENDED_NOT_KEPT);
 	cr_expect_not(wait_for(&flight, flight_key));
 	cr_expect_null(flight.seat);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight, a_result_that_served_nobody_else_is_not_waited_for_again)
@@ -169,7 +169,7 @@ Test(flight, one_after_the_other_takes_over_what_was_abandoned)
 		cr_expect_eq(flyers[i].looks, 1);
 		cr_expect(flyers[i].seated);
 	}
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight, who_takes_over_serves_the_others)
@@ -223,7 +223,7 @@ Test(flight, a_compile_inside_a_compile_waits_for_nobody)
 	flight_land(&same, FLIGHT_KEPT);
 	flight_land(&outer, FLIGHT_KEPT);
 	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight, with_no_time_to_wait_there_is_none)
@@ -288,11 +288,11 @@ static void child_lands(bool handlers)
 		if (handlers) {
 			flight_fork_child();
 		}
-		if (handlers && flight_descriptors() != flight_fixture.descriptors) {
+		if (handlers && descriptors_open() != flight_fixture.descriptors) {
 			_exit(1); /* a descriptor of the parent's flight */
 		}
 		flight_land(&flight, FLIGHT_KEPT);
-		if (flight_descriptors() != flight_fixture.descriptors) {
+		if (descriptors_open() != flight_fixture.descriptors) {
 			_exit(2);
 		}
 		(void)wait_for(&again, other_key);
@@ -306,7 +306,7 @@ static void child_lands(bool handlers)
 	cr_expect_eq(seen_from_outside(flight_key), FLIGHT_FILE_GIVEN_UP, "the child unlocked it");
 	flight_land(&flight, FLIGHT_KEPT);
 	cr_expect_eq(seen_from_outside(flight_key), FLIGHT_FILE_TAKEN);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight, a_child_forked_in_the_middle_has_flights_of_its_own)
@@ -375,7 +375,7 @@ Test(flight, threads_and_processes_of_many_minds_come_to_an_end)
 			for (int t = 0; t < THREADS && !result; t++) {
 				pthread_join(threads[t], &result);
 			}
-			_exit(result ? 1 : flight_descriptors() == flight_fixture.descriptors ? 0 : 2);
+			_exit(result ? 1 : descriptors_open() == flight_fixture.descriptors ? 0 : 2);
 		}
 	}
 	for (int p = 0; p < PROCESSES; p++) {

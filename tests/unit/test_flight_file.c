@@ -76,7 +76,7 @@ Test(flight_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
 	cr_expect_eq(probe(), FLIGHT_FILE_GIVEN_UP);
 	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
 	cr_expect_eq(probe(), FLIGHT_FILE_TAKEN);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight_file, other_keys_are_free)
@@ -104,7 +104,7 @@ Test(flight_file, who_waits_learns_that_the_result_was_kept)
 	for (int i = 0; i < 3; i++) {
 		cr_expect_eq(end_waiter(&waiters[i]), FLIGHT_FILE_KEPT);
 	}
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight_file, who_waits_learns_that_it_was_not_and_later_ones_know)
@@ -123,7 +123,7 @@ Test(flight_file, who_waits_learns_that_it_was_not_and_later_ones_know)
 	cr_expect_eq(probe(), FLIGHT_FILE_NOT_KEPT);
 	cr_expect_eq(take_key(other_key, false, &file), FLIGHT_FILE_TAKEN);
 	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight_file, a_note_of_the_future_is_not_believed)
@@ -196,7 +196,7 @@ Test(flight_file, one_of_those_who_wait_takes_over_what_ended_without_a_word)
 		}
 		sched_yield();
 	}
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight_file, past_the_deadline_nobody_waits)
@@ -365,7 +365,7 @@ Test(flight_file, a_descriptor_that_the_host_took_is_left_alone)
 	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
 	cr_expect_eq(take_key(other_key, false, &copy), FLIGHT_FILE_GIVEN_UP);
 	flight_file_land(&other, FLIGHT_FILE_ENDED_KEPT);
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
 Test(flight_file, a_waiter_whose_descriptor_is_taken_does_not_wait_on)
@@ -469,5 +469,5 @@ Test(flight_file, without_a_place_that_can_be_trusted_there_is_none)
 	cr_expect_eq(probe(), FLIGHT_FILE_NONE, "no directory");
 	flight_fixture.directory.path = (char *)"/proc/nvrtccache";
 	cr_expect_eq(probe(), FLIGHT_FILE_NONE, "one that cannot be made");
-	cr_expect_eq(flight_descriptors(), flight_fixture.descriptors);
+	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
