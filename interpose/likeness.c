@@ -27,7 +27,7 @@ static size_t module_id(const uint8_t *at, size_t left)
 }
 
 /*
- * The length of a call number at `at`: up to 12.4 PTX numbers its calls through the whole process, in comments
+ * The length of a call number at `at`: up to 12.6 PTX numbers its calls through the whole process, in comments
  * ("// callseq 17, 0"), and -G puts that PTX into the CUBIN; 0 where there is none.
  */
 static size_t call_number(const uint8_t *at, size_t left)

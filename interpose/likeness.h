@@ -2,7 +2,7 @@
 /*
  * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (DESIGN B14)
  *
- * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.4, the numbers of calls in
+ * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.6, the numbers of calls in
  * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte
  * for byte. Process numbers of more or fewer digits change the lengths in mangled names and move what lies behind the
  * names in a CUBIN: then its sections are compared. (LTO-IR, OptiX IR and debug information with such names count as

@@ -33,7 +33,7 @@ enum nvrtc_node {
 #define NODE_ENUM(id, soname, floor, ...) NODE_##id,
 	NVRTC_NODES(NODE_ENUM, )
 #undef NODE_ENUM
-	NODE_COUNT
+	    NODE_COUNT
 };
 #endif
 

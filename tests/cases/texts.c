@@ -61,7 +61,7 @@ static size_t run_time(const char *at, size_t left)
 
 /*
  * Printed alike: module ids and the directory of precompiled headers, which are new in every process, the numbers
- * of calls in comments of PTX, which up to 12.4 go on counting through a process, and the run times of ptxas.
+ * of calls in comments of PTX, which up to 12.6 go on counting through a process, and the run times of ptxas.
  */
 size_t text_normalise(char *bytes, size_t size)
 {

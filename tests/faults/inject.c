@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/inject.h"
 
+#include "tests/faults/slots.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -20,12 +20,6 @@
 #include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
-#else
-#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
-#endif
 
 enum kind { MEMORY, OPEN, READ, WRITE, CLOSE, STAT, NAME, LOCK, LIST, OTHER, LOADER };
 
@@ -141,13 +135,25 @@ static size_t shortened(unsigned number, size_t size)
 	X(LOADER, int, dlinfo, -1, (void *handle, int request, void *out), (handle, request, out))               \
 	X(LOADER, int, dlclose, -1, (void *handle), (handle))
 
-#define SPECIAL_CALLS(X)                                                                                  \
-	X(OPEN, open)                                                                                     \
-	X(OPEN, openat)                                                                                   \
-	X(OPEN, __openat_2)                                                                               \
-	X(READ, read)                                                                                     \
-	X(READ, pread) X(WRITE, write) X(WRITE, pwrite) X(CLOSE, close) X(CLOSE, closedir) X(LOCK, fcntl) \
-	    X(OTHER, nanosleep) X(OTHER, lseek) X(STAT, fstatat) X(STAT, statx) X(MEMORY, __register_atfork)
+/* clang-format packs them, otherwise each time */
+/* clang-format off */
+#define SPECIAL_CALLS(X)                 \
+	X(OPEN, open)                    \
+	X(OPEN, openat)                  \
+	X(OPEN, __openat_2)              \
+	X(READ, read)                    \
+	X(READ, pread)                   \
+	X(WRITE, write)                  \
+	X(WRITE, pwrite)                 \
+	X(CLOSE, close)                  \
+	X(CLOSE, closedir)               \
+	X(LOCK, fcntl)                   \
+	X(OTHER, nanosleep)              \
+	X(OTHER, lseek)                  \
+	X(STAT, fstatat)                 \
+	X(STAT, statx)                   \
+	X(MEMORY, __register_atfork)
+/* clang-format on */
 
 enum call {
 #define ENUM_PLAIN(kind, type, name, ...) CALL_##name,
@@ -329,6 +335,7 @@ static const char *const harmless[] = {
     "__errno_location",
     "__explicit_bzero_chk",
     "__gmon_start__",
+    "__isoc23_strtol",
     "__memcpy_chk",
     "__pthread_register_cancel",
     "__pthread_unregister_cancel",
@@ -338,6 +345,7 @@ static const char *const harmless[] = {
     "__stack_chk_fail",
     "__strcpy_chk",
     "__vsnprintf_chk",
+    "bsearch",
     "dirfd",
     "dl_iterate_phdr",
     "dlerror",
@@ -392,91 +400,30 @@ static const char *const harmless[] = {
     "syscall",
     "sysconf",
     "vsnprintf",
-    "__isoc23_strtol",
-    "bsearch",
 };
 
-struct search {
-	const struct link_map *library;
-	size_t page;
-	const char *wrong;
-	unsigned redirected;
-};
-
-static void redirect(struct search *search, const char *name, uintptr_t *slot)
+static bool choose(const char *name, slots_function **ret_instead)
 {
-	void *first = (void *)((uintptr_t)slot & ~(search->page - 1));
-
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (strcmp(harmless[i], name) == 0) {
-			return;
-		}
-	}
 	for (size_t i = 0; i < CALLS; i++) {
 		if (strcmp(table[i].name, name) == 0) {
-			if (mprotect(first, search->page, PROT_READ | PROT_WRITE) != 0) {
-				search->wrong = "the import slots cannot be written";
-				return;
-			}
-			*slot = (uintptr_t)table[i].wrapper;
-			search->redirected++;
-			return;
+			*ret_instead = table[i].wrapper;
+			return true;
 		}
 	}
-	search->wrong = name;
-}
-
-static void redirect_all(struct search *search, const ElfW(Rela) * relocation, size_t size, const ElfW(Sym) * symbols,
-                         const char *strings)
-{
-	for (size_t i = 0; relocation && i < size / sizeof(*relocation); i++) {
-		if (IS_SLOT(ELF64_R_TYPE(relocation[i].r_info))) {
-			const char *name = strings + symbols[ELF64_R_SYM(relocation[i].r_info)].st_name;
-
-			redirect(search, name, (uintptr_t *)(search->library->l_addr + relocation[i].r_offset));
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		if (strcmp(harmless[i], name) == 0) {
+			return true;
 		}
 	}
+	return false;
 }
 
 const char *inject_install(void)
 {
-	struct search search = {.page = (size_t)sysconf(_SC_PAGESIZE)};
-	void *handle = dlopen("libnvrtccache.so", RTLD_LAZY | RTLD_NOLOAD);
-	const ElfW(Rela) *relocations = NULL, *jumps = NULL;
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
-	size_t relocations_size = 0, jumps_size = 0;
+	unsigned redirected = 0;
+	const char *wrong = slots_redirect("libnvrtccache.so", choose, &redirected);
 
-	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &search.library) != 0) {
-		return "libnvrtccache.so is not preloaded";
-	}
-	for (const ElfW(Dyn) *entry = search.library->l_ld; entry->d_tag != DT_NULL; entry++) {
-		switch (entry->d_tag) {
-		case DT_SYMTAB:
-			symbols = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_STRTAB:
-			strings = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_RELA:
-			relocations = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_RELASZ:
-			relocations_size = entry->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			jumps = (const void *)entry->d_un.d_ptr;
-			break;
-		case DT_PLTRELSZ:
-			jumps_size = entry->d_un.d_val;
-			break;
-		default:
-			break;
-		}
-	}
-	redirect_all(&search, relocations, relocations_size, symbols, strings);
-	redirect_all(&search, jumps, jumps_size, symbols, strings);
-	return search.wrong ? search.wrong : search.redirected < 40 ? "too few imports were found" : NULL;
+	return wrong ? wrong : redirected < 40 ? "too few imports were found" : NULL;
 }
 
 void inject_begin(const struct inject_plan *with, struct inject_report *into)
