@@ -90,16 +90,16 @@ static enum outcome remove_file(const struct work *work, const struct account_re
                                 bool spare, struct stat *ret_found)
 {
 	int root = work->evict->root;
-	bool recent = work->evict->now - record->used < RECENCY_PERIOD_NS;
+	int64_t used;
 
 	if (fstatat(root, path, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return errno == ENOENT || errno == ENOTDIR ? GONE : FAILED;
 	}
-	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size ||
-	    recency_of(ret_found) != record->used) {
+	used = recency_of(ret_found);
+	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size || used != record->used) {
 		return OTHER;
 	}
-	if (spare && recent && !recency_marked(ret_found)) {
+	if (spare && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
 		return SPARED;
 	}
 	if (unlinkat(root, path, 0) < 0) {
