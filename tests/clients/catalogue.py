@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The clients that scripts/clients tries: where each comes from, and how it gets into build/clients."""
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HOME = os.path.join(REPOSITORY, "build", "clients")
+
+
+class Client:
+    """{major} stands for NVRTC's major version; `binds` says how the client reaches NVRTC, `stub` that it must have some
+    driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable that names a
+    directory with its sources, of which `holds` is one; its driver builds it when called with --build. What is not
+    `reached` has NVRTC inside, where no preload gets to."""
+
+    def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
+                 source="", holds="", reached=True):
+        self.name, self.driver, self.binds, self.packages = name, driver, binds, packages
+        self.quick, self.stub, self.majors, self.only_named = quick, stub, majors, only_named
+        self.source, self.holds, self.reached = source, holds, reached
+
+    def requirements(self, major):
+        return [package.format(major=major) for package in self.packages]
+
+
+CLIENTS = [
+    Client("cuda.bindings", "cuda_bindings", "dlsym by dlopen", ["cuda-bindings=={major}.*"]),
+    Client("cuda.core", "cuda_core", "cuda.bindings", ["cuda-bindings=={major}.*", "cuda-core==1.2.*"]),
+    Client("CuPy", "cupy_compiler", "dlsym by dlopen", ["cuda-bindings=={major}.*", "cupy-cuda{major}x==14.*"]),
+    Client("tinygrad", "tinygrad_compiler", "ctypes, path", ["tinygrad==0.14.*"]),
+    Client("numba-cuda", "numba_cuda_nvrtc", "cuda.core",
+           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*"]),
+    Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",),
+           packages=["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "nvidia-nvjitlink=={major}.*"]),
+    Client("TVM", "tvm_nvcc", "cuda.bindings", ["cuda-bindings=={major}.*", "apache-tvm==0.27.*"], quick=False, stub=True,
+           majors=("13",)),
+    Client("PyTorch", "pytorch_nvrtc", "ctypes, its own", ["torch==2.15.*"], quick=False, majors=("13",),
+           only_named="5 GB to get"),
+    Client("tilelang", "tilelang_nvrtc", "cuda.bindings", ["cuda-bindings=={major}.*", "tilelang==0.1.15"], quick=False,
+           stub=True, majors=("13",), only_named="5 GB to get, PyTorch among it"),
+    Client("Slang", "slang_ptx", "dlsym by dlopen", ["slangpy==0.43.*"], quick=False),
+    Client("Warp", "warp_static", "static, hidden", ["warp-lang==1.19.*"], quick=False, reached=False),
+    Client("jitify2", "jitify2_tests", "dlsym by dlopen", quick=False, source="JITIFY", holds="jitify2.hpp"),
+    Client("CCCL", "cccl_nvrtcc", "linked", quick=False, stub=True, source="CCCL",
+           holds="libcudacxx/test/utils/nvidia/nvrtc/nvrtcc.cpp"),
+    Client("CUB", "cccl_cub", "ctypes, path", quick=False, source="CCCL", holds="cub/test/catch2_test_nvrtc.cu"),
+]
+
+
+# What is known of others, and why they are not tried.
+ELSEWHERE = {
+    "nvmath-python": "its NVRTC calls are cuda.core's; before them it asks the driver for its version",
+    "cuDF": "not tried: needs a GPU; jitify2 and librtcx are in it",
+    "cuVS": "not tried: needs a GPU",
+    "ONNX Runtime": "not tried: needs a GPU",
+    "TensorRT": "not tried: needs a GPU",
+    "Dr.Jit": "has no NVRTC: it writes PTX itself",
+    "Taichi": "has no NVRTC: it writes PTX through LLVM",
+}
+
+
+class Unavailable(Exception):
+    """Why a client cannot be tried here."""
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no message"
+
+
+def run(command, **extra):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", **extra)
+
+
+class Environment:
+    """A Python of their own for the clients of one major version of NVRTC."""
+
+    def __init__(self, major):
+        self.major = major
+        self.place = os.path.join(HOME, "cu" + major)
+        self.python = os.path.join(self.place, "bin", "python")
+        self.out_of_reach = False
+
+    def make(self):
+        """Anew where it is not there or its Python is gone. Some systems have venv but not the pip to go in there."""
+        if os.path.exists(self.python) and run([self.python, "-c", ""]).returncode == 0:
+            return
+        shutil.rmtree(self.place, ignore_errors=True)
+        done = run([sys.executable, "-m", "venv", self.place])
+        if done.returncode != 0:
+            done = run([sys.executable, "-m", "venv", "--clear", "--without-pip", self.place])
+        if done.returncode != 0:
+            raise Unavailable("no virtual environment: " + last_line(done.stderr or done.stdout))
+
+    def pip(self):
+        if run([self.python, "-m", "pip", "--version"]).returncode == 0:
+            return [self.python, "-m", "pip"]
+        return [sys.executable, "-m", "pip", "--python", self.python]
+
+    def install(self, client):
+        if self.major not in client.majors:
+            raise Unavailable(f"not for NVRTC {self.major}")
+        os.makedirs(HOME, exist_ok=True)
+        if client.source:
+            return
+        with open(os.path.join(HOME, "lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.make()
+            self.get(client)
+
+    def get(self, client):
+        wanted = client.requirements(self.major)
+        stamp = os.path.join(self.place, client.driver + ".installed")
+        if os.path.exists(stamp):
+            with open(stamp) as file:
+                if file.read().split() == wanted:
+                    return
+        if self.out_of_reach:
+            raise Unavailable("PyPI cannot be reached")
+        done = run(self.pip() + ["--disable-pip-version-check", "--retries", "1", "--timeout", "20", "install", "--quiet",
+                                 "--only-binary=:all:"] + wanted)
+        if done.returncode != 0:
+            self.out_of_reach = "Retrying (" in done.stderr
+            raise Unavailable("PyPI cannot be reached" if self.out_of_reach else "pip: " + last_line(done.stderr))
+        with open(stamp, "w") as file:
+            file.write("\n".join(wanted) + "\n")
