@@ -42,6 +42,37 @@ static int real_compile(const struct program *program, int option_count, const c
 	return result;
 }
 
+/* The host's thread is cancelled inside the real compile, or in its own callback. */
+static void abandon(void *context)
+{
+	struct attempt *attempt = context;
+
+	keep_abandon(attempt);
+	attempt_free(attempt);
+	free(attempt);
+}
+
+static void abandon_entry(void *entry)
+{
+	entry_unref(entry);
+}
+
+/* The callback of the host, which must find its thread as in the real compile, and may never come back. */
+static bool host_cancels(const struct program *program, struct attempt *attempt, struct entry *entry)
+{
+	int ours;
+	bool cancels;
+
+	pthread_cleanup_push(abandon, attempt);
+	pthread_cleanup_push(abandon_entry, entry);
+	(void)pthread_setcancelstate(program->cancel_state, &ours);
+	cancels = program->callback(program->payload, NULL) != 0;
+	(void)pthread_setcancelstate(ours, NULL);
+	pthread_cleanup_pop(0);
+	pthread_cleanup_pop(0);
+	return cancels;
+}
+
 static bool arguments_sound(int option_count, const char *const *options)
 {
 	if (option_count < 0 || (option_count > 0 && !options)) {
@@ -212,15 +243,6 @@ static bool serve(struct program *program, int option_count, const char *const *
 	return true;
 }
 
-/* The host's thread is cancelled inside the real compile: the trace lies on its stack, and must leave the watch. */
-static void abandon(void *context)
-{
-	struct attempt *attempt = context;
-
-	keep_abandon(attempt);
-	attempt_free(attempt);
-}
-
 /*
  * From 12.9 on NVRTC takes what ptxas makes from a cache of the driver's, and then has nothing of what ptxas said: a
  * log that was asked for would be kept without it. So such a compile goes past that cache. In front: the host's last
@@ -340,7 +362,7 @@ static int attempt_compile(struct program *program, int option_count, const char
 	if (!entry || !reachable(program, entry) || !(settings->verify || replay_allows(program, entry)) ||
 	    !result_applies(entry, settings->sloppy_time_macros)) {
 		result = compile_for_real(program, option_count, options, attempt, NULL);
-	} else if (program->callback && program->callback(program->payload, NULL) != 0) {
+	} else if (program->callback && host_cancels(program, attempt, entry)) {
 		result = cancelled(program, option_count, options);
 	} else if (settings->verify || !serve(program, option_count, options, attempt, entry, start)) {
 		result = compile_for_real(program, option_count, options, attempt, entry);
@@ -355,10 +377,14 @@ static int attempt_compile(struct program *program, int option_count, const char
 	return result;
 }
 
+/*
+ * An attempt is not on the stack: a host may leave its callback by longjmp or an exception, which NVRTC bears, and then
+ * the trace stays in the watch, where compiles of other threads find it.
+ */
 int compile_program(struct program *program, int option_count, const char *const *options)
 {
 	const struct runtime *runtime = runtime_get();
-	struct attempt attempt = {0};
+	struct attempt *attempt;
 	int result;
 
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &program->cancel_state);
@@ -372,9 +398,12 @@ int compile_program(struct program *program, int option_count, const char *const
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_history);
 	} else if (!arguments_sound(option_count, options)) {
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_arguments);
+	} else if (!(attempt = calloc(1, sizeof(*attempt)))) {
+		result = pass_through(program, option_count, options, COUNTER_ERRORS_memory);
 	} else {
-		result = attempt_compile(program, option_count, options, &attempt);
-		attempt_free(&attempt);
+		result = attempt_compile(program, option_count, options, attempt);
+		attempt_free(attempt);
+		free(attempt);
 	}
 	runtime_flush();
 	(void)pthread_setcancelstate(program->cancel_state, NULL);

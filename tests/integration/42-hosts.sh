@@ -154,4 +154,9 @@ else
 	really() { reopened compile 12 "$real" && served "11 1 0"; }
 	check "A real NVRTC can be closed and opened again: each compile is served, and nothing grows." really
 fi
+
+# Leaving a flow callback another way than by return
+jumping() { three_runs "$HOSTS/jumper" "$1" "$2" || { cat "$tmp/difference" && return 1; }; }
+check "A host that leaves its flow callback by longjmp goes on as without us." jumping "$SO13" jump
+check "So does one whose thread ends there." jumping "$SO13" end
 plan
