@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/events.h"
 
+#include "interpose/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -44,10 +46,7 @@ static int open_file(const char *path)
 	if (descriptor < 0) {
 		return open(path, flags);
 	}
-	if (write(descriptor, "[\n", 2) != 2) {
-		(void)close(descriptor);
-		return -1;
-	}
+	log_put(descriptor, "[\n", 2);
 	return descriptor;
 }
 
@@ -58,7 +57,6 @@ void events_write(const char *how, const char *name, int64_t start_ns, int64_t e
 	char line[512];
 	int saved = errno;
 	int descriptor, size;
-	ssize_t written;
 
 	if (!path) {
 		return;
@@ -72,9 +70,7 @@ void events_write(const char *how, const char *name, int64_t start_ns, int64_t e
 	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid), shown, return_code);
 	descriptor = open_file(path);
 	if (descriptor >= 0) {
-		do {
-			written = write(descriptor, line, (size_t)size);
-		} while (written < 0 && errno == EINTR);
+		log_put(descriptor, line, (size_t)size);
 		(void)close(descriptor);
 	}
 	errno = saved;

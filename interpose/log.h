@@ -14,6 +14,7 @@
 #define INTERPOSE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
@@ -22,5 +23,11 @@ void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
 /* A line of at most 1,023 bytes: "nvrtccache[<pid>]: <text>". Control characters in it become blanks. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * One write of a whole line to a descriptor. Where nobody reads it any more, or the file is at RLIMIT_FSIZE, the line
+ * is lost and the host hears nothing of SIGPIPE or SIGXFSZ, which would end it: both are blocked for the write, and
+ * what it raised is taken back.
+ */
+void log_put(int descriptor, const char *line, size_t size);
 
 #endif

@@ -159,4 +159,24 @@ fi
 jumping() { three_runs "$HOSTS/jumper" "$1" "$2" || { cat "$tmp/difference" && return 1; }; }
 check "A host that leaves its flow callback by longjmp goes on as without us." jumping "$SO13" jump
 check "So does one whose thread ends there." jumping "$SO13" end
+
+# What people asked to be told must not end a host that would go on: SIGPIPE and SIGXFSZ come of writing.
+told() { # NAME=VALUE...: with descriptor 2 a pipe that nobody reads, and files of 1 KiB at most
+	fresh_cache
+	(
+		ulimit -f 1
+		exec 2> >(exit 0)
+		wait $!
+		env --default-signal=PIPE,XFSZ "$@" LD_PRELOAD="$LIBRARY" "$HOSTS/storm" "$SO13" 1 4 4 >"$tmp/told"
+	)
+}
+head -c 4096 /dev/zero >"$tmp/full"
+if env --default-signal=PIPE true 2>/dev/null; then
+	check "A log that nobody reads does not end a host." told NVRTCCACHE_LOG=stderr NVRTCCACHE_LOG_LEVEL=debug
+	check "Nor does a line of counts." told NVRTCCACHE_STATS=1
+	check "Nor does a log that may not grow." told NVRTCCACHE_LOG="$tmp/full" NVRTCCACHE_LOG_LEVEL=debug
+	check "Nor does a time line that may not grow." told NVRTCCACHE_TRACE="$tmp/full"
+else
+	skip "A log that nobody reads does not end a host, nor one that may not grow." "env cannot set signals here"
+fi
 plan
