@@ -16,6 +16,7 @@
 	X(NUMBERS_CALLS, 0, 1208, "the numbers of calls in comments of PTX go on counting through the process")   \
 	X(SETS_LOCALE, 0, 1206, "imports setlocale: a compile may set the locale of the process and set it back") \
 	X(LINGERS, 1203, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
+	X(SPLIT_LINGERS, 1200, 1201, "-split-compile changes what every later compile of the process makes")      \
 	X(MAKES_PCH, 1208, 9999, "--pch makes and uses precompiled headers")                                      \
 	X(PCH_IN_CWD, 1208, 1300, "the automatic precompiled header is a file in the working directory")          \
 	X(OWN_CACHE, 1209, 9999, "keeps what NVVM and ptxas make in a cache of the driver's; --no-cache")         \

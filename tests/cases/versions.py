@@ -81,6 +81,15 @@ def lingers(nvrtc):
     return restrict != before
 
 
+def split_lingers(nvrtc):
+    inlined = KERNEL + "__device__ __noinline__ float f(float x) { return x / 3.0f; }\n" \
+        'extern "C" __global__ void g(float *p) { p[0] = f(p[1]) + f(p[2]) * 2; }\n'
+    texts = []
+    for option in ("-DNONE", "-split-compile=2", "-DNONE"):
+        texts.append(re.sub(r"// callseq \d+", "", nvrtc.compile("-arch=sm_80", option, source=inlined)[1]))
+    return texts[2] != texts[0]
+
+
 def makes_pch(nvrtc):
     return nvrtc.compile("-arch=sm_80", "--pch")[0] == 0
 

@@ -15,6 +15,8 @@ compiles() {
 	local options
 	printf '=== A process.\nsource <<\n%s\nEND\n' \
 		'__device__ int half(int a) { return a / 2; }
+__device__ __noinline__ float third(float a) { return a / 3; }
+extern "C" __global__ void f(float *p) { p[0] = third(p[1]) + third(p[2]) * 2; }
 extern "C" __global__ void k(int *p, const int *q) { for (int i = 0; i < 4; i++) p[i] = half(q[i]); }'
 	for options; do
 		printf 'create\ncompile %s\nall\ndestroy\nmark .\n' "$options"
@@ -59,6 +61,20 @@ for option in -restrict -opt-info=inline; do
 		not_ok "What NVRTC makes after $option is not kept." "$tmp/difference"
 	fi
 done
+
+# 12.0 alone. What is compiled between changes those with the option too, so nothing of such a process is kept.
+sentence="What NVRTC makes after -split-compile=2 is not kept."
+last_plain "$tmp/after" "$base -split-compile=2" "$base"
+sed 's,// callseq.*,,' "$tmp/after" >"$tmp/after.ptx"
+if sed 's,// callseq.*,,' "$tmp/alone" | cmp -s - "$tmp/after.ptx"; then
+	skip "$sentence" "it does not linger in this NVRTC, or is not known"
+else
+	fresh_cache
+	last_cached "$tmp/spoilt" "$base -split-compile=2" "$base" "$base -split-compile=2"
+	kept="$(stat_of bypassed.lingering_options) $(stat_of stores)"
+	last_cached "$tmp/next" "$base"
+	check "$sentence" test "$kept" = "3 0" -a "$(cat "$tmp/next")" = "$(cat "$tmp/alone")"
+fi
 
 for option in -restrict -opt-info=inline; do
 	fresh_cache
