@@ -3,6 +3,7 @@
 
 #include "interpose/environment.h"
 #include "interpose/identity.h"
+#include "interpose/nvrtc_versions.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
 
@@ -57,6 +58,10 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 
 	if (!library_prepare(program->library, &reason)) {
 		return (int)reason + 1;
+	}
+	if (nvrtc_differs(DIFFERENCE_ASKS_LOCALE, program->library->major, program->library->minor) &&
+	    environment_has_letters()) {
+		return COUNTER_BYPASSED_environment + 1;
 	}
 	if (seal_history(program) != 0) {
 		return COUNTER_ERRORS_memory + 1;

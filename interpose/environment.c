@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/environment.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -196,4 +197,14 @@ const char *environment_pwd(void)
 		return pwd;
 	}
 	return NULL;
+}
+
+bool environment_has_letters(void)
+{
+	for (int byte = 0x80; byte <= 0xff; byte++) {
+		if (isalpha(byte)) {
+			return true;
+		}
+	}
+	return false;
 }

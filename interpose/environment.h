@@ -57,5 +57,7 @@ bool environment_unchanged(const struct environment_value *values, size_t count)
 bool environment_known(const char *name);
 /* $PWD where it is the same directory as ".", as NVRTC checks it; else NULL. */
 const char *environment_pwd(void);
+/* Does the locale of this thread have letters beyond ASCII that are one byte (Latin-1, SJIS; not "C", not UTF-8)? */
+bool environment_has_letters(void);
 
 #endif

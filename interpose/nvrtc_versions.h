@@ -15,6 +15,7 @@
 	X(NULL_EXPRESSION_CRASHES, 0, 1202, "a null name expression crashes, added or asked for")                 \
 	X(NUMBERS_CALLS, 0, 1208, "the numbers of calls in comments of PTX go on counting through the process")   \
 	X(SETS_LOCALE, 0, 1206, "imports setlocale: a compile may set the locale of the process and set it back") \
+	X(ASKS_LOCALE, 0, 1105, "the locale of the process says which bytes are letters, in names of the source") \
 	X(LINGERS, 1203, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
 	X(SPLIT_LINGERS, 1200, 1201, "-split-compile changes what every later compile of the process makes")      \
 	X(MAKES_PCH, 1208, 9999, "--pch makes and uses precompiled headers")                                      \

@@ -68,6 +68,20 @@ def sets_locale(nvrtc):
     return "setlocale" in imports(nvrtc.handle._name)
 
 
+def asks_locale(nvrtc):
+    libc = ctypes.CDLL(None)
+    libc.setlocale.restype = ctypes.c_char_p
+    source = "__global__ void k(int *p) { int gr\xf6\xdfe = p[1]; *p = gr\xf6\xdfe; }"
+    for name in ("de_DE.iso88591", "en_US.iso88591", "fr_FR.iso88591", "de_DE", "en_US"):
+        if libc.setlocale(0, name.encode()) and libc.isalpha(0xf6):
+            break
+    else:
+        raise NotImplementedError("no locale of single bytes here")
+    program = ctypes.c_void_p()
+    nvrtc.handle.nvrtcCreateProgram(ctypes.byref(program), source.encode("latin-1"), None, 0, None, None)
+    return nvrtc.handle.nvrtcCompileProgram(program, 0, None) == 0
+
+
 def lingers(nvrtc):
     before = nvrtc.compile("-arch=sm_80")[1:]
     nvrtc.compile("-arch=sm_80", "-restrict")
