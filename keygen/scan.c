@@ -34,6 +34,58 @@ static uint32_t names_at(const uint8_t *text, size_t size, size_t at)
 	return 0;
 }
 
+static bool is_of_name(uint8_t byte)
+{
+	return byte == '_' || (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10;
+}
+
+/*
+ * The length of the end of a line that is none at `at`: a backslash (up to C++14 also spelled as a trigraph), and the
+ * line's end behind it; 0 where there is none.
+ */
+static size_t splice_at(const uint8_t *text, size_t size, size_t at)
+{
+	static const char *const splices[] = {"\\\n", "\\\r\n", "\?\?/\n", "\?\?/\r\n"};
+
+	for (size_t i = 0; i < sizeof(splices) / sizeof(splices[0]); i++) {
+		size_t length = strlen(splices[i]);
+
+		if (size - at >= length && memcmp(text + at, splices[i], length) == 0) {
+			return length;
+		}
+	}
+	return 0;
+}
+
+/* What the name says that goes on over the end of a line at `at`. Its first such place tells all. */
+static uint32_t spliced_at(const uint8_t *text, size_t size, size_t at)
+{
+	uint8_t name[3 * LONGEST];
+	size_t begin = at, count;
+	uint32_t found = 0;
+
+	while (begin > 0 && at - begin < LONGEST && is_of_name(text[begin - 1])) {
+		begin--;
+	}
+	count = at - begin;
+	memcpy(name, text + begin, count);
+	while (at < size && count < sizeof(name)) {
+		size_t splice = splice_at(text, size, at);
+
+		if (!splice && !is_of_name(text[at])) {
+			break;
+		}
+		if (!splice) {
+			name[count++] = text[at];
+		}
+		at += splice ? splice : 1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		found |= name[i] == '_' || name[i] == 's' ? names_at(name, count, i) : 0;
+	}
+	return found;
+}
+
 static bool begins_with(const uint8_t *text, size_t size, const char *place, size_t length)
 {
 	return length > 0 && size > length && memcmp(text, place, length) == 0 && text[length] == '/';
@@ -57,6 +109,9 @@ static uint32_t look_at(const uint8_t *text, size_t size, size_t at, const struc
 {
 	if (text[at] == '_' || text[at] == 's') {
 		return names_at(text, size, at);
+	}
+	if (text[at] == '\\' || text[at] == '?') {
+		return splice_at(text, size, at) ? spliced_at(text, size, at) : 0;
 	}
 	if (places && (text[at] == '"' || text[at] == '<') && at + 1 < size && text[at + 1] == '/') {
 		return place_at(text, size, at + 1, places);
@@ -91,6 +146,8 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 		any |= (lanes)(first == '_') & (lanes)(third == 'u') & (lanes)(fourth == 'i') & (lanes)(second == 'b');
 		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e') & (lanes)(third == 'u');
 		any |= ((lanes)(first == '"') | (lanes)(first == '<')) & (lanes)(second == '/');
+		any |= (lanes)(first == '\\') & ((lanes)(second == '\n') | (lanes)(second == '\r'));
+		any |= (lanes)(first == '?') & (lanes)(second == '?') & (lanes)(third == '/');
 		memcpy(mask, &any, sizeof(mask));
 		if ((mask[0] | mask[1]) == 0) {
 			continue;

@@ -7,7 +7,8 @@
  *              (sizeof(__FILE__), one character of it, a hash computed by the compiler).
  *   SCAN_PLACE an absolute path in quotes or angle brackets that lies in one of the given places: it does not move when
  *              the place moves.
- * Found as text, so also in comments; macros whose names are pasted together from pieces are not found.
+ * Found as text, so also in comments, and over the end of a line (a backslash and a newline in the middle of a name);
+ * macros whose names are pasted together from pieces are not found.
  *
  * Calling sequence: pure functions; one pass over the text, 16 bytes at a time.
  * Errors: none. Threads, fork, signals: no state.

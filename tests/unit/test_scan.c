@@ -2,6 +2,7 @@
 #include "keygen/scan.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,32 @@ Test(scan, a_time_macro_is_found_at_every_place_and_only_whole)
 		}
 		free(text);
 	}
+}
+
+Test(scan, a_name_that_goes_on_over_the_end_of_a_line_is_found)
+{
+	static const char *const ends[] = {"\\\n", "\\\r\n", "\\\n\\\n", "\?\?/\n", "\?\?/\r\n"};
+	static const char macro[] = "__TIME__";
+
+	for (size_t which = 0; which < COUNT(ends); which++) {
+		for (size_t before = 0; before < 40; before++) {
+			for (size_t at = 1; at < 8; at++) {
+				char text[80];
+				int size = snprintf(text, sizeof(text), "%*s%.*s%s%s", (int)before, "", (int)at, macro,
+				                    ends[which], macro + at);
+				char *exact = malloc((size_t)size);
+
+				memcpy(exact, text, (size_t)size);
+				cr_assert_eq(scan_text(exact, (size_t)size, NULL), SCAN_TIME, "%s", text);
+				cr_assert_eq(scan_text(exact, (size_t)size - 1, NULL), 0);
+				free(exact);
+			}
+		}
+	}
+	cr_assert_eq(scan("_\\\n_\\\nT\\\nI\\\nM\\\nE\\\n_\\\n_"), SCAN_TIME);
+	cr_assert_eq(scan("__FI\\\nLE__"), SCAN_PATH);
+	cr_assert_eq(scan("__TI\nME__ __TI\\ \nME__ __TI\\\n ME__ __TI\\x\nME__"), 0);
+	cr_assert_eq(scan("#define a(b) \\\n\tb; \\\n\tb\\\n"), 0);
 }
 
 Test(scan, other_macros_that_look_like_a_time_macro_are_not)
