@@ -23,6 +23,7 @@
 #define NOT_KEPT_FOR    (60 * SECOND)
 #define SLOTS           1024
 #define SLOT_BYTES      64
+#define ROOM            256
 
 enum note_state { NOTE_EMPTY, NOTE_FLYING, NOTE_KEPT, NOTE_NOT_KEPT };
 
@@ -117,6 +118,17 @@ static int away_from_streams(int fd)
 	return moved;
 }
 
+/*
+ * A flight has its descriptor for as long as the host's compiler works, which opens files within files (NVRTC: one per
+ * level of inclusion), and would fail where ours was the last that could be had.
+ */
+static bool leaves_room(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + ROOM < limit.rlim_cur;
+}
+
 static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], struct flight_file *ret)
 {
 	static atomic_uint stamps;
@@ -127,8 +139,9 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (fstat(file.fd, &found) < 0 || !S_ISREG(found.st_mode) || !directory_trusts(directory, &found) ||
-	    is_network(file.fd) || lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
+	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || !S_ISREG(found.st_mode) ||
+	    !directory_trusts(directory, &found) || is_network(file.fd) ||
+	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;
 	}

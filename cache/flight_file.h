@@ -16,11 +16,12 @@
  * A note NOT_KEPT counts for a minute: until then nobody waits for that key.
  *
  * Calling sequence: flight_file_take(), and if that gave FLIGHT_FILE_TAKEN, flight_file_land().
- * Errors: whatever is wrong (no directory, not trusted, not writable, no locks, a network file system, whose locks may
- * be of one node) is FLIGHT_FILE_NONE. Descriptors: one, O_CLOEXEC and never 0, 1 or 2, while a flight is held or
- * waited for. A host may close it: then the lock is gone, and a descriptor of that number that is not ours any more is
- * left alone. Fork: a child shares the lock with its parent: flight_file_forget() closes the child's descriptor and
- * unlocks nothing. Threads: any, each with its own struct. Signals: EINTR is retried. errno is not preserved.
+ * Errors: whatever is wrong (no directory, not trusted, not writable, no locks, few descriptors left, a network file
+ * system, whose locks may be of one node) is FLIGHT_FILE_NONE. Descriptors: one, O_CLOEXEC and never 0, 1 or 2, while a
+ * flight is held or waited for. A host may close it: then the lock is gone, and a descriptor of that number that is not
+ * ours any more is left alone. Fork: a child shares the lock with its parent: flight_file_forget() closes the child's
+ * descriptor and unlocks nothing. Threads: any, each with its own struct. Signals: EINTR is retried. errno is not
+ * preserved.
  */
 #ifndef CACHE_FLIGHT_FILE_H
 #define CACHE_FLIGHT_FILE_H

@@ -420,6 +420,23 @@ Test(flight_file, a_limit_on_file_sizes_raises_no_signal)
 	cr_expect_eq(state, FLIGHT_FILE_TAKEN);
 }
 
+Test(flight_file, the_last_descriptors_are_left_to_the_host)
+{
+	struct rlimit before, few;
+	struct flight_file file;
+	enum flight_file_state state;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 200;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	state = take(&file);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_expect_eq(state, FLIGHT_FILE_NONE);
+	cr_assert_eq(take(&file), FLIGHT_FILE_TAKEN);
+	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
+}
+
 static mode_t mode_made(bool shared)
 {
 	struct flight_file file;
