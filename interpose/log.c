@@ -80,6 +80,7 @@ void log_write(enum log_level level, const char *format, ...)
 	}
 	head = snprintf(line, sizeof(line), "nvrtccache[%d]: ", (int)getpid());
 	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
 	va_end(arguments);
 	size = body < 0 ? (size_t)head : strlen(line);
