@@ -16,7 +16,7 @@ eval "$(scripts/nvrtc-env 2>/dev/null)"
 real=${NVRTC_LIB:+$NVRTC_LIB/$NVRTC_SONAME}
 # another NVRTC of another major version, which scripts/setup --test puts under build/
 second=
-for candidate in ${NVRTCCACHE_SECOND:+"$NVRTCCACHE_SECOND"} build/cuda-*/lib64/libnvrtc.so.*[0-9] /usr/local/cuda-*/lib64/libnvrtc.so.[0-9][0-9]; do
+for candidate in build/cuda-{12.9,13.0}/lib64/libnvrtc.so.*[0-9] /usr/local/cuda-*/lib64/libnvrtc.so.[0-9][0-9]; do
 	if [ -e "$candidate" ] && [ "${candidate##*/}" != "${NVRTC_SONAME:-}" ]; then
 		second=$(realpath "$candidate")
 		break
