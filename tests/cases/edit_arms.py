@@ -8,6 +8,7 @@ file too, and plays as one process in differential.py.
     P   plain, one process for the whole run
     L   cached, one process for the whole run: the memory front in front of the directory
     F   cached, a fresh process for each unit: the directory alone
+    V   cached, one process for the whole run: NVRTC compiles every hit too, and compares (random_calls.py)
 """
 import os
 import select
@@ -15,6 +16,9 @@ import subprocess
 
 FILE_VERBS = {"write", "rewrite", "append", "unlink", "mkdir", "link", "hard", "rename", "age", "touch", "settle"}
 OUTCOMES = ("hit ", "stored", "not kept", "passed through", "cannot store")
+
+
+EXTRA = {"V": {"NVRTCCACHE_VERIFY": "1"}}
 
 
 class Died(Exception):
@@ -92,7 +96,7 @@ def compare(arm, expected, got):
 
 
 class Arms:
-    def __init__(self, build, library, work, lenient=False):
+    def __init__(self, build, library, work, lenient=False, lasting="L"):
         """`work`: a private directory; @T is the directory `tree` in it, which must be there."""
         self.lenient = lenient  # edits may fail
         self.top = os.path.join(work, "tree")
@@ -102,13 +106,15 @@ class Arms:
         self.environment = dict(
             self.plain_environment, LD_PRELOAD=os.path.join(os.path.abspath(build), "libnvrtccache.so"),
             NVRTCCACHE_DIR=os.path.join(work, "cache"), NVRTCCACHE_LOG_LEVEL="info")
-        self.logs = {arm: os.path.join(work, f"log-{arm}") for arm in "LF"}
-        self.read = dict.fromkeys("LF", 0)
-        self.players = {"P": self.start("P"), "L": self.start("L")}
+        self.logs = {arm: os.path.join(work, f"log-{arm}") for arm in lasting + "F"}
+        self.read = dict.fromkeys(lasting + "F", 0)
+        self.players = {arm: self.start(arm) for arm in "P" + lasting}
         self.next_fresh = self.start("F")  # loads NVRTC while others compile
 
     def start(self, arm):
-        environment = dict(self.environment, NVRTCCACHE_LOG=self.logs[arm]) if arm != "P" else self.plain_environment
+        environment = self.plain_environment
+        if arm != "P":
+            environment = dict(self.environment, NVRTCCACHE_LOG=self.logs[arm], **EXTRA.get(arm, {}))
         return Player(self.program, self.library, self.top, environment)
 
     def outcomes(self, arm):
@@ -172,6 +178,10 @@ class Session:
             raise Died(f"an edit failed: {said} {commands}")
 
     def compare(self, commands):
+        return [list(outcomes) for outcomes in zip(*self.ask(commands))]
+
+    def ask(self, commands):
+        """-> per player a list of outcomes. Raises Difference."""
         plain, got, per_arm = self.arms.players["P"], [], []
         plain.send(commands)
         for place, arm in enumerate(self.order):
@@ -182,7 +192,7 @@ class Session:
         self.expected = expected = plain.receive()
         for arm, said in got:
             compare(arm, expected, said)
-        return [list(outcomes) for outcomes in zip(*per_arm)]
+        return per_arm
 
     def __enter__(self):
         return self
