@@ -45,13 +45,13 @@ soak: all $(BUILD)/soak-tests $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/lib
 	python3 tests/soak/soak.py $(BUILD) --seconds $(SOAK_SECONDS)
 .PHONY: soak
 
-# Long runs of tests/cases/random_edits.py: make edits ROUNDS=5000 SEED=7
+# Long runs of tests/cases/random_edits.py and random_calls.py: make edits ROUNDS=5000 SEED=7; make calls likewise.
 ROUNDS ?= 5000
 SEED   ?= 1
-edits: all $(BUILD)/tests/player
+edits calls: all $(BUILD)/tests/player
 	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
-		python3 tests/cases/random_edits.py $(BUILD)
-.PHONY: edits
+		python3 tests/cases/random_$@.py $(BUILD)
+.PHONY: edits calls
 
 bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \

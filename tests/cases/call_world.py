@@ -9,7 +9,7 @@ where a host must not make that call then. So a sequence can be cut anywhere and
 SLOTS = 4
 SETTLE = "settle 40"  # the kernel's clock for file times is 10 ms late at most, twice that counts as too new
 DIRECTORIES = ["@T/d0", "@T/d1", "@T/c0", "@T/c0/sub", "@T/c1"]
-FILES = ["@T/d0/h.h", "@T/d1/h.h", "@T/c0/h.h", "@T/c0/first.h"]
+FILES = ["@T/d0/h.h", "@T/d1/h.h", "@T/c0/h.h", "@T/c0/sub/h.h", "@T/c0/first.h"]
 LOOSE = ("-v", "--verbose", "=-v")  # what ptxas then says has a run time in it
 
 SPOILS = """#ifdef SYNTAX
@@ -107,8 +107,11 @@ class World:
     def __init__(self, rng, number, release):
         self.rng, self.release = rng, release
         self.programs, self.late = [], 0
-        kinds = rng.sample(sorted(SOURCES), 2) + ["names", rng.choice(["disk", "memory", "names"])]
-        for place, kind in enumerate(rng.sample(kinds, rng.choice([2, 3, 3]))):
+        # Half of the worlds are about headers that change under a handle.
+        self.headers = number % 2 == 1
+        kinds = rng.sample(sorted(SOURCES), 2) + ["names", "memory"]
+        kinds = ["disk"] * self.headers + rng.sample(kinds, rng.choice([1, 2] if self.headers else [2, 3, 3]))
+        for place, kind in enumerate(kinds):
             for _ in range(rng.choice([1, 1, 2])):
                 name = rng.choice(["NULL", "NULL", "k.cu", "k.cu", "sub/k.cu", "@T/c0/k.cu", "../c0/k.cu"])
                 memory = [("m.h", f"#define M {rng.choice([1, 2])}\n")] if kind == "memory" else []
@@ -124,6 +127,8 @@ class World:
     def make_options(self):
         rng = self.rng
         words = [rng.choice(TARGETS)] + rng.sample(MORE, rng.choice([0, 0, 1, 1, 1, 2, 2, 3]))
+        if self.headers and rng.random() < 0.5:
+            words = [rng.choice(TARGETS), rng.choice(["-I@T/d0", "-I@T/d0", "-I@T/d1"])]
         if rng.random() < 0.1:
             words.append(rng.choice(REFUSED))
         rng.shuffle(words)
@@ -135,7 +140,7 @@ class World:
         """Any call; not every one can be made now."""
         rng = self.rng
         kind = rng.choices(["create", "use", "destroy", "compile", "add", "lowered", "get", "callback", "edit", "other"],
-                           [7, 7, 3, 30, 9, 8, 20, 4, 6, 6])[0]
+                           [7, 7, 3, 30, 9, 8, 20, 4, 18 if self.headers else 4, 6])[0]
         return getattr(self, f"call_{kind}")(life)
 
     def call_create(self, life):
@@ -189,7 +194,7 @@ class World:
         return ("callback", self.rng.choice(["none", "none", "1", "NULL"]))
 
     def call_edit(self, _):
-        rng, path = self.rng, self.rng.choice(FILES)
+        rng, path = self.rng, self.rng.choice(FILES + FILES[:1] * 2)
         if rng.random() < 0.2:
             return ("chdir", rng.choice(["@T/c0", "@T/c1"]))
         return ("edit", path, rng.choice([0, 1, 1, 2, 2, 3, None]), rng.random() < 0.7, rng.random() < 0.85)

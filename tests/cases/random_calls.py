@@ -200,9 +200,10 @@ def shrink(build, library, path):
         if unit:
             unit = least(unit, lambda less: replay(build, library, [*before, (order, label, less), *after]))
         history[number] = (order, label, unit)
-    save(path + ".least", "Found by random calls.", history)
+    least_path = f"{path.removesuffix('.case')}.least.case"
+    save(least_path, "Found by random calls.", history)
     label, difference = replay(build, library, history)
-    print(f"{path}.least: {len(history)} sequences; {label}: {difference}")
+    print(f"{least_path}: {len(history)} sequences; {label}: {difference}")
     print("\n".join(getattr(difference, "lines", [])))
     return 0
 
