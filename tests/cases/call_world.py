@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Makes sequences of calls of NVRTC at random (random_calls.py).
 
-A world is a few programs, a few sets of options and headers in a few versions, so that sequences meet again. A sequence
-is a list of calls, each a tuple; a Life takes one call after the other and tells the player's commands for it, or None
-where a host must not make that call then. So a sequence can be cut anywhere and go on another way.
+A world is a few programs, a few sets of options and headers in a few versions, many of them alike but for one thing,
+so that sequences meet again: one begins as another did and goes on another way, or differs from it in one call.
 """
-
-SLOTS = 4
-SETTLE = "settle 40"  # the kernel's clock for file times is 10 ms late at most, twice that counts as too new
-DIRECTORIES = ["@T/d0", "@T/d1", "@T/c0", "@T/c0/sub", "@T/c1"]
-FILES = ["@T/d0/h.h", "@T/d1/h.h", "@T/c0/h.h", "@T/c0/sub/h.h", "@T/c0/first.h"]
-LOOSE = ("-v", "--verbose", "=-v")  # what ptxas then says has a run time in it
+from call_life import FILES, SLOTS, Life
 
 SPOILS = """#ifdef SYNTAX
 nonsense ;
@@ -81,16 +75,8 @@ MORE = ["-dlto", "-dlto", "-optix-ir", "-lineinfo", "-lineinfo", "--generate-lin
         "--no-source-include"]
 REFUSED = ["--bogus", "-arch=sm_12", "-arch=SM_80", "--arch=sm_80", "-arch= sm_80", "-arch\\_sm_80", "--std c++17",
            "-std=c++99", "\\e", "\\_", "@file", "-D1X=1", "-optix-ir -dlto", "-I", "-maxrregcount=many"]
+NAMES = ["NULL", "NULL", "k.cu", "k.cu", "sub/k.cu", "@T/c0/k.cu", "../c0/k.cu"]
 PRODUCTS = ["PTX", "CUBIN", "NVVM", "LTOIR", "OptiXIR", "TileIR", "ProgramLog"]
-
-
-def header(path, version):
-    if "first" in path:
-        return f"#define X {version + 5}\n"
-    if version == 3:
-        return "#error the header says no\n"
-    # of one size, so that only times and content tell them apart
-    return f"#define H {FILES.index(path)}{version}\n" + ("#pragma once\n" if version == 2 else "#pragma  one\n")
 
 
 class Program:
@@ -109,20 +95,42 @@ class World:
         self.programs, self.late = [], 0
         # Half of the worlds are about headers that change under a handle.
         self.headers = number % 2 == 1
-        kinds = rng.sample(sorted(SOURCES), 2) + ["names", "memory"]
-        kinds = ["disk"] * self.headers + rng.sample(kinds, rng.choice([1, 2] if self.headers else [2, 3, 3]))
+        kinds = ["disk" if self.headers else rng.choice(["names", "memory", "disk"]), rng.choice(sorted(SOURCES))]
         for place, kind in enumerate(kinds):
-            for _ in range(rng.choice([1, 1, 2])):
-                name = rng.choice(["NULL", "NULL", "k.cu", "k.cu", "sub/k.cu", "@T/c0/k.cu", "../c0/k.cu"])
-                memory = [("m.h", f"#define M {rng.choice([1, 2])}\n")] if kind == "memory" else []
-                if kind == "disk" and rng.random() < 0.3:
-                    memory = [("h.h", f"#define H {rng.choice([1, 2])}\n"), ("unused.h", "nonsense\n")]
-                self.programs.append(Program(kind, 1000 + number * 10 + place, name, memory, rng.random() < 0.3))
-        self.options = [self.make_options() for _ in range(7)]
+            self.programs += self.twins(kind, 1000 + number * 10 + place)
+        self.options = []
+        for _ in range(3):
+            words = self.make_options()
+            self.options += [words, self.other_options(words)] + [self.other_options(words)] * (rng.random() < 0.5)
         self.files = {path: rng.choice([0, 0, 0, 1, 2, None]) for path in FILES}
         self.files["@T/c0/first.h"] = 0
         self.cwd = rng.choice(["@T/c0", "@T/c0", "@T/c1"])
         self.sequences = []
+
+    def twins(self, kind, number):
+        """Two programs that differ in one thing, or not at all."""
+        rng, twins = self.rng, []
+        name, memory = rng.choice(NAMES), [1] if kind == "memory" or rng.random() < 0.15 else []
+        other = rng.choice(["name", "memory", "number", "nothing"] if not memory else ["memory", "memory", "name"])
+        for twin in (0, 1):
+            if twin and other == "name":
+                name = rng.choice(NAMES)
+            elif twin and other == "memory":
+                memory = [2]
+            include = "m.h" if kind == "memory" else "h.h"
+            headers = [(include, f"#define {include[0].upper()} {each}\n") for each in memory]
+            twins.append(Program(kind, number + (5 if twin and other == "number" else 0), name,
+                                 headers + ([("unused.h", "nonsense\n")] if headers else []), rng.random() < 0.3))
+        return twins
+
+    def other_options(self, text):
+        """The same but for one."""
+        rng, words = self.rng, text.split()
+        last = rng.random() < 0.5
+        if words and rng.random() < 0.6:
+            del words[-1 if last else 0]
+        words.insert(len(words) if last else 0, rng.choice(MORE + TARGETS))
+        return " ".join(words)
 
     def make_options(self):
         rng = self.rng
@@ -140,7 +148,7 @@ class World:
         """Any call; not every one can be made now."""
         rng = self.rng
         kind = rng.choices(["create", "use", "destroy", "compile", "add", "lowered", "get", "callback", "edit", "other"],
-                           [7, 7, 3, 30, 9, 8, 20, 4, 18 if self.headers else 4, 6])[0]
+                           [5, 6, 3, 40, 9, 8, 20, 5, 20 if self.headers else 4, 5])[0]
         return getattr(self, f"call_{kind}")(life)
 
     def call_create(self, life):
@@ -191,11 +199,11 @@ class World:
                            ("thread", "all"), ("child", "all")])
 
     def call_callback(self, _):
-        return ("callback", self.rng.choice(["none", "none", "1", "NULL"]))
+        return ("callback", self.rng.choice(["none", "1", "1", "NULL"]))
 
     def call_edit(self, _):
         rng, path = self.rng, self.rng.choice(FILES + FILES[:1] * 2)
-        if rng.random() < 0.2:
+        if rng.random() < 0.1:
             return ("chdir", rng.choice(["@T/c0", "@T/c1"]))
         return ("edit", path, rng.choice([0, 1, 1, 2, 2, 3, None]), rng.random() < 0.7, rng.random() < 0.85)
 
@@ -215,15 +223,10 @@ class World:
             calls = calls[:rng.randint(1, len(calls))]
         elif how == "changed":
             for _ in range(rng.choice([1, 1, 2])):
-                at = rng.randrange(len(calls))
-                if rng.random() < 0.5:
-                    del calls[at]
-                else:
-                    calls.insert(at, self.call(self.lived(calls[:at])))
-                calls = calls or list(old)
+                self.change(calls)
         elif how == "new":
             calls = [("create", 0, rng.randrange(len(self.programs)))]
-        length = rng.randint(5, 16) if how in ("new", "prefix") else 0
+        length = rng.randint(6, 18) if how in ("new", "prefix") else 0
         life, made = self.lived([]), []
         for call in calls:
             self.go(life, call, made)
@@ -231,6 +234,26 @@ class World:
             self.go(life, self.call(life), made)
         self.sequences = (self.sequences + [made])[-20:]
         return how, made, life
+
+    def change(self, calls):
+        """One call more, or less, or another in its place."""
+        rng, at = self.rng, self.rng.randrange(len(calls))
+        form = rng.random()
+        keys = [number for number, call in enumerate(calls) if call[0] in ("create", "compile", "add")]
+        if form < 0.2 and len(calls) > 1:
+            del calls[at]
+        elif form < 0.3 and keys:
+            calls.insert(rng.choice(keys), rng.choice([("callback", "1"), self.call_edit(None), self.call_add(Life(self))]))
+        elif form < 0.5 or not keys:
+            calls.insert(at, self.call(self.lived(calls[:at])))
+        else:
+            at = rng.choice(keys)
+            if calls[at][0] == "create":
+                calls[at] = (*calls[at][:2], rng.randrange(len(self.programs)))
+            elif calls[at][0] == "compile":
+                calls[at] = ("compile", rng.choice(self.options))
+            else:
+                calls[at] = self.call_add(self.lived(calls[:at]))
 
     def lived(self, calls):
         life = Life(self)
@@ -242,141 +265,3 @@ class World:
     def go(life, call, made):
         if life.take(call) is not None:
             made.append(call)
-
-
-class Handle:
-    def __init__(self, number, loose):
-        self.number, self.names = number, []
-        self.loose = loose  # the length of what it holds may differ from process to process
-
-
-class Life:
-    """The host in the middle of a sequence: what it holds, and so which calls it can make."""
-
-    def __init__(self, world):
-        self.world, self.slots, self.current = world, {}, 0
-        self.commands, self.files, self.kinds, self.counted = [], dict(world.files), set(), False
-
-    def alive(self, slot):
-        return isinstance(self.slots.get(slot), Handle)
-
-    def program(self):
-        return self.slots[self.current] if self.alive(self.current) else None
-
-    def take(self, call):
-        commands = getattr(self, "take_" + call[0].replace("-", "_"), self.take_any)(*call)
-        self.commands += commands or []
-        return commands
-
-    def end(self):
-        """Everything once more, and the end."""
-        commands = []
-        for slot in [slot for slot in range(SLOTS) if self.alive(slot)]:
-            commands += [f"use {slot}", "all"] + [f"lowered {name}" for name in sorted(set(self.slots[slot].names))]
-            commands += ["destroy"]
-        return commands
-
-    def take_create(self, _, slot, number):
-        program = self.world.programs[number]
-        # up to 12.4 the numbers of calls go on counting; module ids have the process's number in them
-        self.slots[slot] = Handle(number, program.kind in ("calls", "alone"))
-        self.current = slot
-        self.kinds.add(program.kind)
-        return [*program.commands, f"create {slot}", *(["scribble"] if program.scribbled else [])]
-
-    def take_create_badly(self, _, how):
-        kernel = "source <<\n" + SOURCES["plain"].format(1) + "END"
-        return {
-            "source": ["source NULL", "create"],
-            "twice": [kernel, "header a.h <<\nEND", "header a.h <<\nEND", "create"],
-            "names": [kernel, "header a.h <<\nEND", "create-with 1 given NULL"],
-            "count": [kernel, "create-with -1 given given"],
-            "nowhere": [kernel, "create-nowhere"],
-        }[how]
-
-    def take_use(self, _, slot):
-        if not self.alive(slot) and slot in self.slots:
-            return None  # destroyed
-        self.current = slot
-        return [f"use {slot}"]
-
-    def take_destroy(self, _):
-        if not self.program():
-            return None
-        self.slots[self.current] = None
-        return ["destroy"]
-
-    def take_destroy_null(self, verb):
-        return [verb]
-
-    take_destroy_empty = take_destroy_null
-
-    def take_compile(self, verb, options):
-        if not self.program():
-            return None
-        self.program().loose |= any(word.endswith(LOOSE) for word in options.split())
-        return [f"{verb} {options}"]
-
-    def take_elsewhere(self, _, where, options):
-        return self.take_compile(f"{where} compile", options)
-
-    def take_compile_count(self, verb, count, options):
-        return self.take_compile(verb, f"{count} {options}") if count <= len(options.split()) else None
-
-    def take_compile_null(self, verb):
-        return [verb]
-
-    def take_stop_late(self, _, calls, options):
-        commands = self.take_compile("compile", options)
-        return commands and [f"callback {calls}", *commands, "callback none"]
-
-    def take_callback(self, verb, calls):
-        self.counted |= calls != "NULL" and self.current in self.slots
-        return self.take_any(verb, calls)
-
-    def take_called(self, verb):
-        return [verb] if self.counted else None
-
-    def null_refused(self):
-        """Older releases crash over a null expression, and over a name asked of no program."""
-        return self.world.release >= (12, 4)
-
-    def take_add(self, verb, expression):
-        if not self.program() or (expression == "NULL" and not self.null_refused()):
-            return None
-        self.program().names.append(expression)
-        return [f"{verb} {expression}"]
-
-    def take_lowered(self, verb, expression):
-        null = expression == "NULL" or not self.program()
-        return None if null and not self.null_refused() else self.take_any(verb, expression)
-
-    def take_sizes(self, verb):
-        return self.take_any("all" if self.program() and self.program().loose else verb)
-
-    def take_edit(self, _, path, version, aged, settled):
-        if self.files[path] is None and version is None:
-            return None
-        self.files[path] = version
-        if version is None:
-            commands = [f"unlink {path}"]
-        else:
-            commands = [f"write {path} <<\n{header(path, version)}END"] + [f"age {path} {version}"] * aged
-        return commands + [SETTLE] * settled
-
-    def take_any(self, *words):
-        """Whatever asks, or changes nothing that matters here."""
-        if words[0] not in ("errors", "version", "architectures", "heap", "bundled", "chdir") and \
-                not self.alive(self.current) and self.current in self.slots:
-            return None
-        return [" ".join(words)]
-
-
-def plant(now, wanted):
-    """From the headers of one moment to those of another."""
-    commands = []
-    for path in FILES:
-        if now.get(path) != wanted[path]:
-            commands += [f"unlink {path}"] if wanted[path] is None else \
-                [f"write {path} <<\n{header(path, wanted[path])}END", f"age {path} {wanted[path]}"]
-    return commands + [SETTLE] * bool(commands)

@@ -5,11 +5,11 @@
 usage: random_calls.py BUILD                   (TAP on standard output)
        random_calls.py BUILD --shrink HISTORY  (the least part of a saved history that still differs)
 
-Sequences begin as others did and go another way (call_world.py), in one process and in fresh ones, over one cache that
-loses some of its results now and then (edit_arms.py tells of the players). Environment: NVRTC_LIB, the library to test
-against; ROUNDS, how many sequences (200); SECONDS_MOST, stop after so many seconds (40 without ROUNDS); SEED (1). A
-difference is saved as BUILD/tests/calls/SEED-ROUND.case, which plays in differential.py too; so does what --shrink
-leaves of it.
+Sequences (call_world.py, call_life.py) begin as others did and go another way, in one process and in fresh ones, over
+one cache that loses some of its results now and then; edit_arms.py tells of the players. Environment: NVRTC_LIB, the
+library to test against; ROUNDS, how many sequences (200); SECONDS_MOST, stop after so many seconds (40 without ROUNDS);
+SEED (1). A difference is saved as BUILD/tests/calls/SEED-ROUND.case, which plays in differential.py too (what it says
+of hits aside), and so does what --shrink leaves of it.
 """
 import collections
 import ctypes
@@ -19,11 +19,12 @@ import subprocess
 import sys
 import time
 
-from call_world import DIRECTORIES, World, plant
+from call_life import DIRECTORIES, plant
+from call_world import World
 from edit_arms import FILE_VERBS, Arms, Died, Difference, Session, load, save, verb
 from random_edits import Private, least
 
-ROUNDS_OF_A_WORLD = 24
+ROUNDS_OF_A_WORLD = 16
 # Players are in step over the commands of a sequence, so none is there twice but fresh ones.
 ORDERS = ["LF", "LF", "LF", "FL", "FL", "FL", "FF", "FLF", "LV", "FV"]
 
