@@ -55,8 +55,8 @@ class Life:
 
     def take_create(self, _, slot, number):
         program = self.world.programs[number]
-        # up to 12.4 the numbers of calls go on counting; module ids have the process's number in them
-        self.slots[slot] = Handle(number, program.kind in ("calls", "alone"))
+        # module ids have the process's number in them
+        self.slots[slot] = Handle(number, program.kind == "alone")
         self.current = slot
         self.kinds.add(program.kind)
         return [*program.commands, f"create {slot}", *(["scribble"] if program.scribbled else [])]
@@ -108,7 +108,7 @@ class Life:
         return commands and [f"callback {calls}", *commands, "callback none"]
 
     def take_callback(self, verb, calls):
-        self.counted |= calls != "NULL" and self.current in self.slots
+        self.counted |= calls != "NULL" and self.alive(self.current)
         return self.take_any(verb, calls)
 
     def take_called(self, verb):

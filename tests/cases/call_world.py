@@ -95,7 +95,9 @@ class World:
         self.programs, self.late = [], 0
         # Half of the worlds are about headers that change under a handle.
         self.headers = number % 2 == 1
-        kinds = ["disk" if self.headers else rng.choice(["names", "memory", "disk"]), rng.choice(sorted(SOURCES))]
+        # before 12.8 the numbers of calls, in comments of PTX and so in a CUBIN, go on counting through a process
+        kinds = sorted(kind for kind in SOURCES if kind != "calls" or release >= (12, 8))
+        kinds = ["disk" if self.headers else rng.choice(["names", "memory", "disk"]), rng.choice(kinds)]
         for place, kind in enumerate(kinds):
             self.programs += self.twins(kind, 1000 + number * 10 + place)
         self.options = []
@@ -104,6 +106,8 @@ class World:
             self.options += [words, self.other_options(words)] + [self.other_options(words)] * (rng.random() < 0.5)
         self.files = {path: rng.choice([0, 0, 0, 1, 2, None]) for path in FILES}
         self.files["@T/c0/first.h"] = 0
+        if rng.random() < 0.7:
+            self.files.update({"@T/c0/h.h": None, "@T/c0/sub/h.h": None, "@T/d0/h.h": 0})
         self.cwd = rng.choice(["@T/c0", "@T/c0", "@T/c1"])
         self.sequences = []
 
@@ -135,7 +139,7 @@ class World:
     def make_options(self):
         rng = self.rng
         words = [rng.choice(TARGETS)] + rng.sample(MORE, rng.choice([0, 0, 1, 1, 1, 2, 2, 3]))
-        if self.headers and rng.random() < 0.5:
+        if self.headers and rng.random() < 0.8:
             words = [rng.choice(TARGETS), rng.choice(["-I@T/d0", "-I@T/d0", "-I@T/d1"])]
         if rng.random() < 0.1:
             words.append(rng.choice(REFUSED))
@@ -226,6 +230,8 @@ class World:
                 self.change(calls)
         elif how == "new":
             calls = [("create", 0, rng.randrange(len(self.programs)))]
+        if self.headers and rng.random() < 0.5:
+            calls[:calls[0][0] == "edit"] = [self.call_edit(None)]
         length = rng.randint(6, 18) if how in ("new", "prefix") else 0
         life, made = self.lived([]), []
         for call in calls:
