@@ -101,9 +101,9 @@ class World:
         for place, kind in enumerate(kinds):
             self.programs += self.twins(kind, 1000 + number * 10 + place)
         self.options = []
-        for _ in range(3):
+        for _ in range(2):
             words = self.make_options()
-            self.options += [words, self.other_options(words)] + [self.other_options(words)] * (rng.random() < 0.5)
+            self.options += [words, self.other_options(words)]
         self.files = {path: rng.choice([0, 0, 0, 1, 2, None]) for path in FILES}
         self.files["@T/c0/first.h"] = 0
         if rng.random() < 0.7:
@@ -114,8 +114,9 @@ class World:
     def twins(self, kind, number):
         """Two programs that differ in one thing, or not at all."""
         rng, twins = self.rng, []
-        name, memory = rng.choice(NAMES), [1] if kind == "memory" or rng.random() < 0.15 else []
-        other = rng.choice(["name", "memory", "number", "nothing"] if not memory else ["memory", "memory", "name"])
+        alone = kind != "memory" and (self.headers or rng.random() < 0.85)
+        name, memory = rng.choice(NAMES), [] if alone else [1]
+        other = rng.choice(["name", "number", "nothing"] if alone else ["memory", "memory", "name"])
         for twin in (0, 1):
             if twin and other == "name":
                 name = rng.choice(NAMES)
@@ -140,7 +141,7 @@ class World:
         rng = self.rng
         words = [rng.choice(TARGETS)] + rng.sample(MORE, rng.choice([0, 0, 1, 1, 1, 2, 2, 3]))
         if self.headers and rng.random() < 0.8:
-            words = [rng.choice(TARGETS), rng.choice(["-I@T/d0", "-I@T/d0", "-I@T/d1"])]
+            words = [rng.choice(TARGETS), rng.choice(["-I@T/d0", "-I@T/d0", "-I@T/d0", "-I@T/d1"])]
         if rng.random() < 0.1:
             words.append(rng.choice(REFUSED))
         rng.shuffle(words)
@@ -161,7 +162,10 @@ class World:
         slot = self.rng.choice(free if free and self.rng.random() < 0.9 else range(SLOTS))
         if self.rng.random() < 0.06:
             return ("create-badly", self.rng.choice(["source", "twice", "names", "count", "nowhere"]))
-        return ("create", slot, self.rng.randrange(len(self.programs)))
+        return ("create", slot, self.any_program())
+
+    def any_program(self):
+        return self.rng.choice([0, 0, 1, 1, 2, 3])
 
     def call_use(self, life):
         alive = [slot for slot in range(SLOTS) if life.alive(slot)]
@@ -172,7 +176,7 @@ class World:
 
     def call_compile(self, life):
         rng = self.rng
-        options = rng.choice(self.options) if rng.random() < 0.85 else self.make_options()
+        options = rng.choice(self.options) if rng.random() < 0.93 else self.make_options()
         form = rng.random()
         if form < 0.86:
             return ("compile", options)
@@ -206,7 +210,7 @@ class World:
         return ("callback", self.rng.choice(["none", "1", "1", "NULL"]))
 
     def call_edit(self, _):
-        rng, path = self.rng, self.rng.choice(FILES + FILES[:1] * 2)
+        rng, path = self.rng, self.rng.choice(FILES + FILES[:1] * 4)
         if rng.random() < 0.1:
             return ("chdir", rng.choice(["@T/c0", "@T/c1"]))
         return ("edit", path, rng.choice([0, 1, 1, 2, 2, 3, None]), rng.random() < 0.7, rng.random() < 0.85)
@@ -229,7 +233,7 @@ class World:
             for _ in range(rng.choice([1, 1, 2])):
                 self.change(calls)
         elif how == "new":
-            calls = [("create", 0, rng.randrange(len(self.programs)))]
+            calls = [("create", 0, self.any_program())]
         if self.headers and rng.random() < 0.5:
             calls[:calls[0][0] == "edit"] = [self.call_edit(None)]
         length = rng.randint(6, 18) if how in ("new", "prefix") else 0
@@ -255,7 +259,7 @@ class World:
         else:
             at = rng.choice(keys)
             if calls[at][0] == "create":
-                calls[at] = (*calls[at][:2], rng.randrange(len(self.programs)))
+                calls[at] = (*calls[at][:2], self.any_program())
             elif calls[at][0] == "compile":
                 calls[at] = ("compile", rng.choice(self.options))
             else:
