@@ -104,6 +104,8 @@ class World:
         for _ in range(2):
             words = self.make_options()
             self.options += [words, self.other_options(words)]
+        if self.headers:  # what reads no header, after what does
+            self.options[-1] = rng.choice(["-arch=compute_80", "-arch=compute_75 -w", "-arch=compute_80 -DMISSING"])
         self.files = {path: rng.choice([0, 0, 0, 1, 2, None]) for path in FILES}
         self.files["@T/c0/first.h"] = 0
         if rng.random() < 0.7:
@@ -152,8 +154,9 @@ class World:
     def call(self, life):
         """Any call; not every one can be made now."""
         rng = self.rng
-        kind = rng.choices(["create", "use", "destroy", "compile", "add", "lowered", "get", "callback", "edit", "other"],
-                           [5, 6, 3, 40, 9, 8, 20, 5, 20 if self.headers else 4, 5])[0]
+        weights = {"create": 5, "use": 6, "destroy": 3, "compile": 40, "add": 9, "lowered": 8, "get": 20, "callback": 5,
+                   "edit": 20 if self.headers else 4, "other": 5}
+        kind = rng.choices(list(weights), weights.values())[0]
         return getattr(self, f"call_{kind}")(life)
 
     def call_create(self, life):
@@ -186,8 +189,8 @@ class World:
             self.late += 1
             return ("stop-late", rng.choice([2, 3, 5, 10]), f"{options} -DLATE={self.late}")
         if form < 0.96:
-            return ("compile", rng.choice(REFUSED + ["NULL"]))
-        count = rng.choice([-1, 0, 1, len(options.split())])
+            return ("compile", rng.choice(REFUSED + ["NULL"] * 4))
+        count = rng.choice([-1, -1, 0, 1, len(options.split())])
         return ("compile-count", count, options) if rng.random() < 0.8 else ("compile-null",)
 
     def expression(self, life):
@@ -253,7 +256,8 @@ class World:
         if form < 0.2 and len(calls) > 1:
             del calls[at]
         elif form < 0.3 and keys:
-            calls.insert(rng.choice(keys), rng.choice([("callback", "1"), self.call_edit(None), self.call_add(Life(self))]))
+            more = rng.choice([("callback", "1"), self.call_edit(None), self.call_add(Life(self))])
+            calls.insert(rng.choice(keys), more)
         elif form < 0.5 or not keys:
             calls.insert(at, self.call(self.lived(calls[:at])))
         else:

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from call_life import DIRECTORIES, plant
+from call_life import DIRECTORIES, SETTLE, plant
 from call_world import World
 from edit_arms import FILE_VERBS, Arms, Died, Difference, Session, load, save, verb
 from random_edits import Private, least
@@ -88,7 +88,8 @@ class Run:
         return commands
 
     def forget(self, number):
-        for what in self.rng.choice([["restart"], [str(self.rng.randrange(5))], [str(self.rng.randrange(5)), "restart"]]):
+        part = str(self.rng.randrange(5))
+        for what in self.rng.choice([["restart"], [part], [part, "restart"]]):
             self.record("", f"{number} forget {what}", [])
             self.arms.forget(what)
             self.lost = what != "restart"
@@ -117,6 +118,9 @@ class Run:
         self.files = dict(life.files)
         order = self.rng.choice(ORDERS)
         commands = [f"chdir {self.world.cwd}", *life.commands, *life.end()]
+        # of several changes in a row the last one settles all
+        commands = [command for command, following in zip(commands, [*commands[1:], "use"])
+                    if command != SETTLE or verb(following) not in FILE_VERBS]
         self.record(order, f"{number} {how}", commands)
         self.count[f"sequence: {how}"] += 1
         self.count.update(f"call: {call[0]}" for call in calls)
