@@ -97,7 +97,7 @@ class World:
         self.headers = number % 2 == 1
         # before 12.8 the numbers of calls, in comments of PTX and so in a CUBIN, go on counting through a process
         kinds = sorted(kind for kind in SOURCES if kind != "calls" or release >= (12, 8))
-        kinds = ["disk" if self.headers else rng.choice(["names", "memory", "disk"]), rng.choice(kinds)]
+        kinds = ["disk" if self.headers else "names", rng.choice(["memory", rng.choice(kinds)])]
         for place, kind in enumerate(kinds):
             self.programs += self.twins(kind, 1000 + number * 10 + place)
         self.options = []
@@ -245,6 +245,8 @@ class World:
             self.go(life, call, made)
         while len(made) < length:
             self.go(life, self.call(life), made)
+            while made and made[-1][0] in ("create", "add") and rng.random() < 0.4:  # while NVRTC takes names
+                self.go(life, self.call_add(life), made)
         self.sequences = (self.sequences + [made])[-20:]
         return how, made, life
 
@@ -255,10 +257,10 @@ class World:
         keys = [number for number, call in enumerate(calls) if call[0] in ("create", "compile", "add")]
         if form < 0.2 and len(calls) > 1:
             del calls[at]
-        elif form < 0.3 and keys:
+        elif form < 0.4 and keys:
             more = rng.choice([("callback", "1"), self.call_edit(None), self.call_add(Life(self))])
             calls.insert(rng.choice(keys), more)
-        elif form < 0.5 or not keys:
+        elif form < 0.55 or not keys:
             calls.insert(at, self.call(self.lived(calls[:at])))
         else:
             at = rng.choice(keys)

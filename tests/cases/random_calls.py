@@ -26,7 +26,7 @@ from random_edits import Private, least
 
 ROUNDS_OF_A_WORLD = 16
 # Players are in step over the commands of a sequence, so none is there twice but fresh ones.
-ORDERS = ["LF", "LF", "LF", "FL", "FL", "FL", "FF", "FLF", "LV", "FV"]
+ORDERS = ["LF", "LF", "LF", "LF", "FL", "FL", "FL", "FL", "FLF", "FF", "LV", "FV"]
 
 
 def compiles(command):
