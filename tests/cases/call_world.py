@@ -168,7 +168,7 @@ class World:
         return ("create", slot, self.any_program())
 
     def any_program(self):
-        return self.rng.choice([0, 0, 1, 1, 2, 3])
+        return self.rng.choice([0, 0, 0, 1, 1, 2, 2, 3])
 
     def call_use(self, life):
         alive = [slot for slot in range(SLOTS) if life.alive(slot)]
@@ -265,7 +265,7 @@ class World:
         else:
             at = rng.choice(keys)
             if calls[at][0] == "create":
-                calls[at] = (*calls[at][:2], self.any_program())
+                calls[at] = (*calls[at][:2], calls[at][2] ^ 1)  # its twin
             elif calls[at][0] == "compile":
                 calls[at] = ("compile", rng.choice(self.options))
             else:
