@@ -20,14 +20,16 @@ import tempfile
 import time
 
 from edit_arms import Arms, Died, Difference, Session, load, save
-from edit_world import SETTLE, Program, World
+from edit_program import SETTLE, Program
+from edit_world import World
 
 PROGRAMS = 6  # at a time
 REPLANT = 150  # steps
 VERSIONS = 16  # results that one request may have
 ORDERS = ["LF", "LF", "FL", "FL", "LL", "LL", "LL", "FF", "LFL"]
 # What the next steps do with the same program: (an edit before it, edits between two compiles of the handle or None).
-FOLLOWED = [[(edit, None)] for edit in ("same_size", "other_place", "remove", "put", "touch", "pwd", "move", "copy")] + [
+FOLLOWED = [
+    *([(edit, None)] for edit in ("same_size", "other_place", "remove", "put", "touch", "pwd", "move", "copy")),
     [("same_size", None), ("back", None)], [("remove", None), ("back", None)], [("move", None), ("move", None)],
     [("alias", None), ("part", None), ("join", None)], [("join", None), ("part", None)],
     [("copy", None), ("same_size", None), ("back", None)],
@@ -116,7 +118,8 @@ class Run:
             for _ in range(self.rng.choice([0, 1, 1, 1, 1, 1, 1, 2, 3])):
                 self.change(step)
             options = program.options if self.rng.random() < 0.95 else program.changed_options()
-            between = [self.rng.choice(["same_size", "back", "remove", None]) for _ in range(self.rng.choice([0, 1, 1, 2]))]
+            count = self.rng.choice([0, 1, 1, 2])
+            between = [self.rng.choice(["same_size", "back", "remove", None]) for _ in range(count)]
             between = between if self.again and self.rng.random() < 0.15 else None
         self.maybe_settle(step, 1 if followed else 0.65)
         order = self.rng.choice(ORDERS if between is None else ["LF", "FL"])
