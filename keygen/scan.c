@@ -61,13 +61,14 @@ static size_t splice_at(const uint8_t *text, size_t size, size_t at)
 static uint32_t spliced_at(const uint8_t *text, size_t size, size_t at)
 {
 	uint8_t name[3 * LONGEST];
-	size_t begin = at, count;
+	size_t begin = at, count, first;
 	uint32_t found = 0;
 
-	while (begin > 0 && at - begin < LONGEST && is_of_name(text[begin - 1])) {
+	while (begin > 0 && at - begin < LONGEST + 4 && is_of_name(text[begin - 1])) { /* 4: is_feature_test() */
 		begin--;
 	}
 	count = at - begin;
+	first = count > LONGEST ? count - LONGEST : 0; /* what begins before ends before */
 	memcpy(name, text + begin, count);
 	while (at < size && count < sizeof(name)) {
 		size_t splice = splice_at(text, size, at);
@@ -80,7 +81,7 @@ static uint32_t spliced_at(const uint8_t *text, size_t size, size_t at)
 		}
 		at += splice ? splice : 1;
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		found |= name[i] == '_' || name[i] == 's' ? names_at(name, count, i) : 0;
 	}
 	return found;

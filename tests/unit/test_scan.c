@@ -63,6 +63,8 @@ Test(scan, a_name_that_goes_on_over_the_end_of_a_line_is_found)
 	}
 	cr_assert_eq(scan("_\\\n_\\\nT\\\nI\\\nM\\\nE\\\n_\\\n_"), SCAN_TIME);
 	cr_assert_eq(scan("__FI\\\nLE__"), SCAN_PATH);
+	cr_assert_eq(scan("lib_source_\\\nlocation"), 0);
+	cr_assert_eq(scan("lib_source_location_l\\\no"), 0);
 	cr_assert_eq(scan("__TI\nME__ __TI\\ \nME__ __TI\\\n ME__ __TI\\x\nME__"), 0);
 	cr_assert_eq(scan("#define a(b) \\\n\tb; \\\n\tb\\\n"), 0);
 }
