@@ -37,6 +37,10 @@ quiet() { # library threads rounds variants
 }
 LIBRARY=$HOSTS/tsan/libnvrtccache.so
 host=$HOSTS/storm-tsan-gcc
+# Names of loaded objects are the loader's, which ThreadSanitizer does not see at work: around dl_iterate_phdr it forgets
+# who wrote them, but not the byte behind (internal_strlen in its dl_iterate_phdr_cb), which strrchr reads.
+echo 'race:match_loaded' >"$tmp/known"
+export TSAN_OPTIONS=suppressions=$tmp/known
 cannot=
 if [ ! -x "$host" ] || [ ! -e "$LIBRARY" ]; then
 	cannot="gcc has no ThreadSanitizer here"
