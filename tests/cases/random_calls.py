@@ -15,14 +15,13 @@ import collections
 import ctypes
 import os
 import random
-import subprocess
 import sys
 import time
 
 from call_life import DIRECTORIES, SETTLE, plant
 from call_world import World
 from edit_arms import FILE_VERBS, Arms, Died, Difference, Session, load, save, verb
-from random_edits import Private, least
+from random_edits import Private, Tap, least, report_counts
 
 ROUNDS_OF_A_WORLD = 16
 # Players are in step over the commands of a sequence, so none is there twice but fresh ones.
@@ -228,14 +227,6 @@ def shrink(build, library, path):
     return 0
 
 
-def report_counts(run, build):
-    for name, count in sorted(run.count.items()):
-        print(f"# {count:6} {name}")
-    command = os.path.join(os.path.abspath(build), "nvrtccache")
-    stats = subprocess.run([command, "stats", "--json"], env=run.arms.environment, capture_output=True)
-    print("# " + " ".join(stats.stdout.decode().split()))
-
-
 def release_of(library):
     handle = ctypes.CDLL(library)
     major, minor = ctypes.c_int(), ctypes.c_int()
@@ -256,15 +247,7 @@ def main():
         return shrink(build, library, sys.argv[3])
     rounds, seed = int(os.environ.get("ROUNDS", 200)), int(os.environ.get("SEED", 1))
     stop = time.monotonic() + float(os.environ.get("SECONDS_MOST", 1e9 if "ROUNDS" in os.environ else 40))
-    tests, failed = 0, 0
-
-    def check(good, text, why=()):
-        nonlocal tests, failed
-        tests, failed = tests + 1, failed + (not good)
-        print(f"{'ok' if good else 'not ok'} {tests} - {text}", flush=True)
-        for line in list(why)[:120]:
-            print(f"# {line}")
-
+    tap = Tap()
     with Private() as work:
         arms = Forgetful(build, library, work)
         run = Run(random.Random(seed), arms, release_of(library))
@@ -283,15 +266,15 @@ def main():
         why += end(arms)
         print(f"# seed {seed}, {number + 1} sequences")
         report_counts(run, build)
-        check(not why, sentence, why)
-        check(not run.wrong, "What one player kept, the next is served.", run.wrong)
+        tap.check(not why, sentence, why)
+        tap.check(not run.wrong, "What one player kept, the next is served.", run.wrong)
         # A run in which nothing hits would prove nothing.
         kinds = ["L: hit in memory", "L: hit on disk", "F: hit on disk", "L: stored", "F: stored",
                  "L: a compile after hits of the handle", "F: a compile after hits of the handle"]
-        check(all(run.count[kind] for kind in kinds) or number < 60, "Memory and disk both gave hits, and handles that "
-              "were served were compiled.", [f"{run.count[kind]} {kind}" for kind in kinds])
-    print(f"1..{tests}")
-    return failed != 0
+        tap.check(all(run.count[kind] for kind in kinds) or number < 60,
+                  "Memory and disk both gave hits, and handles that were served were compiled.",
+                  [f"{run.count[kind]} {kind}" for kind in kinds])
+    return tap.end()
 
 
 if __name__ == "__main__":

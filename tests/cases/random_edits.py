@@ -265,6 +265,22 @@ def shrink(build, library, path):
     return 0
 
 
+class Tap:
+    def __init__(self):
+        self.tests, self.failed = 0, 0
+
+    def check(self, good, text, why=()):
+        self.tests, self.failed = self.tests + 1, self.failed + (not good)
+        print(f"{'ok' if good else 'not ok'} {self.tests} - {text}", flush=True)
+        for line in list(why)[:120]:
+            print(f"# {line}")
+
+    def end(self):
+        """The exit status."""
+        print(f"1..{self.tests}")
+        return self.failed != 0
+
+
 def report_counts(run, build):
     for name, count in sorted(run.count.items()):
         print(f"# {count:6} {name}")
@@ -284,15 +300,7 @@ def main():
         return shrink(build, library, sys.argv[3])
     rounds, seed = int(os.environ.get("ROUNDS", 300)), int(os.environ.get("SEED", 1))
     end = time.monotonic() + float(os.environ.get("SECONDS_MOST", 1e9 if "ROUNDS" in os.environ else 45))
-    tests, failed = 0, 0
-
-    def check(good, text, why=()):
-        nonlocal tests, failed
-        tests, failed = tests + 1, failed + (not good)
-        print(f"{'ok' if good else 'not ok'} {tests} - {text}", flush=True)
-        for line in list(why)[:120]:
-            print(f"# {line}")
-
+    tap = Tap()
     with Private() as work:
         arms = Arms(build, library, work)
         run = Run(random.Random(seed), arms, set(os.environ.get("AVOID", "").split()))
@@ -315,17 +323,17 @@ def main():
         for line in run.elsewhere if "ELSEWHERE" in os.environ else []:
             print(f"# elsewhere {line}")
         report_counts(run, build)
-        check(not why, sentence, why)
-        check(not run.wrong, "What settled files gave is found again, by the next player and when the files come back.",
-              run.wrong)
+        tap.check(not why, sentence, why)
+        tap.check(not run.wrong,
+                  "What settled files gave is found again, by the next player and when the files come back.", run.wrong)
         # A run in which nothing hits would prove nothing.
         kinds = ["L: hit in memory", "L: hit on disk", "F: hit on disk", "L: stored", "F: stored"]
-        check(all(run.count[kind] for kind in kinds) or step < 100, "Memory and disk both gave hits, and both kinds of "
-              "player stored.", [f"{run.count[kind]} {kind}" for kind in kinds])
-        check(run.count["same content elsewhere, and hit"] or step < 290,
-              "The same content under another prefix gave hits.")
-    print(f"1..{tests}")
-    return failed != 0
+        tap.check(all(run.count[kind] for kind in kinds) or step < 100,
+                  "Memory and disk both gave hits, and both kinds of player stored.",
+                  [f"{run.count[kind]} {kind}" for kind in kinds])
+        tap.check(run.count["same content elsewhere, and hit"] or step < 290,
+                  "The same content under another prefix gave hits.")
+    return tap.end()
 
 
 if __name__ == "__main__":
