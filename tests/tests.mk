@@ -71,3 +71,8 @@ scale: all $(BUILD)/tests/scale
 matrix: all $(BUILD)/tests/player
 	scripts/matrix $(BUILD)
 .PHONY: matrix
+
+# Bare roots of other distributions, as root: scripts/roots says more.
+roots:
+	scripts/roots
+.PHONY: roots
