@@ -2,7 +2,8 @@
 /*
  * memory: the in-process front of the store (DESIGN C8)
  *
- * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request, least
+ * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request (a hash that
+ * nobody outside can make collide: nothing else is compared), least
  * recently used out first. Several results per fingerprint (newest first, at most STORE_RESULTS_MAX): their conditions
  * are checked by the caller's function, as in the store.
  *

@@ -151,7 +151,7 @@ static struct entry *look_up(struct attempt *attempt)
 	struct entry *entry = NULL;
 	int error;
 
-	digest_fingerprint(attempt->spans, attempt->span_count, &attempt->fingerprint);
+	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
 	if (runtime->settings.recache) {
 		digest_key(attempt->spans, attempt->span_count, &attempt->key);
 		return NULL;
@@ -222,11 +222,10 @@ static bool serve(struct program *program, int option_count, const char *const *
                   struct entry *entry, int64_t start)
 {
 	uint64_t cost = entry_info(entry)->cost_ns;
-	struct fingerprint asked;
+	uint64_t asked = digest_half(&runtime_get()->secret, attempt->spans);
 	uint64_t spent;
 
-	digest_fingerprint(attempt->spans, 1, &asked);
-	if (program_add_call(program, option_count, options, &attempt->key, &asked, false) != 0) {
+	if (program_add_call(program, option_count, options, &attempt->key, asked, false) != 0) {
 		no_longer_keyed(program, COUNTER_ERRORS_memory);
 		return false;
 	}
@@ -306,7 +305,8 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	}
 	if (attempt->doubt == COUNTER_BYPASSED_history + 1) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);
-	} else if (program_add_call(program, option_count, options, &attempt->key, &attempt->fingerprint, true) != 0) {
+	} else if (program_add_call(program, option_count, options, &attempt->key, attempt->fingerprint.low, true) !=
+	           0) {
 		no_longer_keyed(program, COUNTER_ERRORS_memory);
 	} else if (result != RESULT_SUCCESS && result != RESULT_COMPILATION && result != RESULT_INVALID_OPTION) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);

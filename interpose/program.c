@@ -252,7 +252,7 @@ static char **copy_options(int count, const char *const *options)
 }
 
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-                     const struct fingerprint *asked, bool done)
+                     uint64_t asked, bool done)
 {
 	size_t count = program->call_count + 1;
 	struct compile_call *calls = realloc(program->calls, count * sizeof(*calls));
@@ -265,7 +265,7 @@ int program_add_call(struct program *program, int option_count, const char *cons
 		free(copy);
 		return -ENOMEM;
 	}
-	calls[count - 1] = (struct compile_call){copy, option_count, *asked, done, false};
+	calls[count - 1] = (struct compile_call){copy, option_count, asked, done, false};
 	keys[count - 1] = *key;
 	program->call_count = count;
 	return 0;

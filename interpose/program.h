@@ -35,9 +35,9 @@
 struct compile_call {
 	char **options; /* one block: pointers, then text */
 	int option_count;
-	struct fingerprint asked; /* of its call run alone */
-	bool done;                /* the real program has been through it, or never will be (replay.h) */
-	bool refused;             /* for its options: nothing of it is there */
+	uint64_t asked; /* half a fingerprint, of its call run alone */
+	bool done;      /* the real program has been through it, or never will be (replay.h) */
+	bool refused;   /* for its options: nothing of it is there */
 };
 
 struct program {
@@ -76,7 +76,7 @@ void program_free(struct program *program); /* NULL is fine */
 int program_add_name(struct program *program, const char *expression);
 /* Remembers a compile under its key. -ENOMEM: the history is then not known and the program is no longer keyed. */
 int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-                     const struct fingerprint *asked, bool done);
+                     uint64_t asked, bool done);
 /* Takes one more reference: from now on getters answer from this entry. */
 int program_serve(struct program *program, struct entry *entry);
 

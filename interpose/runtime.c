@@ -6,6 +6,7 @@
 #include "interpose/library.h"
 #include "interpose/log.h"
 #include "interpose/program.h"
+#include "interpose/secret.h"
 #include "interpose/watch.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ static void open_layers(void)
 	}
 	events_open(runtime.settings.trace);
 	open_lower(runtime.settings.lower);
-	if (memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
+	if (secret_make(&runtime.secret) != 0 || memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}
 	if (!options.directory || store_open(&options, &runtime.store) != 0) {

@@ -20,6 +20,7 @@
 #include "cache/memory.h"
 #include "cache/settings.h"
 #include "cache/store.h"
+#include "keygen/digest.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ struct runtime {
 	struct store *store;
 	struct store *lower[RUNTIME_LOWER_MAX]; /* read-only caches below it, in order (C6) */
 	int lower_count;
-	struct memory *memory;
+	struct secret secret;  /* of fingerprints */
+	struct memory *memory; /* NULL: it could not be had, or there is no secret */
 	bool off;
 	enum counter off_reason;
 };

@@ -3,6 +3,7 @@
 
 #include <blake2.h>
 #include <stdbool.h>
+#include <string.h>
 #include <xxhash.h>
 
 /*
@@ -13,6 +14,8 @@
 __attribute__((weak)) int blake2b_init_ref(blake2b_state *state, size_t size);
 __attribute__((weak)) int blake2b_update_ref(blake2b_state *state, const uint8_t *bytes, size_t size);
 __attribute__((weak)) int blake2b_final_ref(blake2b_state *state, uint8_t *digest, size_t size);
+
+#define TOGETHER_BYTES 4096
 
 /* libb2's calls fail only for a digest length outside 1..64. */
 void digest_key(const struct span *spans, size_t count, struct key *ret_key)
@@ -33,29 +36,57 @@ void digest_key(const struct span *spans, size_t count, struct key *ret_key)
 	                : blake2b_final(&state, ret_key->bytes, KEY_BYTES));
 }
 
-void digest_fingerprint(const struct span *spans, size_t count, struct fingerprint *ret_fingerprint)
+void digest_secret(const void *seed, size_t size, struct secret *ret_secret)
 {
-	const struct span *only = NULL;
-	size_t filled = 0;
-	XXH128_hash_t hash;
+	uint8_t *at = (uint8_t *)ret_secret;
+
+	for (size_t done = 0; done < sizeof(*ret_secret); done += KEY_BYTES) {
+		const uint8_t number = (uint8_t)(done / KEY_BYTES);
+		const struct span spans[] = {{&number, sizeof(number)}, {seed, size}};
+		size_t left = sizeof(*ret_secret) - done;
+		struct key key;
+
+		digest_key(spans, 2, &key);
+		memcpy(at + done, key.bytes, left < KEY_BYTES ? left : KEY_BYTES);
+	}
+}
+
+static uint64_t hash_streamed(const uint8_t secret[SECRET_BYTES], const struct span *spans, size_t count)
+{
+	XXH3_state_t state;
+
+	XXH3_64bits_reset_withSecret(&state, secret, SECRET_BYTES);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].size)
+			XXH3_64bits_update(&state, spans[i].bytes, spans[i].size);
+	}
+	return XXH3_64bits_digest(&state);
+}
+
+/* What is small is brought together first: hashing one run twice is faster than streaming two runs twice. */
+void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
+                        struct fingerprint *ret_fingerprint)
+{
+	uint8_t bytes[TOGETHER_BYTES];
+	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (spans[i].size) {
-			only = &spans[i];
-			filled++;
+		if (spans[i].size > sizeof(bytes) - size) {
+			ret_fingerprint->low = hash_streamed(secret->low, spans, count);
+			ret_fingerprint->high = hash_streamed(secret->high, spans, count);
+			return;
 		}
+		if (spans[i].size)
+			memcpy(bytes + size, spans[i].bytes, spans[i].size);
+		size += spans[i].size;
 	}
-	if (filled <= 1) {
-		hash = XXH3_128bits(only ? only->bytes : "", only ? only->size : 0);
-	} else {
-		XXH3_state_t state;
-
-		XXH3_128bits_reset(&state);
-		for (size_t i = 0; i < count; i++) {
-			if (spans[i].size)
-				XXH3_128bits_update(&state, spans[i].bytes, spans[i].size);
-		}
-		hash = XXH3_128bits_digest(&state);
-	}
-	*ret_fingerprint = (struct fingerprint){.low = hash.low64, .high = hash.high64};
+	ret_fingerprint->low = XXH3_64bits_withSecret(bytes, size, secret->low, SECRET_BYTES);
+	ret_fingerprint->high = XXH3_64bits_withSecret(bytes, size, secret->high, SECRET_BYTES);
 }
+
+uint64_t digest_half(const struct secret *secret, const struct span *span)
+{
+	return XXH3_64bits_withSecret(span->bytes, span->size, secret->low, SECRET_BYTES);
+}
+
+_Static_assert(SECRET_BYTES >= XXH3_SECRET_SIZE_MIN, "XXH3 takes no shorter secret");

@@ -18,8 +18,10 @@ static struct fingerprint fingerprint_of(const void *bytes, size_t size)
 {
 	struct span span = {.bytes = bytes, .size = size};
 	struct fingerprint fingerprint;
+	struct secret secret;
 
-	digest_fingerprint(&span, 1, &fingerprint);
+	digest_secret("test", 4, &secret);
+	digest_fingerprint(&secret, &span, 1, &fingerprint);
 	return fingerprint;
 }
 
@@ -44,14 +46,36 @@ Test(digest, a_key_is_blake2b_256)
 	cr_assert_eq(memcmp(key.bytes, nothing, KEY_BYTES), 0);
 }
 
-/* The value of XXH128("", 0, 0) in the xxHash specification's own test vectors. */
-Test(digest, a_fingerprint_is_xxh3_128)
+/* From an independent implementation: blake2b(bytes([n]) + b"seed", digest_size=32), n from 0, one after the other. */
+Test(digest, a_secret_hangs_on_its_seed_all_over)
 {
-	struct fingerprint nothing;
+	static const uint8_t begins[4] = {0x5f, 0x90, 0x59, 0x6d}, ends[4] = {0xbd, 0x8a, 0x28, 0x9d};
+	struct secret secret, other;
 
-	digest_fingerprint(NULL, 0, &nothing);
-	cr_assert_eq(nothing.high, 0x99aa06d3014798d8);
-	cr_assert_eq(nothing.low, 0x6001c324468d497f);
+	digest_secret("seed", 4, &secret);
+	cr_assert_eq(memcmp(secret.low, begins, 4), 0);
+	cr_assert_eq(memcmp(secret.high + SECRET_BYTES - 4, ends, 4), 0);
+	digest_secret("seed", 3, &other);
+	for (size_t at = 0; at + 8 <= SECRET_BYTES; at += 8) {
+		cr_assert_neq(memcmp(secret.low + at, other.low + at, 8), 0);
+		cr_assert_neq(memcmp(secret.high + at, other.high + at, 8), 0);
+		cr_assert_neq(memcmp(secret.low + at, secret.high + at, 8), 0);
+	}
+}
+
+Test(digest, each_half_of_a_fingerprint_has_a_secret_of_its_own)
+{
+	struct span span = {.bytes = "text", .size = 4};
+	struct fingerprint one, other;
+	struct secret secret;
+
+	digest_secret("seed", 4, &secret);
+	digest_fingerprint(&secret, &span, 1, &one);
+	for (size_t i = 0; i < SECRET_BYTES; i++)
+		secret.high[i] ^= (uint8_t)(i * 31 + 7);
+	digest_fingerprint(&secret, &span, 1, &other);
+	cr_assert_eq(one.low, other.low);
+	cr_assert_neq(one.high, other.high);
 }
 
 Test(digest, spans_count_as_one_run_wherever_they_are_cut)
@@ -59,7 +83,9 @@ Test(digest, spans_count_as_one_run_wherever_they_are_cut)
 	uint8_t bytes[1500];
 	struct key whole_key;
 	struct fingerprint whole;
+	struct secret secret;
 
+	digest_secret("test", 4, &secret);
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
 	whole_key = key_of(bytes, sizeof(bytes));
@@ -70,7 +96,7 @@ Test(digest, spans_count_as_one_run_wherever_they_are_cut)
 		struct fingerprint fingerprint;
 
 		digest_key(spans, 3, &key);
-		digest_fingerprint(spans, 3, &fingerprint);
+		digest_fingerprint(&secret, spans, 3, &fingerprint);
 		cr_assert_eq(memcmp(&key, &whole_key, sizeof(key)), 0);
 		cr_assert(same_fingerprint(fingerprint, whole));
 	}

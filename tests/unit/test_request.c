@@ -61,7 +61,10 @@ static struct result sample_run(struct sample *sample)
 {
 	struct stream creation, call;
 	struct span spans[2];
+	struct secret secret;
 	struct result result;
+
+	digest_secret("test", 4, &secret);
 
 	sample->request.options = sample->options;
 	sample->request.name_expressions = sample->names;
@@ -72,7 +75,7 @@ static struct result sample_run(struct sample *sample)
 	spans[0] = (struct span){creation.bytes, creation.size};
 	spans[1] = (struct span){call.bytes, call.size};
 	digest_key(spans, 2, &result.key);
-	digest_fingerprint(spans, 2, &result.fingerprint);
+	digest_fingerprint(&secret, spans, 2, &result.fingerprint);
 	stream_free(&creation);
 	stream_free(&call);
 	return result;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/secret.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+Test(secret, no_two_are_alike)
+{
+	struct secret one, other;
+
+	cr_assert_eq(secret_make(&one), 0);
+	cr_assert_eq(secret_make(&other), 0);
+	for (size_t at = 0; at + 8 <= SECRET_BYTES; at += 8) {
+		cr_assert_neq(memcmp(one.low + at, other.low + at, 8), 0);
+		cr_assert_neq(memcmp(one.high + at, other.high + at, 8), 0);
+		cr_assert_neq(memcmp(one.low + at, one.high + at, 8), 0);
+	}
+}
+
+/* From here on the kernel says to this process that it has no getrandom. False: filters are not allowed here. */
+static bool refuse_getrandom(void)
+{
+	struct sock_filter filter[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+Test(secret, without_getrandom_it_is_made_of_what_the_process_was_started_with)
+{
+	const void *started_with = (const void *)getauxval(AT_RANDOM); /* NOLINT(performance-no-int-to-ptr) */
+	struct secret secret, expected;
+	uint8_t byte;
+
+	if (!refuse_getrandom() || syscall(SYS_getrandom, &byte, 1, 0) != -1) {
+		cr_skip_test("system calls cannot be refused here");
+	}
+	digest_secret(started_with, 16, &expected);
+	cr_assert_eq(secret_make(&secret), 0);
+	cr_assert_eq(memcmp(&secret, &expected, sizeof(secret)), 0);
+}
