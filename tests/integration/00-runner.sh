@@ -60,4 +60,54 @@ printf '1..1\nok - one\n' >"$1"
 exit 3
 EOF
 check "One that ends with an error although no test failed has failed." closes_with '1 passed, 1 failed, 0 skipped'
+
+# Programs of a build without unit tests. They start in $tmp, where "said" is what the run has said.
+program() {
+	rm -f "$tmp/build/unit-tests"
+	mkdir -p "$tmp/build/tests/tap"
+	{ printf '#!/bin/bash\ncd %q\n' "$tmp" && cat; } >"$tmp/build/tests/tap/$1"
+	chmod +x "$tmp/build/tests/tap/$1"
+}
+programs_close_with() {
+	env -u TEST_SUMMARY TESTS=tap/ TEST_PROGRESS=1 TEST_JOBS=2 "$RUN" "$tmp/build" >"$tmp/said" 2>&1
+	cat "$tmp/said"
+	[ "$(tail -n 1 "$tmp/said")" = "$1" ]
+}
+
+mkfifo "$tmp/here" "$tmp/there"
+program one <<'EOF'
+echo one >here && read -r word <there && printf 'ok 1 - %s\n1..1\n' "$word"
+EOF
+program two <<'EOF'
+read -r word <here && echo two >there && printf 'ok 1 - %s\n1..1\n' "$word"
+EOF
+check "Two files run at a time." programs_close_with '2 passed, 0 failed, 0 skipped'
+program one <<'EOF'
+echo "$HOME $TMPDIR" >one && printf 'ok 1 - mine\n1..1\n'
+EOF
+program two <<'EOF'
+echo "$HOME $TMPDIR" >two && touch "$TMPDIR/litter" && printf 'ok 1 - mine\n1..1\n'
+EOF
+own() { programs_close_with '2 passed, 1 failed, 0 skipped' && grep -q '^FAILED tap/two' "$tmp/said" && ! grep -qFf "$tmp/one" "$tmp/two"; }
+check "Each has directories of its own, and answers for what is left there." own
+rm "$tmp/build/tests/tap/two"
+program one <<'EOF'
+echo 'ok 1 - first'
+until grep -q 'tap/one ([0-9]* s and 1 tests)' said; do sleep 0.1; done
+printf 'ok 2 - second\n1..2\n'
+EOF
+check "While a file runs, its name, time and tests are told." programs_close_with '2 passed, 0 failed, 0 skipped'
+program one <<'EOF'
+trap 'touch ended; exit' TERM
+touch begun
+for ((i = 0; i < 600; i++)); do sleep 0.1; done
+EOF
+told_to_end() {
+	mkdir "$tmp/place"
+	TMPDIR=$tmp/place TESTS=tap/ "$RUN" "$tmp/build" >"$tmp/said" 2>&1 &
+	until [ -e "$tmp/begun" ]; do sleep 0.1; done
+	kill "$!"
+	! wait "$!" && [ -e "$tmp/ended" ] && [ -z "$(ls "$tmp/place")" ]
+}
+check "A run that is told to end ends its tests, and leaves nothing." told_to_end
 plan

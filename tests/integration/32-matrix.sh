@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 1500
+# timeout: 5400
 # The case files against other versions of NVRTC than the toolkit's, and what the tables say of each of them.
 # scripts/setup gets each into build/, once. MATRIX is the list of versions: the oldest, one with the signs of most that
 # changed, and the newest; where the oldest cannot be had, the oldest of PyPI's too. make matrix takes more.

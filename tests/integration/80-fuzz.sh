@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# alone
 # A minute of fuzzing, spread over all harnesses, after every input that is kept in tests/fuzz/corpus. What is printed
 # behind each harness's name is how often it ran. Longer: make fuzz FUZZ_SECONDS=3600.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
