@@ -118,7 +118,7 @@ static void expect_bounded(unsigned files, bool lost_account)
 	full = fixture_capped(pruned.left.bytes);
 	clock_now += 2 * HOUR;
 	if (!syscalls_count(put_step, full, STEPS, counts)) {
-		cr_skip_test("tracing is not allowed here");
+		skip_test("processes may not be traced here");
 	}
 	for (unsigned i = 0; i < STEPS; i++) {
 		cr_assert_leq(counts[i].lists, 6 + 2 * (files / 256 / 300 + 1), "store %u", i);

@@ -5,11 +5,11 @@
 #define TESTS_UNIT_CONDITIONS_FIXTURE_H
 
 #include "keygen/conditions.h"
+#include "tests/private_directory.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -179,26 +179,11 @@ static inline bool holds(void)
 #define assert_holds()   cr_assert(holds(), "does not hold: %s", why)
 #define assert_not(text) cr_assert(!holds() && strstr(why, (text)), "expected '%s', got '%s'", (text), why)
 
-static inline int remove_one(const char *path, const struct stat *found, int type, struct FTW *walk)
-{
-	(void)found;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-static inline void remove_tree(const char *path)
-{
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static inline void tree_begin(void)
 {
-	const char *parent = getenv("TMPDIR");
 	char name[PATH_MAX];
 
-	snprintf(name, sizeof(name), "%s/conditions.XXXXXX", parent ? parent : "/tmp");
-	cr_assert_not_null(mkdtemp(name));
+	cr_assert(private_directory_make(name, sizeof(name), "conditions"));
 	cr_assert_not_null(realpath(name, tree)); /* getcwd() gives no other spelling */
 	begin_trace();
 }

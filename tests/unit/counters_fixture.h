@@ -4,11 +4,12 @@
 #define COUNTERS_FIXTURE_H
 
 #include "cache/counters.h"
+#include "tests/private_directory.h"
+#include "tests/unit/skip.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,27 +25,16 @@ static char base[4096];
 static char root[4200];
 static char file[4300];
 
-static inline int remove_one(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-	(void)found;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 static inline void set_up(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(base, sizeof(base), "%s/counters.XXXXXX", tmp != NULL ? tmp : "/tmp");
-	cr_assert_not_null(mkdtemp(base));
+	cr_assert(private_directory_make(base, sizeof(base), "counters"));
 	snprintf(root, sizeof(root), "%s/a/b/cache", base);
 	snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, (unsigned)getpid() & 15);
 }
 
 static inline void tear_down(void)
 {
-	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(base);
 }
 
 static inline uint64_t total(enum counter counter)

@@ -10,11 +10,11 @@
 
 #include "cache/flight_file.h"
 #include "tests/descriptors.h"
+#include "tests/private_directory.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,28 +41,16 @@ static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 10
 
 static inline void flight_set_up(void)
 {
-	const char *parent = getenv("TMPDIR");
-
-	(void)snprintf(flight_fixture.base, sizeof(flight_fixture.base), "%s/flight-test-XXXXXX",
-	               parent ? parent : "/tmp");
-	cr_assert_not_null(mkdtemp(flight_fixture.base));
+	cr_assert(private_directory_make(flight_fixture.base, sizeof(flight_fixture.base), "flight-test"));
 	(void)snprintf(flight_fixture.path, sizeof(flight_fixture.path), "%s/cache", flight_fixture.base);
 	(void)snprintf(flight_fixture.file, sizeof(flight_fixture.file), "%s/v1/flight", flight_fixture.path);
 	flight_fixture.directory = (struct directory){.path = flight_fixture.path};
 	flight_fixture.descriptors = descriptors_open();
 }
 
-static inline int flight_remove(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-	(void)found;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 static inline void flight_tear_down(void)
 {
-	(void)nftw(flight_fixture.base, flight_remove, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(flight_fixture.base);
 }
 
 static inline int64_t flight_far(void)

@@ -10,11 +10,12 @@
 
 #include "cache/store.h"
 #include "tests/descriptors.h"
+#include "tests/private_directory.h"
+#include "tests/unit/skip.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,27 +46,17 @@ static inline struct store *fixture_store(struct store_options options)
 
 static inline void fixture_open(void)
 {
-	const char *parent = getenv("TMPDIR");
 	size_t i;
 	int at;
 
 	fixture.descriptors = descriptors_open();
-	(void)snprintf(fixture.base, sizeof(fixture.base), "%s/store-test-XXXXXX", parent ? parent : "/tmp");
-	cr_assert_not_null(mkdtemp(fixture.base));
+	cr_assert(private_directory_make(fixture.base, sizeof(fixture.base), "store-test"));
 	(void)snprintf(fixture.root, sizeof(fixture.root), "%s/cache", fixture.base);
 	at = snprintf(fixture.path, sizeof(fixture.path), "%s/v1/ab/", fixture.root);
 	for (i = 1; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(fixture.path + at, sizeof(fixture.path) - (size_t)at, "%02x", fixture_key[i]);
 	}
 	fixture.store = fixture_store((struct store_options){0});
-}
-
-static inline int fixture_remove(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-	(void)found;
-	(void)type;
-	(void)where;
-	return remove(path);
 }
 
 static inline void fixture_expect_nothing_left(void)
@@ -79,7 +70,7 @@ static inline void fixture_expect_nothing_left(void)
 static inline void fixture_close(void)
 {
 	store_close(fixture.store);
-	(void)nftw(fixture.base, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(fixture.base);
 }
 
 #define Store_test(suite, name)                \

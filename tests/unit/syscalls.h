@@ -26,6 +26,7 @@ struct syscalls {
 	unsigned lists;   /* getdents64 */
 	unsigned removed; /* unlinkat */
 	unsigned timed;   /* utimensat */
+	unsigned users;   /* geteuid */
 };
 
 static inline void syscalls_child(void (*body)(void *context, unsigned step), void *context, unsigned steps)
@@ -82,6 +83,7 @@ static inline bool syscalls_count(void (*body)(void *context, unsigned step), vo
 			counts[step].lists += info.entry.nr == SYS_getdents64;
 			counts[step].removed += info.entry.nr == SYS_unlinkat;
 			counts[step].timed += info.entry.nr == SYS_utimensat;
+			counts[step].users += info.entry.nr == SYS_geteuid;
 		}
 	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && step == (int)steps;

@@ -113,14 +113,12 @@ Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lo
 {
 	pid_t child;
 
-	if (geteuid() != 0) {
-		tear_down(); /* a skipped test is not finished */
-		cr_skip("needs root, to become somebody for whom permissions count");
-	}
 	cr_assert_eq(chmod(base, 0755), 0);
 	snprintf(root, sizeof(root), "%s/ro", base);
 	cr_assert_eq(mkdir(root, 0700), 0);
-	cr_assert_eq(chown(root, 65534, 65534), 0);
+	if (geteuid() != 0 || chown(root, 65534, 65534) != 0) {
+		skip_test("root is needed, to become somebody for whom permissions count");
+	}
 	cr_assert_eq(chmod(root, 0500), 0);
 	child = fork();
 	if (child == 0) {

@@ -121,7 +121,7 @@ Store_test(usage, costs_the_same_however_much_there_is)
 	put_some(store, 0, 10);
 	if (!syscalls_count(look, store, 1, &few)) {
 		store_close(store);
-		cr_skip_test("tracing is not allowed here");
+		skip_test("processes may not be traced here");
 	}
 	put_some(store, 10, 1000);
 	cr_assert(syscalls_count(look, store, 1, &many));

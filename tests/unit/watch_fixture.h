@@ -5,10 +5,10 @@
 
 #include "interpose/imports.h"
 #include "interpose/watch.h"
+#include "tests/private_directory.h"
 #include "watched_fixture.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,25 +17,16 @@
 /* A private directory, made and removed per test, with files older than any compile. */
 static char place[PATH_MAX];
 
-static inline int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
 static inline void enter_place(void)
 {
-	snprintf(place, sizeof(place), "%s/watch-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	cr_assert_not_null(mkdtemp(place));
+	cr_assert(private_directory_make(place, sizeof(place), "watch"));
 	cr_assert_eq(chdir(place), 0);
 }
 
 static inline void leave_place(void)
 {
 	cr_assert_eq(chdir("/"), 0);
-	nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(place);
 }
 
 static inline void write_file(const char *path, const void *bytes, size_t size)

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_WATCHED_FIXTURE_H
 
 #include "interpose/elf.h"
+#include "tests/unit/skip.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -77,7 +78,7 @@ static inline void *load_nvrtc(char path[PATH_MAX])
 			return load(path, RTLD_LAZY);
 		}
 	}
-	cr_skip_test("no NVRTC in lib64 or lib of $CUDA_HOME or /usr/local/cuda");
+	skip_test("no NVRTC in lib64 or lib of $CUDA_HOME or /usr/local/cuda");
 	return NULL;
 }
 
