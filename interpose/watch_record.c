@@ -252,6 +252,16 @@ void record_listing(const char *path)
 	errno = saved_errno;
 }
 
+/* Files of its own are opened for writing first, which taints already, or is scratch. */
+void record_output(int descriptor)
+{
+	if (descriptor > STDERR_FILENO && live_current && live_current->trace->scratch) {
+		live_current->trace->calls++;
+	} else if (descriptor >= 0) {
+		record_taint(TAINT_WRITE);
+	}
+}
+
 void record_taint(uint32_t taint)
 {
 	struct live *live = live_enter();

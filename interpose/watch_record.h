@@ -31,6 +31,8 @@ void record_open(const char *path, int descriptor, int error);
 void record_listing(const char *path);
 /* A file or directory was opened for writing, made or removed. */
 void record_write(const char *path);
+/* Written to a descriptor; -1: to memory. Only that of a precompiled header of the compiler's own is not a side effect. */
+void record_output(int descriptor);
 /* An act that forbids keeping the result: enum trace_taint bits. */
 void record_taint(uint32_t taint);
 /* One that binds the result and does not forbid keeping it; any thread's counts for every live trace. */

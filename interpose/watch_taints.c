@@ -125,6 +125,9 @@ CONTACTS(ssize_t, recvfrom, (int file, void *bytes, size_t size, int flags, void
          (file, bytes, size, flags, address, address_size))
 CONTACTS(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags), (file, message, flags))
 CONTACTS(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), (file, message, flags))
+CONTACTS(int, sendmmsg, (int file, struct mmsghdr *messages, unsigned count, int flags), (file, messages, count, flags))
+CONTACTS(int, recvmmsg, (int file, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+         (file, messages, count, flags, timeout))
 CONTACTS(int, getaddrinfo,
          (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret_list),
          (node, service, hints, ret_list))

@@ -83,6 +83,69 @@ Test(watch_taints, contacts_with_the_outside_taint)
 
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, close(LIB(patched, socket)(AF_UNIX, SOCK_STREAM, 0)));
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, setenv)("WATCHED_TEST", "1", 1));
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, sendmmsg)(-1, NULL, 0, 0));
+	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, recvmmsg)(-1, NULL, 0, 0, NULL));
+}
+
+/* Standard output and standard error go into files, whose text is given back. */
+static const char *written_by(void (*act)(const struct patched *patched), const struct patched *patched)
+{
+	static char text[256];
+	int out = dup(1), err = dup(2), file = open("out", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+	ssize_t size;
+
+	fflush(NULL);
+	dup2(file, 1);
+	dup2(file, 2);
+	act(patched);
+	fflush(NULL);
+	dup2(out, 1);
+	dup2(err, 2);
+	size = pread(file, text, sizeof(text) - 1, 0);
+	text[size < 0 ? 0 : size] = '\0';
+	close(file);
+	close(out);
+	close(err);
+	return text;
+}
+
+static void speak(const struct patched *patched)
+{
+	int (*print)(const char *, int, const char *, double) =
+	    (int (*)(const char *, int, const char *, double))dlsym(patched->handle, "lib_printf");
+	int (*print_to)(FILE *, const char *, int, const char *, double) =
+	    (int (*)(FILE *, const char *, int, const char *, double))dlsym(patched->handle, "lib_fprintf");
+
+	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, write)(1, "a", 1));
+	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, write)(2, "b", 1));
+	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, puts)("c"); fflush(stdout));
+	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, fputs)("d", stderr));
+	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, fwrite)("e", 1, 1, stdout); fflush(stdout));
+	EXPECT_TAINT(TAINT_WRITE, print("%d %s %.1f ", 1, "f", 2.5); fflush(stdout));
+	EXPECT_TAINT(TAINT_WRITE, print_to(stderr, "%d %s %.1f", 3, "g", 4.5));
+}
+
+Test(watch_taints, what_is_printed_taints_and_is_printed)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+
+	cr_expect_str_eq(written_by(speak, &patched), "abc\nde1 f 2.5 3 g 4.5");
+}
+
+Test(watch_taints, what_is_printed_into_memory_does_not_taint)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	EXPECT_TAINT(0, {
+		LIB(patched, fputs)("memory", stream);
+		LIB(patched, getcwd)((char[PATH_MAX]){0}, PATH_MAX);
+	});
+	fclose(stream);
+	cr_expect_str_eq(text, "memory");
+	free(text);
 }
 
 Test(watch_taints, raw_system_calls_taint_but_for_harmless_ones)
