@@ -292,7 +292,10 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	keep_end(attempt, program->library);
 	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
-	if (!attempt->doubt && !still_asked(program, option_count, options, attempt)) {
+	if (!watched) {
+		attempt->doubt = COUNTER_BYPASSED_unwatchable + 1;
+	}
+	if (!attempt->doubt && attempt->watched && !still_asked(program, option_count, options, attempt)) {
 		attempt->doubt = COUNTER_BYPASSED_environment + 1;
 	}
 	if (!expected) {

@@ -205,7 +205,8 @@ cached "Results of before a fork are there in the child." "$LOADER/linked" gette
 
 # Pass-through
 uncached "An NVRTC that cannot be watched runs, uncached." "$lookup" handle "$FAKE/unwatchable/libnvrtc.so.13"
-check "It is counted with its reason." test "$(stat_of bypassed.unwatchable)" -gt 0
+check "It is counted with its reason, and with no other." test "$(stat_of bypassed.unwatchable)" -gt 0 \
+	-a "$(stat_of bypassed.environment) $(stat_of bypassed.not_watched)" = "0 0"
 check "Nothing of it is stored." test "$(entries)" -eq 0
 uncached "An NVRTC without its builtins fails every time, as it does without us." "$lookup" handle "$FAKE/nobuiltins/libnvrtc.so.13"
 check "The real library said so." has_line "$tmp/warm" "handle.compile 7"
