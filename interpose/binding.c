@@ -55,7 +55,7 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
 	            .roots = roots,
 	            .exact = options_exact(&attempt->options),
 	            .has_memory_headers = program->has_memory_headers,
-	            .pwd = getenv("PWD"), /* as the compiler has just asked for it: no setting of ours */
+	            .pwd = attempt->told->pwd,
 	        },
 	};
 

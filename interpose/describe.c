@@ -35,8 +35,9 @@ static int seal_history(struct program *program)
 	return error;
 }
 
+/* `told`: what the process was at some moment; NULL: what it is. */
 static int describe_call(struct program *program, size_t earlier, int option_count, const char *const *options,
-                         struct attempt *attempt)
+                         const struct snapshot *told, struct attempt *attempt)
 {
 	struct environment_value values[ENVIRONMENT_COUNT];
 	char cwd[PATH_MAX];
@@ -66,8 +67,13 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 	if (seal_history(program) != 0) {
 		return COUNTER_ERRORS_memory + 1;
 	}
-	request.environment_count = environment_values(values);
-	if (!environment_unchanged(values, request.environment_count)) {
+	if (told) {
+		request.environment = told->values;
+		request.environment_count = told->count;
+	} else {
+		request.environment_count = environment_values(values);
+	}
+	if (!environment_unchanged(request.environment, request.environment_count)) {
 		return COUNTER_BYPASSED_environment + 1;
 	}
 	if (identity_of(program->library, &attempt->identity) != 0) {
@@ -75,11 +81,11 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 	}
 	request.identity = attempt->identity->bytes;
 	request.identity_size = attempt->identity->size;
-	request.cwd = getcwd(cwd, sizeof(cwd));
+	request.cwd = told ? told->cwd : getcwd(cwd, sizeof(cwd));
 	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
 		return COUNTER_ERRORS_memory + 1;
 	}
-	if (options_bind(&attempt->options) && (request.pwd = environment_pwd())) {
+	if (options_bind(&attempt->options) && (request.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
 		attempt_forget_request(attempt);
 		if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
 			return COUNTER_ERRORS_memory + 1;
@@ -100,7 +106,7 @@ static const struct key *arithmetic_of(void *context)
 int describe(struct program *program, size_t earlier, int option_count, const char *const *options,
              struct attempt *attempt)
 {
-	int reason = describe_call(program, earlier, option_count, options, attempt);
+	int reason = describe_call(program, earlier, option_count, options, NULL, attempt);
 
 	attempt->roots.arithmetic = arithmetic_of;
 	attempt->roots.context = program->library;
@@ -111,16 +117,26 @@ int describe(struct program *program, size_t earlier, int option_count, const ch
 	return reason;
 }
 
-bool still_asked(struct program *program, int option_count, const char *const *options, const struct attempt *attempt)
+static bool same_call(struct program *program, int option_count, const char *const *options,
+                      const struct snapshot *told, const struct attempt *attempt)
 {
 	struct attempt now = {0};
-	char cwd[PATH_MAX];
-	const char *here = getcwd(cwd, sizeof(cwd));
-	bool same = here && attempt->cwd ? strcmp(here, attempt->cwd) == 0 : !here && !attempt->cwd;
+	bool same = describe_call(program, program->call_count, option_count, options, told, &now) == 0 &&
+	            now.call.bytes && now.call.size == attempt->call.size &&
+	            memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
 
-	same = same && describe_call(program, program->call_count, option_count, options, &now) == 0 &&
-	       now.call.bytes && now.call.size == attempt->call.size &&
-	       memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
 	attempt_forget_request(&now);
 	return same;
+}
+
+/* By the snapshot, which all that the compiler was told agrees with; and now, for what no call tells (TZ, the locale).
+ */
+bool still_asked(struct program *program, int option_count, const char *const *options, const struct attempt *attempt)
+{
+	char cwd[PATH_MAX];
+	const char *here = getcwd(cwd, sizeof(cwd));
+
+	return snapshot_agrees_directory(attempt->told, here) &&
+	       same_call(program, option_count, options, attempt->told, attempt) &&
+	       same_call(program, option_count, options, NULL, attempt);
 }

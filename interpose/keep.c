@@ -34,7 +34,8 @@ void attempt_free(struct attempt *attempt)
 	flight_land(&attempt->flight, attempt->outcome);
 	attempt_forget_request(attempt);
 	trace_free(&attempt->trace);
-	free(attempt->cwd);
+	snapshot_free(attempt->told);
+	attempt->told = NULL;
 	attempt->cwd = NULL;
 	free(attempt->more);
 	attempt->more = NULL;
@@ -44,11 +45,16 @@ void keep_begin(struct attempt *attempt, struct library *library, bool watched)
 {
 	struct timespec now;
 
-	attempt->cwd = getcwd(NULL, 0);
+	attempt->told = snapshot_take();
+	if (!attempt->told) {
+		attempt->doubt = COUNTER_ERRORS_memory + 1;
+	}
+	attempt->cwd = attempt->told ? attempt->told->cwd : NULL;
 	attempt->places = (struct places){&attempt->roots, attempt->cwd};
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 	attempt->trace.places = &attempt->places;
+	attempt->trace.told = attempt->told;
 	attempt->trace.scratch = attempt->options.pch;
 	attempt->trace.mode = arithmetic_mode();
 	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
@@ -185,6 +191,10 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	variable = unknown_variable(trace);
 	if (variable) {
 		log_write(LOG_INFO, "the compiler asked for %s, which is set", variable);
+		return COUNTER_BYPASSED_environment;
+	}
+	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
+		log_write(LOG_INFO, "the working directory or the environment was another for a moment");
 		return COUNTER_BYPASSED_environment;
 	}
 	if (!identity_confirm(program->library, attempt->identity)) {

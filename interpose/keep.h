@@ -15,6 +15,7 @@
 #include "cache/flight.h"
 #include "interpose/identity.h"
 #include "interpose/program.h"
+#include "interpose/snapshot.h"
 #include "keygen/scan.h"
 #include "keygen/trace.h"
 
@@ -35,8 +36,9 @@ struct attempt {
 	bool watched;
 	int doubt; /* 0, or the counter + 1 of a reason not to keep the result that was found on the way */
 	struct trace trace;
-	int pch_error; /* what a precompiled header stands for is not known, or not so any more */
-	char *cwd;     /* NULL where it could not be had */
+	int pch_error;         /* what a precompiled header stands for is not known, or not so any more */
+	struct snapshot *told; /* what the compiler must have been told of the process */
+	const char *cwd;       /* of that; NULL where it could not be had */
 	struct places places;
 	uint64_t cost_ns;
 };

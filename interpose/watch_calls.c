@@ -328,34 +328,49 @@ REPLACEMENT(DIR *, opendir, (const char *path))
 	return result;
 }
 
+/* A buffer that is too small is no answer. */
+static char *placed(char *directory)
+{
+	int error = errno;
+
+	if (directory || error != ERANGE) {
+		record_directory(directory);
+	} else {
+		record_place();
+	}
+	errno = error;
+	return directory;
+}
+
 REPLACEMENT(char *, getcwd, (char *buffer, size_t size))
 {
-	record_place();
-	return REAL(getcwd)(buffer, size);
+	return placed(REAL(getcwd)(buffer, size));
 }
 
 REPLACEMENT(char *, __getcwd_chk, (char *buffer, size_t size, size_t room))
 {
-	record_place();
-	return REAL(__getcwd_chk)(buffer, size, room);
+	return placed(REAL(__getcwd_chk)(buffer, size, room));
 }
 
 /* The environment. */
 
+static char *asked(const char *name, char *value)
+{
+	record_asked(name, value);
+	return value;
+}
+
 REPLACEMENT(char *, getenv, (const char *name))
 {
-	record_asked(name);
-	return REAL(getenv)(name);
+	return asked(name, REAL(getenv)(name));
 }
 
 REPLACEMENT(char *, secure_getenv, (const char *name))
 {
-	record_asked(name);
-	return REAL(secure_getenv)(name);
+	return asked(name, REAL(secure_getenv)(name));
 }
 
 REPLACEMENT(char *, __secure_getenv, (const char *name))
 {
-	record_asked(name);
-	return REAL(__secure_getenv)(name);
+	return asked(name, REAL(__secure_getenv)(name));
 }

@@ -8,6 +8,7 @@
  */
 #include "interpose/watch_live.h"
 #include "cache/guard.h"
+#include "interpose/snapshot.h"
 #include "interpose/watch.h"
 
 #include <errno.h>
@@ -181,14 +182,27 @@ static void ask_for(struct live *live, const char *variable)
 	trace_taint(live->trace, TAINT_OTHER_THREAD);
 }
 
-void live_ask_all(const char *variable)
+void live_told(struct trace *trace, const char *variable, const char *answer)
+{
+	const struct snapshot *told = trace->told;
+
+	if (told &&
+	    !(variable ? snapshot_agrees_variable(told, variable, answer) : snapshot_agrees_directory(told, answer))) {
+		trace_taint(trace, TAINT_TOLD_OTHERWISE);
+	}
+}
+
+void live_ask_all(const char *variable, const char *answer)
 {
 	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
 		return;
 	}
 	lock();
 	for (struct live *live = live_list; live; live = live->next) {
-		ask_for(live, variable);
+		live_told(live->trace, variable, answer);
+		if (variable) {
+			ask_for(live, variable);
+		}
 	}
 	unlock();
 }

@@ -29,8 +29,10 @@ extern _Thread_local struct live *live_current;
 struct live *live_enter(void);
 /* Taints every live compile; nothing where there is none. */
 void live_taint_all(uint32_t taint);
-/* A thread without a compile asked for a variable: every live compile gets it when it ends. */
-void live_ask_all(const char *variable);
+/* A variable, or (NULL) the working directory, was asked for: is the answer what the compile's key says? */
+void live_told(struct trace *trace, const char *variable, const char *answer);
+/* The same by a thread without a compile: every live compile is told, and gets the variable when it ends. */
+void live_ask_all(const char *variable, const char *answer);
 bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *other);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/watch_record.h"
 #include "interpose/pch.h"
+#include "interpose/snapshot.h"
 #include "interpose/watch_live.h"
 #include "keygen/scan.h"
 
@@ -85,6 +86,9 @@ void record_probe(const char *path, const struct stat *found, int error)
 	struct file_stamp stamp;
 
 	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
+		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
+			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
+		}
 		if (found) {
 			file_stamp_from(found, &stamp);
 			add(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
@@ -280,7 +284,7 @@ void record_soft(uint32_t taint)
 	}
 }
 
-void record_asked(const char *variable)
+void record_asked(const char *variable, const char *value)
 {
 	int saved_errno = errno;
 
@@ -288,9 +292,23 @@ void record_asked(const char *variable)
 		live_current->trace->calls++;
 		if (variable) {
 			trace_asked(live_current->trace, variable);
+			live_told(live_current->trace, variable, value);
 		}
 	} else if (variable) {
-		live_ask_all(variable);
+		live_ask_all(variable, value);
+	}
+	errno = saved_errno;
+}
+
+void record_directory(const char *answer)
+{
+	int saved_errno = errno;
+
+	if (live_current) {
+		live_current->trace->calls++;
+		live_told(live_current->trace, NULL, answer);
+	} else {
+		live_ask_all(NULL, answer);
 	}
 	errno = saved_errno;
 }

@@ -150,6 +150,34 @@ static bool same_outcome(const struct trace_event *one, const struct trace_event
 	       memcmp(one->digest.bytes, other->digest.bytes, sizeof(one->digest.bytes)) == 0;
 }
 
+/* Is it the same file, or the same absence? What a directory holds may change: that is seen where it is looked at. */
+static bool same_answer(const struct trace_event *one, const struct trace_event *other)
+{
+	if (one->error != other->error || one->stamp.device != other->stamp.device ||
+	    one->stamp.inode != other->stamp.inode) {
+		return false;
+	}
+	return (S_ISDIR(one->stamp.mode) && S_ISDIR(other->stamp.mode)) ||
+	       (one->stamp.size == other->stamp.size && one->stamp.mtime_ns == other->stamp.mtime_ns &&
+	        one->stamp.ctime_ns == other->stamp.ctime_ns && one->stamp.mode == other->stamp.mode);
+}
+
+/* Compares with what was found at the path before, by looking at it or by opening it. */
+static void compare(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
+{
+	for (size_t place = place_of(trace, kind, event->path, length); trace->index[place];
+	     place = next_place(trace, place)) {
+		const struct trace_event *kept = &trace->events[trace->index[place] - 1];
+
+		if (kept->kind == kind && strcmp(kept->path, event->path) == 0) {
+			if (!same_answer(kept, event)) {
+				trace_taint(trace, TAINT_TOO_NEW);
+			}
+			return;
+		}
+	}
+}
+
 static const struct trace_event *fail(struct trace *trace)
 {
 	trace->failed = true;
@@ -170,6 +198,10 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 		return fail(trace);
 	}
 	length = strlen(event->path);
+	if (event->kind == TRACE_PROBE || event->kind == TRACE_OPEN) {
+		compare(trace, event, TRACE_PROBE, length);
+		compare(trace, event, TRACE_OPEN, length);
+	}
 	for (place = place_of(trace, event->kind, event->path, length); trace->index[place];
 	     place = next_place(trace, place)) {
 		kept = &trace->events[trace->index[place] - 1];

@@ -7,7 +7,8 @@
  * the result (B7).  Pure data: it makes no system call of its own.
  *
  * Calling sequence: trace_init(), trace_*() while the compile runs, conditions_build(), trace_free().
- * Events of equal kind, path and outcome are kept once, at their first place.
+ * Events of equal kind, path and outcome are kept once, at their first place. A path that is one file now and another
+ * then, or there and not there, taints: of such a compile nobody knows what it was made from.
  *
  * Errors: memory that cannot be had, or an event without a path, sets `failed`, and the result is not kept.
  * Threads: one trace belongs to the thread that compiles; other threads taint it through `tainted` alone (atomic).
@@ -52,14 +53,15 @@ struct trace_event {
 
 /* Why a result must not be kept, whatever its conditions: bits. */
 enum trace_taint {
-	TAINT_WRITE = 1 << 0,         /* a file was written, made, removed, renamed (B7) */
-	TAINT_PROCESS = 1 << 1,       /* fork, exec, system */
-	TAINT_TOO_NEW = 1 << 2,       /* a file changed during the compile, or is as new as it (B3) */
-	TAINT_TIME_MACRO = 1 << 3,    /* a file that was read holds __DATE__ or __TIME__ (B4) */
-	TAINT_OTHER_THREAD = 1 << 4,  /* a thread that we could not attribute touched files meanwhile */
-	TAINT_UNREADABLE = 1 << 5,    /* a file was opened that we could not digest (FIFO, device, read error) */
-	TAINT_CHANGED_PLACE = 1 << 6, /* chdir, chroot and the like */
-	TAINT_UNKNOWN_CALL = 1 << 7,  /* a call whose effect we do not know (raw system calls, sockets) */
+	TAINT_WRITE = 1 << 0,           /* a file was written, made, removed, renamed (B7) */
+	TAINT_PROCESS = 1 << 1,         /* fork, exec, system */
+	TAINT_TOO_NEW = 1 << 2,         /* a file changed during the compile, or is as new as it (B3) */
+	TAINT_TIME_MACRO = 1 << 3,      /* a file that was read holds __DATE__ or __TIME__ (B4) */
+	TAINT_OTHER_THREAD = 1 << 4,    /* a thread that we could not attribute touched files meanwhile */
+	TAINT_UNREADABLE = 1 << 5,      /* a file was opened that we could not digest (FIFO, device, read error) */
+	TAINT_CHANGED_PLACE = 1 << 6,   /* chdir, chroot and the like */
+	TAINT_UNKNOWN_CALL = 1 << 7,    /* a call whose effect we do not know (raw system calls, sockets) */
+	TAINT_TOLD_OTHERWISE = 1 << 11, /* the compiler was told another directory or variable than the key says */
 	/* These do not forbid, they bind the result (B6): clear them before conditions_build(). */
 	TAINT_PATH_MACRO = 1 << 8, /* a file that was read names __FILE__ or its kin */
 	TAINT_PLACE = 1 << 9,      /* a file that was read spells a path inside one of the places */
@@ -71,6 +73,7 @@ enum trace_taint {
 
 struct trace_chunk;
 struct places;
+struct snapshot;
 
 struct trace {
 	struct trace_event *events;
@@ -85,6 +88,7 @@ struct trace {
 	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
 	bool scratch;                /* the compiler's own files for precompiled headers are no side effects (--pch) */
+	const struct snapshot *told; /* what getcwd, getenv and stat must say (interpose/snapshot.h); may be NULL */
 	const struct places *places; /* what TAINT_PLACE is about (keygen/scan.h); set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;

@@ -53,6 +53,12 @@ edits calls: all $(BUILD)/tests/player
 		python3 tests/cases/random_$@.py $(BUILD)
 .PHONY: edits calls
 
+# Of tests/integration/39-races.sh: make races ROUNDS=5000 SEED=7.
+races: all $(BUILD)/tests/hosts/races
+	CUDA_CACHE_DISABLE=1 RACES_SEED=$(SEED) RACES_SEEDS=$$((($(ROUNDS) + 99) / 100)) RACES_COUNT=100 \
+		bash tests/integration/39-races.sh $(BUILD)
+.PHONY: races
+
 bench: all $(BUILD)/tests/life
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# needs: nvrtc
+# Random compiles of a process whose directory, environment and headers are others for a moment (tests/hosts/races.c),
+# and then the same compiles at rest: what is kept under way must not show. `make races` for long runs: RACES_COUNT
+# compiles for each seed from RACES_SEED on, RACES_SEEDS of them.
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+races=$BUILD/tests/hosts/races
+[ -x "$races" ] || skip_all "no $races"
+eval "$(scripts/nvrtc-env)" || exit 1
+library=$NVRTC_LIB/$NVRTC_SONAME
+seed=${RACES_SEED:-1} seeds=${RACES_SEEDS:-2} count=${RACES_COUNT:-60}
+
+"$races" "$library" "$tmp" world >"$tmp/out" 2>&1 || {
+	not_ok "A world is made." "$tmp/out"
+	plan
+}
+sleep 2.1 # its files are old to every compile, also where file times are whole seconds
+
+# What differs at rest from what NVRTC gives, after compiles under way have filled a cache.
+differing() { # seed
+	fresh_cache
+	NVRTCCACHE_RECACHE=1 preloaded "$races" "$library" "$tmp" race "$1" "$count" >"$tmp/out" 2>&1 || return
+	timeout 300 "$races" "$library" "$tmp" rest "$1" "$count" >"$tmp/plain" 2>>"$tmp/out" || return
+	preloaded "$races" "$library" "$tmp" rest "$1" "$count" >"$tmp/cached" 2>>"$tmp/out" || return
+	diff "$tmp/plain" "$tmp/cached" >>"$tmp/out"
+}
+
+hits=0
+for ((last = seed + seeds; seed < last; seed++)); do
+	sentence="What $count compiles under way leave does not show at rest (seed $seed)."
+	if differing "$seed"; then
+		ok "$sentence"
+	else
+		not_ok "$sentence" "$tmp/out"
+	fi
+	hits=$((hits + $(stat_of hits_disk) + $(stat_of hits_memory)))
+done
+check "Some of what was made under way is served at rest." test "$hits" -gt 0
+plan

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* What the compiler is told is compared at each call: other threads change directories and variables, and back. */
+#include "interpose/snapshot.h"
+#include "watch_fixture.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+IN_PLACE(watch_told);
+
+struct told {
+	struct patched patched;
+	struct snapshot *snapshot;
+	struct trace trace;
+};
+
+static struct told start(void)
+{
+	return (struct told){.patched = patch_fixture("watched_lazy.so")};
+}
+
+static void begin_told(struct told *told)
+{
+	told->snapshot = snapshot_take();
+	cr_assert_not_null(told->snapshot);
+	trace_init(&told->trace, now_ns() + INT64_C(10000000000));
+	told->trace.told = told->snapshot;
+	watch_begin(&told->trace);
+}
+
+static uint32_t end_told(struct told *told)
+{
+	uint32_t tainted;
+
+	watch_end(&told->trace);
+	tainted = told->trace.tainted;
+	trace_free(&told->trace);
+	snapshot_free(told->snapshot);
+	return tainted;
+}
+
+static void tell(const struct told *told)
+{
+	struct stat status;
+	char text[PATH_MAX];
+
+	cr_assert_not_null(LIB(told->patched, getcwd)(text, sizeof(text)));
+	LIB(told->patched, getenv)("PWD");
+	LIB(told->patched, getenv)("NVVM_IR_VER_CHK");
+	LIB(told->patched, getenv)("WATCHED_TEST_UNKNOWN");
+	LIB(told->patched, stat)(".", &status);
+}
+
+Test(watch_told, a_process_that_stays_as_it_is_does_not_taint)
+{
+	struct told told = start();
+
+	setenv("PWD", place, 1);
+	setenv("NVVM_IR_VER_CHK", "0", 1);
+	begin_told(&told);
+	tell(&told);
+	tell(&told);
+	cr_expect_eq(end_told(&told), 0);
+}
+
+Test(watch_told, a_buffer_that_is_too_small_is_no_answer)
+{
+	struct told told = start();
+	char text[2];
+
+	begin_told(&told);
+	cr_expect_null(LIB(told.patched, getcwd)(text, sizeof(text)));
+	cr_expect_eq(errno, ERANGE);
+	cr_expect_eq(end_told(&told), 0);
+}
+
+/* Elsewhere while `act` is done, and back before the compile ends. */
+#define ELSEWHERE(told, act)                           \
+	do {                                           \
+		cr_assert_eq(mkdir("other", 0700), 0); \
+		begin_told(told);                      \
+		cr_assert_eq(chdir("other"), 0);       \
+		act;                                   \
+		cr_assert_eq(chdir(".."), 0);          \
+	} while (0)
+
+Test(watch_told, another_directory_for_the_time_of_one_getcwd_taints)
+{
+	struct told told = start();
+	char text[PATH_MAX];
+
+	ELSEWHERE(&told, LIB(told.patched, getcwd)(text, sizeof(text)));
+	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+}
+
+Test(watch_told, another_directory_for_the_time_of_one_stat_of_it_taints)
+{
+	struct told told = start();
+	struct stat status;
+
+	ELSEWHERE(&told, LIB(told.patched, stat)(".", &status));
+	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+}
+
+Test(watch_told, a_directory_that_is_gone_for_the_time_of_one_getcwd_taints)
+{
+	struct told told = start();
+	char text[PATH_MAX];
+
+	ELSEWHERE(&told, {
+		cr_assert_eq(rmdir("../other"), 0);
+		cr_expect_null(LIB(told.patched, getcwd)(text, sizeof(text)));
+		cr_assert_eq(chdir(place), 0);
+		cr_assert_eq(mkdir("other", 0700), 0);
+		cr_assert_eq(chdir("other"), 0);
+	});
+	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+}
+
+Test(watch_told, another_thing_at_the_place_that_PWD_names_taints)
+{
+	struct told told = start();
+	struct stat status;
+
+	setenv("PWD", "link", 1);
+	cr_assert_eq(symlink(".", "link"), 0);
+	cr_assert_eq(symlink("/", "root"), 0);
+	begin_told(&told);
+	cr_assert_eq(rename("root", "link"), 0);
+	LIB(told.patched, stat)("link", &status);
+	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+}
+
+/* `variable` is `value` while it is asked for, and as before when the compile ends. */
+static uint32_t flipped(const char *variable, const char *before, const char *value)
+{
+	struct told told = start();
+
+	unsetenv(variable);
+	if (before) {
+		setenv(variable, before, 1);
+	}
+	begin_told(&told);
+	(void)(value ? setenv(variable, value, 1) : unsetenv(variable));
+	LIB(told.patched, getenv)(variable);
+	(void)(before ? setenv(variable, before, 1) : unsetenv(variable));
+	return end_told(&told);
+}
+
+Test(watch_told, a_variable_of_the_key_that_is_another_for_one_getenv_taints)
+{
+	cr_expect_eq(flipped("NVVM_IR_VER_CHK", NULL, "1"), TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(flipped("NVVM_IR_VER_CHK", "0", "1"), TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(flipped("NVVM_IR_VER_CHK", "0", NULL), TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(flipped("NVVM_IR_VER_CHK", "0", "0"), 0);
+	cr_expect_eq(flipped("PWD", "/", "/tmp"), TAINT_TOLD_OTHERWISE);
+}
+
+Test(watch_told, a_variable_that_no_key_knows_must_not_be_set_for_one_getenv)
+{
+	cr_expect_eq(flipped("WATCHED_TEST_UNKNOWN", NULL, "1"), TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(flipped("WATCHED_TEST_UNKNOWN", NULL, NULL), 0);
+}
+
+Test(watch_told, a_variable_that_does_not_matter_may_change)
+{
+	cr_expect_eq(flipped("TMPDIR", place, "/"), 0);
+}
+
+static void *tell_elsewhere(void *context)
+{
+	tell(context);
+	return NULL;
+}
+
+Test(watch_told, what_a_thread_of_the_compiler_is_told_counts)
+{
+	struct told told = start();
+	pthread_t thread;
+
+	unsetenv("NVVM_IR_VER_CHK");
+	begin_told(&told);
+	setenv("NVVM_IR_VER_CHK", "1", 1);
+	pthread_create(&thread, NULL, tell_elsewhere, &told);
+	pthread_join(thread, NULL);
+	unsetenv("NVVM_IR_VER_CHK");
+	cr_expect_eq(end_told(&told) & ~(uint32_t)TAINT_OTHER_THREAD, TAINT_TOLD_OTHERWISE);
+}
+
+Test(watch_told, a_path_that_is_two_files_taints)
+{
+	struct told told = start();
+	struct stat status;
+
+	write_text("a.h", "one");
+	write_text("b.h", "two");
+	begin_told(&told);
+	LIB(told.patched, stat)("a.h", &status);
+	cr_assert_eq(rename("b.h", "a.h"), 0);
+	LIB(told.patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+}
+
+Test(watch_told, a_path_that_comes_or_goes_taints)
+{
+	struct told told = start();
+	struct stat status;
+
+	begin_told(&told);
+	LIB(told.patched, stat)("a.h", &status);
+	write_text("a.h", "one");
+	LIB(told.patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+	begin_told(&told);
+	LIB(told.patched, stat)("a.h", &status);
+	cr_assert_eq(unlink("a.h"), 0);
+	LIB(told.patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+}
+
+Test(watch_told, a_file_that_is_opened_is_the_one_that_was_looked_at)
+{
+	struct told told = start();
+	struct stat status;
+
+	cr_assert_eq(mkdir("d", 0700), 0);
+	cr_assert_eq(mkdir("e", 0700), 0);
+	write_text("d/a.h", "one");
+	write_text("e/a.h", "two");
+	begin_told(&told);
+	LIB(told.patched, stat)("d/a.h", &status);
+	cr_assert_eq(rename("d", "f"), 0);
+	cr_assert_eq(rename("e", "d"), 0);
+	fclose(LIB(told.patched, fopen)("d/a.h", "r"));
+	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+}
+
+Test(watch_told, a_directory_in_which_files_are_made_is_the_same_one)
+{
+	struct told told = start();
+	struct stat status;
+
+	cr_assert_eq(mkdir("d", 0700), 0);
+	begin_told(&told);
+	LIB(told.patched, stat)("d", &status);
+	write_text("d/a", "one");
+	LIB(told.patched, stat)("d", &status);
+	cr_expect_eq(end_told(&told), 0);
+}
