@@ -278,6 +278,35 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	return wrap(bytes, &info, ret_entry);
 }
 
+int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry)
+{
+	const struct entry_info *info = &entry->info;
+	struct header header;
+	uint8_t *bytes;
+	int rc;
+
+	if (size != info->conditions_size || (size > 0 && !conditions)) {
+		return -EINVAL;
+	}
+	bytes = malloc(info->total_size);
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	memcpy(bytes, entry->bytes, info->total_size);
+	if (size > 0) {
+		memcpy(bytes + ENTRY_HEADER_BYTES, conditions, size);
+	}
+	memcpy(&header, bytes, sizeof(header));
+	header.conditions_sum = checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
+	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
+	memcpy(bytes, &header, sizeof(header));
+	rc = wrap(bytes, info, ret_entry);
+	if (rc < 0) {
+		free(bytes);
+	}
+	return rc;
+}
+
 struct entry *entry_ref(struct entry *entry)
 {
 	atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);

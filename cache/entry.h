@@ -69,6 +69,9 @@ bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *in
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
 
+/* A copy with other conditions of the same size (-EINVAL where it is another). */
+int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry);
+
 struct entry *entry_ref(struct entry *entry);
 void entry_unref(struct entry *entry); /* NULL is fine */
 

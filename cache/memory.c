@@ -50,12 +50,13 @@ struct memory {
 	_Alignas(64) _Atomic uint64_t total;
 	size_t bucket_mask;
 	uint64_t max_bytes;
+	store_same *same;
 	struct node **buckets;
 	_Atomic uint64_t clock;
 	struct shard shards[SHARDS];
 };
 
-int memory_open(uint64_t max_bytes, struct memory **ret_memory)
+int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory)
 {
 	struct memory *memory = aligned_alloc(_Alignof(struct memory), sizeof(*memory));
 	size_t count = BUCKETS_MIN;
@@ -73,6 +74,7 @@ int memory_open(uint64_t max_bytes, struct memory **ret_memory)
 		}
 	}
 	memory->max_bytes = max_bytes;
+	memory->same = same;
 	memory->bucket_mask = count - 1;
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct shard *shard = &memory->shards[i];
@@ -273,7 +275,12 @@ static bool reserve(struct memory *memory, uint64_t cost)
 	}
 }
 
-/* The kept result with the very conditions of `entry`, or NULL. The caller gets a reference. */
+static bool same_conditions(const struct memory *memory, const void *one, const void *other, size_t size)
+{
+	return size == 0 || (memory->same ? memory->same(one, size, other, size) : memcmp(one, other, size) == 0);
+}
+
+/* The kept result that asks for the same as `entry`, or NULL. The caller gets a reference. */
 static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t high, const struct entry *entry)
 {
 	struct entry *candidates[STORE_RESULTS_MAX];
@@ -293,7 +300,7 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	for (size_t i = 0; i < count; i++) {
 		const void *others = entry_conditions(candidates[i], &size);
 
-		if (found == NULL && (size == 0 || memcmp(others, conditions, size) == 0))
+		if (found == NULL && same_conditions(memory, others, conditions, size))
 			found = candidates[i];
 		else
 			entry_unref(candidates[i]);

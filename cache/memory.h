@@ -21,7 +21,8 @@
 
 struct memory;
 
-int memory_open(uint64_t max_bytes, struct memory **ret_memory);
+/* `same`: as in struct store_options. */
+int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory);
 void memory_close(struct memory *memory);
 
 /* The newest entry of that fingerprint whose conditions hold (check == NULL or no conditions: it holds), or NULL. */

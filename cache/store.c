@@ -34,8 +34,14 @@ struct store {
 	bool read_only;
 	bool fsync;
 	store_clock *clock;
+	store_same *same;
 	_Atomic uint64_t evictions; /* not yet taken */
 };
+
+static bool same_bytes(const void *one, size_t one_size, const void *other, size_t other_size)
+{
+	return one_size == other_size && memcmp(one, other, one_size) == 0;
+}
 
 int store_open(const struct store_options *options, struct store **ret_store)
 {
@@ -68,6 +74,7 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	store->read_only = options->read_only;
 	store->fsync = options->fsync;
 	store->clock = options->clock ? options->clock : recency_now;
+	store->same = options->same ? options->same : same_bytes;
 	*ret_store = store;
 	return 0;
 }
@@ -166,14 +173,14 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	return rc;
 }
 
-static bool same_conditions(const struct entry *a, const struct entry *b)
+static bool same_conditions(const struct store *store, const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
 	size_t b_size;
 	const void *a_bytes = entry_conditions(a, &a_size);
 	const void *b_bytes = entry_conditions(b, &b_size);
 
-	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
+	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
 
 /* No file is larger than this. */
@@ -209,7 +216,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
 		if (source_take(&source, offset, &info, NULL, &old) < 0) {
 			continue;
 		}
-		if (!same_conditions(old, entry)) {
+		if (!same_conditions(store, old, entry)) {
 			size_t size;
 			const void *bytes = entry_bytes(old, &size);
 
@@ -265,7 +272,38 @@ static void keep_below_cap(struct store *store, int root, const uint8_t *key, co
 	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
 }
 
-int store_put(struct store *store, const struct entry *entry)
+/* Is the entry, byte for byte, one of those in the file? */
+static bool is_there(const struct store *store, int shard, const char *name, const struct entry *entry)
+{
+	const struct entry_info *wanted = entry_info(entry);
+	struct source source = {.file = -1};
+	struct entry_info info;
+	struct stat found;
+	bool there = false;
+	size_t size;
+	const uint8_t *bytes = entry_bytes(entry, &size);
+
+	if (source_open(&store->directory, shard, name, &found, &source) < 0 || source_load(&source) < 0) {
+		source_close(&source);
+		return false;
+	}
+	for (uint64_t offset = 0; offset < source.size && !there; offset += info.total_size) {
+		const uint8_t *head;
+		uint8_t *owned;
+
+		if (source_header(&source, offset, wanted->key, &info) < 0 ||
+		    source_head(&source, offset, &info, &head, &owned) < 0) {
+			break;
+		}
+		there = info.body_offset == wanted->body_offset && memcmp(head, bytes, info.body_offset) == 0;
+		free(owned);
+	}
+	source_close(&source);
+	return there;
+}
+
+/* `replaced`: what must still be there, and who else has the key's lock is not waited for. NULL: neither. */
+static int put(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
 	const struct entry_info *info = entry_info(entry);
 	struct published published = {0};
@@ -284,20 +322,26 @@ int store_put(struct store *store, const struct entry *entry)
 	if (info->total_size > size_limit(store)) {
 		return -EFBIG;
 	}
-	rc = directory_open(&store->directory, true, &root);
+	rc = directory_open(&store->directory, !replaced, &root);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = directory_open_shard(&store->directory, root, info->key[0], true, &shard);
+	rc = directory_open_shard(&store->directory, root, info->key[0], !replaced, &shard);
 	if (rc < 0) {
 		close(root);
 		return rc;
 	}
 	directory_entry_path(info->key, path);
-	if (directory_lock(&store->directory, root, info->key, LOCK_WAIT_US, &lock) < 0) {
+	if (directory_lock(&store->directory, root, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
+		rc = replaced ? -EAGAIN : 0;
 	}
-	rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry, &published);
+	if (rc == 0 && replaced && !is_there(store, shard, path + DIRECTORY_NAME_AT, replaced)) {
+		rc = -EAGAIN;
+	}
+	if (rc == 0) {
+		rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry, &published);
+	}
 	directory_unlock(lock);
 	close(shard);
 	if (rc == 0) {
@@ -305,6 +349,16 @@ int store_put(struct store *store, const struct entry *entry)
 	}
 	close(root);
 	return rc;
+}
+
+int store_put(struct store *store, const struct entry *entry)
+{
+	return put(store, entry, NULL);
+}
+
+int store_amend(struct store *store, const struct entry *entry, const struct entry *anew)
+{
+	return put(store, anew, entry);
 }
 
 uint64_t store_take_evictions(struct store *store)

@@ -47,6 +47,9 @@ struct store;
 /* Nanoseconds of CLOCK_REALTIME, by which use is judged; tests have their own. */
 typedef int64_t store_clock(void);
 
+/* Do two conditions ask for the same? Bytes that differ may still do so: where and when they were seen. */
+typedef bool store_same(const void *one, size_t one_size, const void *other, size_t other_size);
+
 struct store_options {
 	const char *directory; /* absolute; copied; NULL: every call returns -ENXIO */
 	uint64_t max_size;     /* 0: no cap */
@@ -54,6 +57,7 @@ struct store_options {
 	bool shared;
 	bool fsync;
 	store_clock *clock; /* NULL: the system's */
+	store_same *same;   /* NULL: equal bytes */
 };
 
 /* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
@@ -72,10 +76,15 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 
 /*
  * Publishes a result. Results of the same key that are already there stay behind it, newest first, except one with the
- * same conditions' bytes (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
+ * same conditions (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
  * 0). Two processes that put at the same time may lose one another's result only where the file system has no locks.
  */
 int store_put(struct store *store, const struct entry *entry);
+/*
+ * Puts `anew`, which is `entry` with other conditions (entry_amend()), in its place, if the file still holds those very
+ * bytes and nobody is putting to that key: -EAGAIN where others came first, who have done the same or better.
+ */
+int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
 /* How many entries were evicted by store_put() since this was asked last. */
 uint64_t store_take_evictions(struct store *store);
 

@@ -11,6 +11,7 @@
 #include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/nobody.h"
 #include "cli/progress.h"
 
 #include <errno.h>
@@ -161,9 +162,13 @@ struct work {
 static int put_entry(void *context, const struct entry *entry)
 {
 	struct work *work = context;
+	struct entry *neutral = NULL;
 
-	work->error = bundle_write_entry(&work->writer, entry);
+	work->error = nobody_entry(entry, &neutral);
+	if (work->error == 0)
+		work->error = bundle_write_entry(&work->writer, neutral);
 	work->bytes += work->error == 0 ? entry_info(entry)->total_size : 0;
+	entry_unref(neutral);
 	return work->error;
 }
 

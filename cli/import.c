@@ -5,7 +5,9 @@
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/nobody.h"
 #include "cli/progress.h"
+#include "keygen/conditions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,8 +90,12 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 /* False: the cache cannot take it, nor what follows. */
 static bool keep(struct store *store, const struct settings *settings, const struct entry *entry, struct work *work)
 {
-	int error = store_put(store, entry);
+	struct entry *neutral = NULL;
+	int error = nobody_entry(entry, &neutral); /* whatever the bundle says */
 
+	if (error == 0)
+		error = store_put(store, neutral);
+	entry_unref(neutral);
 	if (error == -EFBIG) {
 		work->large++;
 	} else if (error != 0) {
@@ -194,7 +200,8 @@ int command_import(int argc, char **argv)
 	                           : store_open(&(struct store_options){.directory = settings.directory,
 	                                                                .max_size = settings.max_size,
 	                                                                .shared = settings.shared,
-	                                                                .fsync = settings.fsync},
+	                                                                .fsync = settings.fsync,
+	                                                                .same = conditions_same},
 	                                        &store);
 	if (error != 0) {
 		console_error("%s: %s", settings.directory, store_error(error));

@@ -7,6 +7,7 @@
 #include "interpose/lingering.h"
 #include "interpose/log.h"
 #include "interpose/nvrtc_versions.h"
+#include "interpose/renew.h"
 #include "interpose/replay.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
@@ -113,25 +114,28 @@ static int pass_through(struct program *program, int option_count, const char *c
 
 static bool holds(void *context, const void *conditions, size_t size)
 {
-	const struct attempt *attempt = context;
+	struct attempt *attempt = context;
+	bool wanted = log_wanted(LOG_INFO);
 	char why[512];
 
-	if (!log_wanted(LOG_INFO)) {
-		return conditions_hold(conditions, size, &attempt->roots, NULL, 0);
-	}
-	if (conditions_hold(conditions, size, &attempt->roots, why, sizeof(why))) {
+	free(attempt->anew);
+	attempt->anew = NULL;
+	if (conditions_hold_anew(conditions, size, &attempt->roots, wanted ? why : NULL, sizeof(why), &attempt->anew)) {
 		return true;
 	}
-	log_write(LOG_INFO, "a result does not hold: %s", why);
+	if (wanted) {
+		log_write(LOG_INFO, "a result does not hold: %s", why);
+	}
 	return false;
 }
 
 /* The directory, then the read-only ones below it, in order (C6). What one of them has is enough. */
-static int look_on_disk(struct attempt *attempt, struct entry **ret_entry)
+static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum origin *ret_origin)
 {
 	const struct runtime *runtime = runtime_get();
 	int error = runtime->store ? store_get(runtime->store, attempt->key.bytes, holds, attempt, ret_entry) : -ENOENT;
 
+	*ret_origin = ORIGIN_DIRECTORY;
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
 		log_write(LOG_INFO, "look-up failed: error %d", -error);
 		runtime_count_error(error, false);
@@ -140,8 +144,18 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry)
 		int below = store_get(runtime->lower[i], attempt->key.bytes, holds, attempt, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
+		*ret_origin = ORIGIN_BELOW;
 	}
 	return error;
+}
+
+static void remember(const struct attempt *attempt, struct entry *entry)
+{
+	const struct runtime *runtime = runtime_get();
+
+	if (runtime->memory) {
+		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+	}
 }
 
 /* The entry that answers this attempt, with a reference, or NULL. */
@@ -149,6 +163,7 @@ static struct entry *look_up(struct attempt *attempt)
 {
 	const struct runtime *runtime = runtime_get();
 	struct entry *entry = NULL;
+	enum origin origin = ORIGIN_DIRECTORY;
 	int error;
 
 	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
@@ -163,15 +178,21 @@ static struct entry *look_up(struct attempt *attempt)
 	if (entry) {
 		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
 		attempt->from_memory = true;
+		if (attempt->anew) {
+			entry = renew(attempt, entry, origin);
+			remember(attempt, entry);
+		}
 		return entry;
 	}
 	digest_key(attempt->spans, attempt->span_count, &attempt->key);
-	error = look_on_disk(attempt, &entry);
+	error = look_on_disk(attempt, &entry, &origin);
 	attempt->stale = error == -ESTALE;
-	if (error == 0 && runtime->memory) {
-		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+	if (error != 0) {
+		return NULL;
 	}
-	return error == 0 ? entry : NULL;
+	entry = renew(attempt, entry, origin);
+	remember(attempt, entry);
+	return entry;
 }
 
 /* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KEPT (-1)
@@ -39,20 +38,19 @@ void attempt_free(struct attempt *attempt)
 	attempt->cwd = NULL;
 	free(attempt->more);
 	attempt->more = NULL;
+	free(attempt->anew);
+	attempt->anew = NULL;
 }
 
 void keep_begin(struct attempt *attempt, struct library *library, bool watched)
 {
-	struct timespec now;
-
 	attempt->told = snapshot_take();
 	if (!attempt->told) {
 		attempt->doubt = COUNTER_ERRORS_memory + 1;
 	}
 	attempt->cwd = attempt->told ? attempt->told->cwd : NULL;
 	attempt->places = (struct places){&attempt->roots, attempt->cwd};
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	trace_init(&attempt->trace, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+	trace_init(&attempt->trace, stamp_now());
 	attempt->trace.places = &attempt->places;
 	attempt->trace.told = attempt->told;
 	attempt->trace.scratch = attempt->options.pch;

@@ -31,6 +31,7 @@ struct attempt {
 	struct key key;
 	bool from_memory;
 	bool stale; /* results were there, and none held */
+	void *anew; /* conditions of the result that holds, with stamps of now; NULL: as they are */
 	struct flight flight;
 	enum flight_outcome outcome; /* of the flight, if there is one */
 	bool watched;

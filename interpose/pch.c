@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/pch.h"
 
-#include "interpose/watch_live.h"
-
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -77,7 +75,7 @@ static bool still_so(const struct trace_event *event)
 	if (S_ISDIR(stamp.mode)) {
 		return stamp.device == event->stamp.device && stamp.inode == event->stamp.inode;
 	}
-	return live_same_stamp(&stamp, &event->stamp);
+	return file_stamp_same(&stamp, &event->stamp);
 }
 
 static int complete_from(const struct maker *maker, struct trace *trace)

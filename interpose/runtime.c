@@ -8,6 +8,7 @@
 #include "interpose/program.h"
 #include "interpose/secret.h"
 #include "interpose/watch.h"
+#include "keygen/conditions.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,6 +64,7 @@ static void open_layers(void)
 	    .read_only = runtime.settings.read_only,
 	    .shared = runtime.settings.shared,
 	    .fsync = runtime.settings.fsync,
+	    .same = conditions_same,
 	};
 
 	counters_share(runtime.settings.shared);
@@ -73,7 +75,8 @@ static void open_layers(void)
 	}
 	events_open(runtime.settings.trace);
 	open_lower(runtime.settings.lower);
-	if (secret_make(&runtime.secret) != 0 || memory_open(runtime.settings.memory_size, &runtime.memory) != 0) {
+	if (secret_make(&runtime.secret) != 0 ||
+	    memory_open(runtime.settings.memory_size, conditions_same, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}
 	if (!options.directory || store_open(&options, &runtime.store) != 0) {

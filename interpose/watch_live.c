@@ -82,12 +82,6 @@ void watch_begin(struct trace *trace)
 	live_current = live;
 }
 
-bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *other)
-{
-	return one->device == other->device && one->inode == other->inode && one->size == other->size &&
-	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
-}
-
 /* A file changed between our reading and the compiler's would stand in the result under the digest of before. */
 static void look_again(struct trace *trace)
 {
@@ -101,7 +95,7 @@ static void look_again(struct trace *trace)
 		}
 		if (stat(event->path, &now) == 0) {
 			file_stamp_from(&now, &stamp);
-			if (live_same_stamp(&stamp, &event->stamp)) {
+			if (file_stamp_same(&stamp, &event->stamp)) {
 				continue;
 			}
 		}

@@ -33,6 +33,5 @@ void live_taint_all(uint32_t taint);
 void live_told(struct trace *trace, const char *variable, const char *answer);
 /* The same by a thread without a compile: every live compile is told, and gets the variable when it ends. */
 void live_ask_all(const char *variable, const char *answer);
-bool live_same_stamp(const struct file_stamp *one, const struct file_stamp *other);
 
 #endif

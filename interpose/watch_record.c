@@ -13,11 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE     ((size_t)64 * 1024)
-#define OVERLAP   ((size_t)SCAN_OVERLAP) /* a name or path may straddle two pieces */
-#define SECOND_NS INT64_C(1000000000)
-#define TICK_NS   (SECOND_NS / 50) /* file times come from the kernel's coarse clock: at most 10 ms late (HZ=100) */
-#define WHOLE_NS  (2 * SECOND_NS)  /* a file system that keeps whole seconds (FAT: two) */
+#define PIECE   ((size_t)64 * 1024)
+#define OVERLAP ((size_t)SCAN_OVERLAP) /* a name or path may straddle two pieces */
 
 static void add(struct trace *trace, enum trace_kind kind, const char *path, int error, const struct file_stamp *stamp,
                 const struct key *digest)
@@ -114,13 +111,6 @@ void record_presence(const char *path)
 	errno = saved_errno;
 }
 
-static bool is_new(const struct trace *trace, int64_t time_ns)
-{
-	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
-
-	return time_ns >= trace->start_ns - slack;
-}
-
 /* No cancellation point, unlike pread(). */
 static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 {
@@ -207,12 +197,12 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	file_stamp_from(&status, &before);
 	kept = trace_opened(trace, path);
 	if (kept) {
-		if (!live_same_stamp(&kept->stamp, &before)) {
+		if (!file_stamp_same(&kept->stamp, &before)) {
 			trace_taint(trace, TAINT_TOO_NEW);
 		}
 		return;
 	}
-	if (is_new(trace, before.mtime_ns) || is_new(trace, before.ctime_ns)) {
+	if (!file_stamp_settled(&before, trace->start_ns)) {
 		trace_taint(trace, TAINT_TOO_NEW);
 	}
 	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
@@ -220,7 +210,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 		return;
 	}
 	file_stamp_from(&status, &after);
-	if (!live_same_stamp(&before, &after) || size != after.size) {
+	if (!file_stamp_same(&before, &after) || size != after.size) {
 		trace_taint(trace, TAINT_TOO_NEW);
 	}
 	add(trace, TRACE_OPEN, path, 0, &before, &digest);

@@ -2,14 +2,12 @@
 #include "keygen/conditions.h"
 #include "keygen/conditions_format.h"
 #include "keygen/conditions_items.h"
+#include "keygen/conditions_sights.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define SECOND_NS INT64_C(1000000000)
-#define TICK_NS   (SECOND_NS / 100) /* file times come from the kernel's coarse clock, 10 ms late at most (HZ=100) */
-#define WHOLE_NS  (2 * SECOND_NS)   /* a file system that keeps whole seconds (FAT: two) */
 
 /* Measured: opening a directory costs about as much as it saves on four or five names, and one whole stat when it turns
  * out not to be there. */
@@ -17,17 +15,36 @@
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
 
-/* Racily clean: a file as new as the compile can change again without its times changing. */
-static bool is_settled(int64_t time_ns, int64_t start_ns)
-{
-	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
+/* The bytes, and what of the stamps stands in front of them. */
+struct writer {
+	struct stream stream;
+	struct sights sights;
+	int64_t start_ns;
+};
 
-	return start_ns > INT64_MIN + slack && time_ns < start_ns - slack;
+/* Looked at again: only now is it asked which mount the file lies in. */
+static bool counts(const struct item *item, struct writer *writer)
+{
+	const struct mount *mount;
+	struct file_stamp now;
+	struct stat stat;
+	uint64_t number;
+
+	if (stamp_look(AT_FDCWD, item->path, &stat, &number) != 0) {
+		return false;
+	}
+	file_stamp_from(&stat, &now);
+	if (!file_stamp_same(&now, &item->stamp)) {
+		return false;
+	}
+	mount = sights_mount(&writer->sights, item->path, now.device, number);
+	return stamp_counts(&now, mount, writer->start_ns);
 }
 
-static void write_item(const struct item *item, int64_t start_ns, struct stream *stream)
+static void write_item(const struct item *item, struct writer *writer)
 {
 	const struct file_stamp *stamp = &item->stamp;
+	struct stream *stream = &writer->stream;
 	struct fixed_item head = {
 	    .kind = item->kind,
 	    .size = (uint32_t)strlen(item->name),
@@ -43,8 +60,8 @@ static void write_item(const struct item *item, int64_t start_ns, struct stream 
 	if (!S_ISDIR(stamp->mode)) {
 		identity.size = stamp->size;
 		identity.mtime_ns = stamp->mtime_ns;
-		identity.settled = is_settled(stamp->mtime_ns, start_ns) && is_settled(stamp->ctime_ns, start_ns);
 	}
+	identity.settled = item->kind == ITEM_CONTENT && counts(item, writer);
 	stream_bytes(stream, &identity, sizeof(identity));
 	if (item->kind == ITEM_CONTENT) {
 		struct fixed_content content = {.ctime_ns = stamp->ctime_ns};
@@ -89,8 +106,9 @@ static bool opens_base(const struct items *items, size_t first)
 	return base != BASE_CWD && base != BASE_LITERAL && end - first >= CALLS_FOR_BASE;
 }
 
-static void write_groups(const struct items *items, int64_t start_ns, struct stream *stream)
+static void write_groups(const struct items *items, struct writer *writer)
 {
+	struct stream *stream = &writer->stream;
 	bool base = false;
 	size_t end;
 
@@ -110,7 +128,7 @@ static void write_groups(const struct items *items, int64_t start_ns, struct str
 		stream_u32(stream, (uint32_t)head->directory_size);
 		stream_bytes(stream, head->directory, head->directory_size);
 		for (size_t i = first; i < end; i++) {
-			write_item(&items->item[i], start_ns, stream);
+			write_item(&items->item[i], writer);
 		}
 	}
 }
@@ -137,28 +155,35 @@ static void write_roots(const struct conditions_input *input, struct stream *str
 
 static int write_all(const struct conditions_input *input, const struct items *items, struct stream *ret_stream)
 {
-	struct stream stream = STREAM_EMPTY;
+	struct writer writer = {.start_ns = input->trace->start_ns};
+	struct stream *stream = &writer.stream;
+	struct fixed_stamps stamps = {0};
 	uint32_t groups = 0;
+	size_t stamps_at;
 
 	for (size_t first = 0; first < items->count; first = group_end(items, first)) {
 		groups++;
 	}
-	stream_u32(&stream, CONDITIONS_MAGIC);
-	stream_u32(&stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0));
-	stream_u32(&stream, (uint32_t)input->roots->count);
-	stream_u32(&stream, groups);
-	stream_u32(&stream, (uint32_t)items->count);
-	stream_u32(&stream, items->classes);
+	stream_u32(stream, CONDITIONS_MAGIC);
+	stream_u32(stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0));
+	stream_u32(stream, (uint32_t)input->roots->count);
+	stream_u32(stream, groups);
+	stream_u32(stream, (uint32_t)items->count);
+	stream_u32(stream, items->classes);
+	stamps_at = stream->size;
+	stream_bytes(stream, &stamps, sizeof(stamps));
 	if (input->arithmetic) {
-		stream_bytes(&stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
+		stream_bytes(stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
 	}
-	write_roots(input, &stream);
-	write_groups(items, input->trace->start_ns, &stream);
-	if (stream.failed) {
-		stream_free(&stream);
+	write_roots(input, stream);
+	write_groups(items, &writer);
+	if (stream->failed) {
+		stream_free(stream);
 		return -ENOMEM;
 	}
-	*ret_stream = stream;
+	sights_write(&writer.sights, &stamps);
+	memcpy(stream->bytes + stamps_at, &stamps, sizeof(stamps));
+	*ret_stream = *stream;
 	return 0;
 }
 

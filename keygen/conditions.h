@@ -6,8 +6,10 @@
  * file system of this moment fulfils them.  Storage treats the bytes as opaque.
  *
  * Held conditions, per distinct path:
- *   content    the file was opened: same content. Compared by stamp first (device, inode, size, mtime, ctime, and not
- *              racily clean), by BLAKE2b-256 of the content when the stamp differs.
+ *   content    the file was opened: same content. Compared by stamp first (device, inode, size, mtime, ctime), where it
+ *              was taken on this boot, in a mount that is still the same (keygen/mount.h), and was not racily clean; by
+ *              BLAKE2b-256 of the content elsewhere. A file of size 0 is always read. And it can be opened: by one of
+ *              the same credentials at the same ctime, or it is tried (keygen/credentials.h).
  *   absent     the path was probed or opened and was not there: it still is not.
  *   identity   the path was stat'ed but not opened and was there: it still is, and it is one file with the same other
  *              paths as before (#pragma once compares device and inode). Identity is compared for opened files too.
@@ -19,8 +21,8 @@
  * Which probes count (B2): with in-memory headers, with any opened file or in exact mode (a file of the program's name
  * shows in debug information), all; otherwise none: such a program has empty conditions.
  *
- * Speed: one stat per distinct path, at most one open per directory; no allocation grows with file content. Content is
- * read only when a stamp differs.
+ * Speed: one stat per distinct path, and per directory at most one open of it and one of a file in it; no allocation
+ * grows with file content. Content is read only where no stamp stands for it, and once in a process.
  *
  * Errors: conditions_build() returns -ENOMEM, or -EINVAL for a trace that conditions cannot express (tainted, failed,
  * TRACE_LISTING). conditions_hold() maps every doubt (unreadable, damaged bytes, no memory) to false.
@@ -60,6 +62,23 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
  * `ret_why` (may be NULL): what failed first, for "why was this a miss"; at most `why_size` bytes with the NUL.
  */
 bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size);
+/*
+ * The same, and where contents had to be read for it: `ret_anew` is a copy of the conditions with stamps of now, of the
+ * same size, the caller's to free(). NULL where there is nothing to be gained.
+ */
+bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
+                          size_t why_size, void **ret_anew);
+/*
+ * Have these stamps been taken by another node, or before the last boot, within the last minute? Nodes that share a
+ * directory would take turns to write theirs.
+ */
+bool conditions_lately_elsewhere(const void *conditions, size_t size);
+
+/* Makes the stamps those of nobody, in place: whoever gets the conditions then reads every file. Damaged ones stay. */
+void conditions_forget(void *conditions, size_t size);
+/* Do they ask for the same, whatever their stamps are? */
+bool conditions_same(const void *one, size_t one_size, const void *other, size_t other_size);
+
 /* Is there a file among them, or the place of one? Damaged bytes: true. */
 bool conditions_name_files(const void *conditions, size_t size);
 

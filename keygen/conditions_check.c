@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/conditions.h"
-#include "keygen/conditions_format.h"
-#include "keygen/conditions_place.h"
+#include "keygen/conditions_content.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,15 +24,8 @@ struct check {
 	uint32_t class_count;
 	struct seen *seen;
 	bool moved; /* a path is another file than it was: identity must be compared */
+	struct content content;
 	struct place place;
-};
-
-struct item {
-	uint32_t kind;
-	uint32_t class;
-	int error;
-	struct fixed_identity identity;
-	struct fixed_content content;
 };
 
 static bool refuse(struct check *check, const char *what)
@@ -57,21 +49,8 @@ static bool damaged(struct check *check)
 	return refuse(check, "the conditions are damaged");
 }
 
-static bool content_holds(struct check *check, const struct item *item, const struct stat *stat)
-{
-	struct key digest;
-
-	if (place_digest(&check->place, stat, &digest) != 0) {
-		return refuse_path(check, "header cannot be read");
-	}
-	if (memcmp(digest.bytes, item->content.digest, KEY_BYTES) != 0) {
-		return refuse_path(check, "header changed");
-	}
-	return true;
-}
-
 /* Notes which file the item's path is now, and that paths of one class are one file. */
-static bool identity_holds(struct check *check, const struct item *item, const struct file_stamp *now)
+static bool identity_holds(struct check *check, const struct checked_item *item, const struct file_stamp *now)
 {
 	struct seen *seen = &check->seen[item->class];
 
@@ -82,11 +61,26 @@ static bool identity_holds(struct check *check, const struct item *item, const s
 	}
 	if (now->device != item->identity.device || now->inode != item->identity.inode) {
 		check->moved = true;
+		content_moved(&check->content, item, now);
 	}
 	return true;
 }
 
-static bool present_holds(struct check *check, const struct item *item, const struct stat *stat)
+static bool content_holds(struct check *check, const struct checked_item *item, const struct stat *stat,
+                          const struct file_stamp *now, uint64_t number)
+{
+	switch (content_ask(&check->content, item, stat, now, number)) {
+	case CONTENT_SAME:
+		return true;
+	case CONTENT_CHANGED:
+		return refuse_path(check, "header changed");
+	default:
+		return refuse_path(check, "header cannot be read");
+	}
+}
+
+static bool present_holds(struct check *check, const struct checked_item *item, const struct stat *stat,
+                          uint64_t number)
 {
 	struct file_stamp now;
 
@@ -112,20 +106,17 @@ static bool present_holds(struct check *check, const struct item *item, const st
 	if (now.size != item->identity.size) {
 		return refuse_path(check, "header changed");
 	}
-	if (item->identity.settled && now.device == item->identity.device && now.inode == item->identity.inode &&
-	    now.mtime_ns == item->identity.mtime_ns && now.ctime_ns == item->content.ctime_ns) {
-		return place_readable(&check->place, stat) || refuse_path(check, "header cannot be read");
-	}
-	return content_holds(check, item, stat);
+	return content_holds(check, item, stat, &now, number);
 }
 
-static bool item_holds(struct check *check, const struct item *item)
+static bool item_holds(struct check *check, const struct checked_item *item)
 {
 	struct stat stat;
-	int error = place_stat(&check->place, &stat);
+	uint64_t number;
+	int error = place_stat(&check->place, &stat, &number);
 
 	if (item->kind != ITEM_ABSENT) {
-		return error == 0 ? present_holds(check, item, &stat) : refuse_path(check, "file is gone");
+		return error == 0 ? present_holds(check, item, &stat, number) : refuse_path(check, "file is gone");
 	}
 	if (error == 0) {
 		return refuse_path(check, "file appeared");
@@ -154,7 +145,7 @@ static bool read_fixed(struct check *check, void *ret_struct, size_t size)
 	return bytes != NULL;
 }
 
-static bool read_item(struct check *check, struct item *ret_item)
+static bool read_item(struct check *check, struct checked_item *ret_item)
 {
 	struct fixed_item head;
 	const char *name;
@@ -172,6 +163,7 @@ static bool read_item(struct check *check, struct item *ret_item)
 		return true;
 	}
 	ret_item->class = head.number;
+	ret_item->at = (size_t)(check->cursor.at - check->content.bytes);
 	if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= check->class_count ||
 	    !read_fixed(check, &ret_item->identity, sizeof(ret_item->identity)) ||
 	    (head.kind == ITEM_CONTENT && !read_fixed(check, &ret_item->content, sizeof(ret_item->content)))) {
@@ -214,11 +206,12 @@ static bool group_holds(struct check *check, uint32_t *items_left)
 	uint32_t count;
 	bool holds = enter_group(check, &count);
 
+	content_enter(&check->content);
 	if (holds && (count == 0 || count > *items_left)) {
 		holds = damaged(check);
 	}
 	for (uint32_t i = 0; holds && i < count; i++) {
-		struct item item;
+		struct checked_item item;
 
 		holds = read_item(check, &item) && item_holds(check, &item);
 	}
@@ -304,12 +297,18 @@ static bool all_hold(struct check *check, size_t size)
 	uint32_t roots = cursor_u32(&check->cursor);
 	uint32_t groups = cursor_u32(&check->cursor);
 	uint32_t items = cursor_u32(&check->cursor);
+	struct fixed_stamps stamps;
 
 	check->class_count = cursor_u32(&check->cursor);
-	if (check->cursor.failed || magic != CONDITIONS_MAGIC ||
-	    (flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC)) != 0 || items > size / sizeof(struct fixed_item) ||
-	    check->class_count > items) {
+	if (!check->cursor.failed && magic != CONDITIONS_MAGIC) {
+		return refuse(check, "the conditions are of another version, or damaged");
+	}
+	if (!read_fixed(check, &stamps, sizeof(stamps)) || (flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC)) != 0 ||
+	    items > size / sizeof(struct fixed_item) || check->class_count > items) {
 		return damaged(check);
+	}
+	if (items > 0) {
+		content_taken(&check->content, &stamps);
 	}
 	check->exact = (flags & CONDITIONS_EXACT) != 0;
 	if ((flags & CONDITIONS_ARITHMETIC) && !arithmetic_holds(check)) {
@@ -333,11 +332,15 @@ static bool all_hold(struct check *check, size_t size)
 	return classes_hold(check);
 }
 
-bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
+bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
+                          size_t why_size, void **ret_anew)
 {
 	struct check check;
 	bool holds;
 
+	if (ret_anew) {
+		*ret_anew = NULL;
+	}
 	if (size == 0) {
 		return true;
 	}
@@ -350,10 +353,20 @@ bool conditions_hold(const void *conditions, size_t size, const struct roots *ro
 	check.seen = NULL;
 	check.moved = false;
 	place_init(&check.place);
+	content_begin(&check.content, conditions, size, ret_anew != NULL, &check.place);
 	holds = all_hold(&check, size);
+	if (holds && ret_anew) {
+		*ret_anew = content_anew(&check.content);
+	}
+	content_end(&check.content);
 	place_close(&check.place);
 	free(check.seen);
 	return holds;
+}
+
+bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
+{
+	return conditions_hold_anew(conditions, size, roots, ret_why, why_size, NULL);
 }
 
 bool conditions_name_files(const void *conditions, size_t size)

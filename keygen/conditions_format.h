@@ -4,6 +4,7 @@
  * (conditions_check.c) alone
  *
  *     u32 magic, flags, roots, groups, items, classes
+ *     struct fixed_stamps
  *     KEY_BYTES, with CONDITIONS_ARITHMETIC
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
  *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
@@ -14,15 +15,22 @@
  *
  * All numbers little-endian. A path is the base's text, the directory, the name, one behind the other. Groups stand in
  * the order of base and directory, so that a base's directory is opened once.
+ *
+ * Stamps belong to the node and the boot on which they were taken: struct fixed_stamps, and in the items device, inode,
+ * mtime (but for CONDITIONS_EXACT), ctime and settled. They may all be zero (conditions_forget()), and be taken anew
+ * in place (conditions_hold_anew()); the size of conditions never depends on them.
  */
 #ifndef KEYGEN_CONDITIONS_FORMAT_H
 #define KEYGEN_CONDITIONS_FORMAT_H
 
+#include "keygen/credentials.h"
 #include "keygen/digest.h"
+#include "keygen/mount.h"
+#include "keygen/stamp.h"
 
 #include <stdint.h>
 
-#define CONDITIONS_MAGIC UINT32_C(0x3144434e) /* "NCD1" */
+#define CONDITIONS_MAGIC UINT32_C(0x3244434e) /* "NCD2" */
 
 #define CONDITIONS_EXACT      UINT32_C(1)
 #define CONDITIONS_ARITHMETIC UINT32_C(2)
@@ -41,6 +49,19 @@
 #define ITEM_IDENTITY UINT32_C(2)
 #define ITEM_CONTENT  UINT32_C(3)
 
+#define CONDITIONS_STAMPS_AT (6 * sizeof(uint32_t))
+#define MOUNTS_MAX           8
+
+/* When, where and by whom the stamps in the items were taken. */
+struct fixed_stamps {
+	uint8_t boot[MOUNT_BOOT_BYTES];
+	uint8_t who[CREDENTIALS_BYTES]; /* each file was opened as that one, at that ctime */
+	int64_t taken_ns;               /* 0: never */
+	uint32_t mounts;
+	uint32_t zero;
+	struct mount mount[MOUNTS_MAX]; /* in which the files were seen so */
+};
+
 struct fixed_item {
 	uint32_t kind;
 	uint32_t size;   /* of the name */
@@ -53,7 +74,7 @@ struct fixed_identity {
 	uint64_t size;    /* 0 for a directory */
 	int64_t mtime_ns; /* 0 for a directory */
 	uint32_t type;    /* st_mode & S_IFMT */
-	uint32_t settled; /* 1: the times are older than the compile, so an equal stamp means equal content */
+	uint32_t settled; /* 1: seen in a known mount, and older than the reading: an equal stamp is equal content */
 };
 
 struct fixed_content {
@@ -61,6 +82,14 @@ struct fixed_content {
 	uint8_t digest[KEY_BYTES];
 };
 
+/* What stamps say of the content of this one may be believed. */
+static inline bool stamp_counts(const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
+{
+	return mount->kind != MOUNT_UNKNOWN && stamp->size > 0 && file_stamp_settled(stamp, read_ns);
+}
+
+_Static_assert(sizeof(struct fixed_stamps) == 48 + MOUNTS_MAX * sizeof(struct mount) && sizeof(struct mount) == 24,
+               "no padding");
 _Static_assert(sizeof(struct fixed_item) == 12 && sizeof(struct fixed_identity) == 40 &&
                    sizeof(struct fixed_content) == 40,
                "no padding");

@@ -26,13 +26,13 @@ static int absence(int error)
 
 static int describe(const struct trace_event *event, struct item *ret_item)
 {
-	struct item item = {.kind = ITEM_IDENTITY, .stamp = event->stamp};
+	struct item item = {.kind = ITEM_IDENTITY, .path = event->path, .stamp = event->stamp};
 
 	if (event->kind != TRACE_PROBE && event->kind != TRACE_OPEN) {
 		return -EINVAL;
 	}
 	if (event->error != 0) {
-		item = (struct item){.kind = ITEM_ABSENT, .error = absence(event->error)};
+		item = (struct item){.kind = ITEM_ABSENT, .path = event->path, .error = absence(event->error)};
 		if (item.error == 0) {
 			return -EINVAL;
 		}
@@ -180,12 +180,10 @@ static bool same_file(const struct item *one, const struct item *other)
 	const struct file_stamp *left = &one->stamp;
 	const struct file_stamp *right = &other->stamp;
 
-	if (left->device != right->device || left->inode != right->inode ||
-	    (left->mode & S_IFMT) != (right->mode & S_IFMT)) {
-		return false;
+	if (S_ISDIR(left->mode) && S_ISDIR(right->mode)) {
+		return left->device == right->device && left->inode == right->inode;
 	}
-	return S_ISDIR(left->mode) ||
-	       (left->size == right->size && left->mtime_ns == right->mtime_ns && left->ctime_ns == right->ctime_ns);
+	return file_stamp_same(left, right);
 }
 
 /* Two sights of one path must agree, or the file system moved while the compiler looked. */

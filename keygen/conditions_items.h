@@ -20,6 +20,7 @@ struct item {
 	const char *directory; /* with its last slash */
 	size_t directory_size;
 	const char *name;
+	const char *path; /* the whole, as the compiler spelled it */
 	uint32_t kind;
 	uint32_t class;
 	int error;

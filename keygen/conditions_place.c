@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/conditions_place.h"
 #include "keygen/conditions_format.h"
+#include "keygen/stamp.h"
 
 #include <blake2.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define PIECE ((size_t)64 * 1024)
@@ -138,33 +138,7 @@ int place_name(struct place *place, const char *name, size_t size)
 	return put(place, place->directory_size, name, size);
 }
 
-/*
- * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
- * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
- * mounts what an automounter stands for, unless told not to.
- */
-static int stat_anew(int directory, const char *way, struct stat *ret_stat)
-{
-	struct statx found;
-
-	if (statx(directory, way, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &found) != 0) {
-		return errno == ENOSYS || errno == EPERM || errno == EINVAL ? fstatat(directory, way, ret_stat, 0) : -1;
-	}
-	*ret_stat = (struct stat){
-	    .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
-	    .st_ino = found.stx_ino,
-	    .st_mode = found.stx_mode,
-	    .st_nlink = found.stx_nlink,
-	    .st_uid = found.stx_uid,
-	    .st_gid = found.stx_gid,
-	    .st_size = (off_t)found.stx_size,
-	    .st_mtim = {.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec},
-	    .st_ctim = {.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec},
-	};
-	return 0;
-}
-
-int place_stat(const struct place *place, struct stat *ret_stat)
+int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount)
 {
 	int directory;
 	const char *way;
@@ -173,39 +147,39 @@ int place_stat(const struct place *place, struct stat *ret_stat)
 		return ENOENT;
 	}
 	way = short_way(place, &directory);
-	while (stat_anew(directory, way, ret_stat) != 0) {
-		if (errno != EINTR) {
-			return errno;
-		}
-	}
-	return 0;
-}
-
-bool place_readable(const struct place *place, const struct stat *stat)
-{
-	const mode_t all = S_IRUSR | S_IRGRP | S_IROTH;
-	int directory;
-	const char *way;
-
-	if ((stat->st_mode & all) == all || (stat->st_uid == geteuid() && (stat->st_mode & S_IRUSR))) {
-		return true;
-	}
-	way = short_way(place, &directory);
-	return faccessat(directory, way, R_OK, AT_EACCESS) == 0;
-}
-
-static bool same_stat(const struct stat *one, const struct stat *other)
-{
-	return one->st_dev == other->st_dev && one->st_ino == other->st_ino && one->st_size == other->st_size &&
-	       one->st_mtim.tv_sec == other->st_mtim.tv_sec && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec &&
-	       one->st_ctim.tv_sec == other->st_ctim.tv_sec && one->st_ctim.tv_nsec == other->st_ctim.tv_nsec;
+	return stamp_look(directory, way, ret_stat, ret_mount);
 }
 
 static bool is_still(int descriptor, const struct stat *expected)
 {
+	struct file_stamp before;
+	struct file_stamp after;
 	struct stat now;
 
-	return fstat(descriptor, &now) == 0 && same_stat(&now, expected);
+	if (fstat(descriptor, &now) != 0) {
+		return false;
+	}
+	file_stamp_from(expected, &before);
+	file_stamp_from(&now, &after);
+	return file_stamp_same(&before, &after);
+}
+
+/* What was a regular file a moment ago may be a FIFO now. */
+static int open_file(const struct place *place)
+{
+	int directory;
+	const char *way = short_way(place, &directory);
+
+	return open_at(directory, way, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+int place_open(const struct place *place)
+{
+	int descriptor = open_file(place);
+	int error = descriptor < 0 ? -errno : 0;
+
+	close_descriptor(&descriptor);
+	return error;
 }
 
 static int digest_descriptor(struct place *place, int descriptor, const struct stat *expected, struct key *ret_digest)
@@ -237,8 +211,6 @@ static int digest_descriptor(struct place *place, int descriptor, const struct s
 
 int place_digest(struct place *place, const struct stat *stat, struct key *ret_digest)
 {
-	int directory;
-	const char *way = short_way(place, &directory);
 	int descriptor;
 	int error = -EBUSY;
 
@@ -248,8 +220,7 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
 	if (!place->buffer) {
 		return -ENOMEM;
 	}
-	/* What was a regular file a moment ago may be a FIFO now. */
-	descriptor = open_at(directory, way, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	descriptor = open_file(place);
 	if (descriptor < 0) {
 		return -errno;
 	}

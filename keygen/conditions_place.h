@@ -56,10 +56,10 @@ void place_leave(struct place *place);
 /* From here on the questions are about this name of the group; `path` is its whole path. */
 int place_name(struct place *place, const char *name, size_t size);
 
-/* 0, or the errno of the stat; device, inode, mode, owner, size, mtime and ctime, as the server has them. */
-int place_stat(const struct place *place, struct stat *ret_stat);
-/* May the compiler open it? The stamp says nothing about that where results are shared between users. */
-bool place_readable(const struct place *place, const struct stat *stat);
+/* stamp_look() at it. */
+int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount);
+/* 0 where it can be opened for reading, which nothing but an open tells; else a negative errno. */
+int place_open(const struct place *place);
 /*
  * The digest of the content: -EACCES and the like where it cannot be opened, -EBUSY where it is no longer the file of
  * `stat` or changes while it is read, -EIO, -ENOMEM.

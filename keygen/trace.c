@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#define SECOND_NS    INT64_C(1000000000)
 #define CHUNK_BYTES  ((size_t)32 * 1024)
 #define EVENTS_FIRST 64
 #define ASKED_FIRST  32
@@ -18,31 +17,6 @@ struct trace_chunk {
 	size_t size;
 	char bytes[];
 };
-
-/* Seconds may be any 64-bit number on some file systems (btrfs): what does not fit is the nearest that does. */
-static int64_t nanoseconds(const struct timespec *time)
-{
-	int64_t whole;
-	int64_t sum;
-
-	if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND_NS, &whole) ||
-	    __builtin_add_overflow(whole, (int64_t)time->tv_nsec, &sum)) {
-		return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
-	}
-	return sum;
-}
-
-void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp)
-{
-	*ret_stamp = (struct file_stamp){
-	    .device = (uint64_t)stat->st_dev,
-	    .inode = (uint64_t)stat->st_ino,
-	    .size = (uint64_t)stat->st_size,
-	    .mtime_ns = nanoseconds(&stat->st_mtim),
-	    .ctime_ns = nanoseconds(&stat->st_ctim),
-	    .mode = (uint32_t)stat->st_mode,
-	};
-}
 
 void trace_init(struct trace *trace, int64_t start_ns)
 {
@@ -143,10 +117,7 @@ static bool grow_events(struct trace *trace)
 
 static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
 {
-	return one->error == other->error && one->stamp.device == other->stamp.device &&
-	       one->stamp.inode == other->stamp.inode && one->stamp.size == other->stamp.size &&
-	       one->stamp.mtime_ns == other->stamp.mtime_ns && one->stamp.ctime_ns == other->stamp.ctime_ns &&
-	       one->stamp.mode == other->stamp.mode &&
+	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
 	       memcmp(one->digest.bytes, other->digest.bytes, sizeof(one->digest.bytes)) == 0;
 }
 

@@ -17,23 +17,10 @@
 #define KEYGEN_TRACE_H
 
 #include "keygen/digest.h"
+#include "keygen/stamp.h"
 #include "keygen/stream.h"
 
 #include <stdatomic.h>
-#include <time.h>
-
-/* What identifies a file and tells whether it changed. Zero where the file is absent. */
-struct file_stamp {
-	uint64_t device;
-	uint64_t inode;
-	uint64_t size;
-	int64_t mtime_ns;
-	int64_t ctime_ns;
-	uint32_t mode; /* st_mode: file type matters, permissions do not */
-};
-
-struct stat;
-void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
 
 enum trace_kind {
 	TRACE_PROBE = 1,    /* stat: present (stamp) or absent (error) */
@@ -84,7 +71,7 @@ struct trace {
 	size_t asked_capacity;
 	uint32_t calls; /* calls seen at all */
 	_Atomic uint32_t tainted;
-	int64_t start_ns; /* CLOCK_REALTIME when the compile began, for B3 */
+	int64_t start_ns; /* stamp_now() when the compile began: what is as new is not kept */
 	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
 	bool scratch;                /* the compiler's own files for precompiled headers are no side effects (--pch) */

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	directory = argv[1];
 	rounds = atoi(argv[3]);
 	const struct store_options options = {.directory = directory, .max_size = 30000};
-	if (memory_open(10000, &memory) != 0 || store_open(&options, &store) != 0) {
+	if (memory_open(10000, NULL, &memory) != 0 || store_open(&options, &store) != 0) {
 		return 3;
 	}
 	for (int i = 0; i < count; i++) {

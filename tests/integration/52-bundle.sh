@@ -26,8 +26,15 @@ gives() { # expected status, argument...
 out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
 err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
 silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
-# The results alone, as text that can be compared: what is in the files of the directory.
-results() { (cd "$1" 2>/dev/null && find v1 -type f -path 'v1/??/*' -exec sha256sum {} + | sort -k 2); }
+# The results alone, as text that can be compared: what is in the files of the directory, but for stamps, which a bundle
+# has none of.
+results() {
+	local neutral
+	neutral=$(mktemp -d "$tmp/neutral.XXXXXX") || return
+	NVRTCCACHE_DIR=$1 "$COMMAND" export - 2>/dev/null | NVRTCCACHE_DIR=$neutral/cache "$COMMAND" import - >/dev/null
+	(cd "$neutral/cache" 2>/dev/null && find v1 -type f -path 'v1/??/*' -exec sha256sum {} + | sort -k 2)
+	rm -rf "$neutral"
+}
 same_results() { [ "$(results "$1")" = "$(results "$2")" ] || { diff <(results "$1") <(results "$2") && false; }; }
 compile() { timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 1 "$@" >/dev/null 2>&1; }
 

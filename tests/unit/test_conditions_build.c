@@ -108,6 +108,8 @@ Test(conditions_build, the_bytes_do_not_depend_on_the_order_of_events)
 	see_header(in_tree("a.h"));
 	build();
 	cr_assert_eq(first.size, built.size);
+	conditions_forget(first.bytes, first.size); /* the moment at which they were taken differs */
+	conditions_forget(built.bytes, built.size);
 	cr_assert_eq(memcmp(first.bytes, built.bytes, built.size), 0);
 	stream_free(&first);
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define NAME_BYTES 256
+#define SYSFS      0x62656572U
+
+/* By the numbers of statfs(2), which <linux/magic.h> has in part. */
+static const struct {
+	uint32_t type;
+	enum mount_kind kind;
+	const char *kernel; /* its directory of file systems, for MOUNT_SUPERBLOCK */
+} known_types[] = {
+    {0x0000ef53, MOUNT_SUPERBLOCK, "ext4"}, /* ext2 and ext3 too */
+    {0x58465342, MOUNT_SUPERBLOCK, "xfs"},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs"},
+    {0x01021994, MOUNT_MEMORY, NULL},   /* tmpfs */
+    {0x858458f6, MOUNT_MEMORY, NULL},   /* ramfs */
+    {0x9123683e, MOUNT_NUMBERED, NULL}, /* btrfs */
+    {0xca451a4e, MOUNT_NUMBERED, NULL}, /* bcachefs */
+    {0x2fc12fc1, MOUNT_NUMBERED, NULL}, /* zfs */
+    {0x794c7630, MOUNT_NUMBERED, NULL}, /* overlayfs */
+    {0x73717368, MOUNT_NUMBERED, NULL}, /* squashfs */
+    {0xe0f5e1e2, MOUNT_NUMBERED, NULL}, /* erofs */
+    {0x00009660, MOUNT_NUMBERED, NULL}, /* iso9660 */
+    {0x00006969, MOUNT_NUMBERED, NULL}, /* nfs */
+    {0x0bd00bd0, MOUNT_NUMBERED, NULL}, /* lustre */
+    {0x00c36400, MOUNT_NUMBERED, NULL}, /* ceph */
+    {0x47504653, MOUNT_NUMBERED, NULL}, /* gpfs */
+    {0x19830326, MOUNT_NUMBERED, NULL}, /* beegfs */
+};
+
+bool mount_same(const struct mount *one, const struct mount *other)
+{
+	return one->device == other->device && one->number == other->number && one->kind == other->kind;
+}
+
+/* The name of a block device as the kernel writes it: the last part of what its number's link leads to. */
+static bool device_name(uint64_t device, char ret_name[NAME_BYTES])
+{
+	char link[64];
+	char target[1024];
+	const char *slash;
+	ssize_t size;
+
+	(void)snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(device), minor(device));
+	size = readlink(link, target, sizeof(target) - 1);
+	if (size <= 0) {
+		return false;
+	}
+	target[size] = '\0';
+	slash = strrchr(target, '/');
+	if (!slash || strlen(slash + 1) >= NAME_BYTES) {
+		return false;
+	}
+	strcpy(ret_name, slash + 1); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): its length is known */
+	return true;
+}
+
+/* The kernel's directory of a mounted file system: its inode number is given once (kernfs counts up to 2^64). */
+static uint64_t superblock_number(const char *kernel, uint64_t device)
+{
+	char name[NAME_BYTES];
+	char path[NAME_BYTES + 32];
+	struct statfs system;
+	struct stat found;
+
+	if (!device_name(device, name)) {
+		return 0;
+	}
+	(void)snprintf(path, sizeof(path), "/sys/fs/%s/%s", kernel, name);
+	if (statfs(path, &system) != 0 || (uint32_t)system.f_type != SYSFS || stat(path, &found) != 0) {
+		return 0;
+	}
+	return (uint64_t)found.st_ino;
+}
+
+void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount)
+{
+	struct statfs system;
+	enum mount_kind kind = MOUNT_UNKNOWN;
+	uint64_t name = 0;
+
+	*ret_mount = (struct mount){.device = device};
+	if (statfs(path, &system) != 0) {
+		return;
+	}
+	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
+		if ((uint32_t)system.f_type != known_types[i].type) {
+			continue;
+		}
+		kind = known_types[i].kind;
+		if (kind == MOUNT_SUPERBLOCK) {
+			name = superblock_number(known_types[i].kernel, device);
+			kind = name ? kind : MOUNT_NUMBERED;
+		} else if (kind == MOUNT_MEMORY) {
+			memcpy(&name, &system.f_fsid, sizeof(name)); /* random for each from 6.6 on */
+		}
+	}
+	if (kind == MOUNT_NUMBERED) {
+		name = number;
+		kind = name ? kind : MOUNT_UNKNOWN;
+	}
+	ret_mount->number = name;
+	ret_mount->kind = kind;
+}
+
+static uint8_t boot[MOUNT_BOOT_BYTES];
+static bool boot_known;
+
+static int digit(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = letter ? strchr(digits, letter) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* 8-4-4-4-12 hexadecimal digits. */
+static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
+{
+	size_t digits = 0;
+
+	for (; *text && *text != '\n'; text++) {
+		int value = digit(*text);
+
+		if (*text == '-') {
+			continue;
+		}
+		if (value < 0 || digits == 2 * (size_t)MOUNT_BOOT_BYTES) {
+			return false;
+		}
+		ret_boot[digits / 2] = (uint8_t)(ret_boot[digits / 2] << 4 | value);
+		digits++;
+	}
+	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
+}
+
+static void read_boot(void)
+{
+	char text[64] = "";
+	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t size;
+
+	if (file < 0) {
+		return;
+	}
+	size = read(file, text, sizeof(text) - 1);
+	(void)close(file);
+	boot_known = size > 0 && parse_boot(text, boot);
+}
+
+bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, read_boot);
+	if (boot_known) {
+		memcpy(ret_boot, boot, sizeof(boot));
+	}
+	return boot_known;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/stamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define TICK_NS   (SECOND_NS / 50) /* file times are a tick late at most: 10 ms (HZ=100), and as much again for safety \
+	                            */
+#define WHOLE_NS (2 * SECOND_NS)   /* a file system that keeps whole seconds (FAT: two) */
+
+/* Headers before 6.8 know neither the bit nor, before 5.8, the field. */
+#define MOUNT_NUMBER_BIT 0x4000U /* STATX_MNT_ID_UNIQUE */
+#define MOUNT_NUMBER_AT  0x90    /* stx_mnt_id */
+
+/* Seconds may be any 64-bit number on some file systems (btrfs): what does not fit is the nearest that does. */
+static int64_t nanoseconds(const struct timespec *time)
+{
+	int64_t whole;
+	int64_t sum;
+
+	if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND_NS, &whole) ||
+	    __builtin_add_overflow(whole, (int64_t)time->tv_nsec, &sum)) {
+		return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	}
+	return sum;
+}
+
+void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp)
+{
+	*ret_stamp = (struct file_stamp){
+	    .device = (uint64_t)stat->st_dev,
+	    .inode = (uint64_t)stat->st_ino,
+	    .size = (uint64_t)stat->st_size,
+	    .mtime_ns = nanoseconds(&stat->st_mtim),
+	    .ctime_ns = nanoseconds(&stat->st_ctim),
+	    .mode = (uint32_t)stat->st_mode,
+	};
+}
+
+bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *other)
+{
+	return one->device == other->device && one->inode == other->inode && one->size == other->size &&
+	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
+}
+
+static bool is_settled(int64_t time_ns, int64_t read_ns)
+{
+	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
+
+	return read_ns > INT64_MIN + slack && time_ns < read_ns - slack;
+}
+
+bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns)
+{
+	return is_settled(stamp->mtime_ns, read_ns) && is_settled(stamp->ctime_ns, read_ns);
+}
+
+/* Neither the C library's clock_gettime() nor its syscall(), both of which libfaketime replaces. */
+static long ask_clock(clockid_t clock, struct timespec *ret_time)
+{
+#if defined(__x86_64__) && defined(__LP64__)
+	long result;
+
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "0"((long)SYS_clock_gettime), "D"((long)clock), "S"(ret_time)
+	                 : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long number __asm__("x8") = SYS_clock_gettime;
+	register long first __asm__("x0") = clock;
+	register struct timespec *second __asm__("x1") = ret_time;
+
+	__asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second) : "memory");
+	return first;
+#else
+	return syscall(SYS_clock_gettime, clock, ret_time);
+#endif
+}
+
+int64_t stamp_now(void)
+{
+	struct timespec now;
+
+	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds(&now) : INT64_MIN;
+}
+
+/*
+ * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
+ * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
+ * mounts what an automounter stands for, unless told not to.
+ */
+static int look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
+{
+	struct statx found;
+
+	*ret_mount = 0;
+	if (statx(directory, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | MOUNT_NUMBER_BIT,
+	          &found) != 0) {
+		return errno == ENOSYS || errno == EPERM || errno == EINVAL ? fstatat(directory, path, ret_stat, 0)
+		                                                            : -1;
+	}
+	*ret_stat = (struct stat){
+	    .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
+	    .st_ino = found.stx_ino,
+	    .st_mode = found.stx_mode,
+	    .st_nlink = found.stx_nlink,
+	    .st_uid = found.stx_uid,
+	    .st_gid = found.stx_gid,
+	    .st_size = (off_t)found.stx_size,
+	    .st_mtim = {.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec},
+	    .st_ctim = {.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec},
+	};
+	if (found.stx_mask & MOUNT_NUMBER_BIT) {
+		memcpy(ret_mount, (const uint8_t *)&found + MOUNT_NUMBER_AT, sizeof(*ret_mount));
+	}
+	return 0;
+}
+
+int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
+{
+	while (look(directory, path, ret_stat, ret_mount) != 0) {
+		if (errno != EINTR) {
+			return errno;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Images mounted in turn at one place of the tree; needs root, a free loop device and the tools. */
+#ifndef TESTS_UNIT_MOUNT_FIXTURE_H
+#define TESTS_UNIT_MOUNT_FIXTURE_H
+
+#include "tests/unit/conditions_fixture.h"
+
+#include <sys/mount.h>
+
+__attribute__((format(printf, 1, 2))) static inline bool shell(const char *format, ...)
+{
+	char command[4 * PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	return system(command) == 0; /* NOLINT: the tests' own words */
+}
+
+/* Images 1 and 2 with mnt/a.h, equal but for the digit in it. False, with a reason printed: cannot be had here. */
+static inline bool put_images(const char *make)
+{
+	for (int i = 1; i <= 2; i++) {
+		put_directory(in_tree("from%d", i));
+		put_file(in_tree("from%d/a.h", i), i == 1 ? "int a = 1;" : "int a = 2;");
+		if (!shell("touch -d @1000000000 %s/from%d/a.h %s/from%d && cd %s && from=from%d image=image%d && (%s) "
+		           ">/dev/null 2>&1",
+		           tree, i, tree, i, tree, i, i, make)) {
+			cr_skip("an image cannot be made here: %s", make);
+			return false;
+		}
+	}
+	put_directory(in_tree("mnt"));
+	return true;
+}
+
+static inline bool mount_image(int i, const char *options)
+{
+	return shell("exec 2>/dev/null; mount -o loop,%s %s/image%d %s/mnt", options, tree, i, tree);
+}
+
+static inline bool unmount_image(void)
+{
+	return shell("exec 2>/dev/null; umount %s/mnt", tree);
+}
+
+#define SQUASHFS "mksquashfs $from $image -noappend -all-time 1000000000 -mkfs-time 1000000000 -no-progress"
+#define SMALL_EXT4                                                                                               \
+	"truncate -s 4M $image; mkfs.ext4 -q -I 128 -U 11111111-1111-1111-1111-111111111111 -d $from $image && " \
+	"debugfs -w -R 'set_inode_field a.h ctime @1000000000' $image"
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions: when a stamp is believed, who may rely upon it, and stamps that are taken anew. */
+#include "keygen/conditions_format.h"
+#include "tests/unit/mount_fixture.h"
+
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+TestSuite(conditions_stamps, .init = tree_begin, .fini = tree_end);
+
+static void *anew;
+
+static bool holds_anew(void)
+{
+	free(anew);
+	anew = NULL;
+	return conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
+}
+
+static void take_anew(void)
+{
+	cr_assert_not_null(anew);
+	memcpy(built.bytes, anew, built.size);
+	free(anew);
+	anew = NULL;
+}
+
+/* Did every file have to be believed to be what it was, and none to be read? */
+#define assert_believed()                   \
+	cr_assert(holds_anew(), "%s", why); \
+	cr_assert_null(anew)
+#define assert_read()                       \
+	cr_assert(holds_anew(), "%s", why); \
+	cr_assert_not_null(anew)
+
+static struct fixed_stamps stamps_of(const struct stream *conditions)
+{
+	struct fixed_stamps stamps;
+
+	memcpy(&stamps, conditions->bytes + CONDITIONS_STAMPS_AT, sizeof(stamps));
+	return stamps;
+}
+
+static void see_one(void)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+}
+
+Test(conditions_stamps, what_was_seen_here_is_believed)
+{
+	see_one();
+	assert_believed();
+}
+
+Test(conditions_stamps, another_image_in_the_same_place_with_equal_times_does_not_hold)
+{
+	if (!put_images(SQUASHFS) || !mount_image(1, "ro")) {
+		cr_skip("squashfs cannot be mounted here");
+	}
+	see_header(in_tree("mnt/a.h"));
+	build();
+	bool held = holds();
+	cr_assert(unmount_image() && mount_image(2, "ro"));
+	bool other = holds();
+	cr_assert(unmount_image() && mount_image(1, "ro"));
+	bool again = holds();
+	cr_assert(unmount_image());
+	cr_expect(held && again, "%s", why);
+	cr_expect_not(other, "the content of another image");
+}
+
+Test(conditions_stamps, another_raw_image_of_a_writable_file_system_does_not_hold)
+{
+	if (!put_images(SMALL_EXT4) || !mount_image(1, "rw,noatime")) {
+		cr_skip("ext4 cannot be mounted here");
+	}
+	see_header(in_tree("mnt/a.h"));
+	build();
+	bool held = holds_anew();
+	bool believed = anew == NULL;
+	cr_assert(unmount_image() && mount_image(2, "rw,noatime"));
+	bool other = holds();
+	cr_assert(unmount_image());
+	cr_expect(held && believed, "%s", why);
+	cr_expect_not(other, "the content of another image");
+}
+
+Test(conditions_stamps, another_boot_has_it_read_and_stamped_once)
+{
+	see_one();
+	built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
+	usleep(50000); /* as new as the look: not settled before */
+	assert_read();
+	take_anew();
+	assert_believed();
+}
+
+Test(conditions_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
+{
+	see_one();
+	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
+	put_file(in_tree("a.h"), "int a;");
+	usleep(50000); /* as new as the look: not settled before */
+	assert_read();
+	take_anew();
+	assert_believed();
+	put_file(in_tree("a.h"), "int b;");
+	assert_not("a.h");
+}
+
+Test(conditions_stamps, a_file_as_new_as_the_look_is_not_stamped)
+{
+	struct timespec future = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + 3600};
+
+	see_one();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){future, future}, 0), 0);
+	cr_assert(holds_anew());
+	cr_assert_null(anew);
+}
+
+Test(conditions_stamps, an_empty_file_is_always_read)
+{
+	put_file(in_tree("a.h"), "");
+	see_header(in_tree("a.h"));
+	build();
+	const uint8_t *digest = memmem(built.bytes, built.size, "a.h", 3);
+	cr_assert_not_null(digest);
+	built.bytes[built.size - 1] ^= 1; /* the last byte of the digest, which only a reading compares */
+	assert_not("header changed");
+}
+
+Test(conditions_stamps, a_stamp_stands_for_the_digest_of_a_settled_file)
+{
+	see_one();
+	built.bytes[built.size - 1] ^= 1;
+	assert_believed();
+}
+
+Test(conditions_stamps, two_mounts_of_one_tree_are_both_known)
+{
+	struct fixed_stamps stamps;
+
+	put_directory(in_tree("mem"));
+	if (mount("none", in_tree("mem"), "tmpfs", 0, NULL) != 0) {
+		cr_skip("nothing can be mounted here");
+	}
+	put_file(in_tree("mem/a.h"), "int a;");
+	see_header(in_tree("mem/a.h"));
+	put_file(in_tree("b.h"), "int b;");
+	see_header(in_tree("b.h"));
+	build();
+	stamps = stamps_of(&built);
+	bool believed = holds_anew() && !anew;
+	cr_assert_eq(umount(in_tree("mem")), 0);
+	cr_expect_eq(stamps.mounts, 2);
+	cr_expect(believed);
+}
+
+/* Sixteen nodes have the same files under other stamps. */
+Test(conditions_stamps, conditions_of_other_nodes_ask_for_the_same)
+{
+	struct stream first;
+
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_twin();
+	build();
+	first = built;
+	built = STREAM_EMPTY;
+	begin_trace();
+	trace.start_ns += SECOND_NS;
+	cr_assert_eq(rename(in_tree("p1"), in_tree("gone")), 0);
+	put_directory(in_tree("p1"));
+	put_directory(in_tree("p1/sub"));
+	put_file(in_tree("p1/sub/b.h"), "int b;");
+	put_file(in_tree("p1/a.h"), "int a;");
+	see_twin();
+	build();
+	cr_assert_eq(first.size, built.size);
+	cr_assert_neq(memcmp(first.bytes, built.bytes, built.size), 0);
+	cr_expect(conditions_same(first.bytes, first.size, built.bytes, built.size));
+	put_file(in_tree("p1/a.h"), "int x;");
+	begin_trace();
+	see_twin();
+	build();
+	cr_expect_not(conditions_same(first.bytes, first.size, built.bytes, built.size), "another content");
+	stream_free(&first);
+}
+
+Test(conditions_stamps, where_times_are_conditions_they_are_compared)
+{
+	struct stream first;
+
+	input.exact = true;
+	see_one();
+	first = built;
+	built = STREAM_EMPTY;
+	begin_trace();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
+	see_header(in_tree("a.h"));
+	build();
+	cr_expect_not(conditions_same(first.bytes, first.size, built.bytes, built.size));
+	conditions_forget(built.bytes, built.size);
+	cr_expect(holds(), "%s", why);
+	conditions_forget(first.bytes, first.size);
+	cr_expect_not(conditions_hold(first.bytes, first.size, &tree_roots, NULL, 0));
+	stream_free(&first);
+}
+
+Test(conditions_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
+{
+	static const struct fixed_stamps none;
+	struct fixed_stamps stamps;
+
+	see_one();
+	conditions_forget(built.bytes, built.size);
+	stamps = stamps_of(&built);
+	cr_expect_eq(memcmp(&stamps, &none, sizeof(none)), 0);
+	usleep(50000);
+	assert_read();
+	take_anew();
+	assert_believed();
+}
+
+Test(conditions_stamps, nodes_do_not_take_turns_within_a_minute)
+{
+	see_one();
+	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size), "this is the node");
+	built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
+	cr_expect(conditions_lately_elsewhere(built.bytes, built.size));
+	struct fixed_stamps stamps = stamps_of(&built);
+	stamps.taken_ns -= 61 * SECOND_NS;
+	memcpy(built.bytes + CONDITIONS_STAMPS_AT, &stamps, sizeof(stamps));
+	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size));
+	conditions_forget(built.bytes, built.size);
+	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size), "nobody's");
+}
+
+/* In a child: 1 holds, 0 does not, 2 could not be tried. */
+static int in_child(bool (*confine)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(confine() ? holds() : 2);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* Nothing below the root directory may be read any more. */
+static bool restrict_reading(void)
+{
+	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+
+	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+static bool landlock_by_anybody(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_reading();
+}
+
+Test(conditions_stamps, what_landlock_forbids_does_not_hold)
+{
+	see_one();
+	assert_believed();
+	int answer = in_child(landlock_by_anybody);
+	if (answer == 2) {
+		cr_skip("no Landlock here");
+	}
+	cr_expect_eq(answer, 0);
+}
+
+Test(conditions_stamps, what_landlock_forbids_to_root_without_no_new_privs_does_not_hold)
+{
+	see_one();
+	int answer = in_child(restrict_reading);
+	if (answer == 2) {
+		cr_skip("no Landlock here, or no right to it without no_new_privs");
+	}
+	cr_expect_eq(answer, 0);
+}
+
+static bool become_nobody(void)
+{
+	return setgid(65534) == 0 && setuid(65534) == 0;
+}
+
+/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
+static const struct {
+	uint32_t version;
+	struct {
+		uint16_t tag, permissions;
+		uint32_t id;
+	} entry[5];
+} refusing_list = {
+    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
+
+Test(conditions_stamps, what_an_access_control_list_forbids_does_not_hold)
+{
+	struct stat found;
+
+	cr_assert_eq(chmod(tree, 0755), 0);
+	put_file(in_tree("a.h"), "int a;");
+	if (setxattr(in_tree("a.h"), "system.posix_acl_access", &refusing_list, sizeof(refusing_list), 0) != 0) {
+		cr_skip("no access control lists here");
+	}
+	cr_assert_eq(stat(in_tree("a.h"), &found), 0);
+	cr_assert_eq(found.st_mode & 0777, 0644);
+	see_header(in_tree("a.h"));
+	build();
+	assert_believed();
+	int answer = in_child(become_nobody);
+	if (answer == 2) {
+		cr_skip("only root can become another");
+	}
+	cr_expect_eq(answer, 0);
+}
