@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # make                 build/libnvrtccache.so and build/nvrtccache
+# make quick           unit tests and the quickest of the integration tests
 # make check           unit and integration tests (scripts/test installs what they need first)
 # make soak            tests that take minutes
 # make faults          every fault at every call of the library, which takes longer
@@ -21,7 +22,8 @@ SHARED   := -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(BUILD)/i
 	    -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 B2       := -Wl,-Bstatic -lb2 -Wl,-Bdynamic
 
-quiet = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
+silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
+quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
 CORE_SRC := $(wildcard cache/*.c keygen/*.c)
 DOOR_SRC := $(wildcard interpose/*.c) $(wildcard interpose/*_$(ARCH).S)

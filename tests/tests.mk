@@ -78,6 +78,12 @@ matrix: all $(BUILD)/tests/player
 	scripts/matrix $(BUILD)
 .PHONY: matrix
 
+# In a minute, what tells most of what could be wrong.
+QUICK := unit-tests 10-loader 15-traps 20-exports 31-versions 33-lingering 34-arithmetic 35-flight 36-own 55-layers 60-apps
+quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/% $(BUILD)/tests/tap/%,$(TEST_TARGETS))
+	TESTS="$(QUICK)" tests/run $(BUILD)
+.PHONY: quick
+
 # Bare roots of other distributions, as root: scripts/roots says more.
 roots:
 	scripts/roots

@@ -42,9 +42,9 @@ class Case:
         if needs and not has(needs[0]):
             return f"this NVRTC has no {needs[0]}"
         if since and release < number(since[0]):
-            return f"for NVRTC {since[0]} and later"
+            return f"needs NVRTC {since[0]} or newer"
         if before and release >= number(before[0]):
-            return f"for NVRTC before {before[0]}"
+            return f"needs an NVRTC older than {before[0]}"
         return None
 
     def hits(self, compiles, release):

@@ -272,7 +272,7 @@ static void check_neutral(const char *first, const char *second)
 	snprintf(detail, sizeof(detail), "%s %s", first, second);
 	report(neutral && memcmp(&keys[0], &keys[1], sizeof(keys[0])) == 0, "one key under two prefixes", detail);
 	if (outputs[0].rc == 5)
-		printf("ok %d - # SKIP this NVRTC does not know %s\n", ++test_number, first);
+		printf("ok %d - one result under two prefixes: %s # SKIP this NVRTC does not know it\n", ++test_number, detail);
 	else
 		report(equal(&outputs[0], &outputs[1]), "one result under two prefixes", detail);
 	output_free(&outputs[0]);
