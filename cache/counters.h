@@ -34,7 +34,8 @@
 	X(TOTAL, saved_ns)                                                                             \
 	X(TOTAL, evictions)                                                                            \
 	X(TOTAL, verified)                                                                             \
-	X(TOTAL, stale) /* misses whose key was known, but no result's conditions held */              \
+	X(TOTAL, verify_uncompared) /* of these: NVRTC gave another to each of two compiles */         \
+	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */  \
 	X(BYPASSED, disabled)                                                                          \
 	X(BYPASSED, secure) /* AT_SECURE process */                                                    \
 	X(BYPASSED, no_directory)                                                                      \

@@ -101,6 +101,8 @@ static void print_table(const struct settings *settings, const struct store_usag
 	if (counts[COUNTER_TOTAL_verified] != 0) {
 		print_count("Verified", counts[COUNTER_TOTAL_verified]);
 		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
+		if (counts[COUNTER_TOTAL_verify_uncompared] != 0)
+			print_count("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
 	}
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));

@@ -325,7 +325,8 @@ static int compile_for_real(struct program *program, int option_count, const cha
 		keep_result(program, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);
-		keep_compare(program, attempt, result, expected);
+		keep_compare(program, attempt, attempt->more ? option_count + 1 : option_count,
+		             attempt->more ? attempt->more : options, result, expected);
 	}
 	if (attempt->doubt == COUNTER_BYPASSED_history + 1) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);

@@ -9,6 +9,7 @@
 #include "interpose/pch.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
+#include "interpose/twice.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
@@ -310,25 +311,45 @@ static void complain(const struct program *program, const struct entry *expected
 	          program->name ? program->name : "without a name");
 }
 
-/* What a process makes after an option that lingers is no measure of a hit, which is what the compile alone gives. */
-void keep_compare(struct program *program, const struct attempt *attempt, int return_code, const struct entry *expected)
+/* Counts and logs a difference, where it is one. */
+static void tell_difference(const struct program *program, const struct attempt *attempt, int option_count,
+                            const char *const *options, const struct entry *expected, const struct entry *given)
+{
+	const char *what = "";
+	enum results results = result_compare(expected, given, &what);
+
+	/* What a process makes after an option that lingers is no measure of a hit, which is what the compile alone
+	 * gives. */
+	if (results == RESULTS_ALIKE || lingering_spoils(program->library, &attempt->options) ||
+	    !still_holds(attempt, expected)) {
+		return;
+	}
+	if (results == RESULTS_SEALED &&
+	    (attempt->options.pch || !twice_alike(program, option_count, options, given))) {
+		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
+		log_write(LOG_INFO, "verify: %s cannot be compared: NVRTC gives another each time", what);
+		return;
+	}
+	runtime_count(COUNTER_ERRORS_mismatch, 1);
+	complain(program, expected, what);
+}
+
+void keep_compare(struct program *program, const struct attempt *attempt, int option_count, const char *const *options,
+                  int return_code, const struct entry *expected)
 {
 	struct result result = {.count = 0};
-	struct entry *entry = NULL;
-	const char *what = "";
+	struct entry *given = NULL;
 	int error = result_collect(program, return_code, &result);
 
 	if (error == 0) {
-		error = entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &entry);
+		error = entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &given);
 	}
-	if (error != 0) {
+	if (error == 0) {
+		tell_difference(program, attempt, option_count, options, expected, given);
+	} else {
 		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
 		log_write(LOG_WARNING, "verify: a hit could not be compared: error %d", -error);
-	} else if (!lingering_spoils(program->library, &attempt->options) && !result_same(expected, entry, &what) &&
-	           still_holds(attempt, expected)) {
-		runtime_count(COUNTER_ERRORS_mismatch, 1);
-		complain(program, expected, what);
 	}
-	entry_unref(entry);
+	entry_unref(given);
 	result_free(&result);
 }

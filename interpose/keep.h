@@ -55,7 +55,7 @@ void keep_abandon(struct attempt *attempt);
 void keep_result(struct program *program, struct attempt *attempt, int return_code);
 /* NVRTCCACHE_VERIFY: is what the real library now says what the entry would have said? Counts and logs, unless the
  * entry does not hold any more, or the process has been given an option that lingers. */
-void keep_compare(struct program *program, const struct attempt *attempt, int return_code,
-                  const struct entry *expected);
+void keep_compare(struct program *program, const struct attempt *attempt, int option_count, const char *const *options,
+                  int return_code, const struct entry *expected);
 
 #endif

@@ -420,19 +420,29 @@ static const char *name_of(uint32_t tag)
 	return tag == TAG_NAMES ? "lowered names" : "return code";
 }
 
-bool result_same(const struct entry *a, const struct entry *b, const char **ret_what)
+enum results result_compare(const struct entry *a, const struct entry *b, const char **ret_what)
 {
+	enum results results = RESULTS_ALIKE;
 	struct section left, right;
 
 	for (size_t i = 0; entry_section_at(a, i, &left); i++) {
+		const char *name = name_of(left.tag);
+
 		if (left.tag == TAG_PCH_STATUS || left.tag == TAG_PCH_HEAP || is_mark(&left) || speaks_of_pch(&left)) {
 			continue;
 		}
-		*ret_what = name_of(left.tag);
-		if (!entry_section(b, left.tag, &right) || left.value != right.value ||
-		    !likeness_of(left.bytes, left.size, right.bytes, right.size)) {
-			return false;
+		if (!entry_section(b, left.tag, &right) || left.value != right.value) {
+			*ret_what = name;
+			return RESULTS_DIFFER;
 		}
+		if (likeness_of(left.bytes, left.size, right.bytes, right.size)) {
+			continue;
+		}
+		*ret_what = name;
+		if (!likeness_sealed(left.bytes, left.size) || !likeness_sealed(right.bytes, right.size)) {
+			return RESULTS_DIFFER;
+		}
+		results = RESULTS_SEALED;
 	}
-	return true;
+	return results;
 }

@@ -14,6 +14,7 @@
 #include "keygen/request.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,53 @@ int request_creation(const char *source, const char *program_name, const struct 
 	}
 	*ret_stream = stream;
 	return 0;
+}
+
+/* Ends the text before the field whose bytes these are: its head, which has been read, makes room. */
+static void end_before(uint8_t *run, const char *bytes)
+{
+	run[(const uint8_t *)bytes - run - 1 - (ptrdiff_t)sizeof(uint64_t)] = '\0';
+}
+
+int request_texts(const struct stream *creation, struct request_texts *ret_texts)
+{
+	const size_t most = creation->size / (2 * (1 + sizeof(uint64_t))) + 1; /* a header is two fields */
+	const size_t arrays = 2 * most * sizeof(char *);
+	const char **block = malloc(arrays + creation->size);
+	struct request_texts texts = {.block = block, .names = block, .headers = block + most};
+	uint8_t *run = (uint8_t *)block + arrays;
+	struct cursor cursor;
+	const char *base;
+	size_t size;
+
+	if (!block)
+		return -ENOMEM;
+	memcpy(run, creation->bytes, creation->size);
+	cursor = cursor_over(run, creation->size);
+	(void)cursor_field(&cursor, TAG_CREATION, &size);
+	texts.source = cursor_field(&cursor, TAG_SOURCE, &size);
+	while (!cursor.failed && cursor.at < cursor.end && *cursor.at == TAG_HEADER_NAME) {
+		texts.names[texts.count] = cursor_field(&cursor, TAG_HEADER_NAME, &size);
+		texts.headers[texts.count++] = cursor_field(&cursor, TAG_HEADER_TEXT, &size);
+	}
+	base = cursor_field(&cursor, TAG_BASE_NAME, &size);
+	if (cursor.failed || !cursor_at_end(&cursor)) {
+		free(block);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < texts.count; i++) {
+		end_before(run, texts.names[i]);
+		end_before(run, texts.headers[i]);
+	}
+	end_before(run, base);
+	*ret_texts = texts;
+	return 0;
+}
+
+void request_texts_free(struct request_texts *texts)
+{
+	free(texts->block);
+	*texts = (struct request_texts){0};
 }
 
 /* Every component is a name: none is empty, "." or "..". Such a directory's text and "/" start every path in it. */

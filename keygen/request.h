@@ -91,6 +91,19 @@ struct request {
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      struct stream *ret_stream);
 
+/* What a creation run was made of. Texts end with a NUL, and lie in one block with the arrays. */
+struct request_texts {
+	void *block;
+	const char *source;
+	const char **names; /* of headers */
+	const char **headers;
+	size_t count;
+};
+
+/* -ENOMEM; -EINVAL where it is no creation run. */
+int request_texts(const struct stream *creation, struct request_texts *ret_texts);
+void request_texts_free(struct request_texts *texts);
+
 /* The call run, the roots and the options as they were read. On failure all three outputs are untouched. */
 int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);

@@ -25,7 +25,7 @@ static bool same(const char *left, const char *right)
 	struct entry *a = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, left);
 	struct entry *b = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, right);
 	const char *what = NULL;
-	bool result = result_same(a, b, &what);
+	bool result = result_compare(a, b, &what) == RESULTS_ALIKE;
 
 	cr_assert(result || strcmp(what, "PTX") == 0);
 	entry_unref(a);
@@ -66,10 +66,10 @@ Test(result, another_code_or_a_missing_product_is_not_the_same)
 	struct entry *names = entry_of(TAG_NAMES, 0, "x");
 	const char *what;
 
-	cr_assert_not(result_same(ptx, code, &what));
-	cr_assert_not(result_same(ptx, cubin, &what));
+	cr_assert_eq(result_compare(ptx, code, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(ptx, cubin, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "PTX");
-	cr_assert_not(result_same(names, cubin, &what));
+	cr_assert_eq(result_compare(names, cubin, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "lowered names");
 	entry_unref(ptx);
 	entry_unref(code);
@@ -83,8 +83,8 @@ Test(result, what_a_later_version_keeps_is_compared_under_a_name)
 	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "y");
 	const char *what = NULL;
 
-	cr_assert(result_same(one, one, &what));
-	cr_assert_not(result_same(one, other, &what));
+	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(one, other, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "another artifact");
 	entry_unref(one);
 	entry_unref(other);
@@ -111,4 +111,26 @@ Test(result, a_lowered_name_that_does_not_end_is_not_given)
 		entry_unref(entry);
 		stream_free(&names);
 	}
+}
+
+#define SEAL "\xed\x43\x4e\x7f"
+
+Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open)
+{
+	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, SEAL "one");
+	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, SEAL "other");
+	struct entry *code = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 6, SEAL "one");
+	struct entry *open = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, "one");
+	const char *what = NULL;
+
+	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(one, other, &what), RESULTS_SEALED);
+	cr_assert_str_eq(what, "LTOIR");
+	cr_assert_eq(result_compare(one, code, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(one, open, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(open, one, &what), RESULTS_DIFFER);
+	entry_unref(one);
+	entry_unref(other);
+	entry_unref(code);
+	entry_unref(open);
 }
