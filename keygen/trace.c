@@ -124,13 +124,10 @@ static bool same_outcome(const struct trace_event *one, const struct trace_event
 /* Is it the same file, or the same absence? What a directory holds may change: that is seen where it is looked at. */
 static bool same_answer(const struct trace_event *one, const struct trace_event *other)
 {
-	if (one->error != other->error || one->stamp.device != other->stamp.device ||
-	    one->stamp.inode != other->stamp.inode) {
-		return false;
+	if (one->error == other->error && S_ISDIR(one->stamp.mode) && S_ISDIR(other->stamp.mode)) {
+		return one->stamp.device == other->stamp.device && one->stamp.inode == other->stamp.inode;
 	}
-	return (S_ISDIR(one->stamp.mode) && S_ISDIR(other->stamp.mode)) ||
-	       (one->stamp.size == other->stamp.size && one->stamp.mtime_ns == other->stamp.mtime_ns &&
-	        one->stamp.ctime_ns == other->stamp.ctime_ns && one->stamp.mode == other->stamp.mode);
+	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp);
 }
 
 /* Compares with what was found at the path before, by looking at it or by opening it. */
