@@ -38,7 +38,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/cli/%.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
+$(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 
 # gcc alone turns loops into calls of memset and memcpy.
 no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
@@ -58,7 +58,7 @@ $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/inter
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2)
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2) -ldl
 
 # Without the dlsym of ours: a test asks for libc's.
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))

@@ -26,15 +26,32 @@ static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_nu
 	return text;
 }
 
+/* Of the digits behind a point, how many of 2^shift they are, rounded down; a floor at each step is one at the end. */
+static uint64_t fraction_of(const char *digits, size_t count, unsigned shift)
+{
+	uint64_t part = 0;
+
+	while (count-- > 0)
+		part = (((uint64_t)(digits[count] - '0') << shift) + part) / 10;
+	return part;
+}
+
 int settings_parse_size(const char *text, uint64_t *ret_size)
 {
 	static const char units[] = "kmgt";
 	uint64_t size;
 	unsigned shift = 0;
 	const char *rest = parse_digits(text, INT64_MAX, &size);
+	const char *digits;
+	size_t count = 0;
 
 	if (rest == NULL)
 		return -EINVAL;
+	digits = rest + 1;
+	if (*rest == '.') {
+		count = strspn(digits, "0123456789");
+		rest = digits + count;
+	}
 	for (unsigned i = 0; units[i] != '\0'; i++) {
 		if ((*rest | 0x20) == units[i]) {
 			shift = 10 * (i + 1);
@@ -44,9 +61,10 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	}
 	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0))
 		return -EINVAL;
-	if (size > (uint64_t)INT64_MAX >> shift)
+	/* a point has digits behind it, and there are no parts of a byte */
+	if ((digits[-1] == '.' && (count == 0 || shift == 0)) || size > (uint64_t)INT64_MAX >> shift)
 		return -EINVAL;
-	*ret_size = size << shift;
+	*ret_size = (size << shift) + fraction_of(digits, count, shift);
 	return 0;
 }
 
@@ -106,8 +124,7 @@ static int parse_LEVEL(const char *text, int *ret_value)
 
 static void complain(struct settings *settings, const char *variable)
 {
-	if (settings->complaint_count < SETTINGS_COMPLAINTS_MAX)
-		settings->complaints[settings->complaint_count++] = variable;
+	settings->complaints[settings->complaint_count++] = variable;
 }
 
 /* Takes back a text whose content is of no use. */
@@ -162,24 +179,50 @@ static bool is_path_list(const char *list)
 	return true;
 }
 
+static const char *wanted_TEXT(const char *variable)
+{
+	if (strcmp(variable, "NVRTCCACHE_DIR") == 0)
+		return "an absolute path";
+	if (strcmp(variable, "NVRTCCACHE_LOWER") == 0)
+		return "absolute paths with colons between them";
+	return "the word time_macros";
+}
+
+#define WANTED_SIZE(variable)    "a size such as 4096, 500M or 1.5G, with K, M, G or T"
+#define WANTED_BOOL(variable)    "1 or 0"
+#define WANTED_SECONDS(variable) "whole seconds"
+#define WANTED_LEVEL(variable)   "error, warning, info or debug"
+#define WANTED_TEXT(variable)    wanted_TEXT(variable)
+
+const char *settings_wanted(const char *variable)
+{
+#define SETTINGS_WANTED(kind, field, name, preset, help) \
+	if (strcmp(variable, name) == 0)                 \
+		return WANTED_##kind(variable);
+	SETTINGS(SETTINGS_WANTED)
+#undef SETTINGS_WANTED
+	return WANTED_SIZE(variable);
+}
+
 /* Words with commas, colons or blanks between them. */
 static bool read_sloppiness(const char *words, bool *ret_time_macros)
 {
 	static const char separators[] = ",: \t";
 	static const char time_macros[] = "time_macros";
-	bool known = true;
+	bool found = false;
 
 	while (*words != '\0') {
 		size_t length = strcspn(words, separators);
 
 		if (length == sizeof(time_macros) - 1 && memcmp(words, time_macros, length) == 0)
-			*ret_time_macros = true;
+			found = true;
 		else if (length > 0)
-			known = false;
+			return false;
 		words += length;
 		words += strspn(words, separators);
 	}
-	return known;
+	*ret_time_macros = found;
+	return true;
 }
 
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
@@ -215,7 +258,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	if (fresh.lower != NULL && !is_path_list(fresh.lower))
 		reject(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
 	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros))
-		complain(&fresh, "NVRTCCACHE_SLOPPINESS");
+		reject(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
 	*ret_settings = fresh;
 	return 0;
 out:

@@ -3,8 +3,9 @@
  * settings: what people ask of the cache (DESIGN section 6)
  *
  * Purpose: reads NVRTCCACHE_* once, for the library and for the command alike. One X-macro list holds every variable.
- * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB); booleans take 1/0, yes/no, true/false, on/off.
- * A bad value is remembered with its name (settings_complaint) and the default stands.
+ * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB) and with these a fraction (1.5G); booleans take
+ * 1/0, yes/no, true/false, on/off. A bad value is refused as a whole, its name remembered (complaints), and the default
+ * stands.
  *
  * Calling sequence: settings_read() into a struct, use the fields, settings_free().
  * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
@@ -46,7 +47,9 @@
 #define SETTINGS_TYPE_TEXT    char *
 #define SETTINGS_TYPE_LEVEL   int
 
-#define SETTINGS_COMPLAINTS_MAX 8
+/* each may be bad */
+#define SETTINGS_ONE(kind, field, variable, preset, help) +1
+enum { SETTINGS_COMPLAINTS_MAX = 0 SETTINGS(SETTINGS_ONE) };
 
 struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
@@ -61,7 +64,9 @@ typedef const char *settings_lookup(const char *name);
 
 int settings_read(settings_lookup *lookup, struct settings *ret_settings);
 void settings_free(struct settings *settings);
-/* "64M" -> 67108864. -EINVAL: not a size, or past 2^63-1. */
+/* "64M" -> 67108864, "1.5K" -> 1536, whole bytes. -EINVAL: not a size, or past 2^63-1. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
+/* In words, what a variable takes that was complained about; of another name, what a size looks like. */
+const char *settings_wanted(const char *variable);
 
 #endif

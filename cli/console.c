@@ -95,7 +95,7 @@ bool console_settings(struct settings *ret_settings)
 	for (int i = 0; i < ret_settings->complaint_count; i++) {
 		const char *name = ret_settings->complaints[i];
 
-		console_error("%s: bad value '%s' is not used", name, getenv(name));
+		console_error("%s: bad value '%s' is not used: it takes %s", name, getenv(name), settings_wanted(name));
 	}
 	return true;
 }

@@ -25,6 +25,7 @@ struct origin {
 struct work {
 	uint64_t results;
 	uint64_t bytes;
+	uint64_t known; /* that were there before, and are none of the results above */
 	uint64_t damaged;
 	uint64_t large;
 };
@@ -87,13 +88,53 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 	return error == 0;
 }
 
+struct conditions {
+	const void *bytes;
+	size_t size;
+};
+
+static bool ask_the_same(void *context, const void *bytes, size_t size)
+{
+	const struct conditions *these = context;
+
+	return conditions_same(bytes, size, these->bytes, these->size);
+}
+
+static bool equal(const struct entry *one, const struct entry *other)
+{
+	size_t one_size;
+	size_t other_size;
+	const void *one_bytes = entry_bytes(one, &one_size);
+	const void *other_bytes = entry_bytes(other, &other_size);
+
+	return one_size == other_size && memcmp(one_bytes, other_bytes, one_size) == 0;
+}
+
+/* Is this very result there, whatever its stamps are by now? */
+static bool is_known(struct store *store, const struct entry *neutral)
+{
+	struct conditions conditions;
+	struct entry *found;
+	struct entry *plain = NULL;
+	bool same;
+
+	conditions.bytes = entry_conditions(neutral, &conditions.size);
+	if (store_get(store, entry_info(neutral)->key, ask_the_same, &conditions, &found) != 0)
+		return false;
+	same = nobody_entry(found, &plain) == 0 && equal(plain, neutral);
+	entry_unref(plain);
+	entry_unref(found);
+	return same;
+}
+
 /* False: the cache cannot take it, nor what follows. */
 static bool keep(struct store *store, const struct settings *settings, const struct entry *entry, struct work *work)
 {
 	struct entry *neutral = NULL;
 	int error = nobody_entry(entry, &neutral); /* whatever the bundle says */
+	bool known = error == 0 && is_known(store, neutral);
 
-	if (error == 0)
+	if (error == 0 && !known)
 		error = store_put(store, neutral);
 	entry_unref(neutral);
 	if (error == -EFBIG) {
@@ -101,6 +142,8 @@ static bool keep(struct store *store, const struct settings *settings, const str
 	} else if (error != 0) {
 		console_error("%s: %s", settings->directory, store_error(error));
 		return false;
+	} else if (known) {
+		work->known++;
 	} else {
 		work->results++;
 		work->bytes += entry_info(entry)->total_size;
@@ -139,8 +182,11 @@ static int report(const char *file, const struct settings *settings, const struc
 {
 	char text[CONSOLE_NUMBER_BYTES];
 
-	printf("Imported %" PRIu64 " %s (%s) into %s\n", work->results, work->results == 1 ? "result" : "results",
+	printf("Imported %" PRIu64 " %s (%s) into %s", work->results, work->results == 1 ? "result" : "results",
 	       console_bytes(work->bytes, text), settings->directory);
+	if (work->known != 0)
+		printf("; %" PRIu64 " %s there already", work->known, work->known == 1 ? "was" : "were");
+	putchar('\n');
 	if (work->large != 0)
 		console_error("%s: %" PRIu64 " %s larger than an eighth of the size cap left out", file, work->large,
 		              work->large == 1 ? "result" : "results");

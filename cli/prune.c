@@ -102,7 +102,7 @@ int command_prune(int argc, char **argv)
 	if (!console_settings(&settings))
 		return EXIT_TROUBLE;
 	if (size != NULL && settings_parse_size(size, &settings.max_size) != 0) {
-		console_error("bad size '%s'", size);
+		console_error("bad size '%s': it takes %s", size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
 		settings_free(&settings);
 		return console_usage("prune");
 	}

@@ -2,26 +2,21 @@
 /* run: sets the environment of a program so that the library is loaded into it, and becomes that program */
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/library.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef PREFIX
-#define PREFIX "/usr/local"
-#endif
-
-#define LIBRARY            "libnvrtccache.so"
 #define PRELOAD_SEPARATORS ": "
 
 static const char options_help[] =
     "\n"
     "  --dir DIR        cache directory (NVRTCCACHE_DIR)\n"
-    "  --max-size SIZE  its size cap, as 500M or 5G (NVRTCCACHE_MAX_SIZE)\n"
+    "  --max-size SIZE  its size cap, as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)\n"
     "  --verify         compile every hit for real too, and compare (NVRTCCACHE_VERIFY)\n"
     "  --log FILE       write a log to FILE, or stderr (NVRTCCACHE_LOG)\n"
     "  --stats          print one line of counts at the end (NVRTCCACHE_STATS)\n"
@@ -32,56 +27,6 @@ static const char options_help[] =
     "\n"
     "The exit status is that of the program; 127: it is not there; 126: it cannot be run; 125: it was not started\n"
     "because the library cannot be loaded.";
-
-static bool is_file(const char *path)
-{
-	struct stat found;
-
-	return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, R_OK) == 0;
-}
-
-/* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
-static void own_directory(char ret_path[PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
-	char *slash;
-
-	ret_path[length > 0 ? length : 0] = '\0';
-	slash = strrchr(ret_path, '/');
-	if (slash != NULL)
-		slash[1] = '\0';
-}
-
-/* A malloced absolute path, or NULL (said why). */
-static char *find_library(void)
-{
-	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY};
-	static const char *const places[] = {PREFIX "/lib/" LIBRARY, PREFIX "/lib64/" LIBRARY, "/usr/lib/" LIBRARY,
-	                                     "/usr/lib64/" LIBRARY};
-	const char *asked = getenv("NVRTCCACHE_LIBRARY");
-	char directory[PATH_MAX];
-	char path[PATH_MAX + sizeof("../lib64/" LIBRARY)];
-
-	if (asked != NULL && asked[0] != '\0') {
-		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;
-
-		if (real == NULL)
-			console_error("NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
-		return real;
-	}
-	own_directory(directory);
-	for (size_t i = 0; directory[0] != '\0' && i < sizeof(beside) / sizeof(beside[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", directory, beside[i]);
-		if (is_file(path))
-			return realpath(path, NULL);
-	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (is_file(places[i]))
-			return realpath(places[i], NULL);
-	}
-	console_error("%s is not found; NVRTCCACHE_LIBRARY may say where it is", LIBRARY);
-	return NULL;
-}
 
 static bool is_in_list(const char *list, const char *path)
 {
@@ -128,7 +73,7 @@ static bool set_path(const char *name, const char *path)
 static bool preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *library = find_library();
+	char *library = library_find();
 	char *list = NULL;
 	bool done = false;
 
@@ -139,6 +84,8 @@ static bool preload(void)
 		console_error("'%s' cannot be preloaded: its path has a blank or a colon", library);
 		goto out;
 	}
+	if (!library_loads(library))
+		goto out;
 	if (others == NULL || others[0] == '\0') {
 		done = set("LD_PRELOAD", library);
 	} else if (is_in_list(others, library)) {
@@ -177,7 +124,8 @@ static int apply_option(int option)
 	case RUN_LOG:
 	case RUN_MAX_SIZE:
 		if (optarg[0] == '\0' || (option == RUN_MAX_SIZE && settings_parse_size(optarg, &size) != 0)) {
-			console_error("run: bad value '%s'", optarg);
+			console_error("run: bad value '%s'%s%s", optarg, option == RUN_MAX_SIZE ? ": it takes " : "",
+			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "");
 			return console_usage("run");
 		}
 		if (option == RUN_DIR)

@@ -35,10 +35,16 @@ static void fork_child(void)
 	counters_fork_child();
 }
 
-/* dir:dir:dir; a ninth and later ones are not searched. */
+/* dir:dir:dir */
 static void open_lower(const char *list)
 {
-	while (list && *list && runtime.lower_count < RUNTIME_LOWER_MAX) {
+	size_t most = 1;
+
+	for (const char *at = list; at && *at; at++) {
+		most += *at == ':';
+	}
+	runtime.lower = list ? calloc(most, sizeof(*runtime.lower)) : NULL;
+	while (runtime.lower && *list) {
 		size_t size = strcspn(list, ":");
 		char *directory = strndup(list, size);
 		const struct store_options options = {
@@ -104,8 +110,8 @@ static void set_up(void)
 	} else {
 		log_open(runtime.settings.log, runtime.settings.log_level);
 		for (int i = 0; i < runtime.settings.complaint_count; i++) {
-			log_write(LOG_WARNING, "%s has a value that cannot be used: the default stands",
-			          runtime.settings.complaints[i]);
+			log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
+			          runtime.settings.complaints[i], settings_wanted(runtime.settings.complaints[i]));
 		}
 		open_layers();
 	}
@@ -192,20 +198,22 @@ void runtime_count_error(int error, bool writing)
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
 static void print_line(void)
 {
+	unsigned long long in_memory = counters_here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = counters_here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = counters_here(COUNTER_ERRORS_mismatch);
 	char line[256], verified[80] = "";
 	int size;
 
 	if (runtime.settings.verify) {
-		(void)snprintf(verified, sizeof(verified), ", %llu verified, %llu mismatches",
-		               (unsigned long long)counters_here(COUNTER_TOTAL_verified),
-		               (unsigned long long)counters_here(COUNTER_ERRORS_mismatch));
+		(void)snprintf(verified, sizeof(verified), ", %llu verified, %llu mismatch%s",
+		               (unsigned long long)counters_here(COUNTER_TOTAL_verified), mismatches,
+		               mismatches == 1 ? "" : "es");
 	}
 	size =
 	    snprintf(line, sizeof(line),
-	             "nvrtccache[%d]: %llu hits in memory, %llu on disk, %llu misses, %llu stored, %llu ms saved%s\n",
-	             (int)getpid(), (unsigned long long)counters_here(COUNTER_TOTAL_hits_memory),
-	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk),
-	             (unsigned long long)counters_here(COUNTER_TOTAL_misses),
+	             "nvrtccache[%d]: %llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored, %llu ms saved%s\n",
+	             (int)getpid(), in_memory, in_memory == 1 ? "" : "s",
+	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
 	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
 	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000), verified);
 

@@ -25,12 +25,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RUNTIME_LOWER_MAX 8
-
 struct runtime {
 	struct settings settings;
 	struct store *store;
-	struct store *lower[RUNTIME_LOWER_MAX]; /* read-only caches below it, in order (C6) */
+	struct store **lower; /* read-only caches below it, in order (C6) */
 	int lower_count;
 	struct secret secret;  /* of fingerprints */
 	struct memory *memory; /* NULL: it could not be had, or there is no secret */

@@ -39,6 +39,28 @@ static const char *lookup(const char *name)
 	return NULL;
 }
 
+/* Of the digits behind a point, doubled as one would on paper: what is carried over it each time is the next bit. */
+static uint64_t slow_part(const char *text, size_t count, unsigned shift)
+{
+	uint64_t part = 0;
+	char *digits = count > 0 ? strndup(text, count) : NULL;
+
+	require(count == 0 || digits != NULL);
+	for (; digits && shift > 0; shift--) {
+		int carry = 0;
+
+		for (size_t i = count; i-- > 0;) {
+			int twice = 2 * (digits[i] - '0') + carry;
+
+			digits[i] = (char)('0' + twice % 10);
+			carry = twice / 10;
+		}
+		part = part << 1 | (uint64_t)carry;
+	}
+	free(digits);
+	return part;
+}
+
 /* As settings.h says it, in another way. */
 static bool slow_size(const char *text, uint64_t *ret_size)
 {
@@ -48,6 +70,8 @@ static bool slow_size(const char *text, uint64_t *ret_size)
 	} units[] = {{"", 0},     {"B", 0},  {"K", 10},  {"KB", 10},  {"KiB", 10}, {"M", 20},  {"MB", 20},
 	             {"MiB", 20}, {"G", 30}, {"GB", 30}, {"GiB", 30}, {"T", 40},   {"TB", 40}, {"TiB", 40}};
 	size_t digits = strspn(text, "0123456789");
+	size_t behind = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") : 0;
+	const char *unit = behind > 0 ? text + digits + 1 + behind : text + digits;
 	unsigned __int128 number = 0;
 
 	for (size_t i = 0; i < digits; i++) {
@@ -57,8 +81,10 @@ static bool slow_size(const char *text, uint64_t *ret_size)
 		}
 	}
 	for (size_t i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcasecmp(text + digits, units[i].unit) == 0 && number << units[i].shift <= INT64_MAX) {
-			*ret_size = (uint64_t)(number << units[i].shift);
+		if (strcasecmp(unit, units[i].unit) == 0 && (behind == 0 || units[i].shift > 0) &&
+		    number << units[i].shift <= INT64_MAX) {
+			*ret_size =
+			    (uint64_t)(number << units[i].shift) + slow_part(text + digits + 1, behind, units[i].shift);
 			return true;
 		}
 	}

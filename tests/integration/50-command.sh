@@ -190,7 +190,7 @@ prune_without_cap() {
 check "prune and stats know a cache without a cap." prune_without_cap
 
 prune_refuses() {
-	command_gives 2 prune --max-size much && err_has "bad size 'much'" && command_gives 2 prune now &&
+	command_gives 2 prune --max-size much && err_has "bad size 'much'.*1\.5G, with K, M, G or T" && command_gives 2 prune now &&
 		NVRTCCACHE_READONLY=1 command_gives 1 prune --max-size 1 && err_has NVRTCCACHE_READONLY && [ "$(entries)" -eq 2 ] || return
 	fresh_cache
 	command_gives 0 prune && out_has '^Removed 0 entries' && [ ! -e "$NVRTCCACHE_DIR" ]
@@ -228,11 +228,28 @@ shows_config() {
 }
 check "config shows each setting and where it comes from." shows_config
 
-bad_config() {
-	NVRTCCACHE_MAX_SIZE=1.5G command_gives 0 config && err_has "NVRTCCACHE_MAX_SIZE: bad value '1.5G'" &&
-		out_has '^default +NVRTCCACHE_MAX_SIZE +5G$'
+# Whatever it says of one variable: what is shown without any is in effect.
+refused() { # VARIABLE VALUE WHAT-IT-TAKES
+	env "$1=$2" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && err_has "$1: bad value '$2' is not used: it takes $3" &&
+		diff <(env -u "$1" "$COMMAND" config) "$tmp/out"
 }
-check "A bad value is named, and the default is in effect." bad_config
+bad_config() {
+	refused NVRTCCACHE_MAX_SIZE 1.5X 'a size such as .*1\.5G, with K, M, G or T' && refused NVRTCCACHE_MEM_SIZE 1.5 'a size' &&
+		refused NVRTCCACHE_DIR relative 'an absolute path' && refused NVRTCCACHE_LOWER /a:b 'absolute paths' &&
+		refused NVRTCCACHE_WAIT 1s 'whole seconds' && refused NVRTCCACHE_LOG_LEVEL loud 'error, warning, info or debug' &&
+		refused NVRTCCACHE_SLOPPINESS foo 'the word time_macros' && refused NVRTCCACHE_SLOPPINESS time_macros,foo 'the word' || return
+	for name in DISABLE READONLY RECACHE VERIFY SHARED FSYNC STATS; do refused "NVRTCCACHE_$name" perhaps '1 or 0' || return; done
+}
+check "A bad value is named with what would be right, and what is shown is in effect." bad_config
+
+fractions() {
+	NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k command_gives 0 config && silent_err &&
+		out_has '^environment NVRTCCACHE_MAX_SIZE +1536M$' && out_has '^environment NVRTCCACHE_MEM_SIZE +512$' || return
+	fresh_cache
+	plant 4
+	command_gives 0 prune --max-size 2.5K && silent_err && out_has '^2 entries left, 2\.0 KiB of 2\.5 KiB$'
+}
+check "A size may have a fraction, in variables and arguments." fractions
 
 default_directory() {
 	unset NVRTCCACHE_DIR
@@ -280,6 +297,31 @@ run_no_library() {
 }
 check "run starts nothing when the library is not there, and exits with 125." run_no_library
 
+# What the loader would complain about, going on without.
+run_no_loading() {
+	local bytes
+	echo 'no library' >"$tmp/text.so" && : >"$tmp/empty.so" && head -c 100 "$LIBRARY" >"$tmp/short.so" || return
+	for bytes in '4 \001' '18 \377'; do # of another class, for another machine
+		cp "$LIBRARY" "$tmp/other-${bytes% *}.so" &&
+			printf '%b' "${bytes#* }" | dd of="$tmp/other-${bytes% *}.so" bs=1 seek="${bytes% *}" conv=notrunc status=none || return
+	done
+	for name in text empty short other-4 other-18; do
+		NVRTCCACHE_LIBRARY=$tmp/$name.so command_gives 125 run echo started && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+			err_has "the library cannot be loaded: $tmp/$name.so: " || return
+	done
+	NVRTCCACHE_LIBRARY=$COMMAND command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'cannot be loaded'
+}
+run_check "run starts nothing when the library cannot be loaded." run_no_loading
+
+run_another_library() {
+	NVRTCCACHE_LIBRARY=$FAKE/13/libnvrtc.so.13 command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'another library'
+}
+if [ -e "$FAKE/13/libnvrtc.so.13" ]; then
+	run_check "run starts nothing when it is another library." run_another_library
+else
+	skip "run starts nothing when it is another library." "no fixture"
+fi
+
 run_blank() {
 	mkdir "$tmp/a b" && touch "$tmp/a b/x.so" && NVRTCCACHE_LIBRARY="$tmp/a b/x.so" command_gives 125 run echo started &&
 		[ ! -s "$tmp/out" ] && err_has 'blank or a colon'
@@ -305,7 +347,7 @@ run_check "run hands on the program's arguments as they are." run_arguments
 
 run_status() {
 	command_gives 7 run sh -c 'exit 7' && command_gives 127 run "$tmp/nowhere" && err_has "$tmp/nowhere: No such file" &&
-		command_gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
+		PATH=/usr/bin:/bin command_gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
 		command_gives 126 run "$tmp" && err_has "$tmp: Permission denied" || return
 	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && command_gives 126 run "$tmp/text" && err_has "$tmp/text"
 }
@@ -313,7 +355,7 @@ run_check "run exits as the program did, with 127 where there is none and 126 wh
 
 run_bad_values() {
 	command_gives 2 run && err_has 'no program' && command_gives 2 run --stats && err_has 'no program' &&
-		command_gives 2 run --max-size 5X true && err_has "'5X'" && command_gives 2 run --dir '' true &&
+		command_gives 2 run --max-size 5X true && err_has "'5X': it takes a size" && command_gives 2 run --dir '' true &&
 		command_gives 2 run --dir && err_has 'requires an argument' && command_gives 2 run --verify=1 true
 }
 check "run without a program, or with a bad value, starts nothing and exits with 2." run_bad_values

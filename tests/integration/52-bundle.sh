@@ -69,6 +69,15 @@ round_trip() {
 }
 check "Equal caches give equal bundles, and to import one again changes nothing." round_trip
 
+known() {
+	local one
+	gives 0 import "$bundle" && silent_err && out_has "^Imported 0 results \(0 bytes\) into $NVRTCCACHE_DIR; $wanted were there already\$" || return
+	one=$(find "$NVRTCCACHE_DIR"/v1/?? -type f | head -n 1)
+	rm "$one"
+	gives 0 import "$bundle" && out_has "^Imported 1 result \(.* into $NVRTCCACHE_DIR; $((wanted - 1)) w[a-z]+ there already\$" && [ -e "$one" ]
+}
+check "Results that are there already are not counted as imported." known
+
 pipes() {
 	fresh_cache
 	NVRTCCACHE_DIR=$source_cache "$COMMAND" export - 2>"$tmp/err" | "$COMMAND" import - >"$tmp/out" &&
@@ -98,7 +107,8 @@ merges() {
 	for i in 1 2 3 4 5; do
 		version "$i" && compile "--fake-open=$tmp/h" || return
 	done
-	[ "$(stat_of stores)" -eq 2 ] && [ "$(stat_of hits_disk)" -eq 5 ] || { "$COMMAND" stats && false; } # its own, made before
+	[ "$(stat_of stores)" -eq 2 ] && [ "$(stat_of hits_disk)" -eq 5 ] || { "$COMMAND" stats && return 1; } # its own, made before
+	gives 0 import "$tmp/three.nvb" && out_has '^Imported 0 results \(0 bytes\) .*; 3 were there already$' # whatever a hit has noted
 }
 check "Several results of one request are all carried, beside those that are there." merges
 fresh_cache

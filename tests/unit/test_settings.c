@@ -58,6 +58,15 @@ Test(settings, sizes_take_units_of_1024_in_either_case)
 	            {"5G", UINT64_C(5) << 30},
 	            {"2T", UINT64_C(2) << 40},
 	            {"0G", 0},
+	            {"1.5G", UINT64_C(1536) << 20},
+	            {"0.5k", 512},
+	            {"1.25MiB", 1310720},
+	            {"2.0T", UINT64_C(2) << 40},
+	            {"1.0009765625K", 1025},
+	            {"0.0001K", 0},
+	            {"0.999999999999999999999999999999999999K", 1023},
+	            {"0.1G", 107374182},
+	            {"8388607.9999999999999999999999999T", INT64_MAX},
 	            {"9223372036854775807", INT64_MAX},
 	            {"8388607T", UINT64_C(8388607) << 40}};
 
@@ -82,7 +91,17 @@ Test(settings, what_is_no_size_is_refused_and_leaves_the_result_alone)
 	                                  "iB",
 	                                  "-1",
 	                                  "+1",
-	                                  "1.5G",
+	                                  "1.5",
+	                                  "1.5B",
+	                                  "1.0",
+	                                  "1.G",
+	                                  ".5G",
+	                                  "1..5G",
+	                                  "1.5.5G",
+	                                  "1,5G",
+	                                  "1.5GG",
+	                                  "1.-5G",
+	                                  "8388608.0T",
 	                                  "5GG",
 	                                  "5GiBs",
 	                                  "5iB",
@@ -164,7 +183,7 @@ Test(settings, a_bad_yes_or_no_is_named_and_the_default_stands)
 
 Test(settings, a_bad_size_is_named_and_the_default_stands)
 {
-	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "1.5G", "NVRTCCACHE_MEM_SIZE", "32M");
+	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "1.5X", "NVRTCCACHE_MEM_SIZE", "32M");
 
 	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
 	cr_expect_eq(settings.memory_size, UINT64_C(32) << 20);
@@ -302,7 +321,7 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	} cases[] = {{"time_macros", true, 0},
 	             {"time_macros,time_macros", true, 0},
 	             {", time_macros ", true, 0},
-	             {"time_macros,locale", true, 1},
+	             {"time_macros,locale", false, 1},
 	             {"locale", false, 1},
 	             {"time_macro", false, 1},
 	             {"time_macrosx", false, 1},
@@ -314,21 +333,39 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 
 		cr_expect_eq(settings.sloppy_time_macros, cases[i].time_macros, "%s", cases[i].text);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "%s", cases[i].text);
+		cr_expect_eq(settings.sloppiness == NULL, cases[i].complaints == 1, "%s", cases[i].text);
 		settings_free(&settings);
 	}
 }
 
-Test(settings, more_complaints_than_there_is_room_for_do_no_harm)
+Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 {
-	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "x", "NVRTCCACHE_MEM_SIZE", "x", "NVRTCCACHE_DISABLE",
-	                                "x", "NVRTCCACHE_READONLY", "x", "NVRTCCACHE_RECACHE", "x", "NVRTCCACHE_VERIFY",
-	                                "x", "NVRTCCACHE_SHARED", "x", "NVRTCCACHE_FSYNC", "x", "NVRTCCACHE_WAIT", "x",
-	                                "NVRTCCACHE_LOG_LEVEL", "x", "NVRTCCACHE_STATS", "x", "NVRTCCACHE_DIR", "x");
+	static const char *const names[] = {"NVRTCCACHE_MAX_SIZE", "NVRTCCACHE_MEM_SIZE",  "NVRTCCACHE_DISABLE",
+	                                    "NVRTCCACHE_READONLY", "NVRTCCACHE_RECACHE",   "NVRTCCACHE_VERIFY",
+	                                    "NVRTCCACHE_SHARED",   "NVRTCCACHE_FSYNC",     "NVRTCCACHE_WAIT",
+	                                    "NVRTCCACHE_STATS",    "NVRTCCACHE_LOWER",     "NVRTCCACHE_LOG_LEVEL",
+	                                    "NVRTCCACHE_DIR",      "NVRTCCACHE_SLOPPINESS"};
+	const size_t count = sizeof(names) / sizeof(names[0]);
+	const char *pairs[2 * sizeof(names) / sizeof(names[0]) + 1] = {NULL};
+	struct settings settings;
 
-	cr_expect_eq(settings.complaint_count, SETTINGS_COMPLAINTS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		pairs[2 * i] = names[i];
+		pairs[2 * i + 1] = "x";
+	}
+	settings = read_from(pairs);
+	cr_expect_eq(settings.complaint_count, (int)count);
+	for (size_t i = 0; i < count; i++)
+		cr_expect(complained(&settings, names[i]), "%s", names[i]);
 	cr_expect_eq(settings.log_level, 2);
 	cr_expect_null(settings.directory);
+	cr_expect_null(settings.lower);
+	cr_expect_null(settings.sloppiness);
 	settings_free(&settings);
+	cr_expect(strstr(settings_wanted("NVRTCCACHE_MEM_SIZE"), "1.5G"));
+	cr_expect_str_eq(settings_wanted("NVRTCCACHE_STATS"), "1 or 0");
+	cr_expect_str_eq(settings_wanted("NVRTCCACHE_DIR"), "an absolute path");
+	cr_expect_str_eq(settings_wanted("NVRTCCACHE_SLOPPINESS"), "the word time_macros");
 }
 
 Test(settings, texts_are_copies)
