@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/account.h"
 
+#include "cache/output.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#define ACCOUNT_PATH   "v1/account"
+#define ACCOUNT_NAME   "account"
 #define ACCOUNT_MAGIC  "NVCACCNT"
 #define ACCOUNT_FORMAT 1
 #define PEEKS_MAX      5
@@ -35,30 +36,11 @@ static bool is_sound(const struct account_page *page, size_t size)
 	       page->checksum == checksum_of(page);
 }
 
-static int open_file(const struct directory *directory, int root, int flags, int *ret_file)
+/* What stands there and is of no use (another user's, a link, a directory) is removed, where the system lets us. What
+ * is a file with other first bytes than ours is left alone: somebody has put it there. */
+static int open_or_make(const struct directory *directory, int home, int *ret_file)
 {
-	struct stat found;
-	int file = TEMP_FAILURE_RETRY(
-	    openat(root, ACCOUNT_PATH, O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0600));
-
-	if (file < 0) {
-		return -errno;
-	}
-	if (fstat(file, &found) < 0 || !S_ISREG(found.st_mode) || !directory_trusts(directory, &found)) {
-		close(file);
-		return -EPERM;
-	}
-	if (flags & O_CREAT) {
-		(void)fchmod(file, directory->shared ? 0660 : 0600);
-	}
-	*ret_file = file;
-	return 0;
-}
-
-/* What stands there and is of no use (another user's, a link, a directory) is removed, where the system lets us. */
-static int open_or_make(const struct directory *directory, int root, int *ret_file)
-{
-	int rc = open_file(directory, root, O_RDWR, ret_file);
+	int rc = directory_open_file(directory, home, ACCOUNT_NAME, O_RDWR | O_CREAT, ret_file);
 
 	switch (-rc) {
 	case EACCES:
@@ -66,16 +48,20 @@ static int open_or_make(const struct directory *directory, int root, int *ret_fi
 	case ELOOP:
 	case EISDIR:
 	case ENXIO:
-		if (unlinkat(root, ACCOUNT_PATH, 0) < 0 && errno == EISDIR) {
-			(void)unlinkat(root, ACCOUNT_PATH, AT_REMOVEDIR);
+		if (unlinkat(home, ACCOUNT_NAME, 0) < 0 && errno == EISDIR) {
+			(void)unlinkat(home, ACCOUNT_NAME, AT_REMOVEDIR);
 		}
-		break;
-	case ENOENT:
+		rc = directory_open_file(directory, home, ACCOUNT_NAME, O_RDWR | O_CREAT, ret_file);
 		break;
 	default:
-		return rc;
+		break;
 	}
-	return open_file(directory, root, O_RDWR | O_CREAT | O_EXCL, ret_file);
+	if (rc == 0 && !directory_is_ours(*ret_file, ACCOUNT_MAGIC)) {
+		close(*ret_file);
+		*ret_file = -1;
+		rc = -EPERM;
+	}
+	return rc;
 }
 
 static ssize_t read_page(int file, struct account_page *page)
@@ -106,10 +92,10 @@ static int digit(char c)
 
 /* One look into v1 tells which shards exist; the others are empty. The cursor: where no account can be written, every
  * store begins anew, and not always with the same shards. */
-static int begin_anew(int root, struct account_page *page)
+static int begin_anew(int home, struct account_page *page)
 {
 	struct timespec now = {0};
-	int place = TEMP_FAILURE_RETRY(openat(root, "v1", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	int place = TEMP_FAILURE_RETRY(openat(home, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	struct dirent *found;
 	DIR *names;
 
@@ -138,7 +124,7 @@ static int begin_anew(int root, struct account_page *page)
 	return 0;
 }
 
-int account_load(const struct directory *directory, int root, struct account **ret_account)
+int account_load(const struct directory *directory, int home, struct account **ret_account)
 {
 	struct account *account = malloc(sizeof(*account));
 	ssize_t got = 0;
@@ -149,11 +135,11 @@ int account_load(const struct directory *directory, int root, struct account **r
 	}
 	account->newest = -1;
 	account->file = -1;
-	if (open_or_make(directory, root, &account->file) == 0) {
+	if (open_or_make(directory, home, &account->file) == 0) {
 		got = read_page(account->file, &account->page);
 	}
 	if (got < 0 || !is_sound(&account->page, (size_t)got)) {
-		rc = begin_anew(root, &account->page);
+		rc = begin_anew(home, &account->page);
 	}
 	if (rc < 0) {
 		account_free(account);
@@ -164,7 +150,7 @@ int account_load(const struct directory *directory, int root, struct account **r
 }
 
 /* Who writes it meanwhile does so in one piece, within microseconds. */
-int account_peek(const struct directory *directory, int root, struct account **ret_account)
+int account_peek(const struct directory *directory, int home, struct account **ret_account)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
 	struct account *account = malloc(sizeof(*account));
@@ -175,7 +161,7 @@ int account_peek(const struct directory *directory, int root, struct account **r
 	}
 	account->newest = -1;
 	account->file = -1;
-	rc = open_file(directory, root, O_RDONLY, &account->file);
+	rc = directory_open_file(directory, home, ACCOUNT_NAME, O_RDONLY, &account->file);
 	for (int tries = 0; rc == 0; tries++) {
 		ssize_t got = read_page(account->file, &account->page);
 
@@ -193,29 +179,14 @@ int account_peek(const struct directory *directory, int root, struct account **r
 int account_save(struct account *account)
 {
 	struct account_page *page = &account->page;
-	size_t size = page_size(page->count);
-	struct rlimit limit;
-	size_t done = 0;
 
 	if (account->file < 0) {
 		return -EBADF;
 	}
-	/* writing past the limit would raise SIGXFSZ, and that ends a host */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) {
-		return -EFBIG;
-	}
 	memcpy(page->magic, ACCOUNT_MAGIC, sizeof(page->magic));
 	page->format = ACCOUNT_FORMAT;
 	page->checksum = checksum_of(page);
-	while (done < size) {
-		ssize_t put = TEMP_FAILURE_RETRY(pwrite(account->file, (char *)page + done, size - done, (off_t)done));
-
-		if (put <= 0) {
-			return put < 0 ? -errno : -EIO;
-		}
-		done += (size_t)put;
-	}
-	return 0;
+	return output_at(account->file, 0, page, page_size(page->count));
 }
 
 void account_free(struct account *account)
@@ -228,9 +199,16 @@ void account_free(struct account *account)
 	}
 }
 
-void account_remove(int root)
+void account_remove(const struct directory *directory, int home)
 {
-	(void)unlinkat(root, ACCOUNT_PATH, 0);
+	int file;
+
+	if (directory_open_file(directory, home, ACCOUNT_NAME, O_RDONLY, &file) == 0) {
+		if (directory_is_ours(file, ACCOUNT_MAGIC)) {
+			(void)unlinkat(home, ACCOUNT_NAME, 0);
+		}
+		close(file);
+	}
 }
 
 static uint64_t add_saturated(uint64_t a, uint64_t b)

@@ -58,13 +58,13 @@ struct account {
 	int newest; /* index of the record used last; -1: not known */
 };
 
-int account_load(const struct directory *directory, int root, struct account **ret_account);
+int account_load(const struct directory *directory, int home, struct account **ret_account);
 int account_save(struct account *account);
 void account_free(struct account *account);
 /* For people, without the lock and without a change: as it is written. -ENOENT, -EBADMSG: there is none. */
-int account_peek(const struct directory *directory, int root, struct account **ret_account);
+int account_peek(const struct directory *directory, int home, struct account **ret_account);
 /* Every process begins anew. */
-void account_remove(int root);
+void account_remove(const struct directory *directory, int home);
 
 /* Bytes of all shards; unknown ones (how many: *ret_unknown) are taken to be like those that are known and not empty.
  */

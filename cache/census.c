@@ -2,6 +2,7 @@
 #include "cache/census.h"
 
 #include "cache/recency.h"
+#include "cache/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 struct census {
 	const struct evict *evict;
 	struct account *account;
-	bool over;
 	struct evict_report *report;
 	struct census_list *list;
 };
@@ -52,29 +52,24 @@ static void keep_in_list(struct census_list *list, const uint8_t key[ENTRY_KEY_B
 	list->records[list->count++].size = size;
 }
 
-/* Returns whether the file, no entry, was removed. */
+/* Returns whether the temporary file was removed, or is none of ours. */
 static bool sweep(const struct census *census, int at, const char *name, const struct stat *found)
 {
-	bool temporary = strncmp(name, "tmp.", 4) == 0;
-	bool goes;
-
 	if (recency_ahead(recency_of(found), census->evict->now)) { /* else it would stay for ever */
 		recency_touch(at, name, found, census->evict->now);
 	}
-	if (temporary) {
-		goes = is_stale(name, found, census->evict->now);
-	} else {
-		goes = census->over && strncmp(name, ".nfs", 4) != 0 &&
-		       census->evict->now - recency_of(found) >= RECENCY_PERIOD_NS;
-	}
-	if (!goes) {
+	if (!is_stale(name, found, census->evict->now)) {
 		return false;
+	}
+	if (!source_is_ours(census->evict->directory, at, name)) {
+		census->report->foreign++;
+		return true;
 	}
 	if (unlinkat(at, name, 0) < 0) {
 		census->report->failures += errno != ENOENT;
 		return errno == ENOENT;
 	}
-	*(temporary ? &census->report->temporaries : &census->report->foreign) += 1;
+	census->report->temporaries++;
 	census->report->bytes += (uint64_t)found->st_size;
 	return true;
 }
@@ -93,7 +88,11 @@ static bool count_file(const struct census *census, int at, unsigned shard, cons
 	if (S_ISDIR(found.st_mode)) {
 		return true;
 	}
-	if (!directory_entry_key(shard, name, key) || !S_ISREG(found.st_mode)) {
+	if (!S_ISREG(found.st_mode) || (!directory_is_temporary(name) && !directory_entry_key(shard, name, key))) {
+		census->report->foreign++;
+		return true;
+	}
+	if (directory_is_temporary(name)) {
 		if (!sweep(census, at, name, &found)) {
 			account_count_other(census->account, shard, (uint64_t)found.st_size);
 		}
@@ -121,15 +120,15 @@ static void keep_more(const struct account_shard *before, struct account_shard *
 }
 
 /* A shard that cannot be read keeps what is known of it. */
-void census_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
-                  struct evict_report *report, struct census_list *list)
+void census_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
+                  struct census_list *list)
 {
-	const struct census census = {evict, account, over, report, list};
+	const struct census census = {evict, account, report, list};
 	const struct account_shard before = account->page.shards[shard];
 	bool complete = true;
 	struct dirent *found;
 	int place = -1;
-	int rc = directory_open_shard(evict->directory, evict->root, shard, false, &place);
+	int rc = directory_open_shard(evict->directory, evict->home, shard, DIRECTORY_LIST, &place);
 	DIR *names = rc == 0 ? fdopendir(place) : NULL;
 
 	account->page.stores = 0;

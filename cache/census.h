@@ -3,12 +3,13 @@
  * census: one shard counted anew, and rid of what was left there (see cache/evict.h)
  *
  * Purpose: every file of the shard is asked for its size and times. Entries go into the account, and into a list where
- * one is given; other files are counted, or removed if their time has come. A time from a wrong clock is set right.
+ * one is given; temporaries are counted, or removed if their time has come; what is none of ours is left alone. A time
+ * from a wrong clock is set right.
  *
- * Calling sequence: within the account's lock, on a loaded account. `over`: the cache is past its cap.
- * Errors: none. A shard that is missing is empty; one that cannot be read keeps what is known of it; files that cannot
- * be removed are counted in the report; a list that finds no memory says so.
- * Ownership: the list's records are the caller's to free(). Threads, fork, signals: no state.
+ * Calling sequence: within the account's lock, on a loaded account.  * Errors: none. A shard that is missing is empty;
+ * one that cannot be read keeps what is known of it; files that cannot be removed are counted in the report; a list
+ * that finds no memory says so. Ownership: the list's records are the caller's to free(). Threads, fork, signals: no
+ * state.
  */
 #ifndef CACHE_CENSUS_H
 #define CACHE_CENSUS_H
@@ -23,7 +24,7 @@ struct census_list {
 	bool failed;
 };
 
-void census_shard(const struct evict *evict, struct account *account, unsigned shard, bool over,
-                  struct evict_report *report, struct census_list *list);
+void census_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
+                  struct census_list *list);
 
 #endif

@@ -6,23 +6,26 @@
  *        \--the write fails: still counted, tried again after a second
  *        \--fork: the child starts from nothing
  *
- * One thread flushes at a time; another's flush finds the flag taken and leaves it to that one.
+ * One thread flushes at a time; another's flush finds the flag taken and leaves it to that one, which looks once more.
+ *
+ * What ends a worker (_exit, SIGTERM, the end of a pool) runs nothing of ours, so that what is to survive must have
+ * been written before. Misses and stores are, each of them; beside a compile that is nothing. Hits are while a process
+ * is young, the first PROMPT_WRITES one by one, then, until it is a second old, once for each tick of the coarse clock
+ * (1 to 10 ms): a loop of hits in memory pays a write of some microseconds in each tick and no more. Then once a
+ * second.
  */
 #include "cache/counters.h"
 
+#include "cache/calls.h"
 #include "cache/counters_file.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define PERIOD_NS         INT64_C(1000000000)
-#define LOCK_TRIES        5
-#define LOCK_TRIES_FORCED 50
-#define FLAG_TRIES        1000
+#define PERIOD_NS     INT64_C(1000000000)
+#define FLAG_TRIES    1000
+#define PROMPT_WRITES 256
 
 static const struct {
 	const char *name;
@@ -34,7 +37,12 @@ static const struct {
 };
 
 static _Atomic uint64_t counted[COUNTER_COUNT];
-static _Atomic int64_t tried_ns; /* CLOCK_MONOTONIC_COARSE of the last write that was tried; 0: none yet */
+static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE of the first write that was tried; 0: none yet */
+static _Atomic int64_t tried_ns; /* of the last one */
+static _Atomic uint64_t tries;
+static _Atomic uint64_t written_prompts; /* what prompts() was at the last write */
+static atomic_bool failed;               /* the last write */
+static atomic_bool once_more;            /* somebody found the flag taken */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
 static atomic_bool is_shared;
 /* Both belong to the thread that has set `flushing`. */
@@ -78,13 +86,45 @@ static void forget(void)
 		atomic_store_explicit(&counted[i], 0, memory_order_relaxed);
 		written[i] = 0;
 	}
+	atomic_store_explicit(&began_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&tries, 0, memory_order_relaxed);
+	atomic_store_explicit(&written_prompts, 0, memory_order_relaxed);
+}
+
+/* Counts that are written at once. */
+static uint64_t prompts(void)
+{
+	return counters_here(COUNTER_TOTAL_misses) + counters_here(COUNTER_TOTAL_stores);
+}
+
+static int64_t coarse_clock(void)
+{
+	struct timespec clock = {0};
+
+	call_clock(CLOCK_MONOTONIC_COARSE, &clock);
+	return clock.tv_sec * PERIOD_NS + clock.tv_nsec;
+}
+
+static bool is_due(int64_t now_ns)
+{
+	int64_t first_ns = atomic_load_explicit(&began_ns, memory_order_relaxed);
+	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
+
+	if (first_ns == 0 || now_ns - last_ns >= PERIOD_NS)
+		return true;
+	if (atomic_load_explicit(&failed, memory_order_relaxed))
+		return false;
+	if (prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed))
+		return true;
+	if (now_ns - first_ns >= PERIOD_NS)
+		return false;
+	return now_ns != last_ns || atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES;
 }
 
 void counters_fork_child(void)
 {
 	forget();
-	owner = getpid();
-	atomic_store_explicit(&tried_ns, 0, memory_order_relaxed);
+	owner = call_getpid();
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
 
@@ -93,54 +133,73 @@ static bool take_flag(bool wait)
 	for (int i = 0; atomic_flag_test_and_set_explicit(&flushing, memory_order_acquire); i++) {
 		if (!wait || i == FLAG_TRIES)
 			return false;
-		sched_yield();
+		call_yield();
 	}
 	return true;
 }
 
-int counters_flush(const char *directory, bool read_only, bool force)
+/* By the thread that has the flag. */
+static int write_fresh(const char *directory, int64_t now_ns, enum counters_file_patience patience)
 {
+	struct directory where = directory_at(directory);
 	uint64_t now[COUNTER_COUNT];
 	uint64_t fresh[COUNTER_COUNT];
-	struct timespec clock;
-	int64_t now_ns;
-	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
+	uint64_t prompts_now = prompts();
 	bool changed = false;
-	int error = 0;
+	int error;
 
-	if (read_only)
-		return 0;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &clock);
-	now_ns = clock.tv_sec * PERIOD_NS + clock.tv_nsec;
-	if (!force && last_ns != 0 && now_ns - last_ns < PERIOD_NS)
-		return 0;
-	if (directory == NULL)
-		return -ENXIO;
-	if (directory[0] != '/')
-		return -EINVAL;
-	if (!take_flag(force))
-		return force ? -EAGAIN : 0;
-
-	/* fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here */
-	if (owner != getpid()) {
-		if (owner != 0)
-			forget();
-		owner = getpid();
-	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		now[i] = counters_here((enum counter)i);
 		fresh[i] = now[i] - written[i];
 		changed |= fresh[i] != 0;
 	}
-	if (changed) {
-		struct directory where = directory_at(directory);
-
-		atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
-		error = counters_file_add(&where, (unsigned)owner, fresh, force ? LOCK_TRIES_FORCED : LOCK_TRIES);
-		if (error == 0)
-			memcpy(written, now, sizeof(written));
+	if (!changed)
+		return 0;
+	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0)
+		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
+	error = counters_file_add(&where, (unsigned)owner, fresh, patience);
+	if (error == 0) {
+		memcpy(written, now, sizeof(written));
+		atomic_store_explicit(&written_prompts, prompts_now, memory_order_relaxed);
 	}
-	atomic_flag_clear_explicit(&flushing, memory_order_release);
+	atomic_store_explicit(&failed, error != 0 && error != -EAGAIN, memory_order_relaxed);
+	return error;
+}
+
+int counters_flush(const char *directory, bool read_only, bool force)
+{
+	int64_t now_ns;
+	bool prompt;
+	int error;
+
+	if (read_only)
+		return 0;
+	now_ns = coarse_clock();
+	if (!force && !is_due(now_ns))
+		return 0;
+	if (directory == NULL)
+		return -ENXIO;
+	if (directory[0] != '/')
+		return -EINVAL;
+	if (!take_flag(force)) {
+		atomic_store(&once_more, true);
+		return force ? -EAGAIN : 0;
+	}
+
+	/* fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here */
+	if (owner != call_getpid()) {
+		if (owner != 0)
+			forget();
+		owner = call_getpid();
+	}
+	prompt = force || prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
+	do {
+		atomic_store(&once_more, false);
+		error = write_fresh(directory, now_ns, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);
+		atomic_flag_clear_explicit(&flushing, memory_order_release);
+	} while (error == 0 && atomic_load(&once_more) && take_flag(false));
 	return error;
 }
 
@@ -148,18 +207,12 @@ int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT])
 {
 	struct directory where = directory_at(directory);
 	uint64_t values[COUNTER_COUNT] = {0};
-	int root;
 	int error;
 
 	if (directory == NULL)
 		return -ENXIO;
-	error = directory_open(&where, false, &root);
-	if (error == 0) {
-		for (unsigned i = 0; error == 0 && i < COUNTERS_FILES; i++)
-			error = counters_file_read(&where, root, i, values);
-		close(root);
-	}
-	if (error != 0 && error != -ENOENT)
+	error = counters_file_read(&where, values);
+	if (error != 0)
 		return error;
 	memcpy(ret_values, values, sizeof(values));
 	return 0;
@@ -168,19 +221,6 @@ int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT])
 int counters_zero(const char *directory)
 {
 	struct directory where = directory_at(directory);
-	int root;
-	int error;
 
-	if (directory == NULL)
-		return -ENXIO;
-	error = directory_open(&where, false, &root);
-	if (error != 0)
-		return error == -ENOENT ? 0 : error;
-	for (unsigned i = 0; i < COUNTERS_FILES; i++) {
-		int removed = counters_file_remove(root, i);
-
-		error = error != 0 ? error : removed;
-	}
-	close(root);
-	return error;
+	return directory == NULL ? -ENXIO : counters_file_remove(&where);
 }

@@ -3,19 +3,20 @@
  * counters: how often what happened, over all processes (DESIGN section 6, `stats`)
  *
  * Purpose: one X-macro list of every counter; a process counts in memory (relaxed atomics) and adds what is new to a
- * file of the cache directory, so that counts survive _exit and kill with at most the last second lost.
+ * file of the cache directory, so that counts survive _exit and kill: of hits at most the last second is lost then,
+ * and of those of a process that lives less than a second none, but for the last milliseconds of a fast loop.
  *
- * Files: <directory>/v1/stats/<two hex digits of pid & 15>: a header (magic, format, count of counters, checksum) and
- * 64-bit counters; added to under an open-file-description lock on the file (where the file system has none: without).
- * A file of another format or with a bad checksum is started anew. Files are read and written with pread/pwrite,
- * never mapped, and not kept open.
+ * Files: <directory>/v1/stats/<two hex digits>, by pid & 15, or the next one that is free: a header (magic, format,
+ * count of counters, checksum) and 64-bit counters; added to under an open-file-description lock on the file (where the
+ * file system has none: without). A file of another format or with a bad checksum is started anew. Files are read and
+ * written with pread/pwrite, never mapped, and not kept open.
  *
  * Calling sequence: counters_add() anywhere; counters_flush(force = false) after each event that may have changed
- * something: it writes if a second has passed since the last write of this process (the first event is written at
- * once); force = true at exit. counters_read() sums the files for people; counters_zero() removes them.
- * counters_share() once before, where the group shares the directory: else one that the group can write is refused.
- * Threads: any. Fork: counters_fork_child() forgets what the parent has not yet written. Signals: no.
- * Errors: counting never fails visibly; flush returns a negative errno for the log.
+ * something: it writes at once what counts a miss or a store, and everything while the process is young (see
+ * cache/counters.c), then once a second; force = true at exit. counters_read() sums the files for people;
+ * counters_zero() removes them. counters_share() once before, where the group shares the directory: else one that the
+ * group can write is refused. Threads: any. Fork: counters_fork_child() forgets what the parent has not yet written.
+ * Signals: no. Errors: counting never fails visibly; flush returns a negative errno for the log.
  */
 #ifndef CACHE_COUNTERS_H
 #define CACHE_COUNTERS_H

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/counters_file.h"
 
+#include "cache/calls.h"
+#include "cache/output.h"
+
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#define MAGIC           "NVCCOUNT"
-#define FORMAT          1
-#define LOCK_PAUSE_NS   200000
-#define LOCK_TRIES_READ 50
-#define NAME_BYTES      sizeof("v1/stats/00")
+#define MAGIC         "NVCCOUNT"
+#define FORMAT        1
+#define LOCK_PAUSE_NS 200000
+#define LOCK_TRIES    50
+#define PLACE_NAME    "stats"
+#define NAME_BYTES    sizeof("00")
 
 /* Little-endian in the file. */
 struct counters_file {
@@ -67,7 +65,7 @@ static ssize_t read_all(int fd, void *bytes, size_t size)
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t got = TEMP_FAILURE_RETRY(pread(fd, (char *)bytes + done, size - done, (off_t)done));
+		ssize_t got = call_pread(fd, (char *)bytes + done, size - done, (off_t)done);
 
 		if (got < 0)
 			return -errno;
@@ -78,41 +76,17 @@ static ssize_t read_all(int fd, void *bytes, size_t size)
 	return (ssize_t)done;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t put = TEMP_FAILURE_RETRY(pwrite(fd, (const char *)bytes + done, size - done, (off_t)done));
-
-		if (put <= 0)
-			return put < 0 ? -errno : -EIO;
-		done += (size_t)put;
-	}
-	return 0;
-}
-
-/* Writing past RLIMIT_FSIZE would raise SIGXFSZ, and that ends a host. */
-static int check_file_limit(void)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct counters_file) ? -EFBIG : 0;
-}
-
 /* -EAGAIN: somebody has it for long. Whatever else goes wrong: go on without (no locks on that file system). */
 static int lock_file(int fd, short type, int tries)
 {
-	struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-
 	for (;;) {
 		struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
-		if (fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR))
+		if (call_lock(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR))
 			return 0;
 		if (--tries <= 0)
 			return -EAGAIN;
-		nanosleep(&pause, NULL);
+		call_pause(LOCK_PAUSE_NS);
 	}
 }
 
@@ -121,116 +95,86 @@ static void unlock_file(int fd)
 {
 	struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
 
-	(void)fcntl(fd, F_OFD_SETLK, &whole);
+	(void)call_lock(fd, F_OFD_SETLK, &whole);
 }
 
-/* chmod undoes the umask; through /proc because fchmod refuses O_PATH, and the umask may have taken our own bits. */
-static int make_directory(const struct directory *directory, int root, const char *path)
+static void name_file(unsigned number, char ret_name[NAME_BYTES])
 {
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	struct stat found;
-	int made;
-
-	if (mkdirat(root, path, 0700) < 0)
-		return errno == EEXIST ? 0 : -errno;
-	made = TEMP_FAILURE_RETRY(openat(root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	if (made < 0)
-		return -errno;
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", made);
-	if (fstat(made, &found) == 0 && found.st_uid == geteuid())
-		(void)chmod(link, directory->shared ? S_ISGID | 0770 : 0700);
-	close(made);
-	return 0;
+	ret_name[0] = '0';
+	ret_name[1] = "0123456789abcdef"[number % COUNTERS_FILES];
+	ret_name[2] = '\0';
 }
 
-static void name_file(unsigned number, char ret_path[NAME_BYTES])
+/* A link, a pipe, a file that others can write: not to be counted in, and no reason to count nothing. */
+static bool is_anothers(int error)
 {
-	(void)snprintf(ret_path, NAME_BYTES, "v1/stats/%02x", number % COUNTERS_FILES);
+	return error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR;
 }
 
-static int open_file(const struct directory *directory, int root, const char *path, int flags, int *ret_fd)
-{
-	mode_t mode = directory->shared ? 0660 : 0600;
-	int fd = TEMP_FAILURE_RETRY(openat(root, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
-	struct stat found;
-	int error = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &found) < 0)
-		error = -errno;
-	else if (!S_ISREG(found.st_mode) || !directory_trusts(directory, &found))
-		error = -EPERM;
-	else if ((flags & O_CREAT) && (found.st_mode & 0777) != mode && found.st_uid == geteuid())
-		(void)fchmod(fd, mode);
-	if (error != 0) {
-		close(fd);
-		return error;
-	}
-	*ret_fd = fd;
-	return 0;
-}
-
-static int open_or_make_file(const struct directory *directory, int root, const char *path, int *ret_fd)
-{
-	int error = open_file(directory, root, path, O_RDWR, ret_fd);
-
-	if (error != -ENOENT)
-		return error;
-	error = make_directory(directory, root, "v1");
-	if (error == 0)
-		error = make_directory(directory, root, "v1/stats");
-	return error != 0 ? error : open_file(directory, root, path, O_RDWR | O_CREAT, ret_fd);
-}
-
-static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT], int lock_tries)
+static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 {
 	struct counters_file file;
-	ssize_t got;
-	int error = lock_file(fd, F_WRLCK, lock_tries);
+	ssize_t got = read_all(fd, &file, sizeof(file));
 
-	if (error != 0)
-		return error;
-	got = read_all(fd, &file, sizeof(file));
-	if (got < 0) {
-		error = (int)got;
-		goto out;
-	}
-	if (!is_sound(&file, (size_t)got))
+	if (got < 0)
+		return (int)got;
+	if (!is_sound(&file, (size_t)got)) {
+		if (!directory_is_ours(fd, MAGIC))
+			return -EPERM;
 		memset(&file, 0, sizeof(file));
+	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		file.values[i] = htole64(add_saturated(le64toh(file.values[i]), amounts[i]));
 	seal(&file);
-	error = write_all(fd, &file, sizeof(file));
-out:
-	unlock_file(fd);
+	return output_at(fd, 0, &file, sizeof(file));
+}
+
+static int add(const struct directory *directory, int place, unsigned number, const uint64_t amounts[COUNTER_COUNT],
+               int lock_tries)
+{
+	char name[NAME_BYTES];
+	int fd = -1;
+	int error;
+
+	name_file(number, name);
+	error = directory_open_file(directory, place, name, O_RDWR | O_CREAT, &fd);
+	if (error != 0)
+		return error;
+	error = lock_file(fd, F_WRLCK, lock_tries);
+	if (error == 0) {
+		error = add_to_file(fd, amounts);
+		unlock_file(fd);
+	}
+	call_close(fd);
 	return error;
 }
 
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
-                      int lock_tries)
+                      enum counters_file_patience patience)
 {
-	char name[NAME_BYTES];
-	int fd = -1;
-	int root;
-	int error = check_file_limit();
+	int place = -1;
+	int home;
+	int error = directory_open(directory, true, &home);
 
 	if (error != 0)
 		return error;
-	error = directory_open(directory, true, &root);
+	error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_REACH, &place);
+	if (error == -ENOENT)
+		error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_MAKE, &place);
+	call_close(home);
 	if (error != 0)
 		return error;
-	name_file(number, name);
-	error = open_or_make_file(directory, root, name, &fd);
-	close(root);
-	if (error != 0)
-		return error;
-	error = add_to_file(fd, amounts, lock_tries);
-	close(fd);
+	error = -EAGAIN;
+	/* any of the files will do: it is the sum that counts */
+	for (unsigned i = 0; i < COUNTERS_FILES && (error == -EAGAIN || is_anothers(error)); i++)
+		error = add(directory, place, number + i, amounts, 1);
+	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT)
+		error = add(directory, place, number, amounts, LOCK_TRIES);
+	call_close(place);
 	return error;
 }
 
-int counters_file_read(const struct directory *directory, int root, unsigned number, uint64_t values[COUNTER_COUNT])
+static int read_file(const struct directory *directory, int place, unsigned number, uint64_t values[COUNTER_COUNT])
 {
 	struct counters_file file;
 	char name[NAME_BYTES];
@@ -240,14 +184,14 @@ int counters_file_read(const struct directory *directory, int root, unsigned num
 	int error;
 
 	name_file(number, name);
-	error = open_file(directory, root, name, O_RDONLY, &fd);
+	error = directory_open_file(directory, place, name, O_RDONLY, &fd);
 	if (error != 0)
-		return error == -ENOENT ? 0 : error;
-	locked = lock_file(fd, F_RDLCK, LOCK_TRIES_READ) == 0;
+		return is_anothers(error) || error == -ENOENT ? 0 : error;
+	locked = lock_file(fd, F_RDLCK, LOCK_TRIES) == 0;
 	got = read_all(fd, &file, sizeof(file));
 	if (locked)
 		unlock_file(fd);
-	close(fd);
+	call_close(fd);
 	if (got < 0)
 		return (int)got;
 	if (!is_sound(&file, (size_t)got))
@@ -257,10 +201,52 @@ int counters_file_read(const struct directory *directory, int root, unsigned num
 	return 0;
 }
 
-int counters_file_remove(int root, unsigned number)
+static int remove_file(const struct directory *directory, int place, unsigned number)
 {
 	char name[NAME_BYTES];
+	int fd = -1;
+	int error;
 
 	name_file(number, name);
-	return unlinkat(root, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	error = directory_open_file(directory, place, name, O_RDONLY, &fd);
+	if (error != 0)
+		return is_anothers(error) || error == -ENOENT ? 0 : error;
+	if (!directory_is_ours(fd, MAGIC)) {
+		call_close(fd);
+		return 0;
+	}
+	call_close(fd);
+	return call_unlinkat(place, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Each of the files, in the place that they share. The first error met. */
+static int for_all(const struct directory *directory, uint64_t *values)
+{
+	int place = -1;
+	int home = -1;
+	int error = directory_open(directory, false, &home);
+
+	if (error != 0)
+		return error == -ENOENT ? 0 : error;
+	error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_REACH, &place);
+	call_close(home);
+	if (error != 0)
+		return error == -ENOENT ? 0 : error;
+	for (unsigned i = 0; i < COUNTERS_FILES; i++) {
+		int done = values ? read_file(directory, place, i, values) : remove_file(directory, place, i);
+
+		error = error != 0 ? error : done;
+	}
+	call_close(place);
+	return error;
+}
+
+int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT])
+{
+	return for_all(directory, values);
+}
+
+int counters_file_remove(const struct directory *directory)
+{
+	return for_all(directory, NULL);
 }

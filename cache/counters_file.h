@@ -2,10 +2,11 @@
 /*
  * counters_file: the counts of all processes on disk, in COUNTERS_FILES files (see cache/counters.h)
  *
- * Purpose: adding to a file under its lock, summing it, removing it. A file that is missing, damaged, or of another
- * format or list of counters counts nothing and is started anew by the next addition.
+ * Purpose: adding to a file under its lock, summing all, removing all. A file that is missing, damaged, or of another
+ * format or list of counters counts nothing and is started anew by the next addition. What is there and is none of
+ * ours, by its first bytes, kind, owner or a second name, counts nothing and is left alone.
  *
- * Errors: negative errno values; -EAGAIN: the lock could not be had; -EPERM: others can write the directory or file;
+ * Errors: negative errno values; -EAGAIN: the lock could not be had; -EPERM: others can write the directory, or none of the files is to be had;
  * -EFBIG: the process's RLIMIT_FSIZE would be passed. After an error nothing counts as added.
  * Threads, fork, signals: no state; no descriptor is kept; EINTR is retried.
  */
@@ -17,11 +18,17 @@
 
 #define COUNTERS_FILES 16
 
-/* `number` modulo COUNTERS_FILES picks the file. Directories and file are made when missing. */
+/* Where other processes have the lock: nobody sleeps for the sake of a hit. */
+enum counters_file_patience { COUNTERS_FILE_GIVE_UP, COUNTERS_FILE_WAIT };
+
+/*
+ * `number` modulo COUNTERS_FILES is the file that is tried first; where it is locked, or something else is in its
+ * place, the next ones are. Directories and file are made when missing.
+ */
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
-                      int lock_tries);
-/* Adds the file's counts to `values`. */
-int counters_file_read(const struct directory *directory, int root, unsigned number, uint64_t values[COUNTER_COUNT]);
-int counters_file_remove(int root, unsigned number);
+                      enum counters_file_patience patience);
+/* Adds the counts of all files to `values`. What is missing counts nothing. */
+int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT]);
+int counters_file_remove(const struct directory *directory);
 
 #endif

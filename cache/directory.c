@@ -8,21 +8,25 @@
  */
 #include "cache/directory.h"
 
+#include "cache/calls.h"
+#include "cache/output.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PLACE_FLAGS       (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define LOCK_PATH         "v1/lock"
+#define HOME_NAME         "v1"
+#define LOCK_NAME         "lock"
 #define LOCK_SLEEP_MIN_US 100
 #define LOCK_SLEEP_MAX_US 5000
 #define GROUPS_MAX        1024
+#define MAKE_TRIES        4
+
+static const char digits[16] = "0123456789abcdef";
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
@@ -34,10 +38,10 @@ static bool in_group(gid_t group)
 	int count;
 	int i;
 
-	if (group == getegid()) {
+	if (group == call_getegid()) {
 		return true;
 	}
-	count = getgroups(GROUPS_MAX, groups);
+	count = call_getgroups(GROUPS_MAX, groups);
 	for (i = 0; i < count; i++) {
 		if (groups[i] == group) {
 			return true;
@@ -54,7 +58,7 @@ bool directory_trusts(const struct directory *directory, const struct stat *foun
 		return false;
 	}
 	/* asked anew each time: hosts change their user between calls */
-	if (found->st_uid == 0 || found->st_uid == geteuid()) {
+	if (found->st_uid == 0 || found->st_uid == call_geteuid()) {
 		return true;
 	}
 	return directory->shared && in_group(found->st_gid);
@@ -70,21 +74,21 @@ static void settle_mode(int parent, const char *path, bool shared)
 	mode_t compared = shared ? S_ISGID | 0777 : 0777;
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	struct stat found;
-	int made = TEMP_FAILURE_RETRY(openat(parent, path, O_PATH | PLACE_FLAGS));
+	int made = call_openat(parent, path, O_PATH | PLACE_FLAGS, 0);
 
 	if (made < 0) {
 		return;
 	}
-	if (fstat(made, &found) == 0 && found.st_uid == geteuid() && (found.st_mode & compared) != wanted) {
+	if (call_fstat(made, &found) == 0 && found.st_uid == call_geteuid() && (found.st_mode & compared) != wanted) {
 		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", made);
-		(void)chmod(link, wanted);
+		(void)call_chmod(link, wanted);
 	}
-	close(made);
+	call_close(made);
 }
 
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
-	if (mkdirat(parent, path, 0700) < 0) {
+	if (call_mkdirat(parent, path, 0700) < 0) {
 		return errno == EEXIST ? 0 : -errno;
 	}
 	settle_mode(parent, path, directory->shared);
@@ -94,16 +98,16 @@ static int make_place(const struct directory *directory, int parent, const char 
 static void write_tag(int root, bool shared)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int tag = TEMP_FAILURE_RETRY(openat(root, "CACHEDIR.TAG", flags, 0600));
+	int tag = call_openat(root, "CACHEDIR.TAG", flags, 0600);
 
 	if (tag < 0) {
 		return;
 	}
-	(void)fchmod(tag, shared ? 0640 : 0600);
-	if (TEMP_FAILURE_RETRY(write(tag, tag_text, sizeof(tag_text) - 1)) != (ssize_t)sizeof(tag_text) - 1) {
-		(void)unlinkat(root, "CACHEDIR.TAG", 0);
+	(void)call_fchmod(tag, shared ? 0640 : 0600);
+	if (output_at(tag, 0, tag_text, sizeof(tag_text) - 1) < 0) {
+		(void)call_unlinkat(root, "CACHEDIR.TAG", 0);
 	}
-	close(tag);
+	call_close(tag);
 }
 
 /* Failures on the way are not looked at: an automounter refuses mkdir for parents that exist. The root's own tells. */
@@ -113,7 +117,7 @@ static int make_root(const struct directory *directory)
 	size_t length = strlen(directory->path);
 	size_t i;
 
-	if (mkdir(directory->path, 0700) == 0) {
+	if (call_mkdirat(AT_FDCWD, directory->path, 0700) == 0) {
 		settle_mode(AT_FDCWD, directory->path, directory->shared);
 		return 0;
 	}
@@ -124,7 +128,7 @@ static int make_root(const struct directory *directory)
 	for (i = 1; i < length; i++) {
 		if (path[i] == '/') {
 			path[i] = '\0';
-			(void)mkdir(path, 0700);
+			(void)call_mkdirat(AT_FDCWD, path, 0700);
 			path[i] = '/';
 		}
 	}
@@ -134,26 +138,26 @@ static int make_root(const struct directory *directory)
 static int open_trusted(const struct directory *directory, int parent, const char *path, int flags, int *ret_place)
 {
 	struct stat found;
-	int place = TEMP_FAILURE_RETRY(openat(parent, path, flags | PLACE_FLAGS));
+	int place = call_openat(parent, path, flags | PLACE_FLAGS, 0);
 	int rc = 0;
 
 	if (place < 0) {
 		return -errno;
 	}
-	if (fstat(place, &found) < 0) {
+	if (call_fstat(place, &found) < 0) {
 		rc = -errno;
 	} else if (!directory_trusts(directory, &found)) {
 		rc = -EPERM;
 	}
 	if (rc < 0) {
-		close(place);
+		call_close(place);
 		return rc;
 	}
 	*ret_place = place;
 	return 0;
 }
 
-int directory_open(const struct directory *directory, bool make, int *ret_root)
+static int open_root(const struct directory *directory, bool make, int *ret_root)
 {
 	int rc = open_trusted(directory, AT_FDCWD, directory->path, O_PATH, ret_root);
 
@@ -171,38 +175,100 @@ int directory_open(const struct directory *directory, bool make, int *ret_root)
 	return rc;
 }
 
-int directory_open_shard(const struct directory *directory, int root, unsigned shard, bool make, int *ret_shard)
+int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
+                         int *ret_place)
 {
-	char path[sizeof("v1/ab")];
-	int rc;
+	int flags = want == DIRECTORY_REACH ? O_PATH : O_RDONLY;
+	int rc = open_trusted(directory, home, name, flags, ret_place);
 
-	(void)snprintf(path, sizeof(path), "v1/%02x", shard & 0xff);
-	rc = open_trusted(directory, root, path, O_RDONLY, ret_shard);
-	if (rc != -ENOENT || !make) {
+	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
 		return rc;
 	}
-	rc = make_place(directory, root, "v1");
-	if (rc == 0) {
-		rc = make_place(directory, root, path);
-	}
-	return rc < 0 ? rc : open_trusted(directory, root, path, O_RDONLY, ret_shard);
+	rc = make_place(directory, home, name);
+	return rc < 0 ? rc : open_trusted(directory, home, name, flags, ret_place);
 }
 
-void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRECTORY_PATH_BYTES])
+int directory_open(const struct directory *directory, bool make, int *ret_home)
 {
-	static const char digits[16] = "0123456789abcdef";
-	char *out = ret_path;
-	size_t i;
+	int root = -1;
+	int rc = open_root(directory, make, &root);
 
-	*out++ = 'v';
-	*out++ = '1';
-	*out++ = '/';
-	for (i = 0; i < ENTRY_KEY_BYTES; i++) {
+	if (rc < 0) {
+		return rc;
+	}
+	rc = open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
+	if (rc == -ENOENT && make) {
+		rc = make_place(directory, root, HOME_NAME);
+		rc = rc < 0 ? rc : open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
+	}
+	call_close(root);
+	return rc;
+}
+
+int directory_open_shard(const struct directory *directory, int home, unsigned shard, enum directory_want want,
+                         int *ret_shard)
+{
+	const char name[] = {digits[shard >> 4 & 0xf], digits[shard & 0xf], '\0'};
+
+	return directory_open_place(directory, home, name, want, ret_shard);
+}
+
+static int judge_file(const struct directory *directory, int file, int flags)
+{
+	struct stat found;
+
+	if (call_fstat(file, &found) < 0) {
+		return -errno;
+	}
+	if (!S_ISREG(found.st_mode) || !directory_trusts(directory, &found)) {
+		return -EPERM;
+	}
+	return (flags & O_ACCMODE) != O_RDONLY && found.st_nlink > 1 ? -EPERM : 0;
+}
+
+int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file)
+{
+	int all = (flags & O_ACCMODE) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int file = call_openat(at, name, all, 0);
+	int rc;
+
+	for (int tries = 0; file < 0 && errno == ENOENT && (flags & O_CREAT) && tries < MAKE_TRIES; tries++) {
+		file = call_openat(at, name, all | O_CREAT | O_EXCL, 0600);
+		if (file >= 0) {
+			(void)call_fchmod(file, directory->shared ? 0660 : 0600);
+		} else if (errno == EEXIST) { /* another was faster */
+			file = call_openat(at, name, all, 0);
+		}
+	}
+	if (file < 0) {
+		return -errno;
+	}
+	rc = judge_file(directory, file, flags);
+	if (rc < 0) {
+		call_close(file);
+		return rc;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+bool directory_is_ours(int file, const void *magic)
+{
+	static const char blank[DIRECTORY_MAGIC_BYTES];
+	char first[DIRECTORY_MAGIC_BYTES];
+	ssize_t got = call_pread(file, first, sizeof(first), 0);
+
+	return got == 0 || (got > 0 && memcmp(first, blank, (size_t)got) == 0) ||
+	       (got > 0 && memcmp(first, magic, (size_t)got) == 0);
+}
+
+void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES])
+{
+	char *out = ret_name;
+
+	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++) {
 		*out++ = digits[key[i] >> 4];
 		*out++ = digits[key[i] & 0xf];
-		if (i == 0) {
-			*out++ = '/';
-		}
 	}
 	*out = '\0';
 }
@@ -232,20 +298,6 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	return true;
 }
 
-static int open_lock(const struct directory *directory, int root)
-{
-	int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int lock = TEMP_FAILURE_RETRY(openat(root, LOCK_PATH, flags));
-
-	if (lock < 0 && errno == ENOENT) {
-		lock = TEMP_FAILURE_RETRY(openat(root, LOCK_PATH, flags | O_CREAT, 0600));
-		if (lock >= 0) {
-			(void)fchmod(lock, directory->shared ? 0660 : 0600);
-		}
-	}
-	return lock;
-}
-
 static uint64_t place_of(const uint8_t key[ENTRY_KEY_BYTES])
 {
 	uint64_t place;
@@ -258,7 +310,7 @@ static int set_range(int lock, uint64_t place, short type)
 {
 	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
 
-	return fcntl(lock, F_OFD_SETLK, &range);
+	return call_lock(lock, F_OFD_SETLK, &range);
 }
 
 static bool is_held(void)
@@ -266,40 +318,40 @@ static bool is_held(void)
 	return errno == EAGAIN || errno == EACCES || errno == EINTR;
 }
 
-int directory_lock_place(const struct directory *directory, int root, uint64_t place, unsigned wait_us, int *ret_lock)
+int directory_lock_place(const struct directory *directory, int home, uint64_t place, unsigned wait_us, int *ret_lock)
 {
-	struct timespec pause = {.tv_nsec = LOCK_SLEEP_MIN_US * 1000L};
+	long pause_us = LOCK_SLEEP_MIN_US;
 	unsigned waited_us = 0;
-	int lock = open_lock(directory, root);
+	int lock;
 
-	if (lock < 0) {
+	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
 		*ret_lock = -1;
 		return 0;
 	}
 	while (set_range(lock, place, F_WRLCK) < 0) {
 		if (!is_held()) {
-			close(lock);
+			call_close(lock);
 			*ret_lock = -1;
 			return 0;
 		}
 		if (waited_us >= wait_us) {
-			close(lock);
+			call_close(lock);
 			return -EAGAIN;
 		}
-		(void)nanosleep(&pause, NULL);
-		waited_us += (unsigned)(pause.tv_nsec / 1000);
-		if (pause.tv_nsec < LOCK_SLEEP_MAX_US * 1000L) {
-			pause.tv_nsec *= 2;
+		call_pause(pause_us * 1000);
+		waited_us += (unsigned)pause_us;
+		if (pause_us < LOCK_SLEEP_MAX_US) {
+			pause_us *= 2;
 		}
 	}
 	*ret_lock = lock;
 	return 0;
 }
 
-int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
+int directory_lock(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                    int *ret_lock)
 {
-	return directory_lock_place(directory, root, place_of(key), wait_us, ret_lock);
+	return directory_lock_place(directory, home, place_of(key), wait_us, ret_lock);
 }
 
 bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES])
@@ -320,9 +372,21 @@ void directory_unlock(int lock)
 
 	if (lock >= 0) {
 		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
-		(void)fcntl(lock, F_OFD_SETLK, &all);
-		close(lock);
+		(void)call_lock(lock, F_OFD_SETLK, &all);
+		call_close(lock);
 	}
+}
+
+bool directory_is_temporary(const char *name)
+{
+	const char *random;
+
+	if (strncmp(name, "tmp.", 4) != 0) {
+		return false;
+	}
+	random = name + 4 + strspn(name + 4, "0123456789");
+	return random > name + 4 && *random == '.' && random[1] != '\0' &&
+	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
 }
 
 static int walk_shard(int shard, directory_visit *visit, void *context)
@@ -333,12 +397,12 @@ static int walk_shard(int shard, directory_visit *visit, void *context)
 
 	if (!names) {
 		rc = -errno;
-		close(shard);
+		call_close(shard);
 		return rc;
 	}
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
-		bool temporary = strncmp(found->d_name, "tmp.", 4) == 0;
-		bool entry = strlen(found->d_name) == DIRECTORY_PATH_BYTES - 1 - DIRECTORY_NAME_AT &&
+		bool temporary = directory_is_temporary(found->d_name);
+		bool entry = strlen(found->d_name) == DIRECTORY_NAME_BYTES - 1 &&
 		             strspn(found->d_name, "0123456789abcdef") == strlen(found->d_name);
 
 		if (temporary || entry) {
@@ -354,11 +418,11 @@ static int walk_shard(int shard, directory_visit *visit, void *context)
 	return rc;
 }
 
-int directory_walk_shard(const struct directory *directory, int root, unsigned shard, directory_visit *visit,
+int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,
                          void *context)
 {
 	int place = -1;
-	int rc = directory_open_shard(directory, root, shard, false, &place);
+	int rc = directory_open_shard(directory, home, shard, DIRECTORY_LIST, &place);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
@@ -369,17 +433,17 @@ int directory_walk_shard(const struct directory *directory, int root, unsigned s
 
 int directory_walk(const struct directory *directory, directory_visit *visit, void *context)
 {
-	int root = -1;
-	int rc = directory_open(directory, false, &root);
+	int home = -1;
+	int rc = directory_open(directory, false, &home);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;
 	}
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		int walked = directory_walk_shard(directory, root, shard, visit, context);
+		int walked = directory_walk_shard(directory, home, shard, visit, context);
 
 		rc = rc < 0 ? rc : walked;
 	}
-	close(root);
+	call_close(home);
 	return rc;
 }

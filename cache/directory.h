@@ -5,13 +5,17 @@
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
  * <path>/v1/lock (its bytes are locked, it has none), <path>/v1/account (see cache/account.h). Directories get mode
  * 0700, or 02770 when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
+ * <path>/v1 is the cache's home: whoever works in it has a descriptor of it, and names are relative to that.
  *
  * Trust: nothing is used that another user can write. Alone: owned by us or root, writable by the owner only. Shared:
  * not writable by everybody, and owned by us, by root, or by a group that we are in. An access control list shows in
- * the mode (its mask stands where the group's bits are). The root must not be a symbolic link; its parents may.
+ * the mode (its mask stands where the group's bits are). The root must not be a symbolic link; its parents may. From
+ * the root on each directory is opened by itself, never through a link, and asked whom it belongs to: a member of the
+ * group could otherwise put a link where a directory was, and have another write, lock and remove in a place of the
+ * member's choice. For the same reason a file that has another name too (a hard link) is not written.
  *
  * Calling sequence: directory_open() for each call of the store, everything else relative to it, close().
- * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: the root is a symbolic link or no directory.
+ * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: a symbolic link, or no directory, where one should be.
  * Ownership: descriptors are the caller's to close (O_CLOEXEC). Threads: any. Fork, signals: no state; EINTR is
  * retried.
  */
@@ -25,8 +29,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define DIRECTORY_PATH_BYTES (6 + 2 * (ENTRY_KEY_BYTES - 1) + 1) /* "v1/ab/", 62 digits, NUL */
-#define DIRECTORY_NAME_AT    6                                   /* where the name inside the shard begins */
+#define DIRECTORY_NAME_BYTES (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
 #define DIRECTORY_SHARDS     256
 
 struct directory {
@@ -36,14 +39,27 @@ struct directory {
 
 bool directory_trusts(const struct directory *directory, const struct stat *found);
 
-/* Opens the trusted root (O_PATH). `make`: makes it when missing. */
-int directory_open(const struct directory *directory, bool make, int *ret_root);
+/* Opens the home (O_PATH). `make`: makes it, and the root, when missing. */
+int directory_open(const struct directory *directory, bool make, int *ret_home);
 
-/* Opens a shard for reading its names. `make`: makes it when missing. */
-int directory_open_shard(const struct directory *directory, int root, unsigned shard, bool make, int *ret_shard);
+/* A directory in the home: to reach files in it (O_PATH), to read its names too, or to be made first when missing. */
+enum directory_want { DIRECTORY_REACH, DIRECTORY_LIST, DIRECTORY_MAKE };
+int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
+                         int *ret_place);
+int directory_open_shard(const struct directory *directory, int home, unsigned shard, enum directory_want want,
+                         int *ret_shard);
 
-/* Where the results of a key lie, relative to the root. */
-void directory_entry_path(const uint8_t key[ENTRY_KEY_BYTES], char ret_path[DIRECTORY_PATH_BYTES]);
+/*
+ * A file of ours in one of these: O_RDONLY, O_RDWR, or O_RDWR | O_CREAT. -EPERM: no regular file, not trusted, or to be
+ * written and with more than one name.
+ */
+int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file);
+/* Is it ours by its first bytes: `magic`, or nothing yet, or zeros (a crash)? Any other was put there by somebody. */
+bool directory_is_ours(int file, const void *magic);
+#define DIRECTORY_MAGIC_BYTES 8
+
+/* The name of a key's file in its shard. */
+void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES]);
 /* The key that a name in a shard stands for; false: it is not the name of an entry. */
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
 
@@ -51,22 +67,25 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
  * Takes the lock that those who change the file of `key` take in turn; polls for about `wait_us`. 0: taken, or the file
  * system has no locks (or none can be had): then *ret_lock is -1 and one goes on without. -EAGAIN: another has it.
  */
-int directory_lock(const struct directory *directory, int root, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
+int directory_lock(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                    int *ret_lock);
 void directory_unlock(int lock);
 
 /* The same for another byte of that file than a key's, so DIRECTORY_LOCK_ACCOUNT or more. */
 #define DIRECTORY_LOCK_ACCOUNT (UINT64_C(1) << 62)
-int directory_lock_place(const struct directory *directory, int root, uint64_t place, unsigned wait_us, int *ret_lock);
+int directory_lock_place(const struct directory *directory, int home, uint64_t place, unsigned wait_us, int *ret_lock);
 /* Who holds such a lock takes a key's too, without waiting; false: another has it. Then lets go of that one alone. */
 bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
+/* A temporary of ours by its name: "tmp.<pid>.<random>" (cache/draft.c). */
+bool directory_is_temporary(const char *name);
+
 /* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */
 typedef int directory_visit(void *context, int shard, const char *name, bool temporary);
 
-/* Returns the first error met, of a shard or of a visit. A root or shard that is missing has no files. */
-int directory_walk_shard(const struct directory *directory, int root, unsigned shard, directory_visit *visit,
+/* Returns the first error met, of a shard or of a visit. A home or shard that is missing has no files. */
+int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,
                          void *context);
 int directory_walk(const struct directory *directory, directory_visit *visit, void *context);
 

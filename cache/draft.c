@@ -8,6 +8,8 @@
  */
 #include "cache/draft.h"
 
+#include "cache/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -65,22 +67,14 @@ int draft_begin(int directory, mode_t mode, struct draft *ret_draft)
 
 int draft_append(struct draft *draft, const void *bytes, size_t size)
 {
-	const uint8_t *next = bytes;
+	int rc;
 
 	if (size > draft->limit - draft->written) {
 		return -EFBIG;
 	}
+	rc = output_at(draft->file, (off_t)draft->written, bytes, size);
 	draft->written += size;
-	while (size > 0) {
-		ssize_t done = TEMP_FAILURE_RETRY(write(draft->file, next, size));
-
-		if (done <= 0) {
-			return done < 0 ? -errno : -EIO;
-		}
-		next += done;
-		size -= (size_t)done;
-	}
-	return 0;
+	return rc;
 }
 
 static int replace(struct draft *draft, const char *name)

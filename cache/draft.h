@@ -4,9 +4,9 @@
  *
  * Calling sequence: draft_begin() makes "tmp.<pid>.<random>" in a directory, draft_append() any number of times, then
  * draft_publish() or draft_discard(). After a failed call the only call left is draft_discard().
- * Errors: negative errno values; -EFBIG: the process's RLIMIT_FSIZE would be passed (seen beforehand: writing past it
- * raises SIGXFSZ, which kills the host). -ENOSPC, -EDQUOT, -EIO also come late, from draft_publish().
- * Ownership: the directory's descriptor stays the caller's. Threads, fork: a draft belongs to one thread.
+ * Errors: negative errno values; -EFBIG: the process's RLIMIT_FSIZE would be passed (cache/output.h). -ENOSPC, -EDQUOT,
+ * -EIO also come late, from draft_publish(). Ownership: the directory's descriptor stays the caller's. Threads, fork: a
+ * draft belongs to one thread.
  */
 #ifndef CACHE_DRAFT_H
 #define CACHE_DRAFT_H

@@ -26,7 +26,7 @@
 
 #define ALIGNMENT UINT64_C(16)
 
-static const uint8_t magic[8] = {0x8e, 'N', 'V', 'R', 'T', 'C', '\r', '\n'};
+const uint8_t entry_magic[ENTRY_MAGIC_BYTES] = {0x8e, 'N', 'V', 'R', 'T', 'C', '\r', '\n'};
 
 struct checksum {
 	uint64_t low;
@@ -166,7 +166,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 		zero_to_alignment(bytes, offset + row.size);
 		offset += aligned(row.size);
 	}
-	memcpy(header.magic, magic, sizeof(magic));
+	memcpy(header.magic, entry_magic, sizeof(entry_magic));
 	memcpy(header.key, key, ENTRY_KEY_BYTES);
 	header.section_count = (uint32_t)section_count;
 	header.total_size = total;
@@ -197,7 +197,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 		return -EBADMSG;
 	}
 	memcpy(&header, bytes, sizeof(header));
-	if (memcmp(header.magic, magic, sizeof(magic)) != 0 || header.format != ENTRY_FORMAT ||
+	if (memcmp(header.magic, entry_magic, sizeof(entry_magic)) != 0 || header.format != ENTRY_FORMAT ||
 	    !checksum_equal(header.header_sum, checksum(&header, offsetof(struct header, header_sum)))) {
 		return -EBADMSG;
 	}

@@ -33,6 +33,10 @@
 #define ENTRY_SECTIONS_MAX 64
 #define ENTRY_BYTES_MAX    (1u << 31)
 
+/* The first bytes of a file of entries, in every format to come. */
+#define ENTRY_MAGIC_BYTES 8
+extern const uint8_t entry_magic[ENTRY_MAGIC_BYTES];
+
 struct section {
 	uint32_t tag;  /* the caller's name for it */
 	int32_t value; /* a small number that travels with it (a return code) */

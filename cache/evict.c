@@ -17,6 +17,7 @@
 #include "cache/account.h"
 #include "cache/census.h"
 #include "cache/recency.h"
+#include "cache/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@
 #define SCANS_MAX        2
 #define BATCH            64
 
-enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FAILED };
+enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
 
 struct work {
 	const struct evict *evict;
@@ -79,21 +80,19 @@ static unsigned scan_some(struct work *work)
 		if (unknown == 0 && !scan_is_due(account, is_over(work))) {
 			break;
 		}
-		census_shard(work->evict, account, next_shard(account, unknown != 0), is_over(work), &work->report,
-		             NULL);
+		census_shard(work->evict, account, next_shard(account, unknown != 0), &work->report, NULL);
 	}
 	return scans;
 }
 
 /* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
-static enum outcome remove_file(const struct work *work, const struct account_record *record, const char *path,
-                                bool spare, struct stat *ret_found)
+static enum outcome remove_file(const struct work *work, const struct account_record *record, int shard,
+                                const char *name, bool spare, struct stat *ret_found)
 {
-	int root = work->evict->root;
 	int64_t used;
 
-	if (fstatat(root, path, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
-		return errno == ENOENT || errno == ENOTDIR ? GONE : FAILED;
+	if (fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT ? GONE : FAILED;
 	}
 	used = recency_of(ret_found);
 	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size || used != record->used) {
@@ -102,7 +101,10 @@ static enum outcome remove_file(const struct work *work, const struct account_re
 	if (spare && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
 		return SPARED;
 	}
-	if (unlinkat(root, path, 0) < 0) {
+	if (!source_is_ours(work->evict->directory, shard, name)) {
+		return FOREIGN;
+	}
+	if (unlinkat(shard, name, 0) < 0) {
 		return errno == ENOENT ? GONE : FAILED;
 	}
 	return REMOVED;
@@ -112,13 +114,18 @@ static enum outcome remove_file(const struct work *work, const struct account_re
 static enum outcome settle(struct work *work, const struct account_record *record, bool spare)
 {
 	struct account *account = work->account;
-	char path[DIRECTORY_PATH_BYTES];
+	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 	enum outcome outcome = BUSY;
+	int shard = -1;
+	int rc =
+	    directory_open_shard(work->evict->directory, work->evict->home, record->key[0], DIRECTORY_REACH, &shard);
 
-	directory_entry_path(record->key, path);
-	if (directory_lock_too(work->lock, record->key)) {
-		outcome = remove_file(work, record, path, spare, &found);
+	directory_entry_name(record->key, name);
+	if (rc < 0) {
+		outcome = rc == -ENOENT || rc == -ENOTDIR ? GONE : FAILED;
+	} else if (directory_lock_too(work->lock, record->key)) {
+		outcome = remove_file(work, record, shard, name, spare, &found);
 		directory_unlock_only(work->lock, record->key);
 	}
 	switch (outcome) {
@@ -127,6 +134,9 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 		work->report.bytes += record->size;
 		account_subtract(account, record->key, record->size);
 		break;
+	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
+		work->report.foreign++;
+		/* fall through */
 	case GONE:
 		if (account_find(account, record->key) >= 0) {
 			account_subtract(account, record->key, record->size);
@@ -139,7 +149,7 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 		}
 		break;
 	case SPARED:
-		account_set_used(account, record->key, recency_mark(work->evict->root, path, &found, work->evict->now));
+		account_set_used(account, record->key, recency_mark(shard, name, &found, work->evict->now));
 		break;
 	case BUSY: /* somebody is putting there */
 		account_set_used(account, record->key, work->evict->now);
@@ -148,6 +158,9 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 		work->report.failures++;
 		account_forget(account, record->key);
 		break;
+	}
+	if (shard >= 0) {
+		close(shard);
 	}
 	return outcome;
 }
@@ -186,7 +199,7 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
-			census_shard(work->evict, account, next_shard(account, false), true, &work->report, NULL);
+			census_shard(work->evict, account, next_shard(account, false), &work->report, NULL);
 			continue;
 		}
 		record = checks > 0 ? account->page.records[index] : fallback.record;
@@ -206,12 +219,12 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 static int begin(struct work *work, unsigned wait_us)
 {
 	const struct evict *evict = work->evict;
-	int rc = directory_lock_place(evict->directory, evict->root, DIRECTORY_LOCK_ACCOUNT, wait_us, &work->lock);
+	int rc = directory_lock_place(evict->directory, evict->home, DIRECTORY_LOCK_ACCOUNT, wait_us, &work->lock);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = account_load(evict->directory, evict->root, &work->account);
+	rc = account_load(evict->directory, evict->home, &work->account);
 	if (rc < 0) {
 		directory_unlock(work->lock);
 	}
@@ -277,8 +290,13 @@ static int remove_listed(struct work *work, const struct census_list *list, uint
 			if (bytes - (work->report.bytes - removed) <= cap) {
 				break;
 			}
-			if (settle(work, &list->records[i], false) == GONE) {
+			switch (settle(work, &list->records[i], false)) {
+			case GONE:
+			case FOREIGN:
 				bytes -= list->records[i].size;
+				break;
+			default:
+				break;
 			}
 		}
 		if (rc == 0) {
@@ -301,7 +319,7 @@ int evict_all(const struct evict *evict, struct evict_report *ret_report)
 	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
 		rc = begin(&work, LOCK_WAIT_ALL_US);
 		if (rc == 0) {
-			census_shard(evict, work.account, shard, is_over(&work), &work.report, &list);
+			census_shard(evict, work.account, shard, &work.report, &list);
 			bytes += work.account->page.shards[shard].bytes;
 			entries += work.account->page.shards[shard].files;
 			(void)end(&work);

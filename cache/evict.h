@@ -18,10 +18,11 @@
  * times at most; then the oldest of those goes. One that was used since it was written, and that less than an hour ago,
  * is spared once and marked (cache/recency.h).
  *
- * What counts: every file in a shard, live temporaries too. Stale ones (older than an hour; or older than a minute
- * where no process of that id is there: a writer on another host needs milliseconds) are removed by the scan of their
- * shard. Past the cap so are foreign files older than an hour, but for .nfs*, which are the server's. Entries of
- * another format are found by no hit and age like any other. Larger than an eighth of the cap (it was lowered) goes
+ * What counts: every entry in a shard, and temporaries too, by their names. Stale ones (older than an hour; or older
+ * than a minute where no process of that id is there: a writer on another host needs milliseconds) are removed by the
+ * scan of their shard. Nothing is removed but what its first bytes say is ours (or that is empty): whatever else lies
+ * there somebody has put there, and it counts no more once that is seen. Entries of another format are found by no hit
+ * and age like any other. Larger than an eighth of the cap (it was lowered) goes
  * first. Other v<N> directories are left alone.
  *
  * At once: whoever counts or removes has the lock DIRECTORY_LOCK_ACCOUNT, so two that find the cache too full remove
@@ -48,7 +49,7 @@
 
 struct evict {
 	const struct directory *directory;
-	int root;
+	int home;
 	uint64_t max_size; /* 0: no cap */
 	int64_t now;       /* recency_now() */
 };
@@ -56,9 +57,9 @@ struct evict {
 /* What was removed, and what is left. */
 struct evict_report {
 	uint64_t entries;
-	uint64_t bytes; /* of entries, temporaries and foreign files */
+	uint64_t bytes; /* of entries and temporaries */
 	uint64_t temporaries;
-	uint64_t foreign;
+	uint64_t foreign;      /* what is none of ours, and was left alone */
 	uint64_t left_entries; /* only evict_all() says what is left */
 	uint64_t left_bytes;
 	uint64_t failures; /* files that could not be removed */

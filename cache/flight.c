@@ -40,6 +40,7 @@ static struct shard {
 } shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
 
 static _Thread_local unsigned held;
+static _Atomic int64_t wasted; /* what this process has waited for others in vain, since it last did so with profit */
 static _Atomic pid_t process;
 
 static struct shard *shard_of(const uint8_t *key)
@@ -206,10 +207,18 @@ static bool wait_for_processes(struct flight *flight, const struct flight_option
 	struct flight_file file = {.fd = -1};
 	enum flight_file_state state = FLIGHT_FILE_NONE;
 
+	int64_t start = flight_clock();
+	int64_t deadline = flight->deadline - atomic_load_explicit(&wasted, memory_order_relaxed);
+
 	flight->state = FLIGHT_SETTLED;
 	if (options->directory && !options->read_only) {
-		state = flight_file_take(&directory, flight->key, flight->deadline, held == 1, note_file, flight->seat,
-		                         &file);
+		state = flight_file_take(&directory, flight->key, deadline, held == 1 && start < deadline, note_file,
+		                         flight->seat, &file);
+	}
+	if (state == FLIGHT_FILE_GIVEN_UP) {
+		atomic_fetch_add_explicit(&wasted, flight_clock() - start, memory_order_relaxed);
+	} else if (state == FLIGHT_FILE_KEPT) {
+		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
 	}
 	switch (state) {
 	case FLIGHT_FILE_TAKEN:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/flight_file.h"
 
+#include "cache/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,13 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLIGHT_PATH     "v1/flight"
+#define FLIGHT_NAME     "flight"
 #define MS              INT64_C(1000000)
 #define SECOND          (1000 * MS)
 #define PAUSE_MIN       (1 * MS)
 #define PAUSE_MAX       (50 * MS)
 #define HOLDER_INTERVAL (250 * MS)
 #define STOPPED_FOR     (2 * SECOND)
+#define NOTE_WITHIN     (500 * MS)
 #define NOT_KEPT_FOR    (60 * SECOND)
 #define SLOTS           1024
 #define SLOT_BYTES      64
@@ -83,25 +86,18 @@ static bool is_network(int fd)
 	return false;
 }
 
-static int open_path(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES])
+static int open_path(const struct directory *directory)
 {
-	int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int root = -1;
-	int shard = -1;
-	int fd;
+	int home = -1;
+	int fd = -1;
 
-	if (directory_open(directory, true, &root) < 0) {
+	if (directory_open(directory, true, &home) < 0) {
 		return -1;
 	}
-	fd = TEMP_FAILURE_RETRY(openat(root, FLIGHT_PATH, flags));
-	if (fd < 0 && errno == ENOENT && directory_open_shard(directory, root, key[0], true, &shard) == 0) {
-		close(shard);
-		fd = TEMP_FAILURE_RETRY(openat(root, FLIGHT_PATH, flags | O_CREAT, 0600));
-		if (fd >= 0) {
-			(void)fchmod(fd, directory->shared ? 0660 : 0600);
-		}
+	if (directory_open_file(directory, home, FLIGHT_NAME, O_RDWR | O_CREAT, &fd) < 0) {
+		fd = -1;
 	}
-	close(root);
+	close(home);
 	return fd;
 }
 
@@ -132,15 +128,14 @@ static bool leaves_room(int fd)
 static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], struct flight_file *ret)
 {
 	static atomic_uint stamps;
-	struct flight_file file = {.fd = away_from_streams(open_path(directory, key))};
+	struct flight_file file = {.fd = away_from_streams(open_path(directory))};
 	struct stat found;
 
 	if (file.fd < 0) {
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || !S_ISREG(found.st_mode) ||
-	    !directory_trusts(directory, &found) || is_network(file.fd) ||
+	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || is_network(file.fd) ||
 	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;
@@ -154,21 +149,47 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 	return true;
 }
 
-static off_t slot_of(const struct flight_file *file)
+static bool read_slot(const struct flight_file *file, uint64_t slot, struct note *ret_note)
 {
-	return (off_t)(file->tag % SLOTS * SLOT_BYTES);
+	return TEMP_FAILURE_RETRY(pread(file->fd, ret_note, sizeof(*ret_note), (off_t)(slot * SLOT_BYTES))) ==
+	       (ssize_t)sizeof(*ret_note);
 }
 
-/* The note, if it is about this key; an empty one otherwise. */
+/* Two slots may have a key's note, and flights that are on at the same time seldom share both. */
+static void find_slots(const struct flight_file *file, uint64_t ret_slots[2])
+{
+	ret_slots[0] = file->tag % SLOTS;
+	ret_slots[1] = file->tag / SLOTS % SLOTS;
+}
+
+/* The note, if there is one about this key; an empty one otherwise. */
 static struct note read_note(const struct flight_file *file)
 {
-	struct note note = {0};
+	uint64_t slots[2];
+	struct note note;
 
-	if (TEMP_FAILURE_RETRY(pread(file->fd, &note, sizeof(note), slot_of(file))) != (ssize_t)sizeof(note) ||
-	    note.tag != file->tag) {
-		return (struct note){0};
+	find_slots(file, slots);
+	for (size_t i = 0; i < 2; i++) {
+		if (read_slot(file, slots[i], &note) && note.tag == file->tag) {
+			return note;
+		}
 	}
-	return note;
+	return (struct note){0};
+}
+
+/* The slot that has the key's note already, else the first that no flight is using. */
+static off_t slot_of(const struct flight_file *file)
+{
+	uint64_t slots[2];
+	struct note notes[2] = {{0}, {0}};
+
+	find_slots(file, slots);
+	for (size_t i = 0; i < 2; i++) {
+		if (read_slot(file, slots[i], &notes[i]) && notes[i].tag == file->tag) {
+			return (off_t)(slots[i] * SLOT_BYTES);
+		}
+	}
+	return (off_t)(slots[notes[0].state == NOTE_FLYING && notes[1].state != NOTE_FLYING] * SLOT_BYTES);
 }
 
 static void write_note(const struct flight_file *file, enum note_state state)
@@ -179,18 +200,13 @@ static void write_note(const struct flight_file *file, enum note_state state)
 	    .ended = (uint64_t)flight_clock(),
 	    .state = state,
 	};
-	struct rlimit limit;
 	struct stat space;
 
-	/* writing past the limit would raise SIGXFSZ, and that ends a host */
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < (rlim_t)SLOTS * SLOT_BYTES) {
-		return;
-	}
 	if (state == NOTE_FLYING && stat("/proc/self/ns/pid", &space) == 0) {
 		note.pid_space = space.st_ino;
 		note.holder = (uint32_t)syscall(SYS_gettid);
 	}
-	(void)!TEMP_FAILURE_RETRY(pwrite(file->fd, &note, sizeof(note), slot_of(file)));
+	(void)output_at(file->fd, slot_of(file), &note, sizeof(note));
 }
 
 static bool is_fresh(const struct note *note)
@@ -289,12 +305,19 @@ static int64_t next_pause(int64_t waited, int64_t left)
 	return pause < left ? pause : left;
 }
 
+/* Does the lock in the way look like one of a flight of this key: of its byte alone? */
+static bool is_flight(const struct flight_file *file, const struct flock *range)
+{
+	return range->l_start == (off_t)file->place && range->l_len == 1;
+}
+
 /* Another has the lock. */
 static enum flight_file_state wait_for_other(struct flight_file *file, int64_t deadline)
 {
 	struct suspicion suspicion = {0};
 	int64_t start = flight_clock();
 	int64_t now = start;
+	int64_t end;
 	uint64_t flight = 0;
 
 	for (;;) {
@@ -316,16 +339,20 @@ static enum flight_file_state wait_for_other(struct flight_file *file, int64_t d
 			if (state != FLIGHT_FILE_GIVEN_UP) {
 				return state;
 			}
+		} else if (!is_flight(file, &range)) {
+			return FLIGHT_FILE_GIVEN_UP;
 		} else if (note.state == NOTE_FLYING) {
 			if (flight != 0 && note.began != flight) {
 				return FLIGHT_FILE_OVER;
 			}
 			flight = note.began;
 		}
-		if (now >= deadline || stands_still(&suspicion, &note, now)) {
+		/* who has the lock and does not soon say that it is for this key compiles something else, or nothing */
+		end = flight != 0 || deadline - start < NOTE_WITHIN ? deadline : start + NOTE_WITHIN;
+		if (now >= end || stands_still(&suspicion, &note, now)) {
 			return FLIGHT_FILE_GIVEN_UP;
 		}
-		pause_for(next_pause(now - start, deadline - now));
+		pause_for(next_pause(now - start, end - now));
 		now = flight_clock();
 	}
 }

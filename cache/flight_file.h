@@ -13,6 +13,9 @@
  * A waiter takes no lock to see that the flight is over, so many see it at once. It polls: 1 ms at first, then an
  * eighth of the time waited so far, 50 ms at most. A holder that is stopped for 2 s, or that died while some child has
  * its descriptor, is waited for no longer (looked up by pid, where both are of one pid namespace and there is /proc).
+ * A lock is waited for only if it is of that one byte and, within half a second, has a note that says that this key is
+ * being compiled: who just holds the file's bytes, by accident or to be in the way, holds nobody up. A note may be
+ * forged by whoever shares the directory: what a process waits in vain in all is bounded (cache/flight.h).
  * A note NOT_KEPT counts for a minute: until then nobody waits for that key.
  *
  * Calling sequence: flight_file_take(), and if that gave FLIGHT_FILE_TAKEN, flight_file_land().

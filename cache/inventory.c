@@ -59,18 +59,18 @@ static int compare(const void *left, const void *right)
 int inventory_take(const struct directory *directory, struct inventory *ret_inventory)
 {
 	struct taking taking = {.shard = 0};
-	int root = -1;
-	int rc = directory_open(directory, false, &root);
+	int home = -1;
+	int rc = directory_open(directory, false, &home);
 
 	if (rc < 0 && rc != -ENOENT) {
 		return rc;
 	}
-	for (rc = 0; root >= 0 && taking.shard < DIRECTORY_SHARDS && rc != -ENOMEM; taking.shard++) {
-		rc = directory_walk_shard(directory, root, taking.shard, take_file, &taking);
+	for (rc = 0; home >= 0 && taking.shard < DIRECTORY_SHARDS && rc != -ENOMEM; taking.shard++) {
+		rc = directory_walk_shard(directory, home, taking.shard, take_file, &taking);
 		taking.inventory.failures += rc < 0;
 	}
-	if (root >= 0) {
-		close(root);
+	if (home >= 0) {
+		close(home);
 	}
 	if (rc == -ENOMEM) {
 		inventory_free(&taking.inventory);
@@ -145,17 +145,23 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
                    void *context)
 {
 	struct source source = {.file = -1};
-	char path[DIRECTORY_PATH_BYTES];
+	char name[DIRECTORY_NAME_BYTES];
 	struct stat found = {0};
-	int root = -1;
-	int rc = directory_open(directory, false, &root);
+	int home = -1;
+	int shard = -1;
+	int rc = directory_open(directory, false, &home);
 
 	if (rc < 0) {
 		return rc;
 	}
-	directory_entry_path(key, path);
-	rc = source_open(directory, root, path, &found, &source);
-	close(root);
+	rc = directory_open_shard(directory, home, key[0], DIRECTORY_REACH, &shard);
+	close(home);
+	if (rc < 0) {
+		return rc;
+	}
+	directory_entry_name(key, name);
+	rc = source_open(directory, shard, name, &found, &source);
+	close(shard);
 	if (rc < 0) {
 		return rc;
 	}

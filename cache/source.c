@@ -77,6 +77,19 @@ void source_close(struct source *source)
 	source->whole = NULL;
 }
 
+bool source_is_ours(const struct directory *directory, int shard, const char *name)
+{
+	int file;
+	bool ours;
+
+	if (directory_open_file(directory, shard, name, O_RDONLY, &file) < 0) {
+		return false;
+	}
+	ours = directory_is_ours(file, entry_magic);
+	close(file);
+	return ours;
+}
+
 static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 {
 	uint8_t *next = bytes;

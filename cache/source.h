@@ -26,6 +26,9 @@ int source_open(const struct directory *directory, int at, const char *path, str
                 struct source *ret_source);
 void source_close(struct source *source);
 
+/* Is what has this name in a shard a file of entries, or the beginning of one: nothing else is removed. */
+bool source_is_ours(const struct directory *directory, int shard, const char *name);
+
 int source_load(struct source *source);
 
 /* The header at `offset` must be sound and of that key. */

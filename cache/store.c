@@ -115,47 +115,39 @@ static int find(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store
 	return -ESTALE;
 }
 
-/* Removes a bad file, unless it is another one by now, or somebody is about to replace it. */
-static void discard(const struct store *store, const uint8_t key[ENTRY_KEY_BYTES], const char *path,
-                    const struct stat *seen)
+static bool is_same(const struct stat *found, const struct stat *seen)
 {
-	struct stat found;
-	int root = -1;
-	int lock = -1;
-
-	if (store->read_only || directory_open(&store->directory, false, &root) < 0) {
-		return;
-	}
-	if (directory_lock(&store->directory, root, key, 0, &lock) == 0) {
-		if (fstatat(root, path, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == seen->st_dev &&
-		    found.st_ino == seen->st_ino && found.st_size == seen->st_size &&
-		    found.st_mtim.tv_sec == seen->st_mtim.tv_sec && found.st_mtim.tv_nsec == seen->st_mtim.tv_nsec) {
-			(void)unlinkat(root, path, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
-		}
-		directory_unlock(lock);
-	}
-	close(root);
+	return found->st_dev == seen->st_dev && found->st_ino == seen->st_ino && found->st_size == seen->st_size &&
+	       found->st_mtim.tv_sec == seen->st_mtim.tv_sec && found->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
 }
 
-int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
-              struct entry **ret_entry)
+/* Removes a bad file, unless it is another one by now, or somebody is about to replace it. */
+static void discard(const struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
+                    const char *name, const struct stat *seen)
+{
+	struct stat found;
+	int lock = -1;
+
+	if (store->read_only || directory_lock(&store->directory, home, key, 0, &lock) < 0) {
+		return;
+	}
+	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&found, seen)) {
+		(void)unlinkat(shard, name, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
+	}
+	directory_unlock(lock);
+}
+
+static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES], store_check *check,
+               void *context, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
-	char path[DIRECTORY_PATH_BYTES];
+	char name[DIRECTORY_NAME_BYTES];
 	struct stat found = {0};
 	int64_t now = store->read_only ? 0 : store->clock();
-	int root = -1;
 	int rc;
 
-	if (!store->directory.path) {
-		return -ENXIO;
-	}
-	rc = directory_open(&store->directory, false, &root);
-	if (rc < 0) {
-		return rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
-	}
-	directory_entry_path(key, path);
-	rc = source_open(&store->directory, root, path, &found, &source);
+	directory_entry_name(key, name);
+	rc = source_open(&store->directory, shard, name, &found, &source);
 	if (rc == 0) {
 		rc = source_load(&source);
 	}
@@ -164,12 +156,36 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	}
 	source_close(&source);
 	if (rc == 0 && !store->read_only && recency_due(&found, now)) {
-		recency_touch(root, path, &found, now);
+		recency_touch(shard, name, &found, now);
 	}
-	close(root);
 	if (rc == -EBADMSG || rc == -EPERM) {
-		discard(store, key, path, &found);
+		discard(store, home, shard, key, name, &found);
 	}
+	return rc;
+}
+
+int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+              struct entry **ret_entry)
+{
+	int home = -1;
+	int shard = -1;
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	rc = directory_open(&store->directory, false, &home);
+	if (rc < 0) {
+		return rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
+	}
+	rc = directory_open_shard(&store->directory, home, key[0], DIRECTORY_REACH, &shard);
+	if (rc < 0) {
+		close(home);
+		return rc == -ESTALE ? -EIO : rc;
+	}
+	rc = get(store, home, shard, key, check, context, ret_entry);
+	close(shard);
+	close(home);
 	return rc;
 }
 
@@ -263,9 +279,9 @@ static int publish(const struct store *store, int shard, const char *name, const
 	return rc;
 }
 
-static void keep_below_cap(struct store *store, int root, const uint8_t *key, const struct published *published)
+static void keep_below_cap(struct store *store, int home, const uint8_t *key, const struct published *published)
 {
-	struct evict evict = {&store->directory, root, store->max_size, published->now};
+	struct evict evict = {&store->directory, home, store->max_size, published->now};
 	struct evict_report report = {0};
 
 	(void)evict_put(&evict, key, published->size, published->replaced, &report);
@@ -307,8 +323,8 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 {
 	const struct entry_info *info = entry_info(entry);
 	struct published published = {0};
-	char path[DIRECTORY_PATH_BYTES];
-	int root = -1;
+	char name[DIRECTORY_NAME_BYTES];
+	int home = -1;
 	int shard = -1;
 	int lock = -1;
 	int rc;
@@ -322,32 +338,33 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 	if (info->total_size > size_limit(store)) {
 		return -EFBIG;
 	}
-	rc = directory_open(&store->directory, !replaced, &root);
+	rc = directory_open(&store->directory, !replaced, &home);
 	if (rc < 0) {
 		return rc;
 	}
-	rc = directory_open_shard(&store->directory, root, info->key[0], !replaced, &shard);
+	rc = directory_open_shard(&store->directory, home, info->key[0], replaced ? DIRECTORY_LIST : DIRECTORY_MAKE,
+	                          &shard);
 	if (rc < 0) {
-		close(root);
+		close(home);
 		return rc;
 	}
-	directory_entry_path(info->key, path);
-	if (directory_lock(&store->directory, root, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
+	directory_entry_name(info->key, name);
+	if (directory_lock(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
 		rc = replaced ? -EAGAIN : 0;
 	}
-	if (rc == 0 && replaced && !is_there(store, shard, path + DIRECTORY_NAME_AT, replaced)) {
+	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
 		rc = -EAGAIN;
 	}
 	if (rc == 0) {
-		rc = publish(store, shard, path + DIRECTORY_NAME_AT, entry, &published);
+		rc = publish(store, shard, name, entry, &published);
 	}
 	directory_unlock(lock);
 	close(shard);
 	if (rc == 0) {
-		keep_below_cap(store, root, info->key, &published);
+		keep_below_cap(store, home, info->key, &published);
 	}
-	close(root);
+	close(home);
 	return rc;
 }
 
@@ -378,10 +395,10 @@ int store_prune(struct store *store, struct store_pruned *ret_pruned)
 	if (store->read_only) {
 		return -EROFS;
 	}
-	rc = directory_open(&store->directory, false, &evict.root);
+	rc = directory_open(&store->directory, false, &evict.home);
 	if (rc == 0) {
 		rc = evict_all(&evict, &report);
-		close(evict.root);
+		close(evict.home);
 	}
 	if (rc < 0 && rc != -ENOENT) {
 		return rc;

@@ -10,10 +10,10 @@
  *
  * Calling sequence: store_open() once (touches nothing on disk), store_get(), store_put(), store_close().
  *
- * Reading: the directory's root is opened with O_PATH|O_DIRECTORY|O_NOFOLLOW and must belong to us or root and be
- * writable by nobody else (unless `shared`); then one openat(O_NOFOLLOW) of the entry, fstat (regular file, trusted
- * owner and mode, size), read into memory of ours, close. Never mmap. No descriptor is kept between calls, because
- * hosts close descriptors that they do not know.
+ * Reading: the root, v1 and the shard are opened one after the other with O_PATH|O_DIRECTORY|O_NOFOLLOW, and each must
+ * belong to us or root and be writable by nobody else (unless `shared`); then openat(O_NOFOLLOW) of the entry, fstat
+ * (regular file, trusted owner and mode, size), read into memory of ours, close. Never mmap. No descriptor is kept
+ * between calls, because hosts close descriptors that they do not know.
  *
  * Damage of any kind (short, long, flipped bit, other key, other format, other owner) is a miss; a damaged file is
  * removed if it is still the file that was read (same device, inode, size, mtime) and nobody is putting to that key,
@@ -95,6 +95,7 @@ struct store_usage {
 	uint64_t results; /* not filled by store_usage(), which opens no entry: always 0 there */
 	uint64_t bytes;
 	uint64_t temporaries;
+	uint64_t foreign; /* of such names, and none of ours: only store_clear() looks */
 };
 int store_usage(struct store *store, struct store_usage *ret_usage);
 /* The same as the account has it (cache/account.h), without looking at any file, temporaries unknown (0); shards that
@@ -106,13 +107,13 @@ int store_usage_noted(struct store *store, struct store_usage *ret_usage);
 struct store_pruned {
 	struct store_usage removed; /* bytes: of foreign files too */
 	struct store_usage left;    /* temporaries are not counted there, but their bytes are */
-	uint64_t foreign;           /* files in shards that are none of ours, removed */
+	uint64_t foreign;           /* files in shards that are none of ours, left alone */
 	uint64_t failures;          /* files that could not be removed */
 };
 int store_prune(struct store *store, struct store_pruned *ret_pruned);
 
-/* Removes every entry and temporary (not the counters). Files that vanish meanwhile are fine. An error: what could be
- * removed is. */
+/* Removes every entry and temporary (not the counters) that its first bytes say is one. Files that vanish meanwhile are
+ * fine. An error: what could be removed is. */
 int store_clear(struct store *store, struct store_usage *ret_removed);
 
 #endif

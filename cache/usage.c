@@ -2,6 +2,7 @@
 #include "cache/usage.h"
 
 #include "cache/account.h"
+#include "cache/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +22,26 @@ static int count_file(void *context, int shard, const char *name, bool temporary
 	return 0;
 }
 
+struct removal {
+	const struct directory *directory;
+	struct store_usage sum;
+};
+
 static int remove_file(void *context, int shard, const char *name, bool temporary)
 {
 	struct store_usage removed = {0};
-	struct store_usage *sum = context;
+	struct removal *removal = context;
+	struct store_usage *sum = &removal->sum;
 	int rc = count_file(&removed, shard, name, temporary);
 
 	if (rc < 0) {
 		return rc;
 	}
-	if (unlinkat(shard, name, 0) < 0 && (errno != EISDIR || unlinkat(shard, name, AT_REMOVEDIR) < 0)) {
+	if (!source_is_ours(removal->directory, shard, name)) {
+		sum->foreign++;
+		return 0;
+	}
+	if (unlinkat(shard, name, 0) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
 	sum->entries += removed.entries;
@@ -50,7 +61,7 @@ int usage_count(const struct directory *directory, struct store_usage *ret_usage
 	return rc;
 }
 
-static int add_noted(const struct directory *directory, int root, const struct account *account,
+static int add_noted(const struct directory *directory, int home, const struct account *account,
                      struct store_usage *usage)
 {
 	int rc = 0;
@@ -63,7 +74,7 @@ static int add_noted(const struct directory *directory, int root, const struct a
 			usage->bytes += shard->bytes;
 			usage->entries += shard->files;
 		} else {
-			walked = directory_walk_shard(directory, root, i, count_file, usage);
+			walked = directory_walk_shard(directory, home, i, count_file, usage);
 		}
 		rc = rc < 0 ? rc : walked;
 	}
@@ -74,19 +85,19 @@ int usage_noted(const struct directory *directory, struct store_usage *ret_usage
 {
 	struct store_usage usage = {0};
 	struct account *account;
-	int root = -1;
-	int rc = directory_open(directory, false, &root);
+	int home = -1;
+	int rc = directory_open(directory, false, &home);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? usage_count(directory, ret_usage) : rc;
 	}
-	if (account_peek(directory, root, &account) < 0) {
-		close(root);
+	if (account_peek(directory, home, &account) < 0) {
+		close(home);
 		return usage_count(directory, ret_usage);
 	}
-	rc = add_noted(directory, root, account, &usage);
+	rc = add_noted(directory, home, account, &usage);
 	account_free(account);
-	close(root);
+	close(home);
 	if (rc == 0) {
 		*ret_usage = usage;
 	}
@@ -96,22 +107,22 @@ int usage_noted(const struct directory *directory, struct store_usage *ret_usage
 /* Else the first stores to come would look for what has gone. */
 static void forget_account(const struct directory *directory)
 {
-	int root = -1;
+	int home = -1;
 
-	if (directory_open(directory, false, &root) == 0) {
-		account_remove(root);
-		close(root);
+	if (directory_open(directory, false, &home) == 0) {
+		account_remove(directory, home);
+		close(home);
 	}
 }
 
 int usage_clear(const struct directory *directory, struct store_usage *ret_removed)
 {
-	struct store_usage removed = {0};
-	int rc = directory_walk(directory, remove_file, &removed);
+	struct removal removal = {.directory = directory};
+	int rc = directory_walk(directory, remove_file, &removal);
 
 	forget_account(directory);
 	if (rc == 0) {
-		*ret_removed = removed;
+		*ret_removed = removal.sum;
 	}
 	return rc;
 }

@@ -37,6 +37,9 @@ int command_clear(int argc, char **argv)
 	}
 	printf("Removed %" PRIu64 " %s (%s) from %s\n", removed.entries, removed.entries == 1 ? "entry" : "entries",
 	       console_bytes(removed.bytes, size), settings.directory);
+	if (removed.foreign != 0)
+		printf("%" PRIu64 " %s of others left alone\n", removed.foreign,
+		       removed.foreign == 1 ? "file" : "files");
 	status = EXIT_DONE;
 out:
 	store_close(store);

@@ -38,14 +38,14 @@ static void report(const struct settings *settings, const struct store_pruned *p
 		printf(", ");
 		print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
 	}
-	if (pruned->foreign != 0) {
-		printf(", ");
-		print_count(pruned->foreign, "foreign file", "foreign files");
-	}
 	printf(" (%s) from %s\n", console_bytes(pruned->removed.bytes, text), settings->directory);
 	print_count(pruned->left.entries, "entry", "entries");
 	printf(" left, %s of %s\n", console_bytes(pruned->left.bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
+	if (pruned->foreign != 0) {
+		print_count(pruned->foreign, "file", "files");
+		printf(" of others left alone\n");
+	}
 }
 
 static int prune(const struct settings *settings)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/log.h"
 
+#include "cache/calls.h"
+#include "cache/output.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 static _Atomic(const char *) log_path;
 static _Atomic int log_level;
@@ -27,41 +25,11 @@ bool log_wanted(enum log_level level)
 	       (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
 }
 
-static void block(const sigset_t *signals, sigset_t *ret_before, sigset_t *ret_pending)
-{
-	(void)sigpending(ret_pending);
-	(void)pthread_sigmask(SIG_BLOCK, signals, ret_before);
-}
-
-/* Takes what the write has raised, which goes to its thread; what was pending before is the host's. */
-static void take(int signal, const sigset_t *pending)
-{
-	const struct timespec at_once = {0, 0};
-	sigset_t one;
-
-	(void)sigemptyset(&one);
-	(void)sigaddset(&one, signal);
-	while (!sigismember(pending, signal) && sigtimedwait(&one, NULL, &at_once) < 0 && errno == EINTR) {
-	}
-}
-
 void log_put(int descriptor, const char *line, size_t size)
 {
-	sigset_t signals, before, pending;
 	int saved = errno;
-	ssize_t written;
 
-	(void)sigemptyset(&signals);
-	(void)sigaddset(&signals, SIGPIPE);
-	(void)sigaddset(&signals, SIGXFSZ);
-	block(&signals, &before, &pending);
-	do {
-		written = write(descriptor, line, size);
-	} while (written < 0 && errno == EINTR);
-	if (written < 0 && (errno == EPIPE || errno == EFBIG)) {
-		take(errno == EPIPE ? SIGPIPE : SIGXFSZ, &pending);
-	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)output_line(descriptor, line, size);
 	errno = saved;
 }
 
@@ -78,7 +46,7 @@ void log_write(enum log_level level, const char *format, ...)
 	if (!log_wanted(level)) {
 		return;
 	}
-	head = snprintf(line, sizeof(line), "nvrtccache[%d]: ", (int)getpid());
+	head = snprintf(line, sizeof(line), "nvrtccache[%d]: ", (int)call_getpid());
 	va_start(arguments, format);
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
@@ -89,12 +57,13 @@ void log_write(enum log_level level, const char *format, ...)
 	}
 	line[size++] = '\n';
 	if (strcmp(path, "stderr") != 0) {
-		descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		descriptor = call_openat(AT_FDCWD, path,
+		                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	}
 	if (descriptor >= 0) {
 		log_put(descriptor, line, size);
 		if (descriptor != STDERR_FILENO) {
-			(void)close(descriptor);
+			(void)call_close(descriptor);
 		}
 	}
 	errno = saved;

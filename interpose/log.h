@@ -25,8 +25,7 @@ bool log_wanted(enum log_level level);
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * One write of a whole line to a descriptor. Where nobody reads it any more, or the file is at RLIMIT_FSIZE, the line
- * is lost and the host hears nothing of SIGPIPE or SIGXFSZ, which would end it: both are blocked for the write, and
- * what it raised is taken back.
+ * is lost and the host hears nothing of it (cache/output.h).
  */
 void log_put(int descriptor, const char *line, size_t size);
 

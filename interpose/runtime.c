@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/runtime.h"
 
+#include "cache/calls.h"
 #include "cache/flight.h"
 #include "interpose/events.h"
 #include "interpose/library.h"
@@ -212,7 +213,7 @@ static void print_line(void)
 	size =
 	    snprintf(line, sizeof(line),
 	             "nvrtccache[%d]: %llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored, %llu ms saved%s\n",
-	             (int)getpid(), in_memory, in_memory == 1 ? "" : "s",
+	             (int)call_getpid(), in_memory, in_memory == 1 ? "" : "s",
 	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
 	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
 	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000), verified);
@@ -227,6 +228,8 @@ __attribute__((destructor)) static void at_exit(void)
 	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
 		return;
 	}
+	/* whoever stands before libc may be down already (cache/calls.h) */
+	calls_go_straight();
 	flush(true);
 	if (runtime.settings.stats) {
 		print_line();

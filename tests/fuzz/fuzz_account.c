@@ -18,7 +18,7 @@
 
 static struct directory directory;
 static char path[300];
-static int root;
+static int home;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -28,8 +28,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/account", directory.path);
-	require(directory_open(&directory, false, &root) == 0);
-	require(directory_open_shard(&directory, root, 0xab, true, &shard) == 0);
+	require(directory_open(&directory, true, &home) == 0);
+	require(directory_open_shard(&directory, home, 0xab, DIRECTORY_MAKE, &shard) == 0);
 	close(shard);
 	return 0;
 }
@@ -155,7 +155,7 @@ static void save_and_load(struct account *account)
 	size_t size = offsetof(struct account_page, records) + account->page.count * sizeof(struct account_record);
 
 	require(account_save(account) == 0);
-	require(account_load(&directory, root, &again) == 0);
+	require(account_load(&directory, home, &again) == 0);
 	require(memcmp(&again->page, &account->page, size) == 0);
 	account_free(again);
 }
@@ -163,14 +163,14 @@ static void save_and_load(struct account *account)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = input_of(data, size);
-	struct evict evict = {.directory = &directory, .root = root, .max_size = 1000, .now = 1000000};
+	struct evict evict = {.directory = &directory, .home = home, .max_size = 1000, .now = 1000000};
 	struct evict_report report = {0};
 	const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
 	struct account *account;
 	bool sound = prepare(&input);
 	uint8_t last = (uint8_t)take_number(&input, 1);
 
-	require(account_load(&directory, root, &account) == 0);
+	require(account_load(&directory, home, &account) == 0);
 	require(sound || account->page.count == 0);
 	check(account);
 	for (size_t i = 0; i < STEPS && input.left > 0; i++) {

@@ -15,7 +15,6 @@
 #define FILE_BYTES  (HEADER + 8 * COUNTER_COUNT)
 
 static struct directory directory;
-static int root;
 static uint8_t header[HEADER];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -27,8 +26,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
-	require(counters_file_add(&directory, 0, nothing, 1) == 0);
-	require(directory_open(&directory, false, &root) == 0);
+	require(counters_file_add(&directory, 0, nothing, COUNTERS_FILE_WAIT) == 0);
 	(void)snprintf(path, sizeof(path), "%s/v1/stats/00", directory.path);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	require(file >= 0 && read(file, header, HEADER) == HEADER);
@@ -75,22 +73,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum = sum_of(bytes);
 		memcpy(bytes + AT_CHECKSUM, &sum, 8);
 	}
+	/* what is another's by its first bytes stays, and the next file is taken in its place */
+	for (unsigned i = 0; i < COUNTERS_FILES; i++) {
+		(void)snprintf(path, sizeof(path), "%s/v1/stats/%02x", directory.path, i);
+		(void)unlink(path);
+	}
 	(void)snprintf(path, sizeof(path), "%s/v1/stats/%02x", directory.path, what >> 4);
 	fuzz_write(path, bytes, size);
 	sum = sum_of(bytes);
 	sound =
 	    size >= FILE_BYTES && memcmp(bytes, header, AT_CHECKSUM) == 0 && memcmp(bytes + AT_CHECKSUM, &sum, 8) == 0;
-	require(counters_file_read(&directory, root, what >> 4, values) == 0);
+	require(counters_file_read(&directory, values) == 0);
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		require(values[i] == (sound ? number_at(bytes, i) : 0));
 		amounts[i] = number_at(bytes, COUNTER_COUNT - 1 - i);
 	}
-	require(counters_file_add(&directory, what >> 4, amounts, 1) == 0);
+	require(counters_file_add(&directory, what >> 4, amounts, COUNTERS_FILE_WAIT) == 0);
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		amounts[i] = values[i] > UINT64_MAX - amounts[i] ? UINT64_MAX : values[i] + amounts[i];
 		values[i] = 0;
 	}
-	require(counters_file_read(&directory, root, what >> 4, values) == 0);
+	require(counters_file_read(&directory, values) == 0);
 	require(memcmp(values, amounts, sizeof(values)) == 0);
 	return 0;
 }

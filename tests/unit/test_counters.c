@@ -31,22 +31,68 @@ Test(counters, the_first_event_is_written_at_once)
 	cr_expect_eq(total(MISSES), 3);
 }
 
-Test(counters, a_second_event_right_after_is_not_written_until_forced)
+Test(counters, misses_and_stores_are_written_at_once_however_many_there_were)
+{
+	for (uint64_t i = 1; i <= 600; i++) {
+		counters_add(i % 2 ? MISSES : COUNTER_TOTAL_stores, 1);
+		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(total(MISSES) + total(COUNTER_TOTAL_stores), i);
+	}
+}
+
+Test(counters, hits_of_a_young_process_are_written_one_by_one)
+{
+	for (uint64_t i = 1; i <= 200; i++) {
+		counters_add(HITS, 1);
+		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(total(HITS), i);
+	}
+}
+
+Test(counters, a_child_is_a_young_process_again)
+{
+	pid_t child;
+
+	for (int i = 0; i < 1000; i++) {
+		counters_add(HITS, 1);
+		cr_assert_eq(counters_flush(root, false, false), 0);
+	}
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	child = fork();
+	if (child == 0) {
+		counters_fork_child();
+		for (int i = 0; i < 100; i++) {
+			counters_add(HITS, 1);
+			if (counters_flush(root, false, false) != 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(wait_for(child), 0);
+	cr_expect_eq(total(HITS), 1100);
+}
+
+Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 {
 	int flushed = 0;
+
+	for (int i = 0; i < 300; i++) {
+		counters_add(HITS, 1);
+		cr_assert_eq(counters_flush(root, false, false), 0);
+	}
 
 	/* a stall of the machine may make one of them late: then it is written, and the next one is right after it */
 	for (int i = 0; i < 10 && flushed != 1; i++) {
 		uint64_t before;
 
-		counters_add(MISSES, 1);
+		counters_add(HITS, 1);
 		cr_assert_eq(counters_flush(root, false, true), 0);
-		before = total(MISSES);
-		counters_add(MISSES, 1);
+		before = total(HITS);
+		counters_add(HITS, 1);
 		cr_assert_eq(counters_flush(root, false, false), 0);
-		flushed = total(MISSES) == before;
+		flushed = total(HITS) == before;
 		cr_assert_eq(counters_flush(root, false, true), 0);
-		cr_expect_eq(total(MISSES), counters_here(MISSES));
+		cr_expect_eq(total(HITS), counters_here(HITS));
 	}
 	cr_expect_eq(flushed, 1);
 }

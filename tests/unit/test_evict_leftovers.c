@@ -13,7 +13,7 @@ static void write_aged(const char *name, int64_t seconds)
 	(void)snprintf(path, sizeof(path), "%s", inside(name));
 	*strrchr(path, '/') = '\0';
 	(void)mkdir(path, 0700);
-	fixture_write(inside(name), "junk", 4);
+	fixture_write(inside(name), entry_magic, sizeof(entry_magic));
 	age_file(inside(name), seconds);
 }
 
@@ -65,10 +65,9 @@ Store_test(evict_leftovers, from_the_future_come_back_to_the_present)
 
 	put_range(store, 0, 20);
 	write_aged("77/tmp.1.1", -48 * 3600);
-	write_aged("77/README", -48 * 3600);
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert(fixture_exists(inside("77/tmp.1.1")), "it may be live");
-	cr_assert_eq(stat(inside("77/README"), &found), 0);
+	cr_assert_eq(stat(inside("77/tmp.1.1"), &found), 0);
 	cr_assert_lt(found.st_mtim.tv_sec, clock_now / SECOND + 60);
 	clock_now += 2 * HOUR;
 	put_range(store, 20, 30);
@@ -91,25 +90,59 @@ Store_test(evict_leftovers, live_temporaries_count)
 	store_close(store);
 }
 
-Store_test(evict_leftovers, foreign_files_go_only_past_the_cap_and_other_formats_stay)
+/* Of the form of ours, and without their first bytes: somebody's. */
+static const char digits62[] = "0123456789012345678901234567890123456789012345678901234567890a";
+
+Store_test(evict_leftovers, what_is_none_of_ours_is_never_removed)
 {
+	static const char *const others[] = {
+	    "77/thesis.tex", "77/.nfs000000000000000100000001", "77/tmp.notes", "../v2", "stray", "account.txt"};
 	struct store *store = fixture_capped(400 * FILE_BYTES);
 	struct store_pruned pruned;
+	struct store_usage removed;
+	char shaped[2][80];
 
 	put_range(store, 0, 10);
-	write_aged("77/README", 7200);
-	write_aged("77/young", 60);
-	write_aged("77/.nfs000000000000000100000001", 7200);
-	write_aged("../v2", 7200);
-	write_aged("stray", 7200);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		write_aged(others[i], 7200);
+	}
+	(void)snprintf(shaped[0], sizeof(shaped[0]), "77/%s", digits62);
+	(void)snprintf(shaped[1], sizeof(shaped[1]), "77/tmp.1.0123456789abcdef");
+	for (size_t i = 0; i < 2; i++) {
+		write_aged(shaped[i], 0);
+		fixture_write(inside(shaped[i]), "My thesis, chapter one.", 23);
+		age_file(inside(shaped[i]), 7200);
+	}
 	cr_assert_eq(store_prune(store, &pruned), 0);
-	cr_assert_eq(pruned.foreign, 0);
-	cr_assert(fixture_exists(inside("77/README")));
+	cr_assert_eq(pruned.removed.entries + pruned.removed.temporaries, 0);
+	cr_assert_eq(pruned.foreign, 4);
 	put_range(store, 10, 800);
-	cr_assert_not(fixture_exists(inside("77/README")));
-	cr_assert(fixture_exists(inside("77/.nfs000000000000000100000001")));
-	cr_assert(fixture_exists(inside("../v2")));
-	cr_assert(fixture_exists(inside("stray")));
+	cr_assert_eq(store_prune(fixture_capped(1), &pruned), 0);
+	cr_assert_eq(store_clear(store, &removed), 0);
+	cr_assert_eq(removed.foreign, 2);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		cr_assert(fixture_exists(inside(others[i])), "%s", others[i]);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		cr_assert(fixture_exists(inside(shaped[i])), "%s", shaped[i]);
+		unlink(inside(shaped[i]));
+	}
 	unlink(inside("../v2"));
+	store_close(store);
+}
+
+Store_test(evict_leftovers, empty_files_of_our_names_are_what_a_crash_leaves_and_go)
+{
+	struct store *store = fixture_capped(400 * FILE_BYTES);
+	struct store_usage removed;
+	char shaped[80];
+
+	put_range(store, 0, 10);
+	(void)snprintf(shaped, sizeof(shaped), "77/%s", digits62);
+	write_aged(shaped, 0);
+	fixture_write(inside(shaped), "", 0);
+	cr_assert_eq(store_clear(store, &removed), 0);
+	cr_assert_eq(removed.foreign, 0);
+	cr_assert_not(fixture_exists(inside(shaped)));
 	store_close(store);
 }

@@ -114,7 +114,7 @@ Store_test(evict_trouble, a_lost_or_damaged_account_is_made_anew)
 	expect_account_right(store);
 	for (unsigned kind = 0; kind < 4; kind++) {
 		bytes = fixture_read(inside("account"), &size);
-		bytes[kind == 0 ? 0 : kind == 1 ? 100 : size - 1] ^= 0x40;
+		bytes[kind == 0 ? 8 : kind == 1 ? 100 : size - 1] ^= 0x40;
 		fixture_write(inside("account"), bytes, kind == 2 ? size / 2 : size);
 		free(bytes);
 		if (kind == 3) {

@@ -126,6 +126,76 @@ Test(flight_file, who_waits_learns_that_it_was_not_and_later_ones_know)
 	cr_expect_eq(descriptors_open(), flight_fixture.descriptors);
 }
 
+/* Locks bytes of the file as somebody who compiles nothing. */
+static int hold(off_t start, off_t length)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+	int fd = open(flight_fixture.file, O_RDWR | O_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &range), 0);
+	return fd;
+}
+
+static off_t place_of(const uint8_t *key)
+{
+	uint64_t place;
+
+	memcpy(&place, key, sizeof(place));
+	return (off_t)(place >> 2);
+}
+
+/* These would wait until the test's time is over. */
+Test(flight_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
+{
+	struct flight_file file;
+	int fd;
+
+	cr_assert_eq(take(&file), FLIGHT_FILE_TAKEN);
+	flight_file_land(&file, FLIGHT_FILE_ENDED_WITHOUT);
+	fd = hold(0, 0);
+	cr_expect_eq(take_key(flight_key, true, &file), FLIGHT_FILE_GIVEN_UP);
+	close(fd);
+}
+
+Test(flight_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up, .timeout = 60)
+{
+	struct flight_file file;
+	struct flight_file other;
+	int fd;
+
+	cr_assert_eq(take_key(other_key, true, &other), FLIGHT_FILE_TAKEN);
+	fd = hold(place_of(flight_key), 1);
+	cr_expect_eq(take_key(flight_key, true, &file), FLIGHT_FILE_GIVEN_UP, "the note there is another key's");
+	close(fd);
+	flight_file_land(&other, FLIGHT_FILE_ENDED_KEPT);
+	fd = hold(place_of(flight_key), 1);
+	cr_expect_eq(take_key(flight_key, true, &file), FLIGHT_FILE_GIVEN_UP);
+	close(fd);
+}
+
+Test(flight_file, flights_whose_notes_would_share_a_slot_have_one_each)
+{
+	struct flight_file file;
+	struct flight_file other;
+	unsigned found[2] = {0};
+	uint64_t tag;
+	FILE *notes;
+
+	cr_assert_eq(take(&file), FLIGHT_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, true, &other), FLIGHT_FILE_TAKEN);
+	notes = fopen(flight_fixture.file, "r");
+	cr_assert_not_null(notes);
+	while (fread(&tag, sizeof(tag), 1, notes) == 1) {
+		found[0] += tag == file.tag;
+		found[1] += tag == other.tag;
+	}
+	fclose(notes);
+	cr_expect(found[0] == 1 && found[1] == 1, "%u and %u notes", found[0], found[1]);
+	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
+	flight_file_land(&other, FLIGHT_FILE_ENDED_KEPT);
+}
+
 Test(flight_file, a_note_of_the_future_is_not_believed)
 {
 	enum { SLOT = 64, ENDED = 16 };

@@ -199,17 +199,18 @@ Store_test(store, counts_and_clears_its_files)
 		entry_unref(entry);
 	}
 	(void)snprintf(path, sizeof(path), "%s/v1/03/tmp.1.0", fixture.root);
-	fixture_write(path, "stale", 5);
+	fixture_write(path, entry_magic, sizeof(entry_magic));
 	(void)snprintf(path, sizeof(path), "%s/v1/03/README", fixture.root);
 	fixture_write(path, "not ours", 8);
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries, 20);
 	cr_assert_eq(usage.temporaries, 1);
-	cr_assert_eq(usage.bytes, 20 * (192 + 16 + 16 + 112) + 5);
+	cr_assert_eq(usage.bytes, 20 * (192 + 16 + 16 + 112) + 8);
 	usage = (struct store_usage){0};
 	cr_assert_eq(store_clear(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries, 20);
 	cr_assert_eq(usage.temporaries, 1);
+	cr_assert_eq(usage.foreign, 0);
 	cr_assert_eq(store_usage(fixture.store, &usage), 0);
 	cr_assert_eq(usage.entries + usage.temporaries + usage.bytes, 0);
 	cr_assert(fixture_exists(path));

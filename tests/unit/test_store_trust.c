@@ -115,6 +115,89 @@ Store_test(store_trust, refuses_a_shard_that_others_can_write)
 	cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
 }
 
+/* A member of a group that shares the directory can put links where directories were. */
+static void expect_link_refused(const char *place)
+{
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+	struct store_usage usage;
+	struct store_pruned pruned;
+	char victim[300];
+	char theirs[700];
+
+	cr_assert_eq(fixture_put(shared, 1), 0);
+	(void)snprintf(victim, sizeof(victim), "%s/victim", fixture.base);
+	cr_assert_eq(rename(inside(place), victim), 0);
+	cr_assert_eq(symlink(victim, inside(place)), 0);
+	(void)snprintf(theirs, sizeof(theirs), "%s/%s", victim, fixture.path + strlen(inside(place)) + 1);
+	cr_assert_eq(chmod(victim, 0700), 0);
+	cr_assert(fixture_exists(theirs));
+	cr_expect_eq(fixture_get(shared, 1), -ENOTDIR);
+	cr_expect_eq(fixture_put(shared, 2), -ENOTDIR);
+	cr_expect_neq(store_clear(shared, &usage), 0);
+	(void)store_prune(shared, &pruned);
+	cr_expect(fixture_exists(theirs), "%s", place);
+	cr_assert_eq(unlink(inside(place)), 0);
+	cr_expect_eq(fixture_get(shared, 1), -ENOENT);
+	cr_assert_eq(fixture_put(shared, 3), 0);
+	store_close(shared);
+}
+
+Store_test(store_trust, does_not_follow_a_link_in_place_of_its_home)
+{
+	expect_link_refused("v1");
+}
+
+Store_test(store_trust, does_not_follow_a_link_in_place_of_a_shard)
+{
+	expect_link_refused("v1/ab");
+}
+
+Store_test(store_trust, refuses_a_home_that_others_can_write)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(chmod(inside("v1"), 0777), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
+	cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
+}
+
+/* Where the system allows hard links to files of others, a member can give one a name of ours. */
+Store_test(store_trust, does_not_write_files_that_have_a_second_name)
+{
+	static const char *const names[] = {"v1/account", "v1/lock", "v1/flight"};
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+	char victim[300];
+	size_t size;
+
+	cr_assert_eq(fixture_put(shared, 1), 0);
+	(void)snprintf(victim, sizeof(victim), "%s/victim", fixture.base);
+	fixture_write(victim, "", 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		(void)unlink(inside(names[i]));
+		cr_assert_eq(link(victim, inside(names[i])), 0);
+	}
+	cr_assert_eq(fixture_put(shared, 2), 0);
+	free(fixture_read(victim, &size));
+	cr_expect_eq(size, 0);
+	cr_expect_eq(mode_of(victim), 0600);
+	store_close(shared);
+}
+
+/* Somebody in another thread takes the limit away, or prlimit does: nothing of ours may believe what it has read. */
+Store_test(store_trust, a_limit_of_nothing_when_the_directory_is_made_does_not_end_the_process)
+{
+	struct rlimit limit;
+
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = 0;
+	(void)signal(SIGXFSZ, SIG_DFL);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(fixture_put(fixture.store, 1), -EFBIG);
+	limit.rlim_cur = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_not(fixture_exists(inside("CACHEDIR.TAG")));
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+}
+
 Store_test(store_trust, refuses_a_root_that_is_a_symbolic_link)
 {
 	char other[300];

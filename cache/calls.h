@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls: the system calls that our own files need, also while the host exits
+ *
+ * Purpose: other preloaded libraries stand in front of libc's file and time functions (libfaketime, fakeroot, tracers),
+ * and take themselves down at exit, in an order that nobody can choose: what they still export may then end the host.
+ * So from calls_go_straight() on, which our own destructor says first, none of these functions calls anything in libc
+ * or in another library; the kernel is asked by an instruction. syscall(2) would not do: libfaketime has that too.
+ * Until then they are libc's functions, so that whoever stands before them (fakechroot) is obeyed.
+ *
+ * Errors: -1 and errno, as libc's; EINTR is retried where that is right. Threads, fork, signals: no state but one flag,
+ * which is never taken back.
+ */
+#ifndef CACHE_CALLS_H
+#define CACHE_CALLS_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+void calls_go_straight(void);
+
+int call_openat(int at, const char *path, int flags, mode_t mode);
+int call_close(int fd);
+int call_fstat(int fd, struct stat *ret_found);
+int call_mkdirat(int at, const char *path, mode_t mode);
+/* chmod of a path, following links: for /proc/self/fd/N. */
+int call_chmod(const char *path, mode_t mode);
+int call_fchmod(int fd, mode_t mode);
+int call_unlinkat(int at, const char *path, int flags);
+ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
+int call_lock(int fd, int command, struct flock *range);
+uid_t call_geteuid(void);
+gid_t call_getegid(void);
+int call_getgroups(int size, gid_t *ret_groups);
+pid_t call_getpid(void);
+int call_getrlimit(int resource, struct rlimit *ret_limit);
+void call_clock(clockid_t clock, struct timespec *ret_now);
+void call_pause(long nanoseconds); /* below a second; a signal makes it shorter */
+void call_yield(void);
+
+/* For cache/output.c alone, which takes care of SIGXFSZ. */
+ssize_t call_write(int fd, const void *bytes, size_t size);
+ssize_t call_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+int call_ftruncate(int fd, off_t size);
+/* Signals below 32, as a set of bits: signal n is bit n - 1. */
+unsigned call_block(unsigned signals); /* returns the signals that were blocked before */
+void call_restore(unsigned signals, unsigned before);
+unsigned call_pending(void);
+void call_consume(unsigned signal);
+
+#endif

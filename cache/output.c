@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/output.h"
+
+#include "cache/calls.h"
+
+#include <errno.h>
+
+#define BIT(signal) (1u << ((signal)-1))
+#define SIGNALS     (BIT(SIGXFSZ) | BIT(SIGPIPE))
+
+struct shelter {
+	unsigned blocked; /* by the host */
+	unsigned pending; /* for the host, among those that it blocks */
+};
+
+static struct shelter enter(void)
+{
+	struct shelter shelter = {.blocked = call_block(SIGNALS)};
+
+	/* what is not blocked is never pending */
+	if (shelter.blocked != 0) {
+		shelter.pending = call_pending();
+	}
+	return shelter;
+}
+
+static void leave(struct shelter shelter, int error)
+{
+	int raised = error == -EFBIG ? SIGXFSZ : error == -EPIPE ? SIGPIPE : 0;
+
+	if (raised != 0 && !(shelter.pending & BIT(raised))) {
+		call_consume((unsigned)raised);
+	}
+	call_restore(SIGNALS, shelter.blocked);
+}
+
+int output_at(int fd, off_t offset, const void *bytes, size_t size)
+{
+	struct rlimit limit;
+	struct shelter shelter;
+	size_t done = 0;
+	int error = 0;
+
+	if (call_getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    (limit.rlim_cur < size || limit.rlim_cur - size < (rlim_t)offset)) {
+		return -EFBIG;
+	}
+	shelter = enter();
+	while (done < size && error == 0) {
+		ssize_t put = call_pwrite(fd, (const char *)bytes + done, size - done, offset + (off_t)done);
+
+		if (put <= 0) {
+			error = put < 0 ? -errno : -EIO;
+		} else {
+			done += (size_t)put;
+		}
+	}
+	leave(shelter, error);
+	return error;
+}
+
+int output_line(int fd, const void *bytes, size_t size)
+{
+	struct shelter shelter = enter();
+	int error = call_write(fd, bytes, size) < 0 ? -errno : 0;
+
+	leave(shelter, error);
+	return error;
+}
+
+int output_cut(int fd, off_t size)
+{
+	struct shelter shelter = enter();
+	struct stat found;
+	int error = 0;
+
+	if (call_fstat(fd, &found) < 0 || (found.st_size > size && call_ftruncate(fd, size) < 0)) {
+		error = -errno;
+	}
+	leave(shelter, error);
+	return error;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* output: what a write raises never reaches the host, whatever changes while it happens */
+#include "cache/output.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t raised;
+
+static void count(int signal)
+{
+	(void)signal;
+	raised++;
+}
+
+static int temporary(void)
+{
+	FILE *file = tmpfile();
+
+	cr_assert_not_null(file);
+	return fileno(file);
+}
+
+static void set_limit(rlim_t size)
+{
+	struct rlimit limit;
+
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+Test(output, nothing_is_written_where_not_all_of_it_may_be)
+{
+	int file = temporary();
+
+	(void)signal(SIGXFSZ, count);
+	for (rlim_t limit = 0; limit < 20; limit++) {
+		set_limit(limit);
+		cr_expect_eq(output_at(file, 10, "0123456789", 10), -EFBIG);
+		cr_expect_eq(lseek(file, 0, SEEK_END), 0);
+	}
+	set_limit(20);
+	cr_expect_eq(output_at(file, 10, "0123456789", 10), 0);
+	cr_expect_eq(output_at(file, 10, "0123456789", (size_t)-1), -EFBIG);
+	set_limit(RLIM_INFINITY);
+	cr_expect_eq(raised, 0);
+}
+
+static atomic_bool done;
+
+static void *move_limit(void *unused)
+{
+	while (!atomic_load(&done)) {
+		set_limit(0);
+		set_limit(RLIM_INFINITY);
+	}
+	return unused;
+}
+
+Test(output, a_limit_that_moves_meanwhile_raises_nothing)
+{
+	int file = temporary();
+	unsigned failed = 0;
+	pthread_t thread;
+
+	(void)signal(SIGXFSZ, count);
+	cr_assert_eq(pthread_create(&thread, NULL, move_limit, NULL), 0);
+	for (int i = 0; i < 200000; i++) {
+		failed += output_line(file, "x", 1) == -EFBIG;
+		failed += output_at(file, 0, "0123456789", 10) == -EFBIG;
+	}
+	atomic_store(&done, true);
+	pthread_join(thread, NULL);
+	set_limit(RLIM_INFINITY);
+	cr_expect_gt(failed, 0, "the limit was never in the way");
+	cr_expect_eq(raised, 0);
+}
+
+Test(output, a_pipe_that_nobody_reads_raises_nothing)
+{
+	int ends[2];
+
+	(void)signal(SIGPIPE, count);
+	cr_assert_eq(pipe(ends), 0);
+	close(ends[0]);
+	cr_expect_eq(output_line(ends[1], "x", 1), -EPIPE);
+	cr_expect_eq(raised, 0);
+}
+
+Test(output, what_the_host_has_blocked_and_pending_stays)
+{
+	sigset_t blocked, found;
+	int file = temporary();
+
+	(void)sigemptyset(&blocked);
+	(void)sigaddset(&blocked, SIGXFSZ);
+	cr_assert_eq(sigprocmask(SIG_BLOCK, &blocked, NULL), 0);
+	set_limit(0);
+	cr_expect_eq(output_line(file, "x", 1), -EFBIG);
+	(void)sigpending(&found);
+	cr_expect_not(sigismember(&found, SIGXFSZ), "ours is taken back");
+	(void)raise(SIGXFSZ);
+	cr_expect_eq(output_line(file, "x", 1), -EFBIG);
+	(void)sigpending(&found);
+	cr_expect(sigismember(&found, SIGXFSZ), "the host's is not");
+	(void)sigprocmask(SIG_BLOCK, NULL, &found);
+	cr_expect(sigismember(&found, SIGXFSZ));
+	cr_expect_not(sigismember(&found, SIGPIPE));
+	set_limit(RLIM_INFINITY);
+}
+
+Test(output, a_file_is_cut_and_never_made_longer)
+{
+	int file = temporary();
+
+	cr_assert_eq(output_at(file, 0, "0123456789", 10), 0);
+	cr_expect_eq(output_cut(file, 20), 0);
+	cr_expect_eq(lseek(file, 0, SEEK_END), 10);
+	cr_expect_eq(output_cut(file, 4), 0);
+	cr_expect_eq(lseek(file, 0, SEEK_END), 4);
+}
