@@ -94,7 +94,7 @@ class Bench:
         process = subprocess.Popen([player, self.library.path, work, played, log, rounds], env=environment, cwd=self.top,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
-            output, errors = process.communicate(timeout=900)
+            output, errors = process.communicate(timeout=3600)
         finally:
             process.kill()
         lines = []

@@ -21,7 +21,7 @@ lines_of() {
 # Runs the command three times; leaves $tmp/{bare,cold,warm} and the difference, if any, in $tmp/difference.
 three_runs() {
 	fresh_cache
-	timeout 120 env ${before:+"LD_PRELOAD=$before"} ${after:+"LD_PRELOAD=$after"} "$@" >"$tmp/bare" 2>&1
+	timeout 600 env ${before:+"LD_PRELOAD=$before"} ${after:+"LD_PRELOAD=$after"} "$@" >"$tmp/bare" 2>&1
 	echo "exit $?" >>"$tmp/bare"
 	preloaded "$@" >"$tmp/cold" 2>&1
 	echo "exit $?" >>"$tmp/cold"

@@ -15,7 +15,7 @@ lines() {
 same() {
 	local sentence=$1
 	shift
-	timeout 120 env ${bare_preload:+"LD_PRELOAD=$bare_preload"} "$@" >"$tmp/bare" 2>&1
+	timeout 600 env ${bare_preload:+"LD_PRELOAD=$bare_preload"} "$@" >"$tmp/bare" 2>&1
 	echo "exit $?" >>"$tmp/bare"
 	preloaded "$@" >"$tmp/ours" 2>&1
 	echo "exit $?" >>"$tmp/ours"
@@ -100,7 +100,7 @@ printf '\377\377' | dd of="$tmp/other.so" bs=1 seek=$((16#$note + 16)) conv=notr
 same "A library that was replaced on disk and opened again is another one." \
 	"$traps" replaced "$so13" "$tmp/other.so" "$tmp/place/libnvrtc.so.13"
 same "A linked module that comes and goes at twenty addresses gets no error of ours." "$traps" reloaded "$LOADER/probing.so" 20
-timeout 60 "$traps" absent | grep -c '^error' >"$tmp/bare"
+timeout 600 "$traps" absent | grep -c '^error' >"$tmp/bare"
 preloaded "$traps" absent | grep -c '^error' >"$tmp/ours"
 check "dlvsym finds no function in a program without NVRTC, by its own handle neither." diff "$tmp/bare" "$tmp/ours"
 

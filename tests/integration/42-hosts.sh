@@ -74,7 +74,7 @@ debugged() { # how
 	"$HOSTS/storm" "$SO13" "${work[@]}" >"$tmp/bare"
 	for name in cold warm; do
 		forget_counts
-		timeout 120 gdb -nx --batch -ex "$how" -ex 'set breakpoint pending on' -ex 'tbreak storm.c:run' \
+		timeout 600 gdb -nx --batch -ex "$how" -ex 'set breakpoint pending on' -ex 'tbreak storm.c:run' \
 			-ex 'tbreak nvrtcCompileProgram' -ex "run $SO13 ${work[*]} >$tmp/$name" -ex 'backtrace 3' -ex continue \
 			-ex 'backtrace 3' -ex 'info threads' -ex continue "$HOSTS/storm" >"$tmp/gdb" 2>&1 </dev/null
 		diff <(lines_of "$tmp/bare") <(lines_of "$tmp/$name") || { cat "$tmp/gdb" && return 1; }
@@ -87,7 +87,7 @@ environment="So does one where the shell that starts it has the library too (set
 if ! command -v gdb >/dev/null; then
 	skip "$wrapper" "no gdb"
 	skip "$environment" "no gdb"
-elif ! timeout 60 gdb -nx --batch -ex run /bin/true 2>&1 | grep -q 'exited normally'; then
+elif ! timeout 600 gdb -nx --batch -ex run /bin/true 2>&1 | grep -q 'exited normally'; then
 	skip "$wrapper" "gdb may not trace here"
 	skip "$environment" "gdb may not trace here"
 else

@@ -46,7 +46,7 @@ if [ ! -x "$host" ] || [ ! -e "$LIBRARY" ]; then
 	cannot="gcc has no ThreadSanitizer here"
 elif ! setarch -R true 2>/dev/null; then
 	cannot="addresses cannot be fixed here"
-elif ! timeout 60 setarch -R "$host" "$SO13" 1 1 1 >"$tmp/probe" 2>&1; then
+elif ! timeout 600 setarch -R "$host" "$SO13" 1 1 1 >"$tmp/probe" 2>&1; then
 	cannot="ThreadSanitizer does not run here: $(tail -n 1 "$tmp/probe")"
 fi
 sanitized() { # sentence, command...
@@ -76,7 +76,7 @@ unset LD_LIBRARY_PATH
 wrap=()
 
 LIBRARY=$HOSTS/helgrind/libnvrtccache.so
-helgrind=(timeout 120 valgrind -q --tool=helgrind --error-exitcode=7)
+helgrind=(timeout 600 valgrind -q --tool=helgrind --error-exitcode=7)
 cache_storm() {
 	fresh_cache
 	"${helgrind[@]}" "$HOSTS/cache-storm" "$NVRTCCACHE_DIR" 4 200 >"$tmp/out" 2>&1 && grep -qx 'wrong 0' "$tmp/out" || { cat "$tmp/out" && return 1; }

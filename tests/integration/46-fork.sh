@@ -27,7 +27,7 @@ inspect() { # name counts-expected ("-": any) temporaries-expected [more-at-most
 forked() { # where what counts-cold counts-warm [temporaries-left [more-when-warm]]
 	local where=$1 what=$2 bare_where=$1
 	[ "$where" = compile ] || bare_where=none
-	timeout 120 "$HOSTS/forks" "$SO13" "$bare_where" "$what" "$tmp/place" >"$tmp/bare" 2>&1
+	timeout 600 "$HOSTS/forks" "$SO13" "$bare_where" "$what" "$tmp/place" >"$tmp/bare" 2>&1
 	echo "exit $?" >>"$tmp/bare"
 	fresh_cache
 	run_hosted cold "$HOSTS/forks" "$SO13" "$where" "$what" "$tmp/place"

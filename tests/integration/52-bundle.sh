@@ -36,7 +36,7 @@ results() {
 	rm -rf "$neutral"
 }
 same_results() { [ "$(results "$1")" = "$(results "$2")" ] || { diff <(results "$1") <(results "$2") && false; }; }
-compile() { timeout 120 "$COMMAND" run "$LIFE" "$NVRTC" trivial 1 "$@" >/dev/null 2>&1; }
+compile() { timeout 600 "$COMMAND" run "$LIFE" "$NVRTC" trivial 1 "$@" >/dev/null 2>&1; }
 
 fresh_cache
 source_cache=$NVRTCCACHE_DIR

@@ -35,7 +35,7 @@ truncate -s 1M "$tmp/board"
 
 # host [VARIABLE=VALUE...]: every program once; fails where an answer was wrong or the host did not come to its end
 host() {
-	env SOAK_IN_ORDER=1 NVRTCCACHE_WAIT=5 LD_PRELOAD="$LIBRARY $LAYER" "$@" timeout 120 "$WORKER" "$NVRTC" "$tmp/tree/h" \
+	env SOAK_IN_ORDER=1 NVRTCCACHE_WAIT=5 LD_PRELOAD="$LIBRARY $LAYER" "$@" timeout 600 "$WORKER" "$NVRTC" "$tmp/tree/h" \
 		"$tmp/board" 0 "$KEYS" 1 >"$tmp/host.out" 2>&1 &&
 		grep -q "^compiles $KEYS same $KEYS moved 0 wrong 0$" "$tmp/host.out" || { cat "$tmp/host.out" && return 1; }
 }
@@ -145,7 +145,7 @@ fly() { # RULES
 	fresh_cache
 	for i in 1 2; do
 		env NVRTCCACHE_WAIT=100000 LAYER_RULES="$1" LAYER_DIRECTORY="$NVRTCCACHE_DIR" LD_PRELOAD="$LIBRARY $LAYER" \
-			timeout 120 "$FLYER" "$NVRTC" "$place" a plain same >"$place/$i.out" 2>&1 &
+			timeout 600 "$FLYER" "$NVRTC" "$place" a plain same >"$place/$i.out" 2>&1 &
 	done
 }
 events() { find "$place" -name "$1.*" | wc -l; }

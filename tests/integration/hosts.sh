@@ -17,7 +17,7 @@ preload=''
 run_hosted() { # file command...
 	local file=$1
 	shift
-	timeout 120 ${wrap[@]+"${wrap[@]}"} env LD_PRELOAD="$preload${preload:+ }$LIBRARY" "$@" >"$tmp/$file" 2>"$tmp/$file.err" </dev/null
+	timeout 600 ${wrap[@]+"${wrap[@]}"} env LD_PRELOAD="$preload${preload:+ }$LIBRARY" "$@" >"$tmp/$file" 2>"$tmp/$file.err" </dev/null
 	echo "exit $?" >>"$tmp/$file"
 }
 
@@ -29,7 +29,7 @@ forget_counts() { "$COMMAND" stats --zero >/dev/null 2>&1; }
 
 three_runs() {
 	fresh_cache
-	timeout 120 ${wrap[@]+"${wrap[@]}"} "$@" >"$tmp/bare" 2>"$tmp/bare.err" </dev/null
+	timeout 600 ${wrap[@]+"${wrap[@]}"} "$@" >"$tmp/bare" 2>"$tmp/bare.err" </dev/null
 	echo "exit $?" >>"$tmp/bare"
 	run_hosted cold "$@"
 	cold=$(counts)

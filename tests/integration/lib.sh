@@ -79,7 +79,7 @@ fresh_cache() {
 }
 
 preloaded() {
-	timeout 120 env LD_PRELOAD="$before${before:+ }$LIBRARY${after:+ }$after" "$@"
+	timeout 600 env LD_PRELOAD="$before${before:+ }$LIBRARY${after:+ }$after" "$@"
 }
 
 stat_of() {

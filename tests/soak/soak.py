@@ -206,7 +206,7 @@ class Soak:
         self.watch_workers()
         self.board[0:8] = struct.pack("<Q", 1)
         for worker in self.workers:
-            if worker.wait(timeout=120) != 0:
+            if worker.wait(timeout=600) != 0:
                 self.counts["deaths"] += 1
                 self.complaints.append(f"a worker ended with {worker.returncode}")
 
