@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/flight_file.h"
 
+#include "cache/network.h"
 #include "cache/output.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,29 +63,6 @@ static bool is_ours(const struct flight_file *file)
 	return found.st_dev == file->device && found.st_ino == file->inode;
 }
 
-/* Locks of these may be of one node only, or take a round trip each. */
-static bool is_network(int fd)
-{
-	/* NFS, SMB, CIFS, SMB2, FUSE, Lustre, GPFS, AFS, kAFS, Coda, NCP, 9P, Ceph, OCFS2, GFS2, BeeGFS, PanFS,
-	 * VirtualBox, OrangeFS, VMware, Parallels, StorNext, IBRIX, ACFS */
-	static const uint32_t kinds[] = {
-	    0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x65735546, 0x0bd00bd0, 0x47504653, 0x5346414f,
-	    0x6b414653, 0x73757245, 0x564c,     0x01021997, 0x00c36400, 0x7461636f, 0x01161970, 0x19830326,
-	    0xaad7aaea, 0x786f4256, 0x20030528, 0xbacbacbc, 0x7c7c6673, 0xbeefdead, 0x013111a8, 0x61636673,
-	};
-	struct statfs found;
-
-	if (fstatfs(fd, &found) < 0) {
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if ((uint32_t)found.f_type == kinds[i]) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static int open_path(const struct directory *directory)
 {
 	int home = -1;
@@ -135,7 +112,7 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || is_network(file.fd) ||
+	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
 	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;

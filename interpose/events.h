@@ -2,9 +2,9 @@
 /*
  * events: a time line of compiles and hits, for chrome://tracing or Perfetto (NVRTCCACHE_TRACE)
  *
- * Purpose: one complete event ("ph":"X") per compile call, with how it ended, appended to a file by one write(2) each,
- * so that all processes of a run may share it. The file is a JSON array without its closing bracket, as that format
- * allows.
+ * Purpose: one complete event ("ph":"X") per compile call, with how it ended, added to a file that all processes of a
+ * run may share: a JSON array that is whole after each event. What is no regular file gets one event after the other,
+ * without brackets. A file with something else in it is left alone.
  *
  * Calling sequence: events_open() once from the run time's set-up; events_write() after each compile call.
  * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. errno
