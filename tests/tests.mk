@@ -12,6 +12,7 @@ TEST_TARGETS :=
 -include tests/soak/soak.mk
 -include tests/network/network.mk
 -include tests/fuzz/fuzz.mk
+-include tests/mutants/mutants.mk
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 

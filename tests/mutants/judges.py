@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The tests that judge a mutant: suites of the unit tests, case files, integration scripts; and which of them reach a line.
+
+What reaches what is measured once, by a build with gcov's counters in $BUILD/mutants/coverage, and kept beside it.
+"""
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import places
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cases"))
+os.environ.setdefault("CASES_PLACES", "1")
+import differential  # noqa: E402
+
+# Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
+SCRIPTS = ["34-arithmetic", "36-own-cache", "45-pch", "55-layers", "72-verify", "9"]
+ARMS = ["cold", "disk", "memory"]
+PATIENCE = {"unit": 60, "case": 150, "script": 150}
+
+
+def run(command, patience, environment=None):
+    """(exit code, output); 124 where it took too long."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               env=environment, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=patience)
+        return process.returncode, output.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        return 124, "took too long"
+
+
+class Test:
+    def __init__(self, kind, name):
+        self.kind, self.name, self.seconds = kind, name, None
+
+    def __str__(self):
+        return f"{self.kind} {self.name}"
+
+    def fails(self, build):
+        """None where all is well, else a line that says what is not."""
+        return getattr(self, self.kind)(build)
+
+    def unit(self, build):
+        code, output = run([os.path.join(build, "unit-tests"), "--filter", f"{self.name}/*", "-j1", "--timeout", "20",
+                            "--short-filename"], PATIENCE["unit"])
+        if code == 0:
+            return None
+        found = re.search(r"\[(?:FAIL|CRASH)\] (\S+?):", output)
+        return found.group(1) if found else f"unit-tests ended with {code}"
+
+    def script(self, build):
+        code, output = run(["bash", os.path.join(HERE, "..", "integration", self.name), build], PATIENCE["script"])
+        if code == 0:
+            return None
+        found = re.search(r"^not ok \d+ - (.*)", output, re.MULTILINE)
+        return found.group(1) if found else f"it ended with {code}"
+
+    def case(self, build):
+        path = os.path.join(HERE, "..", "cases", self.name)
+        command = [sys.executable, os.path.join(HERE, "..", "cases", "differential.py"), build, path]
+        code, output = run(command, PATIENCE["case"], dict(os.environ, CASES_ARMS=" ".join(ARMS), CASES_WORKERS="1"))
+        if code == 0:
+            return None
+        found = re.search(r"^not ok \d+ - (.*)", output, re.MULTILINE)
+        return found.group(1) if found else f"it ended with {code}"
+
+
+def all_tests(build, with_nvrtc):
+    listed = subprocess.run([os.path.join(build, "unit-tests"), "--list"], capture_output=True, check=True).stdout.decode()
+    tests = [Test("unit", name) for name in re.findall(r"^(\w+): \d+ tests?", listed, re.MULTILINE)]
+    if with_nvrtc:
+        tests += [Test("case", os.path.basename(path)) for path in sorted(glob.glob(f"{HERE}/../cases/*.case"))]
+    for path in sorted(glob.glob(f"{HERE}/../integration/[0-9]*.sh")):
+        name = os.path.basename(path)
+        with open(path, encoding="utf-8") as file:
+            needs = "# needs: nvrtc" in file.read()
+        if any(name.startswith(wanted) for wanted in SCRIPTS) and (with_nvrtc or not needs):
+            tests.append(Test("script", name))
+    return tests
+
+
+def functions_of(path):
+    """[(name, its first line, its last line, its text's digest)]"""
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    for name, first, last in places.bodies(source):
+        digest = hashlib.sha256(source[first:last].encode()).hexdigest()[:16]
+        yield name, source.count("\n", 0, first) + 1, source.count("\n", 0, last) + 1, digest
+
+
+class Reach:
+    """Which tests reach which lines: {test: {"seconds", "reached": {path: {function: [digest, lines from its first]}}}}.
+    A test is measured once, by a build with counters. Where a function has changed since, all that reached it counts."""
+
+    def __init__(self, build, tests, anew):
+        self.top = os.path.join(os.path.abspath(build), "mutants", "coverage")
+        self.tests, self.functions, self.known = tests, {}, {}
+        kept = os.path.join(build, "mutants", "reach.json")
+        if os.path.exists(kept) and not anew:
+            with open(kept, encoding="utf-8") as file:
+                self.known = json.load(file)
+        for test in tests:
+            if str(test) not in self.known:
+                self.known[str(test)] = self.measure(test)
+                with open(kept + ".new", "w", encoding="utf-8") as file:
+                    json.dump(self.known, file)
+                os.replace(kept + ".new", kept)
+            test.seconds = self.known[str(test)]["seconds"]
+
+    def measure(self, test):
+        traces = os.path.join(self.top, "traces")
+        shutil.rmtree(traces, ignore_errors=True)
+        os.environ["GCOV_PREFIX"] = traces
+        begin = time.monotonic()
+        wrong = test.fails(self.top)
+        seconds = round(time.monotonic() - begin, 2)
+        del os.environ["GCOV_PREFIX"]
+        print(f"# what {test} reaches: {seconds} s{', and fails: ' + wrong if wrong else ''}", flush=True)
+        reached = {path: self.by_function(path, lines) for path, lines in self.read(traces)}
+        shutil.rmtree(traces, ignore_errors=True)
+        return {"seconds": seconds, "reached": {path: found for path, found in reached.items() if found}}
+
+    def functions_of(self, path):
+        if path not in self.functions:
+            self.functions[path] = list(functions_of(path))
+        return self.functions[path]
+
+    def by_function(self, path, lines):
+        found = {}
+        for name, first, last, digest in self.functions_of(path):
+            inside = [line - first for line in lines if first <= line <= last]
+            if inside:
+                found[name] = [digest, inside]
+        return found
+
+    def read(self, traces):
+        inside = traces + self.top
+        counts = [path for folder in ("keygen", "interpose") for path in glob.glob(f"{inside}/{folder}/*.gcda")]
+        for path in counts:
+            note = os.path.splitext(os.path.relpath(path, inside))[0] + ".gcno"
+            shutil.copy(os.path.join(self.top, note), os.path.splitext(path)[0] + ".gcno")
+        if not counts:
+            return
+        done = subprocess.run(["gcov", "--json-format", "--stdout", *counts], capture_output=True, check=True)
+        for text in done.stdout.decode().splitlines():
+            for file in json.loads(text)["files"]:
+                if file["file"].endswith(".c") and os.path.exists(file["file"]):
+                    yield file["file"], [line["line_number"] for line in file["lines"] if line["count"]]
+
+    def reaches(self, test, path, line):
+        """2: the line, 1: the function around it, 0: neither."""
+        found = self.known[str(test)]["reached"].get(path, {})
+        for name, first, last, digest in self.functions_of(path):
+            if first <= line <= last:
+                then, lines = found.get(name, ["", []])
+                return 0 if not lines else 2 if then == digest and line - first in lines else 1
+        return 1 if found else 0
+
+    def of(self, path, line):
+        """The tests that reach the line, else those that reach the function; quickest first."""
+        reached = {test: self.reaches(test, path, line) for test in self.tests}
+        best = max(reached.values(), default=0)
+        return sorted((test for test in self.tests if best and reached[test] == best), key=lambda test: test.seconds)
+
+
+def library_is_real():
+    path = os.environ.get("NVRTC_LIB", "")
+    return bool(path) and os.path.exists(path) and differential.Library(path).release >= (11, 2)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# make mutants     COUNT=100 SEED=1 JOBS=2 FILES="keygen/scan.c": so many changes of the code, drawn by place, each of which
+#                  a test must notice; PLANTED=only or PLANTED=no: the rules that are taken out by name, or not these
+# A mutant that lives, and that equivalent.txt does not explain, is a failure.
+COUNT ?= 100
+JOBS  ?= 2
+MUTANTS := $(BUILD)/mutants
+MUTANT_FLAGS := -O2 -g0 -w
+mutants: export MUTANT_COMPILE = $(CC) $(CPPFLAGS) $(filter-out $(WARNINGS),$(OURS)) $(MUTANT_FLAGS)
+mutants: export MUTANT_LIBRARY = $(CC) $(SHARED) $(HARDEN) -Wl,--strip-debug -o OUTPUT $(call object,$(CORE_SRC) $(DOOR_SRC)) $(B2)
+mutants: export MUTANT_UNITS = $(CC) $(HARDEN) -Wl,--strip-debug -o OUTPUT $(call object,$(UNIT_SRC)) $(BUILD)/core.a $(B2) -lcriterion -lm
+mutants: export COUNT := $(COUNT)
+mutants: export SEED := $(SEED)
+mutants: export JOBS := $(JOBS)
+mutants: export FILES := $(FILES)
+mutants: export PLANTED := $(PLANTED)
+mutants: export REACH := $(REACH)
+
+# The same library and tests, with gcov's counters: which test reaches what.
+COVERED := $(MUTANTS)/coverage
+$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so &: $(CORE_SRC) $(DOOR_SRC) $(UNIT_SRC)
+	@$(MAKE) --no-print-directory -s BUILD=$(COVERED) SAN= \
+		CFLAGS='-O1 -g -U_FORTIFY_SOURCE --coverage -fprofile-update=atomic -Wno-error' \
+		$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
+	@ln -sfn $(abspath $(BUILD))/nvrtccache $(COVERED)/nvrtccache
+	@for each in $(abspath $(BUILD))/tests/*; do \
+		[ -e $(COVERED)/tests/$${each##*/} ] || ln -sfn $$each $(COVERED)/tests/$${each##*/}; done
+
+MUTANTS_NEED := $(BUILD)/tests/player $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% %/collide,$(TEST_TARGETS))
+mutants: all $(BUILD)/unit-tests $(MUTANTS_NEED) $(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$${NVRTC_LIB:+$$NVRTC_LIB/$$NVRTC_SONAME} \
+		python3 tests/mutants/mutants.py $(BUILD)
+.PHONY: mutants

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the code wrong in one place at a time and asks the tests whether they notice.
+
+usage: mutants.py BUILD      (called by `make mutants`, which builds what is needed)
+
+planted.txt holds faults by name, one for each rule by which a hit is never wrong; places.py finds all other places,
+and COUNT of them are drawn. A mutant is judged by the tests that reach its line, quickest first, until one fails. One that
+does not compile, or whose object is the same bytes, is counted apart. What lives is printed with its place and its change,
+and is a failure unless equivalent.txt explains it.
+
+Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*.c),
+PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), REACH (new: which test reaches
+what is measured anew, else only for tests that are new).
+"""
+import collections
+import concurrent.futures
+import difflib
+import glob
+import os
+import queue
+import random
+import sys
+import time
+
+import judges
+import places
+import workshop
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OUTCOMES = ["killed", "lived", "explained", "equivalent", "does not compile", "not found"]
+
+
+class Mutant:
+    """A changed text of one file."""
+
+    def __init__(self, name, path, source, line):
+        self.name, self.path, self.source, self.line = name, path, source, line
+
+    def difference(self):
+        with open(self.path, encoding="utf-8") as file:
+            honest = file.read()
+        lines = difflib.unified_diff(honest.split("\n"), self.source.split("\n"), self.path, self.path, "", "", 1, "")
+        return "\n".join(f"    {line}" for line in lines)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def planted():
+    """planted.txt: "=== the rule", "in FILE", then lines "- old" and "+ new": text that is there once, blanks made one."""
+    found, text = [], read(os.path.join(HERE, "planted.txt"))
+    for part in text.split("\n=== ")[1:]:
+        name, *lines = part.split("\n")
+        path, old, new = lines[0].removeprefix("in "), [], []
+        for line in lines[1:]:
+            if line.startswith("- "):
+                old.append(line[2:])
+            elif line.startswith("+"):
+                new.append(line[2:])
+        source = read(path)
+        words = r"\s+".join(places.re.escape(word) for word in " ".join(old).split())
+        matches = list(places.re.finditer(words, source))
+        if len(matches) != 1:
+            found.append(Mutant(name, path, None, 0))
+            continue
+        first, last = matches[0].span()
+        text = "\n".join(new)
+        text += "\n" * (source.count("\n", first, last) - text.count("\n"))
+        found.append(Mutant(name, path, source[:first] + text + source[last:], source.count("\n", 0, first) + 1))
+    return found
+
+
+def drawn(files, count, seed):
+    every = [place for path in files for place in places.places(path, read(path))]
+    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    print(f"{len(every)} places in {len(files)} files, {len(chosen)} drawn with SEED={seed}", flush=True)
+    for place in chosen:
+        source = read(place.path)
+        yield Mutant(place.name(), place.path, place.apply(source), place.line)
+
+
+def explained():
+    """equivalent.txt: the name of a place, then lines that begin with a blank and say why."""
+    known, name = {}, None
+    for line in read(os.path.join(HERE, "equivalent.txt")).split("\n"):
+        if line.startswith("\t") and name:
+            known[name] = " ".join([known[name], line.strip()]).strip()
+        elif line and not line.startswith("#"):
+            name = line.strip()
+            known[name] = ""
+    return known
+
+
+def judge(mutant, shop, reach):
+    """(outcome, what says so)"""
+    if mutant.source is None:
+        return "not found", "what it changes must stand in the file once: plant it anew"
+    outcome = shop.make(mutant.path, mutant.source)
+    if outcome != "built":
+        return outcome, ""
+    tests = reach.of(mutant.path, mutant.line)
+    for test in tests:
+        wrong = test.fails(shop.top)
+        if wrong:
+            return "killed", f"{test}: {wrong}"
+    return "lived", f"{len(tests)} tests reach it" if tests else "no test reaches it"
+
+
+def report(mutant, outcome, what, seconds):
+    print(f"{outcome:17} {seconds:6.1f} s  {mutant.path}:{mutant.line}: {mutant.name.removeprefix(mutant.path + ' | ')}")
+    print(f"    {what}" if what else "", end="\n" if what else "")
+    if outcome in ("lived", "explained"):
+        print(mutant.difference())
+    sys.stdout.flush()
+
+
+def table(counts):
+    print(f"\n{'':40}" + "".join(f"{outcome:>18}" for outcome in OUTCOMES))
+    for path in [*sorted(path for path in counts if path != "all"), "all"]:
+        print(f"{path:40}" + "".join(f"{counts[path][outcome]:18}" for outcome in OUTCOMES))
+
+
+def main():
+    build, jobs = sys.argv[1], int(os.environ.get("JOBS") or 2)
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1, 1000000))
+    files = os.environ.get("FILES", "").split() or sorted(glob.glob("keygen/*.c") + glob.glob("interpose/*.c"))
+    which = os.environ.get("PLANTED", "")
+    mutants = [] if which == "no" else planted()
+    if which.isdigit():
+        mutants = random.Random(seed).sample(mutants, min(int(which), len(mutants)))
+        print(f"{len(mutants)} of the planted, drawn with SEED={seed}")
+    if which in ("", "no"):
+        mutants += drawn(files, int(os.environ.get("COUNT") or 100), seed)
+    tests = judges.all_tests(build, judges.library_is_real())
+    reach = judges.Reach(build, tests, os.environ.get("REACH") == "new")
+    known, counts = explained(), collections.defaultdict(collections.Counter)
+    shops = queue.Queue()
+    for number in range(jobs):
+        shops.put(workshop.Workshop(build, f"worker-{number}"))
+
+    def work(mutant):
+        shop, begin = shops.get(), time.monotonic()
+        try:
+            outcome, what = judge(mutant, shop, reach)
+        finally:
+            shops.put(shop)
+        if outcome == "lived" and known.get(mutant.name):
+            outcome, what = "explained", known[mutant.name]
+        return outcome, what, time.monotonic() - begin
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(work, mutant): mutant for mutant in mutants}
+        for done in concurrent.futures.as_completed(running):
+            outcome, what, seconds = done.result()
+            mutant = running[done]
+            report(mutant, outcome, what, seconds)
+            counts[mutant.path][outcome] += 1
+            counts["all"][outcome] += 1
+    table(counts)
+    return 1 if counts["all"]["lived"] or counts["all"]["not found"] or not mutants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

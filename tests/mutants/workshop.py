@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Builds with one file changed: that file is compiled, the rest is linked as it was built.
+
+Environment (from mutants.mk): MUTANT_COMPILE, the compiler with its flags; MUTANT_LIBRARY and MUTANT_UNITS, how the
+library and the unit tests are linked, with OUTPUT and OBJECTS for the names.
+"""
+import os
+import shlex
+import subprocess
+
+LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS"}
+
+
+class Workshop:
+    """A directory that looks like a build, for one worker."""
+
+    def __init__(self, build, name):
+        self.build = os.path.abspath(build)
+        self.top = os.path.join(self.build, "mutants", name)
+        os.makedirs(self.top, exist_ok=True)
+        for linked in ("tests", "nvrtccache"):
+            link = os.path.join(self.top, linked)
+            if not os.path.islink(link):
+                os.symlink(os.path.join(self.build, linked), link)
+        self.honest = {}
+
+    def compile(self, path, source):
+        """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
+        name = os.path.join(self.top, "changed.c")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(f'#line 1 "{path}"\n{source}')
+        done = subprocess.run([*shlex.split(os.environ["MUTANT_COMPILE"]), "-c", "-o", self.object(), name],
+                              capture_output=True, check=False)
+        if done.returncode:
+            return None
+        with open(self.object(), "rb") as file:
+            return file.read()
+
+    def object(self):
+        return os.path.join(self.top, "changed.o")
+
+    def make(self, path, source):
+        """Builds with this text in the place of the file's: "built", "equivalent" or "does not compile"."""
+        if path not in self.honest:
+            with open(path, encoding="utf-8") as file:
+                self.honest[path] = self.compile(path, file.read())
+        made = self.compile(path, source)
+        if made is None:
+            return "does not compile"
+        if made == self.honest[path]:
+            return "equivalent"
+        self.link(path)
+        return "built"
+
+    def link(self, path):
+        ours = os.path.join(os.path.relpath(self.build), os.path.splitext(path)[0] + ".o")
+        for product, rule in LINKED.items():
+            command = []
+            for word in shlex.split(os.environ[rule]):
+                if word == ours:
+                    word = self.object()
+                elif word.endswith("/core.a"):
+                    command.append(self.object())  # found first: the archive's is not taken
+                elif word == "OUTPUT":
+                    word = os.path.join(self.top, product + ".new")
+                command.append(word)
+            subprocess.run(command, check=True, capture_output=True)
+            os.replace(os.path.join(self.top, product + ".new"), os.path.join(self.top, product))
