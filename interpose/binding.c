@@ -6,12 +6,34 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_wholly_bound(const struct program *program, const struct attempt *attempt)
+static bool is_wholly_bound(const struct attempt *attempt)
 {
-	uint32_t tainted = atomic_load(&attempt->trace.tainted);
+	return (attempt->findings & (SCAN_PATH | SCAN_PLACE)) ||
+	       (atomic_load(&attempt->trace.tainted) & (TAINT_PATH_MACRO | TAINT_PLACE));
+}
 
-	return (program->findings & (SCAN_PATH | SCAN_PLACE)) || attempt->options.path_macro ||
-	       (tainted & (TAINT_PATH_MACRO | TAINT_PLACE));
+/* Looks for the roots, and behind them the working directory, in all that the compile made. */
+static int search_result(const struct attempt *attempt, const struct result *result, struct needles **ret_needles)
+{
+	const struct roots *roots = &attempt->roots;
+	struct needle *list = calloc(roots->count + 1, sizeof(*list));
+	int error = -ENOMEM;
+
+	if (!list) {
+		return error;
+	}
+	for (size_t i = 0; i < roots->count; i++) {
+		list[i] = (struct needle){roots->root[i].text, roots->root[i].size};
+	}
+	if (attempt->cwd && strlen(attempt->cwd) > 1) {
+		list[roots->count] = (struct needle){attempt->cwd, strlen(attempt->cwd)};
+	}
+	error = needles_new(list, roots->count + 1, ret_needles);
+	free(list);
+	if (error == 0) {
+		result_search(result, *ret_needles);
+	}
+	return error;
 }
 
 /* Has this NVRTC put the working directory in front of every path? */
@@ -43,10 +65,9 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
                    struct binding *ret_binding)
 {
 	const struct roots *roots = &attempt->roots;
-	bool all = is_wholly_bound(program, attempt);
-	bool cwd_is_literal =
-	    all || !attempt->cwd ||
-	    (strlen(attempt->cwd) > 1 && result_holds_text(result, attempt->cwd, strlen(attempt->cwd)));
+	bool all = is_wholly_bound(attempt);
+	struct needles *needles;
+	bool cwd_is_literal;
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
 	    .input =
@@ -59,12 +80,16 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
 	        },
 	};
 
-	if (!binding.literal) {
+	if (!binding.literal || search_result(attempt, result, &needles) != 0) {
+		binding_free(&binding);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
-		binding.literal[i] = all || result_holds_text(result, roots->root[i].text, roots->root[i].size);
+		binding.literal[i] = all || needles_found(needles, i);
 	}
+	cwd_is_literal = all || !attempt->cwd || !scan_spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
+	                 needles_found(needles, roots->count);
+	needles_free(needles);
 	binding.input.root_is_literal = binding.literal;
 	if (!cwd_is_literal) {
 		binding.input.cwd = attempt->cwd;

@@ -11,6 +11,7 @@
 #include "interpose/replay.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
+#include "interpose/texts.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
@@ -255,6 +256,9 @@ static bool serve(struct program *program, int option_count, const char *const *
 		return false;
 	}
 	program->closed_names = true;
+	if (!program->texts_known && runtime_get()->settings.sloppy_time_macros && result_is_sloppy(entry)) {
+		program->findings |= SCAN_TIME;
+	}
 	stream_free(&program->creation);
 	spent = (uint64_t)(runtime_clock() - start);
 	runtime_count(attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk, 1);
@@ -322,6 +326,7 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	if (!expected) {
 		runtime_count(COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
+		attempt->findings = texts_read(program, attempt, option_count, options);
 		keep_result(program, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);

@@ -108,16 +108,9 @@ static int taint_reason(uint32_t tainted)
 	return KEPT;
 }
 
-static bool has_time_macro(const struct program *program, const struct attempt *attempt)
+static bool has_time_macro(const struct attempt *attempt)
 {
-	/* NVRTC expands macros in name expressions too. */
-	for (size_t i = 0; i < program->name_count; i++) {
-		if (scan_text(program->names[i], strlen(program->names[i]), NULL) & SCAN_TIME) {
-			return true;
-		}
-	}
-	return (program->findings & SCAN_TIME) || attempt->options.time_macro ||
-	       (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
+	return (attempt->findings & SCAN_TIME) || (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO);
 }
 
 /* B9: a variable that is set, and that is in no key. */
@@ -132,7 +125,7 @@ static const char *unknown_variable(const struct trace *trace)
 }
 
 /* What no key holds, and what only some processes want to be given, goes with the result. */
-static int mark(const struct program *program, const struct attempt *attempt, struct result *result)
+static int mark(const struct attempt *attempt, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
 	int error = -ENOMEM;
@@ -145,7 +138,7 @@ static int mark(const struct program *program, const struct attempt *attempt, st
 		}
 	}
 	if (!unset.failed) {
-		error = result_mark(result, (const char *)unset.bytes, unset.size, has_time_macro(program, attempt));
+		error = result_mark(result, (const char *)unset.bytes, unset.size, has_time_macro(attempt));
 	}
 	stream_free(&unset);
 	return error;
@@ -180,7 +173,7 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (reason != KEPT) {
 		return reason;
 	}
-	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(program, attempt)) {
+	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(attempt)) {
 		return COUNTER_BYPASSED_time_macros;
 	}
 	if (arithmetic_missed(watch_arithmetic(atomic_load(&program->library->watch))) ||
@@ -217,7 +210,7 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 		error = binding_decide(program, attempt, &result, &binding);
 	}
 	if (error == 0) {
-		error = mark(program, attempt, &result);
+		error = mark(attempt, &result);
 	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);
@@ -262,9 +255,6 @@ void keep_result(struct program *program, struct attempt *attempt, int return_co
 	struct entry *entry = NULL;
 	int reason, error;
 
-	if (program->creation.bytes) {
-		program->findings = scan_text(program->creation.bytes, program->creation.size, &attempt->places);
-	}
 	attempt->outcome = return_code == RESULT_OUT_OF_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
 	reason = refusal(program, attempt, return_code);
 	if (reason != KEPT) {

@@ -41,6 +41,7 @@ struct attempt {
 	struct snapshot *told; /* what the compiler must have been told of the process */
 	const char *cwd;       /* of that; NULL where it could not be had */
 	struct places places;
+	uint32_t findings; /* enum scan_finding in the texts of this compile that are not files */
 	uint64_t cost_ns;
 };
 

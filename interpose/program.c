@@ -115,6 +115,7 @@ void program_free(struct program *program)
 		return;
 	}
 	stream_free(&program->creation);
+	stream_free(&program->paths);
 	free(program->name);
 	for (size_t i = 0; i < program->name_count; i++) {
 		free(program->names[i]);

@@ -48,9 +48,11 @@ struct program {
 	enum counter reason; /* why not */
 	struct stream creation;
 	bool has_memory_headers;
-	uint32_t findings; /* enum scan_finding in the source and in-memory headers; what is not known is assumed */
-	char *name;        /* NULL as given */
-	char **names;      /* expressions, in order */
+	bool texts_known;    /* so that the next two are what the source and the headers in memory say */
+	uint32_t findings;   /* enum scan_finding there, but for SCAN_PLACE; while unknown, what binds is assumed */
+	struct stream paths; /* scan_paths() of them */
+	char *name;          /* NULL as given */
+	char **names;        /* expressions, in order */
 	size_t name_count;
 	bool closed_names; /* a compile reached the front end: the real AddNameExpression would answer 8 */
 	struct compile_call *calls;

@@ -152,16 +152,11 @@ void result_free(struct result *result)
 	result->count = 0;
 }
 
-bool result_holds_text(const struct result *result, const char *text, size_t size)
+void result_search(const struct result *result, struct needles *needles)
 {
 	for (size_t i = 0; i < result->count; i++) {
-		const struct section *section = &result->sections[i];
-
-		if (section->size && conditions_text_found(section->bytes, section->size, text, size)) {
-			return true;
-		}
+		needles_search(needles, result->sections[i].bytes, result->sections[i].size);
 	}
-	return false;
 }
 
 bool result_explains_failure(const struct result *result)
@@ -213,12 +208,19 @@ static bool is_mark(const struct section *section)
 	return section->tag == TAG_UNSET || section->tag == TAG_SLOPPY;
 }
 
+bool result_is_sloppy(const struct entry *entry)
+{
+	struct section section;
+
+	return entry_section(entry, TAG_SLOPPY, &section);
+}
+
 bool result_applies(const struct entry *entry, bool sloppy_allowed)
 {
 	struct section section;
 	const char *name, *end;
 
-	if (!sloppy_allowed && entry_section(entry, TAG_SLOPPY, &section)) {
+	if (!sloppy_allowed && result_is_sloppy(entry)) {
 		return false;
 	}
 	if (!entry_section(entry, TAG_UNSET, &section)) {

@@ -19,6 +19,7 @@
 
 #include "cache/entry.h"
 #include "interpose/program.h"
+#include "keygen/needles.h"
 
 #define RESULT_SECTIONS (PRODUCT_COUNT + 8)
 
@@ -30,8 +31,8 @@ struct result {
 
 int result_collect(const struct program *program, int return_code, struct result *ret_result);
 void result_free(struct result *result);
-/* Does the text occur in any product or name? (conditions_text_found) */
-bool result_holds_text(const struct result *result, const char *text, size_t size);
+/* Looks for the needles in every product and name. */
+void result_search(const struct result *result, struct needles *needles);
 
 /*
  * A digest of all that the program answers now, from its entry or from the real library. What a later compile of the
@@ -41,6 +42,7 @@ int result_state(const struct program *program, struct key *ret_state);
 
 /* Adds to what was collected: the names of variables, NUL behind each (copied; may be empty), and that it is sloppy. */
 int result_mark(struct result *result, const char *unset, size_t unset_size, bool sloppy);
+bool result_is_sloppy(const struct entry *entry);
 /* May this process be given it: are those variables still not set, and is sloppiness allowed where there is some? */
 bool result_applies(const struct entry *entry, bool sloppy_allowed);
 

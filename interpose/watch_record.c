@@ -3,6 +3,7 @@
 #include "interpose/pch.h"
 #include "interpose/snapshot.h"
 #include "interpose/watch_live.h"
+#include "keygen/known_headers.h"
 #include "keygen/scan.h"
 
 #include <blake2.h>
@@ -13,8 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE   ((size_t)64 * 1024)
-#define OVERLAP ((size_t)SCAN_OVERLAP) /* a name or path may straddle two pieces */
+#define PIECE ((size_t)64 * 1024)
 
 static void add(struct trace *trace, enum trace_kind kind, const char *path, int error, const struct file_stamp *stamp,
                 const struct key *digest)
@@ -122,12 +122,12 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-static void taint_findings(struct trace *trace, const char *path, uint32_t findings)
+static void taint_findings(struct trace *trace, const struct key *digest, uint32_t findings)
 {
 	if (findings & SCAN_TIME) {
 		trace_taint(trace, TAINT_TIME_MACRO);
 	}
-	if ((findings & SCAN_PATH) && !scan_path_is_exempt(path)) {
+	if ((findings & SCAN_PATH) && !known_header(digest)) {
 		trace_taint(trace, TAINT_PATH_MACRO);
 	}
 	if (findings & SCAN_PLACE) {
@@ -136,40 +136,38 @@ static void taint_findings(struct trace *trace, const char *path, uint32_t findi
 }
 
 /* The digest of a whole file, and its size as it was read. */
-static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
 	blake2b_state state;
 	uint64_t offset = 0;
-	size_t kept = 0;
-	uint32_t findings = 0;
+	struct scan scan;
 	ssize_t got;
 
 	if (!live->buffer) {
-		live->buffer = malloc(OVERLAP + PIECE);
+		live->buffer = malloc(SCAN_ROOM + PIECE);
 	}
 	if (!live->buffer || blake2b_init(&state, KEY_BYTES) != 0) {
 		return false;
 	}
+	scan_begin(&scan, live->trace->places);
 	for (;;) {
-		uint8_t *piece = live->buffer + OVERLAP;
+		uint8_t *piece = live->buffer + SCAN_ROOM;
 
 		got = read_at(descriptor, piece, PIECE, (int64_t)offset);
 		if (got <= 0) {
 			break;
 		}
 		blake2b_update(&state, piece, (size_t)got);
-		findings |= scan_text(piece - kept, kept + (size_t)got, live->trace->places);
-		offset += (uint64_t)got;
+		scan_piece(&scan, piece, (size_t)got);
 		/* A short read is the end for a regular file, but the next read says so for sure. */
-		kept = kept + (size_t)got < OVERLAP ? kept + (size_t)got : OVERLAP;
-		memmove(piece - kept, piece + got - kept, kept);
+		offset += (uint64_t)got;
 	}
 	if (got < 0) {
 		return false;
 	}
 	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
 	*ret_size = offset;
-	taint_findings(live->trace, path, findings);
+	taint_findings(live->trace, ret_digest, scan.found);
 	return true;
 }
 
@@ -205,7 +203,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (!file_stamp_settled(&before, trace->start_ns)) {
 		trace_taint(trace, TAINT_TOO_NEW);
 	}
-	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+	if (!digest_file(live, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
 		trace_taint(trace, TAINT_UNREADABLE);
 		return;
 	}

@@ -82,13 +82,4 @@ bool conditions_same(const void *one, size_t one_size, const void *other, size_t
 /* Is there a file among them, or the place of one? Damaged bytes: true. */
 bool conditions_name_files(const void *conditions, size_t size);
 
-/*
- * Does `text` (an artifact, log or lowered name) hold `needle` as plain bytes, as 2- or 4-byte characters, or as PTX
- * spells constants: a list of byte values ("47, 116, 109, 112") or of the little-endian words that the bytes make?  An
- * empty needle is never found (conditions_build() always binds a root of empty text). True where memory cannot be had.
- * Linear in the text. What the compiler computes from a path (its length, a hash, one character, a local array that it
- * builds in registers) is not found.
- */
-bool conditions_text_found(const void *text, size_t size, const char *needle, size_t needle_size);
-
 #endif

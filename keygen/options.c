@@ -9,7 +9,6 @@
  * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/integration/options_real.c).
  */
 #include "keygen/options.h"
-#include "keygen/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -260,7 +259,6 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 {
 	struct options found = {0};
 	const struct known_option *waiting = NULL;
-	uint32_t findings = 0;
 	int rc;
 
 	for (int i = 0; i < count; i++) {
@@ -270,7 +268,6 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 			found.unknown = true;
 			continue;
 		}
-		findings |= scan_text(string, strlen(string), NULL);
 		if (waiting) {
 			while (is_blank(*string))
 				string++;
@@ -285,8 +282,6 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 		}
 	}
 	found.unknown |= waiting != NULL;
-	found.time_macro = (findings & SCAN_TIME) != 0;
-	found.path_macro = (findings & SCAN_PATH) != 0;
 	*ret_options = found;
 	return 0;
 }

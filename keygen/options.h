@@ -36,8 +36,6 @@ struct options {
 	bool unknown;      /* an option of which we do not know whether paths leak through it */
 	bool ptxas_speaks; /* -Xptxas -v and its kin: the assembler has more to say in the log */
 	bool pch;          /* --pch: automatic precompiled headers (B11) */
-	bool time_macro;   /* __DATE__ or __TIME__ in the text of an option (B4) */
-	bool path_macro;   /* __FILE__ or its kin there (B6) */
 	uint32_t lingers;  /* LINGERS_*: options that work on in later compiles of the process */
 };
 

@@ -12,6 +12,7 @@
  * CREATION or CALL come first and once each, so a call run alone (its creation run dropped) is no other's pair.
  */
 #include "keygen/request.h"
+#include "keygen/scan.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -163,12 +164,15 @@ void request_texts_free(struct request_texts *texts)
 	*texts = (struct request_texts){0};
 }
 
-/* Every component is a name: none is empty, "." or "..". Such a directory's text and "/" start every path in it. */
+/*
+ * Every component is a name: none is empty, "." or "..". Such a directory's text and "/" start every path in it. And no
+ * byte of it has another spelling in a text: where a text spells a path in it, scan_text() sees that.
+ */
 static bool is_plain_path(const char *text, size_t size)
 {
 	const char *end = text + size;
 
-	if (size < 2 || text[0] != '/')
+	if (size < 2 || text[0] != '/' || !scan_spells_plainly(text, size))
 		return false;
 	while (text < end) {
 		const char *name = text + 1;

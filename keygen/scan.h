@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: what the text of a source, an option or a header says that conditions and keys cannot see (DESIGN B4, B6)
+ * scan: what a text that reaches the compiler says that conditions and keys cannot see
  *
  *   SCAN_TIME  __DATE__ or __TIME__: the result changes with the clock.
  *   SCAN_PATH  __FILE__ and its kin: the result may depend on how a path is spelled in ways that its text does not show
  *              (sizeof(__FILE__), one character of it, a hash computed by the compiler).
- *   SCAN_PLACE an absolute path in quotes or angle brackets that lies in one of the given places: it does not move when
- *              the place moves.
- * Found as text, so also in comments, and over the end of a line (a backslash and a newline in the middle of a name);
- * macros whose names are pasted together from pieces are not found.
+ *   SCAN_PLACE one of the given places, or an absolute path in it: it does not move when the place moves.
  *
- * Calling sequence: pure functions; one pass over the text, 16 bytes at a time.
- * Errors: none. Threads, fork, signals: no state.
+ * Every text is searched so: sources, headers in memory and on disk, options, name expressions, program names. Searched
+ * is the text as the front end goes on with it: without line splices. NVRTC 11.8 to 13.5 take as one a backslash, any
+ * number of carriage returns and a newline; up to C++14 "\?\?/" is a backslash too; in C++23 (13.5) blanks may stand
+ * behind the backslash. All of these count in every text: removing too much joins more names, and none is lost by it.
+ * The front end knows no other spelling of a name or a path (measured: universal character names, escapes in computed
+ * includes, UTF-16, digraphs), as long as the path has none of the bytes that scan_spells_plainly() refuses.
+ *
+ * Found as text, so also in comments. Names and paths that macros paste together from pieces are not found.
+ *
+ * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for one that comes in
+ * pieces. One pass, 16 bytes at a time. scan_paths() keeps of a text what scan_text() needs to find SCAN_PLACE in it.
+ * Errors: without memory, scan_text() says that all is there. Threads, fork, signals: no state.
  */
 #ifndef KEYGEN_SCAN_H
 #define KEYGEN_SCAN_H
@@ -24,9 +31,6 @@
 
 enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 };
 
-/* Text that may be cut off where two pieces of one text meet: give the last so many bytes again with the next piece. */
-#define SCAN_OVERLAP 4112
-
 struct places {
 	const struct roots *roots;
 	const char *cwd; /* may be NULL */
@@ -35,10 +39,30 @@ struct places {
 /* `places` NULL: SCAN_PLACE is not looked for. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
+/* Room in front of each piece, where the end of the one before is kept: a name or path may straddle two. */
+#define SCAN_ROOM 4112
+
+struct scan {
+	const struct places *places;
+	uint32_t found;
+	size_t kept; /* bytes in front of the next piece */
+	size_t line; /* so many of them are of the line that it goes on with */
+};
+
+void scan_begin(struct scan *scan, const struct places *places);
 /*
- * Headers of CCCL that name __FILE__ in assertions and feature tests alone, where its text reaches the output whole or
- * not at all, and can be searched for there. Told by how their paths end.
+ * A place that ends where the piece ends counts as found. Writes to the piece, and to the SCAN_ROOM bytes in front of
+ * it, which must still be as the last call left them.
  */
-bool scan_path_is_exempt(const char *path);
+void scan_piece(struct scan *scan, uint8_t *piece, size_t size);
+
+/*
+ * Appends what could be absolute paths in the text, one to a line: scan_text() finds SCAN_PLACE in those lines where it
+ * finds it in the text, whatever the places are. -ENOMEM.
+ */
+int scan_paths(const void *text, size_t size, struct stream *stream);
+
+/* Has a path in that directory one spelling only, so that it can be looked for in a text? */
+bool scan_spells_plainly(const char *directory, size_t size);
 
 #endif

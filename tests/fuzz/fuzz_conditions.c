@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libFuzzer: conditions_hold() and conditions_text_found() on any bytes.
+ * libFuzzer: conditions_hold() and needles_search() on any bytes.
  *
  * The first byte chooses: raw conditions; real conditions with some bytes overwritten (offset, offset, value); or a
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
  */
 #include "keygen/conditions.h"
+#include "keygen/needles.h"
+
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +18,6 @@
 #include <unistd.h>
 
 #define MODES 4
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct root root[] = {{"/etc", 4}, {"/usr/include", 12}};
 static struct roots roots = {.root = root, .count = 2};
@@ -98,16 +99,23 @@ static void overwritten(const uint8_t *data, size_t size)
 static void text(const uint8_t *data, size_t size)
 {
 	size_t needle_size = size > 0 ? data[0] % 16 : 0;
+	struct needle list[2];
+	struct needles *needles;
 
 	if (size < needle_size + 1) {
 		return;
 	}
-	/* Plain bytes must be found; whatever else is found is a matter of spelling. */
-	if (!conditions_text_found(data + 1 + needle_size, size - 1 - needle_size, (const char *)data + 1,
-	                           needle_size) &&
-	    needle_size > 0 && memmem(data + 1 + needle_size, size - 1 - needle_size, data + 1, needle_size)) {
-		abort();
+	/* Plain bytes must be found, and each needle whatever the others are; the rest is a matter of spelling. */
+	list[0] = (struct needle){(const char *)data + 1, needle_size};
+	list[1] = (struct needle){(const char *)data + 1 + needle_size / 2, needle_size - needle_size / 2};
+	require(needles_new(list, 2, &needles) == 0);
+	needles_search(needles, data + 1 + needle_size, size - 1 - needle_size);
+	for (size_t i = 0; i < 2; i++) {
+		require(needles_found(needles, i) || list[i].size == 0 ||
+		        !memmem(data + 1 + needle_size, size - 1 - needle_size, list[i].text, list[i].size));
 	}
+	require(!needles_found(needles, 0) || needles_found(needles, 1));
+	needles_free(needles);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scanning of sources. The first byte: bit 0: a working directory, bit 1: a root, bits 2 to 7: how far in to cut the
- * text. The rest is the text.
+ * Scanning of texts. The first byte: bit 0: a working directory, bit 1: a root, bits 2 to 7: how large pieces are. The
+ * rest is the text.
  *
- * Properties: what is found is what a slow search finds in the text as it is and in its lines that go on joined, and
- * what two overlapping pieces give is what the whole gives.
+ * Properties: what is found is what a slow search finds in the text after a slow translation, byte by byte and from its
+ * front; pieces of any size say what the whole says; and so do its paths, about places.
  */
 #include "keygen/scan.h"
 
@@ -18,13 +18,16 @@ static bool occurs(const uint8_t *text, size_t size, const char *what)
 	return memmem(text, size, what, strlen(what)) != NULL;
 }
 
-static bool has_source_location(const uint8_t *text, size_t size)
+static bool has_place(const uint8_t *text, size_t size, const char *place)
 {
-	static const char name[] = "source_location";
+	static const char of_name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+	const uint8_t *end = text + size;
 	const uint8_t *at = text;
 
-	while ((at = memmem(at, size - (size_t)(at - text), name, sizeof(name) - 1)) != NULL) {
-		if (at - text < 4 || memcmp(at - 4, "lib_", 4) != 0) {
+	while ((at = memmem(at, (size_t)(end - at), place, strlen(place))) != NULL) {
+		const uint8_t *next = at + strlen(place);
+
+		if (next == end || (*next < 0x80 && !memchr(of_name, *next, sizeof(of_name) - 1))) {
 			return true;
 		}
 		at++;
@@ -32,56 +35,50 @@ static bool has_source_location(const uint8_t *text, size_t size)
 	return false;
 }
 
-/* Without the ends of lines that are none, in place; the new size. */
-static size_t join(uint8_t *text, size_t size)
+/* How many bytes at the front of the text are a line splice. */
+static size_t splice_at(const uint8_t *text, size_t size)
 {
-	static const char *const ends[] = {"\\\n", "\\\r\n", "\?\?/\n", "\?\?/\r\n"};
-	size_t to = 0;
+	size_t length = 0;
 
-	for (size_t from = 0; from < size;) {
-		size_t skip = 0;
-
-		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-			size_t length = strlen(ends[i]);
-
-			skip = size - from >= length && memcmp(text + from, ends[i], length) == 0 ? length : skip;
-		}
-		if (skip) {
-			from += skip;
-		} else {
-			text[to++] = text[from++];
+	if (size > 0 && text[0] == '\\') {
+		length = 1;
+	} else if (size > 2 && memcmp(text, "\?\?/", 3) == 0) {
+		length = 3;
+	}
+	if (length > 0) {
+		while (length < size && strchr(" \t\v\f\r", text[length]) && text[length]) {
+			length++;
 		}
 	}
+	return length > 0 && length < size && text[length] == '\n' ? length + 1 : 0;
+}
+
+/* The text after translation, to be freed. */
+static uint8_t *translate(const uint8_t *text, size_t size, size_t *ret_size)
+{
+	uint8_t *to = copy_of(text, size);
+	size_t count = 0;
+
+	for (size_t at = 0; at < size;) {
+		size_t splice = splice_at(text + at, size - at);
+
+		if (splice > 0) {
+			at += splice;
+		} else {
+			to[count++] = text[at++];
+		}
+	}
+	*ret_size = count;
 	return to;
 }
 
-static size_t feature_tests(const uint8_t *text, size_t size)
-{
-	static const char name[] = "lib_source_location";
-	const uint8_t *at = text;
-	size_t count = 0;
-
-	while ((at = memmem(at, size - (size_t)(at - text), name, sizeof(name) - 1)) != NULL) {
-		at++;
-		count++;
-	}
-	return count;
-}
-
-static bool has_spliced_test(const uint8_t *text, size_t size)
-{
-	uint8_t *joined = copy_of(text, size);
-	bool has = feature_tests(joined, join(joined, size)) > feature_tests(text, size);
-
-	free(joined);
-	return has;
-}
-
-static uint32_t slow_names(const uint8_t *text, size_t size)
+static uint32_t slow_scan(const uint8_t *whole, size_t whole_size, const struct places *places)
 {
 	static const char *const times[] = {"__DATE__", "__TIME__"};
-	static const char *const paths[] = {"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "_BUILTIN_FILE",
-	                                    "_builtin_FILE"};
+	static const char *const paths[] = {"__FILE__",      "__BASE_FILE__", "__FILE_NAME__",
+	                                    "_BUILTIN_FILE", "_builtin_FILE", "source_location"};
+	size_t size;
+	uint8_t *text = translate(whole, whole_size, &size);
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -90,22 +87,28 @@ static uint32_t slow_names(const uint8_t *text, size_t size)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		found |= occurs(text, size, paths[i]) ? SCAN_PATH : 0;
 	}
-	return found | (has_source_location(text, size) ? SCAN_PATH : 0);
+	if ((places->cwd && has_place(text, size, CWD)) || (places->roots->count > 0 && has_place(text, size, ROOT))) {
+		found |= SCAN_PLACE;
+	}
+	free(text);
+	return found;
 }
 
-static uint32_t slow_scan(const uint8_t *text, size_t size, const struct places *places)
+static uint32_t in_pieces(const uint8_t *text, size_t size, size_t piece, const struct places *places)
 {
-	uint8_t *joined = copy_of(text, size);
-	uint32_t found = slow_names(text, size) | slow_names(joined, join(joined, size));
+	uint8_t *buffer = malloc(SCAN_ROOM + piece);
+	struct scan scan;
 
-	free(joined);
-	if (places && places->cwd) {
-		found |= occurs(text, size, "\"" CWD "/") || occurs(text, size, "<" CWD "/") ? SCAN_PLACE : 0;
+	require(buffer != NULL);
+	scan_begin(&scan, places);
+	for (size_t at = 0; at < size; at += piece) {
+		size_t length = size - at < piece ? size - at : piece;
+
+		memcpy(buffer + SCAN_ROOM, text + at, length);
+		scan_piece(&scan, buffer + SCAN_ROOM, length);
 	}
-	if (places && places->roots->count > 0) {
-		found |= occurs(text, size, "\"" ROOT "/") || occurs(text, size, "<" ROOT "/") ? SCAN_PLACE : 0;
-	}
-	return found;
+	free(buffer);
+	return scan.found;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -113,26 +116,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct root root = {.text = (char *)ROOT, .size = sizeof(ROOT) - 1};
 	struct roots roots = {.root = &root};
 	struct places places = {.roots = &roots};
+	struct stream paths = STREAM_EMPTY;
 	uint8_t *text;
-	uint32_t found, expected;
-	size_t cut;
+	uint32_t found, pieces;
 
 	if (size == 0) {
 		return 0;
 	}
 	places.cwd = data[0] & 1 ? CWD : NULL;
 	roots.count = data[0] >> 1 & 1;
-	cut = data[0] >> 2;
 	text = copy_of(data + 1, --size);
 	found = scan_text(text, size, &places);
-	expected = slow_scan(text, size, &places);
-	/* Where lib_ itself goes on over a line's end, what it exempts may be found. */
-	require(found == expected || (found == (expected | SCAN_PATH) && has_spliced_test(text, size)));
-	require((scan_text(text, size, NULL) | SCAN_PLACE) == (found | SCAN_PLACE));
-	require(!(scan_text(text, size, NULL) & SCAN_PLACE));
-	cut = cut < size ? cut : size;
-	require((scan_text(text, size, &places) & ~(uint32_t)SCAN_PATH) ==
-	        ((scan_text(text, size, &places) | scan_text(text + cut, size - cut, &places)) & ~(uint32_t)SCAN_PATH));
+	require(found == slow_scan(text, size, &places));
+	require(scan_text(text, size, NULL) == (found & ~(uint32_t)SCAN_PLACE));
+	/* A place that a piece ends with may go on in the next one. */
+	pieces = in_pieces(text, size, (size_t)(data[0] >> 2) + 1, &places);
+	require((found & ~pieces) == 0 && (pieces & ~(found | SCAN_PLACE)) == 0);
+	require(scan_paths(text, size, &paths) == 0);
+	require((scan_text(paths.bytes, paths.size, &places) & SCAN_PLACE) == (found & SCAN_PLACE));
+	stream_free(&paths);
 	free(text);
 	return 0;
 }

@@ -262,21 +262,6 @@ Test(options, a_pre_included_file_binds_only_where_it_is_absolute)
 	assert_unknown("--pre-include");
 }
 
-Test(options, time_macros_are_found_in_the_text_of_an_option)
-{
-	struct options options = READ("-DNOW=__TIME__");
-
-	cr_assert(options.time_macro);
-	options_free(&options);
-	options = READ("-D", "NOW=x"
-	                     "__DATE__");
-	cr_assert(options.time_macro);
-	options_free(&options);
-	options = READ("-DNOW=__TIMESTAMP__", "-D__DATE_=1");
-	cr_assert_not(options.time_macro);
-	options_free(&options);
-}
-
 Test(options, options_that_linger_are_told)
 {
 	struct options options = READ("-restrict", "-arch=sm_90");

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Spellings as NVRTC 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5 write them for compute_80 and compute_90. */
-#include "keygen/conditions.h"
+#include "keygen/needles.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool found(const char *text, const char *needle)
+static bool found_in(const void *text, size_t size, const void *needle, size_t needle_size)
 {
-	return conditions_text_found(text, strlen(text), needle, strlen(needle));
+	const struct needle list[] = {{needle, needle_size}};
+	struct needles *needles;
+	bool found;
+
+	cr_assert_eq(needles_new(list, 1, &needles), 0);
+	needles_search(needles, text, size);
+	found = needles_found(needles, 0);
+	needles_free(needles);
+	return found;
 }
 
-Test(conditions_text, plain_bytes_are_found_anywhere)
+static bool found(const char *text, const char *needle)
+{
+	return found_in(text, strlen(text), needle, strlen(needle));
+}
+
+Test(needles, plain_bytes_are_found_anywhere)
 {
 	cr_assert(found("/tmp/d/k.cu(3): error", "/tmp/d"));
 	cr_assert(found("x /tmp/d", "/tmp/d"));
@@ -22,19 +36,19 @@ Test(conditions_text, plain_bytes_are_found_anywhere)
 	cr_assert_not(found("/tmp/", "/tmp/d"));
 }
 
-Test(conditions_text, an_empty_needle_or_text_is_never_found)
+Test(needles, an_empty_needle_or_text_is_never_found)
 {
 	cr_assert_not(found("text", ""));
 	cr_assert_not(found("", "needle"));
 	cr_assert_not(found("", ""));
 }
 
-Test(conditions_text, a_diagnostic_spells_quotes_and_utf8_as_they_are)
+Test(needles, a_diagnostic_spells_quotes_and_utf8_as_they_are)
 {
 	cr_assert(found("/t/dir \"q\\\xc3\xbc/name.cu(18): warning #1105-D", "/t/dir \"q\\\xc3\xbc"));
 }
 
-Test(conditions_text, a_list_of_bytes_is_found)
+Test(needles, a_list_of_bytes_is_found)
 {
 	const char *ptx = ".global .align 1 .b8 $str[18] = {47, 116, 109, 112, 47, 99, 195, 182, 100, 47, 110};";
 
@@ -46,7 +60,7 @@ Test(conditions_text, a_list_of_bytes_is_found)
 	cr_assert_not(found(ptx, "/nn"));
 }
 
-Test(conditions_text, a_list_is_found_however_it_is_wrapped)
+Test(needles, a_list_is_found_however_it_is_wrapped)
 {
 	cr_assert(found("= {47,116,109,112}", "/tmp"));
 	cr_assert(found("={47 , 116\n\t, 109,\r\n112 }", "/tmp"));
@@ -55,7 +69,7 @@ Test(conditions_text, a_list_is_found_however_it_is_wrapped)
 	cr_assert(found("= {0x2F, 0x74, 0x6d, 0x70}", "/tmp"));
 }
 
-Test(conditions_text, wide_strings_are_found_as_zero_interleaved_lists)
+Test(needles, wide_strings_are_found_as_zero_interleaved_lists)
 {
 	cr_assert(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 0, 112};", "/tmp"));
 	cr_assert(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 0, 112, 0};", "/tmp"));
@@ -63,13 +77,13 @@ Test(conditions_text, wide_strings_are_found_as_zero_interleaved_lists)
 	cr_assert_not(found(".align 2 .b8 a[8] = {47, 0, 116, 0, 109, 112};", "/tmp"));
 }
 
-Test(conditions_text, wide_strings_are_found_as_numbers)
+Test(needles, wide_strings_are_found_as_numbers)
 {
 	cr_assert(found(".align 2 .u16 a[5] = {999, 47, 116, 109, 112};", "/tmp"));
 	cr_assert(found(".align 4 .u32 a[5] = {4294967295, 47, 116, 109, 112};", "/tmp"));
 }
 
-Test(conditions_text, words_of_a_structure_with_a_pointer_are_found)
+Test(needles, words_of_a_structure_with_a_pointer_are_found)
 {
 	const char *ptx = ".global .align 8 .u64 q[9] = {generic($str), 14079149020009475961, 3343198563620316342, "
 	                  "30051, 0, 0, 0, 0, 0};";
@@ -81,7 +95,7 @@ Test(conditions_text, words_of_a_structure_with_a_pointer_are_found)
 	cr_assert_not(found(ptx, "/tmp/d"));
 }
 
-Test(conditions_text, negative_numbers_are_bytes_too)
+Test(needles, negative_numbers_are_bytes_too)
 {
 	cr_assert(found(".s8 a[3] = {99, -61, -74, 100};", "c\xc3\xb6"
 	                                                   "d"));
@@ -89,27 +103,27 @@ Test(conditions_text, negative_numbers_are_bytes_too)
 	cr_assert_not(found("= {-, -, 99999999999999999999999999, -9223372036854775809}", "/tmp"));
 }
 
-Test(conditions_text, a_pointer_or_a_brace_breaks_a_list)
+Test(needles, a_pointer_or_a_brace_breaks_a_list)
 {
 	cr_assert_not(found("= {47, 116, generic(x), 109, 112}", "/tmp"));
 	cr_assert_not(found("= {47, 116}; = {109, 112}", "/tmp"));
 	cr_assert_not(found("f(47, 116, 109, 112)", "/tmp"));
 }
 
-Test(conditions_text, wide_strings_are_found_in_binaries)
+Test(needles, wide_strings_are_found_in_binaries)
 {
 	static const char sixteen[] = "ELF\0\1/\0t\0m\0p\0\0\0";
 	static const char thirty_two[] = "ELF\0\1/\0\0\0t\0\0\0m\0\0\0p";
 
-	cr_assert(conditions_text_found(sixteen, sizeof(sixteen), "/tmp", 4));
-	cr_assert(conditions_text_found(sixteen + 5, 8, "/tmp", 4));
-	cr_assert(conditions_text_found(thirty_two, sizeof(thirty_two), "/tmp", 4));
-	cr_assert_not(conditions_text_found(thirty_two, sizeof(thirty_two), "/tmq", 4));
+	cr_assert(found_in(sixteen, sizeof(sixteen), "/tmp", 4));
+	cr_assert(found_in(sixteen + 5, 8, "/tmp", 4));
+	cr_assert(found_in(thirty_two, sizeof(thirty_two), "/tmp", 4));
+	cr_assert_not(found_in(thirty_two, sizeof(thirty_two), "/tmq", 4));
 }
 
-Test(conditions_text, a_needle_with_any_bytes_is_found)
+Test(needles, a_needle_with_any_bytes_is_found)
 {
-	cr_assert(conditions_text_found("a\0b\0c", 5, "\0b", 2));
+	cr_assert(found_in("a\0b\0c", 5, "\0b", 2));
 	cr_assert(found("= {10, 255, 0, 7}", "\n\xff"));
 }
 
@@ -126,7 +140,7 @@ static char *list_of(const char *text, size_t size)
 	return list;
 }
 
-Test(conditions_text, a_needle_is_found_over_the_border_of_two_pieces)
+Test(needles, a_needle_is_found_over_the_border_of_two_pieces)
 {
 	static char text[40000];
 	const char *needle = "/home/somebody/project";
@@ -141,19 +155,20 @@ Test(conditions_text, a_needle_is_found_over_the_border_of_two_pieces)
 	}
 }
 
-Test(conditions_text, only_the_beginning_of_an_endless_needle_is_looked_for_in_lists)
+Test(needles, only_the_beginning_of_an_endless_needle_is_looked_for)
 {
 	static char text[PATH_MAX * 2];
 
 	memset(text, 'x', sizeof(text));
 	char *list = list_of(text, PATH_MAX);
 
-	cr_assert(conditions_text_found(list, strlen(list), text, sizeof(text)));
-	cr_assert_not(conditions_text_found("xx", 2, text, sizeof(text)));
+	cr_assert(found_in(list, strlen(list), text, sizeof(text)));
+	cr_assert(found_in(text, PATH_MAX, text, sizeof(text)));
+	cr_assert_not(found_in(text, PATH_MAX - 1, text, sizeof(text)));
 	free(list);
 }
 
-Test(conditions_text, hostile_text_is_searched_in_linear_time)
+Test(needles, hostile_text_is_searched_in_linear_time)
 {
 	static char text[1 << 20];
 	const char *fills[] = {"{", "= {", "= {1,", "={-", "={a(", "  {", "={0x", ",{,{1"};
@@ -163,6 +178,50 @@ Test(conditions_text, hostile_text_is_searched_in_linear_time)
 		for (size_t i = 0; i < sizeof(text); i++) {
 			text[i] = fills[fill][i % strlen(fills[fill])];
 		}
-		cr_assert_not(conditions_text_found(text, sizeof(text), "/tmp/never", 10));
+		cr_assert_not(found_in(text, sizeof(text), "/tmp/never", 10));
 	}
+}
+
+Test(needles, many_are_found_in_one_pass_and_each_by_itself)
+{
+	static const char *const texts[] = {"/a/b", "/a/bc", "/b", "/a/b", "bc/a", "", "/x/a/b", "/c"};
+	struct needle list[8];
+	struct needles *needles;
+
+	for (size_t i = 0; i < 8; i++) {
+		list[i] = (struct needle){texts[i], strlen(texts[i])};
+	}
+	for (size_t mask = 0; mask < 256; mask++) {
+		char text[80] = "";
+
+		for (size_t i = 0; i < 8; i++) {
+			strcat(strcat(text, mask >> i & 1 ? texts[i] : "/a"), ";");
+		}
+		cr_assert_eq(needles_new(list, 8, &needles), 0);
+		needles_search(needles, text, strlen(text));
+		for (size_t i = 0; i < 8; i++) {
+			cr_expect_eq(needles_found(needles, i), *texts[i] && strstr(text, texts[i]), "%s in %s",
+			             texts[i], text);
+		}
+		needles_free(needles);
+	}
+}
+
+/* A search per needle would take minutes here. */
+Test(needles, two_thousand_needles_are_searched_in_linear_time)
+{
+	static char text[1 << 22], names[2000][64];
+	struct needle list[2000];
+	struct needles *needles;
+
+	memset(text, '/', sizeof(text));
+	for (size_t i = 0; i < 2000; i++) {
+		int size = snprintf(names[i], sizeof(names[i]), "//////////////////////////////////////////////%zu", i);
+
+		list[i] = (struct needle){names[i], (size_t)size};
+	}
+	cr_assert_eq(needles_new(list, 2000, &needles), 0);
+	needles_search(needles, text, sizeof(text));
+	cr_assert_not(needles_found(needles, 7));
+	needles_free(needles);
 }

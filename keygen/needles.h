@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * needles: texts that are looked for in artifacts, logs and lowered names, all in one pass
+ *
+ * A text is found as plain bytes, as 2- or 4-byte characters (wide literals widen each byte of a path so; NVRTC 11.8
+ * to 13.5: also those of UTF-8), or as PTX spells constants: a list of byte values ("47, 116, 109, 112") or of the
+ * little-endian words that the bytes make. Of a needle longer than PATH_MAX only the beginning is looked for. What the
+ * compiler computes from a path (its length, a hash, one character, a local array that it builds in registers) is not
+ * found.
+ *
+ * Speed: linear in the text, however many needles there are.
+ *
+ * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free().
+ * Errors: -ENOMEM. Threads, fork, signals: no state. Ownership: the needles' texts are copied.
+ */
+#ifndef KEYGEN_NEEDLES_H
+#define KEYGEN_NEEDLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct needles;
+
+struct needle {
+	const char *text;
+	size_t size; /* 0: never found */
+};
+
+int needles_new(const struct needle *list, size_t count, struct needles **ret_needles);
+void needles_search(struct needles *needles, const void *text, size_t size);
+bool needles_found(const struct needles *needles, size_t index);
+void needles_free(struct needles *needles); /* NULL is fine */
+
+#endif
