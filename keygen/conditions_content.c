@@ -111,29 +111,33 @@ static bool was_opened(struct content *content, const struct file_stamp *now, co
 	return remembered_find(&file, &digest);
 }
 
-/* A host that has no descriptors left was not refused the file. */
+/*
+ * May this thread open the file? Landlock's rules are made for whole directories, and may have been made without
+ * no_new_privs: one file of each directory is opened whatever was opened before. A host that has no descriptors left
+ * was not refused the file, nor was it opened: -EMFILE, -ENFILE.
+ */
+static int open_sample(struct content *content, bool opened_before)
+{
+	if (opened_before && content->sampled && !credentials(content)->confined) {
+		return 0;
+	}
+	content->sampled = true;
+	return place_open(content->place);
+}
+
 static bool is_refusal(int error)
 {
 	return error != 0 && error != -EMFILE && error != -ENFILE;
 }
 
-/*
- * May this thread open the file, whose content is known by its stamp? Landlock's rules are made for whole directories,
- * and may have been made without no_new_privs: one file of each directory is opened whatever was opened before.
- */
+/* The same for one whose content is known by its stamp. */
 static bool is_permitted(struct content *content, const struct checked_item *item, const struct file_stamp *now,
                          const struct mount *mount)
 {
-	bool confined = credentials(content)->confined;
-	bool opened = !confined && was_opened(content, now, mount);
-	int error;
+	bool opened = was_opened(content, now, mount);
+	int error = open_sample(content, opened);
 
-	if (opened && content->sampled) {
-		return true;
-	}
-	content->sampled = true;
-	error = place_open(content->place);
-	if (error == 0 && !confined && !opened) {
+	if (error == 0 && !opened) {
 		struct remembered_file file = file_of(content, now, mount);
 		struct key digest;
 
@@ -149,8 +153,7 @@ static bool find_digest(struct content *content, const struct file_stamp *now, c
 {
 	struct remembered_file file = file_of(content, now, mount);
 
-	return remembered_find(&file, ret_digest) &&
-	       (!credentials(content)->confined || !is_refusal(place_open(content->place)));
+	return remembered_find(&file, ret_digest) && !is_refusal(open_sample(content, true));
 }
 
 static enum content_answer read_content(struct content *content, const struct checked_item *item,

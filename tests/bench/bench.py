@@ -59,6 +59,43 @@ def headers():
     return sorted({path for path in found if path.startswith(include)})
 
 
+def foreign():
+    """An export of the CUB result, imported by another user under another prefix on another mount (as far as this host
+    has them): the first process, later ones, and, in turn with those, processes that have a result of their own."""
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else top
+    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    there = tempfile.mkdtemp(prefix="nvrtccache-bench-", dir=shared)
+    command = os.path.join(build, "nvrtccache")
+    bundle, tools = os.path.join(there, "bundle"), [os.path.join(there, os.path.basename(path)) for path in (life, preload)]
+    try:
+        shutil.copytree(include, os.path.join(there, "include"))
+        for path in (life, preload):
+            shutil.copy(path, there)
+        subprocess.run([command, "export", bundle], env=cached("cub"), check=True, stdout=subprocess.DEVNULL)
+        os.chmod(bundle, 0o644)
+        os.chmod(there, 0o777)
+
+        def once(name):
+            environment = dict(plain, LD_PRELOAD=tools[1], NVRTCCACHE_DIR=os.path.join(there, name))
+            kernel = ["cub", "0", "-arch=sm_90", f"-I{there}/include/cccl", f"-I{there}/include"]
+            text = subprocess.run([tools[0], library, *kernel], env=environment, check=True, capture_output=True,
+                                  text=True, **user).stdout
+            return int(text.split()[2]) / 1e3
+
+        once("own")
+        subprocess.run([command, "import", bundle], env=dict(plain, NVRTCCACHE_DIR=os.path.join(there, "foreign")),
+                       check=True, stdout=subprocess.DEVNULL, **user)
+        first = once("foreign")
+        times = [(once("own"), once("foreign")) for _ in range(rounds * 2)]
+        own, later = (statistics.median(column) for column in zip(*times))
+        where = f"{'another user, ' if user else ''}{'another mount' if shared != top else 'the same mount'}"
+        row("CUB kernel, imported under another prefix: first process", first, "us", where)
+        row("CUB kernel, imported under another prefix: later ones", later, "us",
+            f"{later / own:.2f} of a result of its own ({own:,.1f} us; goal: 1.3)")
+    finally:
+        shutil.rmtree(there, ignore_errors=True)
+
+
 def main():
     small, all_small = fresh(TRIVIAL, "trivial")
     row("trivial kernel, fresh process: compile without us", small["plain"], "us")
@@ -86,6 +123,7 @@ def main():
         plain_stat = int(done.stdout.split()[1]) / 1e3
         row(f"plain stat() of the {len(paths)} paths that it looks at", plain_stat, "us",
             f"{memory['median'][1] / 1e3 / plain_stat:.2f} of it is the memory hit")
+    foreign()
     spent = {"plain": [], "preload": []}
     for _ in range(rounds * 4):
         for kind, environment in (("plain", plain), ("preload", cached("none"))):

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random worlds: images that come and go in one place under equal stamps, permissions, rules of Landlock, other users,
+ * stamps that are forgotten, of another boot, and taken anew. conditions_hold() must say what the naive model says,
+ * which knows of no stamp. CONDITIONS_SEED and CONDITIONS_ROUNDS repeat or lengthen a run.
+ */
+#include "keygen/conditions_format.h"
+#include "tests/unit/conditions_model.h"
+#include "tests/unit/mount_fixture.h"
+
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+static char images[PATH_MAX + 16]; /* of two file systems; "": none can be mounted here */
+static bool is_mounted;
+static unsigned remounts;
+static unsigned renewals;
+static unsigned askers[3];
+
+static void unmount_any(void)
+{
+	if (is_mounted) {
+		cr_assert(shell("umount %s/mnt", tree));
+	}
+	is_mounted = false;
+}
+
+static void mount_any(void)
+{
+	unmount_any();
+	if (*images) {
+		is_mounted = shell("mount -o loop,ro %s/image%u %s/mnt", images, 1 + pick(2), tree);
+		cr_assert(is_mounted);
+		remounts++;
+	}
+}
+
+/* Two images with the same names, of which one content differs, in a directory beside the tree. */
+static void make_images(void)
+{
+	snprintf(images, sizeof(images), "%s.images", tree);
+	if (!shell("exec >/dev/null 2>&1; mkdir -p %s/1 %s/2 && cd %s && for i in 1 2; do echo $i >$i/a.h && echo 0 "
+	           ">$i/x && "
+	           "touch -d @1000000000 $i/* $i && mksquashfs $i image$i -noappend -all-time 1000000000 -mkfs-time "
+	           "1000000000 "
+	           "-no-progress || exit 1; done; mkdir mnt && mount -o loop,ro image1 mnt && umount mnt",
+	           images, images, images)) {
+		cr_log_warn("no squashfs here: no mounts among the worlds");
+		remove_tree(images);
+		images[0] = '\0';
+	}
+	directory_count = *images ? 9 : 7;
+}
+
+static void new_world(void)
+{
+	unmount_any();
+	cr_assert_eq(chdir("/"), 0);
+	remove_tree(tree);
+	cr_assert_eq(mkdir(tree, 0755), 0);
+	cr_assert_eq(chdir(tree), 0);
+	put_directory("d");
+	put_directory("d/e");
+	put_directory("mnt");
+	cr_assert_eq(symlink("d/e", "link"), 0);
+	for (int i = 0; i < 12; i++) {
+		edit();
+	}
+	if (access("mnt", F_OK) != 0) {
+		put_directory("mnt");
+	}
+	mount_any();
+	usleep(50000); /* settled */
+}
+
+/* user::rw-, user:65534:---, group::r--, mask::r--, other::r-- */
+static const struct {
+	uint32_t version;
+	struct {
+		uint16_t tag, permissions;
+		uint32_t id;
+	} entry[5];
+} refusing_list = {
+    2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
+
+static void permit(void)
+{
+	static const mode_t modes[] = {0, 0600, 0644, 0644};
+	char path[64];
+	struct stat found;
+
+	any_path(path, sizeof(path));
+	if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) {
+		return;
+	}
+	if (pick(2) == 0 && setxattr(path, "system.posix_acl_access", &refusing_list, sizeof(refusing_list), 0) == 0) {
+		return;
+	}
+	if (chmod(path, modes[pick(4)]) != 0) {
+		errno = 0;
+	}
+}
+
+/* What nobody but the conditions can know of: the answer must not depend on it. */
+static void meddle(void)
+{
+	void *anew = NULL;
+
+	switch (pick(3)) {
+	case 0:
+		conditions_forget(built.bytes, built.size);
+		break;
+	case 1:
+		if (built.size > CONDITIONS_STAMPS_AT) {
+			built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
+		}
+		break;
+	default:
+		if (conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew) && anew) {
+			memcpy(built.bytes, anew, built.size);
+			renewals++;
+		}
+		free(anew);
+		anew = NULL;
+		/* What has just been read and stamped need not be read again, but for what is too new. */
+		if (conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew)) {
+			cr_expect_null(anew, "stamps were taken anew twice");
+		}
+		free(anew);
+		break;
+	}
+}
+
+static bool restrict_reading(void)
+{
+	struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
+
+	return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+/* Bit 0: what was said, bit 1: what the model says. As root; as nobody; as one who may read nothing at all. */
+static int ask(unsigned asker, unsigned count)
+{
+	int status;
+	pid_t child = asker ? fork() : 0;
+
+	askers[asker]++;
+	if (child == 0) {
+		bool changed =
+		    asker == 0 || (asker == 1 ? setgid(65534) == 0 && setuid(65534) == 0 : restrict_reading());
+		int answer = changed ? holds() | (model_holds(count) << 1) : 4;
+
+		if (asker == 0) {
+			return answer;
+		}
+		_exit(answer);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status);
+}
+
+static void worlds_begin(void)
+{
+	tree_begin();
+	make_images();
+}
+
+static void worlds_end(void)
+{
+	if (is_mounted && shell("umount %s/mnt", tree)) {
+		is_mounted = false;
+	}
+	if (*images) {
+		remove_tree(images);
+	}
+	tree_end();
+}
+
+TestSuite(conditions_worlds, .init = worlds_begin, .fini = worlds_end);
+
+Test(conditions_worlds, agree_with_the_naive_model, .timeout = 300)
+{
+	const char *seed = getenv("CONDITIONS_SEED");
+	const char *rounds = getenv("CONDITIONS_ROUNDS");
+	unsigned last = rounds ? (unsigned)atoi(rounds) : 40;
+	unsigned held = 0;
+
+	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)now_ns();
+	uint64_t first = random_state;
+	for (unsigned round = 0; round < last; round++) {
+		new_world();
+		unsigned count = new_trace(round);
+
+		build();
+		for (int step = 0; step < 14; step++) {
+			unsigned asker = geteuid() != 0 || pick(3) ? 0 : 1 + pick(2);
+			int answer = ask(asker, count);
+
+			held += answer == 3;
+			cr_assert(answer == 0 || answer == 3 || answer == 4,
+			          "CONDITIONS_SEED=%#llx round %u step %d asker %u: says %d, model says %d",
+			          (unsigned long long)first, round, step, asker, answer & 1, answer >> 1);
+			switch (pick(8)) {
+			case 0:
+				mount_any();
+				break;
+			case 1:
+				permit();
+				break;
+			case 2:
+			case 3:
+			case 4:
+				meddle();
+				break;
+			case 5:
+				edit();
+				break;
+			default:
+				break;
+			}
+		}
+	}
+	cr_log_info("%u held, %u mounts, %u renewals, asked %u, %u, %u times", held, remounts, renewals, askers[0],
+	            askers[1], askers[2]);
+	cr_assert(last < 40 || held > 20, "%u held", held);
+}
