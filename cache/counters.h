@@ -55,6 +55,7 @@
 	X(BYPASSED, precompiled_header) /* B11 */                                                      \
 	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */ \
 	X(BYPASSED, lingering_options)  /* of an earlier compile, that NVRTC goes on obeying */        \
+	X(BYPASSED, uncleared_options)  /* of an earlier compile, that NVRTC may go on obeying */      \
 	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                    \
 	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */       \
 	X(BYPASSED, exports)            /* something linked calls functions that we do not export */   \

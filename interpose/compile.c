@@ -35,12 +35,14 @@ typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *pay
 static int real_compile(const struct program *program, int option_count, const char *const *options)
 {
 	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
+	struct lingering lingering;
 	int ours, result;
 
-	lingering_note(program->library, option_count, options);
+	lingering_begin(program->library, option_count, options, &lingering);
 	(void)pthread_setcancelstate(program->cancel_state, &ours);
 	result = compile(program->handle, option_count, options);
 	(void)pthread_setcancelstate(ours, NULL);
+	lingering_end(&lingering, result);
 	return result;
 }
 

@@ -131,7 +131,10 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	int host_errno = errno;
 	struct program *known = program_find(program);
 	typedef int function(nvrtcProgram, int, const char *const *);
+	struct lingering lingering = {0};
 	struct library *library;
+	function *real;
+	int result = RESULT_INTERNAL_ERROR;
 
 	if (known) {
 		return answer(host_errno, compile_program(known, option_count, options));
@@ -140,9 +143,15 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 		runtime_count(runtime_get()->off_reason, 1);
 		runtime_flush();
 	} else if (program && (library = door_library(door))) { /* without one NVRTC does not look at the options */
-		lingering_note(library, option_count, options);
+		lingering_begin(library, option_count, options, &lingering);
 	}
-	FORWARD(CompileProgram, function, host_errno, NULL, program, option_count, options);
+	real = (function *)real_of(door, NULL, FUNCTION_CompileProgram);
+	errno = host_errno;
+	if (real) {
+		result = real(program, option_count, options);
+	}
+	lingering_end(&lingering, result);
+	return result;
 }
 
 int handle_AddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)

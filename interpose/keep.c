@@ -160,6 +160,9 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (lingering_spoils(program->library, &attempt->options)) {
 		return COUNTER_BYPASSED_lingering_options;
 	}
+	if (lingering_may_spoil(program->library, &attempt->options)) {
+		return COUNTER_BYPASSED_uncleared_options;
+	}
 	if (!attempt->watched || trace->count == 0) {
 		return COUNTER_BYPASSED_not_watched;
 	}
@@ -311,7 +314,7 @@ static void tell_difference(const struct program *program, const struct attempt 
 	/* What a process makes after an option that lingers is no measure of a hit, which is what the compile alone
 	 * gives. */
 	if (results == RESULTS_ALIKE || lingering_spoils(program->library, &attempt->options) ||
-	    !still_holds(attempt, expected)) {
+	    lingering_may_spoil(program->library, &attempt->options) || !still_holds(attempt, expected)) {
 		return;
 	}
 	if (results == RESULTS_SEALED &&

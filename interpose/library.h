@@ -53,7 +53,9 @@ struct library {
 	/* the watch: patched at the first miss */
 	_Atomic(struct watch *) watch;
 	_Atomic uint32_t lingering; /* options that it has been given, and that work on (lingering.h) */
-	_Atomic int watch_state;    /* 0 not yet, 1 being patched, 2 patched, 3 cannot be */
+	_Atomic uint64_t uncleared; /* those of which it is not known */
+	_Atomic uint32_t uncleared_running;
+	_Atomic int watch_state; /* 0 not yet, 1 being patched, 2 patched, 3 cannot be */
 };
 
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */

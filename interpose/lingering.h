@@ -2,15 +2,24 @@
 /*
  * lingering: options that work on in later compiles of the process
  *
- * In NVRTC 12.3 to 13.5 -restrict, once given, holds for every later compile of the process, whatever its options (its
- * PTX loads with ld.global.nc), and -opt-info=inline goes on filling logs (tests/integration/33-lingering.sh). In 13.0
- * the compile after failures with -fdevice-time-trace was seen to give other PTX. In 12.0 -split-compile changes what
- * later compiles inline, those with -split-compile too. What such a process makes is not what
- * its key says, and is kept only where the compile asks for the same itself. A hit gives what the compile alone gives.
+ * What a process makes after such an option is not what its key says, and is kept only where the compile asks for the
+ * same itself. A hit gives what the compile alone gives. Which options those are is what scripts/sticky finds, that
+ * plays every option that a release knows, with its values, before a set of victims; SEARCHED names the releases. In
+ * later releases, what was clear in all of these counts as clear.
  *
- * Calling sequence: lingering_note() before each real compile, lingering_spoils() after it, before it is kept.
+ *   -restrict, -opt-info    12.3 and later: every later compile of the process, whatever its options (its PTX loads
+ * with ld.global.nc; its log tells what was inlined) -dlto -gen-opt-lto      all that have it: later compiles with
+ * -split-compile inline otherwise -split-compile          12.0: what later compiles inline, those with -split-compile
+ * too -fdevice-time-trace     13.0: the compile after failures with it was seen to give other PTX
+ *
+ * A rule that needs no list: what follows a compile with an option that no search has cleared (struct options,
+ * `uncleared`) is not kept either, but where it has the very same ones. Options that NVRTC refuses leave nothing
+ * behind.
+ *
+ * Calling sequence: lingering_begin() before each real compile, lingering_end() after it; lingering_spoils() and
+ * lingering_may_spoil() after that, before its result is kept.
  * Threads: any; a compile in one thread that begins before another ends spoils both. Fork: a child inherits what the
- * library has been through. Errors, signals: none.
+ * library has been through. Errors, signals: none; a compile that never ends spoils for good.
  */
 #ifndef INTERPOSE_LINGERING_H
 #define INTERPOSE_LINGERING_H
@@ -18,9 +27,21 @@
 #include "interpose/library.h"
 #include "keygen/options.h"
 
+/* X(release): searched by scripts/sticky. */
+#define LINGERING_SEARCHED(X) X(1300)
+
+struct lingering {
+	struct library *library;
+	uint64_t uncleared;
+};
+
 /* `options` as the host gave them, sound or not. */
-void lingering_note(struct library *library, int option_count, const char *const *options);
+void lingering_begin(struct library *library, int option_count, const char *const *options,
+                     struct lingering *ret_lingering);
+void lingering_end(const struct lingering *lingering, int result);
 /* Has the library been given an option that lingers, and that these options lack? */
 bool lingering_spoils(const struct library *library, const struct options *options);
+/* Or one of which it is not known? */
+bool lingering_may_spoil(const struct library *library, const struct options *options);
 
 #endif

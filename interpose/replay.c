@@ -28,6 +28,8 @@ void replay_all(struct program *program)
 
 	for (size_t i = 0; i < program->call_count; i++) {
 		struct compile_call *call = &program->calls[i];
+		struct lingering lingering;
+		int result;
 
 		if (call->done) {
 			continue;
@@ -36,8 +38,9 @@ void replay_all(struct program *program)
 			(void)set(program->handle, never_cancel, NULL);
 			replaced = true;
 		}
-		lingering_note(program->library, call->option_count, (const char *const *)call->options);
-		(void)compile(program->handle, call->option_count, (const char *const *)call->options);
+		lingering_begin(program->library, call->option_count, (const char *const *)call->options, &lingering);
+		result = compile(program->handle, call->option_count, (const char *const *)call->options);
+		lingering_end(&lingering, result);
 		call->done = true;
 	}
 	if (replaced) {

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum option_class {
 	OPTION_UNKNOWN,
@@ -24,7 +25,11 @@ enum option_class {
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
 	OPTION_RESTRICT, /* harmless, and lingers */
-	OPTION_OPT_INFO  /* the same */
+	OPTION_OPT_INFO, /* the same */
+	OPTION_SPLIT,    /* the same */
+	OPTION_GEN_LTO,  /* of the IR, and lingers */
+	OPTION_TRACE,    /* binds, and lingers */
+	OPTION_BINDS     /* may let paths through, and does not linger */
 };
 
 enum option_form {
@@ -61,7 +66,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "dopt", "dopt")                                            \
 	X(HARMLESS, VALUE, "Ofast-compile", "Ofc")                                    \
 	X(HARMLESS, VALUE, "jump-table-density", "jtd")                               \
-	X(HARMLESS, VALUE, "split-compile", "split-compile")                          \
+	X(SPLIT, VALUE, "split-compile", "split-compile")                             \
 	X(HARMLESS, VALUE, "device-stack-protector", "device-stack-protector")        \
 	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
 	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
@@ -90,7 +95,7 @@ enum option_form {
 	X(DEBUG, FLAG, "device-debug", "G")                                           \
 	X(DEBUG, FLAG, "generate-line-info", "lineinfo")                              \
 	X(IR, FLAG, "dlink-time-opt", "dlto")                                         \
-	X(IR, FLAG, "gen-opt-lto", "gen-opt-lto")                                     \
+	X(GEN_LTO, FLAG, "gen-opt-lto", "gen-opt-lto")                                \
 	X(IR, FLAG, "optix-ir", "optix-ir")                                           \
 	X(PCH, FLAG, "pch", "pch")                                                    \
 	X(PCH, JOINED, "create-pch", "create-pch")                                    \
@@ -98,7 +103,36 @@ enum option_form {
 	X(PCH, JOINED, "pch-dir", "pch-dir")                                          \
 	X(PCH, VALUE, "pch-verbose", "pch-verbose")                                   \
 	X(PCH, VALUE, "pch-messages", "pch-messages")                                 \
-	X(PCH, VALUE, "instantiate-templates-in-pch", "instantiate-templates-in-pch")
+	X(PCH, VALUE, "instantiate-templates-in-pch", "instantiate-templates-in-pch") \
+	X(TRACE, JOINED, "fdevice-time-trace", "fdevice-time-trace")                  \
+	X(BINDS, JOINED, "time", "time")                                              \
+	X(BINDS, FLAG, "device-float128", "device-float128")                          \
+	X(BINDS, FLAG, "no-lineinfo-inlined-at", "no-lineinfo-ia")                    \
+	X(BINDS, FLAG, "warning-as-error", "Werror")                                  \
+	X(BINDS, FLAG, "numba-debug", "numba-debug")                                  \
+	X(BINDS, FLAG, "utf-8", "utf-8")                                              \
+	X(BINDS, FLAG, "enable-tile", "enable-tile")                                  \
+	X(BINDS, FLAG, "tile-only", "tile-only")                                      \
+	X(BINDS, FLAG, "simt-only", "simt-only")                                      \
+	X(BINDS, FLAG, "tile-as-default-execution-space", "default-tile")             \
+	X(BINDS, VALUE, "discard-value-names", "discard-value-names")                 \
+	X(BINDS, VALUE, "version-ident", "dQ")                                        \
+	X(BINDS, FLAG, "uumn", "uumn")                                                \
+	X(BINDS, FLAG, "enable-cache-trace", "enable-cache-trace")
+
+/* Options of ptxas that do not linger, whatever their values. */
+#define PTXAS_CLEARED                                                                                               \
+	"-v", "--verbose", "-w", "--disable-warnings", "-O0", "-O1", "-O2", "-O3", "--opt-level", "-dlcm", "-dscm", \
+	    "--def-load-cache", "--def-store-cache", "-flcm", "-fscm", "--force-load-cache", "--force-store-cache", \
+	    "--warn-on-spills", "-warn-spills", "--warn-on-local-memory-usage", "-warn-lmem-usage",                 \
+	    "--warn-on-double-precision-use", "-warn-double-usage", "--warning-as-error", "-Werror", "--fmad",      \
+	    "-fmad", "--maxrregcount", "-maxrregcount", "--register-usage-level", "-regUsageLevel",                 \
+	    "--allow-expensive-optimizations", "-allow-expensive-optimizations", "--optimize-float-atomics",        \
+	    "-opt-fp-atomics", "--suppress-stack-size-warning", "-suppress-stack-size-warning",                     \
+	    "--generate-line-info", "-lineinfo", "--device-debug", "-g", "--preserve-relocs", "-preserve-relocs",   \
+	    "--return-at-end", "-ret-end", "--position-independent-code", "-pic", "--disable-optimizer-constants",  \
+	    "-disable-optimizer-consts", "--extensible-whole-program", "-ewp", "--split-compile", "-split-compile", \
+	    "--Ofast-compile", "-Ofc", "--version", "-V", "--help", "-h"
 
 struct known_option {
 	const char *names[2]; /* [0] behind two dashes, [1] behind one */
@@ -144,6 +178,41 @@ static bool ptxas_value_is_harmless(const char *value)
 	return false;
 }
 
+static bool is_one_of(const char *text, size_t size, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(list[i]) == size && memcmp(list[i], text, size) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of the assembler's options those that its --help lists were searched, with values. */
+static bool ptxas_value_is_cleared(const char *value)
+{
+	static const char *const cleared[] = {PTXAS_CLEARED};
+
+	for (;;) {
+		size_t name = strcspn(value, "=,");
+		size_t size = strcspn(value, ",");
+
+		if (!is_one_of(value, name, cleared, sizeof(cleared) / sizeof(cleared[0]))) {
+			return false;
+		}
+		if (value[size] == '\0') {
+			return true;
+		}
+		value += size + 1;
+	}
+}
+
+/* Of several, and in another order, it is another hash: such a compile is not the same as one before. */
+static void not_cleared(struct options *options, const char *option)
+{
+	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
+}
+
 /* What a blank is was measured for the space, the tab and the newline only, so a control byte at an end binds. */
 static bool has_doubtful_ends(const char *string, size_t size)
 {
@@ -177,6 +246,9 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_PTXAS:
 		options->unknown |= !ptxas_value_is_harmless(value);
+		if (!ptxas_value_is_cleared(value)) {
+			not_cleared(options, value);
+		}
 		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
 		break;
 	case OPTION_DEBUG:
@@ -193,6 +265,20 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_OPT_INFO:
 		options->lingers |= LINGERS_OPT_INFO;
+		break;
+	case OPTION_SPLIT:
+		options->lingers |= LINGERS_SPLIT;
+		break;
+	case OPTION_GEN_LTO:
+		options->ir = true;
+		options->lingers |= LINGERS_GEN_OPT_LTO;
+		break;
+	case OPTION_TRACE:
+		options->unknown = true;
+		options->lingers |= LINGERS_TIME_TRACE;
+		break;
+	case OPTION_BINDS:
+		options->unknown = true;
 		break;
 	default:
 		break;
@@ -252,6 +338,7 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 	return note_value(options, capacity, known, index, name + size + 1);
 unknown:
 	options->unknown = true;
+	not_cleared(options, string);
 	return 0;
 }
 

@@ -9,6 +9,10 @@
  * binds (`unknown`): an option that it does not know, a known one in a form that NVRTC refuses or reads in a way that
  * was not measured, -Xptxas with any but a few values (it can pass -lineinfo inward), an absolute --pre-include.
  *
+ * And it tells which options work on in later compiles of the process. What the search has not cleared (scripts/sticky
+ * plays every option that a release knows) may be one: options that it does not know, in forms that NVRTC may accept,
+ * and -Xptxas with what is not listed.
+ *
  * A directory that is missed merely stays in the key as text. A directory seen where NVRTC sees something else (macro
  * text, the value of another option) would be wrong, so values of two-string options are skipped as NVRTC skips them.
  *
@@ -31,16 +35,21 @@ struct include_option {
 struct options {
 	struct include_option *include; /* in order */
 	size_t include_count;
-	bool debug;        /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
-	bool ir;           /* -dlto, -optix-ir: paths and cwd always */
-	bool unknown;      /* an option of which we do not know whether paths leak through it */
-	bool ptxas_speaks; /* -Xptxas -v and its kin: the assembler has more to say in the log */
-	bool pch;          /* --pch: automatic precompiled headers (B11) */
-	uint32_t lingers;  /* LINGERS_*: options that work on in later compiles of the process */
+	bool debug;         /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
+	bool ir;            /* -dlto, -optix-ir: paths and cwd always */
+	bool unknown;       /* an option of which we do not know whether paths leak through it */
+	bool ptxas_speaks;  /* -Xptxas -v and its kin: the assembler has more to say in the log */
+	bool pch;           /* --pch: automatic precompiled headers (B11) */
+	uint32_t lingers;   /* LINGERS_*: options that work on in later compiles of the process */
+	uint64_t uncleared; /* 0, or a hash of the options of which it is not known that they do not */
 };
 
-#define LINGERS_RESTRICT 1
-#define LINGERS_OPT_INFO 2
+/* Which releases obey them how long: interpose/lingering.c. */
+#define LINGERS_RESTRICT    1
+#define LINGERS_OPT_INFO    2
+#define LINGERS_SPLIT       4
+#define LINGERS_GEN_OPT_LTO 8
+#define LINGERS_TIME_TRACE  16
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /* Must paths, cwd and PWD be part of the key?  debug, ir, unknown, or pch (its files and messages carry paths). */

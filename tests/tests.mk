@@ -21,6 +21,11 @@ $(BUILD)/tests/player: $(addprefix tests/cases/,player.c calls.c calls_library.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 
+# What scripts/sticky asks the library itself.
+$(BUILD)/tests/verdict: tests/cases/verdict.c $(BUILD)/core.a
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
+
 $(BUILD)/tests/life: tests/bench/life.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
@@ -30,7 +35,7 @@ $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
 
 # What takes minutes; not a part of check.
 SOAK_SRC := $(wildcard tests/soak/soak_*.c)
@@ -53,6 +58,14 @@ edits calls: all $(BUILD)/tests/player
 	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
 		python3 tests/cases/random_$@.py $(BUILD)
 .PHONY: edits calls
+
+# Which options change what later compiles give: make sticky, make sticky RELEASES='11.8 12.9 13'; and at random.
+RELEASES ?=
+sticky: $(BUILD)/tests/verdict
+	scripts/sticky $(RELEASES)
+spoilers: $(BUILD)/tests/verdict
+	scripts/sticky --random $(ROUNDS) --seed $(SEED) $(RELEASES)
+.PHONY: sticky spoilers
 
 # Of tests/integration/39-races.sh: make races ROUNDS=5000 SEED=7.
 races: all $(BUILD)/tests/hosts/races

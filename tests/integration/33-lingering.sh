@@ -76,6 +76,41 @@ else
 	check "$sentence" test "$kept" = "3 0" -a "$(cat "$tmp/next")" = "$(cat "$tmp/alone")"
 fi
 
+# Of a source that is large enough for it.
+sentence="What NVRTC makes of -split-compile=2 after -dlto -gen-opt-lto is not kept."
+large() { # command FILE OPTIONS...
+	printf '=== A process.\nsource <<\n%s\nEND\n' "$(python3 tests/cases/spoilers.py --source)" >"$tmp/large"
+	local options
+	for options in "${@:3}"; do
+		printf 'create\ncompile %s\nall\ndestroy\nmark .\n' "$options"
+	done >>"$tmp/large"
+	"$1" "$player" "$library" "$work" "$tmp/large" /dev/null 1 2>&1 | last_answer | sed 's,// callseq.*,,' >"$2"
+}
+plainly() { timeout 120 "$@"; }
+split="$base -split-compile=2"
+large plainly "$tmp/split" "$split"
+large plainly "$tmp/after" "$base -dlto -gen-opt-lto" "$split"
+if cmp -s "$tmp/split" "$tmp/after"; then
+	skip "$sentence" "it does not linger in this NVRTC, or is not known"
+else
+	fresh_cache
+	large preloaded "$tmp/spoilt" "$base -dlto -gen-opt-lto" "$split"
+	kept="$(stat_of bypassed.lingering_options) $(stat_of stores)"
+	large preloaded "$tmp/next" "$split"
+	check "$sentence" test "$kept" = "1 1" -a "$(cat "$tmp/next")" = "$(cat "$tmp/split")"
+fi
+
+# Nobody has searched -Xcudafe: what it is told may be anything.
+fresh_cache
+last_cached "$tmp/first" "$base -Xcudafe --display_error_number" "$base" "$base -Xcudafe --display_error_number -DSAME" \
+	"$base -Xcudafe --no_warnings"
+check "What NVRTC makes after an option that no search has cleared is kept only where it has the same." test \
+	"$(stat_of bypassed.uncleared_options) $(stat_of stores)" = "2 2"
+fresh_cache
+last_cached "$tmp/first" "$base --bogus -Xcudafe --display_error_number" "$base" "$base -DMORE"
+check "Options that NVRTC refuses leave nothing behind: what is compiled after them is kept." test \
+	"$(stat_of bypassed.uncleared_options) $(stat_of bypassed.return_code) $(stat_of stores)" = "0 1 2"
+
 for option in -restrict -opt-info=inline; do
 	fresh_cache
 	last_cached "$tmp/first" "$base $option" "$base $option -DANOTHER"

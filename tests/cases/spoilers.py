@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Options before others, in one process: what scripts/sticky plays.
+
+A worker is a process that compiles what it is told, one request after the other, and answers with digests. spoilers.py
+LIBRARY is one; spoilers.py --source prints what it compiles where it is told nothing else.
+"""
+import ctypes
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VERDICT = os.path.join(os.environ.get("BUILD", os.path.join(REPOSITORY, "build")), "tests", "verdict")
+PRODUCTS = ("PTX", "CUBIN", "LTOIR", "OptiXIR", "TileIR", "NVVM", "ProgramLog")
+REFUSED = 5
+
+# Large enough for every pass to have something to do: loops to unroll, calls to inline, switches to make tables of,
+# arrays on the stack, loads that could be read-only, arithmetic that could be fast.
+SOURCE = """
+struct item { float a[6]; int n; };
+__device__ __noinline__ float third(float a) { return a / 3.0f + sqrtf(a); }
+__device__ int half(int a) { return a / 2; }
+__device__ float chosen(int which, float x)
+{
+    switch (which) {
+    case 0: return x + 1.0f; case 1: return x * 2.0f; case 2: return x - 3.0f; case 3: return x / 4.0f;
+    case 4: return sinf(x); case 5: return x * x; case 6: return expf(x); case 7: return third(x);
+    case 9: return x + 9.0f; case 11: return x * 11.0f; case 17: return x - 17.0f; default: return x;
+    }
+}
+template <int N> __device__ float folded(const float *p) { float s = 0; for (int i = 0; i < N; i++) s += p[i] * p[i + N]; return s; }
+__device__ __noinline__ double longer(double x, int n)
+{
+    double buffer[32];
+    for (int i = 0; i < 32; i++) buffer[i] = x * i;
+    for (int i = 0; i < n; i++) buffer[(i * 7) & 31] += buffer[(i * 5 + 1) & 31] / (i + 1);
+    return buffer[n & 31];
+}
+"""
+KERNEL = """
+extern "C" __global__ void k%(n)d(float *out, const float *in, item *items, int n)
+{
+    __shared__ float tile[%(n)d + 64];
+    float sum = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        tile[i & 63] = in[i] + %(n)d;
+        __syncthreads();
+        for (int j = 0; j < %(n)d + 4; j++) sum += tile[(i + j) & 63] * in[j] + third(in[j + 1]);
+        sum += chosen((i + %(n)d) %% 18, sum) + folded<%(n)d + 3>(in) + half(i);
+        items[i].a[%(n)d %% 6] = sum; items[i].n += half(items[i].n);
+    }
+    if (sum > n) out[1] = (float)longer(sum, n);
+    out[0] = sum; int unused;
+}
+"""
+
+
+def source():
+    return SOURCE + "".join(KERNEL % {"n": n} for n in (1, 2))
+
+
+class Nvrtc:
+    def __init__(self, path):
+        self.handle = ctypes.CDLL(path)
+
+    def release(self):
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.handle.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+        return major.value * 100 + minor.value
+
+    def compile(self, text, options):
+        """(return code, {product: bytes})"""
+        program = ctypes.c_void_p()
+        self.handle.nvrtcCreateProgram(ctypes.byref(program), text.encode(), None, 0, None, None)
+        array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+        code = self.handle.nvrtcCompileProgram(program, len(options), array)
+        products = {}
+        for product in PRODUCTS:
+            if hasattr(self.handle, f"nvrtcGet{product}Size"):
+                size = ctypes.c_size_t()
+                getattr(self.handle, f"nvrtcGet{product}Size")(program, ctypes.byref(size))
+                held = ctypes.create_string_buffer(size.value + 1)
+                getattr(self.handle, f"nvrtcGet{product}")(program, held)
+                products[product] = held.raw[:size.value]
+        self.handle.nvrtcDestroyProgram(ctypes.byref(program))
+        return code, products
+
+
+def settled(product, held):
+    """Without what differs from compile to compile: numbers of calls (before 12.8), times that logs tell."""
+    if product == "PTX":
+        held = re.sub(rb"// callseq \d+(, \d+)?", b"", held)
+    if product == "ProgramLog":
+        held = re.sub(rb"[\d.]+ *ms", b"", held)
+    return held
+
+
+def work(path):
+    """Requests are lines of JSON, {"options": [...]} with "text" for another source; so are the answers."""
+    nvrtc, own = Nvrtc(path), source()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # some options print
+    for line in sys.stdin:
+        request = json.loads(line)
+        code, products = nvrtc.compile(request.get("text", own), request["options"])
+        told = {product: hashlib.sha256(settled(product, held)).hexdigest()[:16] for product, held in products.items()}
+        log = products["ProgramLog"][:400].decode(errors="replace") if request.get("log") else ""
+        answers.write(json.dumps({"code": code, "products": told, "log": log}) + "\n")
+        answers.flush()
+
+
+class Worker:
+    """A process that compiles. It may die of what it is told: what follows is then not answered."""
+
+    def __init__(self, path):
+        environment = dict(os.environ, CUDA_CACHE_DISABLE="1", LD_LIBRARY_PATH=os.path.dirname(os.path.abspath(path)))
+        environment.pop("LD_PRELOAD", None)
+        self.place = tempfile.TemporaryDirectory(prefix="nvrtccache-sticky-")
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), os.path.abspath(path)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        env=environment, cwd=self.place.name)
+
+    def ask(self, options, **more):
+        try:
+            self.process.stdin.write(json.dumps({"options": options, **more}) + "\n")
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())
+        except (BrokenPipeError, ValueError):
+            return {"code": None, "products": {}, "log": "the process ended"}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.place.cleanup()
+
+
+ARCH = "-arch=sm_86"
+VIRTUAL = "-arch=compute_86"
+VICTIMS = [[ARCH], [VIRTUAL, "-split-compile=2"], [ARCH, "-dlto"], [VIRTUAL, "-G"], [VIRTUAL, "-lineinfo"],
+           [VIRTUAL, "-rdc=true"], [VIRTUAL, "-optix-ir"], [VIRTUAL, "-use_fast_math"], [VIRTUAL, "-DBAD=1"]]
+
+# What to give where the library says no more than that a value is wanted.
+VALUES = {
+    "arch": ["sm_80", "compute_90", "sm_90", "compute_80"], "gpu-architecture": ["sm_89"],
+    "std": ["c++11", "c++14", "c++17", "c++20", "c++03"], "dopt": ["on", "off"],
+    "Ofast-compile": ["0", "min", "mid", "max"], "Ofc": ["max"], "opt-info": ["inline"], "optimization-info": ["inline"],
+    "split-compile": ["0", "1", "2", "4"], "maxrregcount": ["16", "32", "255"], "jtd": ["0", "50", "101"],
+    "jump-table-density": ["10"], "frandom-seed": ["7", "x"], "define-macro": ["X=1"], "undefine-macro": ["X"],
+    "include-path": ["."], "pre-include": ["nothing.h"], "diag-error": ["177"], "diag-suppress": ["177", "186"],
+    "diag-warn": ["177"], "fmax-errors": ["1"], "time": ["times.csv"], "fdevice-time-trace": ["trace"],
+    "create-pch": ["made.pch"], "use-pch": ["made.pch"], "pch-dir": ["."],
+    "Xcudafe": ["--display_error_number", "--no_warnings"], "Xnvvm": ["-opt=0", "-fma=0"],
+}
+ASSEMBLER = ["-v", "-w", "-O0", "-O1", "-O2", "-O3", "--opt-level=1", "-dlcm=ca", "-dlcm=cg", "-dscm=cg", "-flcm=ca",
+             "-fscm=wb", "--warn-on-spills", "-warn-lmem-usage", "-warn-double-usage", "-Werror", "--fmad=false",
+             "--maxrregcount=32", "--register-usage-level=10", "--register-usage-level=0",
+             "--allow-expensive-optimizations=true", "--allow-expensive-optimizations=false", "-opt-fp-atomics",
+             "--suppress-stack-size-warning", "-lineinfo", "-g", "-preserve-relocs", "-ret-end", "-pic=true",
+             "-disable-optimizer-consts", "-ewp", "--split-compile=2", "-Ofc=max", "-Ofc=min", "--version", "--help"]
+JOINED = ("std", "opt-info", "optimization-info", "frandom-seed", "time", "fdevice-time-trace", "create-pch", "use-pch",
+          "pch-dir", "fmax-errors")
+UNKNOWN = "--no-such-option"
+
+
+class Search:
+    def __init__(self, path):
+        self.path = path
+        self.release = Nvrtc(path).release()
+        self.baselines = {}
+
+    def strings(self):
+        with open(self.path, "rb") as file:
+            held = file.read()
+        return sorted({found.decode() for found in re.findall(rb"(?<=\0)-{0,2}([A-Za-z][A-Za-z0-9_+-]{0,39})=?(?=\0)",
+                                                              held)})
+
+    def options(self):
+        """{spelling: what its log says of a value that is none}, of every string that is not called unrecognized."""
+        known = {}
+        with Worker(self.path) as worker:
+            for name in self.strings():
+                if name[0] in "DUI" and name not in ("D", "U", "I"):
+                    continue  # the letter takes what follows as its value
+                for dashes in ("-", "--"):
+                    for tail in ("", "=") if name in JOINED else ("",):
+                        option = dashes + name + tail
+                        log = worker.ask([option + ("?" if tail else ""), UNKNOWN], text="x", log=True)["log"]
+                        if "unrecognized option " + option not in log:
+                            known[option] = log
+        return known
+
+    def spoilers(self):
+        """Lists of options, each a compile."""
+        lists = []
+        for option, log in self.options().items():
+            name = option.strip("-=")
+            if name in ("Xptxas", "ptxas-options"):
+                lists += [[ARCH, option + "=" + value] for value in ASSEMBLER]
+                continue
+            values = VALUES.get(name, ["true", "false"] if "expects true or false" in log else
+                                ["0", "1", "2"] if "integer" in log else [])
+            whole = [[option + value if option.endswith("=") else option + "=" + value] for value in values] or [[option]]
+            if name.startswith("X"):
+                whole = [[option, value] for value in values]
+            for words in whole:
+                base = [] if "arch" in name else [ARCH]
+                lists.append(base + words)
+                if not base or name not in ("dlto", "optix-ir", "dlink-time-opt"):
+                    lists.append([VIRTUAL, "-dlto", *words] if base else ["-dlto", *words])
+        return lists
+
+    def baseline(self, victim):
+        key = " ".join(victim)
+        if key not in self.baselines:
+            with Worker(self.path) as worker:
+                self.baselines[key] = worker.ask(victim)
+        return self.baselines[key]
+
+    def spoilt(self, spoilers, victims):
+        """Which victims give something else after these, in one process. One that kills the process has no victims."""
+        found = []
+        with Worker(self.path) as worker:
+            for spoiler in spoilers:
+                if worker.ask(spoiler)["code"] is None:
+                    return found
+            for victim in victims:
+                told = worker.ask(victim)
+                if told["code"] is not None and told["products"] != self.baseline(victim)["products"]:
+                    found.append(victim)
+        return found
+
+    def part(self, spoilers):
+        """[(spoiler, victims)] of those that spoil alone."""
+        spoilt = self.spoilt(spoilers, VICTIMS)
+        if not spoilt:
+            return []
+        if len(spoilers) == 1:
+            return [(spoilers[0], spoilt)]
+        middle = len(spoilers) // 2
+        return self.part(spoilers[:middle]) + self.part(spoilers[middle:])
+
+    def verdict(self, spoilers, victim):
+        """What the library would do with the victim's result: "clear" is to keep it."""
+        words = [word for spoiler in spoilers for word in [*spoiler, "::"]] + victim
+        return subprocess.run([VERDICT, str(self.release), *words], capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    def title(self):
+        return f"NVRTC {self.release // 100}.{self.release % 100}"
+
+    def play_all(self):
+        begin, spoilers = time.monotonic(), self.spoilers()
+        cleared = [spoiler for spoiler in spoilers if self.verdict([spoiler], VICTIMS[0]) == "clear"]
+        others = [spoiler for spoiler in spoilers if spoiler not in cleared]
+        changing = [victim for victim in VICTIMS if self.spoilt([victim], [victim])]
+        found = [each for i in range(0, len(cleared), 24) for each in self.part(cleared[i:i + 24])]
+        found += [(spoiler, spoilt) for spoiler in others for spoilt in [self.spoilt([spoiler], VICTIMS)] if spoilt]
+        bad = 0
+        for spoiler, victims in found:
+            for victim in victims:
+                verdict = self.verdict([spoiler], victim)
+                bad += verdict == "clear"
+                print(f"{'KEPT' if verdict == 'clear' else verdict}: {' '.join(victim)} is another after "
+                      f"{' '.join(spoiler)}", flush=True)
+        for victim in changing:
+            print(f"never the same twice: {' '.join(victim)}")
+        unknown = {" ".join(spoiler[1:]) for spoiler in others if self.verdict([spoiler], VICTIMS[0]) == "uncleared"}
+        print(f"not cleared: {', '.join(sorted(unknown - {''})) or 'none'}")
+        print(f"{self.title()}: {len(spoilers)} spoilers, {len(cleared)} of them cleared, before {len(VICTIMS)} victims, "
+              f"{time.monotonic() - begin:.0f} s: {bad} would have been kept", flush=True)
+        return bad == 0
+
+    def play_random(self, count, seed):
+        """Random spoilers before a random victim. What the library would not keep is not played."""
+        numbers, spoilers, bad, played = random.Random(seed), self.spoilers(), 0, 0
+        for number in range(count):
+            chosen = [[numbers.choice([ARCH, VIRTUAL]), *(word for _ in range(numbers.randint(1, 3))
+                                                         for word in numbers.choice(spoilers)[1:])]
+                      for _ in range(numbers.randint(1, 4))]
+            victim = [numbers.choice([ARCH, VIRTUAL]), *numbers.choice([[], *(each[1:] for each in spoilers)])]
+            if self.verdict(chosen, victim) != "clear":
+                continue
+            played += 1
+            if self.spoilt(chosen, [victim]) and not self.spoilt([], [victim]):
+                bad += 1
+                print(f"KEPT, round {number}: {' '.join(victim)} is another after "
+                      + ", then ".join(" ".join(each) for each in chosen), flush=True)
+        print(f"{self.title()}: {played} of {count} random processes, seed {seed}: {bad} results would have been kept wrongly",
+              flush=True)
+        return bad == 0
+
+
+def library_of(version):
+    """The path of libnvrtc of a wheel's release, or of the toolkit."""
+    environment = dict(os.environ, **({"NVRTCCACHE_TOOLKIT": f"wheel:{version}"} if version else {}))
+    if version:
+        subprocess.run([os.path.join(REPOSITORY, "scripts", "setup")], env=environment, check=True, stdout=sys.stderr)
+    told = subprocess.run(["bash", "-c", 'eval "$("$0/scripts/nvrtc-env")" && echo "$NVRTC_LIB/$NVRTC_SONAME"', REPOSITORY],
+                          env=environment, capture_output=True, text=True, check=True)
+    return told.stdout.strip()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--source":
+        print(source())
+    else:
+        work(sys.argv[1])

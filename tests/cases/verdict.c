@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict: what the library thinks of a compile in a process that has been through others, for scripts/sticky
+ *
+ * usage: verdict RELEASE OPTION... :: OPTION... :: ...     the last list is the compile, the others came before it
+ *
+ * Prints "clear" (its result is kept), "lingers" or "uncleared" (it is not, and why). RELEASE: 1300 for 13.0.
+ */
+#include "interpose/lingering.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int count, char **words)
+{
+	static struct library library;
+	struct lingering lingering;
+	struct options options;
+	int begin = 2;
+
+	if (count < 3) {
+		fputs("usage: verdict RELEASE OPTION... :: OPTION...\n", stderr);
+		return 2;
+	}
+	library.major = atoi(words[1]) / 100;
+	library.minor = atoi(words[1]) % 100;
+	for (int i = 2; i <= count; i++) {
+		if (i < count && strcmp(words[i], "::") != 0) {
+			continue;
+		}
+		lingering_begin(&library, i - begin, (const char *const *)words + begin, &lingering);
+		lingering_end(&lingering, 0);
+		if (i == count && options_read((const char *const *)words + begin, i - begin, &options) != 0) {
+			return 2;
+		}
+		begin = i + 1;
+	}
+	puts(lingering_spoils(&library, &options)      ? "lingers"
+	     : lingering_may_spoil(&library, &options) ? "uncleared"
+	                                               : "clear");
+	options_free(&options);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/lingering.h"
+#include "interpose/nvrtc_types.h"
+
+#include <criterion/criterion.h>
+
+static struct library library;
+
+static void compiled(int result, const char *option, const char *other)
+{
+	const char *options[] = {"-arch=sm_80", option, other};
+	struct lingering lingering;
+
+	lingering_begin(&library, other ? 3 : 2, options, &lingering);
+	lingering_end(&lingering, result);
+}
+
+static void fresh(int major, int minor)
+{
+	library = (struct library){.major = major, .minor = minor};
+}
+
+/* Is a compile with these kept, by what came before it? */
+static bool kept(const char *option, const char *other)
+{
+	const char *const list[] = {"-arch=sm_80", option, other};
+	struct options options;
+	bool is_kept;
+
+	cr_assert_eq(options_read(list, other ? 3 : option ? 2 : 1, &options), 0);
+	is_kept = !lingering_spoils(&library, &options) && !lingering_may_spoil(&library, &options);
+	options_free(&options);
+	return is_kept;
+}
+
+Test(lingering, an_option_that_lingers_spoils_what_lacks_it)
+{
+	fresh(13, 0);
+	compiled(RESULT_SUCCESS, "-restrict", NULL);
+	cr_expect_not(kept(NULL, NULL));
+	cr_expect(kept("--restrict", NULL));
+	fresh(13, 5);
+	compiled(RESULT_SUCCESS, "-dlto", "-gen-opt-lto");
+	cr_expect_not(kept("-split-compile=2", NULL));
+	cr_expect(kept("-dlto", "-gen-opt-lto"));
+}
+
+Test(lingering, releases_differ)
+{
+	fresh(12, 2);
+	compiled(RESULT_SUCCESS, "-restrict", "-split-compile=2");
+	cr_expect(kept(NULL, NULL));
+	fresh(12, 0);
+	compiled(RESULT_SUCCESS, "-restrict", "-split-compile=2");
+	cr_expect_not(kept(NULL, NULL));
+	cr_expect_not(kept("-split-compile=2", NULL));
+}
+
+Test(lingering, what_clients_ask_for_is_clear)
+{
+	fresh(13, 0);
+	compiled(RESULT_SUCCESS, "-I/usr/include", "-DX=1");
+	compiled(RESULT_SUCCESS, "--std=c++17", "-default-device");
+	compiled(RESULT_SUCCESS, "-Xptxas", "-O1");
+	compiled(RESULT_SUCCESS, "--ptxas-options=--register-usage-level=10,--verbose", "--diag-suppress=39,161");
+	compiled(RESULT_SUCCESS, "-G", "-lineinfo");
+	compiled(RESULT_SUCCESS, "-maxrregcount", "64");
+	compiled(RESULT_COMPILATION, "-split-compile=4", "--time=x.csv");
+	cr_expect(kept(NULL, NULL));
+}
+
+Test(lingering, an_option_that_nobody_has_searched_spoils_what_has_another)
+{
+	fresh(13, 0);
+	compiled(RESULT_SUCCESS, "--option-of-the-future", NULL);
+	cr_expect_not(kept(NULL, NULL));
+	cr_expect_not(kept("-Xcudafe", NULL));
+	cr_expect(kept("--option-of-the-future", NULL));
+	compiled(RESULT_SUCCESS, "-Xcudafe", "--another");
+	cr_expect_not(kept("--option-of-the-future", NULL));
+	cr_expect_not(kept("-Xcudafe", "--another"));
+}
+
+Test(lingering, values_matter)
+{
+	fresh(13, 0);
+	compiled(RESULT_SUCCESS, "-Xptxas", "--option-of-the-future=1");
+	cr_expect_not(kept(NULL, NULL));
+	cr_expect_not(kept("-Xptxas", "--option-of-the-future=2"));
+	cr_expect(kept("-Xptxas", "--option-of-the-future=1"));
+}
+
+Test(lingering, options_that_are_refused_leave_nothing_behind)
+{
+	fresh(13, 0);
+	compiled(RESULT_INVALID_OPTION, "--bogus", NULL);
+	cr_expect(kept(NULL, NULL));
+}
+
+Test(lingering, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
+{
+	const char *options[] = {"--option-of-the-future"};
+	struct lingering lingering;
+
+	fresh(13, 0);
+	lingering_begin(&library, 1, options, &lingering);
+	cr_expect_not(kept(NULL, NULL));
+	lingering_end(&lingering, RESULT_INVALID_OPTION);
+	cr_expect(kept(NULL, NULL));
+}
+
+Test(lingering, unsound_options_are_borne)
+{
+	struct lingering lingering;
+
+	fresh(13, 0);
+	lingering_begin(&library, 1, NULL, &lingering);
+	lingering_end(&lingering, RESULT_INVALID_INPUT);
+	lingering_begin(&library, -1, (const char *const[]){"-restrict"}, &lingering);
+	lingering_end(&lingering, RESULT_INVALID_INPUT);
+	cr_expect(kept(NULL, NULL));
+}
