@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define FLIGHT_NAME     "flight"
+#define FLIGHT_MAGIC    "NVCFLYER"
 #define MS              INT64_C(1000000)
 #define SECOND          (1000 * MS)
 #define PAUSE_MIN       (1 * MS)
@@ -24,7 +25,7 @@
 #define STOPPED_FOR     (2 * SECOND)
 #define NOTE_WITHIN     (500 * MS)
 #define NOT_KEPT_FOR    (60 * SECOND)
-#define SLOTS           1024
+#define SLOTS           1023 /* and before the first of them the magic */
 #define SLOT_BYTES      64
 #define ROOM            256
 
@@ -102,6 +103,22 @@ static bool leaves_room(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + ROOM < limit.rlim_cur;
 }
 
+/* What somebody else put there gets no notes. */
+static bool is_marked(int fd)
+{
+	char magic[DIRECTORY_MAGIC_BYTES];
+
+	if (pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	    memcmp(magic, FLIGHT_MAGIC, sizeof(magic)) == 0) {
+		return true;
+	}
+	if (!directory_is_ours(fd, FLIGHT_MAGIC)) {
+		return false;
+	}
+	(void)output_at(fd, 0, FLIGHT_MAGIC, sizeof(magic)); /* where it cannot be written, there will be no notes */
+	return true;
+}
+
 static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], struct flight_file *ret)
 {
 	static atomic_uint stamps;
@@ -112,7 +129,7 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
+	if (!leaves_room(file.fd) || !is_marked(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
 	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;
@@ -135,8 +152,8 @@ static bool read_slot(const struct flight_file *file, uint64_t slot, struct note
 /* Two slots may have a key's note, and flights that are on at the same time seldom share both. */
 static void find_slots(const struct flight_file *file, uint64_t ret_slots[2])
 {
-	ret_slots[0] = file->tag % SLOTS;
-	ret_slots[1] = file->tag / SLOTS % SLOTS;
+	ret_slots[0] = 1 + file->tag % SLOTS;
+	ret_slots[1] = 1 + file->tag / SLOTS % SLOTS;
 }
 
 /* The note, if there is one about this key; an empty one otherwise. */

@@ -38,6 +38,7 @@ void log_write(enum log_level level, const char *format, ...)
 	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
 	char line[1024];
 	int saved = errno;
+	bool opened = log_wanted(level) && strcmp(path, "stderr") != 0;
 	int descriptor = STDERR_FILENO;
 	int head, body;
 	size_t size;
@@ -56,13 +57,13 @@ void log_write(enum log_level level, const char *format, ...)
 		line[i] = (unsigned char)line[i] < ' ' ? ' ' : line[i];
 	}
 	line[size++] = '\n';
-	if (strcmp(path, "stderr") != 0) {
+	if (opened) {
 		descriptor = call_openat(AT_FDCWD, path,
 		                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	}
 	if (descriptor >= 0) {
 		log_put(descriptor, line, size);
-		if (descriptor != STDERR_FILENO) {
+		if (opened) { /* which may be descriptor 2, where the host has none */
 			(void)call_close(descriptor);
 		}
 	}

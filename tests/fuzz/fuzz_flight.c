@@ -76,18 +76,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	what = data[0];
-	key[8] = data[1] % 8; /* the slot */
+	key[8] = data[1] % 8; /* the slot is the one behind */
 	key[0] = data[1];
 	memcpy(bytes, data + 2, size - 2);
+	memcpy(bytes, "NVCFLYER", 8);
 	if (what & 4) {
-		memcpy(bytes + 64 * (size_t)key[8], key + 8, 8);
+		memcpy(bytes + 64 * (size_t)(key[8] + 1), key + 8, 8);
 	}
 	if (what & 128) {
 		int64_t now = flight_clock();
 
-		memcpy(bytes + 64 * (size_t)key[8] + AT_ENDED, &now, sizeof(now));
+		memcpy(bytes + 64 * (size_t)(key[8] + 1) + AT_ENDED, &now, sizeof(now));
 	}
-	fuzz_write(path, bytes, what & 8 ? size - 2 : sizeof(bytes));
+	fuzz_write(path, bytes, what & 8 && size > 10 ? size - 2 : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key) : -1;
 	deadline = flight_clock() + (what & 64 ? 1000000 : 0);
 	state = flight_file_take(&directory, key, deadline, what & 2, opened, NULL, &file);
@@ -101,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(other >= 0 || state == FLIGHT_FILE_NOT_KEPT);
 	}
 	/* nobody hears what is said of another key */
-	own = memcmp(bytes + 64 * (size_t)key[8], key + 8, 8) == 0;
+	own = memcmp(bytes + 64 * (size_t)(key[8] + 1), key + 8, 8) == 0 || memcmp(bytes + 64, key + 8, 8) == 0;
 	require(own || (state != FLIGHT_FILE_NOT_KEPT && state != FLIGHT_FILE_KEPT));
 	if (other >= 0) {
 		close(other);

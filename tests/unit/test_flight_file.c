@@ -145,6 +145,24 @@ static off_t place_of(const uint8_t *key)
 	return (off_t)(place >> 2);
 }
 
+Test(flight_file, what_another_put_in_its_place_is_not_written)
+{
+	static const char thesis[] = "My thesis, chapter one.\n";
+	char found[sizeof(thesis) + 1] = "";
+	struct flight_file file;
+	FILE *theirs;
+
+	cr_assert_eq(take(&file), FLIGHT_FILE_TAKEN);
+	flight_file_land(&file, FLIGHT_FILE_ENDED_KEPT);
+	theirs = fopen(flight_fixture.file, "w");
+	cr_assert(theirs && fputs(thesis, theirs) >= 0 && fclose(theirs) == 0);
+	cr_expect_eq(take(&file), FLIGHT_FILE_NONE);
+	theirs = fopen(flight_fixture.file, "r");
+	cr_assert_eq(fread(found, 1, sizeof(found), theirs), sizeof(thesis) - 1);
+	fclose(theirs);
+	cr_expect_str_eq(found, thesis);
+}
+
 /* These would wait until the test's time is over. */
 Test(flight_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
 {
@@ -202,7 +220,7 @@ Test(flight_file, a_note_of_the_future_is_not_believed)
 	uint64_t future = (uint64_t)flight_far();
 	struct flight_file file;
 	char slot[SLOT] = "";
-	off_t at = 0;
+	off_t at = SLOT; /* behind the magic */
 	int fd;
 
 	cr_assert_eq(take(&file), FLIGHT_FILE_TAKEN);
@@ -230,7 +248,7 @@ Test(flight_file, any_bytes_in_the_file_are_harmless)
 			bytes[i] = fill == 0 ? 0 : fill == 1 ? 0xff : (uint8_t)(i * 167 >> 3);
 		}
 		fd = open(flight_fixture.file, O_WRONLY | O_CLOEXEC);
-		cr_assert_eq(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
+		cr_assert_eq(pwrite(fd, bytes, sizeof(bytes), 8), sizeof(bytes), "behind the magic");
 		close(fd);
 		flight_file_land(&file, FLIGHT_FILE_ENDED_WITHOUT);
 		cr_expect_eq(end_waiter(&waiter), FLIGHT_FILE_TAKEN);

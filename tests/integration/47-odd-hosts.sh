@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Hosts under conditions that nobody asked for: limits, closed descriptors, other preloads that are gone at exit, workers
+# that end without a word, and random ones (tests/hosts/odd.py; ODD_SECONDS, SEED, or make odd ROUNDS= SEED=).
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+ODD=$BUILD/tests/hosts/odd
+LIFE=$BUILD/tests/life
+SO=$FAKE/13/libnvrtc.so.13
+
+# Whatever writes into a file goes through cache/output.c, which keeps SIGXFSZ and SIGPIPE from the host.
+writes='\b(call_)?(p?write(v|64|v2)?|ftruncate(64)?|truncate|(posix_)?fallocate(64)?|copy_file_range|sendfile|splice|tee|vmsplice|fwrite|fprintf|fputs|fputc|putc|puts|printf|dprintf|vdprintf|perror|aio_write)\('
+grep -nE "$writes" cache/*.[ch] keygen/*.[ch] interpose/*.[ch] |
+	grep -vE '^cache/(output|calls)\.[ch]:|^[^:]*:[0-9]+:( \*|.*/\*.*\b(write)\()|REPLACEMENT\(|PRINTS\(|snprintf\(|__attribute__\(\(format' >"$tmp/writes"
+check "Nothing in a host writes into files but cache/output.c." test ! -s "$tmp/writes"
+[ -s "$tmp/writes" ] && sed 's/^/#   /' "$tmp/writes"
+
+# Limits on the size of files, at every border between two of our files and beside it, from an empty directory.
+host() { # words before the program; with a time line and a log
+	NVRTCCACHE_TRACE=$tmp/trace.json NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=4 NVRTCCACHE_STATS=1 preloaded "$@" \
+		"$LIFE" "$SO" trivial 2 -arch=sm_90 2>"$tmp/error" | cat >"$tmp/output"
+	return "${PIPESTATUS[0]}"
+}
+host || true
+sizes=$(find "$NVRTCCACHE_DIR" "$tmp/trace.json" "$tmp/log" -type f -printf '%s\n' | sort -nu)
+bad='' tried=0
+for size in 0 8 4096 $sizes; do
+	for limit in $((size - 1)) "$size" $((size + 1)); do
+		[ "$limit" -ge 0 ] || continue
+		fresh_cache
+		rm -f "$tmp/trace.json" "$tmp/log"
+		for _ in cold warm; do
+			host prlimit --fsize="$limit" || bad="$bad $limit:$?"
+		done
+		tried=$((tried + 1))
+	done
+done
+check "No limit on the size of files ends a host with an empty cache: $tried limits${bad:+; ended at$bad}." test -z "$bad"
+unset NVRTCCACHE_TRACE
+
+down=$BUILD/tests/fixtures/torn_down.so
+bad=0
+for order in "$down $LIBRARY" "$LIBRARY $down"; do
+	for more in A=1 TORN_DOWN=1 NVRTCCACHE_DISABLE=1 'TORN_DOWN=1 NVRTCCACHE_READONLY=1'; do
+		fresh_cache
+		for _ in cold warm; do
+			# shellcheck disable=SC2086 # words
+			env $more LD_PRELOAD="$order" NVRTCCACHE_STATS=1 NVRTCCACHE_LOG="$tmp/log" NVRTCCACHE_LOG_LEVEL=4 \
+				"$LIFE" "$SO" trivial 3 >/dev/null 2>"$tmp/error" || { bad=$((bad + 1)) && grep called "$tmp/error" >>"$tmp/called"; }
+		done
+	done
+done
+check "At exit nothing is called that other preloads may have taken down." test "$bad" = 0
+[ -s "$tmp/called" ] && sort -u "$tmp/called" | sed 's/^/#   /'
+
+faketime=$(find /usr/lib /usr/local/lib -name 'libfaketime.so.1' 2>/dev/null | head -n 1)
+sentence="libfaketime before us ends no host."
+if [ -n "$faketime" ]; then
+	bad=0
+	for order in "$faketime $LIBRARY" "$LIBRARY $faketime"; do
+		for more in A=1 NVRTCCACHE_DISABLE=1; do
+			fresh_cache
+			for _ in cold warm; do
+				env "$more" FAKETIME='2020-12-24 20:30:00' LD_PRELOAD="$order" "$LIFE" "$SO" trivial 3 >/dev/null 2>&1 || bad=$((bad + 1))
+			done
+		done
+	done
+	check "$sentence" test "$bad" = 0
+else
+	skip "$sentence" "no libfaketime (package faketime)"
+fi
+
+# Workers that live shortly: what they did is counted however they end.
+workers() { # how they end
+	local runs=5
+	fresh_cache
+	preloaded "$ODD" 3 "$SO" load compile=1 compile=2 3>/dev/null
+	for ((i = 0; i < runs; i++)); do
+		preloaded "$ODD" 3 "$SO" load fork compile=1 compile=2 burst=50 compile=$((10 + i)) "$1" 3>/dev/null
+		preloaded "$ODD" 3 "$SO" load compile=1 burst=50 "$1" 3>/dev/null 2>&1
+	done
+	# each worker: two on disk, and of 50 equal ones all but the first in memory; what is not the first of its key
+	local hits=$(($(stat_of hits_memory) + $(stat_of hits_disk)))
+	echo "$(stat_of misses) $(stat_of stores) $hits, and should be $((3 + runs)) $((3 + runs)) $((runs * (2 + 50 + 51) - 1))" >"$tmp/counted"
+	[ "$(stat_of misses)" = $((3 + runs)) ] && [ "$(stat_of stores)" = $((3 + runs)) ] && [ "$hits" = $((runs * (2 + 50 + 51) - 1)) ]
+}
+for end in _exit=0 term kill exit=0; do
+	sentence="All that short-lived workers did is counted when they end by $end."
+	if workers "$end"; then ok "$sentence"; else not_ok "$sentence" "$tmp/counted"; fi
+done
+
+sentence="A pool of processes is counted, forked or spawned, closed or terminated."
+cat >"$tmp/pool.py" <<'PY'
+import ctypes, multiprocessing, os, sys
+
+def work(number):
+    nvrtc = ctypes.CDLL(sys.argv[1])
+    program = ctypes.c_void_p()
+    assert nvrtcOk(nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k%d() {}" % number, b"k.cu", 0, None, None))
+    assert nvrtcOk(nvrtc.nvrtcCompileProgram(program, 0, None))
+
+def nvrtcOk(code):
+    return code == 0
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[2])
+    pool = context.Pool(3)
+    pool.map(work, range(6), 1)
+    if sys.argv[3] == "terminate":
+        pool.terminate()
+    else:
+        pool.close()
+    pool.join()
+PY
+if command -v python3 >/dev/null; then
+	bad=''
+	for method in fork spawn forkserver; do
+		for end in terminate close; do
+			fresh_cache
+			preloaded python3 "$tmp/pool.py" "$SO" "$method" "$end" >"$tmp/error" 2>&1 || bad="$bad $method-$end-failed"
+			preloaded python3 "$tmp/pool.py" "$SO" "$method" "$end" >"$tmp/error" 2>&1 || bad="$bad $method-$end-failed"
+			hits=$(($(stat_of hits_memory) + $(stat_of hits_disk)))
+			[ "$(stat_of misses) $(stat_of stores) $hits" = "6 6 6" ] || bad="$bad $method-$end:$(stat_of misses)/$(stat_of stores)/$hits"
+		done
+	done
+	echo "$bad" >"$tmp/counted"
+	if [ -z "$bad" ]; then ok "$sentence"; else not_ok "$sentence" "$tmp/counted"; fi
+else
+	skip "$sentence" "no python3"
+fi
+
+sentence="Random hosts are as without us."
+if command -v python3 >/dev/null; then
+	TMPDIR=$tmp python3 tests/hosts/odd.py "$BUILD" --seconds "${ODD_SECONDS:-20}" --seed "${SEED:-1}" >"$tmp/odd" 2>&1
+	status=$?
+	if [ "$status" = 0 ]; then ok "$sentence"; else not_ok "$sentence" "$tmp/odd"; fi
+	tail -n 1 "$tmp/odd" | sed 's/^/# /'
+else
+	skip "$sentence" "no python3"
+fi
+plan
