@@ -9,12 +9,14 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOME = os.path.join(REPOSITORY, "build", "clients")
 
+NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
+
 
 class Client:
-    """{major} stands for NVRTC's major version; `binds` says how the client reaches NVRTC, `stub` that it must have some
-    driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable that names a
-    directory with its sources, of which `holds` is one; its driver builds it when called with --build. What is not
-    `reached` has NVRTC inside, where no preload gets to."""
+    """{major} stands for NVRTC's major version, {nvvm} for the package with libNVVM, of which an NVRTC from wheels has none;
+    `binds` says how the client reaches NVRTC, `stub` that it must have some driver's library to start, `only_named` why it
+    is tried only where it is named. `source` is the variable that names a directory with its sources, of which `holds` is
+    one; its driver builds it when called with --build. What is not `reached` has NVRTC inside, where no preload gets to."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
                  source="", holds="", reached=True):
@@ -23,7 +25,7 @@ class Client:
         self.source, self.holds, self.reached = source, holds, reached
 
     def requirements(self, major):
-        return [package.format(major=major) for package in self.packages]
+        return [package.format(major=major, nvvm=NVVM[major]) for package in self.packages]
 
 
 CLIENTS = [
@@ -32,7 +34,7 @@ CLIENTS = [
     Client("CuPy", "cupy_compiler", "dlsym by dlopen", ["cuda-bindings=={major}.*", "cupy-cuda{major}x==14.*"]),
     Client("tinygrad", "tinygrad_compiler", "ctypes, path", ["tinygrad==0.14.*"]),
     Client("numba-cuda", "numba_cuda_nvrtc", "cuda.core",
-           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*"]),
+           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvvm}"]),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",),
            packages=["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "nvidia-nvjitlink=={major}.*"]),
     Client("TVM", "tvm_nvcc", "cuda.bindings", ["cuda-bindings=={major}.*", "apache-tvm==0.27.*"], quick=False, stub=True,
