@@ -110,7 +110,11 @@ bool tree_remove(const char *path)
 	if (lstat(path, &found) != 0) {
 		return errno == ENOENT || errno == ENOTDIR;
 	}
-	return S_ISDIR(found.st_mode) ? for_each(path, remove_one, NULL) && rmdir(path) == 0 : unlink(path) == 0;
+	if (!S_ISDIR(found.st_mode)) {
+		return unlink(path) == 0;
+	}
+	/* whoever is not root can remove nothing from one without permissions */
+	return chmod(path, 0700) == 0 && for_each(path, remove_one, NULL) && rmdir(path) == 0;
 }
 
 struct walk {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What tests/run makes of a Criterion program that stands still, and of one that says nothing.
+# What tests/run makes of a Criterion program that stands still, of one that says nothing, and of what tests leave behind.
 . "$(dirname "$0")/lib.sh"
 RUN=$(cd "$(dirname "$0")/.." && pwd)/run
 
@@ -90,7 +90,20 @@ echo "$HOME $TMPDIR" >two && touch "$TMPDIR/litter" && printf 'ok 1 - mine\n1..1
 EOF
 own() { programs_close_with '2 passed, 1 failed, 0 skipped' && grep -q '^FAILED tap/two' "$tmp/said" && ! grep -qFf "$tmp/one" "$tmp/two"; }
 check "Each has directories of its own, and answers for what is left there." own
+program two <<'EOF'
+mkdir "$TEST_MEMORY/litter" && touch "$TEST_MEMORY/litter/file" && chmod 0 "$TEST_MEMORY/litter"
+echo "$TEST_MEMORY" >memory && printf 'ok 1 - mine\n1..1\n'
+EOF
+in_memory_too() {
+	programs_close_with '2 passed, 1 failed, 0 skipped' && grep -q 'left behind in [^ ]*: litter$' "$tmp/said" && [ ! -e "$(cat "$tmp/memory")" ]
+}
+check "What is left in memory, under whatever permissions, is found too, and removed." in_memory_too
 rm "$tmp/build/tests/tap/two"
+program one <<'EOF'
+printf '1..2\nok 1 - one\nok 2 - two # SKIP three is needed\n'
+EOF
+skipped() { programs_close_with '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: two (three is needed)$' "$tmp/said"; }
+check "The reason of a skip stands behind the sentence." skipped
 program one <<'EOF'
 echo 'ok 1 - first'
 until grep -q 'tap/one ([0-9]* s and 1 tests)' said; do sleep 0.1; done
@@ -110,4 +123,12 @@ told_to_end() {
 	! wait "$!" && [ -e "$tmp/ended" ] && [ -z "$(ls "$tmp/place")" ]
 }
 check "A run that is told to end ends its tests, and leaves nothing." told_to_end
+
+cd "$(dirname "$0")/.." || exit 1
+# /dev/shm itself belongs to everybody, so that nobody could say what was left there.
+in_its_own() { ! grep -rn '/dev/shm' --include='*.sh' --include='*.[ch]' --include='*.py' . | grep -v '^./integration/00-runner'; }
+check "No test names the directory in memory itself." in_its_own
+# tests/unit/skip.h takes the fixture down first
+by_skip_test() { ! grep -rnE '\bcr_skip(_test)?\(' --include='*.[ch]' . | grep -v '^./unit/skip.h'; }
+check "No unit test is skipped with its fixture standing." by_skip_test
 plan

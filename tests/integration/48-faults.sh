@@ -12,17 +12,12 @@ some=$((stride > 2 ? 2 : stride))
 # freed memory is overwritten, so that its use shows
 export MALLOC_PERTURB_=165
 
-# Thousands of small directories: in memory, where there is room.
-work=$tmp
-if [ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 262144 ] 2>/dev/null &&
-	shm=$(mktemp -d /dev/shm/nvrtccache-test.XXXXXX 2>/dev/null); then
-	trap 'rm -rf "$tmp" "$shm"' EXIT
-	work=$shm
-fi
+# Thousands of small directories.
+in_memory
 
 # Each lane has a directory of its own, and runs one part after the other.
 lane() { # name part...
-	local base=$work/$1 part
+	local base=$memory/$1 part
 	shift
 	mkdir "$base"
 	"$FAULTS" expect "$base" "$FAKE" || echo "not ok - NVRTC's own answers are written down"

@@ -24,7 +24,7 @@ unmount_all() {
 	for place in "${mounted[@]}"; do umount "$place" 2>/dev/null || umount -l "$place" 2>/dev/null; done
 	mounted=()
 }
-trap 'unmount_all; rm -rf "$tmp"' EXIT
+trap 'unmount_all; clean_up' EXIT
 
 mkdir -p "$tmp/tree/h"
 for ((i = 0; i < 8; i++)); do

@@ -14,6 +14,7 @@
 #   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
 #   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
 #   entries                     how many results the directory holds
+#   in_memory                   sets `memory`, a private directory in memory where tests/run gives one, else in `tmp`
 
 set -u
 export LC_ALL=C
@@ -30,7 +31,13 @@ cache_number=0
 unset LD_PRELOAD "${!NVRTCCACHE_@}"
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvrtccache-test.XXXXXX") || exit 1
-trap 'rm -rf "$tmp"' EXIT
+memory=$tmp
+clean_up() {
+	# some test takes permissions away from directories
+	chmod -R u+rwX "$tmp" "$memory" 2>/dev/null
+	rm -rf "$tmp" "$memory"
+}
+trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 
 ok() {
@@ -90,6 +97,10 @@ stat_of() {
 	fi
 	json=$(printf '%s' "$json" | sed -n "s/.*\"$name\":\([0-9][0-9]*\).*/\1/p")
 	printf '%s\n' "${json:-0}"
+}
+
+in_memory() {
+	memory=$(mktemp -d "${TEST_MEMORY:-$tmp}/nvrtccache-test.XXXXXX") || exit 1
 }
 
 entries() {

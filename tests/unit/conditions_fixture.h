@@ -6,6 +6,7 @@
 
 #include "keygen/conditions.h"
 #include "tests/private_directory.h"
+#include "tests/unit/skip.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

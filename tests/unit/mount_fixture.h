@@ -27,7 +27,7 @@ static inline bool put_images(const char *make)
 		if (!shell("touch -d @1000000000 %s/from%d/a.h %s/from%d && cd %s && from=from%d image=image%d && (%s) "
 		           ">/dev/null 2>&1",
 		           tree, i, tree, i, tree, i, i, make)) {
-			cr_skip("an image cannot be made here: %s", make);
+			skip_test("an image cannot be made here: %s", make);
 			return false;
 		}
 	}

@@ -60,7 +60,7 @@ Test(conditions_stamps, what_was_seen_here_is_believed)
 Test(conditions_stamps, another_image_in_the_same_place_with_equal_times_does_not_hold)
 {
 	if (!put_images(SQUASHFS) || !mount_image(1, "ro")) {
-		cr_skip("squashfs cannot be mounted here");
+		skip_test("squashfs cannot be mounted here");
 	}
 	see_header(in_tree("mnt/a.h"));
 	build();
@@ -77,7 +77,7 @@ Test(conditions_stamps, another_image_in_the_same_place_with_equal_times_does_no
 Test(conditions_stamps, another_raw_image_of_a_writable_file_system_does_not_hold)
 {
 	if (!put_images(SMALL_EXT4) || !mount_image(1, "rw,noatime")) {
-		cr_skip("ext4 cannot be mounted here");
+		skip_test("ext4 cannot be mounted here");
 	}
 	see_header(in_tree("mnt/a.h"));
 	build();
@@ -147,7 +147,7 @@ Test(conditions_stamps, two_mounts_of_one_tree_are_both_known)
 
 	put_directory(in_tree("mem"));
 	if (mount("none", in_tree("mem"), "tmpfs", 0, NULL) != 0) {
-		cr_skip("nothing can be mounted here");
+		skip_test("nothing can be mounted here");
 	}
 	put_file(in_tree("mem/a.h"), "int a;");
 	see_header(in_tree("mem/a.h"));
@@ -275,7 +275,7 @@ Test(conditions_stamps, what_landlock_forbids_does_not_hold)
 	assert_believed();
 	int answer = in_child(landlock_by_anybody);
 	if (answer == 2) {
-		cr_skip("no Landlock here");
+		skip_test("no Landlock here");
 	}
 	cr_expect_eq(answer, 0);
 }
@@ -285,7 +285,7 @@ Test(conditions_stamps, what_landlock_forbids_to_root_without_no_new_privs_does_
 	see_one();
 	int answer = in_child(restrict_reading);
 	if (answer == 2) {
-		cr_skip("no Landlock here, or no right to it without no_new_privs");
+		skip_test("no Landlock here, or no right to it without no_new_privs");
 	}
 	cr_expect_eq(answer, 0);
 }
@@ -312,7 +312,7 @@ Test(conditions_stamps, what_an_access_control_list_forbids_does_not_hold)
 	cr_assert_eq(chmod(tree, 0755), 0);
 	put_file(in_tree("a.h"), "int a;");
 	if (setxattr(in_tree("a.h"), "system.posix_acl_access", &refusing_list, sizeof(refusing_list), 0) != 0) {
-		cr_skip("no access control lists here");
+		skip_test("no access control lists here");
 	}
 	cr_assert_eq(stat(in_tree("a.h"), &found), 0);
 	cr_assert_eq(found.st_mode & 0777, 0644);
@@ -321,7 +321,7 @@ Test(conditions_stamps, what_an_access_control_list_forbids_does_not_hold)
 	assert_believed();
 	int answer = in_child(become_nobody);
 	if (answer == 2) {
-		cr_skip("only root can become another");
+		skip_test("only root can become another");
 	}
 	cr_expect_eq(answer, 0);
 }

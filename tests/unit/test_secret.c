@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/secret.h"
 
+#include "tests/unit/skip.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stddef.h>
@@ -47,7 +49,7 @@ Test(secret, without_getrandom_it_is_made_of_what_the_process_was_started_with)
 	uint8_t byte;
 
 	if (!refuse_getrandom() || syscall(SYS_getrandom, &byte, 1, 0) != -1) {
-		cr_skip_test("system calls cannot be refused here");
+		skip_test("system calls cannot be refused here");
 	}
 	digest_secret(started_with, 16, &expected);
 	cr_assert_eq(secret_make(&secret), 0);
