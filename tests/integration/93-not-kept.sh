@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What is not kept, each with the reason that is counted: one compile of the fake NVRTC, which does what its options say.
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+LIFE=$BUILD/tests/life
+NVRTC=$FAKE/13/libnvrtc.so.13
+[ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
+unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
+cd "$tmp" || exit 1
+
+compile() { preloaded "$LIFE" "$NVRTC" trivial 0 "$@" >"$tmp/out" 2>&1; }
+kept() { # OPTION...
+	fresh_cache
+	compile "$@"
+	[ "$(stat_of misses) $(stat_of stores) $(entries)" = '1 1 1' ] || { "$COMMAND" stats && false; }
+}
+not_kept() { # REASON OPTION...
+	local reason=$1
+	shift
+	fresh_cache
+	compile "$@"
+	[ "$(stat_of stores) $(entries) $(stat_of "bypassed.$reason")" = '0 0 1' ] || { "$COMMAND" stats && false; }
+}
+header() { # NAME TEXT: an old one
+	printf '%s\n' "$2" >"$1" && touch -d 2001-01-01 "$1" && sleep 0.1
+}
+
+check "A compile that did nothing of this is kept." kept -arch=sm_90
+header "$tmp/plain.h" 'int plain;'
+check "One that read an old header is kept." kept "--fake-open=$tmp/plain.h"
+
+check "A compile in which nothing was seen was not watched." not_kept not_watched --fake-silent
+check "One that wrote a file has a side effect." not_kept side_effects "--fake-write=$tmp/written"
+check "One that removed a file has a side effect." not_kept side_effects "--fake-unlink=$tmp/written"
+check "One that ran a process has a side effect." not_kept side_effects --fake-fork
+check "One that listed a directory cannot be told from another." not_kept files "--fake-list=$tmp"
+check "One that reads in a thread of its own cannot be watched." not_kept threads "--fake-thread-open=$tmp/plain.h"
+
+fresh_header() { printf 'int fresh;\n' >"$tmp/fresh.h" && not_kept too_new "--fake-open=$tmp/fresh.h"; }
+check "A header as new as the compile is too new." fresh_header
+future_header() { printf 'int later;\n' >"$tmp/later.h" && touch -d '+1 day' "$tmp/later.h" && sleep 0.1 && not_kept too_new "--fake-open=$tmp/later.h"; }
+check "A header from the future is too new." future_header
+
+for code in 1 2 3 4 7 11; do
+	check "Return code $code is not kept." not_kept return_code "--fake-rc=$code"
+done
+
+check "The time in an option is not kept." not_kept time_macros -DNOW=__TIME__
+check "The date in an option is not kept." not_kept time_macros -DTODAY=__DATE__
+for word in __TIME__ __DATE__ '__TI\
+ME__'; do
+	header "$tmp/time.h" "const char *t = $word;"
+	check "${word//[^A-Z_]/} in a header is not kept." not_kept time_macros "--fake-open=$tmp/time.h"
+done
+variable() { HOST_SAYS=1 not_kept environment --fake-env=HOST_SAYS; }
+check "What a variable says that no key holds is not kept." variable
+unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&
+	compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 1 ]; }
+check "What was made without a variable is served to those alone who have not set it." unset_variable
+plan
