@@ -21,7 +21,8 @@ os.environ.setdefault("CASES_PLACES", "1")
 import differential  # noqa: E402
 
 # Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
-SCRIPTS = ["34-arithmetic", "36-own-cache", "45-pch", "55-layers", "72-verify", "9"]
+SCRIPTS = ["15-traps", "33-lingering", "34-arithmetic", "36-own-cache", "45-pch", "55-layers", "57-stamps", "65-headers",
+           "72-verify", "90-", "91-", "92-", "93-", "94-"]
 ARMS = ["cold", "disk", "memory"]
 PATIENCE = {"unit": 60, "case": 150, "script": 150}
 
@@ -41,7 +42,7 @@ def run(command, patience, environment=None):
 
 class Test:
     def __init__(self, kind, name):
-        self.kind, self.name, self.seconds = kind, name, None
+        self.kind, self.name, self.seconds, self.kills = kind, name, None, 0
 
     def __str__(self):
         return f"{self.kind} {self.name}"
@@ -167,10 +168,11 @@ class Reach:
         return 1 if found else 0
 
     def of(self, path, line):
-        """The tests that reach the line, else those that reach the function; quickest first."""
+        """The tests that reach the line, else those that reach the function; those first that cost little for a find."""
         reached = {test: self.reaches(test, path, line) for test in self.tests}
         best = max(reached.values(), default=0)
-        return sorted((test for test in self.tests if best and reached[test] == best), key=lambda test: test.seconds)
+        return sorted((test for test in self.tests if best and reached[test] == best),
+                      key=lambda test: test.seconds / (1 + test.kills))
 
 
 def library_is_real():

@@ -15,6 +15,7 @@ mutants: export JOBS := $(JOBS)
 mutants: export FILES := $(FILES)
 mutants: export PLANTED := $(PLANTED)
 mutants: export REACH := $(REACH)
+mutants: export BUDGET := $(BUDGET)
 
 # The same library and tests, with gcov's counters: which test reaches what.
 COVERED := $(MUTANTS)/coverage

@@ -10,8 +10,9 @@ does not compile, or whose object is the same bytes, is counted apart. What live
 and is a failure unless equivalent.txt explains it.
 
 Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*.c),
-PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), REACH (new: which test reaches
-what is measured anew, else only for tests that are new).
+PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), BUDGET (60: seconds of tests for
+one mutant; tests that cost little for a find come first), REACH (new: which test reaches what is measured anew, else
+only for tests that are new).
 """
 import collections
 import concurrent.futures
@@ -28,6 +29,7 @@ import places
 import workshop
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BUDGET = float(os.environ.get("BUDGET") or 60)
 OUTCOMES = ["killed", "lived", "explained", "equivalent", "does not compile", "not found"]
 
 
@@ -101,12 +103,16 @@ def judge(mutant, shop, reach):
     outcome = shop.make(mutant.path, mutant.source)
     if outcome != "built":
         return outcome, ""
-    tests = reach.of(mutant.path, mutant.line)
+    tests, spent, asked = reach.of(mutant.path, mutant.line), 0, 0
     for test in tests:
+        if asked and spent + test.seconds > BUDGET:
+            break
         wrong = test.fails(shop.top)
         if wrong:
+            test.kills += 1
             return "killed", f"{test}: {wrong}"
-    return "lived", f"{len(tests)} tests reach it" if tests else "no test reaches it"
+        spent, asked = spent + test.seconds, asked + 1
+    return "lived", f"{len(tests)} tests reach it, {asked} were asked" if tests else "no test reaches it"
 
 
 def report(mutant, outcome, what, seconds):
