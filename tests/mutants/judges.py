@@ -56,7 +56,7 @@ class Test:
                             "--short-filename"], PATIENCE["unit"])
         if code == 0:
             return None
-        found = re.search(r"\[(?:FAIL|CRASH)\] (\S+?):", output)
+        found = re.search(r"\[(?:FAIL|CRASH)\] (\w+::\w+)", output)
         return found.group(1) if found else f"unit-tests ended with {code}"
 
     def script(self, build):
