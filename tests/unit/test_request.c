@@ -307,6 +307,16 @@ Test(request, bound_requests_follow_the_working_directory_and_have_no_roots)
 	}
 }
 
+Test(request, the_working_directory_counts_in_bound_requests_whatever_pwd_says)
+{
+	struct sample here = sample_make("k.cu", "-G", NULL), there = here;
+
+	there.request.cwd = "/home/two";
+	cr_assert(!same(here, there));
+	here.request.pwd = there.request.pwd = NULL;
+	cr_assert(!same(here, there));
+}
+
 Test(request, program_names_whose_directory_has_more_than_one_spelling_bind)
 {
 	static const char *const names[] = {"/t/",       "/t//k.cu", "//t/k.cu", "/t/./k.cu", "/t/../k.cu",
