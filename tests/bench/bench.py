@@ -86,8 +86,11 @@ def foreign():
         subprocess.run([command, "import", bundle], env=dict(plain, NVRTCCACHE_DIR=os.path.join(there, "foreign")),
                        check=True, stdout=subprocess.DEVNULL, **user)
         first = once("foreign")
-        times = [(once("own"), once("foreign")) for _ in range(rounds * 2)]
-        own, later = (statistics.median(column) for column in zip(*times))
+        times = {"own": [], "foreign": []}
+        for i in range(rounds * 4):
+            for name in sorted(times, reverse=i % 2 == 0):
+                times[name].append(once(name))
+        own, later = statistics.median(times["own"]), statistics.median(times["foreign"])
         where = f"{'another user, ' if user else ''}{'another mount' if shared != top else 'the same mount'}"
         row("CUB kernel, imported under another prefix: first process", first, "us", where)
         row("CUB kernel, imported under another prefix: later ones", later, "us",
