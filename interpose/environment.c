@@ -19,11 +19,21 @@ enum kind { LOAD, CALL, PLAIN, PLACE };
 static const struct {
 	enum kind kind;
 	const char *name;
+	size_t size;
 } variables[ENVIRONMENT_COUNT] = {
-#define VARIABLE(kind, name) {kind, #name},
+#define VARIABLE(kind, name) {kind, #name, sizeof(#name) - 1},
     COMPILER_VARIABLES(VARIABLE)
 #undef VARIABLE
 };
+
+/* A bit for each length and for each first letter that a name has: a look at these two tells nearly all of the host's
+ * variables from the compiler's. */
+#define VARIABLE(kind, name) | UINT64_C(1) << (sizeof(#name) - 1)
+static const uint64_t lengths = 0 COMPILER_VARIABLES(VARIABLE);
+#undef VARIABLE
+#define VARIABLE(kind, name) | UINT64_C(1) << (#name[0] & 63)
+static const uint64_t letters = 0 COMPILER_VARIABLES(VARIABLE);
+#undef VARIABLE
 
 /* The values of the LOAD variables when the process started, in their order. */
 struct initial {
@@ -36,27 +46,31 @@ static _Atomic(const struct initial *) initial_values;
 /* One pass over the environment instead of one getenv per name: memory hits pay for this each time. */
 size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT])
 {
+	size_t sizes[ENVIRONMENT_COUNT];
 	size_t count = 0;
 
 	for (size_t i = 0; i < ENVIRONMENT_COUNT; i++) {
 		if (variables[i].kind == LOAD || variables[i].kind == CALL) {
+			sizes[count] = variables[i].size;
 			values[count].name = variables[i].name;
 			values[count++].value = NULL;
 		}
 	}
 	for (char **entry = environ; entry && *entry; entry++) {
-		char first = (*entry)[0];
+		const char *text = *entry;
+		size_t size;
 
-		if (first != 'N' && first != 'L' && first != 'A' && first != 'E' && first != 'C' && first != 'D' &&
-		    first != 'T' && first != 'b') {
+		if (!(letters >> (text[0] & 63) & 1)) {
+			continue;
+		}
+		size = (size_t)(strchrnul(text, '=') - text);
+		if (size >= 64 || !(lengths >> size & 1)) {
 			continue;
 		}
 		for (size_t i = 0; i < count; i++) {
-			size_t size = values[i].name[0] == first ? strlen(values[i].name) : 0;
-
-			if (size && !values[i].value && strncmp(*entry, values[i].name, size) == 0 &&
-			    (*entry)[size] == '=') {
-				values[i].value = *entry + size + 1;
+			if (sizes[i] == size && text[size] == '=' && !values[i].value &&
+			    memcmp(text, values[i].name, size) == 0) {
+				values[i].value = text + size + 1;
 				break;
 			}
 		}
