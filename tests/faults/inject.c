@@ -108,6 +108,8 @@ static size_t shortened(unsigned number, size_t size)
 	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                            \
 	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                   \
 	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                               \
+	X(STAT, int, statfs, -1, (const char *path, struct statfs *found), (path, found))                        \
+	X(STAT, ssize_t, readlink, -1, (const char *path, char *text, size_t size), (path, text, size))          \
 	X(STAT, int, access, -1, (const char *path, int mode), (path, mode))                                     \
 	X(STAT, int, faccessat, -1, (int at, const char *path, int mode, int flags), (at, path, mode, flags))    \
 	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to),                   \
@@ -119,6 +121,7 @@ static size_t shortened(unsigned number, size_t size)
 	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                          \
 	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),       \
 	  (at, path, times, flags))                                                                              \
+	X(NAME, int, ftruncate, -1, (int file, off_t size), (file, size))                                        \
 	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                    \
 	X(NAME, int, fsync, -1, (int file), (file))                                                              \
 	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                \
@@ -325,7 +328,7 @@ static const struct {
 #define ROW_SPECIAL(kind, name)          {#name, kind, (void (*)(void))wrap_##name},
     PLAIN_CALLS(ROW_PLAIN) SPECIAL_CALLS(ROW_SPECIAL)};
 
-/* What cannot fail, or works on memory and this process alone. */
+/* What cannot fail, or works on memory and this process alone, or prints what NVRTC prints. */
 static const char *const harmless[] = {
     "_ITM_deregisterTMCloneTable",
     "_ITM_registerTMCloneTable",
@@ -344,6 +347,9 @@ static const char *const harmless[] = {
     "__snprintf_chk",
     "__stack_chk_fail",
     "__strcpy_chk",
+    "__vdprintf_chk",
+    "__vfprintf_chk",
+    "__vprintf_chk",
     "__vsnprintf_chk",
     "bsearch",
     "dirfd",
@@ -363,7 +369,9 @@ static const char *const harmless[] = {
     "memcpy",
     "memmem",
     "memmove",
+    "memrchr",
     "memset",
+    "prctl",
     "pthread_cond_broadcast",
     "pthread_cond_destroy",
     "pthread_cond_init",
@@ -405,6 +413,9 @@ static const char *const harmless[] = {
     "strtol",
     "syscall",
     "sysconf",
+    "vdprintf",
+    "vfprintf",
+    "vprintf",
     "vsnprintf",
 };
 
