@@ -23,17 +23,18 @@ static int is_temporary(int file)
 	return strstr(path, "/v1/") != NULL && strstr(path, "/tmp.") != NULL;
 }
 
-__attribute__((visibility("default"))) ssize_t write(int file, const void *bytes, size_t size)
+__attribute__((visibility("default"))) ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
 {
-	ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+	ssize_t (*real)(int, const void *, size_t, off_t) =
+	    (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
 
 	if (hostStoreGate != NULL && size > 1 && is_temporary(file)) {
-		ssize_t half = real(file, bytes, size / 2);
+		ssize_t half = real(file, bytes, size / 2, offset);
 
 		hostStoreGate("write");
 		return half;
 	}
-	return real(file, bytes, size);
+	return real(file, bytes, size, offset);
 }
 
 __attribute__((visibility("default"))) int renameat(int from, const char *old, int to, const char *new)
