@@ -203,7 +203,10 @@ class Round:
             subprocess.run(["mount", "-o", "remount,ro", self.cache], capture_output=True)
             return
         for _ in range(self.choose.choice([0, 1, 1, 2, 4])):
-            self.spoil()
+            try:
+                self.spoil()
+            except OSError as error:  # a full file system; a link into another
+                self.say(f"in vain: {error.strerror}")
 
     def conditions(self):
         choose, words = self.choose, []
