@@ -6,6 +6,7 @@ library and the unit tests are linked, with OUTPUT and OBJECTS for the names.
 """
 import os
 import shlex
+import shutil
 import subprocess
 
 LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS"}
@@ -26,18 +27,18 @@ class Workshop:
 
     def compile(self, path, source):
         """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
-        name = os.path.join(self.top, "changed.c")
+        name, made = os.path.join(self.top, "changed.c"), self.object(path)
         with open(name, "w", encoding="utf-8") as file:
             file.write(f'#line 1 "{path}"\n{source}')
-        done = subprocess.run([*shlex.split(os.environ["MUTANT_COMPILE"]), "-c", "-o", self.object(), name],
+        done = subprocess.run([*shlex.split(os.environ["MUTANT_COMPILE"]), "-c", "-o", made, name],
                               capture_output=True, check=False)
         if done.returncode:
             return None
-        with open(self.object(), "rb") as file:
+        with open(made, "rb") as file:
             return file.read()
 
-    def object(self):
-        return os.path.join(self.top, "changed.o")
+    def object(self, path):
+        return os.path.join(self.top, os.path.splitext(os.path.basename(path))[0] + ".o")
 
     def make(self, path, source):
         """Builds with this text in the place of the file's: "built", "equivalent" or "does not compile"."""
@@ -54,15 +55,14 @@ class Workshop:
 
     def link(self, path):
         ours = os.path.join(os.path.relpath(self.build), os.path.splitext(path)[0] + ".o")
+        archive = os.path.join(self.top, "core.a")
+        shutil.copyfile(os.path.join(self.build, "core.a"), archive)
+        subprocess.run(["ar", "r", archive, self.object(path)], check=True, capture_output=True)
         for product, rule in LINKED.items():
-            command = []
-            for word in shlex.split(os.environ[rule]):
-                if word == ours:
-                    word = self.object()
-                elif word.endswith("/core.a"):
-                    command.append(self.object())  # found first: the archive's is not taken
-                elif word == "OUTPUT":
-                    word = os.path.join(self.top, product + ".new")
-                command.append(word)
-            subprocess.run(command, check=True, capture_output=True)
-            os.replace(os.path.join(self.top, product + ".new"), os.path.join(self.top, product))
+            new = os.path.join(self.top, product + ".new")
+            instead = {ours: self.object(path), os.path.join(os.path.relpath(self.build), "core.a"): archive, "OUTPUT": new}
+            command = [instead.get(word, word) for word in shlex.split(os.environ[rule])]
+            done = subprocess.run(command, check=False, capture_output=True)
+            if done.returncode:
+                raise RuntimeError(done.stderr.decode(errors="replace"))
+            os.replace(new, os.path.join(self.top, product))

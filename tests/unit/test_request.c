@@ -317,6 +317,14 @@ Test(request, the_working_directory_counts_in_bound_requests_whatever_pwd_says)
 	cr_assert(!same(here, there));
 }
 
+Test(request, headers_in_memory_count_where_the_creation_run_is_dropped)
+{
+	struct sample without = sample_make("k.cu", NULL, NULL), with = without;
+
+	with.request.has_memory_headers = !without.request.has_memory_headers;
+	cr_assert(!same(without, with));
+}
+
 Test(request, program_names_whose_directory_has_more_than_one_spelling_bind)
 {
 	static const char *const names[] = {"/t/",       "/t//k.cu", "//t/k.cu", "/t/./k.cu", "/t/../k.cu",
