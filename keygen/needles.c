@@ -5,6 +5,7 @@
  * second byte and four each fourth, where the bytes between must be zero.
  */
 #include "keygen/needles.h"
+#include "keygen/initialiser.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,120 +38,6 @@ struct needles {
 	uint32_t wide[6];
 	size_t position;
 };
-
-/*
- * Initialisers as PTX spells them (NVRTC 11.8 to 13.5):
- *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, of wide strings too
- *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, where a pointer is among them
- */
-enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
-
-struct list {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-struct number {
-	uint64_t magnitude;
-	bool negative;
-};
-
-static bool is_blank(uint8_t byte)
-{
-	return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-static unsigned decimal_value(uint8_t byte)
-{
-	return (unsigned)byte - '0';
-}
-
-static unsigned hexadecimal_value(uint8_t byte)
-{
-	unsigned letter = ((unsigned)byte | 0x20) - 'a';
-
-	return letter < 6 ? letter + 10 : decimal_value(byte);
-}
-
-static bool ends_element(uint8_t byte)
-{
-	return byte == ',' || byte == '{' || byte == '}' || byte == ';';
-}
-
-static void read_number(struct list *list, struct number *ret_number)
-{
-	static const char prefixes[] = {'x', 'X', 'f', 'F', 'd', 'D'};
-	const uint8_t *at = list->at;
-	const uint8_t *end = list->end;
-	struct number number = {.negative = *at == '-'};
-
-	at += number.negative;
-	if (end - at > 2 && at[0] == '0' && memchr(prefixes, at[1], sizeof(prefixes))) {
-		/* 0x..., and the bits of 0f... and 0d... */
-		for (at += 2; at < end && hexadecimal_value(*at) < 16; at++) {
-			number.magnitude = number.magnitude * 16 + hexadecimal_value(*at);
-		}
-	} else {
-		for (; at < end && decimal_value(*at) < 10; at++) {
-			number.magnitude = number.magnitude * 10 + decimal_value(*at);
-		}
-	}
-	list->at = at;
-	*ret_number = number;
-}
-
-static enum token next_token(struct list *list, struct number *ret_number)
-{
-	enum token token = TOKEN_OTHER;
-
-	while (list->at < list->end && (is_blank(*list->at) || *list->at == ',')) {
-		list->at++;
-	}
-	if (list->at == list->end || ends_element(*list->at)) {
-		return TOKEN_END;
-	}
-	if (decimal_value(*list->at) < 10 || *list->at == '-') {
-		read_number(list, ret_number);
-		token = TOKEN_NUMBER;
-	}
-	while (list->at < list->end && !ends_element(*list->at)) {
-		list->at++;
-	}
-	return token;
-}
-
-/* The number itself, or one that needs as many bytes as a negative one. */
-static uint64_t span_of(const struct number *number)
-{
-	if (!number->negative || number->magnitude == 0) {
-		return number->magnitude;
-	}
-	return number->magnitude > INT64_MAX ? UINT64_MAX : (number->magnitude - 1) * 2;
-}
-
-/*
- * The least width that all numbers fit into. Where the declared one is larger, text that runs over the border of two
- * words would have made a number too large for this one.
- */
-static size_t width_of(struct list list)
-{
-	struct number number;
-	uint64_t most = 0;
-	enum token token;
-
-	while ((token = next_token(&list, &number)) != TOKEN_END) {
-		if (token == TOKEN_NUMBER) {
-			most |= span_of(&number);
-		}
-	}
-	if (most <= UINT8_MAX) {
-		return 1;
-	}
-	if (most <= UINT16_MAX) {
-		return 2;
-	}
-	return most <= UINT32_MAX ? 4 : 8;
-}
 
 static uint32_t child_of(const struct needles *needles, uint32_t node, uint8_t byte)
 {
@@ -351,20 +238,20 @@ static void search_wide(struct needles *needles, const uint8_t *text, const uint
 	}
 }
 
-static void search_words(struct needles *needles, struct list *list, size_t width, bool *ret_too_wide)
+static void search_words(struct needles *needles, struct initialiser *list, size_t width, bool *ret_too_wide)
 {
-	struct number number;
+	struct initialiser_number number;
 	enum token token;
 
 	restart(needles);
-	while ((token = next_token(list, &number)) != TOKEN_END) {
+	while ((token = initialiser_next(list, &number)) != TOKEN_END) {
 		uint64_t value;
 
 		if (token == TOKEN_OTHER) {
 			restart(needles);
 			continue;
 		}
-		if (width == 1 && span_of(&number) > UINT8_MAX) {
+		if (width == 1 && initialiser_span(&number) > UINT8_MAX) {
 			*ret_too_wide = true;
 			return;
 		}
@@ -379,36 +266,26 @@ static void search_words(struct needles *needles, struct list *list, size_t widt
 }
 
 /* Nearly all lists are of bytes: the others show it by a number that is too large. */
-static void search_list(struct needles *needles, struct list *list)
+static void search_list(struct needles *needles, struct initialiser *list)
 {
-	struct list again = *list;
+	struct initialiser again = *list;
 	bool too_wide = false;
 
 	search_words(needles, list, 1, &too_wide);
 	if (too_wide) {
 		*list = again;
-		search_words(needles, list, width_of(again), &too_wide);
+		search_words(needles, list, initialiser_width(again), &too_wide);
 	}
-}
-
-/* Does a '{' begin an initialiser? Then the text before it is "= ", or, for lists of lists, another brace or a comma.
- */
-static bool begins_list(const uint8_t *text, const uint8_t *brace)
-{
-	while (brace > text && is_blank(brace[-1])) {
-		brace--;
-	}
-	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
 }
 
 static void search_lists(struct needles *needles, const uint8_t *text, size_t size)
 {
-	struct list list = {.at = text, .end = text + size};
+	struct initialiser list = {.at = text, .end = text + size};
 
 	while (needles->left > 0 && (list.at = memchr(list.at, '{', (size_t)(list.end - list.at)))) {
 		const uint8_t *brace = list.at++;
 
-		if (begins_list(text, brace)) {
+		if (initialiser_begins(text, brace)) {
 			search_list(needles, &list);
 		}
 	}
