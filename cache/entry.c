@@ -60,6 +60,7 @@ _Static_assert(sizeof(struct row) == ALIGNMENT, "sections are aligned behind any
 
 struct entry {
 	atomic_uint references;
+	uid_t reader;
 	struct entry_info info;
 	uint8_t *bytes;
 };
@@ -104,6 +105,7 @@ static int wrap(uint8_t *bytes, const struct entry_info *info, struct entry **re
 		return -ENOMEM;
 	}
 	atomic_init(&entry->references, 1);
+	entry->reader = ENTRY_ANYBODY;
 	entry->info = *info;
 	entry->bytes = bytes;
 	*ret_entry = entry;
@@ -303,8 +305,20 @@ int entry_amend(const struct entry *entry, const void *conditions, size_t size, 
 	rc = wrap(bytes, info, ret_entry);
 	if (rc < 0) {
 		free(bytes);
+	} else {
+		(*ret_entry)->reader = entry->reader;
 	}
 	return rc;
+}
+
+void entry_set_reader(struct entry *entry, uid_t reader)
+{
+	entry->reader = reader;
+}
+
+uid_t entry_reader(const struct entry *entry)
+{
+	return entry->reader;
 }
 
 struct entry *entry_ref(struct entry *entry)

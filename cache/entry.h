@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define ENTRY_KEY_BYTES    32
 #define ENTRY_HEADER_BYTES 192 /* at least this much must be read before lengths are known */
@@ -75,6 +76,15 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
 
 /* A copy with other conditions of the same size (-EINVAL where it is another). */
 int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry);
+
+/*
+ * Whose trust an entry rests on that was read from a file: what lies in memory is served to that effective user alone,
+ * as another may have no reason to believe it. ENTRY_ANYBODY (a new entry): made here, root's, or the process has no
+ * way to become another user. Set before the entry is shared.
+ */
+#define ENTRY_ANYBODY ((uid_t)-1)
+void entry_set_reader(struct entry *entry, uid_t reader);
+uid_t entry_reader(const struct entry *entry);
 
 struct entry *entry_ref(struct entry *entry);
 void entry_unref(struct entry *entry); /* NULL is fine */

@@ -12,6 +12,7 @@
  */
 #include "cache/store.h"
 
+#include "cache/calls.h"
 #include "cache/directory.h"
 #include "cache/draft.h"
 #include "cache/evict.h"
@@ -137,6 +138,24 @@ static void discard(const struct store *store, int home, int shard, const uint8_
 	directory_unlock(lock);
 }
 
+/* A process whose user ids are one and not root's has no way to another. */
+static bool user_may_change(void)
+{
+	static _Atomic bool settled;
+	uid_t real = 0;
+	uid_t effective = 0;
+	uid_t saved = 0;
+
+	if (atomic_load_explicit(&settled, memory_order_relaxed)) {
+		return false;
+	}
+	if (getresuid(&real, &effective, &saved) < 0 || effective == 0 || real != effective || saved != effective) {
+		return true;
+	}
+	atomic_store_explicit(&settled, true, memory_order_relaxed);
+	return false;
+}
+
 static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES], store_check *check,
                void *context, struct entry **ret_entry)
 {
@@ -155,6 +174,9 @@ static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY
 		rc = find(&source, key, check, context, ret_entry);
 	}
 	source_close(&source);
+	if (rc == 0 && (found.st_uid != 0 || (found.st_mode & S_IWGRP)) && user_may_change()) {
+		entry_set_reader(*ret_entry, call_geteuid());
+	}
 	if (rc == 0 && !store->read_only && recency_due(&found, now)) {
 		recency_touch(shard, name, &found, now);
 	}

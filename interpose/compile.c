@@ -178,6 +178,10 @@ static struct entry *look_up(struct attempt *attempt)
 		entry =
 		    memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, holds, attempt);
 	}
+	if (entry && entry_reader(entry) != ENTRY_ANYBODY && entry_reader(entry) != geteuid()) {
+		entry_unref(entry);
+		entry = NULL;
+	}
 	if (entry) {
 		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
 		attempt->from_memory = true;

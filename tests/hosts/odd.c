@@ -4,8 +4,9 @@
  *
  * usage: odd REPORT-DESCRIPTOR LIBRARY PLAN      PLAN: words, done in their order:
  *   umask=OCTAL  fsize=N  nofile=N  core=N  as=MIB-MORE  close=N  open=N (that many more)  beyond (closes all above 2)
- *   block=SIGNAL  ignore=SIGNAL  user=UID (and group)  compile=VARIANT  errno=N  burst=N (one compile after the other)
- *   fork (the rest in a child, whose end is told)  exit=N  _exit=N  term  kill  unlimit (fsize, soft)
+ *   effective=UID (alone)  block=SIGNAL  ignore=SIGNAL  user=UID (and group)  compile=VARIANT  errno=N  burst=N (one
+ * compile after the other) fork (the rest in a child, whose end is told)  exit=N  _exit=N  term  kill  unlimit (fsize,
+ * soft)
  *
  * Tells what it saw, one line for each compile: its digest, and what of the process is not as it was before the
  * compile (errno, umask, limits, blocked and pending signals, handlers, descriptors, directory). Whatever it says must
@@ -190,6 +191,10 @@ static void act(const char *word, long value, const char *library)
 	} else if (strcmp(word, "user") == 0) {
 		if (setgroups(0, NULL) != 0 || setgid((gid_t)value) != 0 || setuid((uid_t)value) != 0) {
 			tell("cannot be %ld\n", value);
+		}
+	} else if (strcmp(word, "effective") == 0) {
+		if (seteuid((uid_t)value) != 0) {
+			tell("cannot act as %ld\n", value);
 		}
 	} else if (strcmp(word, "errno") == 0) {
 		kept_errno = (int)value;

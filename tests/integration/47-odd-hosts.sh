@@ -90,6 +90,20 @@ for end in _exit=0 term kill exit=0; do
 	if workers "$end"; then ok "$sentence"; else not_ok "$sentence" "$tmp/counted"; fi
 done
 
+sentence="What was read from a user's directory is not served to the process once it acts as another user."
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$tmp"
+	fresh_cache
+	install -d -o 65534 -g 65534 -m 700 "$NVRTCCACHE_DIR"
+	preloaded "$ODD" 3 "$SO" user=65534 load compile=1 3>/dev/null
+	touch "$tmp/log.users" && chmod 666 "$tmp/log.users"
+	NVRTCCACHE_LOG=$tmp/log.users NVRTCCACHE_LOG_LEVEL=4 preloaded "$ODD" 3 "$SO" load \
+		effective=65534 compile=1 compile=1 effective=0 compile=1 3>/dev/null
+	check "$sentence" test "$(grep -c 'hit on disk' "$tmp/log.users") $(grep -c 'hit in memory' "$tmp/log.users")" = "1 1"
+else
+	skip "$sentence" "only root can act as another user"
+fi
+
 sentence="A pool of processes is counted, forked or spawned, closed or terminated."
 cat >"$tmp/pool.py" <<'PY'
 import ctypes, multiprocessing, os, sys
