@@ -52,6 +52,15 @@ ME__'; do
 	header "$tmp/time.h" "const char *t = $word;"
 	check "${word//[^A-Z_]/} in a header is not kept." not_kept time_macros "--fake-open=$tmp/time.h"
 done
+trap_not_kept() { # MODE TEXT: a source, or a name expression
+	fresh_cache
+	preloaded "$LOADER/traps" "$1" "$NVRTC" "$2" >"$tmp/out" 2>&1
+	[ "$(stat_of misses) $(stat_of stores) $(stat_of bypassed.time_macros)" = '1 0 1' ] || { "$COMMAND" stats && false; }
+}
+for word in __TIME__ __DATE__; do
+	check "$word in the source is not kept." trap_not_kept source "const char *t = $word;"
+	check "$word in a name expression is not kept." trap_not_kept named "k<sizeof($word)>"
+done
 variable() { HOST_SAYS=1 not_kept environment --fake-env=HOST_SAYS; }
 check "What a variable says that no key holds is not kept." variable
 unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&

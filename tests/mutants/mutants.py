@@ -10,8 +10,9 @@ does not compile, or whose object is the same bytes, is counted apart. What live
 and is a failure unless equivalent.txt explains it.
 
 Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*.c),
-PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), BUDGET (60: seconds of tests for
-one mutant; tests that cost little for a find come first), REACH (new: which test reaches what is measured anew, else
+PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), ONLY (a regular expression: of the planted ones
+those whose names match), BUDGET (60: seconds of tests for one that was drawn; tests that cost little for a find come
+first), REACH (new: which test reaches what is measured anew, else
 only for tests that are new).
 """
 import collections
@@ -21,6 +22,7 @@ import glob
 import os
 import queue
 import random
+import re
 import sys
 import time
 
@@ -36,8 +38,8 @@ OUTCOMES = ["killed", "lived", "explained", "equivalent", "does not compile", "n
 class Mutant:
     """A changed text of one file."""
 
-    def __init__(self, name, path, source, line):
-        self.name, self.path, self.source, self.line = name, path, source, line
+    def __init__(self, name, path, source, line, budget):
+        self.name, self.path, self.source, self.line, self.budget = name, path, source, line, budget
 
     def difference(self):
         with open(self.path, encoding="utf-8") as file:
@@ -63,15 +65,16 @@ def planted():
             elif line.startswith("+"):
                 new.append(line[2:])
         source = read(path)
-        words = r"\s+".join(places.re.escape(word) for word in " ".join(old).split())
-        matches = list(places.re.finditer(words, source))
+        words = r"\s+".join(re.escape(word) for word in " ".join(old).split())
+        matches = list(re.finditer(words, source))
         if len(matches) != 1:
-            found.append(Mutant(name, path, None, 0))
+            found.append(Mutant(name, path, None, 0, 0))
             continue
         first, last = matches[0].span()
         text = "\n".join(new)
         text += "\n" * (source.count("\n", first, last) - text.count("\n"))
-        found.append(Mutant(name, path, source[:first] + text + source[last:], source.count("\n", 0, first) + 1))
+        found.append(Mutant(name, path, source[:first] + text + source[last:], source.count("\n", 0, first) + 1,
+                            float("inf")))
     return found
 
 
@@ -81,7 +84,7 @@ def drawn(files, count, seed):
     print(f"{len(every)} places in {len(files)} files, {len(chosen)} drawn with SEED={seed}", flush=True)
     for place in chosen:
         source = read(place.path)
-        yield Mutant(place.name(), place.path, place.apply(source), place.line)
+        yield Mutant(place.name(), place.path, place.apply(source), place.line, BUDGET)
 
 
 def explained():
@@ -105,7 +108,7 @@ def judge(mutant, shop, reach):
         return outcome, ""
     tests, spent, asked = reach.of(mutant.path, mutant.line), 0, 0
     for test in tests:
-        if asked and spent + test.seconds > BUDGET:
+        if asked and spent + test.seconds > mutant.budget:
             break
         wrong = test.fails(shop.top)
         if wrong:
@@ -134,7 +137,7 @@ def main():
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1, 1000000))
     files = os.environ.get("FILES", "").split() or sorted(glob.glob("keygen/*.c") + glob.glob("interpose/*.c"))
     which = os.environ.get("PLANTED", "")
-    mutants = [] if which == "no" else planted()
+    mutants = [] if which == "no" else [each for each in planted() if re.search(os.environ.get("ONLY", ""), each.name)]
     if which.isdigit():
         mutants = random.Random(seed).sample(mutants, min(int(which), len(mutants)))
         print(f"{len(mutants)} of the planted, drawn with SEED={seed}")
@@ -160,6 +163,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         running = {pool.submit(work, mutant): mutant for mutant in mutants}
         for done in concurrent.futures.as_completed(running):
+            if done.exception():
+                pool.shutdown(cancel_futures=True)
             outcome, what, seconds = done.result()
             mutant = running[done]
             report(mutant, outcome, what, seconds)

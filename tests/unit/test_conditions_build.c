@@ -48,6 +48,25 @@ Test(conditions_build, two_stamps_or_digests_of_one_path_are_refused)
 	assert_refused();
 }
 
+/* The trace refuses those itself, by a taint: here the conditions are asked alone. */
+Test(conditions_build, two_stamps_of_one_content_are_refused)
+{
+	put_file(in_tree("a.h"), "one");
+	see_open(in_tree("a.h"));
+	trace.events[0].stamp.mtime_ns -= 1;
+	see_open(in_tree("a.h"));
+	cr_assert_eq(trace.count, 2);
+	atomic_store(&trace.tainted, 0);
+	assert_refused();
+	begin_trace();
+	see_open(in_tree("a.h"));
+	trace.events[0].stamp.inode += 1;
+	see_open(in_tree("a.h"));
+	cr_assert_eq(trace.count, 2);
+	atomic_store(&trace.tainted, 0);
+	assert_refused();
+}
+
 Test(conditions_build, a_probed_file_that_changed_is_refused_and_a_directory_is_not)
 {
 	put_file(in_tree("mem.h"), "one");
