@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -124,12 +125,17 @@ def work(path):
 
 
 class Worker:
-    """A process that compiles. It may die of what it is told: what follows is then not answered."""
+    """A process that compiles. It may die of what it is told: what follows is then not answered. All work in one
+    directory, which is emptied first: some results spell it."""
+
+    place = tempfile.TemporaryDirectory(prefix="nvrtccache-sticky-")
 
     def __init__(self, path):
+        for name in os.listdir(self.place.name):
+            left = os.path.join(self.place.name, name)
+            shutil.rmtree(left) if os.path.isdir(left) else os.unlink(left)
         environment = dict(os.environ, CUDA_CACHE_DISABLE="1", LD_LIBRARY_PATH=os.path.dirname(os.path.abspath(path)))
         environment.pop("LD_PRELOAD", None)
-        self.place = tempfile.TemporaryDirectory(prefix="nvrtccache-sticky-")
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), os.path.abspath(path)], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         env=environment, cwd=self.place.name)
@@ -149,7 +155,6 @@ class Worker:
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
-        self.place.cleanup()
 
 
 ARCH = "-arch=sm_86"
@@ -226,6 +231,7 @@ class Search:
         return lists
 
     def baseline(self, victim):
+        """Asked in no worker's life: the directory is emptied."""
         key = " ".join(victim)
         if key not in self.baselines:
             with Worker(self.path) as worker:
@@ -235,6 +241,8 @@ class Search:
     def spoilt(self, spoilers, victims):
         """Which victims give something else after these, in one process; None where one of these ended it."""
         found = []
+        for victim in victims:
+            self.baseline(victim)
         with Worker(self.path) as worker:
             for spoiler in spoilers:
                 if worker.ask(spoiler, text=SMALL)["code"] is None:
