@@ -167,7 +167,9 @@ class Round:
             self.own(where)
         elif kind == "foreign":
             self.write(where, b"My thesis, chapter one.\n")
-            self.foreign.append(where)
+            # what stands under the name of a key is a damaged result of it, and is replaced by the next
+            if len(os.path.basename(where)) != 62:
+                self.foreign.append(where)
         elif kind == "directory":
             os.mkdir(where, 0o700)
             self.own(where)
