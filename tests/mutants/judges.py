@@ -159,12 +159,12 @@ class Reach:
                     yield file["file"], [line["line_number"] for line in file["lines"] if line["count"]]
 
     def reaches(self, test, path, line):
-        """2: the line, 1: the function around it, 0: neither."""
+        """2: the line, or the function as it was then; 1: the function around it; 0: neither."""
         found = self.known[str(test)]["reached"].get(path, {})
         for name, first, last, digest in self.functions_of(path):
             if first <= line <= last:
                 then, lines = found.get(name, ["", []])
-                return 0 if not lines else 2 if then == digest and line - first in lines else 1
+                return 0 if not lines else 2 if then != digest or line - first in lines else 1
         return 1 if found else 0
 
     def of(self, path, line):

@@ -26,8 +26,8 @@ $(COVERED)/unit-tests $(COVERED)/libnvrtccache.so &: $(CORE_SRC) $(DOOR_SRC) $(U
 		CFLAGS='-O1 -g -U_FORTIFY_SOURCE --coverage -fprofile-update=atomic -Wno-error' \
 		$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
 	@ln -sfn $(abspath $(BUILD))/nvrtccache $(COVERED)/nvrtccache
-	@for each in $(abspath $(BUILD))/tests/*; do \
-		[ -e $(COVERED)/tests/$${each##*/} ] || ln -sfn $$each $(COVERED)/tests/$${each##*/}; done
+	@cd $(BUILD) && for each in tests/* tests/fixtures/*; do \
+		[ -e mutants/coverage/$$each ] || ln -sfn $(abspath $(BUILD))/$$each mutants/coverage/$$each; done
 
 MUTANTS_NEED := $(BUILD)/tests/player $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% %/collide,$(TEST_TARGETS))
 mutants: all $(BUILD)/unit-tests $(MUTANTS_NEED) $(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
