@@ -110,7 +110,7 @@ def judge(mutant, shop, reach):
     for test in tests:
         if asked and spent + test.seconds > mutant.budget:
             break
-        wrong = test.fails(shop.top)
+        wrong = test.notices(shop.top, shop.build)
         if wrong:
             test.kills += 1
             return "killed", f"{test}: {wrong}"
