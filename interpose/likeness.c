@@ -85,6 +85,17 @@ static size_t number(const uint8_t *at, size_t left, size_t *ret_digits)
 	return value;
 }
 
+/* Do so many bytes make a part of a mangled name? */
+static bool is_name(const uint8_t *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!isalnum(text[i]) && text[i] != '_' && text[i] != '$' && text[i] != '.') {
+			return false;
+		}
+	}
+	return true;
+}
+
 /*
  * Mangled names begin with their lengths: _ZN43_GLOBAL__N__00000000_4_k_cu_1f2e3d4c_12345E. Are these two lengths such
  * that differ by the digits of the process in the name, and nothing else? Gives how many digits each has.
@@ -96,7 +107,7 @@ static bool lengths_alike(const uint8_t *a, size_t a_left, const uint8_t *b, siz
 	size_t a_length = number(a, a_left, &a_digits), b_length = number(b, b_left, &b_digits);
 
 	if (!a_digits || !b_digits || a_length == b_length || a_length > a_left - a_digits ||
-	    b_length > b_left - b_digits) {
+	    b_length > b_left - b_digits || !is_name(a + a_digits, a_length) || !is_name(b + b_digits, b_length)) {
 		return false;
 	}
 	a_ids = module_ids(a + a_digits, a_length);
@@ -122,8 +133,8 @@ static bool text_alike(const uint8_t *a, size_t a_size, const uint8_t *b, size_t
 		if ((a_id && b_id) || (a_call && b_call) || (a_time && b_time)) {
 			i += a_id + a_call + a_time;
 			j += b_id + b_call + b_time;
-		} else if ((i == 0 || !isdigit(a[i - 1])) &&
-		           lengths_alike(a + i, a_size - i, b + j, b_size - j, &a_digits, &b_digits)) {
+		} else if (lengths_alike(a + i, a_size - i, b + j, b_size - j, &a_digits, &b_digits)) {
+			/* Behind a digit too: cuda::std::__4::(anonymous) is mangled 4cuda3std3__454_GLOBAL__N__ */
 			i += a_digits;
 			j += b_digits;
 		} else if (a[i] == b[j]) {

@@ -32,6 +32,20 @@ Test(likeness, lengths_of_mangled_names_follow_the_digits_of_the_process)
 	cr_assert_not(alike(three, "_ZN43_GLOBAL__N__00000000_4_k_cu_a1b2c3d4_1000xx1kE;"));
 }
 
+/* As of CUB: cuda::std::__4::(anonymous namespace). */
+Test(likeness, lengths_behind_a_name_that_ends_with_a_digit_follow_too)
+{
+	const char *four = "_ZN4cuda3std3__441_GLOBAL__N__00000000_4_k_cu_1f2e3d4c_10006ignoreE[1];";
+
+	cr_assert(alike(four, "_ZN4cuda3std3__440_GLOBAL__N__00000000_4_k_cu_a1b2c3d4_9996ignoreE[1];"));
+	cr_assert_not(alike(four, "_ZN4cuda3std3__440_GLOBAL__N__00000000_4_k_cu_a1b2c3d4_9996ignorfE[1];"));
+}
+
+Test(likeness, numbers_before_what_is_no_name_are_compared_as_they_are)
+{
+	cr_assert_not(alike("20 x_1f2e3d4c_999 yyy z", "21 x_1f2e3d4c_1000 yyy z"));
+}
+
 Test(likeness, lengths_that_end_behind_the_text_are_compared_as_they_are)
 {
 	cr_assert_not(alike("_ZN938_GLOBAL__N__1f2e3d4c_9", "_ZN939_GLOBAL__N__1f2e3d4c_10"));
