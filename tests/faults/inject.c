@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,6 +155,8 @@ static size_t shortened(unsigned number, size_t size)
 	X(LOCK, fcntl)                   \
 	X(OTHER, nanosleep)              \
 	X(OTHER, lseek)                  \
+	X(OTHER, prctl)                  \
+	X(OTHER, syscall)                \
 	X(STAT, fstatat)                 \
 	X(STAT, statx)                   \
 	X(MEMORY, __register_atfork)
@@ -297,6 +301,26 @@ static off_t wrap_lseek(int file, off_t offset, int whence)
 	return result;
 }
 
+static int wrap_prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	unsigned number = begin(CALL_prctl);
+	int result = fails(CALL_prctl, number) ? -1 : prctl(what, a, b, c, d);
+
+	end(number);
+	return result;
+}
+
+/* A thread always has its number, and the clock its time. */
+static long wrap_syscall(long call, long a, long b, long c, long d, long e, long f)
+{
+	bool sure = call == SYS_gettid || call == SYS_clock_gettime;
+	unsigned number = begin(CALL_syscall);
+	long result = !sure && fails(CALL_syscall, number) ? -1 : syscall(call, a, b, c, d, e, f);
+
+	end(number);
+	return result;
+}
+
 /* Where a lock is refused for ever, the time for which it is wanted passes at once. */
 static int wrap_nanosleep(const struct timespec *time, struct timespec *left)
 {
@@ -364,6 +388,7 @@ static const char *const harmless[] = {
     "getenv",
     "geteuid",
     "getpid",
+    "getresuid",
     "memchr",
     "memcmp",
     "memcpy",
@@ -371,7 +396,6 @@ static const char *const harmless[] = {
     "memmove",
     "memrchr",
     "memset",
-    "prctl",
     "pthread_cond_broadcast",
     "pthread_cond_destroy",
     "pthread_cond_init",
@@ -414,7 +438,6 @@ static const char *const harmless[] = {
     "strspn",
     "strstr",
     "strtol",
-    "syscall",
     "sysconf",
     "vdprintf",
     "vfprintf",

@@ -138,7 +138,13 @@ static char *path_of(const char *name)
 	return text;
 }
 
-static const char *try_tear(const struct file *file, enum tear tear, size_t block, const char *name)
+/* What begins with other bytes than an entry's is not known for ours, and stays. */
+static unsigned what_holds(enum tear tear, size_t block, bool temporary)
+{
+	return temporary && tear == ALIEN_BLOCK && block == 0 ? EXAMINE_HITS : EXAMINE_ALL;
+}
+
+static const char *try_tear(const struct file *file, enum tear tear, size_t block, const char *name, unsigned what)
 {
 	size_t size;
 	char *bytes = torn(file, tear, block, &size);
@@ -149,7 +155,7 @@ static const char *try_tear(const struct file *file, enum tear tear, size_t bloc
 	}
 	made = renew() && tree_write(stage_path(path_of(name)), bytes, size);
 	free(bytes);
-	return made ? stage_examine(&all, EXAMINE_ALL) : "the state cannot be made";
+	return made ? stage_examine(&all, what) : "the state cannot be made";
 }
 
 static void tear_file(const struct sweep *sweep, const struct file *file, bool temporary)
@@ -169,7 +175,8 @@ static void tear_file(const struct sweep *sweep, const struct file *file, bool t
 			if (block > 0 && (block + (size_t)tear) % (file->size > 32768 ? sweep->stride : 1) != 0) {
 				continue;
 			}
-			now = try_tear(file, (enum tear)tear, block, name);
+			now =
+			    try_tear(file, (enum tear)tear, block, name, what_holds((enum tear)tear, block, temporary));
 			states++;
 			if (now) {
 				wrong++;
