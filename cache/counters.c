@@ -13,6 +13,10 @@
  * is young, the first PROMPT_WRITES one by one, then, until it is a second old, once for each tick of the coarse clock
  * (1 to 10 ms): a loop of hits in memory pays a write of some microseconds in each tick and no more. Then once a
  * second.
+ *
+ * A host may have removed the directory since, or have gone to another root (chroot): counts alone do not bring it
+ * back. And at exit the kernel is asked nothing where nothing is left to be written: a sandbox that the host has built
+ * meanwhile (seccomp) may end whoever asks.
  */
 #include "cache/counters.h"
 
@@ -45,9 +49,10 @@ static atomic_bool failed;               /* the last write */
 static atomic_bool once_more;            /* somebody found the flag taken */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
 static atomic_bool is_shared;
-/* Both belong to the thread that has set `flushing`. */
+/* These belong to the thread that has set `flushing`. */
 static uint64_t written[COUNTER_COUNT];
 static pid_t owner;
+static bool wrote; /* once, so that the directory was there, or was made */
 
 const char *counter_name(enum counter counter)
 {
@@ -89,6 +94,7 @@ static void forget(void)
 	atomic_store_explicit(&began_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&tries, 0, memory_order_relaxed);
 	atomic_store_explicit(&written_prompts, 0, memory_order_relaxed);
+	wrote = false;
 }
 
 /* Counts that are written at once. */
@@ -138,29 +144,55 @@ static bool take_flag(bool wait)
 	return true;
 }
 
+/* The same. */
+static bool is_fresh(void)
+{
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		if (counters_here((enum counter)i) != written[i])
+			return true;
+	}
+	return false;
+}
+
+/* Fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here. */
+static void settle_owner(void)
+{
+	pid_t pid = call_getpid();
+
+	if (owner != 0 && owner != pid)
+		forget();
+	owner = pid;
+}
+
 /* By the thread that has the flag. */
-static int write_fresh(const char *directory, int64_t now_ns, enum counters_file_patience patience)
+static int write_fresh(const char *directory, enum counters_file_patience patience)
 {
 	struct directory where = directory_at(directory);
 	uint64_t now[COUNTER_COUNT];
 	uint64_t fresh[COUNTER_COUNT];
-	uint64_t prompts_now = prompts();
-	bool changed = false;
+	uint64_t prompts_now;
+	int64_t now_ns;
 	int error;
 
+	if (!is_fresh())
+		return 0;
+	settle_owner();
+	if (!is_fresh())
+		return 0;
+	prompts_now = prompts();
+	now_ns = coarse_clock();
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		now[i] = counters_here((enum counter)i);
 		fresh[i] = now[i] - written[i];
-		changed |= fresh[i] != 0;
 	}
-	if (!changed)
-		return 0;
 	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0)
 		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
-	error = counters_file_add(&where, (unsigned)owner, fresh, patience);
+	error = counters_file_add(&where, (unsigned)owner, fresh, patience,
+	                          wrote ? COUNTERS_FILE_FIND : COUNTERS_FILE_MAKE);
 	if (error == 0) {
+		wrote = true;
 		memcpy(written, now, sizeof(written));
 		atomic_store_explicit(&written_prompts, prompts_now, memory_order_relaxed);
 	}
@@ -170,14 +202,10 @@ static int write_fresh(const char *directory, int64_t now_ns, enum counters_file
 
 int counters_flush(const char *directory, bool read_only, bool force)
 {
-	int64_t now_ns;
 	bool prompt;
 	int error;
 
-	if (read_only)
-		return 0;
-	now_ns = coarse_clock();
-	if (!force && !is_due(now_ns))
+	if (read_only || (!force && !is_due(coarse_clock())))
 		return 0;
 	if (directory == NULL)
 		return -ENXIO;
@@ -187,17 +215,10 @@ int counters_flush(const char *directory, bool read_only, bool force)
 		atomic_store(&once_more, true);
 		return force ? -EAGAIN : 0;
 	}
-
-	/* fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here */
-	if (owner != call_getpid()) {
-		if (owner != 0)
-			forget();
-		owner = call_getpid();
-	}
 	prompt = force || prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
 	do {
 		atomic_store(&once_more, false);
-		error = write_fresh(directory, now_ns, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);
+		error = write_fresh(directory, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);
 		atomic_flag_clear_explicit(&flushing, memory_order_release);
 	} while (error == 0 && atomic_load(&once_more) && take_flag(false));
 	return error;

@@ -163,11 +163,11 @@ static int add(const struct directory *directory, int place, unsigned number, co
 }
 
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
-                      enum counters_file_patience patience)
+                      enum counters_file_patience patience, enum counters_file_want want)
 {
 	int place = -1;
 	int home;
-	int error = directory_open(directory, true, &home);
+	int error = directory_open(directory, want == COUNTERS_FILE_MAKE, &home);
 
 	if (error != 0)
 		return error;

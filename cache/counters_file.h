@@ -6,8 +6,8 @@
  * format or list of counters counts nothing and is started anew by the next addition. What is there and is none of
  * ours, by its first bytes, kind, owner or a second name, counts nothing and is left alone.
  *
- * Errors: negative errno values; -EAGAIN: the lock could not be had; -EPERM: others can write the directory, or none of the files is to be had;
- * -EFBIG: the process's RLIMIT_FSIZE would be passed. After an error nothing counts as added.
+ * Errors: negative errno values; -EAGAIN: the lock could not be had; -EPERM: others can write the directory, or none of
+ * the files is to be had; -EFBIG: the process's RLIMIT_FSIZE would be passed. After an error nothing counts as added.
  * Threads, fork, signals: no state; no descriptor is kept; EINTR is retried.
  */
 #ifndef CACHE_COUNTERS_FILE_H
@@ -21,12 +21,15 @@
 /* Where other processes have the lock: nobody sleeps for the sake of a hit. */
 enum counters_file_patience { COUNTERS_FILE_GIVE_UP, COUNTERS_FILE_WAIT };
 
+/* Where the cache directory is missing: -ENOENT, or it is made. */
+enum counters_file_want { COUNTERS_FILE_FIND, COUNTERS_FILE_MAKE };
+
 /*
  * `number` modulo COUNTERS_FILES is the file that is tried first; where it is locked, or something else is in its
- * place, the next ones are. Directories and file are made when missing.
+ * place, the next ones are. What is missing in the cache directory is made.
  */
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
-                      enum counters_file_patience patience);
+                      enum counters_file_patience patience, enum counters_file_want want);
 /* Adds the counts of all files to `values`. What is missing counts nothing. */
 int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT]);
 int counters_file_remove(const struct directory *directory);

@@ -27,6 +27,7 @@ struct syscalls {
 	unsigned removed; /* unlinkat */
 	unsigned timed;   /* utimensat */
 	unsigned users;   /* geteuid */
+	unsigned slept;   /* clock_nanosleep, nanosleep */
 };
 
 static inline void syscalls_child(void (*body)(void *context, unsigned step), void *context, unsigned steps)
@@ -84,6 +85,7 @@ static inline bool syscalls_count(void (*body)(void *context, unsigned step), vo
 			counts[step].removed += info.entry.nr == SYS_unlinkat;
 			counts[step].timed += info.entry.nr == SYS_utimensat;
 			counts[step].users += info.entry.nr == SYS_geteuid;
+			counts[step].slept += info.entry.nr == SYS_clock_nanosleep || info.entry.nr == SYS_nanosleep;
 		}
 	}
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 && step == (int)steps;

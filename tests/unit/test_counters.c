@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "cache/calls.h"
 #include "tests/unit/counters_fixture.h"
+#include "tests/unit/syscalls.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -281,4 +283,42 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 	cr_assert_eq(counters_flush(root, false, true), 0);
 	cr_expect_eq(counters_here(HITS), 16000);
 	cr_expect_eq(total(HITS), 16000);
+}
+
+Test(counters, counts_alone_do_not_bring_a_removed_directory_back)
+{
+	counters_add(MISSES, 1);
+	cr_assert_eq(counters_flush(root, false, true), 0);
+	remove_tree(root);
+	counters_add(HITS, 1);
+	cr_expect_eq(counters_flush(root, false, true), -ENOENT);
+	cr_expect_not(exists(root));
+	counters_fork_child(); /* another process */
+	counters_add(HITS, 1);
+	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(total(HITS), 1);
+}
+
+enum step { STEP_FIRST, STEP_AGAIN, STEP_STRAIGHT, STEPS };
+
+static void flush_at_exit(void *context, unsigned step)
+{
+	(void)context;
+	if (step == STEP_FIRST)
+		counters_add(MISSES, 1);
+	if (step == STEP_STRAIGHT)
+		calls_go_straight();
+	if (counters_flush(root, false, true) != 0)
+		_exit(1);
+}
+
+Test(counters, the_last_flush_asks_the_kernel_nothing_where_all_is_written)
+{
+	struct syscalls counts[STEPS];
+
+	if (!syscalls_count(flush_at_exit, NULL, STEPS, counts))
+		skip_test("no tracing here");
+	cr_expect_gt(counts[STEP_FIRST].all, 0);
+	cr_expect_eq(counts[STEP_AGAIN].all, 0);
+	cr_expect_eq(counts[STEP_STRAIGHT].all, 0);
 }
