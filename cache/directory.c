@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,8 +319,23 @@ static bool is_held(void)
 	return errno == EAGAIN || errno == EACCES || errno == EINTR;
 }
 
+/*
+ * Who stands still with a lock (a stopped `prune`, a stranger's lock on the whole file) must cost a process one wait,
+ * and not one in each of its stores: after a wait in vain nobody waits until a lock of that kind was had.
+ */
+enum lock_kind { LOCK_OF_KEY, LOCK_OF_ACCOUNT, LOCK_KINDS };
+static _Atomic bool impatient[LOCK_KINDS];
+
+static void lose_patience(void)
+{
+	for (int kind = 0; kind < LOCK_KINDS; kind++) {
+		atomic_store_explicit(&impatient[kind], true, memory_order_relaxed);
+	}
+}
+
 int directory_lock_place(const struct directory *directory, int home, uint64_t place, unsigned wait_us, int *ret_lock)
 {
+	_Atomic bool *tired = &impatient[place < DIRECTORY_LOCK_ACCOUNT ? LOCK_OF_KEY : LOCK_OF_ACCOUNT];
 	long pause_us = LOCK_SLEEP_MIN_US;
 	unsigned waited_us = 0;
 	int lock;
@@ -334,7 +350,10 @@ int directory_lock_place(const struct directory *directory, int home, uint64_t p
 			*ret_lock = -1;
 			return 0;
 		}
-		if (waited_us >= wait_us) {
+		if (waited_us >= wait_us || atomic_load_explicit(tired, memory_order_relaxed)) {
+			if (wait_us > 0) {
+				lose_patience();
+			}
 			call_close(lock);
 			return -EAGAIN;
 		}
@@ -344,6 +363,7 @@ int directory_lock_place(const struct directory *directory, int home, uint64_t p
 			pause_us *= 2;
 		}
 	}
+	atomic_store_explicit(tired, false, memory_order_relaxed);
 	*ret_lock = lock;
 	return 0;
 }

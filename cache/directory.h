@@ -65,7 +65,8 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 
 /*
  * Takes the lock that those who change the file of `key` take in turn; polls for about `wait_us`. 0: taken, or the file
- * system has no locks (or none can be had): then *ret_lock is -1 and one goes on without. -EAGAIN: another has it.
+ * system has no locks (or none can be had): then *ret_lock is -1 and one goes on without. -EAGAIN: another has it. A
+ * process that has waited in vain does not wait again until it gets such a lock at once.
  */
 int directory_lock(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                    int *ret_lock);

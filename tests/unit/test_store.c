@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* store: what is put is found again, by threads and processes too */
 #include "store_fixture.h"
+#include "tests/unit/syscalls.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -256,6 +257,35 @@ Store_test(store, put_goes_on_when_another_keeps_the_lock)
 	cr_assert_eq(fixture_put(fixture.store, 2), 0);
 	cr_assert_eq(fixture_get(fixture.store, 2), 2);
 	close(lock);
+}
+
+static void put_one(void *context, unsigned step)
+{
+	(void)context;
+	(void)fixture_put(fixture.store, 10 + step);
+}
+
+Store_test(store, who_stands_still_with_the_locks_is_waited_for_once)
+{
+	enum { PUTS = 4 };
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct syscalls counts[PUTS];
+	char path[300];
+	int lock;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
+	lock = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	if (!syscalls_count(put_one, NULL, PUTS, counts)) {
+		close(lock);
+		skip_test("no tracing here");
+	}
+	close(lock);
+	cr_expect_gt(counts[0].slept, 0);
+	for (int i = 1; i < PUTS; i++) {
+		cr_expect_eq(counts[i].slept, 0);
+	}
 }
 
 static void *work(void *context)
