@@ -41,6 +41,8 @@ int call_getgroups(int size, gid_t *ret_groups);
 pid_t call_getpid(void);
 int call_getrlimit(int resource, struct rlimit *ret_limit);
 void call_clock(clockid_t clock, struct timespec *ret_now);
+/* Always of the kernel: for waits, which must end under a libfaketime whose clock stands still, too. */
+void call_clock_straight(clockid_t clock, struct timespec *ret_now);
 void call_pause(long nanoseconds); /* below a second; a signal makes it shorter */
 void call_yield(void);
 

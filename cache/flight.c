@@ -126,6 +126,16 @@ static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
 	return seat;
 }
 
+/* In the time of pthread_cond_timedwait(), before which libfaketime stands as it does before this clock. */
+static struct timespec condition_time(int64_t from_now)
+{
+	struct timespec time = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	from_now += time.tv_nsec;
+	return (struct timespec){.tv_sec = time.tv_sec + from_now / 1000000000, .tv_nsec = from_now % 1000000000};
+}
+
 /* How the flight of that seat ended; FLIGHT_NOT_KEPT when it did not in time. The seat is the waiter's to free if it
  * was the last. */
 static enum flight_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
@@ -134,8 +144,7 @@ static enum flight_outcome wait_for_seat(struct shard *shard, struct seat *seat,
 
 	seat->users++;
 	while (!seat->over && now < deadline) {
-		int64_t look = deadline - now < LOOK ? deadline : now + LOOK;
-		struct timespec until = {.tv_sec = look / 1000000000, .tv_nsec = look % 1000000000};
+		struct timespec until = condition_time(deadline - now < LOOK ? deadline - now : LOOK);
 
 		(void)guard_wait(&shard->lock, &seat->changed, &until);
 		now = flight_clock();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/flight_file.h"
 
+#include "cache/calls.h"
 #include "cache/network.h"
 #include "cache/output.h"
 
@@ -42,9 +43,9 @@ struct note {
 
 int64_t flight_clock(void)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	call_clock_straight(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 

@@ -71,6 +71,19 @@ else
 	skip "$sentence" "no libfaketime (package faketime)"
 fi
 
+# A holder that is stopped in the middle of a compile is given up by the kernel's clock, not by the host's.
+fresh_cache
+same=(trivial 1 -arch=sm_90 --fake-sleep-ms=2500)
+LD_PRELOAD=$LIBRARY "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1 &
+holder=$!
+until [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/flight" 2>/dev/null || echo 0)" -gt 64 ]; do sleep 0.05; done
+kill -STOP "$holder"
+NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" timeout 120 "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1
+ended=$?
+kill -KILL "$holder"
+wait "$holder" 2>/dev/null
+check "A host whose clock stands still does not wait for ever for a compile that does." test "$ended" = 0
+
 # Workers that live shortly: what they did is counted however they end.
 workers() { # how they end
 	local runs=5
