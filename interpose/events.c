@@ -98,6 +98,18 @@ static size_t find_end(const char *tail, size_t size)
 	return 0;
 }
 
+/*
+ * Does the file begin as we begin it: the bracket ends a line? "[section]" of somebody's settings does not, and what
+ * find_end() would take for an event in there is none.
+ */
+static bool is_array(int file)
+{
+	char first[3] = "";
+
+	return call_pread(file, first, sizeof(first), 0) >= 2 && first[0] == '[' &&
+	       (first[1] == '\n' || (first[1] == ' ' && first[2] == '\n'));
+}
+
 /* What is no array is somebody's, and not written. `event` has room for what stands before and behind it. */
 static void add(int file, char *event, size_t size)
 {
@@ -105,7 +117,6 @@ static void add(int file, char *event, size_t size)
 	struct stat found;
 	off_t end = 0;
 	ssize_t got;
-	char first;
 
 	if (call_fstat(file, &found) < 0) {
 		return;
@@ -116,7 +127,7 @@ static void add(int file, char *event, size_t size)
 		size_t at;
 
 		got = call_pread(file, tail, sizeof(tail), from);
-		if (got <= 0 || call_pread(file, &first, 1, 0) != 1 || first != '[') {
+		if (got <= 0 || !is_array(file)) {
 			return;
 		}
 		at = find_end(tail, (size_t)got);

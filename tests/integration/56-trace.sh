@@ -57,6 +57,17 @@ echo 'My thesis, chapter one.' >"$NVRTCCACHE_TRACE"
 host 0 >/dev/null
 check "A file with something else in it is left alone." test "$(cat "$NVRTCCACHE_TRACE")" = 'My thesis, chapter one.'
 
+bad=0
+for text in $'[package]\nname = "x"\n[dependencies]\nserde = { version = "1" }\n[profile.release]\nlto = true\n' '[ 1, 2,
+{"a": 3}, 4 ]
+'; do
+	export NVRTCCACHE_TRACE=$tmp/settings
+	printf %s "$text" >"$NVRTCCACHE_TRACE"
+	host 0 >/dev/null
+	[ "$(cat "$NVRTCCACHE_TRACE")" = "${text%$'\n'}" ] || bad=$((bad + 1))
+done
+check "So are settings that begin with a bracket, and an array of another's making." test "$bad" = 0
+
 export NVRTCCACHE_TRACE=$tmp/limited.json
 host 0 >/dev/null
 size=$(stat -c %s "$NVRTCCACHE_TRACE")
