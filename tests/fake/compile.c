@@ -73,7 +73,7 @@ static void act(const char *option, uint64_t *digest)
 	void *result;
 
 	value = value != NULL ? value + 1 : "";
-	if (fake_starts(option, "--fake-open=")) {
+	if (fake_starts(option, "--fake-open=") || fake_starts(option, "--pre-include=")) {
 		front_end_mix_file(digest, value);
 	} else if (fake_starts(option, "--fake-thread-open=")) {
 		if (pthread_create(&thread, NULL, open_in_thread, (void *)(uintptr_t)value) == 0) {

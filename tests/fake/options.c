@@ -32,6 +32,7 @@ static const char *const prefixes[] = {"-std=",
                                        "-diag-suppress=",
                                        "--split-compile=",
                                        "-frandom-seed=",
+                                       "--pre-include=",
                                        "--fake-"};
 static const char *const plain[] = {"-w",
                                     "--disable-warnings",

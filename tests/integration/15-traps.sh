@@ -31,7 +31,7 @@ settled() { # files as old as that count as unchanging, their ctime too
 }
 
 header=$tmp/header.h
-first=(sticky "$so13" -arch=sm_90 "--fake-open=$header")
+first=(sticky "$so13" -arch=sm_90 "--pre-include=$header") # an option that nothing lingers of
 fresh_cache
 echo one >"$header"
 settled
