@@ -110,6 +110,22 @@ until grep -q 'tap/one ([0-9]* s and 1 tests)' said; do sleep 0.1; done
 printf 'ok 2 - second\n1..2\n'
 EOF
 check "While a file runs, its name, time and tests are told." programs_close_with '2 passed, 0 failed, 0 skipped'
+killed_by() { # SIGNAL
+	program one <<EOF
+echo 'ok 1 - first'
+kill -$1 \$\$
+EOF
+	programs_close_with '1 passed, 2 failed, 0 skipped' && grep -q "ended by SIG$1, which the run did not send" "$tmp/said"
+}
+check "A file that somebody ends by a signal is told to be." killed_by TERM
+check "So is one that somebody kills, long before its time is over." killed_by KILL
+late() {
+	program one <<'EOF'
+sleep 60
+EOF
+	TEST_TIMEOUT=1 programs_close_with '0 passed, 2 failed, 0 skipped' && grep -q 'killed after 1 seconds' "$tmp/said"
+}
+check "One that takes longer than its time is told to have." late
 program one <<'EOF'
 trap 'touch ended; exit' TERM
 touch begun
