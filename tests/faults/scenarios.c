@@ -143,7 +143,7 @@ static bool make_full(void)
 	}
 	stage_usage(&usage);
 	tree_walk(stage_path("cache"), age_entry, &hours);
-	return usage.bytes <= EVICT_CAP && usage.bytes + usage.bytes / usage.entries > EVICT_CAP;
+	return usage.entries == FILLERS && usage.bytes <= EVICT_CAP && usage.bytes + usage.bytes / FILLERS > EVICT_CAP;
 }
 
 /* The account is lost, and somebody died while storing, long ago. */

@@ -14,8 +14,8 @@ struct scenario {
 	bool evicts;           /* under EVICT_CAP */
 };
 
-#define EVICT_CAP      24800
-#define EVICT_CAP_TEXT "NVRTCCACHE_MAX_SIZE=24800"
+#define EVICT_CAP      30900
+#define EVICT_CAP_TEXT "NVRTCCACHE_MAX_SIZE=30900"
 
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;
