@@ -12,10 +12,11 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 {
 	const struct runtime *runtime = runtime_get();
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *before = entry_conditions(entry, &size);
+	const void *after = entry_conditions(anew, &size);
 	int error;
 
-	if (!runtime->store || runtime->settings.read_only || conditions_lately_elsewhere(conditions, size)) {
+	if (!runtime->store || runtime->settings.read_only || conditions_lately_elsewhere(before, after, size)) {
 		return;
 	}
 	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);

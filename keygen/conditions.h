@@ -69,10 +69,10 @@ bool conditions_hold(const void *conditions, size_t size, const struct roots *ro
 bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
                           size_t why_size, void **ret_anew);
 /*
- * Have these stamps been taken by another node, or before the last boot, within the last minute? Nodes that share a
- * directory would take turns to write theirs.
+ * Have these stamps been taken by another node than those of `anew`, before the last boot, or in other mounts, within
+ * the last minute? Nodes, and containers of one node, that share a directory would take turns to write theirs.
  */
-bool conditions_lately_elsewhere(const void *conditions, size_t size);
+bool conditions_lately_elsewhere(const void *conditions, const void *anew, size_t size);
 
 /* Makes the stamps those of nobody, in place: whoever gets the conditions then reads every file. Damaged ones stay. */
 void conditions_forget(void *conditions, size_t size);

@@ -136,16 +136,36 @@ bool conditions_same(const void *one, size_t one_size, const void *other, size_t
 	return same;
 }
 
-bool conditions_lately_elsewhere(const void *conditions, size_t size)
+static struct fixed_stamps stamps_in(const void *conditions)
 {
 	struct fixed_stamps stamps;
-	uint8_t boot[MOUNT_BOOT_BYTES];
+
+	memcpy(&stamps, (const uint8_t *)conditions + CONDITIONS_STAMPS_AT, sizeof(stamps));
+	return stamps;
+}
+
+/* Those that were seen stand first, in the order of the conditions, before those that were kept. */
+static bool same_mounts(const struct fixed_stamps *one, const struct fixed_stamps *other)
+{
+	for (uint32_t i = 0; i < one->mounts && i < other->mounts && i < MOUNTS_MAX; i++) {
+		if (!mount_same(&one->mount[i], &other->mount[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool conditions_lately_elsewhere(const void *conditions, const void *anew, size_t size)
+{
+	struct fixed_stamps before;
+	struct fixed_stamps after;
 	int64_t now = stamp_now();
 
-	if (size < CONDITIONS_STAMPS_AT + sizeof(stamps)) {
+	if (size < CONDITIONS_STAMPS_AT + sizeof(before)) {
 		return false;
 	}
-	memcpy(&stamps, (const uint8_t *)conditions + CONDITIONS_STAMPS_AT, sizeof(stamps));
-	return stamps.taken_ns != 0 && now >= stamps.taken_ns && now - stamps.taken_ns < TURN_NS &&
-	       (!mount_boot(boot) || memcmp(boot, stamps.boot, sizeof(boot)) != 0);
+	before = stamps_in(conditions);
+	after = stamps_in(anew);
+	return before.taken_ns != 0 && now >= before.taken_ns && now - before.taken_ns < TURN_NS &&
+	       (memcmp(before.boot, after.boot, sizeof(before.boot)) != 0 || !same_mounts(&before, &after));
 }

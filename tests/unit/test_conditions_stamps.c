@@ -227,18 +227,39 @@ Test(conditions_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
 	assert_believed();
 }
 
-Test(conditions_stamps, nodes_do_not_take_turns_within_a_minute)
+static bool lately_elsewhere(const struct fixed_stamps *before, const struct fixed_stamps *after)
 {
+	uint8_t old[CONDITIONS_STAMPS_AT + sizeof(*before)] = {0};
+	uint8_t now[sizeof(old)] = {0};
+
+	memcpy(old + CONDITIONS_STAMPS_AT, before, sizeof(*before));
+	memcpy(now + CONDITIONS_STAMPS_AT, after, sizeof(*after));
+	return conditions_lately_elsewhere(old, now, sizeof(old));
+}
+
+Test(conditions_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
+{
+	struct fixed_stamps here;
+	struct fixed_stamps there;
+
 	see_one();
-	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size), "this is the node");
-	built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
-	cr_expect(conditions_lately_elsewhere(built.bytes, built.size));
-	struct fixed_stamps stamps = stamps_of(&built);
-	stamps.taken_ns -= 61 * SECOND_NS;
-	memcpy(built.bytes + CONDITIONS_STAMPS_AT, &stamps, sizeof(stamps));
-	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size));
-	conditions_forget(built.bytes, built.size);
-	cr_expect_not(conditions_lately_elsewhere(built.bytes, built.size), "nobody's");
+	here = stamps_of(&built);
+	cr_expect_not(lately_elsewhere(&here, &here), "this is the node");
+	there = here;
+	there.boot[0] ^= 1;
+	cr_expect(lately_elsewhere(&there, &here), "another node");
+	there.taken_ns -= 61 * SECOND_NS;
+	cr_expect_not(lately_elsewhere(&there, &here), "long ago");
+	there = here;
+	there.mounts = 1;
+	there.mount[0].device ^= 1;
+	here.mounts = 2;
+	here.mount[1] = there.mount[0];
+	cr_expect(lately_elsewhere(&there, &here), "another container, whose mount was kept");
+	there.taken_ns -= 61 * SECOND_NS;
+	cr_expect_not(lately_elsewhere(&there, &here), "long ago");
+	memset(&there, 0, sizeof(there));
+	cr_expect_not(lately_elsewhere(&there, &here), "nobody's");
 }
 
 /* In a child: 1 holds, 0 does not, 2 could not be tried. */
