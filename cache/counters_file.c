@@ -142,15 +142,20 @@ static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 	return output_at(fd, 0, &file, sizeof(file));
 }
 
-static int add(const struct directory *directory, int place, unsigned number, const uint64_t amounts[COUNTER_COUNT],
-               int lock_tries)
+static bool is_full(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT;
+}
+
+static int add(const struct directory *directory, int place, unsigned number, int flags,
+               const uint64_t amounts[COUNTER_COUNT], int lock_tries)
 {
 	char name[NAME_BYTES];
 	int fd = -1;
 	int error;
 
 	name_file(number, name);
-	error = directory_open_file(directory, place, name, O_RDWR | O_CREAT, &fd);
+	error = directory_open_file(directory, place, name, flags, &fd);
 	if (error != 0)
 		return error;
 	error = lock_file(fd, F_WRLCK, lock_tries);
@@ -160,6 +165,22 @@ static int add(const struct directory *directory, int place, unsigned number, co
 	}
 	call_close(fd);
 	return error;
+}
+
+/* Any of the files will do: it is the sum that counts. A full disk has room in those that are there. */
+static int add_to_any(const struct directory *directory, int place, unsigned number,
+                      const uint64_t amounts[COUNTER_COUNT])
+{
+	int error = add(directory, place, number, O_RDWR | O_CREAT, amounts, 1);
+	int full = is_full(error) ? error : 0;
+
+	for (unsigned i = 1; i < COUNTERS_FILES; i++) {
+		if (error != -EAGAIN && error != -ENOENT && !is_full(error) && !is_anothers(error))
+			return error;
+		error = add(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 1);
+		full = is_full(error) ? error : full;
+	}
+	return error != 0 && full ? full : error;
 }
 
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
@@ -177,12 +198,9 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 	call_close(home);
 	if (error != 0)
 		return error;
-	error = -EAGAIN;
-	/* any of the files will do: it is the sum that counts */
-	for (unsigned i = 0; i < COUNTERS_FILES && (error == -EAGAIN || is_anothers(error)); i++)
-		error = add(directory, place, number + i, amounts, 1);
+	error = add_to_any(directory, place, number, amounts);
 	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT)
-		error = add(directory, place, number, amounts, LOCK_TRIES);
+		error = add(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_TRIES);
 	call_close(place);
 	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/counters_fixture.h"
 
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 TestSuite(counters_file, .init = set_up, .fini = tear_down);
@@ -306,4 +307,46 @@ Test(counters_file, a_lock_that_is_held_for_long_delays_but_loses_nothing)
 	}
 	cr_expect_eq(counters_flush(root, false, true), 0);
 	cr_expect_eq(total(MISSES), 17);
+}
+
+/* Of a child whose own file is not there yet. */
+static int count_one_in_a_child(void)
+{
+	for (unsigned slot = (unsigned)getpid() & 15;;) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			counters_fork_child();
+			counters_add(MISSES, 1);
+			_exit(((unsigned)getpid() & 15) == slot ? 77 : -counters_flush(root, false, true));
+		}
+		int status = wait_for(child);
+
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 77) {
+			return status;
+		}
+	}
+}
+
+Test(counters_file, on_a_full_disk_the_files_that_are_there_count_for_all)
+{
+	static char block[4096];
+	char filler[4300];
+	int fd;
+
+	snprintf(root, sizeof(root), "%s/cache", base);
+	cr_assert_eq(mkdir(root, 0700), 0);
+	if (mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=700") < 0) {
+		skip_test("a small file system cannot be mounted here");
+	}
+	counters_add(MISSES, 1);
+	cr_expect_eq(counters_flush(root, false, true), 0);
+	snprintf(filler, sizeof(filler), "%s/filler", root);
+	fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+	cr_expect_eq(count_one_in_a_child(), 0);
+	cr_expect_eq(total(MISSES), 2);
+	cr_assert_eq(umount2(root, MNT_DETACH), 0);
 }
