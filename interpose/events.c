@@ -21,6 +21,7 @@
 #define TAIL_BYTES     (2 * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING        "\n]\n"
 #define PAUSE_US       100
+#define PAUSE_MAX_US   5000
 #define PATIENCE_US    200000
 
 static _Atomic(const char *) events_path;
@@ -63,7 +64,7 @@ static bool lock(int file)
 	if (network_is(file)) {
 		return true;
 	}
-	for (unsigned waited = 0; call_lock(file, F_OFD_SETLK, &whole) < 0; waited += PAUSE_US) {
+	for (unsigned waited = 0, pause = PAUSE_US; call_lock(file, F_OFD_SETLK, &whole) < 0; waited += pause) {
 		if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
 			return true;
 		}
@@ -71,7 +72,9 @@ static bool lock(int file)
 			atomic_store_explicit(&impatient, true, memory_order_relaxed);
 			return false;
 		}
-		call_pause(PAUSE_US * 1000L);
+		/* longer ones, as each takes longer than was asked for */
+		pause = waited / 4 < PAUSE_US ? PAUSE_US : waited / 4 > PAUSE_MAX_US ? PAUSE_MAX_US : waited / 4;
+		call_pause(pause * 1000L);
 	}
 	atomic_store_explicit(&impatient, false, memory_order_relaxed);
 	return true;
