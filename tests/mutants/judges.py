@@ -8,9 +8,11 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import places
@@ -116,17 +118,29 @@ class Reach:
     def __init__(self, build, tests, anew):
         self.top = os.path.join(os.path.abspath(build), "mutants", "coverage")
         self.tests, self.functions, self.known = tests, {}, {}
-        kept = os.path.join(build, "mutants", "reach.json")
-        if os.path.exists(kept) and not anew:
-            with open(kept, encoding="utf-8") as file:
+        self.kept, self.lock, self.ready = os.path.join(build, "mutants", "reach.json"), threading.Lock(), False
+        if os.path.exists(self.kept) and not anew:
+            with open(self.kept, encoding="utf-8") as file:
                 self.known = json.load(file)
-        for test in tests:
-            if str(test) not in self.known:
-                self.known[str(test)] = self.measure(test)
-                with open(kept + ".new", "w", encoding="utf-8") as file:
-                    json.dump(self.known, file)
-                os.replace(kept + ".new", kept)
-            test.seconds = self.known[str(test)]["seconds"]
+
+    def named(self, name):
+        return next((test for test in self.tests if str(test) == name), None)
+
+    def get_ready(self):
+        """Measures what is not known, when it is first asked for: that takes minutes."""
+        with self.lock:
+            if self.ready:
+                return
+            if any(str(test) not in self.known for test in self.tests):
+                subprocess.run(shlex.split(os.environ["MUTANT_COVERAGE"]), check=True, stdout=subprocess.DEVNULL)
+            for test in self.tests:
+                if str(test) not in self.known:
+                    self.known[str(test)] = self.measure(test)
+                    with open(self.kept + ".new", "w", encoding="utf-8") as file:
+                        json.dump(self.known, file)
+                    os.replace(self.kept + ".new", self.kept)
+                test.seconds = self.known[str(test)]["seconds"]
+            self.ready = True
 
     def measure(self, test):
         traces = os.path.join(self.top, "traces")
@@ -179,6 +193,7 @@ class Reach:
 
     def of(self, path, line):
         """The tests that reach the line, else those that reach the function; those first that cost little for a find."""
+        self.get_ready()
         reached = {test: self.reaches(test, path, line) for test in self.tests}
         best = max(reached.values(), default=0)
         return sorted((test for test in self.tests if best and reached[test] == best),

@@ -19,18 +19,21 @@ mutants: export REACH := $(REACH)
 mutants: export BUDGET := $(BUDGET)
 mutants: export ONLY := $(ONLY)
 
+mutants: export MUTANT_COVERAGE = $(MAKE) --no-print-directory BUILD=$(BUILD) mutants-coverage
+MUTANTS_NEED := $(BUILD)/tests/player $(BUILD)/tests/life $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% $(LOADER)/% \
+	%/collide,$(TEST_TARGETS))
+
+mutants: all $(BUILD)/unit-tests $(MUTANTS_NEED)
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$${NVRTC_LIB:+$$NVRTC_LIB/$$NVRTC_SONAME} \
+		python3 tests/mutants/mutants.py $(BUILD)
+
 # The same library and tests, with gcov's counters: which test reaches what.
 COVERED := $(MUTANTS)/coverage
-$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so &: $(CORE_SRC) $(DOOR_SRC) $(UNIT_SRC)
+mutants-coverage:
 	@$(MAKE) --no-print-directory -s BUILD=$(COVERED) SAN= \
 		CFLAGS='-O1 -g -U_FORTIFY_SOURCE --coverage -fprofile-update=atomic -Wno-error' \
 		$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
 	@ln -sfn $(abspath $(BUILD))/nvrtccache $(COVERED)/nvrtccache
 	@cd $(BUILD) && for each in tests/* tests/fixtures/*; do \
 		[ -e mutants/coverage/$$each ] || ln -sfn $(abspath $(BUILD))/$$each mutants/coverage/$$each; done
-
-MUTANTS_NEED := $(BUILD)/tests/player $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% %/collide,$(TEST_TARGETS))
-mutants: all $(BUILD)/unit-tests $(MUTANTS_NEED) $(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
-	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$${NVRTC_LIB:+$$NVRTC_LIB/$$NVRTC_SONAME} \
-		python3 tests/mutants/mutants.py $(BUILD)
-.PHONY: mutants
+.PHONY: mutants mutants-coverage

@@ -38,8 +38,9 @@ OUTCOMES = ["killed", "lived", "explained", "equivalent", "does not compile", "n
 class Mutant:
     """A changed text of one file."""
 
-    def __init__(self, name, path, source, line, budget):
+    def __init__(self, name, path, source, line, budget, first=None):
         self.name, self.path, self.source, self.line, self.budget = name, path, source, line, budget
+        self.first = first  # the name of the test that is asked first
 
     def difference(self):
         with open(self.path, encoding="utf-8") as file:
@@ -54,12 +55,12 @@ def read(path):
 
 
 def planted():
-    """planted.txt: "=== the rule", "in FILE", then lines "- old" and "+ new": text that is there once, blanks made one."""
+    """planted.txt: "=== the fault", "in FILE", "by TEST", then lines "- old" and "+ new": text that is there once."""
     found, text = [], read(os.path.join(HERE, "planted.txt"))
     for part in text.split("\n=== ")[1:]:
         name, *lines = part.split("\n")
-        path, old, new = lines[0].removeprefix("in "), [], []
-        for line in lines[1:]:
+        path, first, old, new = lines[0].removeprefix("in "), lines[1].removeprefix("by "), [], []
+        for line in lines[2:]:
             if line.startswith("- "):
                 old.append(line[2:])
             elif line.startswith("+"):
@@ -70,11 +71,11 @@ def planted():
         if len(matches) != 1:
             found.append(Mutant(name, path, None, 0, 0))
             continue
-        first, last = matches[0].span()
+        begin, end = matches[0].span()
         text = "\n".join(new)
-        text += "\n" * (source.count("\n", first, last) - text.count("\n"))
-        found.append(Mutant(name, path, source[:first] + text + source[last:], source.count("\n", 0, first) + 1,
-                            float("inf")))
+        text += "\n" * (source.count("\n", begin, end) - text.count("\n"))
+        found.append(Mutant(name, path, source[:begin] + text + source[end:], source.count("\n", 0, begin) + 1,
+                            float("inf"), first))
     return found
 
 
@@ -106,7 +107,11 @@ def judge(mutant, shop, reach):
     outcome = shop.make(mutant.path, mutant.source)
     if outcome != "built":
         return outcome, ""
-    tests, spent, asked = reach.of(mutant.path, mutant.line), 0, 0
+    first = reach.named(mutant.first)
+    wrong = first and first.notices(shop.top, shop.build)
+    if wrong:
+        return "killed", f"{first}: {wrong}"
+    tests, spent, asked = [test for test in reach.of(mutant.path, mutant.line) if test is not first], 0, 0
     for test in tests:
         if asked and spent + test.seconds > mutant.budget:
             break

@@ -102,6 +102,26 @@ Test(digest, spans_count_as_one_run_wherever_they_are_cut)
 	}
 }
 
+/* Small spans are brought together before they are hashed, large ones are not. */
+Test(digest, a_fingerprint_is_the_same_whether_spans_are_small_or_large)
+{
+	static uint8_t bytes[20000];
+	struct secret secret;
+
+	digest_secret("test", 4, &secret);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	for (size_t size = 4000; size <= sizeof(bytes); size += 97) {
+		struct fingerprint whole = fingerprint_of(bytes, size), pieces;
+		struct span spans[] = {{bytes, size / 3}, {bytes + size / 3, size - size / 3}};
+
+		digest_fingerprint(&secret, spans, 2, &pieces);
+		cr_assert(same_fingerprint(whole, pieces), "%zu bytes", size);
+		bytes[size - 1] ^= 1;
+		cr_assert(!same_fingerprint(fingerprint_of(bytes, size), whole), "%zu bytes", size);
+	}
+}
+
 Test(digest, every_flipped_bit_changes_both)
 {
 	uint8_t bytes[64] = {0};
