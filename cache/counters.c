@@ -49,10 +49,11 @@ static atomic_bool failed;               /* the last write */
 static atomic_bool once_more;            /* somebody found the flag taken */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
 static atomic_bool is_shared;
-/* These belong to the thread that has set `flushing`. */
-static uint64_t written[COUNTER_COUNT];
-static pid_t owner;
-static bool wrote; /* once, so that the directory was there, or was made */
+/* These belong to the thread that has set `flushing`. Atomics all the same: helgrind does not know what a flag guards.
+ */
+static _Atomic uint64_t written[COUNTER_COUNT];
+static _Atomic pid_t owner;
+static atomic_bool wrote; /* once, so that the directory was there, or was made */
 
 const char *counter_name(enum counter counter)
 {
@@ -79,6 +80,16 @@ void counters_share(bool shared)
 	atomic_store_explicit(&is_shared, shared, memory_order_relaxed);
 }
 
+static uint64_t written_of(size_t counter)
+{
+	return atomic_load_explicit(&written[counter], memory_order_relaxed);
+}
+
+static void set_written(size_t counter, uint64_t value)
+{
+	atomic_store_explicit(&written[counter], value, memory_order_relaxed);
+}
+
 static struct directory directory_at(const char *path)
 {
 	return (struct directory){.path = (char *)path,
@@ -89,12 +100,12 @@ static void forget(void)
 {
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		atomic_store_explicit(&counted[i], 0, memory_order_relaxed);
-		written[i] = 0;
+		set_written(i, 0);
 	}
 	atomic_store_explicit(&began_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&tries, 0, memory_order_relaxed);
 	atomic_store_explicit(&written_prompts, 0, memory_order_relaxed);
-	wrote = false;
+	atomic_store_explicit(&wrote, false, memory_order_relaxed);
 }
 
 /* Counts that are written at once. */
@@ -130,7 +141,7 @@ static bool is_due(int64_t now_ns)
 void counters_fork_child(void)
 {
 	forget();
-	owner = call_getpid();
+	atomic_store_explicit(&owner, call_getpid(), memory_order_relaxed);
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
 
@@ -148,7 +159,7 @@ static bool take_flag(bool wait)
 static bool is_fresh(void)
 {
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (counters_here((enum counter)i) != written[i])
+		if (counters_here((enum counter)i) != written_of(i))
 			return true;
 	}
 	return false;
@@ -157,11 +168,12 @@ static bool is_fresh(void)
 /* Fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here. */
 static void settle_owner(void)
 {
+	pid_t before = atomic_load_explicit(&owner, memory_order_relaxed);
 	pid_t pid = call_getpid();
 
-	if (owner != 0 && owner != pid)
+	if (before != 0 && before != pid)
 		forget();
-	owner = pid;
+	atomic_store_explicit(&owner, pid, memory_order_relaxed);
 }
 
 /* By the thread that has the flag. */
@@ -183,17 +195,19 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	now_ns = coarse_clock();
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		now[i] = counters_here((enum counter)i);
-		fresh[i] = now[i] - written[i];
+		fresh[i] = now[i] - written_of(i);
 	}
 	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0)
 		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
-	error = counters_file_add(&where, (unsigned)owner, fresh, patience,
-	                          wrote ? COUNTERS_FILE_FIND : COUNTERS_FILE_MAKE);
+	error = counters_file_add(&where, (unsigned)atomic_load_explicit(&owner, memory_order_relaxed), fresh, patience,
+	                          atomic_load_explicit(&wrote, memory_order_relaxed) ? COUNTERS_FILE_FIND
+	                                                                             : COUNTERS_FILE_MAKE);
 	if (error == 0) {
-		wrote = true;
-		memcpy(written, now, sizeof(written));
+		atomic_store_explicit(&wrote, true, memory_order_relaxed);
+		for (size_t i = 0; i < COUNTER_COUNT; i++)
+			set_written(i, now[i]);
 		atomic_store_explicit(&written_prompts, prompts_now, memory_order_relaxed);
 	}
 	atomic_store_explicit(&failed, error != 0 && error != -EAGAIN, memory_order_relaxed);
