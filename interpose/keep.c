@@ -157,6 +157,9 @@ static int refusal(struct program *program, struct attempt *attempt, int return_
 	if (attempt->doubt) {
 		return attempt->doubt - 1;
 	}
+	if (attempt->options.tells_process) {
+		return COUNTER_BYPASSED_history;
+	}
 	if (lingering_spoils(program->library, &attempt->options)) {
 		return COUNTER_BYPASSED_lingering_options;
 	}

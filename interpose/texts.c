@@ -16,7 +16,8 @@ static void read_creation(struct program *program)
 		return;
 	}
 	program->paths = paths;
-	program->findings = scan_text(program->creation.bytes, program->creation.size, NULL);
+	program->findings = scan_text(program->creation.bytes, program->creation.size, NULL) |
+	                    scan_macros(program->creation.bytes, program->creation.size);
 	program->texts_known = true;
 }
 
@@ -40,10 +41,12 @@ uint32_t texts_read(struct program *program, const struct attempt *attempt, int 
 	found = program->findings | scan_text(program->paths.bytes, program->paths.size, &attempt->places);
 	for (int i = 0; i < option_count; i++) {
 		found |= scan_text(options[i], strlen(options[i]),
-		                   is_include(&attempt->options, i) ? NULL : &attempt->places);
+		                   is_include(&attempt->options, i) ? NULL : &attempt->places) |
+		         scan_macros(options[i], strlen(options[i]));
 	}
 	for (size_t i = 0; i < program->name_count; i++) {
-		found |= scan_text(program->names[i], strlen(program->names[i]), &attempt->places);
+		found |= scan_text(program->names[i], strlen(program->names[i]), &attempt->places) |
+		         scan_macros(program->names[i], strlen(program->names[i]));
 	}
 	/* The name's own directory is a place. */
 	return program->name ? found | scan_text(program->name, strlen(program->name), NULL) : found;

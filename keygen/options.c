@@ -29,6 +29,7 @@ enum option_class {
 	OPTION_SPLIT,    /* the same */
 	OPTION_GEN_LTO,  /* of the IR, and lingers */
 	OPTION_TRACE,    /* binds, and lingers */
+	OPTION_PROCESS,  /* binds, and tells of the process */
 	OPTION_BINDS     /* may let paths through, and does not linger */
 };
 
@@ -118,7 +119,7 @@ enum option_form {
 	X(BINDS, VALUE, "discard-value-names", "discard-value-names")                 \
 	X(BINDS, VALUE, "version-ident", "dQ")                                        \
 	X(BINDS, FLAG, "uumn", "uumn")                                                \
-	X(BINDS, FLAG, "enable-cache-trace", "enable-cache-trace")
+	X(PROCESS, FLAG, "enable-cache-trace", "enable-cache-trace")
 
 /* Options of ptxas that do not linger, whatever their values. */
 #define PTXAS_CLEARED                                                                                               \
@@ -276,6 +277,10 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 	case OPTION_TRACE:
 		options->unknown = true;
 		options->lingers |= LINGERS_TIME_TRACE;
+		break;
+	case OPTION_PROCESS:
+		options->unknown = true;
+		options->tells_process = true;
 		break;
 	case OPTION_BINDS:
 		options->unknown = true;

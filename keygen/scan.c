@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/scan.h"
 
+#include "keygen/path_macros.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,24 +246,53 @@ static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, siz
 	return to;
 }
 
+/* The text without its splices; *ret_joined is what to free. */
+static int unsplice(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
+{
+	const uint8_t *line;
+	uint8_t *joined = NULL;
+
+	*ret_begin = text;
+	if (may_splice(text, *size)) {
+		joined = malloc(*size);
+		if (!joined) {
+			return -ENOMEM;
+		}
+		line = joined;
+		*size = (size_t)(join(&line, joined, text, *size) - joined);
+		*ret_begin = joined;
+	}
+	*ret_joined = joined;
+	return 0;
+}
+
 uint32_t scan_text(const void *text, size_t size, const struct places *places)
 {
 	const struct search search = search_for(places);
-	const uint8_t *line;
+	const uint8_t *begin;
 	uint8_t *joined;
 	uint32_t found;
 
-	if (!may_splice(text, size)) {
-		return look(&search, text, size);
-	}
-	joined = malloc(size);
-	if (!joined) {
+	if (unsplice(text, &size, &begin, &joined) != 0) {
 		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
 	}
-	line = joined;
-	found = look(&search, joined, (size_t)(join(&line, joined, text, size) - joined));
+	found = look(&search, begin, size);
 	free(joined);
 	return found;
+}
+
+uint32_t scan_macros(const void *text, size_t size)
+{
+	const uint8_t *begin;
+	uint8_t *joined;
+	bool named;
+
+	if (unsplice(text, &size, &begin, &joined) != 0) {
+		return SCAN_PATH;
+	}
+	named = path_macros_named(begin, size);
+	free(joined);
+	return named ? SCAN_PATH : 0;
 }
 
 void scan_begin(struct scan *scan, const struct places *places)
@@ -342,17 +373,11 @@ static void put_paths(const uint8_t *at, const uint8_t *end, struct stream *stre
 
 int scan_paths(const void *text, size_t size, struct stream *stream)
 {
-	const uint8_t *begin = text, *line;
-	uint8_t *joined = NULL;
+	const uint8_t *begin;
+	uint8_t *joined;
 
-	if (may_splice(text, size)) {
-		joined = malloc(size);
-		if (!joined) {
-			return -ENOMEM;
-		}
-		line = joined;
-		size = (size_t)(join(&line, joined, text, size) - joined);
-		begin = joined;
+	if (unsplice(text, &size, &begin, &joined) != 0) {
+		return -ENOMEM;
 	}
 	put_paths(begin, begin + size, stream);
 	free(joined);

@@ -39,6 +39,12 @@ struct places {
 /* `places` NULL: SCAN_PLACE is not looked for. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
+/*
+ * SCAN_PATH where the text names a macro that may say __FILE__ unseen (path_macros.h). For texts of the program: headers
+ * on disk name such macros too often, and to assert.
+ */
+uint32_t scan_macros(const void *text, size_t size);
+
 /* Room in front of each piece, where the end of the one before is kept: a name or path may straddle two. */
 #define SCAN_ROOM 4112
 

@@ -43,6 +43,28 @@ Test(scan, a_time_macro_is_found_at_every_place_and_only_whole)
 	}
 }
 
+Test(scan, a_macro_that_may_say_a_path_is_found_and_words_that_hold_its_name_are_not)
+{
+	static const char *const found[] = {"assert(x)",
+	                                    "x=assert(1)",
+	                                    "1;assert (x)",
+	                                    "as\\\nsert(1)",
+	                                    "CubDebugExit(e)",
+	                                    "assert",
+	                                    "static_assert(1);\nassert(x)",
+	                                    "_CCCL_VERIFY(a, b)",
+	                                    "_CCCL_ASSERT_HOST(a, b)"};
+	static const char *const other[] = {"static_assert(1)", "an assertion", "asserts", "myassert(1)", "asser",
+	                                    "_CCCL_DEVICE",     "__assertfail", ""};
+
+	for (size_t i = 0; i < COUNT(found); i++) {
+		cr_assert_eq(scan_macros(found[i], strlen(found[i])), SCAN_PATH, "%s", found[i]);
+	}
+	for (size_t i = 0; i < COUNT(other); i++) {
+		cr_assert_eq(scan_macros(other[i], strlen(other[i])), 0, "%s", other[i]);
+	}
+}
+
 /* As NVRTC 11.8 to 13.5 take them: any number of CR; trigraphs up to C++14; white space behind it in C++23. */
 static const char *const splices[] = {
     "\\\n",     "\\\r\n",        "\\\r\r\n",   "\\\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\n",
