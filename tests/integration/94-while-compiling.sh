@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What another thread of the host changes while the compiler works: where no call of the compiler tells it, the request is
-# made anew behind the compile and compared.
+# made anew behind the compile and compared. And what it changed before.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -20,6 +20,26 @@ kept() {
 	preloaded "$traps" changed "$NVRTC" OF_NO_INTEREST=1 -arch=sm_90 --fake-sleep-ms=1500 >"$tmp/out" 2>&1
 	[ "$(stat_of misses) $(stat_of stores)" = '1 1' ] || { "$COMMAND" stats && false; }
 }
+# A variable that NVRTC reads once, while it is loaded: what a host sets later is not what it obeys.
+cat >"$tmp/late.py" <<'PY'
+import ctypes, os, sys
+if sys.argv[2]:
+    os.environ[sys.argv[2]] = "late"
+nvrtc, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", b"k.cu", 0, None, None)
+nvrtc.nvrtcCompileProgram(program, 0, None)
+PY
+late() { # NAME, misses stores bypassed.environment
+	fresh_cache
+	preloaded python3 "$tmp/late.py" "$NVRTC" "$1"
+	[ "$(stat_of misses) $(stat_of stores) $(stat_of bypassed.environment)" = "$2" ] || { "$COMMAND" stats && false; }
+}
+if python3 -c 'import ctypes' 2>/dev/null; then
+	check "A host that set nothing late has its result kept." late '' '1 1 0'
+	check "A variable that NVRTC read while it was loaded, and that was set since, is passed by." late NV_NVVM_VERSION '0 0 1'
+else
+	skip "A variable that NVRTC read while it was loaded, and that was set since, is passed by." "no python3 with ctypes"
+fi
 check "A time zone that another thread set meanwhile leaves no result behind." not_kept TZ=Asia/Tokyo
 check "A variable that is in no key and that nobody asks for does no harm." kept
 plan
