@@ -26,7 +26,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
-	require(counters_file_add(&directory, 0, nothing, COUNTERS_FILE_WAIT) == 0);
+	require(counters_file_add(&directory, 0, nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
 	(void)snprintf(path, sizeof(path), "%s/v1/stats/00", directory.path);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	require(file >= 0 && read(file, header, HEADER) == HEADER);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(values[i] == (sound ? number_at(bytes, i) : 0));
 		amounts[i] = number_at(bytes, COUNTER_COUNT - 1 - i);
 	}
-	require(counters_file_add(&directory, what >> 4, amounts, COUNTERS_FILE_WAIT) == 0);
+	require(counters_file_add(&directory, what >> 4, amounts, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		amounts[i] = values[i] > UINT64_MAX - amounts[i] ? UINT64_MAX : values[i] + amounts[i];
 		values[i] = 0;
