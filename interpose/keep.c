@@ -320,7 +320,7 @@ static void tell_difference(const struct program *program, const struct attempt 
 	    lingering_may_spoil(program->library, &attempt->options) || !still_holds(attempt, expected)) {
 		return;
 	}
-	if (results == RESULTS_SEALED &&
+	if (results == RESULTS_HIDDEN &&
 	    (attempt->options.pch || !twice_alike(program, option_count, options, given))) {
 		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
 		log_write(LOG_INFO, "verify: %s cannot be compared: NVRTC gives another each time", what);

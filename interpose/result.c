@@ -441,10 +441,10 @@ enum results result_compare(const struct entry *a, const struct entry *b, const 
 			continue;
 		}
 		*ret_what = name;
-		if (!likeness_sealed(left.bytes, left.size) || !likeness_sealed(right.bytes, right.size)) {
+		if (!likeness_hidden(left.bytes, left.size) || !likeness_hidden(right.bytes, right.size)) {
 			return RESULTS_DIFFER;
 		}
-		results = RESULTS_SEALED;
+		results = RESULTS_HIDDEN;
 	}
 	return results;
 }

@@ -71,9 +71,10 @@ int result_pch_heap(const struct entry *entry, size_t *size);
 /*
  * Are two results the same to a host? Module ids (_<8 hex>_<pid>), which NVRTC makes anew in every process, and call
  * numbers in comments of PTX, which go on counting through a process, count as equal; `ret_what` names a difference.
- * Sealed: they differ in LTO-IR or OptiX IR alone, where nobody can say whether it is more than a module id.
+ * Hidden: they differ in LTO-IR, OptiX IR or what has debug information alone, where nobody can say whether it is more
+ * than a module id.
  */
-enum results { RESULTS_ALIKE, RESULTS_DIFFER, RESULTS_SEALED };
+enum results { RESULTS_ALIKE, RESULTS_DIFFER, RESULTS_HIDDEN };
 enum results result_compare(const struct entry *a, const struct entry *b, const char **ret_what);
 
 #endif

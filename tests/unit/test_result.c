@@ -124,7 +124,7 @@ Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open
 	const char *what = NULL;
 
 	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
-	cr_assert_eq(result_compare(one, other, &what), RESULTS_SEALED);
+	cr_assert_eq(result_compare(one, other, &what), RESULTS_HIDDEN);
 	cr_assert_str_eq(what, "LTOIR");
 	cr_assert_eq(result_compare(one, code, &what), RESULTS_DIFFER);
 	cr_assert_eq(result_compare(one, open, &what), RESULTS_DIFFER);
@@ -132,5 +132,21 @@ Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open
 	entry_unref(one);
 	entry_unref(other);
 	entry_unref(code);
+	entry_unref(open);
+}
+
+Test(result, debug_information_that_differs_is_told_from_what_differs_in_the_open)
+{
+	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.section .debug_info {.b8 95,90}");
+	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.section .debug_info {.b8 95,91}");
+	struct entry *open = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.visible .entry k");
+	const char *what = NULL;
+
+	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(one, other, &what), RESULTS_HIDDEN);
+	cr_assert_str_eq(what, "PTX");
+	cr_assert_eq(result_compare(one, open, &what), RESULTS_DIFFER);
+	entry_unref(one);
+	entry_unref(other);
 	entry_unref(open);
 }
