@@ -151,6 +151,8 @@ def main():
     tests = judges.all_tests(build, judges.library_is_real())
     reach = judges.Reach(build, tests, os.environ.get("REACH") == "new")
     known, counts = explained(), collections.defaultdict(collections.Counter)
+    for mutant in mutants:
+        mutant.budget = 0 if known.get(mutant.name) else mutant.budget
     shops = queue.Queue()
     for number in range(jobs):
         shops.put(workshop.Workshop(build, f"worker-{number}"))
