@@ -338,7 +338,7 @@ int directory_lock_place(const struct directory *directory, int home, uint64_t p
 	_Atomic bool *tired = &impatient[place < DIRECTORY_LOCK_ACCOUNT ? LOCK_OF_KEY : LOCK_OF_ACCOUNT];
 	long pause_us = LOCK_SLEEP_MIN_US;
 	unsigned waited_us = 0;
-	int lock;
+	int lock = -1;
 
 	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
 		*ret_lock = -1;

@@ -23,8 +23,8 @@
  *     compile if still missed; flight_land(flight, outcome)
  * flight_land() of a flight that holds nothing does nothing.
  * Waiting ends after `wait_seconds` in all; and what a process waited for others in vain counts for its next waits too,
- * until one of them was worth it: nobody can hold a process up for longer, however many keys it compiles. A thread that has a flight never waits for another (a compile inside a
- * compile).
+ * until one of them was worth it: nobody can hold a process up for longer, however many keys it compiles. A thread that
+ * has a flight never waits for another (a compile inside a compile).
  *
  * Errors: none; see flight_file.h for when processes are not waited for. Threads: any; locks are held for a few loads
  * and stores. Signals: not from handlers. errno is not preserved. Cancellation: off, or the waits must not be cut.

@@ -4,8 +4,8 @@
  *
  * Layout: <directory>/v1/flight. Of every key one byte, chosen by 62 bits of it and far behind the end of the file, is
  * locked by the process that compiles it (an open-file-description lock). The file's first 64 KiB hold a magic, by
- * which it is known as ours, and notes, one slot for many keys: who compiles, and how the last compile ended. Notes are hints: one that was overwritten, torn or
- * forged costs a wait (bounded) or a compile.
+ * which it is known as ours, and notes, one slot for many keys: who compiles, and how the last compile ended. Notes are
+ * hints: one that was overwritten, torn or forged costs a wait (bounded) or a compile.
  *
  *     free --take--> held, note FLYING --land--> note KEPT or NOT_KEPT, then free
  *                       \-- holder dies, or gives up: free, note FLYING: whoever waits may take it over

@@ -18,7 +18,7 @@
 
 #define NAME_MAX_SHOWN 200
 #define EVENT_BYTES    640
-#define TAIL_BYTES     (2 * EVENT_BYTES) /* a torn event, and the end of the one before it */
+#define TAIL_BYTES     (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING        "\n]\n"
 #define PAUSE_US       100
 #define PAUSE_MAX_US   5000

@@ -19,8 +19,8 @@
  *
  * Bound requests carry all options, the whole name, cwd and PWD literally and have no roots: those whose options bind,
  * whose cwd is unknown, whose name or an absolute -I has an empty, "." or ".." component, is directly in "/" or can be
- * spelled in more than one way (keygen/scan.h), that have a '/' in another option beside a root (it could lead into the root and would not move with it), or 128
- * directories.
+ * spelled in more than one way (keygen/scan.h), that have a '/' in another option beside a root (it could lead into the
+ * root and would not move with it), or 128 directories.
  *
  * What the call run cannot see: a source or header that spells a root's absolute path (#include "/v/include/a.h"). When
  * the result is kept, such a root must count as literal, as one does whose text is found in the output (B6).

@@ -40,8 +40,8 @@ struct places {
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
 /*
- * SCAN_PATH where the text names a macro that may say __FILE__ unseen (path_macros.h). For texts of the program: headers
- * on disk name such macros too often, and to assert.
+ * SCAN_PATH where the text names a macro that may say __FILE__ unseen (path_macros.h). For texts of the program:
+ * headers on disk name such macros too often, and to assert.
  */
 uint32_t scan_macros(const void *text, size_t size);
 

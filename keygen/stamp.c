@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-#define TICK_NS   (SECOND_NS / 50) /* file times are a tick late at most: 10 ms (HZ=100), and as much again for safety \
-	                            */
-#define WHOLE_NS (2 * SECOND_NS)   /* a file system that keeps whole seconds (FAT: two) */
+/* File times are a tick late at most: 10 ms (HZ=100), and as much again for safety. Some file systems keep whole
+ * seconds, FAT two. */
+#define TICK_NS  (SECOND_NS / 50)
+#define WHOLE_NS (2 * SECOND_NS)
 
 /* Headers before 6.8 know neither the bit nor, before 5.8, the field. */
 #define MOUNT_NUMBER_BIT 0x4000U /* STATX_MNT_ID_UNIQUE */
@@ -22,7 +23,7 @@
 /* Seconds may be any 64-bit number on some file systems (btrfs): what does not fit is the nearest that does. */
 static int64_t nanoseconds(const struct timespec *time)
 {
-	int64_t whole;
+	int64_t whole = 0;
 	int64_t sum;
 
 	if (__builtin_mul_overflow((int64_t)time->tv_sec, SECOND_NS, &whole) ||
