@@ -174,6 +174,7 @@ Test(options, debug_options_with_a_value_bind_and_count_as_exact)
 Test(options, intermediate_forms_are_seen_in_every_accepted_spelling)
 {
 	assert_class(false, true, false, false, "-dlto");
+	assert_class(false, true, false, false, "-gen-opt-lto");
 	assert_class(false, true, false, false, "--dlink-time-opt");
 	assert_class(false, true, false, false, "-optix-ir");
 	assert_class(false, true, false, false, "--optix-ir");
