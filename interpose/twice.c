@@ -14,16 +14,18 @@ typedef int compile_function(nvrtcProgram program, int option_count, const char 
 typedef int destroy_function(nvrtcProgram *program);
 typedef int name_function(nvrtcProgram program, const char *expression);
 
-/* Until another second has begun: module ids are made of it. */
+#define SECOND_NS 1000000000L
+#define TICK_NS   20000000L
+
+/* Until another second has begun: module ids are made of it. time() is as late as the kernel's last tick. */
 static void pass_a_second(void)
 {
 	struct timespec now, rest;
+	long left_ns;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	rest = (struct timespec){.tv_nsec = 1000000000 - now.tv_nsec};
-	if (rest.tv_nsec == 1000000000) {
-		rest = (struct timespec){.tv_sec = 1};
-	}
+	left_ns = SECOND_NS - now.tv_nsec + TICK_NS;
+	rest = (struct timespec){.tv_sec = left_ns / SECOND_NS, .tv_nsec = left_ns % SECOND_NS};
 	while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
 	}
 }
