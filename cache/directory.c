@@ -2,9 +2,9 @@
 /*
  * directory: opening only what can be trusted, making what is missing
  *
- *   missing --make--> made with 0700 less the umask --settle--> mode as documented
- *      \                                                         |
- *       `-- no make: -ENOENT              trusted: descriptor <--+--> not trusted: -EPERM
+ *   missing --make--> made with its bits less the umask --settle--> mode as documented
+ *      \                                                             |
+ *       `-- no make: -ENOENT                  trusted: descriptor <--+--> not trusted: -EPERM
  */
 #include "cache/directory.h"
 
@@ -87,9 +87,15 @@ static void settle_mode(int parent, const char *path, bool shared)
 	call_close(made);
 }
 
+/* Open to the group from the first moment: another of it may look before the mode is settled. */
+static int make_directory(const struct directory *directory, int parent, const char *path)
+{
+	return call_mkdirat(parent, path, directory->shared ? 0770 : 0700);
+}
+
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
-	if (call_mkdirat(parent, path, 0700) < 0) {
+	if (make_directory(directory, parent, path) < 0) {
 		return errno == EEXIST ? 0 : -errno;
 	}
 	settle_mode(parent, path, directory->shared);
@@ -118,7 +124,7 @@ static int make_root(const struct directory *directory)
 	size_t length = strlen(directory->path);
 	size_t i;
 
-	if (call_mkdirat(AT_FDCWD, directory->path, 0700) == 0) {
+	if (make_directory(directory, AT_FDCWD, directory->path) == 0) {
 		settle_mode(AT_FDCWD, directory->path, directory->shared);
 		return 0;
 	}
