@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Conditions: when a stamp is believed, who may rely upon it, and stamps that are taken anew. */
 #include "keygen/conditions_format.h"
+#include "keygen/conditions_sights.h"
 #include "tests/unit/mount_fixture.h"
 
 #include <linux/landlock.h>
@@ -260,6 +261,28 @@ Test(conditions_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
 	cr_expect_not(lately_elsewhere(&there, &here), "long ago");
 	memset(&there, 0, sizeof(there));
 	cr_expect_not(lately_elsewhere(&there, &here), "nobody's");
+}
+
+Test(conditions_stamps, stamps_taken_anew_forget_a_mount_in_which_one_was_another)
+{
+	struct sights sights = {.sight = {{.mount = {.device = 7, .number = 1, .kind = MOUNT_NUMBERED}}}, .count = 1};
+	struct fixed_stamps old = {.mounts = 2,
+	                           .mount = {{.device = 7, .number = 2, .kind = MOUNT_NUMBERED},
+	                                     {.device = 8, .number = 3, .kind = MOUNT_NUMBERED}}};
+	struct fixed_stamps renewed;
+
+	if (!mount_boot(old.boot)) {
+		skip_test("this system does not name its boot");
+	}
+	sights_renew(&sights, &old, &renewed);
+	cr_expect_eq(renewed.mounts, 3, "all was as recorded");
+	sights.sight[0].changed = true;
+	sights_renew(&sights, &old, &renewed);
+	cr_expect_eq(renewed.mounts, 2, "what lies in the device's other mount may be another too");
+	cr_expect(mount_same(&renewed.mount[1], &old.mount[1]));
+	old.boot[0] ^= 1;
+	sights_renew(&sights, &old, &renewed);
+	cr_expect_eq(renewed.mounts, 1, "of another boot");
 }
 
 /* In a child: 1 holds, 0 does not, 2 could not be tried. */
