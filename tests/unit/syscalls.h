@@ -26,7 +26,7 @@ struct syscalls {
 	unsigned lists;   /* getdents64 */
 	unsigned removed; /* unlinkat */
 	unsigned timed;   /* utimensat */
-	unsigned users;   /* geteuid */
+	unsigned users;   /* geteuid, getresuid: whose the process is */
 	unsigned slept;   /* clock_nanosleep, nanosleep */
 };
 
@@ -84,7 +84,7 @@ static inline bool syscalls_count(void (*body)(void *context, unsigned step), vo
 			counts[step].lists += info.entry.nr == SYS_getdents64;
 			counts[step].removed += info.entry.nr == SYS_unlinkat;
 			counts[step].timed += info.entry.nr == SYS_utimensat;
-			counts[step].users += info.entry.nr == SYS_geteuid;
+			counts[step].users += info.entry.nr == SYS_geteuid || info.entry.nr == SYS_getresuid;
 			counts[step].slept += info.entry.nr == SYS_clock_nanosleep || info.entry.nr == SYS_nanosleep;
 		}
 	}
