@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account: how full the cache is, and what in it was used longest ago, without looking (DESIGN C4)
+ * account: how full the cache is, and what in it was used longest ago, without looking (docs/DESIGN.md C4)
  *
  * Purpose: one small file, <directory>/v1/account (at most 29 KB, whatever the size of the cache), that a store reads
  * and writes in one piece: bytes and files of each of the 256 shards, and up to ACCOUNT_RECORDS entries with the time

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bundle: many results in one run of bytes, to be carried to another cache (DESIGN E)
+ * bundle: many results in one run of bytes, to be carried to another cache (docs/DESIGN.md E4)
  *
  * Purpose: writes entries one behind the other and reads them back, byte for byte, from and to whatever the caller
  * reads and writes. Nothing is sought: pipes will do. The writer keeps nothing; the reader keeps the one entry that it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters: how often what happened, over all processes (DESIGN section 6, `stats`)
+ * counters: how often what happened, over all processes (docs/DESIGN.md E2, E3)
  *
  * Purpose: one X-macro list of every counter; a process counts in memory (relaxed atomics) and adds what is new to a
  * file of the cache directory, so that counts survive _exit and kill: of hits at most the last second is lost then,

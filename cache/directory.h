@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (DESIGN C1, C5)
+ * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (docs/DESIGN.md C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
  * <path>/v1/lock (its bytes are locked, it has none), <path>/v1/account (see cache/account.h). Directories get mode

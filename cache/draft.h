@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * draft: a file that appears under its name whole or not at all (DESIGN C1)
+ * draft: a file that appears under its name whole or not at all (docs/DESIGN.md C1)
  *
  * Calling sequence: draft_begin() makes "tmp.<pid>.<random>" in a directory, draft_append() any number of times, then
  * draft_publish() or draft_discard(). After a failed call the only call left is draft_discard().

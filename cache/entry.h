@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry: one result, immutable, shared by reference (DESIGN B13, C2, C3)
+ * entry: one result, immutable, shared by reference (docs/DESIGN.md B13, C2, C3)
  *
  * Purpose: the file format of a result and the object in memory are the same bytes: a fixed header with magic, format
  * version, the full 32-byte key and all lengths; opaque conditions; named sections. Every byte is under a checksum:

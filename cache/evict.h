@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evict: keeps the cache below its size cap; least recently used goes first (DESIGN C4)
+ * evict: keeps the cache below its size cap; least recently used goes first (docs/DESIGN.md C4)
  *
  * Purpose: evict_put() is the store's last step: it counts the new file, and where the sum is past the cap removes what
  * was used longest ago. evict_all() does the same for people, exactly and for the whole directory.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight: one compile of a key at a time, not N (DESIGN D)
+ * flight: one compile of a key at a time, not N (docs/DESIGN.md D)
  *
  *     new --seat taken--> seated --the file's lock taken, or not to be had--> settled: look, compile, land
  *      |                    |  `-- another process's flight ended --> look; missed: seated again, or settled

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory: the in-process front of the store (DESIGN C8)
+ * memory: the in-process front of the store (docs/DESIGN.md C10, B18)
  *
  * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request (a hash that
  * nobody outside can make collide: nothing else is compared), least

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recency: when a file of the cache was last used (DESIGN C4)
+ * recency: when a file of the cache was last used (docs/DESIGN.md C4)
  *
  * Where it is kept: in the file's own atime, which we set ourselves. The kernel's own updates are not relied upon (a
  * file system mounted noatime makes none; relatime makes one a day), and do no harm: they tell of reads. mtime stays as

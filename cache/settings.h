@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings: what people ask of the cache (DESIGN section 6)
+ * settings: what people ask of the cache (docs/DESIGN.md E1)
  *
  * Purpose: reads NVRTCCACHE_* once, for the library and for the command alike. One X-macro list holds every variable.
  * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB) and with these a fraction (1.5G); booleans take

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: the file of one key, being read (DESIGN C2)
+ * source: the file of one key, being read (docs/DESIGN.md C2)
  *
  * Calling sequence: source_open(), source_load() (small files then lie in memory and no descriptor is held),
  * source_header() and source_head() or source_take() at the offset of each result, the next one lying info->total_size

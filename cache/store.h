@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store: results in files, found by key (DESIGN C1-C7)
+ * store: results in files, found by key (docs/DESIGN.md C1-C7)
  *
  * Layout: <directory>/v1/ab/<62 hex>: 256 shards by the key's first byte. A file holds the results of one key, newest
  * first, at most STORE_RESULTS_MAX. It is written under a unique temporary name in its shard ("tmp.<pid>.<random>"),

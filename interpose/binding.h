@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binding: how far a result is bound to the places where it was made (DESIGN B5, B6)
+ * binding: how far a result is bound to the places where it was made (docs/DESIGN.md B5, B6)
  *
  * Purpose: gives conditions_build() its input. A root (the program's directory, an absolute -I directory) or the
  * working directory is literal, so that the result holds only where it is spelled the same, when

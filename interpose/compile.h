@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile: the way of one nvrtcCompileProgram (DESIGN 1, B)
+ * compile: the way of one nvrtcCompileProgram (docs/DESIGN.md B, D)
  *
  *     request -> memory front -> store -> hit: serve
  *                                      -> miss: replay history, real compile (watched), keep what may be kept

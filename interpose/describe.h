@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe: what one nvrtcCompileProgram asks for, as a request (DESIGN B1, B8)
+ * describe: what one nvrtcCompileProgram asks for, as a request (docs/DESIGN.md B1, B8)
  *
  * Calling sequence: describe() fills the request of an attempt and the spans that its key and fingerprint are made of;
  * still_asked() after the real compile: is the request what it was before?

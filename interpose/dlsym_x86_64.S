@@ -110,7 +110,7 @@ forward_next:
 	.quad	forward_resolve_3
 
 	/*
-	 * unknown_entry[n]: doors for functions of NVRTC that we do not know (DESIGN A6). In C:
+	 * unknown_entry[n]: doors for functions of NVRTC that we do not know (docs/DESIGN.md A6). In C:
 	 *
 	 *	goto *unknown_prepare(n, { rdi, rsi, rdx, rcx, r8, r9 });
 	 *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors: the functions that a host really calls (DESIGN, "How calls reach us")
+ * doors: the functions that a host really calls (docs/DESIGN.md A, "How calls reach us")
  *
  *     export   nvrtcX@libnvrtc.so.13: hidden versioned, one per function and node; for linked programs and modules
  *     thunk    one per function and library slot; what dlsym gives out

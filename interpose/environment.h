@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment: which variables the compiler reads, and their values (DESIGN B1, B9)
+ * environment: which variables the compiler reads, and their values (docs/DESIGN.md B1, B9)
  *
  * Purpose: gives the values of the variables that NVRTC is known to read, in a fixed order, for the key; and tells of a
  * variable that was seen to be asked for whether it is on that list.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forward: the dlsym and dlvsym that stand behind ours (DESIGN A4, A6)
+ * forward: the dlsym and dlvsym that stand behind ours (docs/DESIGN.md A4, A6)
  *
  * Purpose: dlsym_*.S sends every call here whose symbol begins with 'n' or '_'; forward_filter() decides in a few
  * compares whether the name is NVRTC's. All others go on by a jump to the next dlsym in line: libc's, or that of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity: which compiler is this? (DESIGN B1)
+ * identity: which compiler is this? (docs/DESIGN.md B1)
  *
  * Purpose: the bytes that tell one compiler from another: release, build-id of libnvrtc, build-id of its
  * libnvrtc-builtins (it holds built-in headers and per-architecture code); a digest of the whole file where there is no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keep: may this result be kept, and keeping it (DESIGN B2-B14)
+ * keep: may this result be kept, and keeping it (docs/DESIGN.md B, "What is never kept")
  *
  * Purpose: an attempt is one compile call on its way; keep_begin/end put the watch around the real compile, and
  * keep_result() decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (DESIGN B14)
+ * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (docs/DESIGN.md B14)
  *
  * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.6, the numbers of calls in
  * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte

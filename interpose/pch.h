@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pch: automatic precompiled headers, --pch (DESIGN B11)
+ * pch: automatic precompiled headers, --pch (docs/DESIGN.md B11)
  *
  *     unknown --a watched compile makes the file--> known (with what that compile read)
  *

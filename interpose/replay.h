@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: the real program catches up with what the host was served (DESIGN B8)
+ * replay: the real program catches up with what the host was served (docs/DESIGN.md B8)
  *
  *     served --replay()--> real     the compiler would see what it saw when those results were made: it sees it again
  *        |   \--replay()--> resting  it would not (a header was edited, the directory changed): the real program stays

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result: everything that a program can be asked for after a compile (DESIGN B13)
+ * result: everything that a program can be asked for after a compile (docs/DESIGN.md B13)
  *
  * Purpose: result_collect() asks the real library for all of it, by the very getters that the host would call, so that
  * what was sticky, empty or failing is kept as it was observed; result_*() answer the same questions from an entry.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: seeing what a compiler library asks of the outside world (DESIGN 3, B7, B9, B10)
+ * watch: seeing what a compiler library asks of the outside world (docs/DESIGN.md B2, B7, B9, B10, B16)
  *
  * Purpose: the import slots (GOT) of one library that take paths, read the environment, start processes or talk to the
  * outside are redirected to functions of ours that record into the trace of the calling thread and then do the very

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions: what must still be so for a result to be right (DESIGN B2-B6)
+ * conditions: what must still be so for a result to be right (docs/DESIGN.md B2, B5, B6, B19-B21)
  *
  * Purpose: conditions_build() turns a trace into bytes that travel with the result; conditions_hold() tells whether the
  * file system of this moment fulfils them.  Storage treats the bytes as opaque.

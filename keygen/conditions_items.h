@@ -3,7 +3,7 @@
  * conditions_items: a trace as a sorted list of distinct paths, the step between a trace and the bytes of conditions
  *
  * Purpose: gives every path its base (a root, the working directory, none), joins what was seen of one path, and
- * numbers the distinct files (DESIGN B2, B6).
+ * numbers the distinct files (docs/DESIGN.md B2, B6).
  *
  * Errors: -ENOMEM; -EINVAL for a trace in which one path was two things, or that lies in two roots.
  * Threads, fork, signals: no state.

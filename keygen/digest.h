@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digest: the two hashes of a request (DESIGN B1)
+ * digest: the two hashes of a request (docs/DESIGN.md B1, B18)
  *
  * A key is BLAKE2b-256: it names the entry on disk and must not collide, whoever chose the bytes.  A fingerprint finds
  * the entry in this process's memory front, and nothing else is compared there.  It is two XXH3-64 of the same bytes,

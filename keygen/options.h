@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: what the compiler options say about paths (DESIGN B5, B6)
+ * options: what the compiler options say about paths (docs/DESIGN.md B5, B6, B17)
  *
  * Purpose: tells the spelling of every -I directory, and whether the options let paths, the working directory or the
  * times of files reach the output.  It never interprets anything else: the text of every option stays in the key.
- * It knows the option forms that the real NVRTC accepts (facts: -Ix, -I x, -I=x, --include-path=x, --include-path x,
+ * It knows the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x,
  * two strings or one, blanks around) and a list of options known to be harmless to path-neutral results. Anything else
  * binds (`unknown`): an option that it does not know, a known one in a form that NVRTC refuses or reads in a way that
  * was not measured, -Xptxas with any but a few values (it can pass -lineinfo inward), an absolute --pre-include.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request: everything that is asked of the compiler, as one canonical stream (DESIGN B1, B6, B8)
+ * request: everything that is asked of the compiler, as one canonical stream (docs/DESIGN.md B1, B6, B8)
  *
  * Purpose: turns a recorded program and one compile call into the bytes that its key and its fingerprint are made of,
  * and into the roots that conditions are relative to.
