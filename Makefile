@@ -44,7 +44,7 @@ $(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
 		   echo -fno-tree-loop-distribute-patterns)
 # These run before a sanitizer's own runtime is ready (interpose/plain.h).
-$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/forward.o: OURS += -fno-sanitize=all $(no_loop_calls)
+$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/dlsym_filter.o $(BUILD)/interpose/next_symbol.o: OURS += -fno-sanitize=all $(no_loop_calls)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)

@@ -5,6 +5,7 @@
 #include "interpose/events.h"
 #include "interpose/keep.h"
 #include "interpose/lingering.h"
+#include "interpose/linked_callers.h"
 #include "interpose/log.h"
 #include "interpose/nvrtc_versions.h"
 #include "interpose/renew.h"
@@ -428,7 +429,7 @@ int compile_program(struct program *program, int option_count, const char *const
 		result = pass_through(program, option_count, options, runtime->off_reason);
 	} else if (!program->keyed) {
 		result = pass_through(program, option_count, options, program->reason);
-	} else if (library_passed_by(program->library)) {
+	} else if (linked_callers_pass_by(program->library)) {
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_exports);
 	} else if (program->call_count >= HISTORY_MAX) {
 		result = pass_through(program, option_count, options, COUNTER_BYPASSED_history);

@@ -16,8 +16,8 @@
 	b.eq	2f
 	cmp	w9, #'_'
 	b.eq	2f
-1:	adrp	x16, forward_next
-	add	x16, x16, :lo12:forward_next
+1:	adrp	x16, next_symbol_functions
+	add	x16, x16, :lo12:next_symbol_functions
 	ldr	x16, [x16, #8*\which]
 	br	x16
 2:	stp	x29, x30, [sp, #-48]!
@@ -32,7 +32,7 @@
 	.endif
 	mov	x3, x30
 	mov	w4, #\which
-	bl	forward_filter
+	bl	dlsym_filter
 	mov	x9, x0
 	mov	x10, x1
 	ldp	x0, x1, [sp, #16]
@@ -48,20 +48,20 @@
 	.size	\name, . - \name
 	.endm
 
-	TRAMPOLINE forward_dlsym_old, 0, 0
-	TRAMPOLINE forward_dlsym_new, 1, 0
-	TRAMPOLINE forward_dlvsym_old, 2, 1
-	TRAMPOLINE forward_dlvsym_new, 3, 1
+	TRAMPOLINE our_dlsym_old, 0, 0
+	TRAMPOLINE our_dlsym_new, 1, 0
+	TRAMPOLINE our_dlvsym_old, 2, 1
+	TRAMPOLINE our_dlvsym_new, 3, 1
 
-	.symver	forward_dlsym_old, dlsym@GLIBC_2.17
-	.symver	forward_dlsym_new, dlsym@@GLIBC_2.34
-	.symver	forward_dlvsym_old, dlvsym@GLIBC_2.17
-	.symver	forward_dlvsym_new, dlvsym@@GLIBC_2.34
+	.symver	our_dlsym_old, dlsym@GLIBC_2.17
+	.symver	our_dlsym_new, dlsym@@GLIBC_2.34
+	.symver	our_dlvsym_old, dlvsym@GLIBC_2.17
+	.symver	our_dlvsym_new, dlvsym@@GLIBC_2.34
 
 	.macro RESOLVER which
-	.type	forward_resolve_\which, %function
+	.type	next_symbol_resolve_\which, %function
 	.balign	16
-forward_resolve_\which:
+next_symbol_resolve_\which:
 	.cfi_startproc
 	hint	#34			/* bti c; reached by br x16 */
 	stp	x29, x30, [sp, #-48]!
@@ -71,19 +71,19 @@ forward_resolve_\which:
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	str	x2, [sp, #32]
-	bl	forward_bootstrap
+	bl	next_symbol_bootstrap
 	ldp	x0, x1, [sp, #16]
 	ldr	x2, [sp, #32]
 	ldp	x29, x30, [sp], #48
 	.cfi_adjust_cfa_offset -48
 	.cfi_restore x29
 	.cfi_restore x30
-	adrp	x16, forward_next
-	add	x16, x16, :lo12:forward_next
+	adrp	x16, next_symbol_functions
+	add	x16, x16, :lo12:next_symbol_functions
 	ldr	x16, [x16, #8*\which]
 	br	x16
 	.cfi_endproc
-	.size	forward_resolve_\which, . - forward_resolve_\which
+	.size	next_symbol_resolve_\which, . - next_symbol_resolve_\which
 	.endm
 
 	RESOLVER 0
@@ -93,15 +93,15 @@ forward_resolve_\which:
 
 	.data
 	.balign	8
-	.globl	forward_next
-	.hidden	forward_next
-	.type	forward_next, %object
-	.size	forward_next, 32
-forward_next:
-	.quad	forward_resolve_0
-	.quad	forward_resolve_1
-	.quad	forward_resolve_2
-	.quad	forward_resolve_3
+	.globl	next_symbol_functions
+	.hidden	next_symbol_functions
+	.type	next_symbol_functions, %object
+	.size	next_symbol_functions, 32
+next_symbol_functions:
+	.quad	next_symbol_resolve_0
+	.quad	next_symbol_resolve_1
+	.quad	next_symbol_resolve_2
+	.quad	next_symbol_resolve_3
 
 	.text
 	.globl	unknown_entries

@@ -6,13 +6,13 @@
  * reach the next dlsym in line by a jump, with every register as it came. In C, for dlsym@GLIBC_2.34:
  *
  *	if (name begins with 'n' or '_') {
- *		struct forward_answer answer = forward_filter(handle, name, version or NULL, return_address, which);
+ *		struct dlsym_answer answer = dlsym_filter(handle, name, version or NULL, return_address, which);
  *		if (answer.handled)
  *			return answer.address;
  *	}
- *	goto *forward_next[which];
+ *	goto *next_symbol_functions[which];
  *
- * forward_next[] starts out with the address of forward_resolve, which fills it by forward_bootstrap() and goes on.
+ * next_symbol_functions[] starts out with the address of next_symbol_resolve, which fills it by next_symbol_bootstrap() and goes on.
  */
 #include <cet.h>
 
@@ -31,7 +31,7 @@
 	je	2f
 	cmpb	$'_', (%rsi)
 	je	2f
-1:	jmp	*forward_next+8*\which(%rip)
+1:	jmp	*next_symbol_functions+8*\which(%rip)
 2:	push	%rdi
 	.cfi_adjust_cfa_offset 8
 	push	%rsi
@@ -43,7 +43,7 @@
 	.endif
 	mov	24(%rsp), %rcx
 	mov	$\which, %r8d
-	call	forward_filter
+	call	dlsym_filter
 	test	%rdx, %rdx
 	pop	%rdx
 	.cfi_adjust_cfa_offset -8
@@ -57,21 +57,21 @@
 	.size	\name, . - \name
 	.endm
 
-	TRAMPOLINE forward_dlsym_old, 0, 0
-	TRAMPOLINE forward_dlsym_new, 1, 0
-	TRAMPOLINE forward_dlvsym_old, 2, 1
-	TRAMPOLINE forward_dlvsym_new, 3, 1
+	TRAMPOLINE our_dlsym_old, 0, 0
+	TRAMPOLINE our_dlsym_new, 1, 0
+	TRAMPOLINE our_dlvsym_old, 2, 1
+	TRAMPOLINE our_dlvsym_new, 3, 1
 
-	.symver	forward_dlsym_old, dlsym@GLIBC_2.2.5
-	.symver	forward_dlsym_new, dlsym@@GLIBC_2.34
-	.symver	forward_dlvsym_old, dlvsym@GLIBC_2.2.5
-	.symver	forward_dlvsym_new, dlvsym@@GLIBC_2.34
+	.symver	our_dlsym_old, dlsym@GLIBC_2.2.5
+	.symver	our_dlsym_new, dlsym@@GLIBC_2.34
+	.symver	our_dlvsym_old, dlvsym@GLIBC_2.2.5
+	.symver	our_dlvsym_new, dlvsym@@GLIBC_2.34
 
 	/* One resolver per pointer: each knows which of the four it stands for. */
 	.macro RESOLVER which
-	.type	forward_resolve_\which, @function
+	.type	next_symbol_resolve_\which, @function
 	.balign	16
-forward_resolve_\which:
+next_symbol_resolve_\which:
 	.cfi_startproc
 	_CET_ENDBR
 	push	%rdi
@@ -80,16 +80,16 @@ forward_resolve_\which:
 	.cfi_adjust_cfa_offset 8
 	push	%rdx
 	.cfi_adjust_cfa_offset 8
-	call	forward_bootstrap
+	call	next_symbol_bootstrap
 	pop	%rdx
 	.cfi_adjust_cfa_offset -8
 	pop	%rsi
 	.cfi_adjust_cfa_offset -8
 	pop	%rdi
 	.cfi_adjust_cfa_offset -8
-	jmp	*forward_next+8*\which(%rip)
+	jmp	*next_symbol_functions+8*\which(%rip)
 	.cfi_endproc
-	.size	forward_resolve_\which, . - forward_resolve_\which
+	.size	next_symbol_resolve_\which, . - next_symbol_resolve_\which
 	.endm
 
 	RESOLVER 0
@@ -99,15 +99,15 @@ forward_resolve_\which:
 
 	.data
 	.balign	8
-	.globl	forward_next
-	.hidden	forward_next
-	.type	forward_next, @object
-	.size	forward_next, 32
-forward_next:
-	.quad	forward_resolve_0
-	.quad	forward_resolve_1
-	.quad	forward_resolve_2
-	.quad	forward_resolve_3
+	.globl	next_symbol_functions
+	.hidden	next_symbol_functions
+	.type	next_symbol_functions, @object
+	.size	next_symbol_functions, 32
+next_symbol_functions:
+	.quad	next_symbol_resolve_0
+	.quad	next_symbol_resolve_1
+	.quad	next_symbol_resolve_2
+	.quad	next_symbol_resolve_3
 
 	/*
 	 * unknown_entry[n]: doors for functions of NVRTC that we do not know (docs/DESIGN.md A6). In C:

@@ -14,11 +14,6 @@
 
 __attribute__((visibility("default"))) const char nvrtccache_library_version[] = "libnvrtccache 0.1.0";
 
-struct library *door_library(const struct door *door)
-{
-	return door->library ? door->library : library_of_node(door->node, door->caller);
-}
-
 /* __nvrtcCPEx: its parameters beyond the seventh are NVIDIA's; these are as many words as any known caller passes. */
 typedef int extended_create(nvrtcProgram *program, const char *source, const char *name, int header_count,
                             const char *const *headers, const char *const *include_names, int extension_count,
@@ -28,7 +23,7 @@ static int handle_CPEx(const struct door *door, nvrtcProgram *program, const cha
                        int header_count, const char *const *headers, const char *const *include_names,
                        int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-	struct library *library = door_library(door);
+	struct library *library = library_of_door(door);
 	extended_create *real;
 	int result;
 
@@ -127,23 +122,6 @@ static const struct {
 } thunks[] = {NVRTC_HANDLED(THUNK_ROW){"__nvrtcCPEx", {SLOTS(THUNK_ENTRY, CPEx)}}};
 
 #define THUNK_COUNT (sizeof(thunks) / sizeof(thunks[0]))
-
-static const char *const plain[] = {
-#define PLAIN_NAME(name) "nvrtc" #name,
-    NVRTC_PLAIN(PLAIN_NAME)
-#undef PLAIN_NAME
-};
-
-bool doors_wanted(const char *name)
-{
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		if (strcmp(name, plain[i]) == 0) {
-			return false;
-		}
-	}
-	/* libnvrtc's own look-ups in its builtins, at each first compile */
-	return strncmp(name, "__nvrtc_builtins", 16) != 0;
-}
 
 /* ---- functions that we do not know ---- */
 

@@ -15,25 +15,6 @@
 #ifndef INTERPOSE_DOORS_H
 #define INTERPOSE_DOORS_H
 
-#include "interpose/library.h"
-#include "interpose/nvrtc_functions.h"
-#include "interpose/nvrtc_nodes.h"
-#include "interpose/nvrtc_types.h"
-
-#include <stdbool.h>
-
-/* Which library is a call for? Exactly one of the two is set. */
-struct door {
-	struct library *library; /* thunks */
-	enum nvrtc_node node;    /* exports, with library == NULL */
-	void *caller;            /* exports: the return address */
-};
-
-struct library *door_library(const struct door *door);
-
-/* Does dlsym of this name (nvrtc* or __nvrtc*) need a door at all? False for plain functions and builtins. */
-bool doors_wanted(const char *name);
-
 /* The door for a function that the real dlsym found at `address`; `address` itself where none is needed or to be had.
  */
 void *doors_for_symbol(const char *name, void *address);

@@ -20,7 +20,7 @@ static int answer(int host_errno, int result)
 
 static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
 {
-	const struct library *library = program ? program->library : door_library(door);
+	const struct library *library = program ? program->library : library_of_door(door);
 
 	if (!library && !door->library) {
 		return library_function_of_node(door->node, door->caller, function);
@@ -39,7 +39,7 @@ static real_function *real_of(const struct door *door, const struct program *pro
 static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
                    const char *const *headers, const char *const *include_names)
 {
-	struct library *library = door_library(door);
+	struct library *library = library_of_door(door);
 	struct program *program = library ? program_add(handle, library, !door->library) : NULL;
 	struct request_header *list;
 	int error = -ENOMEM;
@@ -142,7 +142,7 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	if (runtime_get()->off) {
 		runtime_count(runtime_get()->off_reason, 1);
 		runtime_flush();
-	} else if (program && (library = door_library(door))) { /* without one NVRTC does not look at the options */
+	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		lingering_begin(library, option_count, options, &lingering);
 	}
 	real = (function *)real_of(door, NULL, FUNCTION_CompileProgram);

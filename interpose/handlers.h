@@ -9,7 +9,8 @@
 #ifndef INTERPOSE_HANDLERS_H
 #define INTERPOSE_HANDLERS_H
 
-#include "interpose/doors.h"
+#include "interpose/library.h"
+#include "interpose/nvrtc_types.h"
 
 #define HANDLER(name, since, gone, parameters, ...) int handle_##name(const struct door *door, NVRTC_UNPACK parameters);
 NVRTC_HANDLED(HANDLER)

@@ -2,9 +2,8 @@
 #include "interpose/library.h"
 
 #include "cache/guard.h"
-#include "interpose/doors.h"
-#include "interpose/forward.h"
 #include "interpose/log.h"
+#include "interpose/next_symbol.h"
 #include "interpose/nvrtc_types.h"
 
 #include <dlfcn.h>
@@ -40,12 +39,6 @@ static const char *const node_names[NODE_COUNT] = {
 #undef NODE_NAME
 };
 
-static const char *const function_names[FUNCTION_COUNT] = {
-#define FUNCTION_NAME(name, ...) [FUNCTION_##name] = "nvrtc" #name,
-    NVRTC_HANDLED(FUNCTION_NAME)
-#undef FUNCTION_NAME
-};
-
 bool library_exports(const struct library *library, enum nvrtc_function function)
 {
 	static const int floors[NODE_COUNT] = {
@@ -53,15 +46,8 @@ bool library_exports(const struct library *library, enum nvrtc_function function
 	    NVRTC_NODES(NODE_FLOOR, )
 #undef NODE_FLOOR
 	};
-	static const struct {
-		int since, gone;
-	} life[FUNCTION_COUNT] = {
-#define FUNCTION_LIFE(name, since, gone, ...) [FUNCTION_##name] = {since, gone},
-	    NVRTC_HANDLED(FUNCTION_LIFE)
-#undef FUNCTION_LIFE
-	};
 
-	return life[function].since <= floors[library->node] && floors[library->node] < life[function].gone;
+	return nvrtc_function_lives(function, floors[library->node]);
 }
 
 const char *library_node_name(enum nvrtc_node node)
@@ -145,7 +131,8 @@ static struct library *library_adopt(const struct elf_object *object, enum nvrtc
 	library->object = *object;
 	library->object.path = library->path;
 	for (int f = 0; f < FUNCTION_COUNT; f++) {
-		library->real[f] = (real_function *)elf_symbol(object, function_names[f], node_names[node]);
+		library->real[f] =
+		    (real_function *)elf_symbol(object, nvrtc_function_name((enum nvrtc_function)f), node_names[node]);
 	}
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
@@ -176,14 +163,14 @@ static int collect(const struct elf_object *object, void *context)
 static const struct candidate *candidate_for(const struct search *search, void *caller)
 {
 	const char *version = node_names[search->node];
-	uintptr_t address = (uintptr_t)forward_dlvsym(RTLD_NEXT, "nvrtcCreateProgram", version);
+	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
 	struct elf_object object;
 
 	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
 		void *handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
 
 		if (handle) {
-			address = (uintptr_t)forward_dlvsym(handle, "nvrtcCreateProgram", version);
+			address = (uintptr_t)next_symbol(handle, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
 			dlclose(handle);
 		}
 	}
@@ -232,12 +219,17 @@ struct library *library_of_node(enum nvrtc_node node, void *caller)
 	return library;
 }
 
+struct library *library_of_door(const struct door *door)
+{
+	return door->library ? door->library : library_of_node(door->node, door->caller);
+}
+
 real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function)
 {
 	struct elf_object object;
 
 	return choose(node, caller, &object)
-	           ? (real_function *)elf_symbol(&object, function_names[function], node_names[node])
+	           ? (real_function *)elf_symbol(&object, nvrtc_function_name(function), node_names[node])
 	           : NULL;
 }
 
@@ -251,60 +243,6 @@ struct library *library_at(uintptr_t address)
 	}
 	node = node_of(&object);
 	return node == NODE_COUNT ? NULL : library_adopt(&object, node);
-}
-
-static bool passes_by(const struct library *library, const char *name)
-{
-	static const char *const products[] = {
-#define PRODUCT_NAMES(name) "nvrtcGet" #name, "nvrtcGet" #name "Size",
-	    NVRTC_PRODUCTS(PRODUCT_NAMES)
-#undef PRODUCT_NAMES
-	};
-
-	if (strncmp(name, "nvrtc", 5) != 0 || !doors_wanted(name)) {
-		return false;
-	}
-	for (int f = 0; f < FUNCTION_COUNT; f++) {
-		if (strcmp(name, function_names[f]) == 0 && library_exports(library, (enum nvrtc_function)f)) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
-		if (strcmp(name, products[i]) == 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static int import_passes_by(const struct elf_import *import, void *context)
-{
-	const struct library *library = context;
-
-	return import->version && strcmp(import->version, node_names[library->node]) == 0 &&
-	       passes_by(library, import->name);
-}
-
-static int object_passes_by(const struct elf_object *object, void *context)
-{
-	const struct library *library = context;
-
-	return elf_needs_version(object, node_names[library->node]) &&
-	       elf_each_import(object, import_passes_by, context) == 1;
-}
-
-bool library_passed_by(const struct library *library)
-{
-	static _Atomic uint64_t answers[NODE_COUNT]; /* which generation it is of, and the answer in the lowest bit */
-	struct elf_generation now = elf_generation();
-	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
-	uint64_t answer = atomic_load_explicit(&answers[library->node], memory_order_relaxed);
-
-	if ((answer & ~UINT64_C(1)) != generation) {
-		answer = generation | (elf_each_object(object_passes_by, (void *)library) != 0);
-		atomic_store_explicit(&answers[library->node], answer, memory_order_relaxed);
-	}
-	return answer & 1;
 }
 
 /* Keeps the library loaded for as long as the process lives. */
@@ -371,7 +309,7 @@ static uintptr_t bound_function(const char *name, const char *version)
 {
 	uintptr_t address = elf_global_symbol(name, version);
 
-	return address ? address : forward_global(name, version);
+	return address ? address : next_symbol_global(name, version);
 }
 
 bool library_watched(struct library *library)

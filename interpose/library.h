@@ -58,6 +58,14 @@ struct library {
 	_Atomic int watch_state; /* 0 not yet, 1 being patched, 2 patched, 3 cannot be */
 };
 
+/* Which library is a call for? Exactly one of the two is set. */
+struct door {
+	struct library *library; /* thunks */
+	enum nvrtc_node node;    /* exports, with library == NULL */
+	void *caller;            /* exports: the return address */
+};
+
+struct library *library_of_door(const struct door *door);
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
 struct library *library_of_node(enum nvrtc_node node, void *caller);
 /* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none.
@@ -72,14 +80,6 @@ const char *library_node_name(enum nvrtc_node node);
 
 /* Is this function exported on the library's node, so that linked hosts reach it through us? */
 bool library_exports(const struct library *library, enum nvrtc_function function);
-
-/*
- * Does a linked object call functions of this node past us: such as have no export of ours (A6), or that we do not
- * know? They would meet programs that a hit has left uncompiled, or set a callback that we never hear of. Getters of
- * products do not count (a hit that has something for them is not given out, compile.c). Looked at anew when objects
- * come or go.
- */
-bool library_passed_by(const struct library *library);
 
 /* Ready for cached compiles? false: pass through; *ret_reason says why. */
 bool library_prepare(struct library *library, enum counter *ret_reason);

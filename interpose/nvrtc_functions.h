@@ -15,6 +15,8 @@
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
 
+#include <stdbool.h>
+
 #define NVRTC_HANDLED(X)                                                                                               \
 	X(CreateProgram, 700, 9999,                                                                                    \
 	  (nvrtcProgram * program, const char *source, const char *name, int header_count, const char *const *headers, \
@@ -81,5 +83,13 @@ enum nvrtc_product {
 #undef PRODUCT_ENUM
 	    PRODUCT_COUNT
 };
+
+const char *nvrtc_function_name(enum nvrtc_function function);
+/* Has this release (major * 100 + minor) that function? */
+bool nvrtc_function_lives(enum nvrtc_function function, int release);
+/* Does dlsym of this name (nvrtc* or __nvrtc*) need a door at all? False for plain functions and builtins. */
+bool nvrtc_needs_door(const char *name);
+/* Is it one of those that give a product or its size? */
+bool nvrtc_gets_product(const char *name);
 
 #endif
