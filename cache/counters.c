@@ -35,8 +35,8 @@ static const struct {
 	const char *name;
 	enum counter_group group;
 } counters[COUNTER_COUNT] = {
-#define COUNTER_ROW(group, name) {#name, COUNTER_##group},
-    COUNTERS(COUNTER_ROW)
+#define COUNTER_ROW(group, name) [COUNTER_##group##_##name] = {#name, COUNTER_##group},
+    [COUNTER_NONE] = {"none", COUNTER_NOTHING}, COUNTERS(COUNTER_ROW)
 #undef COUNTER_ROW
 };
 

@@ -73,13 +73,14 @@
 	X(ERRORS, internal)
 
 enum counter {
+	COUNTER_NONE, /* where a counter stands for a reason: there is none */
 #define COUNTER_ENUM(group, name) COUNTER_##group##_##name,
 	COUNTERS(COUNTER_ENUM)
 #undef COUNTER_ENUM
 	    COUNTER_COUNT
 };
 
-enum counter_group { COUNTER_TOTAL, COUNTER_BYPASSED, COUNTER_ERRORS };
+enum counter_group { COUNTER_NOTHING, COUNTER_TOTAL, COUNTER_BYPASSED, COUNTER_ERRORS };
 
 const char *counter_name(enum counter counter);
 enum counter_group counter_group(enum counter counter);

@@ -16,7 +16,8 @@
 #ifndef INTERPOSE_BINDING_H
 #define INTERPOSE_BINDING_H
 
-#include "interpose/keep.h"
+#include "interpose/attempt.h"
+#include "interpose/program.h"
 #include "interpose/result.h"
 #include "keygen/conditions.h"
 

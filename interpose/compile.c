@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile.h"
 
+#include "interpose/admit.h"
 #include "interpose/describe.h"
 #include "interpose/events.h"
-#include "interpose/keep.h"
 #include "interpose/lingering.h"
 #include "interpose/linked_callers.h"
 #include "interpose/log.h"
@@ -13,6 +13,7 @@
 #include "interpose/result.h"
 #include "interpose/runtime.h"
 #include "interpose/texts.h"
+#include "interpose/verify.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static void abandon(void *context)
 {
 	struct attempt *attempt = context;
 
-	keep_abandon(attempt);
+	attempt_abandon(attempt);
 	attempt_free(attempt);
 	free(attempt);
 }
@@ -310,37 +311,37 @@ static int compile_for_real(struct program *program, int option_count, const cha
 	int result;
 
 	if (!replay(program)) {
-		attempt->doubt = COUNTER_BYPASSED_history + 1;
+		attempt->doubt = COUNTER_BYPASSED_history;
 	}
 	if (!add_no_cache(program->library, option_count, options, attempt)) {
-		attempt->doubt = COUNTER_ERRORS_memory + 1;
+		attempt->doubt = COUNTER_ERRORS_memory;
 	}
-	keep_begin(attempt, program->library, watched);
+	attempt_watch(attempt, program->library, watched);
 	start = runtime_clock();
 	pthread_cleanup_push(abandon, attempt);
 	result = attempt->more ? real_compile(program, option_count + 1, attempt->more)
 	                       : real_compile(program, option_count, options);
 	pthread_cleanup_pop(0);
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
-	keep_end(attempt, program->library);
+	attempt_unwatch(attempt, program->library);
 	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 	if (!watched) {
-		attempt->doubt = COUNTER_BYPASSED_unwatchable + 1;
+		attempt->doubt = COUNTER_BYPASSED_unwatchable;
 	}
 	if (!attempt->doubt && attempt->watched && !still_asked(program, option_count, options, attempt)) {
-		attempt->doubt = COUNTER_BYPASSED_environment + 1;
+		attempt->doubt = COUNTER_BYPASSED_environment;
 	}
 	if (!expected) {
 		runtime_count(COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
 		attempt->findings = texts_read(program, attempt, option_count, options);
-		keep_result(program, attempt, result);
+		admit_result(program, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);
-		keep_compare(program, attempt, attempt->more ? option_count + 1 : option_count,
-		             attempt->more ? attempt->more : options, result, expected);
+		verify_compare(program, attempt, attempt->more ? option_count + 1 : option_count,
+		               attempt->more ? attempt->more : options, result, expected);
 	}
-	if (attempt->doubt == COUNTER_BYPASSED_history + 1) {
+	if (attempt->doubt == COUNTER_BYPASSED_history) {
 		no_longer_keyed(program, COUNTER_BYPASSED_history);
 	} else if (program_add_call(program, option_count, options, &attempt->key, attempt->fingerprint.low, true) !=
 	           0) {
@@ -383,13 +384,13 @@ static int attempt_compile(struct program *program, int option_count, const char
 	int result;
 
 	do {
-		int reason;
+		enum counter reason;
 
 		attempt_forget_request(attempt);
 		reason = describe(program, program->call_count, option_count, options, attempt);
-		if (reason != 0) {
+		if (reason != COUNTER_NONE) {
 			flight_land(&attempt->flight, FLIGHT_ABANDONED);
-			return pass_through(program, option_count, options, (enum counter)(reason - 1));
+			return pass_through(program, option_count, options, reason);
 		}
 		entry = look_up(attempt);
 	} while (!entry && wait_for_others(program, attempt));

@@ -36,8 +36,8 @@ static int seal_history(struct program *program)
 }
 
 /* `told`: what the process was at some moment; NULL: what it is. */
-static int describe_call(struct program *program, size_t earlier, int option_count, const char *const *options,
-                         const struct snapshot *told, struct attempt *attempt)
+static enum counter describe_call(struct program *program, size_t earlier, int option_count, const char *const *options,
+                                  const struct snapshot *told, struct attempt *attempt)
 {
 	struct environment_value values[ENVIRONMENT_COUNT];
 	char cwd[PATH_MAX];
@@ -58,14 +58,14 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 	enum counter reason;
 
 	if (!library_prepare(program->library, &reason)) {
-		return (int)reason + 1;
+		return reason;
 	}
 	if (nvrtc_differs(DIFFERENCE_ASKS_LOCALE, program->library->major, program->library->minor) &&
 	    environment_has_letters()) {
-		return COUNTER_BYPASSED_environment + 1;
+		return COUNTER_BYPASSED_environment;
 	}
 	if (seal_history(program) != 0) {
-		return COUNTER_ERRORS_memory + 1;
+		return COUNTER_ERRORS_memory;
 	}
 	if (told) {
 		request.environment = told->values;
@@ -74,24 +74,24 @@ static int describe_call(struct program *program, size_t earlier, int option_cou
 		request.environment_count = environment_values(values);
 	}
 	if (!environment_unchanged(request.environment, request.environment_count)) {
-		return COUNTER_BYPASSED_environment + 1;
+		return COUNTER_BYPASSED_environment;
 	}
 	if (identity_of(program->library, &attempt->identity) != 0) {
-		return COUNTER_BYPASSED_builtins + 1;
+		return COUNTER_BYPASSED_builtins;
 	}
 	request.identity = attempt->identity->bytes;
 	request.identity_size = attempt->identity->size;
 	request.cwd = told ? told->cwd : getcwd(cwd, sizeof(cwd));
 	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
-		return COUNTER_ERRORS_memory + 1;
+		return COUNTER_ERRORS_memory;
 	}
 	if (options_bind(&attempt->options) && (request.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
 		attempt_forget_request(attempt);
 		if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
-			return COUNTER_ERRORS_memory + 1;
+			return COUNTER_ERRORS_memory;
 		}
 	}
-	return 0;
+	return COUNTER_NONE;
 }
 
 static const struct key *arithmetic_of(void *context)
@@ -103,10 +103,10 @@ static const struct key *arithmetic_of(void *context)
 	return arithmetic && arithmetic->knowledge != ARITHMETIC_UNKNOWN ? &arithmetic->digest : NULL;
 }
 
-int describe(struct program *program, size_t earlier, int option_count, const char *const *options,
-             struct attempt *attempt)
+enum counter describe(struct program *program, size_t earlier, int option_count, const char *const *options,
+                      struct attempt *attempt)
 {
-	int reason = describe_call(program, earlier, option_count, options, NULL, attempt);
+	enum counter reason = describe_call(program, earlier, option_count, options, NULL, attempt);
 
 	attempt->roots.arithmetic = arithmetic_of;
 	attempt->roots.context = program->library;
@@ -121,7 +121,7 @@ static bool same_call(struct program *program, int option_count, const char *con
                       const struct snapshot *told, const struct attempt *attempt)
 {
 	struct attempt now = {0};
-	bool same = describe_call(program, program->call_count, option_count, options, told, &now) == 0 &&
+	bool same = describe_call(program, program->call_count, option_count, options, told, &now) == COUNTER_NONE &&
 	            now.call.bytes && now.call.size == attempt->call.size &&
 	            memcmp(now.call.bytes, attempt->call.bytes, now.call.size) == 0;
 

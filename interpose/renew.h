@@ -12,7 +12,7 @@
 #ifndef INTERPOSE_RENEW_H
 #define INTERPOSE_RENEW_H
 
-#include "interpose/keep.h"
+#include "interpose/attempt.h"
 
 /* Where it was found; what memory has came from the directory, or went there. */
 enum origin { ORIGIN_DIRECTORY, ORIGIN_BELOW };

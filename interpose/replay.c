@@ -78,7 +78,8 @@ static bool holds_still(struct program *program, size_t index, const struct entr
 	struct attempt now = {0};
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
-	bool same = describe(program, index, call->option_count, (const char *const *)call->options, &now) == 0;
+	bool same =
+	    describe(program, index, call->option_count, (const char *const *)call->options, &now) == COUNTER_NONE;
 
 	if (same) {
 		same = digest_half(&runtime_get()->secret, now.spans) == call->asked &&

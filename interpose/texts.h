@@ -13,7 +13,8 @@
 #ifndef INTERPOSE_TEXTS_H
 #define INTERPOSE_TEXTS_H
 
-#include "interpose/keep.h"
+#include "interpose/attempt.h"
+#include "interpose/program.h"
 
 /* enum scan_finding in all texts of this compile that are not files. */
 uint32_t texts_read(struct program *program, const struct attempt *attempt, int option_count,
