@@ -14,7 +14,7 @@
  * Invariant: the records of a known shard are entries that its bytes and files count, so that a record whose file has
  * gone is subtracted, once.
  *
- * Calling sequence: take the lock DIRECTORY_LOCK_ACCOUNT; account_load(), any of the others, account_save(),
+ * Calling sequence: take the lock LOCK_ACCOUNT; account_load(), any of the others, account_save(),
  * account_free(); let go of the lock. Without the lock (file systems that have none) an update may be lost; a torn file
  * fails its checksum and counts as missing.
  * Where the file can be neither written nor made, account_load() gives a fresh account, and account_save() fails.

@@ -14,18 +14,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACE_FLAGS       (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define HOME_NAME         "v1"
-#define LOCK_NAME         "lock"
-#define LOCK_SLEEP_MIN_US 100
-#define LOCK_SLEEP_MAX_US 5000
-#define GROUPS_MAX        1024
-#define MAKE_TRIES        4
+#define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define HOME_NAME   "v1"
+#define GROUPS_MAX  1024
+#define MAKE_TRIES  4
 
 static const char digits[16] = "0123456789abcdef";
 
@@ -303,104 +299,6 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	}
 	memcpy(ret_key, key, sizeof(key));
 	return true;
-}
-
-static uint64_t place_of(const uint8_t key[ENTRY_KEY_BYTES])
-{
-	uint64_t place;
-
-	memcpy(&place, key, sizeof(place));
-	return place >> 2; /* below DIRECTORY_LOCK_ACCOUNT */
-}
-
-static int set_range(int lock, uint64_t place, short type)
-{
-	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
-
-	return call_lock(lock, F_OFD_SETLK, &range);
-}
-
-static bool is_held(void)
-{
-	return errno == EAGAIN || errno == EACCES || errno == EINTR;
-}
-
-/*
- * Who stands still with a lock (a stopped `prune`, a stranger's lock on the whole file) must cost a process one wait,
- * and not one in each of its stores: after a wait in vain nobody waits until a lock of that kind was had.
- */
-enum lock_kind { LOCK_OF_KEY, LOCK_OF_ACCOUNT, LOCK_KINDS };
-static _Atomic bool impatient[LOCK_KINDS];
-
-static void lose_patience(void)
-{
-	for (int kind = 0; kind < LOCK_KINDS; kind++) {
-		atomic_store_explicit(&impatient[kind], true, memory_order_relaxed);
-	}
-}
-
-int directory_lock_place(const struct directory *directory, int home, uint64_t place, unsigned wait_us, int *ret_lock)
-{
-	_Atomic bool *tired = &impatient[place < DIRECTORY_LOCK_ACCOUNT ? LOCK_OF_KEY : LOCK_OF_ACCOUNT];
-	long pause_us = LOCK_SLEEP_MIN_US;
-	unsigned waited_us = 0;
-	int lock = -1;
-
-	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
-		*ret_lock = -1;
-		return 0;
-	}
-	while (set_range(lock, place, F_WRLCK) < 0) {
-		if (!is_held()) {
-			call_close(lock);
-			*ret_lock = -1;
-			return 0;
-		}
-		if (waited_us >= wait_us || atomic_load_explicit(tired, memory_order_relaxed)) {
-			if (wait_us > 0) {
-				lose_patience();
-			}
-			call_close(lock);
-			return -EAGAIN;
-		}
-		call_pause(pause_us * 1000);
-		waited_us += (unsigned)pause_us;
-		if (pause_us < LOCK_SLEEP_MAX_US) {
-			pause_us *= 2;
-		}
-	}
-	atomic_store_explicit(tired, false, memory_order_relaxed);
-	*ret_lock = lock;
-	return 0;
-}
-
-int directory_lock(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
-                   int *ret_lock)
-{
-	return directory_lock_place(directory, home, place_of(key), wait_us, ret_lock);
-}
-
-bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	return lock < 0 || set_range(lock, place_of(key), F_WRLCK) == 0 || !is_held();
-}
-
-void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES])
-{
-	if (lock >= 0) {
-		(void)set_range(lock, place_of(key), F_UNLCK);
-	}
-}
-
-void directory_unlock(int lock)
-{
-	struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
-	if (lock >= 0) {
-		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
-		(void)call_lock(lock, F_OFD_SETLK, &all);
-		call_close(lock);
-	}
 }
 
 bool directory_is_temporary(const char *name)

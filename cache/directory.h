@@ -3,7 +3,7 @@
  * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (docs/DESIGN.md C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
- * <path>/v1/lock (its bytes are locked, it has none), <path>/v1/account (see cache/account.h). Directories get mode
+ * <path>/v1/lock (see cache/lock.h), <path>/v1/account (see cache/account.h). Directories get mode
  * 0700, or 02770 when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
  * <path>/v1 is the cache's home: whoever works in it has a descriptor of it, and names are relative to that.
  *
@@ -62,22 +62,6 @@ bool directory_is_ours(int file, const void *magic);
 void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES]);
 /* The key that a name in a shard stands for; false: it is not the name of an entry. */
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
-
-/*
- * Takes the lock that those who change the file of `key` take in turn; polls for about `wait_us`. 0: taken, or the file
- * system has no locks (or none can be had): then *ret_lock is -1 and one goes on without. -EAGAIN: another has it. A
- * process that has waited in vain does not wait again until it gets such a lock at once.
- */
-int directory_lock(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
-                   int *ret_lock);
-void directory_unlock(int lock);
-
-/* The same for another byte of that file than a key's, so DIRECTORY_LOCK_ACCOUNT or more. */
-#define DIRECTORY_LOCK_ACCOUNT (UINT64_C(1) << 62)
-int directory_lock_place(const struct directory *directory, int home, uint64_t place, unsigned wait_us, int *ret_lock);
-/* Who holds such a lock takes a key's too, without waiting; false: another has it. Then lets go of that one alone. */
-bool directory_lock_too(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
-void directory_unlock_only(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
 /* A temporary of ours by its name: "tmp.<pid>.<random>" (cache/draft.c). */
 bool directory_is_temporary(const char *name);

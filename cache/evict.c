@@ -16,6 +16,7 @@
 
 #include "cache/account.h"
 #include "cache/census.h"
+#include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 
@@ -124,9 +125,9 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 	directory_entry_name(record->key, name);
 	if (rc < 0) {
 		outcome = rc == -ENOENT || rc == -ENOTDIR ? GONE : FAILED;
-	} else if (directory_lock_too(work->lock, record->key)) {
+	} else if (lock_add_key(work->lock, record->key)) {
 		outcome = remove_file(work, record, shard, name, spare, &found);
-		directory_unlock_only(work->lock, record->key);
+		lock_release_key(work->lock, record->key);
 	}
 	switch (outcome) {
 	case REMOVED:
@@ -219,14 +220,14 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 static int begin(struct work *work, unsigned wait_us)
 {
 	const struct evict *evict = work->evict;
-	int rc = directory_lock_place(evict->directory, evict->home, DIRECTORY_LOCK_ACCOUNT, wait_us, &work->lock);
+	int rc = lock_take(evict->directory, evict->home, LOCK_ACCOUNT, wait_us, &work->lock);
 
 	if (rc < 0) {
 		return rc;
 	}
 	rc = account_load(evict->directory, evict->home, &work->account);
 	if (rc < 0) {
-		directory_unlock(work->lock);
+		lock_release(work->lock);
 	}
 	return rc;
 }
@@ -236,7 +237,7 @@ static int end(struct work *work)
 	int rc = account_save(work->account);
 
 	account_free(work->account);
-	directory_unlock(work->lock);
+	lock_release(work->lock);
 	return rc;
 }
 

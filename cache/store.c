@@ -16,6 +16,7 @@
 #include "cache/directory.h"
 #include "cache/draft.h"
 #include "cache/evict.h"
+#include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/usage.h"
@@ -129,13 +130,13 @@ static void discard(const struct store *store, int home, int shard, const uint8_
 	struct stat found;
 	int lock = -1;
 
-	if (store->read_only || directory_lock(&store->directory, home, key, 0, &lock) < 0) {
+	if (store->read_only || lock_take_key(&store->directory, home, key, 0, &lock) < 0) {
 		return;
 	}
 	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&found, seen)) {
 		(void)unlinkat(shard, name, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
 	}
-	directory_unlock(lock);
+	lock_release(lock);
 }
 
 /* A process whose user ids are one and not root's has no way to another. */
@@ -371,7 +372,7 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 		return rc;
 	}
 	directory_entry_name(info->key, name);
-	if (directory_lock(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
+	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
 		rc = replaced ? -EAGAIN : 0;
 	}
@@ -381,7 +382,7 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 	if (rc == 0) {
 		rc = publish(store, shard, name, entry, &published);
 	}
-	directory_unlock(lock);
+	lock_release(lock);
 	close(shard);
 	if (rc == 0) {
 		keep_below_cap(store, home, info->key, &published);

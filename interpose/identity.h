@@ -7,10 +7,9 @@
  * build-id.
  *
  * libnvrtc loads its builtins by plain name at its first compile, and a hit must not wait for that. So the file is
- * found where the loader would find it: among the loaded objects; along the search path of libnvrtc (RTLD_DI_SERINFO:
- * RPATH, LD_LIBRARY_PATH, RUNPATH); in ld.so.cache; in the default directories. After each real compile the object that
- * was really loaded is compared with what was foretold; where they differ nothing is kept, and the truth is used from
- * then on.
+ * found where the loader would find it: among the loaded objects, or by loader_search.h. After each real compile the
+ * object that was really loaded is compared with what was foretold; where they differ nothing is kept, and the truth is
+ * used from then on.
  *
  * Calling sequence: identity_of() per compile (remembered per library); identity_confirm() after a real compile.
  * Errors: identity_of() returns -ENOENT where the builtins cannot be foretold (glibc-hwcaps directories, no such file).

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: several at once, killed ones, lost accounts, what is no entry, and what cannot be removed */
+#include "cache/lock.h"
 #include "evict_fixture.h"
 
 #include "cache/account.h"
@@ -242,8 +243,7 @@ Store_test(evict_trouble, a_shard_that_vanishes_is_no_trouble)
 Store_test(evict_trouble, goes_on_when_another_keeps_the_lock)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	struct flock account = {
-	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)DIRECTORY_LOCK_ACCOUNT, .l_len = 1};
+	struct flock account = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)LOCK_ACCOUNT, .l_len = 1};
 	struct store_pruned pruned;
 	int lock;
 
