@@ -177,7 +177,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
 	} else {
-		runtime_count_error(error, true);
+		runtime_count_write_error(error);
 		log_write(LOG_WARNING, "cannot store a result: error %d", -error);
 	}
 }

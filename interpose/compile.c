@@ -143,7 +143,7 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 	*ret_origin = ORIGIN_DIRECTORY;
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
 		log_write(LOG_INFO, "look-up failed: error %d", -error);
-		runtime_count_error(error, false);
+		runtime_count_read_error(error);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
 		int below = store_get(runtime->lower[i], attempt->key.bytes, holds, attempt, ret_entry);
@@ -213,7 +213,7 @@ static bool reachable(const struct program *program, const struct entry *entry)
 #undef PRODUCT_GETTER
 	};
 
-	for (int product = 0; program->by_export && product < PRODUCT_COUNT; product++) {
+	for (int product = 0; program->reach == REACH_EXPORT && product < PRODUCT_COUNT; product++) {
 		size_t size;
 
 		if (result_has_product(entry, (enum nvrtc_product)product, &size) && size &&

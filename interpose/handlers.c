@@ -40,7 +40,8 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
                    const char *const *headers, const char *const *include_names)
 {
 	struct library *library = library_of_door(door);
-	struct program *program = library ? program_add(handle, library, !door->library) : NULL;
+	struct program *program =
+	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
 	struct request_header *list;
 	int error = -ENOMEM;
 

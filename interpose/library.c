@@ -314,30 +314,31 @@ static uintptr_t bound_function(const char *name, const char *version)
 
 bool library_watched(struct library *library)
 {
-	enum { NOT_YET, PATCHING, PATCHED, CANNOT };
-	int expected = NOT_YET;
-	int state = atomic_load_explicit(&library->watch_state, memory_order_acquire);
+	int expected = PATCH_NOT_YET;
+	int state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
 
-	if (state == NOT_YET && atomic_compare_exchange_strong(&library->watch_state, &expected, PATCHING)) {
+	if (state == PATCH_NOT_YET &&
+	    atomic_compare_exchange_strong(&library->patch_state, &expected, PATCH_UNDER_WAY)) {
 		const char *reason = "its imports cannot be read";
 		struct watch *watch = NULL;
 
-		state = watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCHED : CANNOT;
+		state =
+		    watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCH_DONE : PATCH_REFUSED;
 		(void)dlerror();
-		if (state == PATCHED) {
+		if (state == PATCH_DONE) {
 			atomic_store_explicit(&library->watch, watch, memory_order_release);
 		} else {
 			library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
 		}
-		atomic_store_explicit(&library->watch_state, state, memory_order_release);
+		atomic_store_explicit(&library->patch_state, state, memory_order_release);
 	}
-	for (int i = 0; i < 100 && state != PATCHED && state != CANNOT; i++) {
+	for (int i = 0; i < 100 && state != PATCH_DONE && state != PATCH_REFUSED; i++) {
 		const struct timespec millisecond = {0, 1000000};
 
 		(void)nanosleep(&millisecond, NULL);
-		state = atomic_load_explicit(&library->watch_state, memory_order_acquire);
+		state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
 	}
-	return state == PATCHED;
+	return state == PATCH_DONE;
 }
 
 /* Only the thread that forked lives on: what another thread had begun, nobody will finish. */
@@ -346,10 +347,10 @@ void library_fork_child(void)
 	int count = atomic_load_explicit(&library_count, memory_order_relaxed);
 
 	for (int i = 0; i < count; i++) {
-		int preparing = LIBRARY_PREPARING, patching = 1;
+		int preparing = LIBRARY_PREPARING, patching = PATCH_UNDER_WAY;
 
 		atomic_compare_exchange_strong(&libraries[i].state, &preparing, LIBRARY_ADOPTED);
-		atomic_compare_exchange_strong(&libraries[i].watch_state, &patching, 3);
+		atomic_compare_exchange_strong(&libraries[i].patch_state, &patching, PATCH_REFUSED);
 	}
 	(void)guard_fork_child(&adopt_lock);
 }

@@ -35,6 +35,9 @@
 
 typedef void real_function(void);
 
+/* of its imports */
+enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
+
 enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_PASSED_THROUGH };
 
 struct library {
@@ -55,7 +58,7 @@ struct library {
 	_Atomic uint32_t lingering; /* options that it has been given, and that work on (lingering.h) */
 	_Atomic uint64_t uncleared; /* those of which it is not known */
 	_Atomic uint32_t uncleared_running;
-	_Atomic int watch_state; /* 0 not yet, 1 being patched, 2 patched, 3 cannot be */
+	_Atomic int patch_state; /* enum patch_state */
 };
 
 /* Which library is a call for? Exactly one of the two is set. */

@@ -158,7 +158,7 @@ static bool put_in(struct program *program)
 	return added;
 }
 
-struct program *program_add(nvrtcProgram handle, struct library *library, bool by_export)
+struct program *program_add(nvrtcProgram handle, struct library *library, enum reach reach)
 {
 	struct program *program = calloc(1, sizeof(*program));
 
@@ -168,7 +168,7 @@ struct program *program_add(nvrtcProgram handle, struct library *library, bool b
 	}
 	program->handle = handle;
 	program->library = library;
-	program->by_export = by_export;
+	program->reach = reach;
 	program->keyed = true;
 	program->findings = SCAN_PATH | SCAN_PLACE;
 	if (!put_in(program)) {

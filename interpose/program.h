@@ -40,10 +40,13 @@ struct compile_call {
 	bool refused;   /* for its options: nothing of it is there */
 };
 
+/* How its host comes to NVRTC: past an export, functions without one of ours bypass us. */
+enum reach { REACH_EXPORT, REACH_THUNK };
+
 struct program {
 	nvrtcProgram handle;
 	struct library *library;
-	bool by_export;      /* reached through an export: functions without an export bypass us */
+	enum reach reach;
 	bool keyed;          /* requests of it can have a key: nothing happened to it that a key cannot hold */
 	enum counter reason; /* why not */
 	struct stream creation;
@@ -69,7 +72,7 @@ struct program {
 	int cancel_state; /* the host's, during a compile */
 };
 
-struct program *program_add(nvrtcProgram handle, struct library *library, bool by_export);
+struct program *program_add(nvrtcProgram handle, struct library *library, enum reach reach);
 struct program *program_find(nvrtcProgram handle);
 struct program *program_take(nvrtcProgram handle);
 void program_put_back(struct program *program);

@@ -165,7 +165,7 @@ void runtime_count(enum counter counter, uint64_t amount)
 	counters_add(counter, amount);
 }
 
-void runtime_count_error(int error, bool writing)
+static void count_error(int error, enum counter otherwise)
 {
 	switch (-error) {
 	case EPERM:
@@ -192,8 +192,18 @@ void runtime_count_error(int error, bool writing)
 		counters_add(COUNTER_BYPASSED_too_large, 1);
 		break;
 	default:
-		counters_add(writing ? COUNTER_ERRORS_write : COUNTER_ERRORS_read, 1);
+		counters_add(otherwise, 1);
 	}
+}
+
+void runtime_count_read_error(int error)
+{
+	count_error(error, COUNTER_ERRORS_read);
+}
+
+void runtime_count_write_error(int error)
+{
+	count_error(error, COUNTER_ERRORS_write);
 }
 
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */

@@ -40,7 +40,8 @@ const struct runtime *runtime_get(void);
 /* Counts, and writes the counts out if it is time. errno is kept. */
 void runtime_count(enum counter counter, uint64_t amount);
 /* The counter for an error of the layers below. */
-void runtime_count_error(int error, bool writing);
+void runtime_count_read_error(int error);
+void runtime_count_write_error(int error);
 void runtime_flush(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 

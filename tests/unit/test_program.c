@@ -25,7 +25,7 @@ static bool is_there(size_t number)
 Test(program, what_was_added_is_found_until_it_is_taken)
 {
 	for (size_t i = 0; i < 10000; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, false));
+		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
 	}
 	for (size_t i = 0; i < 10000; i++) {
 		cr_assert(is_there(i), "%zu", i);
@@ -45,12 +45,12 @@ Test(program, what_was_added_is_found_until_it_is_taken)
 
 Test(program, a_handle_that_is_given_out_again_has_a_new_record)
 {
-	struct program *first = program_add(handle(1), &library, false);
+	struct program *first = program_add(handle(1), &library, REACH_THUNK);
 	struct program *second;
 
 	first->keyed = false;
-	second = program_add(handle(1), &library, true);
-	cr_expect(second->keyed && second->by_export);
+	second = program_add(handle(1), &library, REACH_EXPORT);
+	cr_expect(second->keyed && second->reach == REACH_EXPORT);
 	cr_expect_eq(program_find(handle(1)), second);
 	program_free(program_take(handle(1)));
 	cr_expect_null(program_find(handle(1)));
@@ -58,7 +58,7 @@ Test(program, a_handle_that_is_given_out_again_has_a_new_record)
 
 Test(program, a_record_that_was_taken_can_be_put_back)
 {
-	struct program *program = program_add(handle(1), &library, false);
+	struct program *program = program_add(handle(1), &library, REACH_THUNK);
 
 	cr_assert_eq(program_take(handle(1)), program);
 	program_put_back(program);
@@ -69,7 +69,7 @@ Test(program, a_record_that_was_taken_can_be_put_back)
 Test(program, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout = 120)
 {
 	for (size_t i = 0; i < 300000; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, false));
+		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
 		if (i >= 10) {
 			program_free(program_take(handle(i - 10)));
 		}
@@ -89,7 +89,7 @@ static void *come_and_go(void *number)
 
 	while (!atomic_load(&stop)) {
 		for (size_t i = first; i < first + SPAN; i++) {
-			(void)program_add(handle(i), &library, false);
+			(void)program_add(handle(i), &library, REACH_THUNK);
 		}
 		for (size_t i = first; i < first + SPAN; i++) {
 			program_free(program_take(handle(i)));
@@ -103,7 +103,7 @@ Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records,
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < LASTING; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, false));
+		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
 	}
 	for (uintptr_t i = 0; i < THREADS; i++) {
 		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
