@@ -15,7 +15,7 @@
 #include "cache/evict.h"
 
 #include "cache/account.h"
-#include "cache/census.h"
+#include "cache/evict_shard.h"
 #include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
@@ -81,7 +81,7 @@ static unsigned scan_some(struct work *work)
 		if (unknown == 0 && !scan_is_due(account, is_over(work))) {
 			break;
 		}
-		census_shard(work->evict, account, next_shard(account, unknown != 0), &work->report, NULL);
+		evict_scan_shard(work->evict, account, next_shard(account, unknown != 0), &work->report, NULL);
 	}
 	return scans;
 }
@@ -200,7 +200,7 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
-			census_shard(work->evict, account, next_shard(account, false), &work->report, NULL);
+			evict_scan_shard(work->evict, account, next_shard(account, false), &work->report, NULL);
 			continue;
 		}
 		record = checks > 0 ? account->page.records[index] : fallback.record;
@@ -278,7 +278,7 @@ static int compare(const void *a, const void *b, void *context)
 }
 
 /* By a sum of its own: where the account cannot be written, this works as well. */
-static int remove_listed(struct work *work, const struct census_list *list, uint64_t bytes)
+static int remove_listed(struct work *work, const struct evict_list *list, uint64_t bytes)
 {
 	uint64_t removed = work->report.bytes;
 	uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
@@ -311,7 +311,7 @@ static int remove_listed(struct work *work, const struct census_list *list, uint
 int evict_all(const struct evict *evict, struct evict_report *ret_report)
 {
 	struct work work = {.evict = evict};
-	struct census_list list = {.records = NULL};
+	struct evict_list list = {.records = NULL};
 	uint64_t limit = size_limit(evict);
 	uint64_t entries = 0;
 	uint64_t bytes = 0;
@@ -320,7 +320,7 @@ int evict_all(const struct evict *evict, struct evict_report *ret_report)
 	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
 		rc = begin(&work, LOCK_WAIT_ALL_US);
 		if (rc == 0) {
-			census_shard(evict, work.account, shard, &work.report, &list);
+			evict_scan_shard(evict, work.account, shard, &work.report, &list);
 			bytes += work.account->page.shards[shard].bytes;
 			entries += work.account->page.shards[shard].files;
 			(void)end(&work);

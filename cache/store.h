@@ -35,6 +35,7 @@
 #define CACHE_STORE_H
 
 #include "cache/entry.h"
+#include "cache/usage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,13 +91,6 @@ uint64_t store_take_evictions(struct store *store);
 
 /* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; walks the directory (for
  * the command, not for hosts). */
-struct store_usage {
-	uint64_t entries; /* files */
-	uint64_t results; /* not filled by store_usage(), which opens no entry: always 0 there */
-	uint64_t bytes;
-	uint64_t temporaries;
-	uint64_t foreign; /* of such names, and none of ours: only store_clear() looks */
-};
 int store_usage(struct store *store, struct store_usage *ret_usage);
 /* The same as the account has it (cache/account.h), without looking at any file, temporaries unknown (0); shards that
  * it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show later. */

@@ -11,7 +11,14 @@
 #define CACHE_USAGE_H
 
 #include "cache/directory.h"
-#include "cache/store.h"
+
+struct store_usage {
+	uint64_t entries; /* files */
+	uint64_t results; /* not filled by store_usage(), which opens no entry: always 0 there */
+	uint64_t bytes;
+	uint64_t temporaries;
+	uint64_t foreign; /* of such names, and none of ours: only store_clear() looks */
+};
 
 /* Asks every file for its size. */
 int usage_count(const struct directory *directory, struct store_usage *ret_usage);

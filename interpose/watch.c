@@ -29,7 +29,7 @@ struct pages {
 	uintptr_t low, high;
 };
 
-struct census {
+struct plan {
 	const struct elf_object *object;
 	watch_resolver *resolve;
 	struct arithmetic arithmetic;
@@ -46,33 +46,33 @@ static int is_known_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
 	                                    "librt.so.", "libgcc_s.so", "ld-linux"};
-	struct census *census = context;
+	struct plan *plan = context;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (strncmp(name, known[i], strlen(known[i])) == 0) {
 			return 0;
 		}
 	}
-	census->reason = name;
+	plan->reason = name;
 	return -ENOTSUP;
 }
 
-static int add_patch(struct census *census, const struct elf_import *import, uintptr_t replacement)
+static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
 {
-	struct pages *pages = import->in_relro ? &census->constant : &census->variable;
+	struct pages *pages = import->in_relro ? &plan->constant : &plan->variable;
 	uintptr_t at = (uintptr_t)import->slot;
 
-	if (census->count == census->capacity) {
-		size_t capacity = census->capacity ? 2 * census->capacity : 64;
-		struct patch *patches = realloc(census->patches, capacity * sizeof(*patches));
+	if (plan->count == plan->capacity) {
+		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
+		struct patch *patches = realloc(plan->patches, capacity * sizeof(*patches));
 
 		if (!patches) {
 			return -ENOMEM;
 		}
-		census->patches = patches;
-		census->capacity = capacity;
+		plan->patches = patches;
+		plan->capacity = capacity;
 	}
-	census->patches[census->count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
+	plan->patches[plan->count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
 	if (pages->high == 0 || at < pages->low) {
 		pages->low = at;
 	}
@@ -84,33 +84,33 @@ static int add_patch(struct census *census, const struct elf_import *import, uin
 
 static int count_import(const struct elf_import *import, void *context)
 {
-	struct census *census = context;
+	struct plan *plan = context;
 	const struct import_entry *entry = imports_find(import->name);
 	uintptr_t earlier, real, replacement;
 	size_t id;
 
 	if (!entry) {
-		return arithmetic_add(&census->arithmetic, census->object, import, &replacement)
-		           ? add_patch(census, import, replacement)
+		return arithmetic_add(&plan->arithmetic, plan->object, import, &replacement)
+		           ? add_patch(plan, import, replacement)
 		           : 0;
 	}
-	census->reason = import->name;
+	plan->reason = import->name;
 	if (!entry->replacement || !import->slot) {
 		return -ENOTSUP;
 	}
 	id = (size_t)(entry - imports);
-	real = census->resolve(import->name, import->version);
+	real = plan->resolve(import->name, import->version);
 	if (!real) {
 		/* A weak import that nothing defines is never called; an IFUNC looks the same here. */
 		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
 	}
 	/* One replacement has one real function: two versions that are two functions cannot both be watched. */
-	earlier = census->real[id] ? census->real[id] : atomic_load(&imports_real[id]);
+	earlier = plan->real[id] ? plan->real[id] : atomic_load(&imports_real[id]);
 	if (earlier && earlier != real) {
 		return -ENOTSUP;
 	}
-	census->real[id] = real;
-	return add_patch(census, import, (uintptr_t)*entry->replacement);
+	plan->real[id] = real;
+	return add_patch(plan, import, (uintptr_t)*entry->replacement);
 }
 
 static void round_pages(struct pages *pages, uintptr_t page)
@@ -131,20 +131,20 @@ static int protect(const struct pages *pages, int protection)
  * The slots' pages become writable. Those outside RELRO are so already, but for tools that protect more than the
  * loader does. The loader protects whole pages of RELRO only: both its ends are rounded down.
  */
-static int unprotect(struct census *census)
+static int unprotect(struct plan *plan)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	int error;
 
-	census->relro.low = census->object->relro_start & ~(page - 1);
-	census->relro.high = census->object->relro_end & ~(page - 1);
-	round_pages(&census->variable, page);
-	round_pages(&census->constant, page);
-	if (census->constant.high > census->relro.high) {
-		census->constant.high = census->relro.high;
+	plan->relro.low = plan->object->relro_start & ~(page - 1);
+	plan->relro.high = plan->object->relro_end & ~(page - 1);
+	round_pages(&plan->variable, page);
+	round_pages(&plan->constant, page);
+	if (plan->constant.high > plan->relro.high) {
+		plan->constant.high = plan->relro.high;
 	}
-	error = protect(&census->constant, PROT_READ | PROT_WRITE);
-	return error ? error : protect(&census->variable, PROT_READ | PROT_WRITE);
+	error = protect(&plan->constant, PROT_READ | PROT_WRITE);
+	return error ? error : protect(&plan->variable, PROT_READ | PROT_WRITE);
 }
 
 static bool overlap(const struct pages *one, const struct pages *other)
@@ -152,21 +152,21 @@ static bool overlap(const struct pages *one, const struct pages *other)
 	return one->low < other->high && other->low < one->high;
 }
 
-static void protect_again(const struct census *census)
+static void protect_again(const struct plan *plan)
 {
-	if (overlap(&census->constant, &census->relro) || overlap(&census->variable, &census->relro)) {
-		protect(&census->relro, PROT_READ);
+	if (overlap(&plan->constant, &plan->relro) || overlap(&plan->variable, &plan->relro)) {
+		protect(&plan->relro, PROT_READ);
 	}
 }
 
 /* Another library may have been patched meanwhile. What is claimed and then not used does no harm. */
-static int claim(const struct census *census)
+static int claim(const struct plan *plan)
 {
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
 		uintptr_t there = 0;
 
-		if (census->real[i] && !atomic_compare_exchange_strong(&imports_real[i], &there, census->real[i]) &&
-		    there != census->real[i]) {
+		if (plan->real[i] && !atomic_compare_exchange_strong(&imports_real[i], &there, plan->real[i]) &&
+		    there != plan->real[i]) {
 			return -ENOTSUP;
 		}
 	}
@@ -183,46 +183,46 @@ static void store_slots(struct watch *watch)
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
-	struct census *census = calloc(1, sizeof(*census));
+	struct plan *plan = calloc(1, sizeof(*plan));
 	struct watch *watch = NULL;
 	const char *reason = NULL;
 	int error = -ENOMEM;
 
-	if (!census) {
+	if (!plan) {
 		goto out;
 	}
-	census->object = object;
-	census->resolve = resolve;
-	error = elf_each_needed(object, is_known_library, census);
+	plan->object = object;
+	plan->resolve = resolve;
+	error = elf_each_needed(object, is_known_library, plan);
 	if (error == 0) {
-		error = elf_each_import(object, count_import, census);
+		error = elf_each_import(object, count_import, plan);
 	}
-	reason = error == -ENOTSUP ? census->reason : NULL;
+	reason = error == -ENOTSUP ? plan->reason : NULL;
 	if (error) {
 		goto out;
 	}
-	watch = malloc(sizeof(*watch) + census->count * sizeof(*watch->patches));
+	watch = malloc(sizeof(*watch) + plan->count * sizeof(*watch->patches));
 	if (!watch) {
 		error = -ENOMEM;
 		goto out;
 	}
-	arithmetic_end(&census->arithmetic);
-	watch->arithmetic = census->arithmetic;
-	watch->count = census->count;
-	if (census->count) {
-		memcpy(watch->patches, census->patches, census->count * sizeof(*watch->patches));
+	arithmetic_end(&plan->arithmetic);
+	watch->arithmetic = plan->arithmetic;
+	watch->count = plan->count;
+	if (plan->count) {
+		memcpy(watch->patches, plan->patches, plan->count * sizeof(*watch->patches));
 	}
-	error = claim(census);
+	error = claim(plan);
 	if (error) {
 		goto out;
 	}
-	error = unprotect(census);
+	error = unprotect(plan);
 	if (error) {
-		protect_again(census);
+		protect_again(plan);
 		goto out;
 	}
 	store_slots(watch);
-	protect_again(census);
+	protect_again(plan);
 	*ret_watch = watch;
 	watch = NULL;
 out:
@@ -230,10 +230,10 @@ out:
 		*ret_reason = reason;
 	}
 	free(watch);
-	if (census) {
-		free(census->patches);
+	if (plan) {
+		free(plan->patches);
 	}
-	free(census);
+	free(plan);
 	return error;
 }
 

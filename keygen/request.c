@@ -71,19 +71,6 @@ struct plan {
 
 #define NOT_A_ROOT SIZE_MAX
 
-const struct key *roots_arithmetic(const struct roots *roots)
-{
-	return roots->arithmetic ? roots->arithmetic(roots->context) : NULL;
-}
-
-void roots_free(struct roots *roots)
-{
-	for (size_t i = 0; i < roots->count; i++)
-		free(roots->root[i].text);
-	free(roots->root);
-	*roots = (struct roots){0};
-}
-
 /* NULL, "" and "default_program" gave the same artifacts and logs in every form, 11.8 to 13.5. */
 static const char *effective_name(const char *name)
 {

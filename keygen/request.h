@@ -35,33 +35,13 @@
 
 #include "keygen/digest.h"
 #include "keygen/options.h"
+#include "keygen/roots.h"
 #include "keygen/stream.h"
 
 struct request_header {
 	const char *name;
 	const char *text;
 };
-
-/* A numbered root: the spelled text of an absolute directory, without a trailing slash ("" is the root directory). */
-struct root {
-	char *text;
-	size_t size;
-};
-
-/* What of the present request conditions are relative to. */
-struct roots {
-	struct root *root;
-	size_t count;
-	/* The functions that constants are folded with, asked for where a result hangs on them; NULL: unknown. The
-	 * caller sets it. */
-	const struct key *(*arithmetic)(void *context);
-	void *context;
-};
-
-/* NULL where they are unknown, or nobody was named to ask. */
-const struct key *roots_arithmetic(const struct roots *roots);
-
-void roots_free(struct roots *roots);
 
 struct environment_value {
 	const char *name;

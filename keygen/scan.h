@@ -23,7 +23,8 @@
 #ifndef KEYGEN_SCAN_H
 #define KEYGEN_SCAN_H
 
-#include "keygen/request.h"
+#include "keygen/roots.h"
+#include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>

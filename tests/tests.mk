@@ -31,7 +31,7 @@ $(BUILD)/tests/life: tests/bench/life.c
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
-		$(addprefix $(BUILD)/keygen/,stream.o digest.o options.o request.o scan.o path_macros.o)
+		$(addprefix $(BUILD)/keygen/,stream.o digest.o options.o request.o roots.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
@@ -94,10 +94,15 @@ matrix: all $(BUILD)/tests/player
 .PHONY: matrix
 
 # In a minute, what tells most of what could be wrong.
-QUICK := unit-tests 10-loader 15-traps 20-exports 31-versions 33-lingering 34-arithmetic 35-flight 36-own 55-layers 60-apps
+QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-lingering 34-arithmetic 35-flight 36-own 55-layers 60-apps
 quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/% $(BUILD)/tests/tap/%,$(TEST_TARGETS))
 	TESTS="$(QUICK)" tests/run $(BUILD)
 .PHONY: quick
+
+# Who includes whom, and on which floor each noun stands.
+layers:
+	scripts/layers
+.PHONY: layers
 
 # Bare roots of other distributions, as root: scripts/roots says more.
 roots:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * census: one shard counted anew, and rid of what was left there (see cache/evict.h)
+ * evict_shard: one shard counted anew, and rid of what was left there (see cache/evict.h)
  *
  * Purpose: every file of the shard is asked for its size and times. Entries go into the account, and into a list where
  * one is given; temporaries are counted, or removed if their time has come; what is none of ours is left alone. A time
@@ -11,20 +11,20 @@
  * that finds no memory says so. Ownership: the list's records are the caller's to free(). Threads, fork, signals: no
  * state.
  */
-#ifndef CACHE_CENSUS_H
-#define CACHE_CENSUS_H
+#ifndef CACHE_EVICT_SHARD_H
+#define CACHE_EVICT_SHARD_H
 
 #include "cache/account.h"
 #include "cache/evict.h"
 
-struct census_list {
+struct evict_list {
 	struct account_record *records;
 	size_t count;
 	size_t room;
 	bool failed;
 };
 
-void census_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
-                  struct census_list *list);
+void evict_scan_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
+                      struct evict_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/census.h"
+#include "cache/evict_shard.h"
 
 #include "cache/recency.h"
 #include "cache/source.h"
@@ -14,11 +14,11 @@
 
 #define MINUTE_NS (RECENCY_PERIOD_NS / 60)
 
-struct census {
+struct scan {
 	const struct evict *evict;
 	struct account *account;
 	struct evict_report *report;
-	struct census_list *list;
+	struct evict_list *list;
 };
 
 static bool is_stale(const char *name, const struct stat *found, int64_t now)
@@ -34,7 +34,7 @@ static bool is_stale(const char *name, const struct stat *found, int64_t now)
 	       errno == ESRCH;
 }
 
-static void keep_in_list(struct census_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 1024;
@@ -53,31 +53,31 @@ static void keep_in_list(struct census_list *list, const uint8_t key[ENTRY_KEY_B
 }
 
 /* Returns whether the temporary file was removed, or is none of ours. */
-static bool sweep(const struct census *census, int at, const char *name, const struct stat *found)
+static bool sweep(const struct scan *scan, int at, const char *name, const struct stat *found)
 {
-	if (recency_ahead(recency_of(found), census->evict->now)) { /* else it would stay for ever */
-		recency_touch(at, name, found, census->evict->now);
+	if (recency_ahead(recency_of(found), scan->evict->now)) { /* else it would stay for ever */
+		recency_touch(at, name, found, scan->evict->now);
 	}
-	if (!is_stale(name, found, census->evict->now)) {
+	if (!is_stale(name, found, scan->evict->now)) {
 		return false;
 	}
-	if (!source_is_ours(census->evict->directory, at, name)) {
-		census->report->foreign++;
+	if (!source_is_ours(scan->evict->directory, at, name)) {
+		scan->report->foreign++;
 		return true;
 	}
 	if (unlinkat(at, name, 0) < 0) {
-		census->report->failures += errno != ENOENT;
+		scan->report->failures += errno != ENOENT;
 		return errno == ENOENT;
 	}
-	census->report->temporaries++;
-	census->report->bytes += (uint64_t)found->st_size;
+	scan->report->temporaries++;
+	scan->report->bytes += (uint64_t)found->st_size;
 	return true;
 }
 
 /* False: it cannot be said whether it is there, or how large. */
-static bool count_file(const struct census *census, int at, unsigned shard, const char *name)
+static bool count_file(const struct scan *scan, int at, unsigned shard, const char *name)
 {
-	int64_t now = census->evict->now;
+	int64_t now = scan->evict->now;
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct stat found;
 	int64_t used;
@@ -89,12 +89,12 @@ static bool count_file(const struct census *census, int at, unsigned shard, cons
 		return true;
 	}
 	if (!S_ISREG(found.st_mode) || (!directory_is_temporary(name) && !directory_entry_key(shard, name, key))) {
-		census->report->foreign++;
+		scan->report->foreign++;
 		return true;
 	}
 	if (directory_is_temporary(name)) {
-		if (!sweep(census, at, name, &found)) {
-			account_count_other(census->account, shard, (uint64_t)found.st_size);
+		if (!sweep(scan, at, name, &found)) {
+			account_count_other(scan->account, shard, (uint64_t)found.st_size);
 		}
 		return true;
 	}
@@ -103,9 +103,9 @@ static bool count_file(const struct census *census, int at, unsigned shard, cons
 		recency_touch(at, name, &found, now);
 		used = now;
 	}
-	account_count(census->account, key, (uint64_t)found.st_size, used);
-	if (census->list) {
-		keep_in_list(census->list, key, (uint64_t)found.st_size, used);
+	account_count(scan->account, key, (uint64_t)found.st_size, used);
+	if (scan->list) {
+		keep_in_list(scan->list, key, (uint64_t)found.st_size, used);
 	}
 	return true;
 }
@@ -120,10 +120,10 @@ static void keep_more(const struct account_shard *before, struct account_shard *
 }
 
 /* A shard that cannot be read keeps what is known of it. */
-void census_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
-                  struct census_list *list)
+void evict_scan_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
+                      struct evict_list *list)
 {
-	const struct census census = {evict, account, report, list};
+	const struct scan scan = {evict, account, report, list};
 	const struct account_shard before = account->page.shards[shard];
 	bool complete = true;
 	struct dirent *found;
@@ -145,7 +145,7 @@ void census_shard(const struct evict *evict, struct account *account, unsigned s
 	account_begin_shard(account, shard);
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
 		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 &&
-		    !count_file(&census, dirfd(names), shard, found->d_name)) {
+		    !count_file(&scan, dirfd(names), shard, found->d_name)) {
 			complete = false;
 		}
 	}
