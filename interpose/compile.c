@@ -36,7 +36,7 @@ typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *pay
  * points, and a thread cancelled in one would leave descriptors and references behind. */
 static int real_compile(const struct program *program, int option_count, const char *const *options)
 {
-	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
+	compile_function *compile = (compile_function *)program->library->real[FUNCTION_nvrtcCompileProgram];
 	struct lingering lingering;
 	int ours, result;
 
@@ -208,7 +208,7 @@ static struct entry *look_up(struct attempt *attempt)
 static bool reachable(const struct program *program, const struct entry *entry)
 {
 	static const enum nvrtc_function getters[PRODUCT_COUNT] = {
-#define PRODUCT_GETTER(name) [PRODUCT_##name] = FUNCTION_Get##name,
+#define PRODUCT_GETTER(name) [PRODUCT_##name] = FUNCTION_nvrtcGet##name,
 	    NVRTC_PRODUCTS(PRODUCT_GETTER)
 #undef PRODUCT_GETTER
 	};
@@ -235,7 +235,7 @@ static int always_cancel(void *payload, void *reserved)
  */
 static int cancelled(struct program *program, int option_count, const char *const *options)
 {
-	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
+	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_nvrtcSetFlowCallback];
 	int result;
 
 	runtime_count(COUNTER_BYPASSED_cancelled, 1);

@@ -28,7 +28,7 @@ static int handle_CPEx(const struct door *door, nvrtcProgram *program, const cha
 	int result;
 
 	if (extension_count == 0) {
-		return handle_CreateProgram(door, program, source, name, header_count, headers, include_names);
+		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
 	}
 	real = library
 	           ? (extended_create *)elf_symbol(&library->object, "__nvrtcCPEx", library_node_name(library->node))
@@ -43,16 +43,16 @@ static int handle_CPEx(const struct door *door, nvrtcProgram *program, const cha
 
 /* ---- exports: one per function and node, only where every release of the node has the function ---- */
 
-#define EXPORT_NODE(id, soname, floor, name, since, gone, parameters, ...)                                \
-	int export_##name##_##id parameters;                                                              \
-	__attribute__((visibility("default"))) int export_##name##_##id parameters                        \
-	{                                                                                                 \
-		const struct door door = {NULL, NODE_##id, __builtin_return_address(0)};                  \
-                                                                                                          \
-		return handle_##name(&door, __VA_ARGS__);                                                 \
-	}                                                                                                 \
-	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #id \
-	        ", nvrtc" #name "@" #soname "\n.endif\n.endif\n");
+#define EXPORT_NODE(id, soname, floor, name, since, gone, parameters, ...)                                           \
+	int export_##name##_##id parameters;                                                                         \
+	__attribute__((visibility("default"))) int export_##name##_##id parameters                                   \
+	{                                                                                                            \
+		const struct door door = {NULL, NODE_##id, __builtin_return_address(0)};                             \
+                                                                                                                     \
+		return handle_##name(&door, __VA_ARGS__);                                                            \
+	}                                                                                                            \
+	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #id ", " #name \
+	        "@" #soname "\n.endif\n.endif\n");
 #define EXPORT_FUNCTION(name, since, gone, parameters, ...) \
 	NVRTC_NODES(EXPORT_NODE, name, since, gone, parameters, __VA_ARGS__)
 NVRTC_HANDLED(EXPORT_FUNCTION)
@@ -114,7 +114,7 @@ NVRTC_HANDLED(THUNK_FUNCTION)
 SLOTS(THUNK_CPEX, )
 
 #define THUNK_ENTRY(slot, name) (real_function *)thunk_##name##_##slot,
-#define THUNK_ROW(name, ...)    {"nvrtc" #name, {SLOTS(THUNK_ENTRY, name)}},
+#define THUNK_ROW(name, ...)    {#name, {SLOTS(THUNK_ENTRY, name)}},
 
 static const struct {
 	const char *name;

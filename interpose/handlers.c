@@ -70,12 +70,12 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 	free(list);
 }
 
-int handle_CreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
-                         int header_count, const char *const *headers, const char *const *include_names)
+int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                              int header_count, const char *const *headers, const char *const *include_names)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
-	function *real = (function *)real_of(door, NULL, FUNCTION_CreateProgram);
+	function *real = (function *)real_of(door, NULL, FUNCTION_nvrtcCreateProgram);
 	int result;
 
 	if (!real) {
@@ -106,12 +106,12 @@ void handle_extensions(nvrtcProgram *program, int result)
 	errno = host_errno;
 }
 
-int handle_DestroyProgram(const struct door *door, nvrtcProgram *program)
+int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram *);
 	struct program *known = program && *program ? program_take(*program) : NULL;
-	function *real = (function *)real_of(door, known, FUNCTION_DestroyProgram);
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcDestroyProgram);
 	int result = RESULT_INTERNAL_ERROR;
 
 	if (real) {
@@ -127,7 +127,8 @@ int handle_DestroyProgram(const struct door *door, nvrtcProgram *program)
 	return answer(host_errno, result);
 }
 
-int handle_CompileProgram(const struct door *door, nvrtcProgram program, int option_count, const char *const *options)
+int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
+                               const char *const *options)
 {
 	int host_errno = errno;
 	struct program *known = program_find(program);
@@ -146,7 +147,7 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		lingering_begin(library, option_count, options, &lingering);
 	}
-	real = (function *)real_of(door, NULL, FUNCTION_CompileProgram);
+	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
 	errno = host_errno;
 	if (real) {
 		result = real(program, option_count, options);
@@ -155,12 +156,12 @@ int handle_CompileProgram(const struct door *door, nvrtcProgram program, int opt
 	return result;
 }
 
-int handle_AddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
+int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *);
 	struct program *known = program_find(program);
-	function *real = (function *)real_of(door, known, FUNCTION_AddNameExpression);
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcAddNameExpression);
 	int result;
 
 	if (known && (known->served || known->base) && known->closed_names) {
@@ -180,7 +181,7 @@ int handle_AddNameExpression(const struct door *door, nvrtcProgram program, cons
 	return answer(host_errno, result);
 }
 
-int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
+int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *, const char **);
@@ -190,11 +191,11 @@ int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const c
 	if (entry) {
 		return answer(host_errno, result_lowered_name(entry, expression, name));
 	}
-	FORWARD(GetLoweredName, function, host_errno, known, program, expression, name);
+	FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
 
 #define PRODUCT_HANDLERS(product)                                                                       \
-	int handle_Get##product##Size(const struct door *door, nvrtcProgram program, size_t *size)      \
+	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
 	{                                                                                               \
 		int host_errno = errno;                                                                 \
 		typedef int function(nvrtcProgram, size_t *);                                           \
@@ -204,10 +205,10 @@ int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const c
 		if (entry) {                                                                            \
 			return answer(host_errno, result_product_size(entry, PRODUCT_##product, size)); \
 		}                                                                                       \
-		FORWARD(Get##product##Size, function, host_errno, known, program, size);                \
+		FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);           \
 	}                                                                                               \
                                                                                                         \
-	int handle_Get##product(const struct door *door, nvrtcProgram program, char *bytes)             \
+	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
 	{                                                                                               \
 		int host_errno = errno;                                                                 \
 		typedef int function(nvrtcProgram, char *);                                             \
@@ -217,12 +218,12 @@ int handle_GetLoweredName(const struct door *door, nvrtcProgram program, const c
 		if (entry) {                                                                            \
 			return answer(host_errno, result_product(entry, PRODUCT_##product, bytes));     \
 		}                                                                                       \
-		FORWARD(Get##product, function, host_errno, known, program, bytes);                     \
+		FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);                \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS
 
-int handle_GetPCHCreateStatus(const struct door *door, nvrtcProgram program)
+int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram);
@@ -231,10 +232,10 @@ int handle_GetPCHCreateStatus(const struct door *door, nvrtcProgram program)
 	if (known && known->served) {
 		return answer(host_errno, result_pch_status(known->served));
 	}
-	FORWARD(GetPCHCreateStatus, function, host_errno, known, program);
+	FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
 }
 
-int handle_GetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
+int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, size_t *);
@@ -243,15 +244,15 @@ int handle_GetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program,
 	if (known && known->served) {
 		return answer(host_errno, result_pch_heap(known->served, size));
 	}
-	FORWARD(GetPCHHeapSizeRequired, function, host_errno, known, program, size);
+	FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
 }
 
-int handle_SetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
+int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, flow_callback *, void *);
 	struct program *known = program_find(program);
-	function *real = (function *)real_of(door, known, FUNCTION_SetFlowCallback);
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcSetFlowCallback);
 	int result;
 
 	if (!real) {

@@ -8,13 +8,13 @@ static const struct {
 	const char *name;
 	int since, gone;
 } handled[FUNCTION_COUNT] = {
-#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {"nvrtc" #name, since, gone},
+#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
     NVRTC_HANDLED(FUNCTION_ROW)
 #undef FUNCTION_ROW
 };
 
 static const char *const plain[] = {
-#define PLAIN_NAME(name) "nvrtc" #name,
+#define PLAIN_NAME(name) #name,
     NVRTC_PLAIN(PLAIN_NAME)
 #undef PLAIN_NAME
 };

@@ -3,7 +3,7 @@
  * nvrtc_functions: all of NVRTC's functions from 11.0 to 13.5, once.
  *
  * NVRTC_HANDLED: those that a program's life passes through; a door of ours stands before each.
- * X(name without "nvrtc", since, gone, (parameters), arguments...): since and gone are releases, major * 100 + minor;
+ * X(name, since, gone, (parameters), arguments...): since and gone are releases, major * 100 + minor;
  * gone 9999: still there. All return nvrtcResult (int).
  *
  * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
@@ -18,45 +18,45 @@
 #include <stdbool.h>
 
 #define NVRTC_HANDLED(X)                                                                                               \
-	X(CreateProgram, 700, 9999,                                                                                    \
+	X(nvrtcCreateProgram, 700, 9999,                                                                               \
 	  (nvrtcProgram * program, const char *source, const char *name, int header_count, const char *const *headers, \
 	   const char *const *include_names),                                                                          \
 	  program, source, name, header_count, headers, include_names)                                                 \
-	X(DestroyProgram, 700, 9999, (nvrtcProgram * program), program)                                                \
-	X(CompileProgram, 700, 9999, (nvrtcProgram program, int option_count, const char *const *options), program,    \
-	  option_count, options)                                                                                       \
-	X(AddNameExpression, 800, 9999, (nvrtcProgram program, const char *expression), program, expression)           \
-	X(GetLoweredName, 800, 9999, (nvrtcProgram program, const char *expression, const char **name), program,       \
+	X(nvrtcDestroyProgram, 700, 9999, (nvrtcProgram * program), program)                                           \
+	X(nvrtcCompileProgram, 700, 9999, (nvrtcProgram program, int option_count, const char *const *options),        \
+	  program, option_count, options)                                                                              \
+	X(nvrtcAddNameExpression, 800, 9999, (nvrtcProgram program, const char *expression), program, expression)      \
+	X(nvrtcGetLoweredName, 800, 9999, (nvrtcProgram program, const char *expression, const char **name), program,  \
 	  expression, name)                                                                                            \
-	X(GetPTXSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                                 \
-	X(GetPTX, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                      \
-	X(GetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t * size), program, size)                              \
-	X(GetCUBIN, 1101, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                   \
-	X(GetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t * size), program, size)                               \
-	X(GetNVVM, 1104, 1300, (nvrtcProgram program, char *bytes), program, bytes)                                    \
-	X(GetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                              \
-	X(GetLTOIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                   \
-	X(GetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                            \
-	X(GetOptiXIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                 \
-	X(GetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t * size), program, size)                             \
-	X(GetTileIR, 1302, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                  \
-	X(GetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                          \
-	X(GetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                               \
-	X(GetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                             \
-	X(GetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t * size), program, size)                    \
-	X(SetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,       \
+	X(nvrtcGetPTXSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                            \
+	X(nvrtcGetPTX, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                 \
+	X(nvrtcGetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t * size), program, size)                         \
+	X(nvrtcGetCUBIN, 1101, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
+	X(nvrtcGetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t * size), program, size)                          \
+	X(nvrtcGetNVVM, 1104, 1300, (nvrtcProgram program, char *bytes), program, bytes)                               \
+	X(nvrtcGetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                         \
+	X(nvrtcGetLTOIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
+	X(nvrtcGetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                       \
+	X(nvrtcGetOptiXIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                            \
+	X(nvrtcGetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t * size), program, size)                        \
+	X(nvrtcGetTileIR, 1302, 9999, (nvrtcProgram program, char *bytes), program, bytes)                             \
+	X(nvrtcGetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                     \
+	X(nvrtcGetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                          \
+	X(nvrtcGetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                        \
+	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t * size), program, size)               \
+	X(nvrtcSetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,  \
 	  callback, payload)
 
-#define NVRTC_PLAIN(X)           \
-	X(Version)               \
-	X(GetErrorString)        \
-	X(GetNumSupportedArchs)  \
-	X(GetSupportedArchs)     \
-	X(GetPCHHeapSize)        \
-	X(SetPCHHeapSize)        \
-	X(InstallBundledHeaders) \
-	X(GetBundledHeadersInfo) \
-	X(RemoveBundledHeaders)
+#define NVRTC_PLAIN(X)                \
+	X(nvrtcVersion)               \
+	X(nvrtcGetErrorString)        \
+	X(nvrtcGetNumSupportedArchs)  \
+	X(nvrtcGetSupportedArchs)     \
+	X(nvrtcGetPCHHeapSize)        \
+	X(nvrtcSetPCHHeapSize)        \
+	X(nvrtcInstallBundledHeaders) \
+	X(nvrtcGetBundledHeadersInfo) \
+	X(nvrtcRemoveBundledHeaders)
 
 #define NVRTC_PRODUCTS(X) \
 	X(PTX)            \

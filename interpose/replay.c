@@ -22,8 +22,8 @@ void replay_all(struct program *program)
 {
 	typedef int compile_function(nvrtcProgram, int, const char *const *);
 	typedef int flow_setter(nvrtcProgram, flow_callback *, void *);
-	compile_function *compile = (compile_function *)program->library->real[FUNCTION_CompileProgram];
-	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_SetFlowCallback];
+	compile_function *compile = (compile_function *)program->library->real[FUNCTION_nvrtcCompileProgram];
+	flow_setter *set = (flow_setter *)program->library->real[FUNCTION_nvrtcSetFlowCallback];
 	bool replaced = false;
 
 	for (size_t i = 0; i < program->call_count; i++) {

@@ -33,7 +33,7 @@ static const struct {
 	enum nvrtc_function size, bytes;
 	const char *name;
 } products[PRODUCT_COUNT] = {
-#define PRODUCT_GETTERS(name) [PRODUCT_##name] = {FUNCTION_Get##name##Size, FUNCTION_Get##name, #name},
+#define PRODUCT_GETTERS(name) [PRODUCT_##name] = {FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name, #name},
     NVRTC_PRODUCTS(PRODUCT_GETTERS)
 #undef PRODUCT_GETTERS
 };
@@ -75,7 +75,7 @@ static int collect_product(const struct program *program, enum nvrtc_product pro
 
 static int collect_names(const struct program *program, struct result *result)
 {
-	name_getter *get = (name_getter *)program->library->real[FUNCTION_GetLoweredName];
+	name_getter *get = (name_getter *)program->library->real[FUNCTION_nvrtcGetLoweredName];
 	struct stream stream = STREAM_EMPTY;
 	const char *name = NULL;
 
@@ -102,8 +102,8 @@ static int collect_names(const struct program *program, struct result *result)
 
 static int collect_pch(const struct program *program, struct result *result)
 {
-	status_getter *status = (status_getter *)program->library->real[FUNCTION_GetPCHCreateStatus];
-	size_getter *heap = (size_getter *)program->library->real[FUNCTION_GetPCHHeapSizeRequired];
+	status_getter *status = (status_getter *)program->library->real[FUNCTION_nvrtcGetPCHCreateStatus];
+	size_getter *heap = (size_getter *)program->library->real[FUNCTION_nvrtcGetPCHHeapSizeRequired];
 	struct stream stream = STREAM_EMPTY;
 	size_t size = 0;
 	int code;
@@ -296,7 +296,7 @@ const struct entry *result_names_from(const struct program *program)
 	if (!program || program->served || !program->base) {
 		return program ? program->served : NULL;
 	}
-	get = (name_getter *)program->library->real[FUNCTION_GetLoweredName];
+	get = (name_getter *)program->library->real[FUNCTION_nvrtcGetLoweredName];
 	return get && get(program->handle, NO_EXPRESSION, &name) == RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION
 	           ? program->base
 	           : NULL;

@@ -32,7 +32,7 @@ static void pass_a_second(void)
 
 static int create(const struct program *program, nvrtcProgram *ret_handle)
 {
-	create_function *make = (create_function *)program->library->real[FUNCTION_CreateProgram];
+	create_function *make = (create_function *)program->library->real[FUNCTION_nvrtcCreateProgram];
 	struct request_texts texts;
 	int result;
 
@@ -46,7 +46,7 @@ static int create(const struct program *program, nvrtcProgram *ret_handle)
 
 static int compile(const struct program *again, int option_count, const char *const *options)
 {
-	name_function *add_name = (name_function *)again->library->real[FUNCTION_AddNameExpression];
+	name_function *add_name = (name_function *)again->library->real[FUNCTION_nvrtcAddNameExpression];
 
 	for (size_t i = 0; i < again->name_count; i++) {
 		int result = add_name(again->handle, again->names[i]);
@@ -55,8 +55,8 @@ static int compile(const struct program *again, int option_count, const char *co
 			return result;
 		}
 	}
-	return ((compile_function *)again->library->real[FUNCTION_CompileProgram])(again->handle, option_count,
-	                                                                           options);
+	return ((compile_function *)again->library->real[FUNCTION_nvrtcCompileProgram])(again->handle, option_count,
+	                                                                                options);
 }
 
 static bool is_like(const struct program *again, int return_code, const struct entry *first)
@@ -87,6 +87,6 @@ bool twice_alike(const struct program *program, int option_count, const char *co
 		return false;
 	}
 	like = is_like(&again, compile(&again, option_count, options), first);
-	(void)((destroy_function *)again.library->real[FUNCTION_DestroyProgram])(&again.handle);
+	(void)((destroy_function *)again.library->real[FUNCTION_nvrtcDestroyProgram])(&again.handle);
 	return like;
 }

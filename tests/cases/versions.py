@@ -200,11 +200,11 @@ def main():
         else:
             report(found == expected, f"{name} is as the table says: {sentence}.", f"expected {expected}: {found}")
     real = {name for name in exports(path) if name.startswith("nvrtc")}
-    known = {f"nvrtc{name}" for name, since, gone in handled if int(since) <= release < int(gone)}
+    known = {name for name, since, gone in handled if int(since) <= release < int(gone)}
     report(known <= real, "The functions that this release has according to the table are there.", known - real)
-    late = {f"nvrtc{name}" for name, _, _ in handled} - known
+    late = {name for name, _, _ in handled} - known
     report(not late & real, "The functions that it has not are not there.", late & real)
-    strange = real - known - {f"nvrtc{name}" for name in plain}
+    strange = real - known - set(plain)
     report(not strange, "There is no function that no table knows.", strange)
     print(f"1..{count}")
     return bad != 0
