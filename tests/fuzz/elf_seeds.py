@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes seeds for fuzz_elf: small shared objects, laid out as the loader would, and the starts of their files.
 
-usage: elf_seeds.py DIRECTORY        needs a C compiler and binutils' ld; the seeds are kept in tests/fuzz/corpus/elf
+usage: elf_seeds.py DIRECTORY        needs a C compiler and binutils' ld; tests/fuzz/inputs keeps the seeds
 """
 import os
 import struct
