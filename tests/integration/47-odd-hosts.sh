@@ -5,6 +5,12 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
+# Other users run these: from a place that they reach, which a home need not be (Debian 13 makes them 0700).
+reach=$tmp/reach
+mkdir -p "$reach/tests/hosts" "$reach/tests/fake"
+cp "$LIBRARY" "$COMMAND" "$reach/" && cp "$BUILD/tests/hosts/odd" "$reach/tests/hosts/" && cp -r "$FAKE/13" "$reach/tests/fake/"
+chmod 755 "$tmp"
+chmod -R a+rX "$reach"
 ODD=$BUILD/tests/hosts/odd
 LIFE=$BUILD/tests/life
 SO=$FAKE/13/libnvrtc.so.13
@@ -105,12 +111,12 @@ done
 
 sentence="What was read from a user's directory is not served to the process once it acts as another user."
 if [ "$(id -u)" = 0 ]; then
-	chmod 755 "$tmp"
 	fresh_cache
 	install -d -o 65534 -g 65534 -m 700 "$NVRTCCACHE_DIR"
-	preloaded "$ODD" 3 "$SO" user=65534 load compile=1 3>/dev/null
+	theirs=("$reach/tests/hosts/odd" 3 "$reach/tests/fake/13/libnvrtc.so.13")
+	LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" user=65534 load compile=1 3>/dev/null
 	touch "$tmp/log.users" && chmod 666 "$tmp/log.users"
-	NVRTCCACHE_LOG=$tmp/log.users NVRTCCACHE_LOG_LEVEL=4 preloaded "$ODD" 3 "$SO" load \
+	NVRTCCACHE_LOG=$tmp/log.users NVRTCCACHE_LOG_LEVEL=4 LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" load \
 		effective=65534 compile=1 compile=1 effective=0 compile=1 3>/dev/null
 	check "$sentence" test "$(grep -c 'hit on disk' "$tmp/log.users") $(grep -c 'hit in memory' "$tmp/log.users")" = "1 1"
 else
@@ -159,7 +165,7 @@ fi
 
 sentence="Random hosts are as without us."
 if command -v python3 >/dev/null; then
-	TMPDIR=$tmp python3 tests/hosts/odd.py "$BUILD" --seconds "${ODD_SECONDS:-20}" --seed "${SEED:-1}" >"$tmp/odd" 2>&1
+	TMPDIR=$tmp python3 tests/hosts/odd.py "$reach" --seconds "${ODD_SECONDS:-20}" --seed "${SEED:-1}" >"$tmp/odd" 2>&1
 	status=$?
 	if [ "$status" = 0 ]; then ok "$sentence"; else not_ok "$sentence" "$tmp/odd"; fi
 	tail -n 1 "$tmp/odd" | sed 's/^/# /'
