@@ -344,7 +344,8 @@ int result_product(const struct entry *entry, enum nvrtc_product product, char *
 	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	if (section.value >> 8 == RESULT_SUCCESS && section.size) {
+	/* whoever has got no size has no room either */
+	if (section.value == RESULT_SUCCESS && section.size) {
 		memcpy(bytes, section.bytes, section.size);
 	}
 	return section.value >> 8;

@@ -113,6 +113,20 @@ Test(result, a_lowered_name_that_does_not_end_is_not_given)
 	}
 }
 
+/* The caller's buffer has as many bytes as the getter of the size has said: none, where that failed. */
+Test(result, bytes_whose_size_cannot_be_had_are_not_given)
+{
+	struct entry *entry = entry_of(TAG_PRODUCT + PRODUCT_PTX, 5, "x");
+	char bytes[] = "-";
+	size_t size = 0;
+
+	cr_assert_eq(result_product_size(entry, PRODUCT_PTX, &size), 5);
+	cr_assert_eq(size, 0);
+	cr_assert_eq(result_product(entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
+	cr_assert_str_eq(bytes, "-");
+	entry_unref(entry);
+}
+
 #define SEAL "\xed\x43\x4e\x7f"
 
 Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open)
