@@ -22,13 +22,17 @@ static bool is_straight(void)
 }
 
 /* -errno as the kernel gives it. */
-static long ask(long number, long a, long b, long c, long d)
+static long ask_more(long number, long a, long b, long c, long d, long e)
 {
 #if defined(__x86_64__)
 	register long fourth __asm__("r10") = d;
+	register long fifth __asm__("r8") = e;
 	long result = number;
 
-	__asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+	                 : "+a"(result)
+	                 : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+	                 : "rcx", "r11", "memory");
 	return result;
 #elif defined(__aarch64__)
 	register long eighth __asm__("x8") = number;
@@ -36,12 +40,21 @@ static long ask(long number, long a, long b, long c, long d)
 	register long second __asm__("x1") = b;
 	register long third __asm__("x2") = c;
 	register long fourth __asm__("x3") = d;
+	register long fifth __asm__("x4") = e;
 
-	__asm__ volatile("svc 0" : "+r"(first) : "r"(eighth), "r"(second), "r"(third), "r"(fourth) : "memory", "cc");
+	__asm__ volatile("svc 0"
+	                 : "+r"(first)
+	                 : "r"(eighth), "r"(second), "r"(third), "r"(fourth), "r"(fifth)
+	                 : "memory", "cc");
 	return first;
 #else
 #error "how does one call this machine's kernel?"
 #endif
+}
+
+static long ask(long number, long a, long b, long c, long d)
+{
+	return ask_more(number, a, b, c, d, 0);
 }
 
 static long settle(long result)
@@ -89,6 +102,14 @@ int call_chmod(const char *path, mode_t mode)
 int call_fchmod(int fd, mode_t mode)
 {
 	return is_straight() ? (int)ASK(fchmod, fd, mode, 0, 0) : fchmod(fd, mode);
+}
+
+int call_chgrp(int fd, gid_t group)
+{
+	if (is_straight()) {
+		return (int)settle(ask_more(SYS_fchownat, fd, (long)"", -1, (long)group, AT_EMPTY_PATH));
+	}
+	return fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
 }
 
 int call_unlinkat(int at, const char *path, int flags)

@@ -32,6 +32,8 @@ int call_mkdirat(int at, const char *path, mode_t mode);
 /* chmod of a path, following links: for /proc/self/fd/N. */
 int call_chmod(const char *path, mode_t mode);
 int call_fchmod(int fd, mode_t mode);
+/* Of a descriptor of any kind, O_PATH ones too. */
+int call_chgrp(int fd, gid_t group);
 int call_unlinkat(int at, const char *path, int flags);
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
 int call_lock(int fd, int command, struct flock *range);

@@ -10,6 +10,7 @@
 
 #include "cache/calls.h"
 #include "cache/output.h"
+#include "cache/trust.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,6 @@
 
 #define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define HOME_NAME   "v1"
-#define GROUPS_MAX  1024
 #define MAKE_TRIES  4
 
 static const char digits[16] = "0123456789abcdef";
@@ -29,64 +29,9 @@ static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
                                "# For information about cache directory tags see https://bford.info/cachedir/\n";
 
-static bool in_group(gid_t group)
-{
-	gid_t groups[GROUPS_MAX];
-	int count;
-	int i;
-
-	if (group == call_getegid()) {
-		return true;
-	}
-	count = call_getgroups(GROUPS_MAX, groups);
-	for (i = 0; i < count; i++) {
-		if (groups[i] == group) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool directory_trusts(const struct directory *directory, const struct stat *found)
-{
-	mode_t writers = directory->shared ? S_IWOTH : S_IWGRP | S_IWOTH;
-
-	if (found->st_mode & writers) {
-		return false;
-	}
-	/* asked anew each time: hosts change their user between calls */
-	if (found->st_uid == 0 || found->st_uid == call_geteuid()) {
-		return true;
-	}
-	return directory->shared && in_group(found->st_gid);
-}
-
-/*
- * The umask may have taken bits from the mode, and only chmod gives setgid. Through /proc because fchmod refuses O_PATH
- * descriptors, and O_RDONLY is refused where the umask took our own read bit. A failure is left to the trust check.
- */
-static void settle_mode(int parent, const char *path, bool shared)
-{
-	mode_t wanted = shared ? S_ISGID | 0770 : 0700;
-	mode_t compared = shared ? S_ISGID | 0777 : 0777;
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	struct stat found;
-	int made = call_openat(parent, path, O_PATH | PLACE_FLAGS, 0);
-
-	if (made < 0) {
-		return;
-	}
-	if (call_fstat(made, &found) == 0 && found.st_uid == call_geteuid() && (found.st_mode & compared) != wanted) {
-		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", made);
-		(void)call_chmod(link, wanted);
-	}
-	call_close(made);
-}
-
-/* Open to the group from the first moment: another of it may look before the mode is settled. */
 static int make_directory(const struct directory *directory, int parent, const char *path)
 {
-	return call_mkdirat(parent, path, directory->shared ? 0770 : 0700);
+	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
 static int make_place(const struct directory *directory, int parent, const char *path)
@@ -94,7 +39,7 @@ static int make_place(const struct directory *directory, int parent, const char 
 	if (make_directory(directory, parent, path) < 0) {
 		return errno == EEXIST ? 0 : -errno;
 	}
-	settle_mode(parent, path, directory->shared);
+	trust_settle_directory(directory->shared, parent, path);
 	return 0;
 }
 
@@ -121,7 +66,7 @@ static int make_root(const struct directory *directory)
 	size_t i;
 
 	if (make_directory(directory, AT_FDCWD, directory->path) == 0) {
-		settle_mode(AT_FDCWD, directory->path, directory->shared);
+		trust_settle_directory(directory->shared, AT_FDCWD, directory->path);
 		return 0;
 	}
 	if (errno != ENOENT || length >= sizeof(path)) {
@@ -149,7 +94,7 @@ static int open_trusted(const struct directory *directory, int parent, const cha
 	}
 	if (call_fstat(place, &found) < 0) {
 		rc = -errno;
-	} else if (!directory_trusts(directory, &found)) {
+	} else if (!trust_found(directory->shared, parent, &found)) {
 		rc = -EPERM;
 	}
 	if (rc < 0) {
@@ -216,14 +161,14 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
 	return directory_open_place(directory, home, name, want, ret_shard);
 }
 
-static int judge_file(const struct directory *directory, int file, int flags)
+static int judge_file(const struct directory *directory, int at, int file, int flags)
 {
 	struct stat found;
 
 	if (call_fstat(file, &found) < 0) {
 		return -errno;
 	}
-	if (!S_ISREG(found.st_mode) || !directory_trusts(directory, &found)) {
+	if (!S_ISREG(found.st_mode) || !trust_found(directory->shared, at, &found)) {
 		return -EPERM;
 	}
 	return (flags & O_ACCMODE) != O_RDONLY && found.st_nlink > 1 ? -EPERM : 0;
@@ -236,9 +181,9 @@ int directory_open_file(const struct directory *directory, int at, const char *n
 	int rc;
 
 	for (int tries = 0; file < 0 && errno == ENOENT && (flags & O_CREAT) && tries < MAKE_TRIES; tries++) {
-		file = call_openat(at, name, all | O_CREAT | O_EXCL, 0600);
+		file = call_openat(at, name, all | O_CREAT | O_EXCL, trust_first_mode(directory->shared, at, 0666));
 		if (file >= 0) {
-			(void)call_fchmod(file, directory->shared ? 0660 : 0600);
+			(void)trust_settle_file(directory->shared, at, file);
 		} else if (errno == EEXIST) { /* another was faster */
 			file = call_openat(at, name, all, 0);
 		}
@@ -246,7 +191,7 @@ int directory_open_file(const struct directory *directory, int at, const char *n
 	if (file < 0) {
 		return -errno;
 	}
-	rc = judge_file(directory, file, flags);
+	rc = judge_file(directory, at, file, flags);
 	if (rc < 0) {
 		call_close(file);
 		return rc;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory: the cache directory on disk: whom to trust in it, how it is made, where things lie (docs/DESIGN.md C1, C5)
+ * directory: the cache directory on disk: how it is made, where things lie in it (docs/DESIGN.md C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
- * <path>/v1/lock (see cache/lock.h), <path>/v1/account (see cache/account.h). Directories get mode
- * 0700, or 02770 when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
+ * <path>/v1/lock (see cache/lock.h), <path>/v1/account (see cache/account.h). Directories get mode 0700, or those of
+ * the group too when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
  * <path>/v1 is the cache's home: whoever works in it has a descriptor of it, and names are relative to that.
  *
- * Trust: nothing is used that another user can write. Alone: owned by us or root, writable by the owner only. Shared:
- * not writable by everybody, and owned by us, by root, or by a group that we are in. An access control list shows in
- * the mode (its mask stands where the group's bits are). The root must not be a symbolic link; its parents may. From
- * the root on each directory is opened by itself, never through a link, and asked whom it belongs to: a member of the
- * group could otherwise put a link where a directory was, and have another write, lock and remove in a place of the
- * member's choice. For the same reason a file that has another name too (a hard link) is not written.
+ * Trust: cache/trust.h says whose things are used. The root must not be a symbolic link; its parents may. From the root
+ * on each directory is opened by itself, never through a link, and asked whom it belongs to: a member of the group
+ * could otherwise put a link where a directory was, and have another write, lock and remove in a place of the member's
+ * choice. For the same reason a file that has another name too (a hard link) is not written.
  *
  * Calling sequence: directory_open() for each call of the store, everything else relative to it, close().
  * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: a symbolic link, or no directory, where one should be.
@@ -36,8 +34,6 @@ struct directory {
 	char *path; /* absolute, without a slash at its end */
 	bool shared;
 };
-
-bool directory_trusts(const struct directory *directory, const struct stat *found);
 
 /* Opens the home (O_PATH). `make`: makes it, and the root, when missing. */
 int directory_open(const struct directory *directory, bool make, int *ret_home);

@@ -8,6 +8,8 @@
  */
 #include "cache/source.h"
 
+#include "cache/trust.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,12 +32,12 @@ static int file_error(int error)
 	}
 }
 
-static int judge(const struct directory *directory, const struct stat *found)
+static int judge(const struct directory *directory, int at, const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
 		return -EBADMSG;
 	}
-	if (!directory_trusts(directory, found)) {
+	if (!trust_found(directory->shared, at, found)) {
 		return -EPERM;
 	}
 	return found->st_size < ENTRY_HEADER_BYTES ? -EBADMSG : 0;
@@ -58,7 +60,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
 		}
 		return file_error(-rc);
 	}
-	rc = fstat(file, ret_found) < 0 ? file_error(errno) : judge(directory, ret_found);
+	rc = fstat(file, ret_found) < 0 ? file_error(errno) : judge(directory, at, ret_found);
 	if (rc < 0) {
 		close(file);
 		return rc;

@@ -19,6 +19,7 @@
 #include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
+#include "cache/trust.h"
 #include "cache/usage.h"
 
 #include <errno.h>
@@ -281,12 +282,15 @@ static int publish(const struct store *store, int shard, const char *name, const
 	struct draft draft;
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
-	int rc = draft_begin(shard, store->directory.shared ? 0660 : 0600, &draft);
+	int rc = draft_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &draft);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = draft_append(&draft, bytes, size);
+	rc = store->directory.shared ? trust_settle_file(true, shard, draft.file) : 0;
+	if (rc == 0) {
+		rc = draft_append(&draft, bytes, size);
+	}
 	if (rc == 0) {
 		rc = append_old(store, shard, name, entry, &draft, &published->replaced);
 	}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* store: a cache that a group shares, whose members are in other groups too */
+#include "cache/trust.h"
+#include "store_fixture.h"
+
+#include <ftw.h>
+#include <grp.h>
+#include <sys/wait.h>
+
+#define MEMBER       1000
+#define STRANGER     1003
+#define TEAM         2000 /* the group of the cache's root directory */
+#define EVERYBODYS   100  /* the first group of members and of strangers */
+#define CANNOT       99
+#define SHARED_STORE ((struct store_options){.shared = true})
+
+TestSuite(store_shared, .init = fixture_open, .fini = fixture_close);
+
+enum membership { IN_TEAM, NOT_IN_TEAM };
+
+static const char *inside(const char *name)
+{
+	static char path[300];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", fixture.root, name);
+	return path;
+}
+
+static void give(const char *path, uid_t user, gid_t group, mode_t mode)
+{
+	cr_assert_eq(chown(path, user, group), 0);
+	cr_assert_eq(chmod(path, mode), 0, "%s", path);
+}
+
+static void make_root(uid_t user, mode_t mode)
+{
+	if (geteuid() != 0) {
+		skip_test("root is needed, to become several users");
+	}
+	cr_assert_eq(chmod(fixture.base, 0755), 0);
+	cr_assert_eq(mkdir(fixture.root, 0700), 0);
+	give(fixture.root, user, TEAM, mode);
+}
+
+/* What happens to the body, which returns 0 where all is well, in a process of the member. */
+static void as_member(enum membership membership, int (*body)(struct store *store))
+{
+	const gid_t team = TEAM;
+	struct store *store;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (setgroups(membership == IN_TEAM, &team) != 0 || setgid(EVERYBODYS) != 0 || setuid(MEMBER) != 0) {
+			_exit(CANNOT);
+		}
+		(void)umask(0022);
+		store = fixture_store(SHARED_STORE);
+		_exit(body(store));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CANNOT) {
+		skip_test("processes cannot become another user here");
+	}
+	cr_expect_eq(WEXITSTATUS(status), 0);
+}
+
+static int put_and_get(struct store *store)
+{
+	return fixture_put(store, 1) == 0 && fixture_get(store, 1) == 1 ? 0 : 1;
+}
+
+static int get_what_is_there(struct store *store)
+{
+	return fixture_get(store, 1) == 1 ? 0 : 1;
+}
+
+static int trust_nothing(struct store *store)
+{
+	return fixture_get(store, 1) == -EPERM ? 0 : 1;
+}
+
+static mode_t directory_mode;
+static mode_t file_mode;
+static gid_t group_made;
+
+static int expect_made(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+	if (where->level > 0) {
+		cr_expect_eq(found->st_gid, group_made, "%s has group %u", path, (unsigned)found->st_gid);
+		cr_expect_eq(found->st_mode & 07777, type == FTW_F ? file_mode : directory_mode, "%s has mode %o", path,
+		             (unsigned)found->st_mode & 07777);
+	}
+	return 0;
+}
+
+static void expect_all_made(gid_t group, mode_t directories, mode_t files)
+{
+	group_made = group;
+	directory_mode = directories;
+	file_mode = files;
+	cr_assert(fixture_exists(fixture.path) && fixture_exists(inside("v1/account")) &&
+	          fixture_exists(inside("v1/lock")));
+	cr_assert_eq(nftw(fixture.root, expect_made, 8, FTW_PHYS), 0);
+}
+
+Store_test(store_shared, all_that_is_made_belongs_to_the_group_of_the_root_without_setgid_too)
+{
+	make_root(0, 0770);
+	as_member(IN_TEAM, put_and_get);
+	expect_all_made(TEAM, 02770, 0660);
+}
+
+Store_test(store_shared, all_that_is_made_belongs_to_the_group_of_the_root)
+{
+	make_root(0, 02770);
+	as_member(IN_TEAM, put_and_get);
+	expect_all_made(TEAM, 02770, 0660);
+}
+
+Store_test(store_shared, the_group_may_do_no_more_with_what_is_made_than_with_the_root)
+{
+	make_root(MEMBER, 0755);
+	as_member(IN_TEAM, put_and_get);
+	expect_all_made(TEAM, 02750, 0640);
+}
+
+Store_test(store_shared, what_cannot_get_the_group_of_the_root_is_its_maker_s_alone)
+{
+	make_root(MEMBER, 0770);
+	as_member(NOT_IN_TEAM, put_and_get);
+	expect_all_made(EVERYBODYS, 0700, 0600);
+}
+
+/* Whoever makes it may be killed before anything else is done to it, and others sweep what was left. */
+Store_test(store_shared, what_is_made_is_open_from_the_first_moment_where_its_group_is_right)
+{
+	int place;
+
+	make_root(0, 02770);
+	place = open(fixture.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cr_expect_eq(trust_first_mode(true, place, 0666), 0660);
+	cr_expect_eq(trust_first_mode(true, place, 0777), 0770);
+	cr_expect_eq(trust_first_mode(false, place, 0777), 0700);
+	give(fixture.root, 0, TEAM, 0770);
+	cr_expect_eq(trust_first_mode(true, place, 0666), 0600, "our own group, not the team's");
+	close(place);
+}
+
+static void make_cache(void)
+{
+	make_root(0, 02770);
+	as_member(IN_TEAM, put_and_get);
+}
+
+Store_test(store_shared, what_another_of_the_team_has_stored_is_found)
+{
+	make_cache();
+	give(inside("v1"), STRANGER, TEAM, 02770);
+	give(inside("v1/ab"), STRANGER, TEAM, 02770);
+	give(fixture.path, STRANGER, TEAM, 0660);
+	as_member(IN_TEAM, get_what_is_there);
+}
+
+Store_test(store_shared, a_home_that_another_group_may_write_is_not_used)
+{
+	make_cache();
+	give(inside("v1"), MEMBER, EVERYBODYS, 02770);
+	as_member(IN_TEAM, trust_nothing);
+}
+
+Store_test(store_shared, a_shard_that_another_group_may_write_is_not_used)
+{
+	make_cache();
+	give(inside("v1/ab"), MEMBER, EVERYBODYS, 02770);
+	as_member(IN_TEAM, trust_nothing);
+}
+
+Store_test(store_shared, an_entry_that_another_group_may_write_is_not_used)
+{
+	make_cache();
+	give(fixture.path, MEMBER, EVERYBODYS, 0660);
+	as_member(IN_TEAM, trust_nothing);
+}
+
+Store_test(store_shared, an_entry_of_somebody_else_in_another_group_of_ours_is_not_used)
+{
+	make_cache();
+	give(fixture.path, STRANGER, EVERYBODYS, 0644);
+	as_member(IN_TEAM, trust_nothing);
+}
+
+/* The shard agrees with what it lies in, and that with nothing. */
+Store_test(store_shared, a_shard_that_another_group_reaches_and_may_write_is_not_used)
+{
+	make_cache();
+	give(inside("v1"), MEMBER, EVERYBODYS, 0750);
+	give(inside("v1/ab"), MEMBER, EVERYBODYS, 02770);
+	as_member(IN_TEAM, trust_nothing);
+}
+
+Store_test(store_shared, locks_and_accounts_that_another_group_may_write_are_not_written)
+{
+	static const char *const names[] = {"v1/lock", "v1/account"};
+
+	make_cache();
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		(void)unlink(inside(names[i]));
+		fixture_write(inside(names[i]), "", 0);
+		give(inside(names[i]), MEMBER, EVERYBODYS, 0660);
+	}
+	as_member(IN_TEAM, put_and_get);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct stat found;
+
+		cr_assert_eq(stat(inside(names[i]), &found), 0);
+		cr_expect(found.st_size == 0 || found.st_gid == TEAM, "%s", names[i]);
+	}
+}
