@@ -3,7 +3,10 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -221,4 +224,21 @@ bool environment_has_letters(void)
 		}
 	}
 	return false;
+}
+
+static bool is_plain_name(const char *locale)
+{
+	return !locale || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0;
+}
+
+const char *environment_decimals(char text[ENVIRONMENT_DECIMALS_MAX])
+{
+	const char *point = nl_langinfo(RADIXCHAR);
+	const char *process = uselocale((locale_t)0) == LC_GLOBAL_LOCALE ? NULL : setlocale(LC_NUMERIC, NULL);
+
+	if (strcmp(point, ".") == 0 && is_plain_name(process)) {
+		return NULL;
+	}
+	(void)snprintf(text, ENVIRONMENT_DECIMALS_MAX, "%s\n%s", point, process ? process : "");
+	return text;
 }

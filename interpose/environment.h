@@ -60,4 +60,12 @@ const char *environment_pwd(void);
 /* Does the locale of this thread have letters beyond ASCII that are one byte (Latin-1, SJIS; not "C", not UTF-8)? */
 bool environment_has_letters(void);
 
+/*
+ * How decimals are spelled for the compile: NULL where with a dot, else a text in `text` that tells one way from
+ * another. ptxas reads the constants of inline assembly by the locale: with a decimal comma "1.5" is 1, in the CUBIN
+ * alone (12.9 to 13.5). The thread's locale counts, and the process's, which the compiler's own threads have.
+ */
+#define ENVIRONMENT_DECIMALS_MAX 300
+const char *environment_decimals(char text[ENVIRONMENT_DECIMALS_MAX]);
+
 #endif

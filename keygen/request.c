@@ -47,7 +47,8 @@ enum request_tag {
 	TAG_VARIABLE = 31,
 	TAG_VALUE = 32,
 	TAG_HISTORY = 33,
-	TAG_FLOATING_POINT = 34
+	TAG_FLOATING_POINT = 34,
+	TAG_DECIMALS = 35
 };
 
 enum place { PLACE_NEUTRAL = 1, PLACE_BOUND = 2, PLACE_NOWHERE = 3 };
@@ -373,6 +374,8 @@ int request_call(const struct request *request, struct stream *ret_stream, struc
 	put_place(&stream, &plan, request);
 	stream_number(&stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
 	stream_number(&stream, TAG_FLOATING_POINT, request->floating_point);
+	if (request->decimals)
+		stream_string(&stream, TAG_DECIMALS, request->decimals);
 	put_options(&stream, &plan, request, &options);
 	for (size_t i = 0; i < request->name_count; i++)
 		stream_string(&stream, TAG_EXPRESSION, request->name_expressions[i]);

@@ -63,6 +63,7 @@ struct request {
 	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
 	size_t history_count;
 	uint64_t floating_point; /* the thread's rounding mode and the like: constants are folded by it */
+	const char *decimals;    /* how the locale spells decimals, where not with a dot; else NULL */
 	const char *cwd;         /* absolute, or NULL where it could not be had: then nothing is path-neutral */
 	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
 };

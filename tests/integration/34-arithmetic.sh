@@ -54,4 +54,57 @@ fresh_cache
 play cold "$LIBRARY"
 play other-warm "$LIBRARY $other"
 check "A kernel without such constants hits whatever the library is." test "$(stat_of stores) $(stat_of misses)" = "1 1"
+# ptxas reads the constants of inline assembly by the locale: with a decimal comma, 1.5 is another number.
+cat >"$tmp/decimal.py" <<'PY'
+import ctypes, hashlib, locale, sys
+library, how, name = sys.argv[1:4]
+libc = ctypes.CDLL(None)
+if how == "process":
+    locale.setlocale(locale.LC_ALL, name)
+elif how == "thread":
+    libc.newlocale.restype = libc.uselocale.restype = ctypes.c_void_p
+    libc.newlocale.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p]
+    libc.uselocale.argtypes = [ctypes.c_void_p]
+    made = libc.newlocale(1 << locale.LC_NUMERIC, name.encode(), None)
+    assert made, "no such locale"
+    libc.uselocale(made)
+nvrtc = ctypes.CDLL(library)
+for _ in range(2):
+    program = ctypes.c_void_p()
+    source = b'__global__ void k(float *p) { float r; asm("mov.f32 %0, 1.5;" : "=f"(r)); *p = r; }'
+    option = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None) == 0
+    code = nvrtc.nvrtcCompileProgram(program, 1, option)
+    size = ctypes.c_size_t()
+    nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    cubin = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetCUBIN(program, cubin)
+    print(code, hashlib.sha256(cubin.raw).hexdigest())
+PY
+decimal() { # process or thread, locale
+	LOCPATH=$tmp/locales python3 "$tmp/decimal.py" "$NVRTC_LIB/$NVRTC_SONAME" "$@"
+}
+comma=de_DE.UTF-8
+sentence="What a host with a decimal comma compiled is not for one with a dot, nor the other way round:"
+mkdir "$tmp/locales"
+if ! localedef -c -i de_DE -f UTF-8 "$tmp/locales/$comma" >/dev/null 2>&1 && ! [ -e "$tmp/locales/$comma/LC_NUMERIC" ]; then
+	skip "$sentence" "no locale with a decimal comma can be made (package locales)"
+	plan
+fi
+decimal none C >"$tmp/dot"
+for how in process thread; do
+	decimal "$how" "$comma" >"$tmp/comma"
+	check "$sentence they differ without the cache ($how)." differ "$tmp/dot" "$tmp/comma"
+	for first in dot comma; do
+		fresh_cache
+		for run in "$first" dot comma dot comma; do
+			words=(none C)
+			[ "$run" = dot ] || words=("$how" "$comma")
+			LD_PRELOAD=$LIBRARY decimal "${words[@]}" >"$tmp/cached"
+			cmp -s "$tmp/cached" "$tmp/$run" || echo "$run behind $first"
+		done >"$tmp/wrong"
+		check "$sentence the first was one with a $first ($how)." test ! -s "$tmp/wrong"
+	done
+	check "And each of them hits ($how)." test "$(stat_of hits_disk) $(stat_of misses)" = "3 2"
+done
 plan

@@ -130,8 +130,8 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	static const struct environment_value other_value[] = {{"NV_NVVM_VERSION", ""}, {"TZ", NULL}};
 	static const struct environment_value other_variable[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", "UTC"}};
 	static const struct key history[2] = {{{1}}, {{2}}}, swapped[2] = {{{2}}, {{1}}};
-	struct sample samples[40];
-	struct key keys[40];
+	struct sample samples[48];
+	struct key keys[48];
 	size_t count = 0;
 
 #define VARIANT(change)                                              \
@@ -179,6 +179,8 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.request.history = history; s.request.history_count = 2);
 	VARIANT(s.request.history = swapped; s.request.history_count = 2);
 	VARIANT(s.request.floating_point = 1);
+	VARIANT(s.request.decimals = ",");
+	VARIANT(s.request.decimals = ".\nde_DE.UTF-8");
 	VARIANT(s.request.floating_point = UINT64_C(1) << 32);
 	VARIANT(s.request.cwd = NULL);
 #undef VARIANT
