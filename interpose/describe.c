@@ -40,7 +40,7 @@ static enum counter describe_call(struct program *program, size_t earlier, int o
                                   const struct snapshot *told, struct attempt *attempt)
 {
 	struct environment_value values[ENVIRONMENT_COUNT];
-	char cwd[PATH_MAX];
+	char cwd[PATH_MAX], decimals[ENVIRONMENT_DECIMALS_MAX];
 	const struct runtime *runtime = runtime_get();
 	struct request request = {
 	    .program_name = program->name,
@@ -52,6 +52,7 @@ static enum counter describe_call(struct program *program, size_t earlier, int o
 	    .name_count = program->name_count,
 	    .environment = values,
 	    .floating_point = arithmetic_mode(),
+	    .decimals = environment_decimals(decimals),
 	    .history = program->keys,
 	    .history_count = earlier,
 	};
@@ -84,6 +85,9 @@ static enum counter describe_call(struct program *program, size_t earlier, int o
 	request.cwd = told ? told->cwd : getcwd(cwd, sizeof(cwd));
 	if (request_call(&request, &attempt->call, &attempt->roots, &attempt->options) != 0) {
 		return COUNTER_ERRORS_memory;
+	}
+	if (attempt->options.pch && atomic_load(&program->library->heap_was_set)) {
+		return COUNTER_BYPASSED_precompiled_header;
 	}
 	if (options_bind(&attempt->options) && (request.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
 		attempt_forget_request(attempt);

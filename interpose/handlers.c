@@ -3,6 +3,7 @@
 
 #include "interpose/compile.h"
 #include "interpose/lingering.h"
+#include "interpose/nvrtc_versions.h"
 #include "interpose/program.h"
 #include "interpose/result.h"
 #include "interpose/runtime.h"
@@ -156,6 +157,12 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	return result;
 }
 
+/* Early releases ask first whether the program was compiled, and then crash at a null expression. */
+static bool looks_late_at_null(const struct program *program)
+{
+	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->library->major, program->library->minor);
+}
+
 int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
 {
 	int host_errno = errno;
@@ -165,8 +172,9 @@ int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program,
 	int result;
 
 	if (known && (known->served || known->base) && known->closed_names) {
-		return answer(host_errno,
-		              expression ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION : RESULT_INVALID_INPUT);
+		return answer(host_errno, expression || looks_late_at_null(known)
+		                              ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
+		                              : RESULT_INVALID_INPUT);
 	}
 	if (!real) {
 		return answer(host_errno, RESULT_INTERNAL_ERROR);
@@ -188,6 +196,10 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 	struct program *known = program_find(program);
 	const struct entry *entry = result_names_from(known);
 
+	if (entry && !expression && name && looks_late_at_null(known) && result_return_code(entry) != RESULT_SUCCESS) {
+		*name = NULL;
+		return answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+	}
 	if (entry) {
 		return answer(host_errno, result_lowered_name(entry, expression, name));
 	}
@@ -245,6 +257,20 @@ int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram pro
 		return answer(host_errno, result_pch_heap(known->served, size));
 	}
 	FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
+}
+
+/* From here on the process's --pch compiles tell of that heap, in their logs, status and, with warnings as errors, in
+ * whether they succeed. */
+int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
+{
+	int host_errno = errno;
+	typedef int function(size_t);
+	struct library *library = library_of_door(door);
+
+	if (library) {
+		atomic_store_explicit(&library->heap_was_set, true, memory_order_relaxed);
+	}
+	FORWARD(nvrtcSetPCHHeapSize, function, host_errno, NULL, size);
 }
 
 int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)

@@ -58,7 +58,8 @@ struct library {
 	_Atomic uint32_t lingering; /* options that it has been given, and that work on (lingering.h) */
 	_Atomic uint64_t uncleared; /* those of which it is not known */
 	_Atomic uint32_t uncleared_running;
-	_Atomic int patch_state; /* enum patch_state */
+	_Atomic int patch_state;   /* enum patch_state */
+	_Atomic bool heap_was_set; /* that of precompiled headers, by the host */
 };
 
 /* Which library is a call for? Exactly one of the two is set. */

@@ -2,7 +2,8 @@
 /*
  * nvrtc_functions: all of NVRTC's functions from 11.0 to 13.5, once.
  *
- * NVRTC_HANDLED: those that a program's life passes through; a door of ours stands before each.
+ * NVRTC_HANDLED: those that a program's life passes through, or that change what it gives; a door of ours stands before
+ * each.
  * X(name, since, gone, (parameters), arguments...): since and gone are releases, major * 100 + minor;
  * gone 9999: still there. All return nvrtcResult (int).
  *
@@ -44,6 +45,7 @@
 	X(nvrtcGetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                          \
 	X(nvrtcGetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                        \
 	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t * size), program, size)               \
+	X(nvrtcSetPCHHeapSize, 1208, 9999, (size_t size), size)                                                        \
 	X(nvrtcSetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,  \
 	  callback, payload)
 
@@ -53,7 +55,6 @@
 	X(nvrtcGetNumSupportedArchs)  \
 	X(nvrtcGetSupportedArchs)     \
 	X(nvrtcGetPCHHeapSize)        \
-	X(nvrtcSetPCHHeapSize)        \
 	X(nvrtcInstallBundledHeaders) \
 	X(nvrtcGetBundledHeadersInfo) \
 	X(nvrtcRemoveBundledHeaders)

@@ -24,13 +24,14 @@ enum option_class {
 	OPTION_INCLUDE,
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
-	OPTION_RESTRICT, /* harmless, and lingers */
-	OPTION_OPT_INFO, /* the same */
-	OPTION_SPLIT,    /* the same */
-	OPTION_GEN_LTO,  /* of the IR, and lingers */
-	OPTION_TRACE,    /* binds, and lingers */
-	OPTION_PROCESS,  /* binds, and tells of the process */
-	OPTION_BINDS     /* may let paths through, and does not linger */
+	OPTION_RESTRICT,   /* harmless, and lingers */
+	OPTION_OPT_INFO,   /* the same */
+	OPTION_SPLIT,      /* the same */
+	OPTION_GEN_LTO,    /* of the IR, and lingers */
+	OPTION_TRACE,      /* binds, and lingers */
+	OPTION_PROCESS,    /* binds, and tells of the process */
+	OPTION_DIAG_ERROR, /* harmless, and makes errors of warnings */
+	OPTION_BINDS       /* may let paths through, and does not linger */
 };
 
 enum option_form {
@@ -81,7 +82,7 @@ enum option_form {
 	X(OPT_INFO, JOINED, "optimization-info", "opt-info")                          \
 	X(HARMLESS, FLAG, "display-error-number", "err-no")                           \
 	X(HARMLESS, FLAG, "no-display-error-number", "no-err-no")                     \
-	X(HARMLESS, VALUE, "diag-error", "diag-error")                                \
+	X(DIAG_ERROR, VALUE, "diag-error", "diag-error")                              \
 	X(HARMLESS, VALUE, "diag-suppress", "diag-suppress")                          \
 	X(HARMLESS, VALUE, "diag-warn", "diag-warn")                                  \
 	X(HARMLESS, VALUE, "brief-diagnostics", "brief-diag")                         \
@@ -261,6 +262,9 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 	case OPTION_PCH:
 		options->pch = true;
 		break;
+	case OPTION_DIAG_ERROR:
+		options->errors = true;
+		break;
 	case OPTION_RESTRICT:
 		options->lingers |= LINGERS_RESTRICT;
 		break;
@@ -374,6 +378,9 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 		}
 	}
 	found.unknown |= waiting != NULL;
+	/* Which warnings there are of precompiled headers hangs on what the process has compiled; here they may be
+	 * errors. */
+	found.tells_process |= found.pch && (found.errors || found.unknown);
 	*ret_options = found;
 	return 0;
 }

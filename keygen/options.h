@@ -38,7 +38,8 @@ struct options {
 	bool debug;         /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
 	bool ir;            /* -dlto, -optix-ir: paths and cwd always */
 	bool unknown;       /* an option of which we do not know whether paths leak through it */
-	bool tells_process; /* the log tells what the process compiled before */
+	bool tells_process; /* the log, or the return code, tells what the process compiled before */
+	bool errors;        /* some warnings are errors */
 	bool ptxas_speaks;  /* -Xptxas -v and its kin: the assembler has more to say in the log */
 	bool pch;           /* --pch: automatic precompiled headers (B11) */
 	uint32_t lingers;   /* LINGERS_*: options that work on in later compiles of the process */

@@ -166,6 +166,22 @@ static void null(void)
 	}
 }
 
+/* After a compile no release crashes at a null expression, but for a lowered name of one that went well. */
+static void null_expression(const char *lowered_too)
+{
+	int (*add)(void *, const char *) = (int (*)(void *, const char *))function("nvrtcAddNameExpression");
+	int (*lowered)(void *, const char *, const char **) =
+	    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+	const char *out = "untouched";
+
+	printf("  AddNameExpression null %d\n", add(programs[current], NULL));
+	if (lowered_too) {
+		int code = lowered(programs[current], NULL, &out);
+
+		printf("  GetLoweredName null %d %s\n", code, out ? out : "NULL");
+	}
+}
+
 static int flow(void *payload, void *reserved)
 {
 	(void)reserved;
@@ -381,6 +397,8 @@ int call(int count, char **words)
 		product("CUBIN", 0, 1);
 	} else if (strcmp(verb, "null") == 0) {
 		null();
+	} else if (strcmp(verb, "null-expression") == 0) {
+		null_expression(count > 1 ? rest[0] : NULL);
 	} else if (strcmp(verb, "callback") == 0) {
 		set_callback(rest[0]);
 	} else if (strcmp(verb, "called") == 0) {

@@ -76,7 +76,7 @@ base="CreateProgram DestroyProgram CompileProgram AddNameExpression GetLoweredNa
 	GetProgramLog GetProgramLogSize"
 ir="GetLTOIR GetLTOIRSize GetOptiXIR GetOptiXIRSize"
 nvvm="GetNVVM GetNVVMSize"
-pch="GetPCHCreateStatus GetPCHHeapSizeRequired SetFlowCallback"
+pch="GetPCHCreateStatus GetPCHHeapSizeRequired SetFlowCallback SetPCHHeapSize"
 node_has_exactly() { # NODE FUNCTION...: what every release of that soname has, and nothing that one of them lacks
 	local node=$1
 	shift

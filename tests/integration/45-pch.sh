@@ -36,8 +36,37 @@ def compile(name):
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     print(name.decode(), hashlib.sha256(text.raw).hexdigest()[:16])
 
+def state(name, *more):
+    program = ctypes.c_void_p()
+    source = b'#include "a.h"\nextern "C" __global__ void %s(int *p) { *p = A; }\n' % name
+    options = (ctypes.c_char_p * (2 + len(more)))(b"-arch=sm_90", b"--pch", *more)
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None) == 0
+    code = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    required = ctypes.c_size_t()
+    nvrtc.nvrtcGetPCHHeapSizeRequired(program, ctypes.byref(required))
+    status = nvrtc.nvrtcGetPCHCreateStatus(program)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    return code, status, required.value
+
+def heap(size):
+    nvrtc.nvrtcSetPCHHeapSize(ctypes.c_size_t(size))
+
 for word in sys.argv[2:]:
-    if word.isdigit():
+    if word == "loop":  # as one would: compile, ask what was missing, give that
+        heap(4096)
+        for attempt in range(5):
+            code, status, required = state(b"loop")
+            print("attempt", attempt, code, status)
+            if status != 14:
+                break
+            heap(required)
+    elif word == "small":
+        heap(4096)
+    elif word == "other":
+        print(state(b"other", b"-DOTHER")[:2])
+    elif word.startswith("error="):
+        print(word, state(b"e", b"-diag-error=" + word[6:].encode())[:2])
+    elif word.isdigit():
         header(int(word))
     else:
         compile(word.encode())
@@ -70,5 +99,26 @@ check "$(cmp -s third plain && [ "$(hits)" -ge $((before + 2)) ]; echo $?)" "And
 cached 1 k >fourth
 check "$([ "$(cat fourth)" = "$old" ] && [ "$(hits)" -ge $((before + 3)) ]; echo $?)" \
 	"The old content of the header finds the old result."
+host 1 loop >plain
+for run in cold warm; do
+	cached 1 loop >"$run"
+	check "$(cmp -s "$run" plain && [ "$(tail -n 1 plain | cut -d ' ' -f 4)" = 0 ]; echo $?)" \
+		"Who gives precompiled headers the heap that was missing comes to an end ($run)."
+done
+# What warnings there are of precompiled headers hangs on the process; 629: other options before, 639: the heap.
+for how in "other error=629" "small error=639"; do
+	alone=${how##* }
+	# shellcheck disable=SC2086 # words
+	{
+		host 1 $how >plain.with && host 1 "$alone" >plain.alone
+		rm -rf cache && cached 1 $how >with && cached 1 "$alone" >alone
+		rm -rf cache && cached 1 "$alone" >alone.first && cached 1 $how >with.then
+	}
+	check "$(cmp -s plain.alone alone && cmp -s plain.with with; echo $?)" \
+		"A failure of this process's precompiled headers is not another's ($how)."
+	check "$(cmp -s plain.alone alone.first && cmp -s plain.with with.then; echo $?)" \
+		"Nor is a success, where they make an error ($how)."
+	check "$(! cmp -s <(tail -n 1 plain.with) plain.alone; echo $?)" "They do hang on it ($how)."
+done
 echo "1..$number"
 exit "$bad"
