@@ -12,13 +12,33 @@
 #define TABLE_START ((size_t)64)
 
 /*
+ * Whoever looks a record up takes no lock: NVRTC's getters take none, so they may be called from a signal handler, be
+ * cancelled or jumped out of, or run in a child of _Fork(), which runs no handlers of ours. Whoever changes something
+ * holds the shard's lock.
+ *
+ * A place has a handle, and a record while the handle's program lives; a look-up ends at a place without a handle. It
+ * finds each record whose coming is ordered before it, whatever is changed meanwhile:
+ * - A record stays in its place, and no place between the one where its look-up begins and its own is without a handle
+ *   as long as it is there (empty() takes handles only from the end of such a row). None of them has its handle: it was
+ *   put where the first of them was vacant, and in one place only.
+ * - Handles are compared in the table: a record that another thread frees meanwhile is not touched.
+ * - A table that is full is copied, and stays readable: a look-up that still goes over the old one began before the new
+ *   one was there, and so before what came after. What went meanwhile, nobody who asks for it may still have. Tables
+ *   only double, so all that were before one are smaller than it.
+ *
  * Each change is one store, before and after which the table is whole: a child that was forked meanwhile has all
- * records but the one that came or went. A place holds a record, nothing (a look-up ends there), or `gone`.
+ * records but the one that came or went, and a signal handler finds all.
  */
+struct place {
+	_Atomic(nvrtcProgram) handle;
+	_Atomic(struct program *) program;
+};
+
 struct table {
-	size_t size; /* a power of two */
-	size_t used; /* places that are not empty, counted before they are filled */
-	_Atomic(struct program *) places[];
+	struct table *before; /* kept for who is still reading it */
+	size_t size;          /* a power of two */
+	size_t used;          /* places with a handle, counted before they have it */
+	struct place places[];
 };
 
 struct shard {
@@ -27,7 +47,6 @@ struct shard {
 };
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
-static struct program gone;
 
 static size_t hash(nvrtcProgram handle)
 {
@@ -39,73 +58,89 @@ static struct shard *shard_of(nvrtcProgram handle)
 	return &shards[hash(handle) % SHARDS];
 }
 
-static struct program *in(const struct table *table, size_t place)
+static nvrtcProgram handle_in(const struct place *place)
 {
-	return atomic_load_explicit(&table->places[place], memory_order_relaxed);
+	return atomic_load_explicit(&place->handle, memory_order_relaxed);
 }
 
-/* The place of the handle's record, or where one would go; SIZE_MAX: nowhere. */
-static size_t place_of(const struct table *table, nvrtcProgram handle, bool *ret_found)
+static struct program *program_in(const struct place *place)
 {
-	size_t place = hash(handle) / SHARDS;
-	size_t vacant = SIZE_MAX;
+	return atomic_load_explicit(&place->program, memory_order_acquire);
+}
 
-	*ret_found = false;
-	for (size_t i = 0; table && i < table->size; i++, place++) {
-		const struct program *program = in(table, place &= table->size - 1);
+/* The place of the handle's record, or NULL, and then where one would go: NULL: nowhere. */
+static struct place *place_of(struct table *table, nvrtcProgram handle, struct place **ret_vacant)
+{
+	size_t at = hash(handle) / SHARDS;
 
-		if (program && program != &gone && program->handle == handle) {
-			*ret_found = true;
+	*ret_vacant = NULL;
+	for (size_t i = 0; table && i < table->size; i++, at++) {
+		struct place *place = &table->places[at & (table->size - 1)];
+		nvrtcProgram there = handle_in(place);
+		bool vacant = !there || !program_in(place);
+
+		if (there == handle && !vacant) {
 			return place;
 		}
-		if ((!program || program == &gone) && vacant == SIZE_MAX) {
-			vacant = place;
+		if (vacant && !*ret_vacant) {
+			*ret_vacant = place;
 		}
-		if (!program) {
+		if (!there) {
 			break;
 		}
 	}
-	return vacant;
+	return NULL;
 }
 
-static void fill(struct table *table, size_t place, struct program *program)
+static void fill(struct table *table, struct place *place, struct program *program)
 {
-	table->used += !in(table, place);
-	atomic_store_explicit(&table->places[place], program, memory_order_release);
+	table->used += !handle_in(place);
+	atomic_store_explicit(&place->handle, program->handle, memory_order_relaxed);
+	atomic_store_explicit(&place->program, program, memory_order_release);
+}
+
+/* Takes the record out; where no look-up goes on from here, the handle, and those of vacant places in front of it. */
+static void empty(struct table *table, struct place *place)
+{
+	size_t at = (size_t)(place - table->places);
+
+	atomic_store_explicit(&place->program, NULL, memory_order_release);
+	if (handle_in(&table->places[(at + 1) & (table->size - 1)])) {
+		return;
+	}
+	while (handle_in(place) && !program_in(place)) {
+		atomic_store_explicit(&place->handle, NULL, memory_order_release);
+		table->used--;
+		place = &table->places[--at & (table->size - 1)];
+	}
 }
 
 /* Room for one more, with as many empty places as others. False: none at all. */
 static bool grow(struct shard *shard)
 {
 	struct table *table = shard->table;
-	size_t size = TABLE_START;
-	size_t count = 1;
+	size_t size = table ? table->size * 2 : TABLE_START;
 	struct table *larger;
-	bool found;
+	struct place *vacant;
 
 	if (table && table->used < table->size / 2) {
 		return true;
-	}
-	for (size_t i = 0; table && i < table->size; i++) {
-		count += in(table, i) && in(table, i) != &gone;
-	}
-	while (size < count * 4) {
-		size *= 2;
 	}
 	larger = calloc(1, sizeof(*larger) + size * sizeof(larger->places[0]));
 	if (!larger) {
 		return table && table->used < table->size - 1;
 	}
+	larger->before = table;
 	larger->size = size;
 	for (size_t i = 0; table && i < table->size; i++) {
-		struct program *program = in(table, i);
+		struct program *program = handle_in(&table->places[i]) ? program_in(&table->places[i]) : NULL;
 
-		if (program && program != &gone) {
-			fill(larger, place_of(larger, program->handle, &found), program);
+		if (program) {
+			(void)place_of(larger, program->handle, &vacant);
+			fill(larger, vacant, program);
 		}
 	}
 	atomic_store_explicit(&shard->table, larger, memory_order_release);
-	free(table);
 	return true;
 }
 
@@ -139,17 +174,17 @@ static bool put_in(struct program *program)
 {
 	struct shard *shard = shard_of(program->handle);
 	struct program *stale = NULL;
+	struct place *place, *vacant;
 	bool added = true;
-	size_t place;
-	bool found;
 
 	guard_lock(&shard->lock);
-	place = place_of(shard->table, program->handle, &found);
-	if (found) {
-		stale = in(shard->table, place);
+	place = place_of(shard->table, program->handle, &vacant);
+	if (place) {
+		stale = program_in(place);
 		fill(shard->table, place, program);
 	} else if (grow(shard)) {
-		fill(shard->table, place_of(shard->table, program->handle, &found), program);
+		(void)place_of(shard->table, program->handle, &vacant);
+		fill(shard->table, vacant, program);
 	} else {
 		added = false;
 	}
@@ -185,33 +220,40 @@ void program_put_back(struct program *program)
 	}
 }
 
-static struct program *look_up(nvrtcProgram handle, bool take)
-{
-	struct shard *shard = shard_of(handle);
-	struct program *program = NULL;
-	size_t place;
-	bool found;
-
-	guard_lock(&shard->lock);
-	place = place_of(shard->table, handle, &found);
-	if (found) {
-		program = in(shard->table, place);
-	}
-	if (found && take) {
-		fill(shard->table, place, &gone);
-	}
-	guard_unlock(&shard->lock);
-	return program;
-}
-
 struct program *program_find(nvrtcProgram handle)
 {
-	return look_up(handle, false);
+	struct table *table = atomic_load_explicit(&shard_of(handle)->table, memory_order_acquire);
+	size_t at = hash(handle) / SHARDS;
+
+	for (size_t i = 0; table && i < table->size; i++, at++) {
+		const struct place *place = &table->places[at & (table->size - 1)];
+		nvrtcProgram there = handle_in(place);
+		struct program *program = there == handle ? program_in(place) : NULL;
+
+		if (!there) {
+			break;
+		}
+		if (program) {
+			return program;
+		}
+	}
+	return NULL;
 }
 
 struct program *program_take(nvrtcProgram handle)
 {
-	return look_up(handle, true);
+	struct shard *shard = shard_of(handle);
+	struct program *program = NULL;
+	struct place *place, *vacant;
+
+	guard_lock(&shard->lock);
+	place = place_of(shard->table, handle, &vacant);
+	if (place) {
+		program = program_in(place);
+		empty(shard->table, place);
+	}
+	guard_unlock(&shard->lock);
+	return program;
 }
 
 int program_add_name(struct program *program, const char *expression)

@@ -14,12 +14,13 @@
  * Calling sequence: program_add() after a successful nvrtcCreateProgram, program_find() in every call, program_take()
  * before nvrtcDestroyProgram (after it, another thread may be given the same handle), then program_free(), or
  * program_put_back() where the library refused.
- * Threads: the table has sharded locks, held for a few loads. A record itself is guarded by nothing: a host that uses
- * one program in two threads at once must serialise them, with NVRTC as with us; getters may run side by side. Fork:
- * program_fork_child(). Signals: no. Errors: program_add() returns NULL without memory: the program is then unknown,
- * and every call is forwarded. Ownership: the record owns its copies and one reference per held entry; lowered names
- * point into held entries and so live as long as the program. Hosts that never destroy programs (TensorRT-LLM) cost the
- * record and its entries: the copy of the source goes after the first compile.
+ * Threads: program_find() takes no lock; whatever changes the table does, for a few loads. A record itself is guarded
+ * by nothing: a host that uses one program in two threads at once must serialise them, with NVRTC as with us; getters
+ * may run side by side. Fork: program_fork_child(). Signals, asynchronous cancellation: program_find(). Errors:
+ * program_add() returns NULL without memory: the program is then unknown, and every call is forwarded. Ownership: the
+ * record owns its copies and one reference per held entry; lowered names point into held entries and so live as long as
+ * the program. Hosts that never destroy programs (TensorRT-LLM) cost the record and its entries: the copy of the source
+ * goes after the first compile.
  */
 #ifndef INTERPOSE_PROGRAM_H
 #define INTERPOSE_PROGRAM_H

@@ -160,6 +160,20 @@ jumping() { three_runs "$HOSTS/jumper" "$1" "$2" || { cat "$tmp/difference" && r
 check "A host that leaves its flow callback by longjmp goes on as without us." jumping "$SO13" jump
 check "So does one whose thread ends there." jumping "$SO13" end
 
+# Getters of NVRTC take no lock, and may be interrupted anywhere
+stepping() { three_runs "$HOSTS/stepper" "$SO13" "$1" || { cat "$tmp/difference" && return 1; }; }
+getters() { # how, sentence
+	if [ "$(uname -m)" = x86_64 ]; then
+		check "$2" stepping "$1"
+	else
+		skip "$2" "stepper steps only on x86_64"
+	fi
+}
+getters ask "A signal handler may call getters wherever it interrupts one."
+getters jump "A getter may be left by siglongjmp anywhere."
+getters cancel "A thread may be cancelled anywhere in a getter."
+getters fork "A child that runs no fork handlers may call getters wherever its parent was in one."
+
 # What people asked to be told must not end a host that would go on: SIGPIPE and SIGXFSZ come of writing.
 told() { # NAME=VALUE...: with descriptor 2 a pipe that nobody reads, and files of 1 KiB at most
 	fresh_cache

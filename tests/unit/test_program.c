@@ -2,6 +2,7 @@
 #include "interpose/program.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -80,6 +81,22 @@ Test(program, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout =
 	}
 }
 
+Test(program, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .timeout = 120)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < 600000; i++) {
+		if (i == 100000) {
+			before = mallinfo2().uordblks;
+		}
+		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		if (i >= 500) {
+			program_free(program_take(handle(i - 500)));
+		}
+	}
+	cr_expect_leq(mallinfo2().uordblks, before + 64 * 1024, "%zu, then %zu", before, mallinfo2().uordblks);
+}
+
 enum { LASTING = 2000, THREADS = 3, SPAN = 3000 };
 static atomic_bool stop;
 
@@ -96,6 +113,42 @@ static void *come_and_go(void *number)
 		}
 	}
 	return NULL;
+}
+
+static void *look_for_lasting(void *missed)
+{
+	while (!atomic_load(&stop)) {
+		for (size_t number = 0; number < LASTING; number++) {
+			if (!is_there(number)) {
+				atomic_fetch_add((atomic_int *)missed, 1);
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Tables grow under them, and the places beside theirs are given up and filled again. */
+Test(program, lasting_records_are_found_while_others_come_and_go, .timeout = 300)
+{
+	pthread_t threads[THREADS], finder;
+	atomic_int missed = 0;
+
+	for (size_t i = 0; i < LASTING; i++) {
+		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+	}
+	cr_assert_eq(pthread_create(&finder, NULL, look_for_lasting, &missed), 0);
+	for (uintptr_t i = 0; i < THREADS; i++) {
+		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
+	}
+	for (size_t i = 0; i < 2000000; i++) {
+		cr_assert(is_there(i % LASTING), "%zu", i % LASTING);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	pthread_join(finder, NULL);
+	cr_expect_eq(atomic_load(&missed), 0);
 }
 
 Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records, .timeout = 300)
@@ -122,7 +175,7 @@ Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records,
 			}
 			for (size_t number = 0; number < 8; number++) {
 				/* each shard's lock can be had */
-				(void)program_find(handle(LASTING + number));
+				(void)program_take(handle(LASTING + number));
 			}
 			_exit(0);
 		}
