@@ -14,9 +14,9 @@
  * (1 to 10 ms): a loop of hits in memory pays a write of some microseconds in each tick and no more. Then once a
  * second.
  *
- * A host may have removed the directory since, or have gone to another root (chroot): counts alone do not bring it
- * back. And at exit the kernel is asked nothing where nothing is left to be written: a sandbox that the host has built
- * meanwhile (seccomp) may end whoever asks.
+ * A host may have removed the directory since: counts alone do not bring it back (in another root, after chroot,
+ * nothing does: directory_settle()). And at exit the kernel is asked nothing where nothing is left to be written: a
+ * sandbox that the host has built meanwhile (seccomp) may end whoever asks.
  */
 #include "cache/counters.h"
 

@@ -29,6 +29,53 @@ static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
                                "# For information about cache directory tags see https://bford.info/cachedir/\n";
 
+/* What directory_settle() was told; written before others read. */
+static struct {
+	bool known;
+	dev_t device; /* of "/" */
+	ino_t inode;
+	char home[PATH_MAX]; /* empty: none is asked for */
+} ground;
+
+static bool look(const char *path, struct stat *ret_found)
+{
+	int place = call_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	bool seen = place >= 0 && call_fstat(place, ret_found) == 0;
+
+	if (place >= 0) {
+		call_close(place);
+	}
+	return seen;
+}
+
+void directory_settle(const char *path, size_t home_length)
+{
+	struct stat root;
+
+	ground.known = look("/", &root);
+	if (ground.known) {
+		ground.device = root.st_dev;
+		ground.inode = root.st_ino;
+	}
+	ground.home[0] = '\0';
+	if (home_length > 0 && home_length < sizeof(ground.home)) {
+		memcpy(ground.home, path, home_length);
+		ground.home[home_length] = '\0';
+	}
+}
+
+/* Asked only where something is missing: what is there already is used wherever it is found. */
+static bool may_make(void)
+{
+	struct stat found;
+
+	if (ground.known && (!look("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
+		return false;
+	}
+	return ground.home[0] == '\0' ||
+	       (look(ground.home, &found) && (found.st_uid == 0 || found.st_uid == call_geteuid()));
+}
+
 static int make_directory(const struct directory *directory, int parent, const char *path)
 {
 	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
@@ -112,7 +159,7 @@ static int open_root(const struct directory *directory, bool make, int *ret_root
 	if (rc != -ENOENT || !make) {
 		return rc;
 	}
-	rc = make_root(directory);
+	rc = may_make() ? make_root(directory) : -ENXIO;
 	if (rc < 0) {
 		return rc;
 	}
@@ -146,7 +193,7 @@ int directory_open(const struct directory *directory, bool make, int *ret_home)
 	}
 	rc = open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
 	if (rc == -ENOENT && make) {
-		rc = make_place(directory, root, HOME_NAME);
+		rc = may_make() ? make_place(directory, root, HOME_NAME) : -ENXIO;
 		rc = rc < 0 ? rc : open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
 	}
 	call_close(root);

@@ -35,7 +35,15 @@ struct directory {
 	bool shared;
 };
 
-/* Opens the home (O_PATH). `make`: makes it, and the root, when missing. */
+/*
+ * Where the process is at home, told once before it has threads that ask: `path` is the cache directory or NULL, the
+ * first `home_length` bytes of it are $HOME (0: somebody has chosen it). Afterwards nothing is made while "/" is
+ * another directory than now (a host has called chroot: nobody has asked for a cache there), nor in a $HOME that is
+ * missing or somebody else's (who is not root: root needs no permission to remove what we have left there).
+ */
+void directory_settle(const char *path, size_t home_length);
+
+/* Opens the home (O_PATH). `make`: makes it, and the root, when missing; -ENXIO: not here, see above. */
 int directory_open(const struct directory *directory, bool make, int *ret_home);
 
 /* A directory in the home: to reach files in it (O_PATH), to read its names too, or to be made first when missing. */

@@ -144,16 +144,18 @@ static void strip_slashes(char *path)
 		path[--length] = '\0';
 }
 
-static int default_directory(settings_lookup *lookup, char **ret_directory)
+static int default_directory(settings_lookup *lookup, char **ret_directory, size_t *ret_home_length)
 {
 	const char *base = lookup("XDG_CACHE_HOME");
 	const char *tail = "/nvrtccache";
+	bool below_home = false;
 	char *directory;
 	size_t length;
 
 	if (base == NULL || base[0] != '/') {
 		base = lookup("HOME");
 		tail = "/.cache/nvrtccache";
+		below_home = true;
 	}
 	if (base == NULL || base[0] != '/')
 		return 0;
@@ -165,6 +167,7 @@ static int default_directory(settings_lookup *lookup, char **ret_directory)
 	memcpy(directory, base, length);
 	memcpy(directory + length, tail, strlen(tail) + 1);
 	*ret_directory = directory;
+	*ret_home_length = below_home ? length : 0;
 	return 0;
 }
 
@@ -252,7 +255,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	if (fresh.directory != NULL)
 		strip_slashes(fresh.directory);
 	else
-		error = default_directory(lookup, &fresh.directory);
+		error = default_directory(lookup, &fresh.directory, &fresh.home_length);
 	if (error != 0)
 		goto out;
 	if (fresh.lower != NULL && !is_path_list(fresh.lower))

@@ -55,6 +55,7 @@ struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
+	size_t home_length;                              /* of directory, where that lies in $HOME by default; else 0 */
 	bool sloppy_time_macros;                         /* from sloppiness */
 	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
 	int complaint_count;

@@ -2,6 +2,7 @@
 /* import: results of another cache, each checked as one from a file of the cache would be, and stored as one that was
  * just made; nothing of the file's says where anything is written */
 #include "cache/bundle.h"
+#include "cache/directory.h"
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -61,6 +62,8 @@ static const char *store_error(int error)
 		return "not written, because NVRTCCACHE_READONLY is set";
 	case -EPERM:
 		return "not used, because others can write to it";
+	case -ENXIO:
+		return "not made, because HOME is missing or another user's";
 	case -ENOTDIR:
 		return "a symbolic link, or no directory";
 	default:
@@ -242,6 +245,7 @@ int command_import(int argc, char **argv)
 	status = EXIT_TROUBLE;
 	if (!console_directory(&settings))
 		goto out;
+	directory_settle(settings.directory, settings.home_length);
 	error = settings.read_only ? -EROFS
 	                           : store_open(&(struct store_options){.directory = settings.directory,
 	                                                                .max_size = settings.max_size,

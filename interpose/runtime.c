@@ -2,6 +2,7 @@
 #include "interpose/runtime.h"
 
 #include "cache/calls.h"
+#include "cache/directory.h"
 #include "cache/flight.h"
 #include "interpose/events.h"
 #include "interpose/library.h"
@@ -74,6 +75,7 @@ static void open_layers(void)
 	    .same = conditions_same,
 	};
 
+	directory_settle(options.directory, runtime.settings.home_length);
 	counters_share(runtime.settings.shared);
 	if (runtime.settings.disable) {
 		runtime.off = true;

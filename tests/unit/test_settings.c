@@ -290,6 +290,9 @@ Test(settings, the_directory_comes_from_the_first_absolute_place)
 			cr_expect_null(settings.directory, "case %zu", i);
 		else
 			cr_expect_str_eq(settings.directory, cases[i].result, "case %zu", i);
+		/* what is $HOME in it */
+		cr_expect_eq(settings.home_length,
+		             settings.directory && strncmp(settings.directory, "/h/", 3) == 0 ? 2 : 0, "case %zu", i);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "case %zu", i);
 		cr_expect_eq(complained(&settings, "NVRTCCACHE_DIR"), cases[i].complaints == 1, "case %zu", i);
 		settings_free(&settings);

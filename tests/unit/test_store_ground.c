@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* store: where nobody has asked for a cache none is made */
+#include "cache/counters.h"
+#include "cache/directory.h"
+#include "store_fixture.h"
+
+#include <sys/wait.h>
+
+TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
+
+#define CANNOT 99
+
+/* What the process does in another root; counts too, as at its exit. */
+static int put_in_another_root(const char *jail)
+{
+	if (chroot(jail) != 0 || chdir("/") != 0) {
+		return CANNOT;
+	}
+	counters_add(COUNTER_TOTAL_misses, 1);
+	return fixture_put(fixture.store, 1) == -ENXIO && counters_flush(fixture.root, false, true) == -ENXIO &&
+	               fixture_get(fixture.store, 1) == -ENOENT
+	           ? 0
+	           : 1;
+}
+
+Store_test(store_ground, is_not_made_in_a_root_where_a_host_has_gone_meanwhile)
+{
+	char jail[300];
+	int status;
+	pid_t child;
+
+	(void)snprintf(jail, sizeof(jail), "%s/jail", fixture.base);
+	cr_assert_eq(mkdir(jail, 0700), 0);
+	directory_settle(fixture.root, 0);
+	child = fork();
+	if (child == 0) {
+		_exit(put_in_another_root(jail));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CANNOT) {
+		skip_test("processes cannot go to another root here");
+	}
+	cr_expect_eq(WEXITSTATUS(status), 0);
+	cr_expect_eq(rmdir(jail), 0, "something was made in it");
+	cr_expect_eq(fixture_put(fixture.store, 1), 0, "who has not gone");
+}
+
+/* As by default: <home>/.cache/nvrtccache. */
+static struct store *store_below(const char *home)
+{
+	char path[300];
+
+	(void)snprintf(path, sizeof(path), "%s/.cache/nvrtccache", home);
+	directory_settle(path, strlen(home));
+	return fixture_store((struct store_options){.directory = path});
+}
+
+Store_test(store_ground, is_made_in_a_home_that_is_there_and_not_instead_of_one_that_is_missing)
+{
+	char home[300];
+	struct store *store;
+
+	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
+	store = store_below(home);
+	cr_expect_eq(fixture_put(store, 1), -ENXIO);
+	cr_expect_not(fixture_exists(home));
+	cr_assert_eq(mkdir(home, 0700), 0);
+	cr_expect_eq(fixture_put(store, 1), 0);
+	cr_expect_eq(fixture_get(store, 1), 1);
+	store_close(store);
+}
+
+/* sudo without -H: what root makes there its user cannot remove, nor other programs write in. */
+Store_test(store_ground, is_not_made_in_a_home_of_somebody_else)
+{
+	char home[300];
+	struct store *store;
+
+	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
+	cr_assert_eq(mkdir(home, 0700), 0);
+	if (chown(home, 12345, 12345) != 0) {
+		skip_test("directories cannot be given to another user here");
+	}
+	store = store_below(home);
+	cr_expect_eq(fixture_put(store, 1), -ENXIO);
+	cr_expect_eq(rmdir(home), 0, "something was made in it");
+	store_close(store);
+}
+
+Store_test(store_ground, one_that_is_there_in_a_home_of_somebody_else_is_used)
+{
+	char home[300];
+	struct store *store;
+
+	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
+	cr_assert_eq(mkdir(home, 0700), 0);
+	store = store_below(home);
+	cr_assert_eq(fixture_put(store, 1), 0);
+	if (chown(home, 12345, 12345) == 0) {
+		cr_expect_eq(fixture_get(store, 1), 1);
+		cr_expect_eq(fixture_put(store, 2), 0);
+	}
+	store_close(store);
+}
