@@ -121,6 +121,8 @@ static size_t shortened(unsigned number, size_t size)
 	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                     \
 	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                   \
 	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                          \
+	X(NAME, int, fchownat, -1, (int at, const char *path, uid_t user, gid_t group, int flags),               \
+	  (at, path, user, group, flags))                                                                        \
 	X(NAME, int, utimensat, -1, (int at, const char *path, const struct timespec times[2], int flags),       \
 	  (at, path, times, flags))                                                                              \
 	X(NAME, int, ftruncate, -1, (int file, off_t size), (file, size))                                        \
