@@ -72,8 +72,10 @@ static bool may_make(void)
 	if (ground.known && (!look("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
 		return false;
 	}
-	return ground.home[0] == '\0' ||
-	       (look(ground.home, &found) && (found.st_uid == 0 || found.st_uid == call_geteuid()));
+	if (ground.home[0] != '\0' && (!look(ground.home, &found) || !trust_owner(&found))) {
+		return false;
+	}
+	return trust_user();
 }
 
 static int make_directory(const struct directory *directory, int parent, const char *path)

@@ -4,9 +4,15 @@
 #include "cache/calls.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define GROUPS_MAX 1024
+/* The kernel's name for ids that have none in this user namespace (kernel.overflowuid, if nobody has changed it). */
+#define OVERFLOW_ID 65534
+
+enum ids { USERS, GROUPS, IDS };
+enum known { UNKNOWN, APART, ALIKE };
 
 static bool in_group(gid_t group)
 {
@@ -26,10 +32,66 @@ static bool in_group(gid_t group)
 	return false;
 }
 
-/* Asked anew each time: hosts change their user between calls. */
-static bool is_own(const struct stat *found)
+/* "0 0 4294967295" with any blanks: every id is itself. A map in a map can say so only if the outer one does. */
+static bool is_identity(const char *map, ssize_t size)
 {
-	return found->st_uid == 0 || found->st_uid == call_geteuid();
+	static const char identity[] = "004294967295";
+	size_t at = 0;
+
+	for (ssize_t i = 0; i < size; i++) {
+		if (map[i] == ' ' || map[i] == '\n') {
+			continue;
+		}
+		if (map[i] != identity[at]) {
+			return false;
+		}
+		at++;
+	}
+	return at == sizeof(identity) - 1;
+}
+
+/*
+ * What stands for ids without a name is one id only where all have names. Learnt once. Where that cannot be learnt (no
+ * /proc), they are taken for many.
+ */
+static bool tells_apart(enum ids ids)
+{
+	static _Atomic enum known known[IDS];
+	enum known now = atomic_load_explicit(&known[ids], memory_order_relaxed);
+	char map[128]; /* more is no identity */
+	ssize_t size;
+	int file;
+
+	if (now != UNKNOWN) {
+		return now == APART;
+	}
+	file =
+	    call_openat(AT_FDCWD, ids == USERS ? "/proc/self/uid_map" : "/proc/self/gid_map", O_RDONLY | O_CLOEXEC, 0);
+	if (file < 0) {
+		return false;
+	}
+	size = call_pread(file, map, sizeof(map), 0);
+	call_close(file);
+	now = is_identity(map, size) ? APART : ALIKE;
+	atomic_store_explicit(&known[ids], now, memory_order_relaxed);
+	return now == APART;
+}
+
+/* Asked anew each time: hosts change their user between calls. */
+bool trust_owner(const struct stat *found)
+{
+	uid_t user;
+
+	if (found->st_uid == 0) {
+		return true;
+	}
+	user = call_geteuid();
+	return found->st_uid == user && (user != OVERFLOW_ID || tells_apart(USERS));
+}
+
+bool trust_user(void)
+{
+	return call_geteuid() != OVERFLOW_ID || tells_apart(USERS);
 }
 
 bool trust_found(bool shared, int parent, const struct stat *found)
@@ -41,16 +103,16 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 		return false;
 	}
 	if (!shared) {
-		return !(found->st_mode & S_IWGRP) && is_own(found);
+		return !(found->st_mode & S_IWGRP) && trust_owner(found);
 	}
 	if (parent != AT_FDCWD && call_fstat(parent, &above) < 0) {
 		return false;
 	}
-	if (found->st_gid == above.st_gid) {
-		return is_own(found) || in_group(found->st_gid);
+	if (found->st_gid == above.st_gid && (found->st_gid != OVERFLOW_ID || tells_apart(GROUPS))) {
+		return trust_owner(found) || in_group(found->st_gid);
 	}
 	open = S_ISDIR(found->st_mode) ? S_IRWXG | S_IRWXO : S_IWGRP;
-	return !(found->st_mode & open) && is_own(found);
+	return !(found->st_mode & open) && trust_owner(found);
 }
 
 mode_t trust_first_mode(bool shared, int parent, mode_t all)

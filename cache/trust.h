@@ -13,6 +13,9 @@
  * there. The kernel gives a new file that group in directories with setgid only, and some file systems never; where it
  * cannot be had afterwards either, what we have made is ours alone.
  *
+ * In a user namespace an id that has no name shows as 65534, as does everybody else's without one: who is 65534 there
+ * cannot tell what is ours, and trusts nothing but root's. Nor is a group of that number one, then.
+ *
  * Errors: what cannot be found out is not trusted, and not opened to a group. Threads: any. Fork, signals: no state.
  */
 #ifndef CACHE_TRUST_H
@@ -20,6 +23,11 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+
+/* Is it ours or root's? */
+bool trust_owner(const struct stat *found);
+/* Would we trust what we make? */
+bool trust_user(void);
 
 /* Of what was found in `parent`; AT_FDCWD: it is the root. Unshared, this makes no system call but geteuid. */
 bool trust_found(bool shared, int parent, const struct stat *found);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* store: a user namespace, in which everybody without a name there looks like 65534 */
+#include "store_fixture.h"
+
+#include <grp.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#define NOBODY   65534
+#define STRANGER 5000
+#define CANNOT   99
+
+TestSuite(store_namespace, .init = fixture_open, .fini = fixture_close);
+
+static bool write_map(const char *path, const char *map)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = file >= 0 && write(file, map, strlen(map)) == (ssize_t)strlen(map);
+
+	if (file >= 0) {
+		close(file);
+	}
+	return done;
+}
+
+/* Only root outside has a name in it: the one given. */
+static bool enter_namespace(const char *map)
+{
+	return unshare(CLONE_NEWUSER) == 0 && write_map("/proc/self/setgroups", "deny") &&
+	       write_map("/proc/self/uid_map", map) && write_map("/proc/self/gid_map", map);
+}
+
+static void in_child(bool (*enter)(void), int (*body)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		_exit(enter() ? body() : CANNOT);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CANNOT) {
+		skip_test("processes cannot get such ids here");
+	}
+	cr_expect_eq(WEXITSTATUS(status), 0);
+}
+
+static bool become_nobody_in_a_namespace(void)
+{
+	return enter_namespace("65534 0 1") && geteuid() == NOBODY;
+}
+
+static bool become_root_in_a_namespace(void)
+{
+	return enter_namespace("0 0 1") && geteuid() == 0;
+}
+
+static bool become_nobody(void)
+{
+	return setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+}
+
+static void give_all_to(uid_t id, mode_t more)
+{
+	const char *const places[] = {"", "/v1", "/v1/ab"};
+	char path[300];
+
+	cr_assert_eq(chmod(fixture.base, 0755), 0);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s%s", fixture.root, places[i]);
+		if (chown(path, id, id) != 0) {
+			skip_test("files cannot be given to another user here");
+		}
+		cr_assert_eq(chmod(path, 0755 | more), 0);
+	}
+	cr_assert_eq(chown(fixture.path, id, id), 0);
+	cr_assert_eq(chmod(fixture.path, 0644 | (more & 0666)), 0);
+}
+
+static int distrust(void)
+{
+	return fixture_get(fixture.store, 1) == -EPERM ? 0 : 1;
+}
+
+static int distrust_as_a_group(void)
+{
+	struct store *shared = fixture_store((struct store_options){.shared = true});
+
+	return fixture_get(shared, 1) == -EPERM ? 0 : 1;
+}
+
+static int find_and_add(void)
+{
+	return fixture_get(fixture.store, 1) == 1 && fixture_put(fixture.store, 2) == 0 ? 0 : 1;
+}
+
+static int make_none(void)
+{
+	return fixture_put(fixture.store, 1) == -ENXIO && !fixture_exists(fixture.root) ? 0 : 1;
+}
+
+Store_test(store_namespace, who_is_the_user_for_all_without_a_name_does_not_trust_what_they_own)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	give_all_to(STRANGER, 0);
+	in_child(become_nobody_in_a_namespace, distrust);
+}
+
+Store_test(store_namespace, nor_what_their_groups_share)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	give_all_to(STRANGER, 0020);
+	in_child(become_nobody_in_a_namespace, distrust_as_a_group);
+}
+
+Store_test(store_namespace, nor_makes_what_it_would_not_trust)
+{
+	in_child(become_nobody_in_a_namespace, make_none);
+}
+
+Store_test(store_namespace, who_has_a_name_uses_its_cache)
+{
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	in_child(become_root_in_a_namespace, find_and_add);
+}
+
+Store_test(store_namespace, nobody_uses_its_cache_where_everybody_has_a_name)
+{
+	size_t size = 0;
+	char map[100] = "";
+	int file = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+
+	size = file < 0 ? 0 : (size_t)read(file, map, sizeof(map) - 1);
+	close(file);
+	if (size == 0 || strstr(map, "4294967295") == NULL) {
+		skip_test("this is a namespace");
+	}
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	give_all_to(NOBODY, 0);
+	in_child(become_nobody, find_and_add);
+}
