@@ -321,6 +321,8 @@ static void play(int count, char **words)
 		unsetenv(rest[0]);
 	} else if (strcmp(verb, "mode") == 0) {
 		mode(rest[0]);
+	} else if (strcmp(verb, "locale") == 0) {
+		printf("%s\n", setlocale(LC_ALL, rest[0]) ? "" : "  no such locale");
 	} else if (strcmp(verb, "state") == 0) {
 		state();
 	} else if (strcmp(verb, "thread") == 0) {
@@ -392,6 +394,7 @@ static void begin(const char *directory, int number, const char *sentence, const
 		unsetenv(variables[--variable_count]);
 		free(variables[variable_count]);
 	}
+	(void)setlocale(LC_ALL, "C");
 	calls_begin();
 	printf("=== %s", sentence);
 	if (log) {

@@ -8,7 +8,7 @@ Each case is one program: a source with a few constructs that hang on a path, on
 by its absolute path, wherever text reaches the compiler (source, headers in memory and on disk, options, name
 expressions, program name), with line splices of every spelling, byte-order marks, comments and raw strings in random
 places. It is compiled in one situation, then in another one (working directory, -I directory, program's directory, second
-of the clock, content of a header), and in the first again; some compiles are second ones of their handle. All that a
+of the clock, content of a header, locale), and in the first again; some compiles are second ones of their handle. All that a
 host can see must be what NVRTC gives without the cache, twice over in one process.
 
 Environment: NVRTC_LIB, the library to test against; ROUNDS, how many cases (as many as fit); SECONDS_MOST, stop after so
@@ -18,7 +18,9 @@ differential.py plays too (WALL_CLOCK needs BUILD/tests/fixtures/libwall_clock.s
 import concurrent.futures
 import os
 import random
+import subprocess
 import sys
+import tempfile
 import time
 
 import casefile
@@ -27,6 +29,7 @@ import differential
 BATCH = 12
 CLOCKS = ("1700000000", "1700003661")
 DIRECTORIES = ("p", "much-longer")
+COMMA = "de_DE.UTF-8"  # made into LOCPATH; where that cannot be, the player says so each time
 STANDARDS = ("11", "11", "14", "14", "17", "20")
 NAMES = ("__FILE__", "__BASE_FILE__", "__builtin_FILE()", "__TIME__", "__DATE__")
 SPLICES = ("\\\n", "\\\n", "\\\r\n", "\\\r\r\n", "\\" + "\r" * 7 + "\n")
@@ -85,12 +88,12 @@ class Program:
         self.sentence = f"Random texts {number}, C++{self.standard}."
         self.values, self.parts, self.options, self.expressions, self.memory = [], [], [], [], []
         self.header = "#define A 1\n"  # of both -I directories
-        self.uses_header = self.absolute = False
+        self.uses_header = self.absolute = self.decimal = False
         for _ in range(rng.choice((1, 1, 2))):
             rng.choice((self.name_in_source, self.name_in_source, self.name_in_option, self.name_in_header, self.name_in_memory,
                         self.name_in_expression, self.name_in_expression, self.absolute_include, self.absolute_include,
                         self.absolute_include, self.absolute_test, self.absolute_by_macro, self.relative_include,
-                        self.known_by_name))()
+                        self.known_by_name, self.decimal_in_assembly))()
         self.steps()
 
     # Constructs.
@@ -153,6 +156,12 @@ class Program:
         self.uses_header = True
         self.values.append("A")
 
+    def decimal_in_assembly(self):
+        number = f"{self.rng.randint(0, 9)}.{self.rng.randint(1, 9)}"
+        self.parts.append(f'__device__ float f{len(self.parts)}() {{ float r; asm("mov.f32 %0, {number};" : "=f"(r)); return r; }}\n')
+        self.values.append(f"(int)(f{len(self.parts) - 1}() * 10)")
+        self.decimal = True
+
     # The case.
     def source(self):
         rng, writer = self.rng, self.writer
@@ -166,13 +175,15 @@ class Program:
         text += 'extern "C" __global__ void k(int *p) { *p = 0' + "".join(f" + {value}" for value in self.values) + "; }\n"
         return text + writer.noise()
 
-    def visit(self, cwd, include, place, clock, twice):
+    def visit(self, cwd, include, place, clock, language, twice):
         lines = [f"chdir @T/{cwd}", f"setenv WALL_CLOCK {clock}", f"name {place}"]
+        if self.decimal:
+            lines.append(f"locale {language}")
         for name, text in self.memory:
             lines += [f"header {name} <<x", *escaped(text).split("\n")[:-1], "END"]
         lines.append("create")
         lines += [f"add {word(expression)}" for expression in self.expressions]
-        options = ["-arch=compute_86", f"-std=c++{self.standard}", *map(word, self.options)]
+        options = ["-arch=sm_86" if self.decimal else "-arch=compute_86", f"-std=c++{self.standard}", *map(word, self.options)]
         if twice:
             lines.append("compile " + " ".join(options))
         lines.append("compile " + " ".join([*options, "-DUSE", f"-I@T/{include}"]))
@@ -190,10 +201,12 @@ class Program:
             lines += [f"write {directory}/gone.h <<", "END", f"age {directory}/gone.h"]
         source = self.source()
         lines += ["settle", "source <<x", *escaped(source).split("\n")[:-1], "END"]
-        first = ["w", "p", rng.choice(("NULL", "k.cu", "@T/p/k.cu", "sub/k.cu")), CLOCKS[0]]
+        first = ["w", "p", rng.choice(("NULL", "k.cu", "@T/p/k.cu", "sub/k.cu")), CLOCKS[0], "C"]
         other = list(first)
-        for axis in rng.sample(range(4), rng.choice((1, 1, 2))) + ([1] if self.absolute else []):
-            other[axis] = {0: "w-that-is-longer", 1: "much-longer", 2: "@T/much-longer/k.cu", 3: CLOCKS[1]}[axis]
+        for axis in rng.sample(range(4), rng.choice((1, 1, 2))) + ([1] if self.absolute else []) + ([4] if self.decimal else []):
+            other[axis] = {0: "w-that-is-longer", 1: "much-longer", 2: "@T/much-longer/k.cu", 3: CLOCKS[1], 4: COMMA}[axis]
+        if self.decimal and rng.random() < 0.5:
+            first[4], other[4] = other[4], first[4]
         twice = rng.random() < 0.4
         lines += self.visit(*first, twice)
         if self.absolute and rng.random() < 0.8:
@@ -239,6 +252,9 @@ def main():
     rounds, seed = int(os.environ.get("ROUNDS", 10**9)), int(os.environ.get("SEED", 1))
     end = time.monotonic() + float(os.environ.get("SECONDS_MOST", 1e9 if "ROUNDS" in os.environ else 25))
     os.environ["LD_PRELOAD"] = os.environ["CASES_PRELOAD_FIRST"] = os.path.join(build, "tests/fixtures/libwall_clock.so")
+    locales = tempfile.TemporaryDirectory(prefix="nvrtccache-locales-")
+    os.environ["LOCPATH"] = locales.name
+    subprocess.run(["localedef", "-c", "-i", "de_DE", "-f", "UTF-8", f"{locales.name}/{COMMA}"], capture_output=True, check=False)
     library = differential.Library(path)
     totals, wrong, made = [0] * 5, [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
