@@ -35,7 +35,7 @@
 	X(TOTAL, saved_ns)                                                                             \
 	X(TOTAL, evictions)                                                                            \
 	X(TOTAL, verified)                                                                             \
-	X(TOTAL, verify_uncompared) /* of these: NVRTC gave another to each of two compiles */         \
+	X(TOTAL, verify_uncompared) /* of these: NVRTC does not give the same again */                 \
 	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */  \
 	X(BYPASSED, disabled)                                                                          \
 	X(BYPASSED, secure) /* AT_SECURE process */                                                    \

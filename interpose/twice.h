@@ -7,16 +7,25 @@
  * spells names byte by byte, with offsets that move with them. So whether two differ in that id alone cannot be seen.
  * What can be seen is whether NVRTC gives two for one request.
  *
- * Calling sequence: twice_alike() behind the real compile, while the program's creation run is there. Takes up to a
- * second and another compile, on a handle of its own. Threads, fork, signals: no state. Errors: not alike.
+ * Calling sequence: twice_ask() behind the real compile, while the program's creation run is there. Takes up to five
+ * more compiles, on handles of their own, and up to a second before them where module ids may be the difference.
+ * Threads, fork, signals: no state. Errors: not asked.
  */
 #ifndef INTERPOSE_TWICE_H
 #define INTERPOSE_TWICE_H
 
 #include "interpose/program.h"
+#include "interpose/result.h"
 
-/* `first`: what the real library has just given for these options. */
-bool twice_alike(const struct program *program, int option_count, const char *const *options,
-                 const struct entry *first);
+enum twice {
+	TWICE_UNASKED,  /* the program cannot be made anew: an earlier compile has left things in it, or no memory */
+	TWICE_EXPECTED, /* it gives what was expected as well */
+	TWICE_OTHER,    /* it gives something else */
+	TWICE_SAME      /* each time what it gave at first */
+};
+
+/* `given`: what the real library has just given for these options; it is unlike `expected`, by that `difference`. */
+enum twice twice_ask(const struct program *program, int option_count, const char *const *options,
+                     const struct entry *expected, const struct entry *given, enum results difference);
 
 #endif

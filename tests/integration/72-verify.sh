@@ -9,17 +9,18 @@ NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
 python3 -c 'import ctypes' 2>/dev/null || skip_all "no python3 with ctypes"
 
-# host WHIM NAME: compiles one program and prints everything that it is given
+# host WHIM NAME [OPTION]: compiles one program and prints everything that it is given
 cat >"$tmp/host.py" <<'PY'
 import ctypes, sys
 nvrtc = ctypes.CDLL(sys.argv[1])
 if sys.argv[2] != "none":
     (ctypes.c_char * 16).in_dll(nvrtc, "fakeNvrtcWhim").value = sys.argv[2].encode()
 program, lowered = ctypes.c_void_p(), ctypes.c_char_p()
-options = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+texts = [b"-arch=sm_90", *map(str.encode, sys.argv[4:])]
+options = (ctypes.c_char_p * len(texts))(*texts)
 nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", sys.argv[3].encode(), 0, None, None)
 nvrtc.nvrtcAddNameExpression(program, b"k")
-print("code", nvrtc.nvrtcCompileProgram(program, 1, options))
+print("code", nvrtc.nvrtcCompileProgram(program, len(texts), options))
 for what in ("PTX", "CUBIN", "ProgramLog"):
     size = ctypes.c_size_t()
     getattr(nvrtc, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
@@ -38,9 +39,10 @@ begin() {
 	cached none kernel.cu >"$tmp/honest" 2>&1 && [ "$(stat_of stores)" = 1 ]
 }
 
-counted() { # verified mismatches
-	[ "$(stat_of verified) $(stat_of errors.mismatch)" = "$1 $2" ] ||
-		{ echo "$(stat_of verified) verified, $(stat_of errors.mismatch) mismatches" && false; }
+counted() { # verified mismatches [uncompared]
+	local is
+	is="$(stat_of verified) $(stat_of errors.mismatch) $(stat_of verify_uncompared)"
+	[ "$is" = "$1 $2 ${3:-0}" ] || { echo "verified, mismatches, not comparable: $is" && false; }
 }
 
 agreeing() {
@@ -65,6 +67,28 @@ check "Another PTX is counted and logged with key and program, and the host is g
 check "Another CUBIN is counted and logged with key and program, and the host is given NVRTC's." differing CUBIN CUBIN
 check "Another log is counted and logged with key and program, and the host is given NVRTC's." differing ProgramLog ProgramLog
 check "Another lowered name is counted and logged with key and program, and the host is given NVRTC's." differing names 'lowered names'
+
+# NVRTC that does not give the same again is no measure of a hit.
+changing() { # whim, verified mismatches uncompared
+	begin || return
+	plain "$1" kernel.cu >"$tmp/real"
+	! cmp -s "$tmp/honest" "$tmp/real" || { echo "NVRTC has no whim" && return 1; }
+	verified "$1" kernel.cu >"$tmp/out" 2>&1
+	diff "$tmp/real" "$tmp/out" && shift && counted "$@"
+}
+check "PTX that NVRTC gives otherwise each time cannot be compared." changing 'PTX each' 1 0 1
+check "PTX that is the cached one when NVRTC is asked again is no difference." changing 'PTX for 1' 1 0 0
+check "Nor is it when the cached one comes at the fifth time." changing 'PTX for 5' 1 0 0
+check "PTX that NVRTC gives each of the five times again is a difference." changing 'PTX for 6' 1 1 0
+check "A CUBIN that NVRTC gives otherwise each time cannot be compared." changing 'CUBIN each' 1 0 1
+check "A return code that is the cached one when NVRTC is asked again is no difference." changing 'code for 1' 1 0 0
+
+split() {
+	fresh_cache
+	cached none kernel.cu --split-compile=2 >"$tmp/honest" && [ "$(stat_of stores)" = 1 ] &&
+		verified PTX kernel.cu --split-compile=2 >"$tmp/out" && ! cmp -s "$tmp/honest" "$tmp/out" && counted 1 0 1
+}
+check "PTX of split compilation, which NVRTC chooses by addresses, cannot be compared." split
 
 shown() {
 	begin && verified PTX kernel.cu >/dev/null 2>&1 && verified none kernel.cu >/dev/null 2>&1 || return
