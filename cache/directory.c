@@ -52,7 +52,7 @@ void directory_settle(const char *path, size_t home_length)
 {
 	struct stat root;
 
-	ground.known = look("/", &root);
+	ground.known = stat("/", &root) == 0; /* all that a process pays which makes nothing */
 	if (ground.known) {
 		ground.device = root.st_dev;
 		ground.inode = root.st_ino;
