@@ -7,6 +7,7 @@
 #include "interpose/events.h"
 #include "interpose/library.h"
 #include "interpose/log.h"
+#include "interpose/path_functions.h"
 #include "interpose/program.h"
 #include "interpose/secret.h"
 #include "interpose/watch.h"
@@ -76,6 +77,7 @@ static void open_layers(void)
 	};
 
 	directory_settle(options.directory, runtime.settings.home_length);
+	conditions_ask_paths(path_functions_agree);
 	counters_share(runtime.settings.shared);
 	if (runtime.settings.disable) {
 		runtime.off = true;

@@ -34,6 +34,8 @@
 #include "keygen/request.h"
 #include "keygen/trace.h"
 
+#include <stdbool.h>
+
 struct conditions_input {
 	const struct trace *trace;
 	const struct roots *roots;
@@ -68,6 +70,11 @@ bool conditions_hold(const void *conditions, size_t size, const struct roots *ro
  */
 bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
                           size_t why_size, void **ret_anew);
+/*
+ * Whether the files that we find are those that the compiler would: asked before a path is first looked at. Where the
+ * answer is no, nothing holds that names a path. Not set, it is yes.
+ */
+void conditions_ask_paths(bool (*agree)(void));
 /*
  * Have these stamps been taken by another node than those of `anew`, before the last boot, or in other mounts, within
  * the last minute? Nodes, and containers of one node, that share a directory would take turns to write theirs.

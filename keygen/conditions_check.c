@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,13 @@ struct check {
 	struct content content;
 	struct place place;
 };
+
+static _Atomic(bool (*)(void)) paths_agree;
+
+void conditions_ask_paths(bool (*agree)(void))
+{
+	atomic_store_explicit(&paths_agree, agree, memory_order_relaxed);
+}
 
 static bool refuse(struct check *check, const char *what)
 {
@@ -308,6 +316,12 @@ static bool all_hold(struct check *check, size_t size)
 		return damaged(check);
 	}
 	if (items > 0) {
+		bool (*agree)(void) = atomic_load_explicit(&paths_agree, memory_order_relaxed);
+
+		if (agree && !agree()) {
+			return refuse(
+			    check, "another preloaded library redirects some functions that take paths, but not all");
+		}
 		content_taken(&check->content, &stamps);
 	}
 	check->exact = (flags & CONDITIONS_EXACT) != 0;

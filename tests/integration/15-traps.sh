@@ -121,4 +121,23 @@ for place in before after; do
 	same "NVRTC's files are found through a preload $place us that redirects paths." "$traps" source "$so13" '#include "x.h"' -I/virtual
 	before='' after=''
 done
+
+# /virtual is not there for who is not redirected: here he finds another header, or a later place of the same name
+mkdir "$tmp/early" "$tmp/late" "$tmp/shown"
+echo '#define REAL 2' >"$tmp/late/x.h"
+echo '#define REAL 3' >"$tmp/shown/x.h"
+settled
+export REDIRECT=$tmp/shown
+for from in late early; do
+	for place in before after; do
+		fresh_cache
+		preloaded "$traps" source "$so13" '#include "x.h"' -I"$tmp/early" -I"$tmp/late" >"$tmp/first" 2>&1
+		export REDIRECT_FROM=$tmp/$from/
+		[ $place = before ] && before=$bare_preload || after=$bare_preload
+		same "What is kept is no hit where a preload $place us shows the compiler another $from directory." \
+			"$traps" source "$so13" '#include "x.h"' -I"$tmp/early" -I"$tmp/late"
+		before='' after=''
+		unset REDIRECT_FROM
+	done
+done
 plan

@@ -226,3 +226,20 @@ Test(conditions_doubt, a_system_without_statx_is_asked_as_it_can)
 	put_file(in_tree("a.h"), "int b;");
 	cr_expect_not(holds());
 }
+
+static bool disagree(void)
+{
+	return false;
+}
+
+Test(conditions_doubt, nothing_holds_that_names_a_path_where_paths_lead_elsewhere)
+{
+	put_file(in_tree("a.h"), "int a;");
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	conditions_ask_paths(disagree);
+	cr_expect_not(holds());
+	conditions_ask_paths(NULL);
+	assert_holds();
+}
