@@ -92,6 +92,15 @@ static int make_place(const struct directory *directory, int parent, const char 
 	return 0;
 }
 
+/* Whoever made it may have been killed before it was open to the group: who stores there later opens it, if it is ours.
+ */
+static void mend_place(const struct directory *directory, int parent, const char *path)
+{
+	if (directory->shared) {
+		trust_settle_directory(true, parent, path);
+	}
+}
+
 static void write_tag(int root, bool shared)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -178,11 +187,15 @@ int directory_open_place(const struct directory *directory, int home, const char
 	int flags = want == DIRECTORY_REACH ? O_PATH : O_RDONLY;
 	int rc = open_trusted(directory, home, name, flags, ret_place);
 
-	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
-		return rc;
+	if (want == DIRECTORY_MAKE) {
+		if (rc == 0) {
+			mend_place(directory, home, name);
+		} else if (rc == -ENOENT) {
+			rc = make_place(directory, home, name);
+			rc = rc < 0 ? rc : open_trusted(directory, home, name, flags, ret_place);
+		}
 	}
-	rc = make_place(directory, home, name);
-	return rc < 0 ? rc : open_trusted(directory, home, name, flags, ret_place);
+	return rc;
 }
 
 int directory_open(const struct directory *directory, bool make, int *ret_home)
@@ -194,6 +207,9 @@ int directory_open(const struct directory *directory, bool make, int *ret_home)
 		return rc;
 	}
 	rc = open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);
+	if (rc == 0 && make) {
+		mend_place(directory, root, HOME_NAME);
+	}
 	if (rc == -ENOENT && make) {
 		rc = may_make() ? make_place(directory, root, HOME_NAME) : -ENXIO;
 		rc = rc < 0 ? rc : open_trusted(directory, root, HOME_NAME, O_PATH, ret_home);

@@ -154,6 +154,20 @@ static void make_cache(void)
 	as_member(IN_TEAM, put_and_get);
 }
 
+static int put_again(struct store *store)
+{
+	return fixture_put(store, 2) == 0 ? 0 : 1;
+}
+
+Store_test(store_shared, directories_whose_maker_was_killed_too_early_are_opened_when_he_stores_again)
+{
+	make_cache();
+	give(inside("v1"), MEMBER, TEAM, 02750);
+	give(inside("v1/ab"), MEMBER, TEAM, 0700);
+	as_member(IN_TEAM, put_again);
+	expect_all_made(TEAM, 02770, 0660);
+}
+
 Store_test(store_shared, what_another_of_the_team_has_stored_is_found)
 {
 	make_cache();
