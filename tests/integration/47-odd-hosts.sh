@@ -114,10 +114,13 @@ if [ "$(id -u)" = 0 ]; then
 	fresh_cache
 	install -d -o 65534 -g 65534 -m 700 "$NVRTCCACHE_DIR"
 	theirs=("$reach/tests/hosts/odd" 3 "$reach/tests/fake/13/libnvrtc.so.13")
+	# nor need the directory that we stand in be within their reach
+	cd "$reach" || exit 1
 	LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" user=65534 load compile=1 3>/dev/null >"$tmp/first.users" 2>&1
 	touch "$tmp/log.users" && chmod 666 "$tmp/log.users"
 	NVRTCCACHE_LOG=$tmp/log.users NVRTCCACHE_LOG_LEVEL=4 LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" load \
 		effective=65534 compile=1 compile=1 effective=0 compile=1 3>/dev/null
+	cd "$OLDPWD" || exit 1
 	if [ "$(grep -c 'hit on disk' "$tmp/log.users") $(grep -c 'hit in memory' "$tmp/log.users")" = "1 1" ]; then
 		ok "$sentence"
 	else
