@@ -98,8 +98,7 @@ static enum counter refusal(struct program *program, struct attempt *attempt, in
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;
 	}
-	/* A failure may be of a warning that only this process's precompiled headers give rise to. */
-	if (attempt->pch_error != 0 || (attempt->options.pch && return_code != RESULT_SUCCESS)) {
+	if (attempt->pch_error != 0) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	reason = taint_reason(atomic_load(&trace->tainted));
