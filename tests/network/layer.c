@@ -225,3 +225,64 @@ EXPORT int fstatfs(int file, struct statfs *found)
 	}
 	return rc;
 }
+
+/* All others that find files by a path, passed on: of a preload that replaces some of them nobody could tell whether it
+ * leads elsewhere, and nothing that names a file would be served (interpose/path_functions.h). */
+EXPORT int open(const char *path, int flags, ...)
+{
+	va_list values;
+	mode_t mode;
+
+	va_start(values, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(values, mode_t) : 0;
+	va_end(values);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+EXPORT int open64(const char *path, int flags, ...)
+{
+	va_list values;
+	mode_t mode;
+
+	va_start(values, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(values, mode_t) : 0;
+	va_end(values);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+EXPORT FILE *fopen(const char *path, const char *mode)
+{
+	return NEXT(fopen)(path, mode);
+}
+
+EXPORT FILE *fopen64(const char *path, const char *mode)
+{
+	return NEXT(fopen64)(path, mode);
+}
+
+EXPORT int stat(const char *path, struct stat *found)
+{
+	return fstatat(AT_FDCWD, path, found, 0);
+}
+
+EXPORT int __xstat(int version, const char *path, struct stat *found);
+EXPORT int __xstat(int version, const char *path, struct stat *found)
+{
+	(void)version;
+	return fstatat(AT_FDCWD, path, found, 0);
+}
+
+EXPORT int access(const char *path, int mode)
+{
+	return NEXT(access)(path, mode);
+}
+
+EXPORT char *realpath(const char *path, char *resolved)
+{
+	return NEXT(realpath)(path, resolved);
+}
+
+EXPORT int statx(int at, const char *path, int flags, unsigned mask, struct statx *found)
+{
+	return NEXT(statx)(at, path, flags, mask, found);
+}
