@@ -39,7 +39,7 @@ static bool has_time_macro(const struct attempt *attempt)
 	return (attempt->findings & SCAN_TIME) || (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO);
 }
 
-/* B9: a variable that is set, and that is in no key. */
+/* B9: a variable that the compiler asked for (no setting of ours), that is set, and that is in no key. */
 static const char *unknown_variable(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->asked_count; i++) {

@@ -223,21 +223,10 @@ void program_put_back(struct program *program)
 struct program *program_find(nvrtcProgram handle)
 {
 	struct table *table = atomic_load_explicit(&shard_of(handle)->table, memory_order_acquire);
-	size_t at = hash(handle) / SHARDS;
+	struct place *vacant;
+	const struct place *place = place_of(table, handle, &vacant);
 
-	for (size_t i = 0; table && i < table->size; i++, at++) {
-		const struct place *place = &table->places[at & (table->size - 1)];
-		nvrtcProgram there = handle_in(place);
-		struct program *program = there == handle ? program_in(place) : NULL;
-
-		if (!there) {
-			break;
-		}
-		if (program) {
-			return program;
-		}
-	}
-	return NULL;
+	return place ? program_in(place) : NULL;
 }
 
 struct program *program_take(nvrtcProgram handle)

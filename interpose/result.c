@@ -228,6 +228,7 @@ bool result_applies(const struct entry *entry, bool sloppy_allowed)
 	}
 	end = (const char *)section.bytes + section.size;
 	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
+		/* what the compiler asked for, and would again: no setting of ours */
 		if (end[-1] != '\0' || getenv(name)) {
 			return false;
 		}

@@ -116,7 +116,7 @@ if [ "$(id -u)" = 0 ]; then
 	theirs=("$reach/tests/hosts/odd" 3 "$reach/tests/fake/13/libnvrtc.so.13")
 	# nor need the directory that we stand in be within their reach
 	cd "$reach" || exit 1
-	LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" user=65534 load compile=1 3>/dev/null >"$tmp/first.users" 2>&1
+	LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" user=65534 load compile=1 3>/dev/null
 	touch "$tmp/log.users" && chmod 666 "$tmp/log.users"
 	NVRTCCACHE_LOG=$tmp/log.users NVRTCCACHE_LOG_LEVEL=4 LD_PRELOAD=$reach/libnvrtccache.so "${theirs[@]}" load \
 		effective=65534 compile=1 compile=1 effective=0 compile=1 3>/dev/null

@@ -239,16 +239,7 @@ EXPORT int open(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-EXPORT int open64(const char *path, int flags, ...)
-{
-	va_list values;
-	mode_t mode;
-
-	va_start(values, flags);
-	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(values, mode_t) : 0;
-	va_end(values);
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
+EXPORT int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 EXPORT FILE *fopen(const char *path, const char *mode)
 {

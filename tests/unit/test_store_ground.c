@@ -8,7 +8,8 @@
 
 TestSuite(store_ground, .init = fixture_open, .fini = fixture_close);
 
-#define CANNOT 99
+#define CANNOT     99
+#define HOME_BYTES 300
 
 /* What the process does in another root; counts too, as at its exit. */
 static int put_in_another_root(const char *jail)
@@ -58,7 +59,7 @@ static struct store *store_below(const char *home)
 
 Store_test(store_ground, is_made_in_a_home_that_is_there_and_not_instead_of_one_that_is_missing)
 {
-	char home[300];
+	char home[HOME_BYTES];
 	struct store *store;
 
 	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
@@ -71,14 +72,19 @@ Store_test(store_ground, is_made_in_a_home_that_is_there_and_not_instead_of_one_
 	store_close(store);
 }
 
+static void make_home(char home[HOME_BYTES])
+{
+	(void)snprintf(home, HOME_BYTES, "%s/home", fixture.base);
+	cr_assert_eq(mkdir(home, 0700), 0);
+}
+
 /* sudo without -H: what root makes there its user cannot remove, nor other programs write in. */
 Store_test(store_ground, is_not_made_in_a_home_of_somebody_else)
 {
-	char home[300];
+	char home[HOME_BYTES];
 	struct store *store;
 
-	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
-	cr_assert_eq(mkdir(home, 0700), 0);
+	make_home(home);
 	if (chown(home, 12345, 12345) != 0) {
 		skip_test("directories cannot be given to another user here");
 	}
@@ -90,11 +96,10 @@ Store_test(store_ground, is_not_made_in_a_home_of_somebody_else)
 
 Store_test(store_ground, one_that_is_there_in_a_home_of_somebody_else_is_used)
 {
-	char home[300];
+	char home[HOME_BYTES];
 	struct store *store;
 
-	(void)snprintf(home, sizeof(home), "%s/home", fixture.base);
-	cr_assert_eq(mkdir(home, 0700), 0);
+	make_home(home);
 	store = store_below(home);
 	cr_assert_eq(fixture_put(store, 1), 0);
 	if (chown(home, 12345, 12345) == 0) {
