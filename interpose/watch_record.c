@@ -8,6 +8,7 @@
 
 #include <blake2.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,14 +31,17 @@ static void add(struct trace *trace, enum trace_kind kind, const char *path, int
 	trace_add(trace, &event);
 }
 
-/* Is the path such that an event can be made of it? The empty path is never there, whatever changes. */
+/*
+ * Is the path such that an event can be made of it? The empty path is never there, whatever changes, nor is one that the
+ * kernel takes from nobody: 13.5 puts one together from leftovers where the program is called "/".
+ */
 static bool has_path(struct trace *trace, const char *path)
 {
 	if (!path) {
 		trace_taint(trace, TAINT_UNKNOWN_CALL);
 		return false;
 	}
-	return *path != '\0';
+	return *path != '\0' && strnlen(path, PATH_MAX) < PATH_MAX;
 }
 
 static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
