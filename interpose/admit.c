@@ -138,11 +138,12 @@ static int build_entry(struct program *program, struct attempt *attempt, int ret
 		return error;
 	}
 	error = return_code == RESULT_SUCCESS || result_explains_failure(&result) ? 0 : -EAGAIN;
-	if (error == 0) {
-		error = binding_decide(program, attempt, &result, &binding);
-	}
+	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
 	if (error == 0) {
 		error = mark(attempt, &result);
+	}
+	if (error == 0) {
+		error = binding_decide(program, attempt, &result, &binding);
 	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);

@@ -54,6 +54,14 @@ ME__'; do
 	header "$tmp/time.h" "const char *t = $word;"
 	check "${word//[^A-Z_]/} in a header is not kept." not_kept time_macros "--fake-open=$tmp/time.h"
 done
+sloppy_header() {
+	export NVRTCCACHE_SLOPPINESS=time_macros
+	kept "--fake-open=$tmp/time.h" && compile "--fake-open=$tmp/time.h" && [ "$(stat_of hits_disk)" = 1 ] &&
+		unset NVRTCCACHE_SLOPPINESS && compile "--fake-open=$tmp/time.h" && [ "$(stat_of hits_disk)" = 1 ]
+}
+header "$tmp/time.h" "const char *t = __TIME__;"
+check "What the sloppy kept of a header with the time in it is served to nobody else." sloppy_header
+unset NVRTCCACHE_SLOPPINESS
 trap_not_kept() { # MODE TEXT: a source, or a name expression
 	fresh_cache
 	preloaded "$LOADER/traps" "$1" "$NVRTC" "$2" >"$tmp/out" 2>&1
