@@ -9,10 +9,10 @@
  * One thread flushes at a time; another's flush finds the flag taken and leaves it to that one, which looks once more.
  *
  * What ends a worker (_exit, SIGTERM, the end of a pool) runs nothing of ours, so that what is to survive must have
- * been written before. Misses and stores are, each of them; beside a compile that is nothing. Hits are while a process
- * is young, the first PROMPT_WRITES one by one, then, until it is a second old, once for each tick of the coarse clock
- * (1 to 10 ms): a loop of hits in memory pays a write of some microseconds in each tick and no more. Then once a
- * second.
+ * been written before. Misses and stores are, each of them; beside a compile that is nothing. The first
+ * PROMPT_WRITES hits are, one by one: a worker on a busy machine may take its second for a few. Then, until the process
+ * is a second old, once for each tick of the coarse clock (1 to 10 ms): a loop of hits in memory pays a write of some
+ * microseconds in each tick and no more. Then once a second.
  *
  * A host may have removed the directory since: counts alone do not bring it back (in another root, after chroot,
  * nothing does: directory_settle()). And at exit the kernel is asked nothing where nothing is left to be written: a
@@ -133,9 +133,9 @@ static bool is_due(int64_t now_ns)
 		return false;
 	if (prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed))
 		return true;
-	if (now_ns - first_ns >= PERIOD_NS)
-		return false;
-	return now_ns != last_ns || atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES;
+	if (atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES)
+		return true;
+	return now_ns - first_ns < PERIOD_NS && now_ns != last_ns;
 }
 
 void counters_fork_child(void)

@@ -4,7 +4,8 @@
  *
  * Purpose: one X-macro list of every counter; a process counts in memory (relaxed atomics) and adds what is new to a
  * file of the cache directory, so that counts survive _exit and kill: of hits at most the last second is lost then,
- * and of those of a process that lives less than a second none, but for the last milliseconds of a fast loop.
+ * but none of the first 256, and of those of a process that lives less than a second the last milliseconds of a fast
+ * loop at most.
  *
  * Files: <directory>/v1/stats/<two hex digits>, by pid & 15, or the next one that is free: a header (magic, format,
  * count of counters, checksum) and 64-bit counters; added to under an open-file-description lock on the file (where the
