@@ -19,7 +19,7 @@ BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protecti
 OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
 	    -fstack-protector-strong $(BRANCHES) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
 HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl,-z,defs)
-SHARED   := -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(BUILD)/interpose/libnvrtccache.map \
+SHARED   := -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(BUILD)/interpose/door/libnvrtccache.map \
 	    -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 B2       := -Wl,-Bstatic -lb2 -Wl,-Bdynamic
 
@@ -27,7 +27,7 @@ silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
 CORE_SRC := $(wildcard cache/*.c keygen/*.c)
-DOOR_SRC := $(wildcard interpose/*.c) $(wildcard interpose/*_$(ARCH).S)
+DOOR_SRC := $(wildcard interpose/*/*.c interpose/door/arch/$(ARCH)/*.S)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
@@ -44,18 +44,18 @@ $(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 # gcc alone turns loops into calls of memset and memcpy.
 no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
 		   echo -fno-tree-loop-distribute-patterns)
-# These run before a sanitizer's own runtime is ready (interpose/plain.h).
-$(BUILD)/interpose/elf.o $(BUILD)/interpose/elf_%.o $(BUILD)/interpose/dlsym_filter.o $(BUILD)/interpose/next_symbol.o: OURS += -fno-sanitize=all $(no_loop_calls)
+# These run before a sanitizer's own runtime is ready (interpose/elf/plain.h).
+$(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/door/next_symbol.o: OURS += -fno-sanitize=all $(no_loop_calls)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
 	$(call quiet,AS,$@)$(CC) $(CPPFLAGS) $(BRANCHES) -g -MMD -MP -c -o $@ $<
 
-$(BUILD)/interpose/libnvrtccache.map: interpose/libnvrtccache.map.in Makefile interpose/nvrtc_nodes.h interpose/nvrtc_functions.h
+$(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in Makefile interpose/nvrtc/nodes.h interpose/nvrtc/functions.h
 	@mkdir -p $(@D)
 	$(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) -o $@ $<
 
-$(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/libnvrtccache.map
+$(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
@@ -63,7 +63,7 @@ $(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
 
 # Without the dlsym of ours: a test asks for libc's.
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
-	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm

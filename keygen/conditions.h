@@ -31,7 +31,7 @@
 #ifndef KEYGEN_CONDITIONS_H
 #define KEYGEN_CONDITIONS_H
 
-#include "keygen/request.h"
+#include "keygen/roots.h"
 #include "keygen/trace.h"
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 /*
  * trace: what one compile did to the outside world, in order
  *
- * Purpose: the recorder that the watch fills (interpose/watch.c) and that conditions are made from.  It keeps every
- * path with its outcome and order, every environment variable that was asked for, and every act that forbids keeping
- * the result (B7).  Pure data: it makes no system call of its own.
+ * Purpose: the recorder that the watch fills (interpose/watch/watch.c) and that conditions are made from.  It keeps
+ * every path with its outcome and order, every environment variable that was asked for, and every act that forbids
+ * keeping the result (B7).  Pure data: it makes no system call of its own.
  *
  * Calling sequence: trace_init(), trace_*() while the compile runs, conditions_build(), trace_free().
  * Events of equal kind, path and outcome are kept once, at their first place. A path that is one file now and another
@@ -26,7 +26,7 @@ enum trace_kind {
 	TRACE_PROBE = 1,    /* stat: present (stamp) or absent (error) */
 	TRACE_OPEN = 2,     /* opened for reading: present (stamp, digest) or absent (error) */
 	TRACE_LISTING = 3,  /* a directory was listed, or a path resolved in a way that conditions cannot express */
-	TRACE_PCH_READ = 4, /* an automatic precompiled header was opened: no condition, see interpose/pch.h */
+	TRACE_PCH_READ = 4, /* an automatic precompiled header was opened: no condition, see interpose/nvrtc/pch.h */
 	TRACE_PCH_MADE = 5
 };
 
@@ -74,9 +74,11 @@ struct trace {
 	int64_t start_ns; /* stamp_now() when the compile began: what is as new is not kept */
 	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
-	bool scratch;                /* the compiler's own files for precompiled headers are no side effects (--pch) */
-	const struct snapshot *told; /* what getcwd, getenv and stat must say (interpose/snapshot.h); may be NULL */
-	const struct places *places; /* what TAINT_PLACE is about (keygen/scan.h); set by the caller, may be NULL */
+	bool scratch; /* the compiler's own files for precompiled headers are no side effects (--pch) */
+	const struct snapshot
+	    *told; /* what getcwd, getenv and stat must say (interpose/watch/snapshot.h); may be NULL */
+	const struct places
+	    *places; /* what TAINT_PLACE is about (interpose/nvrtc/scan.h); set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;
 	size_t index_capacity;

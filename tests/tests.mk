@@ -17,7 +17,7 @@ TEST_TARGETS :=
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
 $(BUILD)/tests/player: $(addprefix tests/cases/,player.c calls.c calls_library.c texts.c calls.h texts.h) \
-		interpose/nvrtc_versions.h
+		interpose/nvrtc/versions.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 
@@ -31,7 +31,8 @@ $(BUILD)/tests/life: tests/bench/life.c
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
-		$(addprefix $(BUILD)/keygen/,stream.o digest.o options.o request.o roots.o scan.o path_macros.o)
+		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o) \
+		$(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 

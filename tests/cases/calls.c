@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
-#include "interpose/nvrtc_versions.h"
+#include "interpose/nvrtc/versions.h"
 #include "texts.h"
 
 #include <dlfcn.h>

@@ -138,7 +138,7 @@ class Run:
             self.count["results that did not hold"] += len(outcome.doubts) if outcome else 0
             self.wrong += [f"round {self.tell['number']}: {line}" for line in (outcome.strange if outcome else [])]
             first = outcomes[0]
-            # A handle that a player compiled for real is not served what hangs on files (interpose/replay.h).
+            # A handle that a player compiled for real is not served what hangs on files (interpose/compile/replay.h).
             if place and arm != "V" and first and first.known and not outcome_hit(outcome) and not real[place, slot] \
                     and not (first.kind == "hit in memory" and self.lost):
                 self.wrong.append(f"round {self.tell['number']}, {command}: {order[0]} {first.kind}, then {arm} "

@@ -175,7 +175,7 @@ class Run:
         self.count["settled compiles"] += 1
         if first.known:
             self.count["settled, and found by the next player"] += all(outcome.hit for outcome in outcomes[1:])
-            # A handle that a player compiled for real is not served what hangs on files (interpose/replay.h).
+            # A handle that a player compiled for real is not served what hangs on files (interpose/compile/replay.h).
             excused = set() if first_of_handle else self.compiled
             if not all(outcome.hit or outcome.arm in excused for outcome in outcomes[1:]):
                 self.wrong.append(f"step {step}: {first.arm} {first.kind}, then "

@@ -6,7 +6,7 @@
  *
  * Prints "clear" (its result is kept), "lingers" or "uncleared" (it is not, and why). RELEASE: 1300 for 13.0.
  */
-#include "interpose/lingering.h"
+#include "interpose/nvrtc/sticky.h"
 
 #include <stdio.h>
 #include <stdlib.h>

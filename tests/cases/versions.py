@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is what interpose/nvrtc_versions.h and nvrtc_functions.h say of releases so of this library? (TAP)
+"""Is what interpose/nvrtc/versions.h and functions.h beside it say of releases so of this library? (TAP)
 
 usage: versions.py LIBRARY
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INTERPOSE = os.path.join(HERE, "..", "..", "interpose")
+NVRTC = os.path.join(HERE, "..", "..", "interpose", "nvrtc")
 KERNEL = """__device__ __noinline__ int half(int a) { return a / 2; }
 extern "C" __global__ void k(int *p, const int *q) { for (int i = 0; i < 4; i++) p[i] = half(q[i]); }
 """
@@ -149,9 +149,9 @@ def exports(path):
 
 
 def tables():
-    with open(os.path.join(INTERPOSE, "nvrtc_versions.h")) as file:
+    with open(os.path.join(NVRTC, "versions.h")) as file:
         differences = re.findall(r'\bX\((\w+), (\d+), (\d+), "(.*?)"\)', file.read())
-    with open(os.path.join(INTERPOSE, "nvrtc_functions.h")) as file:
+    with open(os.path.join(NVRTC, "functions.h")) as file:
         text = file.read()
     handled = re.findall(r"X\((\w+), (\d+), (\d+),", text)
     plain = re.findall(r"\bX\((\w+)\)", text.split("define NVRTC_PLAIN")[1].split("define NVRTC_PRODUCTS")[0])

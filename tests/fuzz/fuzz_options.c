@@ -3,7 +3,7 @@
  * Options, program name and cwd from arbitrary bytes (strings separated by NUL): no crash, every directory lies in the
  * string that it was read from, and moving every root to another place leaves the key's bytes as they are.
  */
-#include "keygen/request.h"
+#include "interpose/nvrtc/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * Properties: every question has an answer, answers lie within the entry, texts end, and a copy is like its original.
  */
-#include "interpose/result.h"
+#include "interpose/compile/result.h"
 #include "keygen/stream.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -6,7 +6,7 @@
  * Properties: what is found is what a slow search finds in the text after a slow translation, byte by byte and from its
  * front; pieces of any size say what the whole says; and so do its paths, about places.
  */
-#include "keygen/scan.h"
+#include "interpose/nvrtc/scan.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -17,7 +17,7 @@ SO=$FAKE/13/libnvrtc.so.13
 
 # Whatever writes into a file goes through cache/output.c, which keeps SIGXFSZ and SIGPIPE from the host.
 writes='\b(call_)?(p?write(v|64|v2)?|ftruncate(64)?|truncate|(posix_)?fallocate(64)?|copy_file_range|sendfile|splice|tee|vmsplice|fwrite|fprintf|fputs|fputc|putc|puts|printf|dprintf|vdprintf|perror|aio_write)\('
-grep -nE "$writes" cache/*.[ch] keygen/*.[ch] interpose/*.[ch] |
+grep -nE "$writes" cache/*.[ch] keygen/*.[ch] interpose/*/*.[ch] |
 	grep -vE '^cache/(output|calls)\.[ch]:|^[^:]*:[0-9]+:( \*|.*/\*.*\b(write)\()|REPLACEMENT\(|PRINTS\(|snprintf\(|__attribute__\(\(format' >"$tmp/writes"
 check "Nothing in a host writes into files but cache/output.c." test ! -s "$tmp/writes"
 [ -s "$tmp/writes" ] && sed 's/^/#   /' "$tmp/writes"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options_real: what keygen/options.c believes of the compiler, asked of a real one
+ * options_real: what interpose/nvrtc/options.c believes of the compiler, asked of a real one
  *
  * Use: options_real [libnvrtc.so]. Without an argument: libnvrtc.so.13, .12, .11.2, libnvrtc.so, then lib64 of
  * $CUDA_HOME and of /usr/local/cuda. Prints TAP; skips where no NVRTC is found. Needs no GPU. Leaves nothing behind.
  */
-#include "keygen/request.h"
+#include "interpose/nvrtc/request.h"
 #include "tests/unit/option_spellings.h"
 
 #include <dlfcn.h>
@@ -272,7 +272,8 @@ static void check_neutral(const char *first, const char *second)
 	snprintf(detail, sizeof(detail), "%s %s", first, second);
 	report(neutral && memcmp(&keys[0], &keys[1], sizeof(keys[0])) == 0, "one key under two prefixes", detail);
 	if (outputs[0].rc == 5)
-		printf("ok %d - one result under two prefixes: %s # SKIP this NVRTC does not know it\n", ++test_number, detail);
+		printf("ok %d - one result under two prefixes: %s # SKIP this NVRTC does not know it\n", ++test_number,
+		       detail);
 	else
 		report(equal(&outputs[0], &outputs[1]), "one result under two prefixes", detail);
 	output_free(&outputs[0]);

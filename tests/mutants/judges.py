@@ -170,7 +170,7 @@ class Reach:
 
     def read(self, traces):
         inside = traces + self.top
-        counts = [path for folder in ("keygen", "interpose") for path in glob.glob(f"{inside}/{folder}/*.gcda")]
+        counts = [path for folder in ("keygen", "interpose/*") for path in glob.glob(f"{inside}/{folder}/*.gcda")]
         for path in counts:
             note = os.path.splitext(os.path.relpath(path, inside))[0] + ".gcno"
             shutil.copy(os.path.join(self.top, note), os.path.splitext(path)[0] + ".gcno")

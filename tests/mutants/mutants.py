@@ -9,7 +9,7 @@ and COUNT of them are drawn. A mutant is judged by the tests that reach its line
 does not compile, or whose object is the same bytes, is counted apart. What lives is printed with its place and its change,
 and is a failure unless equivalent.txt explains it.
 
-Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*.c),
+Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*/*.c),
 PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), ONLY (a regular expression: of the planted ones
 those whose names match), BUDGET (60: seconds of tests for one that was drawn; tests that cost little for a find come
 first), REACH (new: which test reaches what is measured anew, else
@@ -140,7 +140,7 @@ def table(counts):
 def main():
     build, jobs = sys.argv[1], int(os.environ.get("JOBS") or 2)
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1, 1000000))
-    files = os.environ.get("FILES", "").split() or sorted(glob.glob("keygen/*.c") + glob.glob("interpose/*.c"))
+    files = os.environ.get("FILES", "").split() or sorted(glob.glob("keygen/*.c") + glob.glob("interpose/*/*.c"))
     which = os.environ.get("PLANTED", "")
     mutants = [] if which == "no" else [each for each in planted() if re.search(os.environ.get("ONLY", ""), each.name)]
     if which.isdigit():

@@ -6,7 +6,6 @@ library and the unit tests are linked, with OUTPUT and OBJECTS for the names.
 """
 import os
 import shlex
-import shutil
 import subprocess
 
 LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS"}
@@ -38,7 +37,7 @@ class Workshop:
             return file.read()
 
     def object(self, path):
-        return os.path.join(self.top, os.path.splitext(os.path.basename(path))[0] + ".o")
+        return os.path.join(self.top, os.path.splitext(path)[0].replace("/", "-") + ".o")
 
     def make(self, path, source):
         """Builds with this text in the place of the file's: "built", "equivalent" or "does not compile"."""
@@ -55,13 +54,12 @@ class Workshop:
 
     def link(self, path):
         ours = os.path.join(os.path.relpath(self.build), os.path.splitext(path)[0] + ".o")
-        archive = os.path.join(self.top, "core.a")
-        shutil.copyfile(os.path.join(self.build, "core.a"), archive)
-        subprocess.run(["ar", "r", archive, self.object(path)], check=True, capture_output=True)
+        core = os.path.join(os.path.relpath(self.build), "core.a")
         for product, rule in LINKED.items():
             new = os.path.join(self.top, product + ".new")
-            instead = {ours: self.object(path), os.path.join(os.path.relpath(self.build), "core.a"): archive, "OUTPUT": new}
-            command = [instead.get(word, word) for word in shlex.split(os.environ[rule])]
+            # in front of the archive: its own object of that name is not looked at then
+            instead = {ours: [self.object(path)], core: [self.object(path), core], "OUTPUT": [new]}
+            command = [other for word in shlex.split(os.environ[rule]) for other in instead.get(word, [word])]
             done = subprocess.run(command, check=False, capture_output=True)
             if done.returncode:
                 raise RuntimeError(done.stderr.decode(errors="replace"))

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_ELF_FIXTURE_H
 #define TESTS_UNIT_ELF_FIXTURE_H
 
-#include "interpose/elf.h"
+#include "interpose/elf/elf.h"
 #include "watched_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/arithmetic.h"
+#include "interpose/watch/arithmetic.h"
 
 #include "tests/unit/watched_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/options.h"
+#include "interpose/nvrtc/options.h"
 #include "tests/unit/option_spellings.h"
 
 #include <criterion/criterion.h>

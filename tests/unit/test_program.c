@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/program.h"
+#include "interpose/compile/handle.h"
 
 #include <criterion/criterion.h>
 #include <malloc.h>

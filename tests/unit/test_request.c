@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/request.h"
+#include "interpose/nvrtc/request.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

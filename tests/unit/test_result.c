@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* result: what counts as the same, and what does not */
-#include "interpose/result.h"
+#include "interpose/compile/result.h"
 
 #include "keygen/stream.h"
 

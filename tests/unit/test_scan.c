@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/scan.h"
+#include "interpose/nvrtc/scan.h"
 
-#include "keygen/known_headers.h"
+#include "interpose/nvrtc/known_headers.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -276,7 +276,7 @@ Test(scan, only_what_has_one_spelling_is_plain)
 Test(scan, headers_of_cccl_are_told_by_their_content)
 {
 	static const char *const known[] = {
-#include "keygen/known_headers.list"
+#include "interpose/nvrtc/known_headers.list"
 	};
 
 	for (size_t i = 0; i < COUNT(known); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/secret.h"
+#include "interpose/compile/secret.h"
 
 #include "tests/unit/skip.h"
 

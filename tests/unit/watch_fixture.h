@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_WATCH_FIXTURE_H
 #define TESTS_UNIT_WATCH_FIXTURE_H
 
-#include "interpose/imports.h"
-#include "interpose/watch.h"
+#include "interpose/watch/imports.h"
+#include "interpose/watch/watch.h"
 #include "tests/private_directory.h"
 #include "watched_fixture.h"
 

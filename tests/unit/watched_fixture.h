@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_WATCHED_FIXTURE_H
 #define TESTS_UNIT_WATCHED_FIXTURE_H
 
-#include "interpose/elf.h"
+#include "interpose/elf/elf.h"
 #include "tests/unit/skip.h"
 
 #include <criterion/criterion.h>

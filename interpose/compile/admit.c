@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/admit.h"
+
+#include "interpose/compile/binding.h"
+#include "interpose/compile/log.h"
+#include "interpose/compile/result.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvrtc/sticky.h"
+#include "interpose/watch/arithmetic.h"
+#include "interpose/watch/environment.h"
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum counter taint_reason(uint32_t tainted)
+{
+	static const struct {
+		uint32_t taint;
+		enum counter reason;
+	} reasons[] = {
+	    {TAINT_WRITE | TAINT_PROCESS | TAINT_CHANGED_PLACE | TAINT_UNKNOWN_CALL, COUNTER_BYPASSED_side_effects},
+	    {TAINT_OTHER_THREAD, COUNTER_BYPASSED_threads},
+	    {TAINT_TOO_NEW, COUNTER_BYPASSED_too_new},
+	    {TAINT_UNREADABLE, COUNTER_BYPASSED_files},
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (tainted & reasons[i].taint) {
+			return reasons[i].reason;
+		}
+	}
+	return COUNTER_NONE;
+}
+
+static bool has_time_macro(const struct attempt *attempt)
+{
+	return (attempt->findings & SCAN_TIME) || (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO);
+}
+
+/* B9: a variable that the compiler asked for (no setting of ours), that is set, and that is in no key. */
+static const char *unknown_variable(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->asked_count; i++) {
+		if (!environment_known(trace->asked[i]) && getenv(trace->asked[i])) {
+			return trace->asked[i];
+		}
+	}
+	return NULL;
+}
+
+/* What no key holds, and what only some processes want to be given, goes with the result. */
+static int mark(const struct attempt *attempt, struct result *result)
+{
+	struct stream unset = STREAM_EMPTY;
+	int error = -ENOMEM;
+
+	for (size_t i = 0; i < attempt->trace.asked_count; i++) {
+		const char *name = attempt->trace.asked[i];
+
+		if (!environment_known(name)) {
+			stream_bytes(&unset, name, strlen(name) + 1);
+		}
+	}
+	if (!unset.failed) {
+		error = result_mark(result, (const char *)unset.bytes, unset.size, has_time_macro(attempt));
+	}
+	stream_free(&unset);
+	return error;
+}
+
+/* Why the result of this compile must not be kept, or COUNTER_NONE. */
+static enum counter refusal(struct program *program, struct attempt *attempt, int return_code)
+{
+	const struct trace *trace = &attempt->trace;
+	const char *variable;
+	enum counter reason;
+
+	if (return_code != RESULT_SUCCESS && return_code != RESULT_COMPILATION) {
+		return COUNTER_BYPASSED_return_code;
+	}
+	if (attempt->doubt) {
+		return attempt->doubt;
+	}
+	if (attempt->options.tells_process) {
+		return COUNTER_BYPASSED_history;
+	}
+	if (lingering_spoils(program->library, &attempt->options)) {
+		return COUNTER_BYPASSED_lingering_options;
+	}
+	if (lingering_may_spoil(program->library, &attempt->options)) {
+		return COUNTER_BYPASSED_uncleared_options;
+	}
+	if (!attempt->watched || trace->count == 0) {
+		return COUNTER_BYPASSED_not_watched;
+	}
+	if (trace->failed) {
+		return COUNTER_ERRORS_memory;
+	}
+	if (attempt->pch_error != 0) {
+		return COUNTER_BYPASSED_precompiled_header;
+	}
+	reason = taint_reason(atomic_load(&trace->tainted));
+	if (reason != COUNTER_NONE) {
+		return reason;
+	}
+	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(attempt)) {
+		return COUNTER_BYPASSED_time_macros;
+	}
+	if (arithmetic_missed(watch_arithmetic(atomic_load(&program->library->watch))) ||
+	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots))) {
+		return COUNTER_BYPASSED_libraries;
+	}
+	variable = unknown_variable(trace);
+	if (variable) {
+		log_write(LOG_INFO, "the compiler asked for %s, which is set", variable);
+		return COUNTER_BYPASSED_environment;
+	}
+	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
+		log_write(LOG_INFO, "the working directory or the environment was another for a moment");
+		return COUNTER_BYPASSED_environment;
+	}
+	if (!identity_confirm(program->library, attempt->identity)) {
+		return COUNTER_BYPASSED_builtins;
+	}
+	return COUNTER_NONE;
+}
+
+static int build_entry(struct program *program, struct attempt *attempt, int return_code, struct entry **ret_entry)
+{
+	struct binding binding = {0};
+	struct stream conditions = STREAM_EMPTY;
+	struct result result = {.count = 0};
+	int error = result_collect(program, return_code, &result);
+
+	if (error != 0) {
+		return error;
+	}
+	error = return_code == RESULT_SUCCESS || result_explains_failure(&result) ? 0 : -EAGAIN;
+	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
+	if (error == 0) {
+		error = mark(attempt, &result);
+	}
+	if (error == 0) {
+		error = binding_decide(program, attempt, &result, &binding);
+	}
+	if (error == 0) {
+		error = conditions_build(&binding.input, &conditions);
+	}
+	if (error == 0) {
+		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
+		                    result.sections, result.count, ret_entry);
+	}
+	binding_free(&binding);
+	stream_free(&conditions);
+	result_free(&result);
+	return error;
+}
+
+static void store(struct attempt *attempt, struct entry *entry)
+{
+	const struct runtime *runtime = runtime_get();
+	int error;
+
+	if (runtime->memory) {
+		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+		attempt->outcome = FLIGHT_KEPT_HERE;
+	}
+	if (!runtime->store) {
+		runtime_count(COUNTER_BYPASSED_no_directory, 1);
+		return;
+	}
+	error = store_put(runtime->store, entry);
+	if (error == 0) {
+		attempt->outcome = FLIGHT_KEPT;
+		runtime_count(COUNTER_TOTAL_stores, 1);
+		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
+	} else {
+		runtime_count_write_error(error);
+		log_write(LOG_WARNING, "cannot store a result: error %d", -error);
+	}
+}
+
+void admit_result(struct program *program, struct attempt *attempt, int return_code)
+{
+	struct entry *entry = NULL;
+	enum counter reason;
+	int error;
+
+	attempt->outcome = return_code == RESULT_OUT_OF_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
+	reason = refusal(program, attempt, return_code);
+	if (reason != COUNTER_NONE) {
+		runtime_count(reason, 1);
+		log_write(LOG_INFO, "not kept: %s", counter_name(reason));
+		return;
+	}
+	error = build_entry(program, attempt, return_code, &entry);
+	if (error == 0) {
+		store(attempt, entry);
+		entry_unref(entry);
+		return;
+	}
+	if (error == -EAGAIN) {
+		reason = COUNTER_BYPASSED_return_code;
+	} else if (error == -EINVAL) {
+		reason = COUNTER_BYPASSED_files;
+	} else {
+		reason = error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal;
+	}
+	runtime_count(reason, 1);
+	log_write(LOG_INFO, "not kept: %s (error %d)", counter_name(reason), -error);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * admit: may this result be kept, and keeping it (docs/DESIGN.md B2-B13)
+ *
+ * Decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever is not kept is
+ * counted with its reason.
+ *
+ * Calling sequence: admit_result() after the real compile of an attempt. Threads, fork, signals: no state.
+ * Errors: a result is simply not kept.
+ */
+#ifndef INTERPOSE_COMPILE_ADMIT_H
+#define INTERPOSE_COMPILE_ADMIT_H
+
+#include "interpose/compile/attempt.h"
+#include "interpose/compile/handle.h"
+
+void admit_result(struct program *program, struct attempt *attempt, int return_code);
+
+#endif

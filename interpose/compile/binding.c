@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/binding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_wholly_bound(const struct attempt *attempt)
+{
+	return (attempt->findings & (SCAN_PATH | SCAN_PLACE)) ||
+	       (atomic_load(&attempt->trace.tainted) & (TAINT_PATH_MACRO | TAINT_PLACE));
+}
+
+/* Looks for the roots, and behind them the working directory, in all that the compile made. */
+static int search_result(const struct attempt *attempt, const struct result *result, struct needles **ret_needles)
+{
+	const struct roots *roots = &attempt->roots;
+	struct needle *list = calloc(roots->count + 1, sizeof(*list));
+	int error = -ENOMEM;
+
+	if (!list) {
+		return error;
+	}
+	for (size_t i = 0; i < roots->count; i++) {
+		list[i] = (struct needle){roots->root[i].text, roots->root[i].size};
+	}
+	if (attempt->cwd && strlen(attempt->cwd) > 1) {
+		list[roots->count] = (struct needle){attempt->cwd, strlen(attempt->cwd)};
+	}
+	error = needles_new(list, roots->count + 1, ret_needles);
+	free(list);
+	if (error == 0) {
+		result_search(result, *ret_needles);
+	}
+	return error;
+}
+
+/* Has this NVRTC put the working directory in front of every path? */
+static bool spells_cwd(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		const char *path = trace->events[i].path;
+
+		if (path[0] != '/' && strcmp(path, ".") != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_directory(struct trace *trace, const char *path)
+{
+	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
+	struct stat status;
+
+	if (stat(path, &status) != 0) {
+		return false;
+	}
+	file_stamp_from(&status, &event.stamp);
+	return trace_add(trace, &event) != NULL;
+}
+
+int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
+                   struct binding *ret_binding)
+{
+	const struct roots *roots = &attempt->roots;
+	bool all = is_wholly_bound(attempt);
+	struct needles *needles;
+	bool cwd_is_literal;
+	struct binding binding = {
+	    .literal = calloc(roots->count + 1, 1),
+	    .input =
+	        {
+	            .trace = &attempt->trace,
+	            .roots = roots,
+	            .exact = options_exact(&attempt->options),
+	            .has_memory_headers = program->has_memory_headers,
+	            .pwd = attempt->told->pwd,
+	        },
+	};
+
+	if (!binding.literal || search_result(attempt, result, &needles) != 0) {
+		binding_free(&binding);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < roots->count; i++) {
+		binding.literal[i] = all || needles_found(needles, i);
+	}
+	cwd_is_literal = all || !attempt->cwd || !scan_spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
+	                 needles_found(needles, roots->count);
+	needles_free(needles);
+	binding.input.root_is_literal = binding.literal;
+	if (!cwd_is_literal) {
+		binding.input.cwd = attempt->cwd;
+		binding.input.cwd_spelled = spells_cwd(&attempt->trace);
+	} else if (!options_bind(&attempt->options) && trace_opened_any(&attempt->trace)) {
+		/* "." is this very directory: one file under two names. Bound requests have it in their key. */
+		if (!attempt->cwd || !add_directory(&attempt->trace, ".") ||
+		    !add_directory(&attempt->trace, attempt->cwd)) {
+			binding_free(&binding);
+			return -EINVAL;
+		}
+	}
+	binding.input.arithmetic = (atomic_load(&attempt->trace.tainted) & TAINT_ARITHMETIC) != 0;
+	atomic_fetch_and(&attempt->trace.tainted, ~TAINTS_SOFT);
+	*ret_binding = binding;
+	return 0;
+}
+
+void binding_free(struct binding *binding)
+{
+	free(binding->literal);
+	binding->literal = NULL;
+}

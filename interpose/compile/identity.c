@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/identity.h"
+
+#include "interpose/compile/log.h"
+#include "interpose/elf/loader_search.h"
+#include "keygen/digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_PAGE  4096
+#define FIRST_PAGES 65536
+
+/* Per library slot: published once, replaced once if the loader did something else. */
+static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
+
+static bool append(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
+{
+	if (size > 200 || identity->size + size + 2 > sizeof(identity->bytes)) {
+		return false;
+	}
+	identity->bytes[identity->size++] = kind;
+	identity->bytes[identity->size++] = (uint8_t)size;
+	memcpy(identity->bytes + identity->size, bytes, size);
+	identity->size += size;
+	return true;
+}
+
+static int read_file(const char *path, size_t most, void **ret_bytes, size_t *ret_size)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	uint8_t *bytes = NULL;
+	struct stat stat;
+	size_t size = 0;
+	ssize_t got = 1;
+	int result = -ENOENT;
+
+	if (descriptor < 0) {
+		return -errno;
+	}
+	if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode)) {
+		goto out;
+	}
+	most = (uint64_t)stat.st_size < most ? (size_t)stat.st_size : most;
+	bytes = malloc(most + 1);
+	while (bytes && size < most && got != 0) {
+		got = read(descriptor, bytes + size, most - size);
+		if (got < 0 && errno != EINTR) {
+			goto out;
+		}
+		size += got > 0 ? (size_t)got : 0;
+	}
+	if (bytes) {
+		*ret_bytes = bytes;
+		*ret_size = size;
+		bytes = NULL;
+		result = 0;
+	}
+out:
+	free(bytes);
+	(void)close(descriptor);
+	return result;
+}
+
+static bool append_content(struct identity *identity, const char *path)
+{
+	struct span span = {NULL, 0};
+	struct key digest;
+	void *bytes = NULL;
+	bool appended;
+
+	if (read_file(path, SIZE_MAX - 1, &bytes, &span.size) != 0) {
+		return false;
+	}
+	span.bytes = bytes;
+	digest_key(&span, 1, &digest);
+	appended = append(identity, 'c', digest.bytes, sizeof(digest.bytes));
+	free(bytes);
+	return appended;
+}
+
+/* The build-id within the first `most` bytes: -ENOENT where it is not there. */
+static int append_build_id(struct identity *identity, const char *path, size_t most)
+{
+	const uint8_t *id;
+	void *bytes = NULL;
+	size_t size = 0, id_size;
+	int result = read_file(path, most, &bytes, &size);
+
+	if (result != 0) {
+		return -EIO;
+	}
+	result = elf_build_id_in_file(bytes, size, &id, &id_size);
+	if (result == 0 && !append(identity, 'b', id, id_size)) {
+		result = -EINVAL;
+	}
+	free(bytes);
+	return result;
+}
+
+static bool append_file(struct identity *identity, const char *path)
+{
+	int result = append_build_id(identity, path, FIRST_PAGE);
+
+	if (result == -ENOENT) {
+		result = append_build_id(identity, path, FIRST_PAGES);
+	}
+	return result == 0 || (result == -ENOENT && append_content(identity, path));
+}
+
+/* "libnvrtc.alt.so.13" and 13.0 -> "libnvrtc-builtins.alt.so.13.0" */
+static void builtins_name(const struct library *library, char *name, size_t size)
+{
+	const char *node = library_node_name(library->node) + strlen("libnvrtc");
+	int middle = (int)(strstr(node, ".so.") - node);
+
+	(void)snprintf(name, size, "libnvrtc-builtins%.*s.so.%d.%d", middle, node, library->major, library->minor);
+}
+
+struct wanted_object {
+	const char *name;
+	struct identity *identity;
+	bool found;
+	char path[PATH_MAX];
+};
+
+static int match_loaded(const struct elf_object *object, void *context)
+{
+	struct wanted_object *wanted = context;
+	const char *slash = strrchr(object->path, '/');
+	const char *base = slash ? slash + 1 : object->path;
+	const uint8_t *id;
+	size_t id_size;
+
+	if (strcmp(base, wanted->name) != 0 && (!object->soname || strcmp(object->soname, wanted->name) != 0)) {
+		return 0;
+	}
+	wanted->found = true;
+	wanted->path[0] = '\0';
+	if (elf_build_id(object, &id, &id_size) != 0 || !append(wanted->identity, 'b', id, id_size)) {
+		strncat(wanted->path, object->path, sizeof(wanted->path) - 1);
+	}
+	return 1;
+}
+
+/* 1: appended; 0: no such object is loaded; -1: loaded, and cannot be identified. */
+static int append_loaded(struct identity *identity, const char *name)
+{
+	struct wanted_object *wanted = calloc(1, sizeof(*wanted));
+	int result = -1;
+
+	if (wanted) {
+		wanted->name = name;
+		wanted->identity = identity;
+		(void)elf_each_object(match_loaded, wanted);
+		if (!wanted->found) {
+			result = 0;
+		} else if (!wanted->path[0] || append_content(identity, wanted->path)) {
+			result = 1;
+		}
+	}
+	free(wanted);
+	return result;
+}
+
+static int make_identity(struct library *library, bool loaded_only, struct identity *identity)
+{
+	char name[96];
+	char *path;
+	int found;
+
+	identity->size = 0;
+	(void)snprintf(name, sizeof(name), "%s %d.%d", library_node_name(library->node), library->major,
+	               library->minor);
+	if (!append(identity, 'n', name, strlen(name)) ||
+	    !(library->build_id_size ? append(identity, 'b', library->build_id, library->build_id_size)
+	                             : append_content(identity, library->path))) {
+		return -ENOENT;
+	}
+	builtins_name(library, name, sizeof(name));
+	found = append_loaded(identity, name);
+	if (found != 0 || loaded_only) {
+		return found > 0 ? 0 : -ENOENT;
+	}
+	path = malloc(PATH_MAX);
+	if (!path) {
+		return -ENOMEM;
+	}
+	found =
+	    loader_search(library->path, name, path, PATH_MAX) == LOADER_SEARCH_FOUND && append_file(identity, path);
+	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "builtins foretold at" : "no builtins found as",
+	          found ? path : name);
+	free(path);
+	return found ? 0 : -ENOENT;
+}
+
+int identity_of(struct library *library, const struct identity **ret_identity)
+{
+	const struct identity *known = atomic_load_explicit(&identities[library->slot], memory_order_acquire);
+	struct identity *made;
+	int result;
+
+	if (known) {
+		*ret_identity = known;
+		return 0;
+	}
+	made = calloc(1, sizeof(*made));
+	if (!made) {
+		return -ENOMEM;
+	}
+	result = make_identity(library, false, made);
+	if (result != 0) {
+		free(made);
+		return result;
+	}
+	if (!atomic_compare_exchange_strong(&identities[library->slot], &known, made)) {
+		free(made);
+		*ret_identity = known;
+		return 0;
+	}
+	*ret_identity = made;
+	return 0;
+}
+
+bool identity_confirm(struct library *library, const struct identity *identity)
+{
+	struct identity *truth = calloc(1, sizeof(*truth));
+	bool same;
+
+	if (!truth || make_identity(library, true, truth) != 0) {
+		free(truth);
+		return false;
+	}
+	same = truth->size == identity->size && memcmp(truth->bytes, identity->bytes, truth->size) == 0;
+	if (same) {
+		free(truth);
+		return true;
+	}
+	/* A reader may still hold the wrong one: it is left to the process (once per library at most). */
+	log_write(LOG_WARNING, "%s loaded other builtins than foretold; this result is not kept", library->path);
+	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
+	return false;
+}

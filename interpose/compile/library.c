@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/library.h"
+
+#include "cache/guard.h"
+#include "interpose/compile/log.h"
+#include "interpose/door/next_symbol.h"
+#include "interpose/nvrtc/types.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+struct candidate {
+	enum nvrtc_node node;
+	struct elf_object object;
+};
+
+struct search {
+	enum nvrtc_node node;
+	struct candidate *candidates;
+	size_t count;
+	size_t capacity;
+};
+
+static struct library libraries[LIBRARIES_MAX];
+static _Atomic int library_count;
+static struct guard adopt_lock = GUARD_INITIALIZER;
+
+/* What library_of_node() found last, as long as nothing has been loaded or unloaded since. */
+static struct {
+	_Atomic(struct library *) library;
+	_Atomic unsigned long long loads, unloads;
+} node_cache[NODE_COUNT];
+
+static const char *const node_names[NODE_COUNT] = {
+#define NODE_NAME(id, soname, floor, ...) [NODE_##id] = #soname,
+    NVRTC_NODES(NODE_NAME, )
+#undef NODE_NAME
+};
+
+bool library_exports(const struct library *library, enum nvrtc_function function)
+{
+	static const int floors[NODE_COUNT] = {
+#define NODE_FLOOR(id, soname, floor, ...) [NODE_##id] = (floor),
+	    NVRTC_NODES(NODE_FLOOR, )
+#undef NODE_FLOOR
+	};
+
+	return nvrtc_function_lives(function, floors[library->node]);
+}
+
+const char *library_node_name(enum nvrtc_node node)
+{
+	return node_names[node];
+}
+
+struct library *library_in_slot(int slot)
+{
+	return &libraries[slot];
+}
+
+/* The node of an object that is an NVRTC, or NODE_COUNT. */
+static enum nvrtc_node node_of(const struct elf_object *object)
+{
+	const char *version = elf_symbol_version(object, "nvrtcCreateProgram");
+
+	if (!version || elf_contains(object, (uintptr_t)&libraries)) {
+		return NODE_COUNT;
+	}
+	for (int node = 0; node < NODE_COUNT; node++) {
+		if (strcmp(version, node_names[node]) == 0) {
+			return (enum nvrtc_node)node;
+		}
+	}
+	return NODE_COUNT;
+}
+
+/*
+ * Until it is pinned, a library may go, and another build may come to the same address by the same path (an upgrade, a
+ * link that was turned round). Without a build-id the sizes of its tables must do.
+ */
+static bool same_build(const struct library *library, const struct elf_object *object)
+{
+	int state = atomic_load_explicit(&library->state, memory_order_acquire);
+	const uint8_t *id;
+	size_t id_size;
+
+	if (state == LIBRARY_READY) {
+		return true;
+	}
+	if (elf_build_id(object, &id, &id_size) != 0 || id_size > sizeof(library->build_id)) {
+		return library->build_id_size == 0 && library->object.strings_size == object->strings_size;
+	}
+	return id_size == library->build_id_size && memcmp(id, library->build_id, id_size) == 0;
+}
+
+static struct library *known_library(const struct elf_object *object)
+{
+	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+
+	for (int i = 0; i < count; i++) {
+		if (libraries[i].object.base == object->base && libraries[i].object.dynamic == object->dynamic &&
+		    strcmp(libraries[i].path, object->path) == 0 && same_build(&libraries[i], object)) {
+			return &libraries[i];
+		}
+	}
+	return NULL;
+}
+
+static struct library *library_adopt(const struct elf_object *object, enum nvrtc_node node)
+{
+	struct library *library = known_library(object);
+	const uint8_t *id;
+	size_t id_size;
+	int count;
+
+	if (library || strlen(object->path) >= sizeof(library->path)) {
+		return library;
+	}
+	guard_lock(&adopt_lock);
+	library = known_library(object);
+	count = atomic_load_explicit(&library_count, memory_order_relaxed);
+	if (library || count == LIBRARIES_MAX) {
+		goto out;
+	}
+	library = &libraries[count];
+	library->slot = count;
+	library->node = node;
+	strcpy(library->path, object->path);
+	library->object = *object;
+	library->object.path = library->path;
+	for (int f = 0; f < FUNCTION_COUNT; f++) {
+		library->real[f] =
+		    (real_function *)elf_symbol(object, nvrtc_function_name((enum nvrtc_function)f), node_names[node]);
+	}
+	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
+		memcpy(library->build_id, id, id_size);
+		library->build_id_size = id_size;
+	}
+	atomic_store_explicit(&library_count, count + 1, memory_order_release);
+out:
+	guard_unlock(&adopt_lock);
+	return library;
+}
+
+static int collect(const struct elf_object *object, void *context)
+{
+	struct search *search = context;
+	enum nvrtc_node node = node_of(object);
+
+	if (node == search->node && search->count < search->capacity) {
+		search->candidates[search->count].node = node;
+		search->candidates[search->count++].object = *object;
+	}
+	return 0;
+}
+
+/*
+ * Several libraries of one node are loaded: the caller's reference would have been bound in the global scope first,
+ * then in the caller's own.
+ */
+static const struct candidate *candidate_for(const struct search *search, void *caller)
+{
+	const char *version = node_names[search->node];
+	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
+	struct elf_object object;
+
+	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
+		void *handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+
+		if (handle) {
+			address = (uintptr_t)next_symbol(handle, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
+			dlclose(handle);
+		}
+	}
+	for (size_t i = 0; address && i < search->count; i++) {
+		if (elf_contains(&search->candidates[i].object, address)) {
+			return &search->candidates[i];
+		}
+	}
+	return &search->candidates[0];
+}
+
+/* How many libraries of the node are loaded, and which one of them the call is for. */
+static size_t choose(enum nvrtc_node node, void *caller, struct elf_object *ret_object)
+{
+	struct candidate candidates[LIBRARIES_MAX];
+	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
+
+	(void)elf_each_object(collect, &search);
+	if (search.count > 0) {
+		*ret_object = search.count == 1 ? candidates[0].object : candidate_for(&search, caller)->object;
+	}
+	return search.count;
+}
+
+struct library *library_of_node(enum nvrtc_node node, void *caller)
+{
+	struct elf_generation now = elf_generation();
+	struct library *library = atomic_load_explicit(&node_cache[node].library, memory_order_acquire);
+	struct elf_object object;
+	size_t count;
+
+	/* Looked at again behind the numbers: another thread may have put in new ones for another library meanwhile. */
+	if (library && atomic_load_explicit(&node_cache[node].loads, memory_order_acquire) == now.loads &&
+	    atomic_load_explicit(&node_cache[node].unloads, memory_order_acquire) == now.unloads &&
+	    atomic_load_explicit(&node_cache[node].library, memory_order_relaxed) == library) {
+		return library;
+	}
+	count = choose(node, caller, &object);
+	library = count ? library_adopt(&object, node) : NULL;
+	if (library && count == 1) {
+		atomic_store_explicit(&node_cache[node].library, NULL, memory_order_relaxed);
+		atomic_store_explicit(&node_cache[node].loads, now.loads, memory_order_release);
+		atomic_store_explicit(&node_cache[node].unloads, now.unloads, memory_order_release);
+		atomic_store_explicit(&node_cache[node].library, library, memory_order_release);
+	}
+	return library;
+}
+
+struct library *library_of_door(const struct door *door)
+{
+	return door->library ? door->library : library_of_node(door->node, door->caller);
+}
+
+real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function)
+{
+	struct elf_object object;
+
+	return choose(node, caller, &object)
+	           ? (real_function *)elf_symbol(&object, nvrtc_function_name(function), node_names[node])
+	           : NULL;
+}
+
+struct library *library_at(uintptr_t address)
+{
+	struct elf_object object;
+	enum nvrtc_node node;
+
+	if (!elf_object_at(address, &object)) {
+		return NULL;
+	}
+	node = node_of(&object);
+	return node == NODE_COUNT ? NULL : library_adopt(&object, node);
+}
+
+/* Keeps the library loaded for as long as the process lives. */
+static bool pin(struct library *library)
+{
+	void *handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	bool same = handle && ((struct link_map *)handle)->l_addr == library->object.base;
+
+	if (handle && !same) {
+		dlclose(handle);
+	}
+	(void)dlerror();
+	return same;
+}
+
+static bool prepare(struct library *library)
+{
+	int (*version)(int *major, int *minor) =
+	    (int (*)(int *, int *))elf_symbol(&library->object, "nvrtcVersion", node_names[library->node]);
+
+	if (!version || version(&library->major, &library->minor) != RESULT_SUCCESS || !pin(library)) {
+		library->reason = COUNTER_BYPASSED_unwatchable;
+		library->reason_text = "it cannot be kept loaded";
+		return false;
+	}
+	return true;
+}
+
+bool library_prepare(struct library *library, enum counter *ret_reason)
+{
+	int expected = LIBRARY_ADOPTED;
+	int state = atomic_load_explicit(&library->state, memory_order_acquire);
+
+	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
+		state = prepare(library) ? LIBRARY_READY : LIBRARY_PASSED_THROUGH;
+		atomic_store_explicit(&library->state, state, memory_order_release);
+	}
+	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_PASSED_THROUGH; i++) {
+		const struct timespec millisecond = {0, 1000000};
+
+		(void)nanosleep(&millisecond, NULL);
+		state = atomic_load_explicit(&library->state, memory_order_acquire);
+	}
+	if (state == LIBRARY_READY) {
+		return true;
+	}
+	*ret_reason = state == LIBRARY_PASSED_THROUGH ? library->reason : COUNTER_BYPASSED_unwatchable;
+	return false;
+}
+
+void library_give_up(struct library *library, enum counter reason, const char *text)
+{
+	library->reason = reason;
+	library->reason_text = text;
+	atomic_store_explicit(&library->state, LIBRARY_PASSED_THROUGH, memory_order_release);
+	log_write(LOG_WARNING, "passing %s through: %s", library->path, text);
+}
+
+/*
+ * What the loader would bind an import to: the first definition in load order, where one without a version serves any.
+ * A dlvsym would pass over those, which is how most other preloads define theirs (path redirection, sandboxes).
+ */
+static uintptr_t bound_function(const char *name, const char *version)
+{
+	uintptr_t address = elf_global_symbol(name, version);
+
+	return address ? address : next_symbol_global(name, version);
+}
+
+bool library_watched(struct library *library)
+{
+	int expected = PATCH_NOT_YET;
+	int state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
+
+	if (state == PATCH_NOT_YET &&
+	    atomic_compare_exchange_strong(&library->patch_state, &expected, PATCH_UNDER_WAY)) {
+		const char *reason = "its imports cannot be read";
+		struct watch *watch = NULL;
+
+		state =
+		    watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCH_DONE : PATCH_REFUSED;
+		(void)dlerror();
+		if (state == PATCH_DONE) {
+			atomic_store_explicit(&library->watch, watch, memory_order_release);
+		} else {
+			library_give_up(library, COUNTER_BYPASSED_unwatchable, reason);
+		}
+		atomic_store_explicit(&library->patch_state, state, memory_order_release);
+	}
+	for (int i = 0; i < 100 && state != PATCH_DONE && state != PATCH_REFUSED; i++) {
+		const struct timespec millisecond = {0, 1000000};
+
+		(void)nanosleep(&millisecond, NULL);
+		state = atomic_load_explicit(&library->patch_state, memory_order_acquire);
+	}
+	return state == PATCH_DONE;
+}
+
+/* Only the thread that forked lives on: what another thread had begun, nobody will finish. */
+void library_fork_child(void)
+{
+	int count = atomic_load_explicit(&library_count, memory_order_relaxed);
+
+	for (int i = 0; i < count; i++) {
+		int preparing = LIBRARY_PREPARING, patching = PATCH_UNDER_WAY;
+
+		atomic_compare_exchange_strong(&libraries[i].state, &preparing, LIBRARY_ADOPTED);
+		atomic_compare_exchange_strong(&libraries[i].patch_state, &patching, PATCH_REFUSED);
+	}
+	(void)guard_fork_child(&adopt_lock);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/runtime.h"
+
+#include "cache/calls.h"
+#include "cache/directory.h"
+#include "cache/flight.h"
+#include "interpose/compile/events.h"
+#include "interpose/compile/handle.h"
+#include "interpose/compile/library.h"
+#include "interpose/compile/log.h"
+#include "interpose/compile/secret.h"
+#include "interpose/watch/path_functions.h"
+#include "interpose/watch/watch.h"
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct runtime runtime;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool ready;
+
+/* Nothing is done before a fork (cache/guard.h). */
+static void fork_child(void)
+{
+	program_fork_child();
+	memory_fork_child(runtime.memory);
+	watch_fork_child();
+	flight_fork_child();
+	library_fork_child();
+	counters_fork_child();
+}
+
+/* dir:dir:dir */
+static void open_lower(const char *list)
+{
+	size_t most = 1;
+
+	for (const char *at = list; at && *at; at++) {
+		most += *at == ':';
+	}
+	runtime.lower = list ? calloc(most, sizeof(*runtime.lower)) : NULL;
+	while (runtime.lower && *list) {
+		size_t size = strcspn(list, ":");
+		char *directory = strndup(list, size);
+		const struct store_options options = {
+		    .directory = directory,
+		    .max_size = runtime.settings.max_size,
+		    .read_only = true,
+		    .shared = runtime.settings.shared,
+		};
+
+		if (size && directory && store_open(&options, &runtime.lower[runtime.lower_count]) == 0) {
+			runtime.lower_count++;
+		}
+		free(directory);
+		list += size + (list[size] == ':');
+	}
+}
+
+static void open_layers(void)
+{
+	const struct store_options options = {
+	    .directory = runtime.settings.directory,
+	    .max_size = runtime.settings.max_size,
+	    .read_only = runtime.settings.read_only,
+	    .shared = runtime.settings.shared,
+	    .fsync = runtime.settings.fsync,
+	    .same = conditions_same,
+	};
+
+	directory_settle(options.directory, runtime.settings.home_length);
+	conditions_ask_paths(path_functions_agree);
+	counters_share(runtime.settings.shared);
+	if (runtime.settings.disable) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_disabled;
+		return;
+	}
+	events_open(runtime.settings.trace);
+	open_lower(runtime.settings.lower);
+	if (secret_make(&runtime.secret) != 0 ||
+	    memory_open(runtime.settings.memory_size, conditions_same, &runtime.memory) != 0) {
+		runtime.memory = NULL;
+	}
+	if (!options.directory || store_open(&options, &runtime.store) != 0) {
+		runtime.store = NULL;
+		log_write(LOG_WARNING, "no cache directory: results are kept in memory only");
+	}
+}
+
+static const char *look_up(const char *name)
+{
+	return secure_getenv(name);
+}
+
+static void set_up(void)
+{
+	int saved = errno;
+
+	runtime = (struct runtime){0}; /* a child that was forked in the middle of this does it anew */
+	if (getauxval(AT_SECURE)) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_secure;
+	} else if (settings_read(look_up, &runtime.settings) != 0) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_disabled;
+	} else {
+		log_open(runtime.settings.log, runtime.settings.log_level);
+		for (int i = 0; i < runtime.settings.complaint_count; i++) {
+			log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
+			          runtime.settings.complaints[i], settings_wanted(runtime.settings.complaints[i]));
+		}
+		open_layers();
+	}
+	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */
+	if (pthread_atfork(NULL, NULL, fork_child) != 0) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_ERRORS_memory;
+	}
+	atomic_store_explicit(&ready, true, memory_order_release);
+	errno = saved;
+}
+
+const struct runtime *runtime_get(void)
+{
+	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+		(void)pthread_once(&once, set_up);
+	}
+	return &runtime;
+}
+
+int64_t runtime_clock(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void flush(bool force)
+{
+	int saved = errno;
+
+	if (runtime.settings.directory) {
+		int result = counters_flush(runtime.settings.directory, runtime.settings.read_only, force);
+
+		if (result < 0) {
+			log_write(LOG_DEBUG, "cannot write the counters: error %d", -result);
+		}
+	}
+	errno = saved;
+}
+
+void runtime_flush(void)
+{
+	flush(false);
+}
+
+void runtime_count(enum counter counter, uint64_t amount)
+{
+	counters_add(counter, amount);
+}
+
+static void count_error(int error, enum counter otherwise)
+{
+	switch (-error) {
+	case EPERM:
+		counters_add(COUNTER_ERRORS_untrusted, 1);
+		break;
+	case EBADMSG:
+		counters_add(COUNTER_ERRORS_damaged, 1);
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		counters_add(COUNTER_ERRORS_no_space, 1);
+		break;
+	case ENOTDIR:
+	case ENXIO:
+		counters_add(COUNTER_ERRORS_directory, 1);
+		break;
+	case ENOMEM:
+		counters_add(COUNTER_ERRORS_memory, 1);
+		break;
+	case EROFS:
+		counters_add(COUNTER_BYPASSED_read_only, 1);
+		break;
+	case EFBIG:
+		counters_add(COUNTER_BYPASSED_too_large, 1);
+		break;
+	default:
+		counters_add(otherwise, 1);
+	}
+}
+
+void runtime_count_read_error(int error)
+{
+	count_error(error, COUNTER_ERRORS_read);
+}
+
+void runtime_count_write_error(int error)
+{
+	count_error(error, COUNTER_ERRORS_write);
+}
+
+/* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
+static void print_line(void)
+{
+	unsigned long long in_memory = counters_here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = counters_here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = counters_here(COUNTER_ERRORS_mismatch);
+	char line[256], verified[80] = "";
+	int size;
+
+	if (runtime.settings.verify) {
+		(void)snprintf(verified, sizeof(verified), ", %llu verified, %llu mismatch%s",
+		               (unsigned long long)counters_here(COUNTER_TOTAL_verified), mismatches,
+		               mismatches == 1 ? "" : "es");
+	}
+	size =
+	    snprintf(line, sizeof(line),
+	             "nvrtccache[%d]: %llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored, %llu ms saved%s\n",
+	             (int)call_getpid(), in_memory, in_memory == 1 ? "" : "s",
+	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
+	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
+	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000), verified);
+
+	if (size > 0) {
+		log_put(STDERR_FILENO, line, strlen(line));
+	}
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+		return;
+	}
+	/* whoever stands before libc may be down already (cache/calls.h) */
+	calls_go_straight();
+	flush(true);
+	if (runtime.settings.stats) {
+		print_line();
+	}
+}

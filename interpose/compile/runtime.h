@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime: what this process has of the cache: settings, store, memory front, log, counters
+ *
+ *     untouched --first nvrtcCreateProgram--> set up (or off: reason)
+ *
+ * Purpose: everything is set up by the first program that NVRTC makes, and by nothing earlier: a process that never
+ * touches NVRTC has read no environment, opened no file and taken no memory (A4).
+ *
+ * Calling sequence: runtime_get() anywhere; its fields are constant once it is there.
+ * Threads: the first caller sets up, others wait for it by pthread_once (no call into the loader happens inside).
+ * Fork: a handler is registered in the set-up that makes the locks new in the child. None runs before the fork: it
+ * would hold what a handler of the host waits for (cache/guard.h). Signals: not from handlers. Errors: what cannot be
+ * had is NULL and `off` says why. Exit: counts that are not yet written are written by a destructor that frees nothing.
+ */
+#ifndef INTERPOSE_COMPILE_RUNTIME_H
+#define INTERPOSE_COMPILE_RUNTIME_H
+
+#include "cache/counters.h"
+#include "cache/memory.h"
+#include "cache/settings.h"
+#include "cache/store.h"
+#include "keygen/digest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runtime {
+	struct settings settings;
+	struct store *store;
+	struct store **lower; /* read-only caches below it, in order (C6) */
+	int lower_count;
+	struct secret secret;  /* of fingerprints */
+	struct memory *memory; /* NULL: it could not be had, or there is no secret */
+	bool off;
+	enum counter off_reason;
+};
+
+const struct runtime *runtime_get(void);
+/* Counts, and writes the counts out if it is time. errno is kept. */
+void runtime_count(enum counter counter, uint64_t amount);
+/* The counter for an error of the layers below. */
+void runtime_count_read_error(int error);
+void runtime_count_write_error(int error);
+void runtime_flush(void);
+int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
+
+#endif

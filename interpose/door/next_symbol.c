@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/door/next_symbol.h"
+
+#include "interpose/elf/elf.h"
+
+#include <dlfcn.h>
+
+#if defined(__x86_64__)
+#define LIBC_FIRST "GLIBC_2.2.5"
+#else
+#define LIBC_FIRST "GLIBC_2.17"
+#endif
+
+typedef void *dlsym_function(void *handle, const char *name);
+typedef void *dlvsym_function(void *handle, const char *name, const char *version);
+
+/* Filled by whoever comes first; two threads store the same values. */
+void next_symbol_bootstrap(void)
+{
+	static const struct {
+		const char *name;
+		const char *version;
+	} wanted[NEXT_SYMBOL_COUNT] = {
+	    [NEXT_SYMBOL_DLSYM_OLD] = {"dlsym", LIBC_FIRST},
+	    [NEXT_SYMBOL_DLSYM] = {"dlsym", "GLIBC_2.34"},
+	    [NEXT_SYMBOL_DLVSYM_OLD] = {"dlvsym", LIBC_FIRST},
+	    [NEXT_SYMBOL_DLVSYM] = {"dlvsym", "GLIBC_2.34"},
+	};
+	uintptr_t found[NEXT_SYMBOL_COUNT];
+
+	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
+		found[i] = elf_next_symbol_early(wanted[i].name, wanted[i].version);
+	}
+	for (int i = 0; i < NEXT_SYMBOL_COUNT && !found[i] && !found[i ^ 1]; i++) {
+		found[i] = elf_next_symbol((uintptr_t)&next_symbol_bootstrap, wanted[i].name, wanted[i].version);
+	}
+	/* Before glibc 2.34 there is only the old version (in libdl); nobody refers to the new one there but us. */
+	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
+		uintptr_t address = found[i] ? found[i] : found[i ^ 1];
+
+		__atomic_store_n(&next_symbol_functions[i], (void *)address, __ATOMIC_RELEASE);
+	}
+}
+
+void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which)
+{
+	void *next = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
+
+	if (which >= NEXT_SYMBOL_DLVSYM_OLD) {
+		return ((dlvsym_function *)next)(handle, name, version);
+	}
+	return ((dlsym_function *)next)(handle, name);
+}
+
+uintptr_t next_symbol_global(const char *name, const char *version)
+{
+	uintptr_t address = 0;
+
+	if (version) {
+		address = (uintptr_t)next_symbol(RTLD_DEFAULT, name, version, NEXT_SYMBOL_DLVSYM);
+	}
+	return address ? address : (uintptr_t)next_symbol(RTLD_DEFAULT, name, NULL, NEXT_SYMBOL_DLSYM);
+}

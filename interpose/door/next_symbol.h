@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * next_symbol: the dlsym and dlvsym that stand behind ours in load order: libc's, or those of another preloaded library
+ *
+ * They are found once, without dlsym, by looking through the loaded objects behind ours:
+ *
+ *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
+ *
+ * dlsym_*.S jumps through that table for every name that is not ours to answer.
+ *
+ * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as of dlsym; dlerror changes. Threads: any.
+ */
+#ifndef INTERPOSE_DOOR_NEXT_SYMBOL_H
+#define INTERPOSE_DOOR_NEXT_SYMBOL_H
+
+#include <stdint.h>
+
+enum next_symbol_which {
+	NEXT_SYMBOL_DLSYM_OLD,
+	NEXT_SYMBOL_DLSYM,
+	NEXT_SYMBOL_DLVSYM_OLD,
+	NEXT_SYMBOL_DLVSYM,
+	NEXT_SYMBOL_COUNT
+};
+
+extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
+
+/* For the resolvers: fills the table. */
+void next_symbol_bootstrap(void);
+
+/* Calls one of them, from our own code (RTLD_NEXT: behind us). `version` counts for dlvsym alone. */
+void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
+/* dlvsym(RTLD_DEFAULT, name, version), and dlsym where there is none; version NULL: dlsym. 0 where there is nothing. */
+uintptr_t next_symbol_global(const char *name, const char *version);
+
+#endif

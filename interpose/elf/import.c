@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* elf, third part: what an object needs of others, and its build-id. */
+#include "interpose/elf/image.h"
+
+#include <errno.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define RELOC_SLOT     R_X86_64_JUMP_SLOT
+#define RELOC_DATA     R_X86_64_GLOB_DAT
+#define RELOC_ABSOLUTE R_X86_64_64
+#elif defined(__aarch64__)
+#define RELOC_SLOT     R_AARCH64_JUMP_SLOT
+#define RELOC_DATA     R_AARCH64_GLOB_DAT
+#define RELOC_ABSOLUTE R_AARCH64_ABS64
+#else
+#error "no relocation types known for this machine"
+#endif
+
+#define MOVED_MAX ((size_t)64 * 1024)
+
+/* The version that the object needs under that index, or, with `wanted`, of that name; NULL where there is none. */
+static const char *find_needed_version(const struct elf_object *object, unsigned index, const char *wanted)
+{
+	uintptr_t at = (uintptr_t)object->verneed;
+
+	for (size_t i = 0; at && i < object->verneed_count &&
+	                   elf_can_read(object, (const void *)at, sizeof(ElfW(Verneed)), sizeof(uint32_t));
+	     i++) {
+		const ElfW(Verneed) *need = (const ElfW(Verneed) *)at;
+		uintptr_t aux_at = at + need->vn_aux;
+
+		for (unsigned j = 0; j < need->vn_cnt && elf_can_read(object, (const void *)aux_at,
+		                                                      sizeof(ElfW(Vernaux)), sizeof(uint32_t));
+		     j++) {
+			const ElfW(Vernaux) *aux = (const ElfW(Vernaux) *)aux_at;
+			const char *name =
+			    aux->vna_name < object->strings_size ? object->strings + aux->vna_name : NULL;
+
+			if (wanted ? name && strcmp(name, wanted) == 0 : (aux->vna_other & 0x7fff) == index) {
+				return name;
+			}
+			if (aux->vna_next == 0) {
+				break;
+			}
+			aux_at += aux->vna_next;
+		}
+		if (need->vn_next == 0) {
+			break;
+		}
+		at += need->vn_next;
+	}
+	return NULL;
+}
+
+static const char *needed_version(const struct elf_object *object, unsigned index)
+{
+	return find_needed_version(object, index, NULL);
+}
+
+bool elf_needs_version(const struct elf_object *object, const char *version)
+{
+	return find_needed_version(object, 0, version) != NULL;
+}
+
+struct relocations {
+	uintptr_t at;
+	size_t size;
+	size_t relative; /* so many at the start concern no symbol (DT_RELACOUNT) */
+};
+
+static int each_relocation(const struct elf_object *object, const struct relocations *table,
+                           int (*each)(const struct elf_import *import, void *context), void *context)
+{
+	const ElfW(Rela) *rela = (const ElfW(Rela) *)table->at;
+	size_t count = table->size / sizeof(*rela);
+
+	if (table->size == 0) {
+		return 0;
+	}
+	if (!rela || !elf_can_read(object, rela, table->size, _Alignof(ElfW(Rela))) || table->relative > count) {
+		return -ENOEXEC;
+	}
+	for (size_t i = table->relative; i < count; i++) {
+		size_t index = ELF64_R_SYM(rela[i].r_info);
+		unsigned type = ELF64_R_TYPE(rela[i].r_info);
+		uintptr_t slot = object->base + rela[i].r_offset;
+		struct elf_import import = {0};
+		const ElfW(Sym) * symbol;
+		int result;
+
+		if (index == 0 || (type != RELOC_SLOT && type != RELOC_DATA && type != RELOC_ABSOLUTE)) {
+			continue;
+		}
+		if (index >= object->symbol_count) {
+			return -ENOEXEC;
+		}
+		symbol = &object->symbols[index];
+		if (symbol->st_name >= object->strings_size ||
+		    !elf_can_read(object, (const void *)slot, sizeof(void *), 1)) {
+			return -ENOEXEC;
+		}
+		if (symbol->st_shndx != SHN_UNDEF) {
+			continue;
+		}
+		import.name = object->strings + symbol->st_name;
+		if (object->versym &&
+		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
+			import.version = needed_version(object, object->versym[index] & 0x7fff);
+		}
+		/* An addend means that the place holds something else than the function's address. */
+		if (type != RELOC_ABSOLUTE && (type == RELOC_SLOT || rela[i].r_addend == 0) &&
+		    slot % sizeof(void *) == 0) {
+			import.slot = (void **)slot;
+		}
+		import.weak = ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
+		import.in_relro = slot >= object->relro_start && slot < object->relro_end;
+		result = each(&import, context);
+		if (result != 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+static uintptr_t relocated(const struct elf_object *object, ElfW(Addr) address)
+{
+	return address < object->base ? address + object->base : address;
+}
+
+int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
+                    void *context)
+{
+	struct relocations data = {0};
+	struct relocations calls = {0};
+	int result;
+
+	for (const ElfW(Dyn) *entry = object->dynamic;
+	     elf_can_read(object, entry, sizeof(*entry), _Alignof(ElfW(Dyn))) && entry->d_tag != DT_NULL; entry++) {
+		switch (entry->d_tag) {
+		case DT_RELA:
+			data.at = relocated(object, entry->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			data.size = entry->d_un.d_val;
+			break;
+		case DT_RELACOUNT:
+			data.relative = entry->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			calls.at = relocated(object, entry->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			calls.size = entry->d_un.d_val;
+			break;
+		case DT_RELAENT:
+			if (entry->d_un.d_val != sizeof(ElfW(Rela))) {
+				return -ENOEXEC;
+			}
+			break;
+		case DT_PLTREL:
+			if (entry->d_un.d_val != DT_RELA) {
+				return -ENOEXEC;
+			}
+			break;
+		case DT_REL:
+			return -ENOEXEC;
+		default:
+			break;
+		}
+	}
+	result = each_relocation(object, &data, each, context);
+	return result != 0 ? result : each_relocation(object, &calls, each, context);
+}
+
+int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
+{
+	for (const ElfW(Dyn) *entry = object->dynamic;
+	     elf_can_read(object, entry, sizeof(*entry), _Alignof(ElfW(Dyn))) && entry->d_tag != DT_NULL; entry++) {
+		int result;
+
+		if (entry->d_tag != DT_NEEDED) {
+			continue;
+		}
+		if (entry->d_un.d_val >= object->strings_size) {
+			return -ENOEXEC;
+		}
+		result = each(object->strings + entry->d_un.d_val, context);
+		if (result != 0) {
+			return result;
+		}
+	}
+	return 0;
+}
+
+/* Notes are stepped through 4-aligned: right also for the one note that is really 8-aligned (.note.gnu.property). */
+static int find_build_id(const uint8_t *notes, size_t size, const uint8_t **ret_id, size_t *ret_size)
+{
+	size_t at = 0;
+
+	while (size - at >= sizeof(ElfW(Nhdr))) {
+		ElfW(Nhdr) note;
+		size_t name_size;
+		size_t text_size;
+
+		memcpy(&note, notes + at, sizeof(note));
+		at += sizeof(note);
+		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		text_size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name_size > size - at || note.n_descsz > size - at - name_size) {
+			break;
+		}
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") && note.n_descsz > 0 &&
+		    memcmp(notes + at, "GNU", sizeof("GNU")) == 0) {
+			*ret_id = notes + at + name_size;
+			*ret_size = note.n_descsz;
+			return 0;
+		}
+		if (text_size > size - at - name_size) {
+			break;
+		}
+		at += name_size + text_size;
+	}
+	return -ENOENT;
+}
+
+/*
+ * patchelf has moved the note into its own small segment at the end and left PT_NOTE behind (the wheels of
+ * CUDA 11.8, 12.0 and 12.4), so that only section headers, which are not loaded, lead to it.
+ */
+static int find_moved_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t *ret_size)
+{
+	const ElfW(Phdr) *last = NULL;
+	const uint8_t *bytes;
+
+	for (size_t i = 0; i < object->phdr_count; i++) {
+		if (object->phdr[i].p_type == PT_LOAD) {
+			last = &object->phdr[i];
+		}
+	}
+	if (!last || last->p_memsz > MOVED_MAX) {
+		return -ENOENT;
+	}
+	bytes = (const uint8_t *)(object->base + last->p_vaddr);
+	for (size_t at = 0; last->p_memsz - at >= sizeof(ElfW(Nhdr)) + sizeof("GNU"); at += 4) {
+		static const ElfW(Nhdr) wanted = {.n_namesz = sizeof("GNU"), .n_descsz = 20, .n_type = NT_GNU_BUILD_ID};
+
+		if (memcmp(bytes + at, &wanted, sizeof(wanted)) == 0 &&
+		    find_build_id(bytes + at, last->p_memsz - at, ret_id, ret_size) == 0) {
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int elf_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t *ret_size)
+{
+	for (size_t i = 0; i < object->phdr_count; i++) {
+		const ElfW(Phdr) *phdr = &object->phdr[i];
+		uintptr_t notes = object->base + phdr->p_vaddr;
+
+		if (phdr->p_type == PT_NOTE && elf_can_read(object, (const void *)notes, phdr->p_memsz, 1) &&
+		    find_build_id((const uint8_t *)notes, phdr->p_memsz, ret_id, ret_size) == 0) {
+			return 0;
+		}
+	}
+	return find_moved_build_id(object, ret_id, ret_size);
+}
+
+int elf_build_id_in_file(const void *bytes, size_t size, const uint8_t **ret_id, size_t *ret_size)
+{
+	const uint8_t *file = bytes;
+	ElfW(Ehdr) header;
+
+	if (size < sizeof(header)) {
+		return -ENOEXEC;
+	}
+	memcpy(&header, file, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(ElfW(Phdr))) {
+		return -ENOEXEC;
+	}
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		size_t offset = i * sizeof(ElfW(Phdr));
+		ElfW(Phdr) phdr;
+
+		if (header.e_phoff > size || offset > size - header.e_phoff ||
+		    size - header.e_phoff - offset < sizeof(phdr)) {
+			break;
+		}
+		memcpy(&phdr, file + header.e_phoff + offset, sizeof(phdr));
+		if (phdr.p_type != PT_NOTE || phdr.p_offset > size || phdr.p_filesz > size - phdr.p_offset) {
+			continue;
+		}
+		if (find_build_id(file + phdr.p_offset, phdr.p_filesz, ret_id, ret_size) == 0) {
+			return 0;
+		}
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/elf/loader_search.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOADER_CACHE       "/etc/ld.so.cache"
+#define LOADER_CACHE_MAGIC "glibc-ld.so.cache1.1"
+#define LOADER_CACHE_MAX   (16 << 20)
+
+#if defined(__x86_64__)
+#define LOADER_CACHE_FLAGS 0x0303 /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
+#else
+#define LOADER_CACHE_FLAGS 0x0a03 /* FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 */
+#endif
+
+/* sysdeps/generic/dl-cache.h */
+struct loader_cache {
+	char magic[20];
+	uint32_t count;
+	uint32_t strings_size;
+	uint32_t reserved[5];
+};
+
+struct loader_cache_entry {
+	int32_t flags;
+	uint32_t key, value;
+	uint32_t os_version;
+	uint64_t hwcap;
+};
+
+/* ld.so itself maps this file, which is only ever replaced as a whole (ldconfig renames). */
+static const char *map_loader_cache(size_t *ret_size)
+{
+	int descriptor = open(LOADER_CACHE, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+	void *bytes = MAP_FAILED;
+
+	if (descriptor < 0) {
+		return NULL;
+	}
+	if (fstat(descriptor, &stat) == 0 && stat.st_size > (off_t)sizeof(struct loader_cache) &&
+	    stat.st_size <= LOADER_CACHE_MAX) {
+		*ret_size = (size_t)stat.st_size;
+		bytes = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
+	}
+	(void)close(descriptor);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static bool is_string(const char *bytes, size_t size, uint32_t offset)
+{
+	return offset < size && memchr(bytes + offset, '\0', size - offset);
+}
+
+/* The file that ld.so.cache gives for a name. */
+static enum loader_search look_in_loader_cache(const char *name, char *path, size_t path_size)
+{
+	size_t size = 0;
+	const char *bytes = map_loader_cache(&size);
+	const struct loader_cache *cache = (const struct loader_cache *)bytes;
+	const struct loader_cache_entry *entry = (const struct loader_cache_entry *)(cache + 1);
+	enum loader_search result = LOADER_SEARCH_NOWHERE;
+
+	if (!bytes) {
+		return LOADER_SEARCH_NOWHERE;
+	}
+	if (memcmp(cache->magic, LOADER_CACHE_MAGIC, sizeof(cache->magic)) != 0 ||
+	    cache->count > (size - sizeof(*cache)) / sizeof(*entry)) {
+		goto out;
+	}
+	for (uint32_t i = 0; i < cache->count; i++, entry++) {
+		if (entry->flags != LOADER_CACHE_FLAGS || !is_string(bytes, size, entry->key) ||
+		    strcmp(bytes + entry->key, name) != 0) {
+			continue;
+		}
+		result = LOADER_SEARCH_UNKNOWN;
+		if (!entry->hwcap && is_string(bytes, size, entry->value) && strlen(bytes + entry->value) < path_size) {
+			strcpy(path, bytes + entry->value);
+			result = LOADER_SEARCH_FOUND;
+		}
+		break;
+	}
+out:
+	(void)munmap((void *)bytes, size);
+	return result;
+}
+
+static enum loader_search look_in_directory(const char *directory, const char *name, char *path, size_t path_size)
+{
+	/* glibc up to 2.36 knows the later ones too (legacy hwcaps), alone and nested. */
+	static const char *const variants[] = {"glibc-hwcaps", "tls",     "x86_64", "haswell",
+	                                       "avx512_1",     "aarch64", "atomics"};
+	struct stat stat_buffer;
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+		if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", variants[i]) < (int)path_size &&
+		    stat(path, &stat_buffer) == 0 && S_ISDIR(stat_buffer.st_mode)) {
+			return LOADER_SEARCH_UNKNOWN;
+		}
+	}
+	if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", name) >= (int)path_size) {
+		return LOADER_SEARCH_UNKNOWN;
+	}
+	return access(path, R_OK) == 0 ? LOADER_SEARCH_FOUND : LOADER_SEARCH_NOWHERE;
+}
+
+/*
+ * How many of the directories stand before ld.so.cache in the order of search: all but the loader's own defaults, which
+ * are the last ones, each once. dls_flags would tell, but glibc leaves it 0 (elf/dl-load.c, "XXX").
+ */
+static unsigned before_loader_cache(const Dl_serinfo *info)
+{
+	static const char *const defaults[] = {"/lib",
+	                                       "/usr/lib",
+	                                       "/lib64",
+	                                       "/usr/lib64",
+	                                       "/lib/x86_64-linux-gnu",
+	                                       "/usr/lib/x86_64-linux-gnu",
+	                                       "/lib/aarch64-linux-gnu",
+	                                       "/usr/lib/aarch64-linux-gnu"};
+	unsigned count = info->dls_cnt;
+	unsigned seen = 0;
+
+	while (count > 0) {
+		unsigned which = 0;
+
+		while (which < sizeof(defaults) / sizeof(defaults[0]) &&
+		       strcmp(defaults[which], info->dls_serpath[count - 1].dls_name) != 0) {
+			which++;
+		}
+		if (which == sizeof(defaults) / sizeof(defaults[0]) || (seen & 1U << which)) {
+			break;
+		}
+		seen |= 1U << which;
+		count--;
+	}
+	return count;
+}
+
+static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name, char *path,
+                                     size_t path_size)
+{
+	enum loader_search found = LOADER_SEARCH_NOWHERE;
+
+	for (unsigned i = from; i < to && found == LOADER_SEARCH_NOWHERE; i++) {
+		found = look_in_directory(info->dls_serpath[i].dls_name, name, path, path_size);
+	}
+	return found;
+}
+
+enum loader_search loader_search(const char *library, const char *name, char *path, size_t path_size)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	Dl_serinfo size_only;
+	Dl_serinfo *info = NULL;
+	unsigned first_default;
+	enum loader_search found = LOADER_SEARCH_NOWHERE;
+
+	if (!handle) {
+		goto out;
+	}
+	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size_only) != 0 || !(info = malloc(size_only.dls_size))) {
+		goto out;
+	}
+	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, info) != 0 || dlinfo(handle, RTLD_DI_SERINFO, info) != 0) {
+		goto out;
+	}
+	first_default = before_loader_cache(info);
+	found = look_along(info, 0, first_default, name, path, path_size);
+	if (found == LOADER_SEARCH_NOWHERE) {
+		found = look_in_loader_cache(name, path, path_size);
+	}
+	if (found == LOADER_SEARCH_NOWHERE) {
+		found = look_along(info, first_default, info->dls_cnt, name, path, path_size);
+	}
+out:
+	free(info);
+	if (handle) {
+		dlclose(handle);
+	}
+	(void)dlerror();
+	return found;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* elf, second part: finding a definition by name and version. */
+#include "interpose/elf/image.h"
+#include "interpose/elf/plain.h"
+
+#define VERSION_HIDDEN 0x8000
+#define VERSION_INDEX  0x7fff
+#define VERSION_LOCAL  0
+#define VERSION_GLOBAL 1
+
+struct gnu_hash {
+	uint32_t bucket_count, first, bloom_count, bloom_shift;
+	const ElfW(Addr) * bloom;
+	const uint32_t *buckets;
+	const uint32_t *chains; /* of symbol `first` on */
+	size_t chain_count;     /* at most this many can be read */
+};
+
+static bool gnu_hash_open(const struct elf_object *object, struct gnu_hash *ret_hash)
+{
+	const uint32_t *words = object->gnu_hash;
+	size_t room = elf_readable(object, (uintptr_t)words);
+	size_t head;
+
+	if (room < 4 * sizeof(uint32_t)) {
+		return false;
+	}
+	head = 4 * sizeof(uint32_t) + words[2] * sizeof(ElfW(Addr)) + words[0] * sizeof(uint32_t);
+	if (words[0] == 0 || words[2] == 0 || (words[2] & (words[2] - 1)) != 0 || head > room) {
+		return false;
+	}
+	ret_hash->bucket_count = words[0];
+	ret_hash->first = words[1];
+	ret_hash->bloom_count = words[2];
+	ret_hash->bloom_shift = words[3] % (8 * sizeof(ElfW(Addr)));
+	ret_hash->bloom = (const ElfW(Addr) *)(words + 4);
+	ret_hash->buckets = (const uint32_t *)(ret_hash->bloom + words[2]);
+	ret_hash->chains = ret_hash->buckets + words[0];
+	ret_hash->chain_count = (room - head) / sizeof(uint32_t);
+	return true;
+}
+
+size_t elf_hashed_symbols(const struct elf_object *object)
+{
+	struct gnu_hash hash;
+	size_t last = 0;
+
+	if (!object->gnu_hash || !gnu_hash_open(object, &hash)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < hash.bucket_count; i++) {
+		if (hash.buckets[i] > last) {
+			last = hash.buckets[i];
+		}
+	}
+	if (last == 0 || last < hash.first) {
+		return 0;
+	}
+	while (last - hash.first < hash.chain_count && !(hash.chains[last - hash.first] & 1)) {
+		last++;
+	}
+	return last + 1;
+}
+
+static const char *string_at(const struct elf_object *object, size_t offset)
+{
+	return offset < object->strings_size ? object->strings + offset : NULL;
+}
+
+/* The name of a version that this object defines, by index. */
+static const char *defined_version(const struct elf_object *object, unsigned index)
+{
+	const char *at = (const char *)object->verdef;
+
+	for (size_t i = 0;
+	     at && i < object->verdef_count && elf_can_read(object, at, sizeof(ElfW(Verdef)), sizeof(uint32_t)); i++) {
+		const ElfW(Verdef) *def = (const ElfW(Verdef) *)at;
+		const ElfW(Verdaux) *aux = (const ElfW(Verdaux) *)(at + def->vd_aux);
+
+		if ((def->vd_ndx & VERSION_INDEX) == index) {
+			return elf_can_read(object, aux, sizeof(*aux), sizeof(uint32_t))
+			           ? string_at(object, aux->vda_name)
+			           : NULL;
+		}
+		if (def->vd_next == 0) {
+			break;
+		}
+		at += def->vd_next;
+	}
+	return NULL;
+}
+
+static unsigned version_of(const struct elf_object *object, size_t index)
+{
+	if (!object->versym || !elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
+		return VERSION_GLOBAL;
+	}
+	return object->versym[index];
+}
+
+/* The name of a symbol that other objects can bind to, or NULL. IFUNCs are left out: finding their address runs code.
+ */
+static const char *exported_name(const struct elf_object *object, size_t index)
+{
+	const ElfW(Sym) *symbol = &object->symbols[index];
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	unsigned bind = ELF64_ST_BIND(symbol->st_info);
+
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || bind == STB_LOCAL ||
+	    (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE && type != STT_GNU_IFUNC) ||
+	    (version_of(object, index) & VERSION_INDEX) == VERSION_LOCAL) {
+		return NULL;
+	}
+	return string_at(object, symbol->st_name);
+}
+
+/* What a walk over the definitions of one name has found. */
+struct search {
+	const char *name;
+	const char *version;
+	size_t found; /* 0: nothing; symbol 0 is never a real one */
+	bool sure;    /* no later definition can be better */
+};
+
+static void consider(const struct elf_object *object, size_t index, struct search *search)
+{
+	unsigned version;
+	const char *text;
+
+	if (index == 0 || index >= object->symbol_count) {
+		return;
+	}
+	text = exported_name(object, index);
+	if (!text || !plain_equal(text, search->name)) {
+		return;
+	}
+	version = version_of(object, index);
+	if (search->version && (version & VERSION_INDEX) != VERSION_GLOBAL) {
+		text = defined_version(object, version & VERSION_INDEX);
+		if (!text || !plain_equal(text, search->version)) {
+			return;
+		}
+		search->found = index;
+		search->sure = true;
+	} else if (search->found == 0 || !(version & VERSION_HIDDEN)) {
+		search->found = index;
+		search->sure = !search->version && !(version & VERSION_HIDDEN);
+	}
+}
+
+static void search_gnu(const struct elf_object *object, struct search *search)
+{
+	struct gnu_hash hash;
+	uint32_t value = 5381;
+	uint32_t bits = 8 * sizeof(ElfW(Addr));
+	ElfW(Addr) word;
+	size_t index;
+
+	if (!gnu_hash_open(object, &hash)) {
+		return;
+	}
+	for (const char *at = search->name; *at; at++) {
+		value = value * 33 + (uint8_t)*at;
+	}
+	word = hash.bloom[(value / bits) & (hash.bloom_count - 1)];
+	if (!((word >> (value % bits)) & (word >> (((ElfW(Addr))value >> hash.bloom_shift) % bits)) & 1)) {
+		return;
+	}
+	index = hash.buckets[value % hash.bucket_count];
+	for (; index >= hash.first && index - hash.first < hash.chain_count && !search->sure; index++) {
+		uint32_t chain = hash.chains[index - hash.first];
+
+		if ((chain | 1) == (value | 1)) {
+			consider(object, index, search);
+		}
+		if (chain & 1) {
+			break;
+		}
+	}
+}
+
+static void search_sysv(const struct elf_object *object, struct search *search)
+{
+	const uint32_t *words = object->sysv_hash;
+	uint32_t buckets = words[0];
+	uint32_t chains = words[1];
+	uint32_t value = 0;
+	uint32_t index;
+
+	if (buckets == 0 ||
+	    !elf_can_read(object, words, (2 + (size_t)buckets + chains) * sizeof(uint32_t), sizeof(uint32_t))) {
+		return;
+	}
+	for (const char *at = search->name; *at; at++) {
+		value = (value << 4) + (uint8_t)*at;
+		value = (value ^ ((value >> 24) & 0xf0)) & 0x0fffffff;
+	}
+	index = words[2 + value % buckets];
+	/* The count ends a chain that goes round in a circle. */
+	for (uint32_t steps = 0; index != 0 && index < chains && steps < chains && !search->sure; steps++) {
+		consider(object, index, search);
+		index = words[2 + buckets + index];
+	}
+}
+
+static size_t find(const struct elf_object *object, const char *name, const char *version)
+{
+	struct search search = {.name = name, .version = version};
+
+	if (object->gnu_hash) {
+		search_gnu(object, &search);
+	} else if (object->sysv_hash) {
+		search_sysv(object, &search);
+	}
+	return search.found;
+}
+
+bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address)
+{
+	size_t index = find(object, name, version);
+	bool indirect = ELF64_ST_TYPE(object->symbols[index].st_info) == STT_GNU_IFUNC;
+
+	*ret_address = index && !indirect ? object->base + object->symbols[index].st_value : 0;
+	return index != 0;
+}
+
+uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version)
+{
+	uintptr_t address;
+
+	return elf_finds(object, name, version, &address) ? address : 0;
+}
+
+const char *elf_symbol_version(const struct elf_object *object, const char *name)
+{
+	size_t index = find(object, name, NULL);
+	unsigned version = index ? version_of(object, index) & VERSION_INDEX : VERSION_GLOBAL;
+
+	return version == VERSION_GLOBAL ? NULL : defined_version(object, version);
+}

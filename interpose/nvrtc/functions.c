@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/functions.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int since, gone;
+} handled[FUNCTION_COUNT] = {
+#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
+    NVRTC_HANDLED(FUNCTION_ROW)
+#undef FUNCTION_ROW
+};
+
+static const char *const plain[] = {
+#define PLAIN_NAME(name) #name,
+    NVRTC_PLAIN(PLAIN_NAME)
+#undef PLAIN_NAME
+};
+
+static const char *const getters[] = {
+#define PRODUCT_NAMES(name) "nvrtcGet" #name, "nvrtcGet" #name "Size",
+    NVRTC_PRODUCTS(PRODUCT_NAMES)
+#undef PRODUCT_NAMES
+};
+
+static bool is_among(const char *name, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(name, list[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *nvrtc_function_name(enum nvrtc_function function)
+{
+	return handled[function].name;
+}
+
+bool nvrtc_function_lives(enum nvrtc_function function, int release)
+{
+	return handled[function].since <= release && release < handled[function].gone;
+}
+
+bool nvrtc_needs_door(const char *name)
+{
+	/* libnvrtc's own look-ups in its builtins, at each first compile */
+	return !is_among(name, plain, sizeof(plain) / sizeof(plain[0])) && strncmp(name, "__nvrtc_builtins", 16) != 0;
+}
+
+bool nvrtc_gets_product(const char *name)
+{
+	return is_among(name, getters, sizeof(getters) / sizeof(getters[0]));
+}

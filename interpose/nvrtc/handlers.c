@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/handlers.h"
+
+#include "interpose/compile/compile.h"
+#include "interpose/compile/handle.h"
+#include "interpose/compile/result.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvrtc/sticky.h"
+#include "interpose/nvrtc/versions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends a handler that has done work of its own: errno is the host's again. */
+static int answer(int host_errno, int result)
+{
+	errno = host_errno;
+	return result;
+}
+
+static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
+{
+	const struct library *library = program ? program->library : library_of_door(door);
+
+	if (!library && !door->library) {
+		return library_function_of_node(door->node, door->caller, function);
+	}
+	return library ? library->real[function] : NULL;
+}
+
+/* Calls the real function with the handler's own parameters; errno is what it leaves. */
+#define FORWARD(function, type, host_errno, program_record, ...)                          \
+	do {                                                                              \
+		type *real_ = (type *)real_of(door, program_record, FUNCTION_##function); \
+		errno = (host_errno);                                                     \
+		return real_ ? real_(__VA_ARGS__) : RESULT_INTERNAL_ERROR;                \
+	} while (0)
+
+static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
+                   const char *const *headers, const char *const *include_names)
+{
+	struct library *library = library_of_door(door);
+	struct program *program =
+	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
+	struct request_header *list;
+	int error = -ENOMEM;
+
+	if (!library) {
+		program_free(program_take(handle));
+		runtime_count(COUNTER_BYPASSED_slots, 1);
+	}
+	if (!program) {
+		return;
+	}
+	program->has_memory_headers = header_count > 0;
+	list = calloc((size_t)header_count + 1, sizeof(*list));
+	for (int i = 0; list && i < header_count; i++) {
+		list[i] = (struct request_header){include_names[i], headers[i]};
+	}
+	if (list) {
+		error = request_creation(source, name, list, (size_t)header_count, &program->creation);
+	}
+	if (error == 0 && name && !(program->name = strdup(name))) {
+		error = -ENOMEM;
+	}
+	if (error != 0) {
+		program->keyed = false;
+		program->reason = COUNTER_ERRORS_memory;
+	}
+	free(list);
+}
+
+int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                              int header_count, const char *const *headers, const char *const *include_names)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+	function *real = (function *)real_of(door, NULL, FUNCTION_nvrtcCreateProgram);
+	int result;
+
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, source, name, header_count, headers, include_names);
+	host_errno = errno;
+	if (result == RESULT_SUCCESS) {
+		if (runtime_get()->off) {
+			program_free(program_take(*program));
+		} else {
+			record(door, *program, source, name, header_count, headers, include_names);
+		}
+	}
+	return answer(host_errno, result);
+}
+
+void handle_extensions(nvrtcProgram *program, int result)
+{
+	int host_errno = errno;
+
+	(void)runtime_get();
+	runtime_count(COUNTER_BYPASSED_extensions, 1);
+	if (result == RESULT_SUCCESS && program) {
+		program_free(program_take(*program));
+	}
+	errno = host_errno;
+}
+
+int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram *);
+	struct program *known = program && *program ? program_take(*program) : NULL;
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcDestroyProgram);
+	int result = RESULT_INTERNAL_ERROR;
+
+	if (real) {
+		errno = host_errno;
+		result = real(program);
+		host_errno = errno;
+	}
+	if (known && result != RESULT_SUCCESS) {
+		program_put_back(known);
+	} else {
+		program_free(known);
+	}
+	return answer(host_errno, result);
+}
+
+int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
+                               const char *const *options)
+{
+	int host_errno = errno;
+	struct program *known = program_find(program);
+	typedef int function(nvrtcProgram, int, const char *const *);
+	struct lingering lingering = {0};
+	struct library *library;
+	function *real;
+	int result = RESULT_INTERNAL_ERROR;
+
+	if (known) {
+		return answer(host_errno, compile_program(known, option_count, options));
+	}
+	if (runtime_get()->off) {
+		runtime_count(runtime_get()->off_reason, 1);
+		runtime_flush();
+	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
+		lingering_begin(library, option_count, options, &lingering);
+	}
+	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
+	errno = host_errno;
+	if (real) {
+		result = real(program, option_count, options);
+	}
+	lingering_end(&lingering, result);
+	return result;
+}
+
+/* Early releases ask first whether the program was compiled, and then crash at a null expression. */
+static bool looks_late_at_null(const struct program *program)
+{
+	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->library->major, program->library->minor);
+}
+
+int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, const char *);
+	struct program *known = program_find(program);
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcAddNameExpression);
+	int result;
+
+	if (known && (known->served || known->base) && known->closed_names) {
+		return answer(host_errno, expression || looks_late_at_null(known)
+		                              ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
+		                              : RESULT_INVALID_INPUT);
+	}
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, expression);
+	host_errno = errno;
+	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
+		known->keyed = false;
+		known->reason = COUNTER_ERRORS_memory;
+	}
+	return answer(host_errno, result);
+}
+
+int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, const char *, const char **);
+	struct program *known = program_find(program);
+	const struct entry *entry = result_names_from(known);
+
+	if (entry && !expression && name && looks_late_at_null(known) && result_return_code(entry) != RESULT_SUCCESS) {
+		*name = NULL;
+		return answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+	}
+	if (entry) {
+		return answer(host_errno, result_lowered_name(entry, expression, name));
+	}
+	FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
+}
+
+#define PRODUCT_HANDLERS(product)                                                                       \
+	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
+	{                                                                                               \
+		int host_errno = errno;                                                                 \
+		typedef int function(nvrtcProgram, size_t *);                                           \
+		struct program *known = program_find(program);                                          \
+		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+                                                                                                        \
+		if (entry) {                                                                            \
+			return answer(host_errno, result_product_size(entry, PRODUCT_##product, size)); \
+		}                                                                                       \
+		FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);           \
+	}                                                                                               \
+                                                                                                        \
+	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
+	{                                                                                               \
+		int host_errno = errno;                                                                 \
+		typedef int function(nvrtcProgram, char *);                                             \
+		struct program *known = program_find(program);                                          \
+		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+                                                                                                        \
+		if (entry) {                                                                            \
+			return answer(host_errno, result_product(entry, PRODUCT_##product, bytes));     \
+		}                                                                                       \
+		FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);                \
+	}
+NVRTC_PRODUCTS(PRODUCT_HANDLERS)
+#undef PRODUCT_HANDLERS
+
+int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram);
+	struct program *known = program_find(program);
+
+	if (known && known->served) {
+		return answer(host_errno, result_pch_status(known->served));
+	}
+	FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
+}
+
+int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, size_t *);
+	struct program *known = program_find(program);
+
+	if (known && known->served) {
+		return answer(host_errno, result_pch_heap(known->served, size));
+	}
+	FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
+}
+
+/* From here on the process's --pch compiles tell of that heap, in their logs, status and, with warnings as errors, in
+ * whether they succeed. */
+int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
+{
+	int host_errno = errno;
+	typedef int function(size_t);
+	struct library *library = library_of_door(door);
+
+	if (library) {
+		atomic_store_explicit(&library->heap_was_set, true, memory_order_relaxed);
+	}
+	FORWARD(nvrtcSetPCHHeapSize, function, host_errno, NULL, size);
+}
+
+int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
+{
+	int host_errno = errno;
+	typedef int function(nvrtcProgram, flow_callback *, void *);
+	struct program *known = program_find(program);
+	function *real = (function *)real_of(door, known, FUNCTION_nvrtcSetFlowCallback);
+	int result;
+
+	if (!real) {
+		return answer(host_errno, RESULT_INTERNAL_ERROR);
+	}
+	errno = host_errno;
+	result = real(program, callback, payload);
+	if (known && result == RESULT_SUCCESS) {
+		known->callback = callback;
+		known->payload = payload;
+	}
+	return result;
+}

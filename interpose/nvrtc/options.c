@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One string of the array is in one of these states:
+ *
+ *     option --FLAG, -Ix, -I x, --name=value--> option
+ *        \----name alone, of an option with a value--> value --any string--> option
+ *
+ * NVRTC cuts blanks off both ends of every string first, then looks the name up exactly; measured on 11.8, 12.0, 12.4,
+ * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/integration/options_real.c).
+ */
+#include "interpose/nvrtc/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum option_class {
+	OPTION_UNKNOWN,
+	OPTION_HARMLESS,
+	OPTION_DEBUG,
+	OPTION_IR,
+	OPTION_PCH,
+	OPTION_INCLUDE,
+	OPTION_PRE_INCLUDE,
+	OPTION_PTXAS,
+	OPTION_RESTRICT,   /* harmless, and lingers */
+	OPTION_OPT_INFO,   /* the same */
+	OPTION_SPLIT,      /* the same */
+	OPTION_GEN_LTO,    /* of the IR, and lingers */
+	OPTION_TRACE,      /* binds, and lingers */
+	OPTION_PROCESS,    /* binds, and tells of the process */
+	OPTION_DIAG_ERROR, /* harmless, and makes errors of warnings */
+	OPTION_BINDS       /* may let paths through, and does not linger */
+};
+
+enum option_form {
+	FORM_FLAG,   /* the name alone */
+	FORM_JOINED, /* name=value */
+	FORM_VALUE,  /* name=value, or the value is the next string */
+	FORM_LETTER  /* the same, and glued or behind blanks: -Ix, "-I x" */
+};
+
+/*
+ * X(class, form, --long name, -short name). HARMLESS: PTX, CUBIN and log of one program were the same bytes under two
+ * directories for sources, headers, cwd and PWD, with header times differing, on each version that knows the option.
+ */
+#define OPTIONS(X)                                                                    \
+	X(HARMLESS, LETTER, "define-macro", "D")                                      \
+	X(HARMLESS, LETTER, "undefine-macro", "U")                                    \
+	X(INCLUDE, LETTER, "include-path", "I")                                       \
+	X(PRE_INCLUDE, VALUE, "pre-include", "include")                               \
+	X(HARMLESS, VALUE, "gpu-architecture", "arch")                                \
+	X(HARMLESS, JOINED, "std", "std")                                             \
+	X(HARMLESS, FLAG, "device-as-default-execution-space", "default-device")      \
+	X(HARMLESS, VALUE, "relocatable-device-code", "rdc")                          \
+	X(HARMLESS, FLAG, "device-c", "dc")                                           \
+	X(HARMLESS, FLAG, "device-w", "dw")                                           \
+	X(HARMLESS, FLAG, "extensible-whole-program", "ewp")                          \
+	X(HARMLESS, VALUE, "ftz", "ftz")                                              \
+	X(HARMLESS, VALUE, "prec-sqrt", "prec-sqrt")                                  \
+	X(HARMLESS, VALUE, "prec-div", "prec-div")                                    \
+	X(HARMLESS, VALUE, "fmad", "fmad")                                            \
+	X(HARMLESS, FLAG, "use_fast_math", "use_fast_math")                           \
+	X(HARMLESS, FLAG, "fassociative-math", "fassociative-math")                   \
+	X(HARMLESS, FLAG, "extra-device-vectorization", "extra-device-vectorization") \
+	X(HARMLESS, VALUE, "maxrregcount", "maxrregcount")                            \
+	X(HARMLESS, VALUE, "dopt", "dopt")                                            \
+	X(HARMLESS, VALUE, "Ofast-compile", "Ofc")                                    \
+	X(HARMLESS, VALUE, "jump-table-density", "jtd")                               \
+	X(SPLIT, VALUE, "split-compile", "split-compile")                             \
+	X(HARMLESS, VALUE, "device-stack-protector", "device-stack-protector")        \
+	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
+	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
+	X(HARMLESS, FLAG, "device-int128", "device-int128")                           \
+	X(HARMLESS, FLAG, "no-cache", "no-cache")                                     \
+	X(HARMLESS, JOINED, "frandom-seed", "frandom-seed")                           \
+	X(HARMLESS, FLAG, "no-source-include", "no-source-include")                   \
+	X(HARMLESS, VALUE, "builtin-move-forward", "builtin-move-forward")            \
+	X(HARMLESS, VALUE, "builtin-initializer-list", "builtin-initializer-list")    \
+	X(HARMLESS, FLAG, "disable-warnings", "w")                                    \
+	X(OPT_INFO, JOINED, "optimization-info", "opt-info")                          \
+	X(HARMLESS, FLAG, "display-error-number", "err-no")                           \
+	X(HARMLESS, FLAG, "no-display-error-number", "no-err-no")                     \
+	X(DIAG_ERROR, VALUE, "diag-error", "diag-error")                              \
+	X(HARMLESS, VALUE, "diag-suppress", "diag-suppress")                          \
+	X(HARMLESS, VALUE, "diag-warn", "diag-warn")                                  \
+	X(HARMLESS, VALUE, "brief-diagnostics", "brief-diag")                         \
+	X(HARMLESS, FLAG, "fdevice-syntax-only", "fdevice-syntax-only")               \
+	X(HARMLESS, FLAG, "minimal", "minimal")                                       \
+	X(HARMLESS, FLAG, "Wconversion", "Wconversion")                               \
+	X(HARMLESS, FLAG, "Wreorder", "Wreorder")                                     \
+	X(HARMLESS, VALUE, "fmax-errors", "fmax-errors")                              \
+	X(HARMLESS, FLAG, "ffinite-math-only", "ffinite-math-only")                   \
+	X(HARMLESS, FLAG, "fno-signed-zeros", "fno-signed-zeros")                     \
+	X(PTXAS, VALUE, "ptxas-options", "Xptxas")                                    \
+	X(DEBUG, FLAG, "device-debug", "G")                                           \
+	X(DEBUG, FLAG, "generate-line-info", "lineinfo")                              \
+	X(IR, FLAG, "dlink-time-opt", "dlto")                                         \
+	X(GEN_LTO, FLAG, "gen-opt-lto", "gen-opt-lto")                                \
+	X(IR, FLAG, "optix-ir", "optix-ir")                                           \
+	X(PCH, FLAG, "pch", "pch")                                                    \
+	X(PCH, JOINED, "create-pch", "create-pch")                                    \
+	X(PCH, JOINED, "use-pch", "use-pch")                                          \
+	X(PCH, JOINED, "pch-dir", "pch-dir")                                          \
+	X(PCH, VALUE, "pch-verbose", "pch-verbose")                                   \
+	X(PCH, VALUE, "pch-messages", "pch-messages")                                 \
+	X(PCH, VALUE, "instantiate-templates-in-pch", "instantiate-templates-in-pch") \
+	X(TRACE, JOINED, "fdevice-time-trace", "fdevice-time-trace")                  \
+	X(BINDS, JOINED, "time", "time")                                              \
+	X(BINDS, FLAG, "device-float128", "device-float128")                          \
+	X(BINDS, FLAG, "no-lineinfo-inlined-at", "no-lineinfo-ia")                    \
+	X(BINDS, FLAG, "warning-as-error", "Werror")                                  \
+	X(BINDS, FLAG, "numba-debug", "numba-debug")                                  \
+	X(BINDS, FLAG, "utf-8", "utf-8")                                              \
+	X(BINDS, FLAG, "enable-tile", "enable-tile")                                  \
+	X(BINDS, FLAG, "tile-only", "tile-only")                                      \
+	X(BINDS, FLAG, "simt-only", "simt-only")                                      \
+	X(BINDS, FLAG, "tile-as-default-execution-space", "default-tile")             \
+	X(BINDS, VALUE, "discard-value-names", "discard-value-names")                 \
+	X(BINDS, VALUE, "version-ident", "dQ")                                        \
+	X(BINDS, FLAG, "uumn", "uumn")                                                \
+	X(PROCESS, FLAG, "enable-cache-trace", "enable-cache-trace")
+
+/* Options of ptxas that do not linger, whatever their values. */
+#define PTXAS_CLEARED                                                                                               \
+	"-v", "--verbose", "-w", "--disable-warnings", "-O0", "-O1", "-O2", "-O3", "--opt-level", "-dlcm", "-dscm", \
+	    "--def-load-cache", "--def-store-cache", "-flcm", "-fscm", "--force-load-cache", "--force-store-cache", \
+	    "--warn-on-spills", "-warn-spills", "--warn-on-local-memory-usage", "-warn-lmem-usage",                 \
+	    "--warn-on-double-precision-use", "-warn-double-usage", "--warning-as-error", "-Werror", "--fmad",      \
+	    "-fmad", "--maxrregcount", "-maxrregcount", "--register-usage-level", "-regUsageLevel",                 \
+	    "--allow-expensive-optimizations", "-allow-expensive-optimizations", "--optimize-float-atomics",        \
+	    "-opt-fp-atomics", "--suppress-stack-size-warning", "-suppress-stack-size-warning",                     \
+	    "--generate-line-info", "-lineinfo", "--device-debug", "-g", "--preserve-relocs", "-preserve-relocs",   \
+	    "--return-at-end", "-ret-end", "--position-independent-code", "-pic", "--disable-optimizer-constants",  \
+	    "-disable-optimizer-consts", "--extensible-whole-program", "-ewp", "--split-compile", "-split-compile", \
+	    "--Ofast-compile", "-Ofc", "--version", "-V", "--help", "-h"
+
+struct known_option {
+	const char *names[2]; /* [0] behind two dashes, [1] behind one */
+	uint8_t sizes[2];
+	uint8_t class;
+	uint8_t form;
+};
+
+static const struct known_option known_options[] = {
+#define KNOWN_OPTION(c, f, l, s) {{l, s}, {sizeof(l) - 1, sizeof(s) - 1}, OPTION_##c, FORM_##f},
+    OPTIONS(KNOWN_OPTION)
+#undef KNOWN_OPTION
+};
+
+static const struct known_option *find_option(const char *name, size_t size, int dashes)
+{
+	const int which = dashes == 2 ? 0 : 1;
+
+	for (size_t i = 0; i < sizeof(known_options) / sizeof(known_options[0]); i++) {
+		const struct known_option *known = &known_options[i];
+
+		if (known->sizes[which] == size && memcmp(known->names[which], name, size) == 0)
+			return known;
+	}
+	return NULL;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Values that tell the assembler nothing about lines or files. "-v" logs a run time, which is not about paths. */
+static bool ptxas_value_is_harmless(const char *value)
+{
+	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
+	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
+
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		if (strcmp(value, harmless[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_one_of(const char *text, size_t size, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(list[i]) == size && memcmp(list[i], text, size) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of the assembler's options those that its --help lists were searched, with values. */
+static bool ptxas_value_is_cleared(const char *value)
+{
+	static const char *const cleared[] = {PTXAS_CLEARED};
+
+	for (;;) {
+		size_t name = strcspn(value, "=,");
+		size_t size = strcspn(value, ",");
+
+		if (!is_one_of(value, name, cleared, sizeof(cleared) / sizeof(cleared[0]))) {
+			return false;
+		}
+		if (value[size] == '\0') {
+			return true;
+		}
+		value += size + 1;
+	}
+}
+
+/* Of several, and in another order, it is another hash: such a compile is not the same as one before. */
+static void not_cleared(struct options *options, const char *option)
+{
+	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
+}
+
+/* What a blank is was measured for the space, the tab and the newline only, so a control byte at an end binds. */
+static bool has_doubtful_ends(const char *string, size_t size)
+{
+	return size == 0 || (unsigned char)string[0] <= ' ' || (unsigned char)string[size - 1] <= ' ';
+}
+
+static int add_include(struct options *options, size_t capacity, int index, const char *directory)
+{
+	if (has_doubtful_ends(directory, strlen(directory))) {
+		options->unknown = true;
+		return 0;
+	}
+	if (!options->include) {
+		options->include = calloc(capacity, sizeof(*options->include));
+		if (!options->include)
+			return -ENOMEM;
+	}
+	options->include[options->include_count++] = (struct include_option){index, directory};
+	return 0;
+}
+
+static int note_value(struct options *options, size_t capacity, const struct known_option *known, int index,
+                      const char *value)
+{
+	switch (known->class) {
+	case OPTION_INCLUDE:
+		return add_include(options, capacity, index, value);
+	case OPTION_PRE_INCLUDE:
+		/* Its text is in the key and the file is seen being opened; but an absolute one may lie in a root. */
+		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
+		break;
+	case OPTION_PTXAS:
+		options->unknown |= !ptxas_value_is_harmless(value);
+		if (!ptxas_value_is_cleared(value)) {
+			not_cleared(options, value);
+		}
+		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");
+		break;
+	case OPTION_DEBUG:
+		options->debug = true;
+		break;
+	case OPTION_IR:
+		options->ir = true;
+		break;
+	case OPTION_PCH:
+		options->pch = true;
+		break;
+	case OPTION_DIAG_ERROR:
+		options->errors = true;
+		break;
+	case OPTION_RESTRICT:
+		options->lingers |= LINGERS_RESTRICT;
+		break;
+	case OPTION_OPT_INFO:
+		options->lingers |= LINGERS_OPT_INFO;
+		break;
+	case OPTION_SPLIT:
+		options->lingers |= LINGERS_SPLIT;
+		break;
+	case OPTION_GEN_LTO:
+		options->ir = true;
+		options->lingers |= LINGERS_GEN_OPT_LTO;
+		break;
+	case OPTION_TRACE:
+		options->unknown = true;
+		options->lingers |= LINGERS_TIME_TRACE;
+		break;
+	case OPTION_PROCESS:
+		options->unknown = true;
+		options->tells_process = true;
+		break;
+	case OPTION_BINDS:
+		options->unknown = true;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int read_option(struct options *options, size_t capacity, int index, const char *string,
+                       const struct known_option **ret_waiting)
+{
+	const struct known_option *known;
+	const char *name, *value;
+	int dashes;
+	size_t size, end;
+
+	while (is_blank(*string))
+		string++;
+	end = strlen(string);
+	while (end && string[end - 1] == ' ')
+		end--;
+	if (has_doubtful_ends(string, end) || string[0] != '-')
+		goto unknown;
+	dashes = string[1] == '-' ? 2 : 1;
+	name = string + dashes;
+	if (dashes == 1 && (*name == 'D' || *name == 'U' || *name == 'I')) {
+		known = find_option(name, 1, 1);
+		if (end == 2) {
+			*ret_waiting = known;
+			return 0;
+		}
+		/* One '=' right behind the letter, or blanks, are skipped, not both: "-I= x" is " x", "-I =x" is "=x".
+		 */
+		value = name + 1;
+		if (*value == '=') {
+			value++;
+		} else {
+			while (*value == ' ')
+				value++;
+		}
+		return note_value(options, capacity, known, index, value);
+	}
+	for (size = 0; dashes + size < end && name[size] != '='; size++)
+		;
+	known = find_option(name, size, dashes);
+	if (!known)
+		goto unknown;
+	if (dashes + size == end) {
+		if (known->form == FORM_FLAG)
+			return note_value(options, capacity, known, index, "");
+		if (known->form == FORM_JOINED)
+			goto unknown;
+		*ret_waiting = known;
+		return 0;
+	}
+	if (known->form == FORM_FLAG)
+		goto unknown;
+	return note_value(options, capacity, known, index, name + size + 1);
+unknown:
+	options->unknown = true;
+	not_cleared(options, string);
+	return 0;
+}
+
+int options_read(const char *const *options, int count, struct options *ret_options)
+{
+	struct options found = {0};
+	const struct known_option *waiting = NULL;
+	int rc;
+
+	for (int i = 0; i < count; i++) {
+		const char *string = options ? options[i] : NULL;
+
+		if (!string) {
+			found.unknown = true;
+			continue;
+		}
+		if (waiting) {
+			while (is_blank(*string))
+				string++;
+			rc = note_value(&found, (size_t)count, waiting, i, string);
+			waiting = NULL;
+		} else {
+			rc = read_option(&found, (size_t)count, i, string, &waiting);
+		}
+		if (rc) {
+			options_free(&found);
+			return rc;
+		}
+	}
+	found.unknown |= waiting != NULL;
+	/* Which warnings there are of precompiled headers hangs on what the process has compiled; here they may be
+	 * errors. */
+	found.tells_process |= found.pch && (found.errors || found.unknown);
+	*ret_options = found;
+	return 0;
+}
+
+bool options_bind(const struct options *options)
+{
+	return options->debug || options->ir || options->unknown || options->pch;
+}
+
+bool options_exact(const struct options *options)
+{
+	return options->debug || options->unknown;
+}
+
+void options_free(struct options *options)
+{
+	free(options->include);
+	*options = (struct options){0};
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/pch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the maker of one file read; `trace` is a container of events here. */
+struct maker {
+	struct maker *next;
+	char *path;
+	struct trace trace;
+};
+
+static _Atomic(struct maker *) makers; /* grows at its head, and never shrinks */
+
+static const char *skip_digits(const char *text)
+{
+	return text + strspn(text, "0123456789");
+}
+
+/* edg<digits>_<digits>, or (13.5) mkstemp's edg.<six of its letters> */
+static bool is_work_file(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	const char *middle = strncmp(name, "edg", 3) == 0 ? skip_digits(name + 3) : name;
+	const char *end = *middle == '_' ? skip_digits(middle + 1) : middle;
+
+	if (strncmp(name, "edg.", 4) == 0) {
+		return strspn(name + 4, letters) == 6 && strlen(name) == 10;
+	}
+	return middle > name + 3 && end > middle + 1 && *end == '\0';
+}
+
+bool pch_is_scratch(const char *path)
+{
+	static const char directory[] = "/__nvrtc_auto_pch_";
+	const char *at = path ? strstr(path, directory) : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (at) {
+		const char *middle = skip_digits(at + sizeof(directory) - 1);
+		const char *end = *middle == '_' ? skip_digits(middle + 1) : middle;
+
+		return middle > at + sizeof(directory) - 1 && end > middle + 1 && (*end == '/' || *end == '\0') &&
+		       !strstr(end, "..");
+	}
+	return slash && is_work_file(slash + 1);
+}
+
+static struct maker *find(const char *path)
+{
+	struct maker *maker = atomic_load_explicit(&makers, memory_order_acquire);
+
+	while (maker && strcmp(maker->path, path) != 0) {
+		maker = maker->next;
+	}
+	return maker;
+}
+
+static bool still_so(const struct trace_event *event)
+{
+	struct file_stamp stamp;
+	struct stat status;
+
+	if (event->error != 0) {
+		return stat(event->path, &status) != 0 && errno == event->error;
+	}
+	if (stat(event->path, &status) != 0) {
+		return false;
+	}
+	file_stamp_from(&status, &stamp);
+	if (S_ISDIR(stamp.mode)) {
+		return stamp.device == event->stamp.device && stamp.inode == event->stamp.inode;
+	}
+	return file_stamp_same(&stamp, &event->stamp);
+}
+
+static int complete_from(const struct maker *maker, struct trace *trace)
+{
+	if (maker->trace.mode != trace->mode) {
+		return -ESTALE;
+	}
+	for (size_t i = 0; i < maker->trace.count; i++) {
+		const struct trace_event *event = &maker->trace.events[i];
+
+		if (!still_so(event)) {
+			return -ESTALE;
+		}
+		if (!trace_add(trace, event)) {
+			return -ENOMEM;
+		}
+	}
+	trace_taint(trace, atomic_load(&maker->trace.tainted));
+	return 0;
+}
+
+int pch_complete(struct trace *trace)
+{
+	size_t count = trace->count;
+	int error = 0;
+
+	for (size_t i = 0; i < count && error == 0; i++) {
+		if (trace->events[i].kind == TRACE_PCH_READ) {
+			const struct maker *maker = find(trace->events[i].path);
+
+			error = maker ? complete_from(maker, trace) : -ENOENT;
+		}
+	}
+	return error;
+}
+
+static struct maker *make(const char *path, const struct trace *trace)
+{
+	struct maker *maker = calloc(1, sizeof(*maker));
+
+	if (!maker) {
+		return NULL;
+	}
+	trace_init(&maker->trace, trace->start_ns);
+	maker->trace.mode = trace->mode;
+	maker->path = strdup(path);
+	for (size_t i = 0; i < trace->count; i++) {
+		if (trace->events[i].kind == TRACE_PROBE || trace->events[i].kind == TRACE_OPEN) {
+			(void)trace_add(&maker->trace, &trace->events[i]);
+		}
+	}
+	atomic_store(&maker->trace.tainted, atomic_load(&trace->tainted));
+	if (!maker->path || maker->trace.failed || trace->failed) {
+		trace_free(&maker->trace);
+		free(maker->path);
+		free(maker);
+		return NULL;
+	}
+	return maker;
+}
+
+void pch_remember(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		struct maker *maker;
+
+		if (trace->events[i].kind != TRACE_PCH_MADE) {
+			continue;
+		}
+		maker = make(trace->events[i].path, trace);
+		if (maker) {
+			/* a file made again: its newest maker is found first */
+			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
+			while (!atomic_compare_exchange_weak_explicit(&makers, &maker->next, maker,
+			                                              memory_order_release, memory_order_relaxed)) {
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request: everything that is asked of the compiler, as one canonical stream (docs/DESIGN.md B1, B6, B8)
+ *
+ * Purpose: turns a recorded program and one compile call into the bytes that its key and its fingerprint are made of,
+ * and into the roots that conditions are relative to.
+ *
+ * The stream has two runs.  The creation run (source, in-memory headers with names, the program's base name) is built
+ * once, when the program is created, and is the only copy of the host's strings that is kept.  The call run (format,
+ * identity of the libraries, namespace, options, name expressions, environment, history) is built at each compile.
+ * When a handle is compiled again, the keys of its earlier compiles stand for the creation run, which may be dropped
+ * after the first.
+ *
+ * Path-neutral requests (no option binds): the directory of the program's name and each absolute -I directory lie in
+ * numbered roots; the options carry "root N" in the place of the root's text, and so does the program's name.  Roots
+ * are the outermost directories: with -I/v/include -I/v/include/cccl there is one root, and the second option is "root
+ * 0" and the rest "/cccl", so no root lies inside another and a path is in at most one.  Relative directories and names
+ * stay as they are spelled: they follow the working directory, as NVRTC's own do.
+ *
+ * Bound requests carry all options, the whole name, cwd and PWD literally and have no roots: those whose options bind,
+ * whose cwd is unknown, whose name or an absolute -I has an empty, "." or ".." component, is directly in "/" or can be
+ * spelled in more than one way (interpose/nvrtc/scan.h), that have a '/' in another option beside a root (it could lead
+ * into the root and would not move with it), or 128 directories.
+ *
+ * What the call run cannot see: a source or header that spells a root's absolute path (#include "/v/include/a.h"). When
+ * the result is kept, such a root must count as literal, as one does whose text is found in the output (B6).
+ *
+ * Calling sequence: request_creation() at nvrtcCreateProgram; request_call() at nvrtcCompileProgram; then
+ * digest_fingerprint()/digest_key() over { creation, call }.
+ * Errors: -ENOMEM.  Threads, fork, signals: no state.
+ * Ownership: outputs belong to the caller (stream_free, roots_free).
+ */
+#ifndef INTERPOSE_NVRTC_REQUEST_H
+#define INTERPOSE_NVRTC_REQUEST_H
+
+#include "interpose/nvrtc/options.h"
+#include "keygen/digest.h"
+#include "keygen/roots.h"
+#include "keygen/stream.h"
+
+struct request_header {
+	const char *name;
+	const char *text;
+};
+
+struct environment_value {
+	const char *name;
+	const char *value; /* NULL: not set */
+};
+
+struct request {
+	const char *program_name; /* as given to nvrtcCreateProgram; NULL counts as "default_program" */
+	bool has_memory_headers;
+	const uint8_t *identity; /* of the compiler: whatever tells one library from another */
+	size_t identity_size;
+	const char *namespace_name; /* NVRTCCACHE_NAMESPACE, or NULL */
+	const char *const *options;
+	int option_count;
+	const char *const *name_expressions;
+	size_t name_count;
+	const struct environment_value *environment; /* those the compiler is known to read, in a fixed order */
+	size_t environment_count;
+	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
+	size_t history_count;
+	uint64_t floating_point; /* the thread's rounding mode and the like: constants are folded by it */
+	const char *decimals;    /* how the locale spells decimals, where not with a dot; else NULL */
+	const char *cwd;         /* absolute, or NULL where it could not be had: then nothing is path-neutral */
+	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
+};
+
+/* The creation run. Headers in the host's order. */
+int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
+                     struct stream *ret_stream);
+
+/* What a creation run was made of. Texts end with a NUL, and lie in one block with the arrays. */
+struct request_texts {
+	void *block;
+	const char *source;
+	const char **names; /* of headers */
+	const char **headers;
+	size_t count;
+};
+
+/* -ENOMEM; -EINVAL where it is no creation run. */
+int request_texts(const struct stream *creation, struct request_texts *ret_texts);
+void request_texts_free(struct request_texts *texts);
+
+/* The call run, the roots and the options as they were read. On failure all three outputs are untouched. */
+int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
+                 struct options *ret_options);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/scan.h"
+
+#include "interpose/nvrtc/path_macros.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+#define LONGEST 16 /* of the names below */
+#define SECONDS 4  /* different second bytes of places that are looked for 16 at a time */
+
+static const struct {
+	const char *name;
+	uint32_t finding;
+} names[] = {
+    {"__DATE__", SCAN_TIME},      {"__TIME__", SCAN_TIME},        {"__FILE__", SCAN_PATH},
+    {"__BASE_FILE__", SCAN_PATH}, {"__FILE_NAME__", SCAN_PATH},   {"_BUILTIN_FILE", SCAN_PATH},
+    {"_builtin_FILE", SCAN_PATH}, {"source_location", SCAN_PATH},
+};
+
+/* One search: the places, and the byte behind the first slash of each. */
+struct search {
+	const struct places *places;
+	uint8_t second[SECONDS];
+	size_t seconds; /* more than SECONDS: any byte */
+};
+
+/*
+ * Bytes that may be spelled otherwise. A blank may be any white space or a comment where a macro is turned into a
+ * string; up to C++14 a trigraph stands for each of the others, or begins with it; and what ends a path in a text.
+ */
+static const bool is_ambiguous[UINT8_MAX + 1] = {
+    [0 ... ' '] = true, ['"'] = true,  ['#'] = true, ['<'] = true, ['>'] = true,          ['?'] = true,
+    ['['] = true,       ['\\'] = true, [']'] = true, ['^'] = true, ['{' ... 0x7f] = true,
+};
+
+bool scan_spells_plainly(const char *directory, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (is_ambiguous[(uint8_t)directory[i]]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t names_at(const uint8_t *text, size_t size, size_t at)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length = strlen(names[i].name);
+
+		if (size - at >= length && memcmp(text + at, names[i].name, length) == 0) {
+			return names[i].finding;
+		}
+	}
+	return 0;
+}
+
+/* Is it of the same name as what stands before it? */
+static bool continues_name(uint8_t byte)
+{
+	return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80 || byte == '_' ||
+	       byte == '-' || byte == '+' || byte == '.';
+}
+
+/* A macro may add the rest of a path, so a slash need not follow. */
+static bool begins_with(const uint8_t *text, size_t size, const char *place, size_t length)
+{
+	return length > 1 && size >= length && memcmp(text, place, length) == 0 &&
+	       (size == length || !continues_name(text[length]));
+}
+
+/* Does a place, or a path inside it, begin at `at`? */
+static uint32_t place_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
+{
+	if (places->cwd && begins_with(text + at, size - at, places->cwd, strlen(places->cwd))) {
+		return SCAN_PLACE;
+	}
+	for (size_t i = 0; i < places->roots->count; i++) {
+		if (begins_with(text + at, size - at, places->roots->root[i].text, places->roots->root[i].size)) {
+			return SCAN_PLACE;
+		}
+	}
+	return 0;
+}
+
+static uint32_t look_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
+{
+	if (text[at] == '_' || text[at] == 's') {
+		return names_at(text, size, at);
+	}
+	return places && text[at] == '/' ? place_at(text, size, at, places) : 0;
+}
+
+static void add_second(struct search *search, const char *text, size_t size)
+{
+	if (size < 2 || (search->seconds &&
+	                 memchr(search->second, text[1], search->seconds < SECONDS ? search->seconds : SECONDS))) {
+		return;
+	}
+	if (search->seconds < SECONDS) {
+		search->second[search->seconds] = (uint8_t)text[1];
+	}
+	search->seconds += search->seconds <= SECONDS;
+}
+
+static struct search search_for(const struct places *places)
+{
+	struct search search = {.places = places};
+
+	if (places && places->cwd) {
+		add_second(&search, places->cwd, strlen(places->cwd));
+	}
+	for (size_t i = 0; places && i < places->roots->count; i++) {
+		add_second(&search, places->roots->root[i].text, places->roots->root[i].size);
+	}
+	return search;
+}
+
+/*
+ * Sixteen places at once. All names have a letter of their own at two fixed distances: '_' and, five further, 'E'
+ * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on: the masks only have to be rarely true,
+ * look_at() decides.
+ */
+static uint32_t look(const struct search *search, const uint8_t *at, size_t size)
+{
+	uint32_t found = 0;
+	size_t i = 0;
+
+	for (; size - i >= 16 + LONGEST; i += 16) {
+		lanes first, second, third, fourth, sixth, any;
+		uint64_t mask[2];
+
+		memcpy(&first, at + i, sizeof(first));
+		memcpy(&second, at + i + 1, sizeof(second));
+		memcpy(&third, at + i + 2, sizeof(third));
+		memcpy(&fourth, at + i + 3, sizeof(fourth));
+		memcpy(&sixth, at + i + 5, sizeof(sixth));
+		any = (lanes)(first == '_') & (lanes)(second == '_') & (lanes)(sixth == 'E') &
+		      ((lanes)(third == 'D') | (lanes)(third == 'T') | (lanes)(third == 'F') | (lanes)(third == 'B'));
+		any |= (lanes)(first == '_') & (lanes)(third == 'A') & (lanes)(fourth == 'S') & (lanes)(second == 'B');
+		any |= (lanes)(first == '_') & (lanes)(third == 'U') & (lanes)(fourth == 'I') & (lanes)(second == 'B');
+		any |= (lanes)(first == '_') & (lanes)(third == 'u') & (lanes)(fourth == 'i') & (lanes)(second == 'b');
+		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e') & (lanes)(third == 'u');
+		if (search->seconds > SECONDS) {
+			any |= (lanes)(first == '/') & (lanes)(second != '/') & (lanes)(second != '*');
+		}
+		for (size_t j = 0; j < search->seconds && j < SECONDS; j++) {
+			any |= (lanes)(first == '/') & (lanes)(second == search->second[j]);
+		}
+		memcpy(mask, &any, sizeof(mask));
+		if ((mask[0] | mask[1]) == 0) {
+			continue;
+		}
+		for (size_t j = i; j < i + 16; j++) {
+			found |= look_at(at, size, j, search->places);
+		}
+	}
+	for (; i < size; i++) {
+		found |= look_at(at, size, i, search->places);
+	}
+	return found;
+}
+
+static bool is_white(uint8_t byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r' && byte != '\n');
+}
+
+/* May the text have a splice? A backslash with white space behind it, or the trigraph of one. */
+static bool may_splice(const uint8_t *text, size_t size)
+{
+	size_t i = 0;
+
+	for (; size - i >= 16 + 2; i += 16) {
+		lanes first, second, third, any;
+		uint64_t mask[2];
+
+		memcpy(&first, text + i, sizeof(first));
+		memcpy(&second, text + i + 1, sizeof(second));
+		memcpy(&third, text + i + 2, sizeof(third));
+		any = (lanes)(first == '\\') & (lanes)(second <= ' ');
+		any |= (lanes)(first == '?') & (lanes)(second == '?') & (lanes)(third == '/');
+		memcpy(mask, &any, sizeof(mask));
+		if (mask[0] | mask[1]) {
+			return true;
+		}
+	}
+	for (; i < size; i++) {
+		if (text[i] == '\\' || text[i] == '?') {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the white space at the end of [from, end) begins. */
+static uint8_t *before_white(const uint8_t *from, uint8_t *end)
+{
+	while (end > from && is_white(end[-1])) {
+		end--;
+	}
+	return end;
+}
+
+/* The end of what is written, where the line that began at `line` ends: without the splice that ends it, or with it. */
+static uint8_t *end_line(const uint8_t *line, uint8_t *to)
+{
+	uint8_t *end = before_white(line, to);
+
+	if (end - line >= 1 && end[-1] == '\\') {
+		return end - 1;
+	}
+	if (end - line >= 3 && memcmp(end - 3, "\?\?/", 3) == 0) {
+		return end - 3;
+	}
+	*to = '\n';
+	return to + 1;
+}
+
+/*
+ * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is where the line
+ * began that the text goes on with, as a splice may have begun there, and becomes that of the last line. Returns the
+ * end of what is written.
+ */
+static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
+{
+	const uint8_t *end = text + size;
+
+	while (text < end) {
+		const uint8_t *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+
+		memmove(to, text, length);
+		to += length;
+		text += length;
+		if (newline) {
+			to = end_line(*line, to);
+			*line = to;
+			text++;
+		}
+	}
+	return to;
+}
+
+/* The text without its splices; *ret_joined is what to free. */
+static int unsplice(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
+{
+	const uint8_t *line;
+	uint8_t *joined = NULL;
+
+	*ret_begin = text;
+	if (may_splice(text, *size)) {
+		joined = malloc(*size);
+		if (!joined) {
+			return -ENOMEM;
+		}
+		line = joined;
+		*size = (size_t)(join(&line, joined, text, *size) - joined);
+		*ret_begin = joined;
+	}
+	*ret_joined = joined;
+	return 0;
+}
+
+uint32_t scan_text(const void *text, size_t size, const struct places *places)
+{
+	const struct search search = search_for(places);
+	const uint8_t *begin;
+	uint8_t *joined;
+	uint32_t found;
+
+	if (unsplice(text, &size, &begin, &joined) != 0) {
+		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
+	}
+	found = look(&search, begin, size);
+	free(joined);
+	return found;
+}
+
+uint32_t scan_macros(const void *text, size_t size)
+{
+	const uint8_t *begin;
+	uint8_t *joined;
+	bool named;
+
+	if (unsplice(text, &size, &begin, &joined) != 0) {
+		return SCAN_PATH;
+	}
+	named = path_macros_named(begin, size);
+	free(joined);
+	return named ? SCAN_PATH : 0;
+}
+
+void scan_begin(struct scan *scan, const struct places *places)
+{
+	*scan = (struct scan){.places = places};
+}
+
+/* One white byte at the end says as much as any number of them, so that a splice never outgrows what is kept. */
+static uint8_t *trim(const uint8_t *from, uint8_t *end)
+{
+	uint8_t *begin = before_white(from, end);
+
+	return end > begin ? begin + 1 : end;
+}
+
+/* Where the last line of a text without splices begins. */
+static const uint8_t *last_line(const uint8_t *from, const uint8_t *end)
+{
+	const uint8_t *newline = memrchr(from, '\n', (size_t)(end - from));
+
+	return newline ? newline + 1 : from;
+}
+
+void scan_piece(struct scan *scan, uint8_t *piece, size_t size)
+{
+	const struct search search = search_for(scan->places);
+	uint8_t *from = piece - scan->kept;
+	const uint8_t *line = piece - scan->line;
+	const uint8_t *text = before_white(line, piece);
+	bool pending = text > line && (text[-1] == '\\' || text[-1] == '/' || text[-1] == '?');
+	uint8_t *end = piece + size;
+
+	if (pending || may_splice(piece, size)) {
+		end = join(&line, piece, piece, size);
+	} else if (memchr(piece, '\n', size)) {
+		line = last_line(piece, end);
+	}
+	scan->found |= look(&search, from, (size_t)(end - from));
+	end = trim(line, end);
+	scan->kept = (size_t)(end - from) < SCAN_ROOM ? (size_t)(end - from) : SCAN_ROOM;
+	scan->line = (size_t)(end - line) < scan->kept ? (size_t)(end - line) : scan->kept;
+	memmove(piece - scan->kept, end - scan->kept, scan->kept);
+}
+
+/* The end of the run of bytes that a place and what lies in it may have. */
+static const uint8_t *end_of_path(const uint8_t *at, const uint8_t *end)
+{
+	while (at < end && !is_ambiguous[*at]) {
+		at++;
+	}
+	return at;
+}
+
+static void put_paths(const uint8_t *at, const uint8_t *end, struct stream *stream)
+{
+	const uint8_t *last = NULL;
+	size_t last_size = 0;
+
+	while (at < end && (at = memchr(at, '/', (size_t)(end - at)))) {
+		const uint8_t *path_end = end_of_path(at, end);
+		size_t size;
+
+		while (path_end - at > 1 && at[1] == '/') {
+			at++;
+		}
+		size = (size_t)(path_end - at);
+		/* Rows of dashes in comments come many times. */
+		if (size > 1 && !(size == 2 && at[1] == '*') &&
+		    !(last && last_size == size && memcmp(last, at, size) == 0)) {
+			stream_bytes(stream, at, size);
+			stream_bytes(stream, "\n", 1);
+			last = at;
+			last_size = size;
+		}
+		at = path_end;
+	}
+}
+
+int scan_paths(const void *text, size_t size, struct stream *stream)
+{
+	const uint8_t *begin;
+	uint8_t *joined;
+
+	if (unsplice(text, &size, &begin, &joined) != 0) {
+		return -ENOMEM;
+	}
+	put_paths(begin, begin + size, stream);
+	free(joined);
+	return stream->failed ? -ENOMEM : 0;
+}

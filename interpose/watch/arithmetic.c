@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/arithmetic.h"
+
+#include "interpose/watch/record.h"
+#include "keygen/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_D, KIND_F, KIND_DD, KIND_FF, KIND_ODD };
+
+typedef void any_function(void);
+
+/* What each replacement calls; 0 until the first library that imports it. */
+static _Atomic(uintptr_t) real[ARITHMETIC_COUNT];
+
+#define REAL(name, type) ((type *)atomic_load_explicit(&real[ARITHMETIC_##name], memory_order_relaxed))
+
+typedef double d_function(double);
+typedef float f_function(float);
+typedef double dd_function(double, double);
+typedef float ff_function(float, float);
+
+#define WATCH_D(name)                             \
+	static double watch_##name(double x)      \
+	{                                         \
+		record_soft(TAINT_ARITHMETIC);    \
+		return REAL(name, d_function)(x); \
+	}
+#define WATCH_F(name)                             \
+	static float watch_##name(float x)        \
+	{                                         \
+		record_soft(TAINT_ARITHMETIC);    \
+		return REAL(name, f_function)(x); \
+	}
+#define WATCH_DD(name)                                 \
+	static double watch_##name(double x, double y) \
+	{                                              \
+		record_soft(TAINT_ARITHMETIC);         \
+		return REAL(name, dd_function)(x, y);  \
+	}
+#define WATCH_FF(name)                                \
+	static float watch_##name(float x, float y)   \
+	{                                             \
+		record_soft(TAINT_ARITHMETIC);        \
+		return REAL(name, ff_function)(x, y); \
+	}
+#define WATCH_ODD(name)
+#define WATCH(kind, name) WATCH_##kind(name)
+ARITHMETIC(WATCH)
+#undef WATCH
+
+#define REPLACEMENT_D(name)   (any_function *)watch_##name
+#define REPLACEMENT_F(name)   (any_function *)watch_##name
+#define REPLACEMENT_DD(name)  (any_function *)watch_##name
+#define REPLACEMENT_FF(name)  (any_function *)watch_##name
+#define REPLACEMENT_ODD(name) NULL
+
+static const struct function {
+	const char *name;
+	enum kind kind;
+	any_function *replacement;
+} functions[ARITHMETIC_COUNT] = {
+#define FUNCTION(kind, name) {#name, KIND_##kind, REPLACEMENT_##kind(name)},
+    ARITHMETIC(FUNCTION)
+#undef FUNCTION
+};
+
+/* Where these are exact; the others are so at 0, and those of two arguments at (0, 1). */
+static bool rests_at_one(size_t id)
+{
+	switch (id) {
+	case ARITHMETIC_acos:
+	case ARITHMETIC_acosf:
+	case ARITHMETIC_acosh:
+	case ARITHMETIC_acoshf:
+	case ARITHMETIC_log:
+	case ARITHMETIC_logf:
+	case ARITHMETIC_log2:
+	case ARITHMETIC_log2f:
+	case ARITHMETIC_log10:
+	case ARITHMETIC_log10f:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int by_name(const void *name, const void *function)
+{
+	return strcmp(name, ((const struct function *)function)->name);
+}
+
+static size_t find(const char *name)
+{
+	const struct function *found = bsearch(name, functions, ARITHMETIC_COUNT, sizeof(functions[0]), by_name);
+
+	return found ? (size_t)(found - functions) : ARITHMETIC_COUNT;
+}
+
+static bool is_stub(const struct elf_object *object, uintptr_t function)
+{
+	return elf_contains(object, function);
+}
+
+/* Has the loader bind the slot: the stub resolves it, stores the address in it and goes there. */
+static void bind(size_t id, uintptr_t stub)
+{
+	volatile double kept;
+	double x = rests_at_one(id) ? 1 : 0;
+
+	switch (functions[id].kind) {
+	case KIND_D:
+		kept = ((d_function *)stub)(x);
+		break;
+	case KIND_F:
+		kept = (double)((f_function *)stub)((float)x);
+		break;
+	case KIND_DD:
+		kept = ((dd_function *)stub)(0, 1);
+		break;
+	case KIND_FF:
+		kept = (double)((ff_function *)stub)(0, 1);
+		break;
+	case KIND_ODD:
+		return;
+	}
+	(void)kept;
+}
+
+static bool is_soname_of_libm(const struct elf_object *object)
+{
+	return object->soname && strncmp(object->soname, "libm.so.", 8) == 0;
+}
+
+static int defines_too(const struct elf_object *object, void *context)
+{
+	const struct elf_import *import = context;
+
+	return !is_soname_of_libm(object) && elf_symbol(object, import->name, import->version) != 0;
+}
+
+/* A host's log() need not be a logarithm: what may be such a function is not called to see which it is. */
+static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import *import, uintptr_t stub)
+{
+	struct elf_import wanted = *import;
+
+	if (arithmetic->unbound_count == ARITHMETIC_COUNT || !elf_each_object(defines_too, &wanted)) {
+		return false;
+	}
+	arithmetic->unbound[arithmetic->unbound_count++] =
+	    (struct arithmetic_unbound){(_Atomic(uintptr_t) *)import->slot, stub};
+	return true;
+}
+
+bool arithmetic_missed(const struct arithmetic *arithmetic)
+{
+	for (size_t i = 0; i < arithmetic->unbound_count; i++) {
+		if (atomic_load(arithmetic->unbound[i].slot) != arithmetic->unbound[i].stub) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The function behind a slot, or 0. */
+static uintptr_t function_behind(size_t id, const struct elf_object *object, const struct elf_import *import)
+{
+	_Atomic(uintptr_t) *slot = (_Atomic(uintptr_t) *)import->slot;
+	uintptr_t function = atomic_load(slot);
+
+	if (function && is_stub(object, function)) {
+		bind(id, function);
+		function = atomic_load(slot);
+	}
+	return is_stub(object, function) ? 0 : function;
+}
+
+static void know_less(struct arithmetic *arithmetic, enum arithmetic_knowledge knowledge)
+{
+	if (knowledge > arithmetic->knowledge) {
+		arithmetic->knowledge = knowledge;
+	}
+}
+
+static int is_libm(const struct elf_object *object, void *context)
+{
+	struct elf_object *found = context;
+
+	if (is_soname_of_libm(object)) {
+		*found = *object;
+		return 1;
+	}
+	return 0;
+}
+
+/* Right to the last bit, or no arithmetic at all; as they are, or with f or l behind. */
+static bool is_exact(const char *name)
+{
+	static const char *const exact[] = {
+	    "__finite",  "__fpclassify", "__isinf",    "__isnan",   "__issignaling", "__signbit", "ceil",
+	    "copysign",  "fabs",         "fdim",       "finite",    "floor",         "fma",       "fmax",
+	    "fmin",      "fmod",         "frexp",      "ilogb",     "isinf",         "isnan",     "ldexp",
+	    "llrint",    "llround",      "logb",       "lrint",     "lround",        "modf",      "nan",
+	    "nearbyint", "nextafter",    "nexttoward", "remainder", "remquo",        "rint",      "round",
+	    "roundeven", "scalbln",      "scalbn",     "signgam",   "significand",   "sqrt",      "trunc"};
+
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		size_t size = strlen(exact[i]);
+
+		if (strncmp(name, exact[i], size) == 0 &&
+		    (name[size] == '\0' || ((name[size] == 'f' || name[size] == 'l') && name[size + 1] == '\0'))) {
+			return true;
+		}
+	}
+	return strncmp(name, "fe", 2) == 0; /* <fenv.h> */
+}
+
+/* Does libm have a function of that name that the table does not? What a later NVRTC brings is taken to be used. */
+static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
+{
+	if (!arithmetic->has_libm) {
+		arithmetic->has_libm = elf_each_object(is_libm, &arithmetic->libm) != 0;
+	}
+	return arithmetic->has_libm && elf_symbol_version(&arithmetic->libm, name) && !is_exact(name);
+}
+
+bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
+                    uintptr_t *ret_replacement)
+{
+	size_t id = find(import->name);
+	uintptr_t function, there = 0;
+
+	if (id == ARITHMETIC_COUNT) {
+		if (is_unheard_of(arithmetic, import->name)) {
+			know_less(arithmetic, ARITHMETIC_ALWAYS);
+		}
+		return false;
+	}
+	if (import->slot) {
+		function = atomic_load((_Atomic(uintptr_t) *)import->slot);
+		if (function && is_stub(object, function) && wait_for_use(arithmetic, import, function)) {
+			return false;
+		}
+	}
+	function = import->slot ? function_behind(id, object, import) : 0;
+	if (!function) {
+		/* A weak import that nothing defines is never called. */
+		if (!import->slot || !import->weak || atomic_load((_Atomic(uintptr_t) *)import->slot) != 0) {
+			know_less(arithmetic, ARITHMETIC_UNKNOWN);
+		}
+		return false;
+	}
+	if (arithmetic->real[id] && arithmetic->real[id] != function) {
+		know_less(arithmetic, ARITHMETIC_UNKNOWN);
+		return false;
+	}
+	arithmetic->real[id] = function;
+	/* One replacement has one real function: another library may have been bound to another version of it. */
+	if (!functions[id].replacement ||
+	    (!atomic_compare_exchange_strong(&real[id], &there, function) && there != function)) {
+		know_less(arithmetic, ARITHMETIC_ALWAYS);
+		return false;
+	}
+	*ret_replacement = (uintptr_t)functions[id].replacement;
+	return true;
+}
+
+void arithmetic_end(struct arithmetic *arithmetic)
+{
+	struct elf_object object = {0};
+	uint64_t places[ARITHMETIC_COUNT][2];
+	struct span spans[3 * ARITHMETIC_COUNT + 2];
+	const uint8_t *id = NULL;
+	size_t id_size = 0, count = 0;
+
+	for (size_t i = 0; i < ARITHMETIC_COUNT; i++) {
+		if (!arithmetic->real[i]) {
+			continue;
+		}
+		if ((!id || !elf_contains(&object, arithmetic->real[i])) &&
+		    (!elf_object_at(arithmetic->real[i], &object) || elf_build_id(&object, &id, &id_size) != 0)) {
+			know_less(arithmetic, ARITHMETIC_UNKNOWN);
+			return;
+		}
+		places[i][0] = arithmetic->real[i] - object.base;
+		places[i][1] = id_size;
+		spans[count++] = (struct span){functions[i].name, strlen(functions[i].name) + 1};
+		spans[count++] = (struct span){places[i], sizeof(places[i])};
+		spans[count++] = (struct span){id, id_size};
+	}
+	if (elf_each_object(is_libm, &object) && elf_build_id(&object, &id, &id_size) == 0) {
+		spans[count++] = (struct span){"libm", sizeof("libm")};
+		spans[count++] = (struct span){id, id_size};
+	}
+	digest_key(spans, count, &arithmetic->digest);
+}
+
+uint64_t arithmetic_mode(void)
+{
+#if defined(__x86_64__)
+	uint32_t vector;
+	uint16_t stack;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(vector));
+	__asm__ volatile("fnstcw %0" : "=m"(stack));
+	return (uint64_t)stack << 32 | (vector & ~UINT32_C(0x3f));
+#elif defined(__aarch64__)
+	uint64_t control;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(control));
+	return control;
+#else
+#error "how does this machine spell its rounding mode?"
+#endif
+}

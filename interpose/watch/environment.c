@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/environment.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit on arguments and environment: 3/4 of 8 MiB of stack */
+
+extern char **environ;
+
+enum kind { LOAD, CALL, PLAIN, PLACE };
+
+static const struct {
+	enum kind kind;
+	const char *name;
+	size_t size;
+} variables[ENVIRONMENT_COUNT] = {
+#define VARIABLE(kind, name) {kind, #name, sizeof(#name) - 1},
+    COMPILER_VARIABLES(VARIABLE)
+#undef VARIABLE
+};
+
+/* A bit for each length and for each first letter that a name has: a look at these two tells nearly all of the host's
+ * variables from the compiler's. */
+#define VARIABLE(kind, name) | UINT64_C(1) << (sizeof(#name) - 1)
+static const uint64_t lengths = 0 COMPILER_VARIABLES(VARIABLE);
+#undef VARIABLE
+#define VARIABLE(kind, name) | UINT64_C(1) << (#name[0] & 63)
+static const uint64_t letters = 0 COMPILER_VARIABLES(VARIABLE);
+#undef VARIABLE
+
+/* The values of the LOAD variables when the process started, in their order. */
+struct initial {
+	char *block; /* what the values point into, where it is ours */
+	const char *values[ENVIRONMENT_COUNT];
+};
+
+static _Atomic(const struct initial *) initial_values;
+
+/* One pass over the environment instead of one getenv per name: memory hits pay for this each time. */
+size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT])
+{
+	size_t sizes[ENVIRONMENT_COUNT];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ENVIRONMENT_COUNT; i++) {
+		if (variables[i].kind == LOAD || variables[i].kind == CALL) {
+			sizes[count] = variables[i].size;
+			values[count].name = variables[i].name;
+			values[count++].value = NULL;
+		}
+	}
+	for (char **entry = environ; entry && *entry; entry++) {
+		const char *text = *entry;
+		size_t size;
+
+		if (!(letters >> (text[0] & 63) & 1)) {
+			continue;
+		}
+		size = (size_t)(strchrnul(text, '=') - text);
+		if (size >= 64 || !(lengths >> size & 1)) {
+			continue;
+		}
+		for (size_t i = 0; i < count; i++) {
+			if (sizes[i] == size && text[size] == '=' && !values[i].value &&
+			    memcmp(text, values[i].name, size) == 0) {
+				values[i].value = text + size + 1;
+				break;
+			}
+		}
+	}
+	return count;
+}
+
+/*
+ * The strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment, AT_EXECFN's
+ * string]. Looked at in place, which spares a hit in a fresh process the opening of /proc/self/environ. What the
+ * arguments hold besides is looked through too; at worst that passes a request through.
+ */
+static const char *initial_strings(size_t *ret_size)
+{
+	const char *start = (const char *)getauxval(AT_RANDOM);
+	const char *end = (const char *)getauxval(AT_EXECFN);
+
+	if (!start || !end || end <= start + 16 || (size_t)(end - start) > INITIAL_MAX || end[-1] != '\0') {
+		return NULL;
+	}
+	*ret_size = (size_t)(end - start) - 16;
+	return start + 16;
+}
+
+/* Where the layout is another (an emulator): what the kernel says. */
+static char *read_initial(size_t *ret_size)
+{
+	int descriptor = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
+	size_t size = 0, capacity = 16384;
+	char *block = NULL;
+	ssize_t got = 1;
+
+	while (descriptor >= 0 && got > 0) {
+		char *larger = realloc(block, capacity + 1);
+
+		if (!larger) {
+			free(block);
+			block = NULL;
+			break;
+		}
+		block = larger;
+		got = read(descriptor, block + size, capacity - size);
+		size += got > 0 ? (size_t)got : 0;
+		capacity *= size == capacity ? 2 : 1;
+	}
+	if (descriptor >= 0) {
+		(void)close(descriptor);
+	}
+	if (block) {
+		block[size] = '\0';
+		*ret_size = size;
+	}
+	return block;
+}
+
+/* One pass; `values` in the order of the LOAD variables. */
+static void find_initial(const char *block, size_t size, const char *values[ENVIRONMENT_COUNT])
+{
+	for (const char *at = block; at < block + size; at += strnlen(at, (size_t)(block + size - at)) + 1) {
+		for (size_t i = 0; i < ENVIRONMENT_COUNT && variables[i].kind == LOAD; i++) {
+			size_t length = at[0] == variables[i].name[0] ? strlen(variables[i].name) : 0;
+
+			if (length && strncmp(at, variables[i].name, length) == 0 && at[length] == '=') {
+				values[i] = at + length + 1;
+			}
+		}
+	}
+}
+
+/* Kept for the life of the process; a child of fork inherits what its parent was started with, which is right: so was
+ * the library that it inherits. */
+static const struct initial *initial(void)
+{
+	const struct initial *known = atomic_load_explicit(&initial_values, memory_order_acquire);
+	struct initial *made;
+	const char *strings;
+	size_t size = 0;
+	char *block = NULL;
+
+	if (known) {
+		return known;
+	}
+	made = calloc(1, sizeof(*made));
+	strings = initial_strings(&size);
+	if (!strings) {
+		strings = block = read_initial(&size);
+	}
+	if (!made || !strings) {
+		free(made);
+		free(block);
+		return NULL;
+	}
+	made->block = block;
+	find_initial(strings, size, made->values);
+	if (!atomic_compare_exchange_strong(&initial_values, &known, made)) {
+		free(block);
+		free(made);
+		return known;
+	}
+	return made;
+}
+
+bool environment_unchanged(const struct environment_value *values, size_t count)
+{
+	const struct initial *then = initial();
+
+	if (!then) {
+		return false;
+	}
+	for (size_t i = 0; i < count && variables[i].kind == LOAD; i++) {
+		const char *before = then->values[i];
+		const char *now = values[i].value;
+
+		if ((before == NULL) != (now == NULL) || (before && strcmp(before, now) != 0)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool environment_known(const char *name)
+{
+	for (size_t i = 0; i < ENVIRONMENT_COUNT; i++) {
+		if (strcmp(variables[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *environment_pwd(void)
+{
+	const char *pwd = getenv("PWD"); /* what the compiler is about to ask for: no setting of ours */
+	struct stat named, here;
+
+	if (pwd && stat(pwd, &named) == 0 && stat(".", &here) == 0 && named.st_dev == here.st_dev &&
+	    named.st_ino == here.st_ino) {
+		return pwd;
+	}
+	return NULL;
+}
+
+bool environment_has_letters(void)
+{
+	for (int byte = 0x80; byte <= 0xff; byte++) {
+		if (isalpha(byte)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_plain_name(const char *locale)
+{
+	return !locale || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0;
+}
+
+const char *environment_decimals(char text[ENVIRONMENT_DECIMALS_MAX])
+{
+	const char *point = nl_langinfo(RADIXCHAR);
+	const char *process = uselocale((locale_t)0) == LC_GLOBAL_LOCALE ? NULL : setlocale(LC_NUMERIC, NULL);
+
+	if (strcmp(point, ".") == 0 && is_plain_name(process)) {
+		return NULL;
+	}
+	(void)snprintf(text, ENVIRONMENT_DECIMALS_MAX, "%s\n%s", point, process ? process : "");
+	return text;
+}

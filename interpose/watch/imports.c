@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/imports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Atomic(uintptr_t) imports_real[IMPORT_COUNT];
+
+const struct import_entry imports[IMPORT_COUNT] = {
+#define IMPORT_WATCHED(name)   {#name, &replacement_##name},
+#define IMPORT_FORBIDDEN(name) {#name, NULL},
+    IMPORTS(IMPORT_WATCHED, IMPORT_FORBIDDEN)
+#undef IMPORT_WATCHED
+#undef IMPORT_FORBIDDEN
+};
+
+static int by_name(const void *name, const void *entry)
+{
+	return strcmp(name, ((const struct import_entry *)entry)->name);
+}
+
+const struct import_entry *imports_find(const char *name)
+{
+	return bsearch(name, imports, IMPORT_COUNT, sizeof(imports[0]), by_name);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compiles of one thread, innermost first:
+ *
+ *     none --watch_begin()--> live --watch_begin()--> live, hiding the outer one
+ *     live --watch_end()--> the outer one, or none; on the way: what other threads asked for is added, and the files
+ *                           that were read are looked at again
+ */
+#include "interpose/watch/live.h"
+#include "cache/guard.h"
+#include "interpose/watch/snapshot.h"
+#include "interpose/watch/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Thread_local struct live *live_current;
+static _Atomic unsigned live_count;
+static struct live *live_list;
+static struct guard live_lock = GUARD_INITIALIZER;
+static _Atomic pid_t live_owner; /* a child of _Fork or clone gets the lock as it was, without handlers (BZ 17490) */
+
+static void lock(void)
+{
+	pid_t pid = getpid();
+	pid_t owner = atomic_load_explicit(&live_owner, memory_order_relaxed);
+
+	if (owner != 0 && owner != pid) {
+		watch_fork_child();
+	}
+	guard_lock(&live_lock);
+	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
+}
+
+static void unlock(void)
+{
+	guard_unlock(&live_lock);
+}
+
+void watch_fork_child(void)
+{
+	unsigned count = 0;
+
+	(void)guard_fork_child(&live_lock);
+	live_list = NULL;
+	for (struct live *live = live_current; live; live = live->outer) {
+		live->previous = NULL;
+		live->next = live_list;
+		if (live_list) {
+			live_list->previous = live;
+		}
+		live_list = live;
+		count++;
+	}
+	atomic_store(&live_count, count);
+	atomic_store(&live_owner, getpid());
+}
+
+void watch_begin(struct trace *trace)
+{
+	int saved_errno = errno;
+	struct live *live = calloc(1, sizeof(*live));
+
+	errno = saved_errno;
+	if (!live) {
+		trace->failed = true;
+		return;
+	}
+	live->trace = trace;
+	live->outer = live_current;
+	lock();
+	live->next = live_list;
+	if (live_list) {
+		live_list->previous = live;
+	}
+	live_list = live;
+	unlock();
+	atomic_fetch_add(&live_count, 1);
+	live_current = live;
+}
+
+/* A file changed between our reading and the compiler's would stand in the result under the digest of before. */
+static void look_again(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->count && !trace->failed && !(atomic_load(&trace->tainted) & ~TAINTS_SOFT); i++) {
+		const struct trace_event *event = &trace->events[i];
+		struct file_stamp stamp;
+		struct stat now;
+
+		if (event->kind != TRACE_OPEN || event->error != 0) {
+			continue;
+		}
+		if (stat(event->path, &now) == 0) {
+			file_stamp_from(&now, &stamp);
+			if (file_stamp_same(&stamp, &event->stamp)) {
+				continue;
+			}
+		}
+		trace_taint(trace, TAINT_TOO_NEW);
+	}
+}
+
+void watch_end(struct trace *trace)
+{
+	int saved_errno = errno;
+	struct live *live = live_current;
+
+	if (!live || live->trace != trace) {
+		return;
+	}
+	lock();
+	if (live->previous) {
+		live->previous->next = live->next;
+	} else {
+		live_list = live->next;
+	}
+	if (live->next) {
+		live->next->previous = live->previous;
+	}
+	unlock();
+	atomic_fetch_sub(&live_count, 1);
+	live_current = live->outer;
+	for (size_t i = 0; i < live->foreign_count; i++) {
+		trace_asked(trace, live->foreign[i]);
+		free(live->foreign[i]);
+	}
+	look_again(trace);
+	if (live->outer) {
+		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
+	}
+	free(live->buffer);
+	free(live);
+	errno = saved_errno;
+}
+
+void live_taint_all(uint32_t taint)
+{
+	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
+		return;
+	}
+	lock();
+	for (struct live *live = live_list; live; live = live->next) {
+		trace_taint(live->trace, taint);
+	}
+	unlock();
+}
+
+struct live *live_enter(void)
+{
+	if (live_current) {
+		live_current->trace->calls++;
+	} else {
+		live_taint_all(TAINT_OTHER_THREAD);
+	}
+	return live_current;
+}
+
+/* Keeps a name for the owner of a trace, which alone may touch its lists. */
+static void ask_for(struct live *live, const char *variable)
+{
+	for (size_t i = 0; i < live->foreign_count; i++) {
+		if (strcmp(live->foreign[i], variable) == 0) {
+			return;
+		}
+	}
+	if (live->foreign_count < LIVE_FOREIGN_MAX) {
+		live->foreign[live->foreign_count] = strdup(variable);
+		if (live->foreign[live->foreign_count]) {
+			live->foreign_count++;
+			return;
+		}
+	}
+	trace_taint(live->trace, TAINT_OTHER_THREAD);
+}
+
+void live_told(struct trace *trace, const char *variable, const char *answer)
+{
+	const struct snapshot *told = trace->told;
+
+	if (told &&
+	    !(variable ? snapshot_agrees_variable(told, variable, answer) : snapshot_agrees_directory(told, answer))) {
+		trace_taint(trace, TAINT_TOLD_OTHERWISE);
+	}
+}
+
+void live_ask_all(const char *variable, const char *answer)
+{
+	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
+		return;
+	}
+	lock();
+	for (struct live *live = live_list; live; live = live->next) {
+		live_told(live->trace, variable, answer);
+		if (variable) {
+			ask_for(live, variable);
+		}
+	}
+	unlock();
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replacements for calls that write to streams and descriptors. What is written to a file that the compile opened was
+ * reported when it was opened; what the host finds on its own (`-Xptxas --version` prints to stdout) no hit would
+ * repeat.
+ */
+#undef _FORTIFY_SOURCE /* the compiler's formats are its own affair: no checks that it did not ask for */
+#include "interpose/watch/imports.h"
+#include "interpose/watch/record.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/* -1 for a stream that is memory. */
+static int descriptor_of(FILE *stream)
+{
+	int saved_errno = errno;
+	int descriptor = fileno(stream);
+
+	errno = saved_errno;
+	return descriptor;
+}
+
+#define WRITES_TO(descriptor, type, name, params, args) \
+	REPLACEMENT(type, name, params)                 \
+	{                                               \
+		record_output(descriptor);              \
+		return REAL(name) args;                 \
+	}
+
+#define WRITES_STREAM(...) WRITES_TO(descriptor_of(stream), __VA_ARGS__)
+#define WRITES_STDOUT(...) WRITES_TO(STDOUT_FILENO, __VA_ARGS__)
+#define WRITES_FILE(...)   WRITES_TO(file, __VA_ARGS__)
+
+WRITES_FILE(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size))
+WRITES_FILE(ssize_t, writev, (int file, const struct iovec *pieces, int count), (file, pieces, count))
+WRITES_FILE(ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t offset), (file, bytes, size, offset))
+WRITES_FILE(ssize_t, pwrite64, (int file, const void *bytes, size_t size, off_t offset), (file, bytes, size, offset))
+
+WRITES_STREAM(size_t, fwrite, (const void *bytes, size_t size, size_t count, FILE *stream),
+              (bytes, size, count, stream))
+WRITES_STREAM(size_t, fwrite_unlocked, (const void *bytes, size_t size, size_t count, FILE *stream),
+              (bytes, size, count, stream))
+WRITES_STREAM(int, fputs, (const char *text, FILE *stream), (text, stream))
+WRITES_STREAM(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream))
+WRITES_STREAM(int, fputc, (int c, FILE *stream), (c, stream))
+WRITES_STREAM(int, fputc_unlocked, (int c, FILE *stream), (c, stream))
+WRITES_STREAM(int, putc, (int c, FILE *stream), (c, stream))
+WRITES_STREAM(int, putc_unlocked, (int c, FILE *stream), (c, stream))
+WRITES_STREAM(int, _IO_putc, (int c, FILE *stream), (c, stream))
+WRITES_STREAM(int, putw, (int word, FILE *stream), (word, stream))
+WRITES_STREAM(wint_t, fputwc, (wchar_t c, FILE *stream), (c, stream))
+WRITES_STREAM(wint_t, putwc, (wchar_t c, FILE *stream), (c, stream))
+WRITES_STREAM(int, fputws, (const wchar_t *text, FILE *stream), (text, stream))
+WRITES_STDOUT(int, puts, (const char *text), (text))
+WRITES_STDOUT(int, _IO_puts, (const char *text), (text))
+WRITES_STDOUT(int, putchar, (int c), (c))
+WRITES_STDOUT(int, putchar_unlocked, (int c), (c))
+WRITES_STDOUT(wint_t, putwchar, (wchar_t c), (c))
+WRITES_TO(STDERR_FILENO, void, perror, (const char *text), (text))
+
+WRITES_STREAM(int, vfprintf, (FILE * stream, const char *format, va_list rest), (stream, format, rest))
+WRITES_STREAM(int, __vfprintf_chk, (FILE * stream, int flag, const char *format, va_list rest),
+              (stream, flag, format, rest))
+WRITES_STDOUT(int, vprintf, (const char *format, va_list rest), (format, rest))
+WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), (flag, format, rest))
+WRITES_FILE(int, vdprintf, (int file, const char *format, va_list rest), (file, format, rest))
+WRITES_FILE(int, __vdprintf_chk, (int file, int flag, const char *format, va_list rest), (file, flag, format, rest))
+
+/* What follows the format can be passed on as a list only. */
+#define PRINTS(descriptor, name, params, ...) \
+	REPLACEMENT(int, name, params)        \
+	{                                     \
+		va_list rest;                 \
+		int result;                   \
+                                              \
+		record_output(descriptor);    \
+		va_start(rest, format);       \
+		result = __VA_ARGS__;         \
+		va_end(rest);                 \
+		return result;                \
+	}
+
+/* glibc's fortified ones: a flag that asks for checks of %n. */
+extern int __vprintf_chk(int flag, const char *format, va_list rest);
+extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list rest);
+extern int __vdprintf_chk(int file, int flag, const char *format, va_list rest);
+
+PRINTS(STDOUT_FILENO, printf, (const char *format, ...), vprintf(format, rest))
+PRINTS(STDOUT_FILENO, __printf_chk, (int flag, const char *format, ...), __vprintf_chk(flag, format, rest))
+PRINTS(descriptor_of(stream), fprintf, (FILE * stream, const char *format, ...), vfprintf(stream, format, rest))
+PRINTS(descriptor_of(stream), __fprintf_chk, (FILE * stream, int flag, const char *format, ...),
+       __vfprintf_chk(stream, flag, format, rest))
+PRINTS(file, dprintf, (int file, const char *format, ...), vdprintf(file, format, rest))
+PRINTS(file, __dprintf_chk, (int file, int flag, const char *format, ...), __vdprintf_chk(file, flag, format, rest))

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/path_functions.h"
+
+#include "interpose/elf/elf.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* What NVRTC's imports and ours find files with; __xstat is what stat was before 2.33. */
+static const char *const names[] = {"statx", "__xstat", "access", "fopen", "fopen64",
+                                    "open",  "open64",  "openat", "stat",  "realpath"};
+#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
+
+struct owners {
+	uintptr_t base[NAME_COUNT]; /* of the first object that has the function, and 1; 0: none yet */
+};
+
+static bool passes_on(const struct elf_object *object)
+{
+	return elf_contains(object, (uintptr_t)&names) ||
+	       (object->soname && strcmp(object->soname, "libpthread.so.0") == 0) ||
+	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
+}
+
+static int look_in(const struct elf_object *object, void *context)
+{
+	struct owners *owners = context;
+	size_t defined = 0;
+
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		if (elf_symbol(object, names[i], NULL) != 0) {
+			defined |= (size_t)1 << i;
+		}
+	}
+	if (!defined || passes_on(object)) {
+		return 0;
+	}
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		if (!owners->base[i] && (defined >> i & 1)) {
+			owners->base[i] = object->base + 1;
+		}
+	}
+	return owners->base[0] !=
+	       0; /* statx is libc's at the latest; before 2.28 there is none, and all are looked through */
+}
+
+static bool find_out(void)
+{
+	struct owners owners = {{0}};
+	uintptr_t first = 0;
+
+	(void)elf_each_object(look_in, &owners);
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		first = first ? first : owners.base[i];
+		if (owners.base[i] && owners.base[i] != first) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool path_functions_agree(void)
+{
+	static _Atomic signed char known; /* 1: they do, -1: they do not */
+	signed char now = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (now == 0) {
+		now = find_out() ? 1 : -1;
+		atomic_store_explicit(&known, now, memory_order_relaxed);
+	}
+	return now > 0;
+}

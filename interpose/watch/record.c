@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/record.h"
+#include "interpose/nvrtc/known_headers.h"
+#include "interpose/nvrtc/pch.h"
+#include "interpose/nvrtc/scan.h"
+#include "interpose/watch/live.h"
+#include "interpose/watch/snapshot.h"
+
+#include <blake2.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)64 * 1024)
+
+static void add(struct trace *trace, enum trace_kind kind, const char *path, int error, const struct file_stamp *stamp,
+                const struct key *digest)
+{
+	struct trace_event event = {.kind = kind, .error = error, .path = path};
+
+	if (stamp) {
+		event.stamp = *stamp;
+	}
+	if (digest) {
+		event.digest = *digest;
+	}
+	trace_add(trace, &event);
+}
+
+/*
+ * Is the path such that an event can be made of it? The empty path is never there, whatever changes, nor is one that the
+ * kernel takes from nobody: 13.5 puts one together from leftovers where the program is called "/".
+ */
+static bool has_path(struct trace *trace, const char *path)
+{
+	if (!path) {
+		trace_taint(trace, TAINT_UNKNOWN_CALL);
+		return false;
+	}
+	return *path != '\0' && strnlen(path, PATH_MAX) < PATH_MAX;
+}
+
+static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
+{
+	if (error != ENOENT && error != ENOTDIR) {
+		trace_taint(trace, TAINT_UNREADABLE);
+	}
+	add(trace, kind, path, error, NULL, NULL);
+}
+
+/* The compiler's own scratch files: noted, and no condition. */
+static bool is_scratch(const struct live *live, const char *path)
+{
+	return live && live->trace->scratch && pch_is_scratch(path);
+}
+
+static bool is_header_file(const char *path)
+{
+	size_t size = strlen(path);
+
+	return size > 4 && strcmp(path + size - 4, ".pch") == 0;
+}
+
+void record_write(const char *path)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (!is_scratch(live, path)) {
+		if (live) {
+			trace_taint(live->trace, TAINT_WRITE);
+		}
+	} else if (is_header_file(path)) {
+		add(live->trace, TRACE_PCH_MADE, path, 0, NULL, NULL);
+	}
+	errno = saved_errno;
+}
+
+void record_probe(const char *path, const struct stat *found, int error)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+	struct file_stamp stamp;
+
+	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
+		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
+			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
+		}
+		if (found) {
+			file_stamp_from(found, &stamp);
+			add(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
+		} else {
+			add_error(live->trace, TRACE_PROBE, path, error);
+		}
+	}
+	errno = saved_errno;
+}
+
+void record_presence(const char *path)
+{
+	int saved_errno = errno;
+	struct stat found;
+
+	if (!live_current) {
+		live_enter();
+	} else if (path && stat(path, &found) == 0) {
+		record_probe(path, &found, 0);
+	} else {
+		record_taint(TAINT_UNREADABLE);
+	}
+	errno = saved_errno;
+}
+
+/* No cancellation point, unlike pread(). */
+static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
+{
+	ssize_t got;
+
+	do {
+		got = syscall(SYS_pread64, descriptor, bytes, size, offset);
+	} while (got < 0 && errno == EINTR);
+	return got;
+}
+
+static void taint_findings(struct trace *trace, const struct key *digest, uint32_t findings)
+{
+	if (findings & SCAN_TIME) {
+		trace_taint(trace, TAINT_TIME_MACRO);
+	}
+	if ((findings & SCAN_PATH) && !known_header(digest)) {
+		trace_taint(trace, TAINT_PATH_MACRO);
+	}
+	if (findings & SCAN_PLACE) {
+		trace_taint(trace, TAINT_PLACE);
+	}
+}
+
+/* The digest of a whole file, and its size as it was read. */
+static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+{
+	blake2b_state state;
+	uint64_t offset = 0;
+	struct scan scan;
+	ssize_t got;
+
+	if (!live->buffer) {
+		live->buffer = malloc(SCAN_ROOM + PIECE);
+	}
+	if (!live->buffer || blake2b_init(&state, KEY_BYTES) != 0) {
+		return false;
+	}
+	scan_begin(&scan, live->trace->places);
+	for (;;) {
+		uint8_t *piece = live->buffer + SCAN_ROOM;
+
+		got = read_at(descriptor, piece, PIECE, (int64_t)offset);
+		if (got <= 0) {
+			break;
+		}
+		blake2b_update(&state, piece, (size_t)got);
+		scan_piece(&scan, piece, (size_t)got);
+		/* A short read is the end for a regular file, but the next read says so for sure. */
+		offset += (uint64_t)got;
+	}
+	if (got < 0) {
+		return false;
+	}
+	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
+	*ret_size = offset;
+	taint_findings(live->trace, ret_digest, scan.found);
+	return true;
+}
+
+static void add_content(struct live *live, const char *path, int descriptor)
+{
+	struct trace *trace = live->trace;
+	const struct trace_event *kept;
+	struct file_stamp before;
+	struct file_stamp after;
+	struct stat status;
+	struct key digest;
+	uint64_t size;
+
+	if (fstat(descriptor, &status) != 0) {
+		trace_taint(trace, TAINT_UNREADABLE);
+		return;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		/* fopen(directory, "r") succeeds; reading a FIFO or a device could block or take what the compiler
+		 * needs. */
+		trace_taint(trace, TAINT_UNREADABLE);
+		add(trace, TRACE_LISTING, path, 0, NULL, NULL);
+		return;
+	}
+	file_stamp_from(&status, &before);
+	kept = trace_opened(trace, path);
+	if (kept) {
+		if (!file_stamp_same(&kept->stamp, &before)) {
+			trace_taint(trace, TAINT_TOO_NEW);
+		}
+		return;
+	}
+	if (!file_stamp_settled(&before, trace->start_ns)) {
+		trace_taint(trace, TAINT_TOO_NEW);
+	}
+	if (!digest_file(live, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+		trace_taint(trace, TAINT_UNREADABLE);
+		return;
+	}
+	file_stamp_from(&status, &after);
+	if (!file_stamp_same(&before, &after) || size != after.size) {
+		trace_taint(trace, TAINT_TOO_NEW);
+	}
+	add(trace, TRACE_OPEN, path, 0, &before, &digest);
+}
+
+void record_open(const char *path, int descriptor, int error)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (is_scratch(live, path)) {
+		if (descriptor >= 0 && is_header_file(path)) {
+			add(live->trace, TRACE_PCH_READ, path, 0, NULL, NULL);
+		}
+	} else if (live && has_path(live->trace, path)) {
+		if (descriptor >= 0) {
+			add_content(live, path, descriptor);
+		} else {
+			add_error(live->trace, TRACE_OPEN, path, error);
+		}
+	}
+	errno = saved_errno;
+}
+
+void record_listing(const char *path)
+{
+	int saved_errno = errno;
+	struct live *live = live_enter();
+
+	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
+		add(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
+	}
+	errno = saved_errno;
+}
+
+/* Files of its own are opened for writing first, which taints already, or is scratch. */
+void record_output(int descriptor)
+{
+	if (descriptor > STDERR_FILENO && live_current && live_current->trace->scratch) {
+		live_current->trace->calls++;
+	} else if (descriptor >= 0) {
+		record_taint(TAINT_WRITE);
+	}
+}
+
+void record_taint(uint32_t taint)
+{
+	struct live *live = live_enter();
+
+	if (live) {
+		trace_taint(live->trace, taint);
+	}
+}
+
+void record_soft(uint32_t taint)
+{
+	if (live_current) {
+		trace_taint(live_current->trace, taint);
+	} else {
+		live_taint_all(taint);
+	}
+}
+
+void record_asked(const char *variable, const char *value)
+{
+	int saved_errno = errno;
+
+	if (live_current) {
+		live_current->trace->calls++;
+		if (variable) {
+			trace_asked(live_current->trace, variable);
+			live_told(live_current->trace, variable, value);
+		}
+	} else if (variable) {
+		live_ask_all(variable, value);
+	}
+	errno = saved_errno;
+}
+
+void record_directory(const char *answer)
+{
+	int saved_errno = errno;
+
+	if (live_current) {
+		live_current->trace->calls++;
+		live_told(live_current->trace, NULL, answer);
+	} else {
+		live_ask_all(NULL, answer);
+	}
+	errno = saved_errno;
+}
+
+void record_place(void)
+{
+	if (live_current) {
+		live_current->trace->calls++;
+	}
+}
+
+void record_locale_query(const char *answer)
+{
+	size_t size = answer ? strlen(answer) + 1 : 0;
+
+	if (live_current && size > 0 && size <= sizeof(live_current->locale)) {
+		memcpy(live_current->locale, answer, size);
+	}
+}
+
+void record_locale(const char *locale)
+{
+	if (!locale || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ||
+	    (live_current && *locale && strcmp(locale, live_current->locale) == 0)) {
+		record_place();
+	} else {
+		record_taint(TAINT_UNKNOWN_CALL);
+	}
+}

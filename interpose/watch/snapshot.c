@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/watch/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool same_text(const char *one, const char *other)
+{
+	return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+static bool same_file(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot) {
+		return;
+	}
+	for (size_t i = 0; i < snapshot->count; i++) {
+		free((char *)snapshot->values[i].value);
+	}
+	free(snapshot->cwd);
+	free(snapshot->pwd);
+	free(snapshot);
+}
+
+/* Gives NULL for NULL; false: there is no memory. */
+static bool copy(const char *text, char **ret_copy)
+{
+	*ret_copy = text ? strdup(text) : NULL;
+	return !text || *ret_copy;
+}
+
+struct snapshot *snapshot_take(void)
+{
+	struct snapshot *taken = calloc(1, sizeof(*taken));
+	bool complete;
+
+	if (!taken) {
+		return NULL;
+	}
+	taken->count = environment_values(taken->values);
+	complete = copy(getenv("PWD"), &taken->pwd); /* what the compiler is about to ask for: no setting of ours */
+	for (size_t i = 0; i < taken->count; i++) {
+		complete &= copy(taken->values[i].value, (char **)&taken->values[i].value);
+	}
+	if (!complete) {
+		snapshot_free(taken);
+		return NULL;
+	}
+	taken->cwd = getcwd(NULL, 0);
+	taken->has_here = stat(".", &taken->here) == 0;
+	taken->has_named = taken->pwd && stat(taken->pwd, &taken->named) == 0;
+	return taken;
+}
+
+const char *snapshot_pwd(const struct snapshot *snapshot)
+{
+	bool same = snapshot->has_here && snapshot->has_named && same_file(&snapshot->here, &snapshot->named);
+
+	return same ? snapshot->pwd : NULL;
+}
+
+bool snapshot_agrees_directory(const struct snapshot *snapshot, const char *answer)
+{
+	return same_text(snapshot->cwd, answer);
+}
+
+bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name, const char *value)
+{
+	for (size_t i = 0; i < snapshot->count; i++) {
+		if (strcmp(snapshot->values[i].name, name) == 0) {
+			return same_text(snapshot->values[i].value, value);
+		}
+	}
+	if (strcmp(name, "PWD") == 0) {
+		return same_text(snapshot->pwd, value);
+	}
+	return !value || environment_known(name);
+}
+
+static bool agrees(bool has, const struct stat *then, const struct stat *now)
+{
+	return has ? now && same_file(then, now) : !now;
+}
+
+bool snapshot_agrees_stat(const struct snapshot *snapshot, const char *path, const struct stat *found)
+{
+	return !(strcmp(path, ".") == 0 && !agrees(snapshot->has_here, &snapshot->here, found)) &&
+	       !(same_text(snapshot->pwd, path) && !agrees(snapshot->has_named, &snapshot->named, found));
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One library's slots:
+ *
+ *     census (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
+ *         \--an unknown way out: -ENOTSUP         \--not found: -ENOTSUP \--refused: -EPERM, slots as they were
+ */
+#include "interpose/watch/watch.h"
+#include "interpose/watch/imports.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct patch {
+	_Atomic(uintptr_t) *slot;
+	uintptr_t replacement;
+};
+
+struct watch {
+	struct arithmetic arithmetic;
+	size_t count;
+	struct patch patches[];
+};
+
+struct pages {
+	uintptr_t low, high;
+};
+
+struct plan {
+	const struct elf_object *object;
+	watch_resolver *resolve;
+	struct arithmetic arithmetic;
+	uintptr_t real[IMPORT_COUNT];
+	struct patch *patches;
+	size_t count, capacity;
+	struct pages constant, variable; /* of slots in RELRO, and of the others */
+	struct pages relro;
+	const char *reason;
+};
+
+/* Libraries whose imports need no census: the C library's own family, which the table speaks of. */
+static int is_known_library(const char *name, void *context)
+{
+	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
+	                                    "librt.so.", "libgcc_s.so", "ld-linux"};
+	struct plan *plan = context;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strncmp(name, known[i], strlen(known[i])) == 0) {
+			return 0;
+		}
+	}
+	plan->reason = name;
+	return -ENOTSUP;
+}
+
+static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
+{
+	struct pages *pages = import->in_relro ? &plan->constant : &plan->variable;
+	uintptr_t at = (uintptr_t)import->slot;
+
+	if (plan->count == plan->capacity) {
+		size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
+		struct patch *patches = realloc(plan->patches, capacity * sizeof(*patches));
+
+		if (!patches) {
+			return -ENOMEM;
+		}
+		plan->patches = patches;
+		plan->capacity = capacity;
+	}
+	plan->patches[plan->count++] = (struct patch){(_Atomic(uintptr_t) *)import->slot, replacement};
+	if (pages->high == 0 || at < pages->low) {
+		pages->low = at;
+	}
+	if (at + sizeof(void *) > pages->high) {
+		pages->high = at + sizeof(void *);
+	}
+	return 0;
+}
+
+static int count_import(const struct elf_import *import, void *context)
+{
+	struct plan *plan = context;
+	const struct import_entry *entry = imports_find(import->name);
+	uintptr_t earlier, real, replacement;
+	size_t id;
+
+	if (!entry) {
+		return arithmetic_add(&plan->arithmetic, plan->object, import, &replacement)
+		           ? add_patch(plan, import, replacement)
+		           : 0;
+	}
+	plan->reason = import->name;
+	if (!entry->replacement || !import->slot) {
+		return -ENOTSUP;
+	}
+	id = (size_t)(entry - imports);
+	real = plan->resolve(import->name, import->version);
+	if (!real) {
+		/* A weak import that nothing defines is never called; an IFUNC looks the same here. */
+		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
+	}
+	/* One replacement has one real function: two versions that are two functions cannot both be watched. */
+	earlier = plan->real[id] ? plan->real[id] : atomic_load(&imports_real[id]);
+	if (earlier && earlier != real) {
+		return -ENOTSUP;
+	}
+	plan->real[id] = real;
+	return add_patch(plan, import, (uintptr_t)*entry->replacement);
+}
+
+static void round_pages(struct pages *pages, uintptr_t page)
+{
+	pages->low &= ~(page - 1);
+	pages->high = (pages->high + page - 1) & ~(page - 1);
+}
+
+static int protect(const struct pages *pages, int protection)
+{
+	if (pages->low >= pages->high) {
+		return 0;
+	}
+	return mprotect((void *)pages->low, pages->high - pages->low, protection) == 0 ? 0 : -EPERM;
+}
+
+/*
+ * The slots' pages become writable. Those outside RELRO are so already, but for tools that protect more than the
+ * loader does. The loader protects whole pages of RELRO only: both its ends are rounded down.
+ */
+static int unprotect(struct plan *plan)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	int error;
+
+	plan->relro.low = plan->object->relro_start & ~(page - 1);
+	plan->relro.high = plan->object->relro_end & ~(page - 1);
+	round_pages(&plan->variable, page);
+	round_pages(&plan->constant, page);
+	if (plan->constant.high > plan->relro.high) {
+		plan->constant.high = plan->relro.high;
+	}
+	error = protect(&plan->constant, PROT_READ | PROT_WRITE);
+	return error ? error : protect(&plan->variable, PROT_READ | PROT_WRITE);
+}
+
+static bool overlap(const struct pages *one, const struct pages *other)
+{
+	return one->low < other->high && other->low < one->high;
+}
+
+static void protect_again(const struct plan *plan)
+{
+	if (overlap(&plan->constant, &plan->relro) || overlap(&plan->variable, &plan->relro)) {
+		protect(&plan->relro, PROT_READ);
+	}
+}
+
+/* Another library may have been patched meanwhile. What is claimed and then not used does no harm. */
+static int claim(const struct plan *plan)
+{
+	for (size_t i = 0; i < IMPORT_COUNT; i++) {
+		uintptr_t there = 0;
+
+		if (plan->real[i] && !atomic_compare_exchange_strong(&imports_real[i], &there, plan->real[i]) &&
+		    there != plan->real[i]) {
+			return -ENOTSUP;
+		}
+	}
+	return 0;
+}
+
+static void store_slots(struct watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		atomic_store_explicit(watch->patches[i].slot, watch->patches[i].replacement, memory_order_release);
+	}
+}
+
+int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
+                const char **ret_reason)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	struct watch *watch = NULL;
+	const char *reason = NULL;
+	int error = -ENOMEM;
+
+	if (!plan) {
+		goto out;
+	}
+	plan->object = object;
+	plan->resolve = resolve;
+	error = elf_each_needed(object, is_known_library, plan);
+	if (error == 0) {
+		error = elf_each_import(object, count_import, plan);
+	}
+	reason = error == -ENOTSUP ? plan->reason : NULL;
+	if (error) {
+		goto out;
+	}
+	watch = malloc(sizeof(*watch) + plan->count * sizeof(*watch->patches));
+	if (!watch) {
+		error = -ENOMEM;
+		goto out;
+	}
+	arithmetic_end(&plan->arithmetic);
+	watch->arithmetic = plan->arithmetic;
+	watch->count = plan->count;
+	if (plan->count) {
+		memcpy(watch->patches, plan->patches, plan->count * sizeof(*watch->patches));
+	}
+	error = claim(plan);
+	if (error) {
+		goto out;
+	}
+	error = unprotect(plan);
+	if (error) {
+		protect_again(plan);
+		goto out;
+	}
+	store_slots(watch);
+	protect_again(plan);
+	*ret_watch = watch;
+	watch = NULL;
+out:
+	if (error && ret_reason) {
+		*ret_reason = reason;
+	}
+	free(watch);
+	if (plan) {
+		free(plan->patches);
+	}
+	free(plan);
+	return error;
+}
+
+const struct arithmetic *watch_arithmetic(const struct watch *watch)
+{
+	return &watch->arithmetic;
+}
+
+bool watch_verify(const struct watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct patch *patch = &watch->patches[i];
+
+		if (atomic_load_explicit(patch->slot, memory_order_acquire) != patch->replacement) {
+			return false;
+		}
+	}
+	return true;
+}
