@@ -27,7 +27,8 @@ silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
 CORE_SRC := $(wildcard cache/*.c keygen/*.c)
-DOOR_SRC := $(wildcard interpose/*/*.c interpose/door/arch/$(ARCH)/*.S)
+DOOR_SRC := $(wildcard interpose/*.c interpose/*/*.c interpose/door/arch/$(ARCH)/*.S)
+NODES    := $(wildcard interpose/*/nodes.h)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
@@ -45,15 +46,16 @@ $(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
 		   echo -fno-tree-loop-distribute-patterns)
 # These run before a sanitizer's own runtime is ready (interpose/elf/plain.h).
-$(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/door/next_symbol.o: OURS += -fno-sanitize=all $(no_loop_calls)
+$(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \
+$(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += -fno-sanitize=all $(no_loop_calls)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
 	$(call quiet,AS,$@)$(CC) $(CPPFLAGS) $(BRANCHES) -g -MMD -MP -c -o $@ $<
 
-$(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in Makefile interpose/nvrtc/nodes.h interpose/nvrtc/functions.h
+$(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in Makefile interpose/compilers.h $(NODES)
 	@mkdir -p $(@D)
-	$(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) -o $@ $<
+	$(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(addprefix -include ,$(NODES)) -o $@ $<
 
 $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)

@@ -96,7 +96,7 @@ static int add_event(const struct conditions_input *input, const struct trace_ev
 	uint32_t base;
 	int error;
 
-	if (event->kind == TRACE_PCH_READ || event->kind == TRACE_PCH_MADE) {
+	if (event->kind == TRACE_SCRATCH_READ || event->kind == TRACE_SCRATCH_MADE) {
 		return 0;
 	}
 	error = describe(event, &item);

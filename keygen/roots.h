@@ -2,7 +2,7 @@
 /*
  * roots: the directories of a request, by number
  *
- * Calling sequence: request_call() makes them; conditions and texts are read against them; roots_free().
+ * Calling sequence: directories_number() makes them; conditions and texts are read against them; roots_free().
  * Threads, fork, signals: no state. Ownership: texts are copies.
  */
 #ifndef KEYGEN_ROOTS_H
@@ -24,6 +24,12 @@ struct roots {
 	 * caller sets it. */
 	const struct key *(*arithmetic)(void *context);
 	void *context;
+};
+
+/* Where a text that spells a path in them leads. */
+struct places {
+	const struct roots *roots;
+	const char *cwd; /* may be NULL */
 };
 
 /* NULL where they are unknown, or nobody was named to ask. */

@@ -2,7 +2,7 @@
 /*
  * trace: what one compile did to the outside world, in order
  *
- * Purpose: the recorder that the watch fills (interpose/watch/watch.c) and that conditions are made from.  It keeps
+ * Purpose: the recorder that the watch fills (interpose/watch/) and that conditions are made from.  It keeps
  * every path with its outcome and order, every environment variable that was asked for, and every act that forbids
  * keeping the result (B7).  Pure data: it makes no system call of its own.
  *
@@ -23,11 +23,12 @@
 #include <stdatomic.h>
 
 enum trace_kind {
-	TRACE_PROBE = 1,    /* stat: present (stamp) or absent (error) */
-	TRACE_OPEN = 2,     /* opened for reading: present (stamp, digest) or absent (error) */
-	TRACE_LISTING = 3,  /* a directory was listed, or a path resolved in a way that conditions cannot express */
-	TRACE_PCH_READ = 4, /* an automatic precompiled header was opened: no condition, see interpose/nvrtc/pch.h */
-	TRACE_PCH_MADE = 5
+	TRACE_PROBE = 1,   /* stat: present (stamp) or absent (error) */
+	TRACE_OPEN = 2,    /* opened for reading: present (stamp, digest) or absent (error) */
+	TRACE_LISTING = 3, /* a directory was listed, or a path resolved in a way that conditions cannot express */
+	/* what the compiler kept for its later compiles was opened, or made: no conditions (enum scratch) */
+	TRACE_SCRATCH_READ = 4,
+	TRACE_SCRATCH_MADE = 5
 };
 
 struct trace_event {
@@ -62,6 +63,24 @@ struct trace_chunk;
 struct places;
 struct snapshot;
 
+/* What a file is that lies where the compiler has its own: one of the host's, one for this compile, one for later ones.
+ */
+enum scratch { SCRATCH_NO, SCRATCH_PASSING, SCRATCH_KEPT };
+typedef enum scratch trace_scratch(const char *path);
+
+/*
+ * How a compiler's files are searched while they are read: piece by piece, `room` bytes in front of each being free for
+ * the search. The taints of the whole are told once it was read.
+ */
+#define TRACE_SEARCH_BYTES 64
+
+struct trace_reader {
+	size_t room;
+	void (*begin)(void *search, const struct places *places);
+	void (*piece)(void *search, uint8_t *piece, size_t size);
+	uint32_t (*taints)(const void *search, const struct key *digest);
+};
+
 struct trace {
 	struct trace_event *events;
 	size_t count;
@@ -74,11 +93,11 @@ struct trace {
 	int64_t start_ns; /* stamp_now() when the compile began: what is as new is not kept */
 	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
-	bool scratch; /* the compiler's own files for precompiled headers are no side effects (--pch) */
+	trace_scratch *scratch; /* tells the compiler's own files, which are no side effects; NULL: it has none */
+	const struct trace_reader *reader; /* NULL: files are not searched */
 	const struct snapshot
 	    *told; /* what getcwd, getenv and stat must say (interpose/watch/snapshot.h); may be NULL */
-	const struct places
-	    *places; /* what TAINT_PLACE is about (interpose/nvrtc/scan.h); set by the caller, may be NULL */
+	const struct places *places; /* what TAINT_PLACE is about; set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;
 	size_t index_capacity;

@@ -31,7 +31,7 @@ $(BUILD)/tests/life: tests/bench/life.c
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
-		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o) \
+		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o directories.o surroundings.o) \
 		$(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl

@@ -5,7 +5,6 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/nvrtc/sticky.h"
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
 #include "keygen/conditions.h"
@@ -36,14 +35,14 @@ static enum counter taint_reason(uint32_t tainted)
 
 static bool has_time_macro(const struct attempt *attempt)
 {
-	return (attempt->findings & SCAN_TIME) || (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO);
+	return (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
 }
 
 /* B9: a variable that the compiler asked for (no setting of ours), that is set, and that is in no key. */
-static const char *unknown_variable(const struct trace *trace)
+static const char *unknown_variable(const struct environment *environment, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->asked_count; i++) {
-		if (!environment_known(trace->asked[i]) && getenv(trace->asked[i])) {
+		if (!environment_known(environment, trace->asked[i]) && getenv(trace->asked[i])) {
 			return trace->asked[i];
 		}
 	}
@@ -51,7 +50,7 @@ static const char *unknown_variable(const struct trace *trace)
 }
 
 /* What no key holds, and what only some processes want to be given, goes with the result. */
-static int mark(const struct attempt *attempt, struct result *result)
+static int add_marks(const struct attempt *attempt, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
 	int error = -ENOMEM;
@@ -59,38 +58,37 @@ static int mark(const struct attempt *attempt, struct result *result)
 	for (size_t i = 0; i < attempt->trace.asked_count; i++) {
 		const char *name = attempt->trace.asked[i];
 
-		if (!environment_known(name)) {
+		if (!environment_known(attempt->library->compiler->environment, name)) {
 			stream_bytes(&unset, name, strlen(name) + 1);
 		}
 	}
 	if (!unset.failed) {
-		error = result_mark(result, (const char *)unset.bytes, unset.size, has_time_macro(attempt));
+		error = result_add_unset(result, (const char *)unset.bytes, unset.size);
+	}
+	if (error == 0 && has_time_macro(attempt)) {
+		result_add_sloppy(result);
 	}
 	stream_free(&unset);
 	return error;
 }
 
 /* Why the result of this compile must not be kept, or COUNTER_NONE. */
-static enum counter refusal(struct program *program, struct attempt *attempt, int return_code)
+static enum counter refusal(const struct handle *handle, struct attempt *attempt, enum outcome outcome)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	const struct trace *trace = &attempt->trace;
 	const char *variable;
 	enum counter reason;
 
-	if (return_code != RESULT_SUCCESS && return_code != RESULT_COMPILATION) {
+	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		return COUNTER_BYPASSED_return_code;
 	}
 	if (attempt->doubt) {
 		return attempt->doubt;
 	}
-	if (attempt->options.tells_process) {
-		return COUNTER_BYPASSED_history;
-	}
-	if (lingering_spoils(program->library, &attempt->options)) {
-		return COUNTER_BYPASSED_lingering_options;
-	}
-	if (lingering_may_spoil(program->library, &attempt->options)) {
-		return COUNTER_BYPASSED_uncleared_options;
+	reason = compiler->refuses(handle, attempt);
+	if (reason != COUNTER_NONE) {
+		return reason;
 	}
 	if (!attempt->watched || trace->count == 0) {
 		return COUNTER_BYPASSED_not_watched;
@@ -98,21 +96,21 @@ static enum counter refusal(struct program *program, struct attempt *attempt, in
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (attempt->pch_error != 0) {
-		return COUNTER_BYPASSED_precompiled_header;
+	if (attempt->unknown != COUNTER_NONE) {
+		return attempt->unknown;
 	}
 	reason = taint_reason(atomic_load(&trace->tainted));
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (!runtime_get()->settings.sloppy_time_macros && has_time_macro(attempt)) {
+	if (runtime_sloppiness() == SLOPPINESS_NONE && has_time_macro(attempt)) {
 		return COUNTER_BYPASSED_time_macros;
 	}
-	if (arithmetic_missed(watch_arithmetic(atomic_load(&program->library->watch))) ||
+	if (arithmetic_missed(watch_arithmetic(atomic_load(&handle->library->watch))) ||
 	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots))) {
 		return COUNTER_BYPASSED_libraries;
 	}
-	variable = unknown_variable(trace);
+	variable = unknown_variable(compiler->environment, trace);
 	if (variable) {
 		log_write(LOG_INFO, "the compiler asked for %s, which is set", variable);
 		return COUNTER_BYPASSED_environment;
@@ -121,29 +119,30 @@ static enum counter refusal(struct program *program, struct attempt *attempt, in
 		log_write(LOG_INFO, "the working directory or the environment was another for a moment");
 		return COUNTER_BYPASSED_environment;
 	}
-	if (!identity_confirm(program->library, attempt->identity)) {
+	if (!identity_confirm(handle->library, attempt->identity)) {
 		return COUNTER_BYPASSED_builtins;
 	}
 	return COUNTER_NONE;
 }
 
-static int build_entry(struct program *program, struct attempt *attempt, int return_code, struct entry **ret_entry)
+static int build_entry(const struct handle *handle, struct attempt *attempt, int return_code, struct entry **ret_entry)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	struct binding binding = {0};
 	struct stream conditions = STREAM_EMPTY;
 	struct result result = {.count = 0};
-	int error = result_collect(program, return_code, &result);
+	int error = result_collect(handle, return_code, &result);
 
 	if (error != 0) {
 		return error;
 	}
-	error = return_code == RESULT_SUCCESS || result_explains_failure(&result) ? 0 : -EAGAIN;
+	error = compiler->outcome(return_code) == OUTCOME_SUCCESS || compiler->explains_failure(&result) ? 0 : -EAGAIN;
 	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
 	if (error == 0) {
-		error = mark(attempt, &result);
+		error = add_marks(attempt, &result);
 	}
 	if (error == 0) {
-		error = binding_decide(program, attempt, &result, &binding);
+		error = binding_decide(attempt, &result, &binding);
 	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);
@@ -183,20 +182,21 @@ static void store(struct attempt *attempt, struct entry *entry)
 	}
 }
 
-void admit_result(struct program *program, struct attempt *attempt, int return_code)
+void admit_result(struct handle *handle, struct attempt *attempt, int return_code)
 {
+	enum outcome outcome = handle->library->compiler->outcome(return_code);
 	struct entry *entry = NULL;
 	enum counter reason;
 	int error;
 
-	attempt->outcome = return_code == RESULT_OUT_OF_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
-	reason = refusal(program, attempt, return_code);
+	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
+	reason = refusal(handle, attempt, outcome);
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);
 		log_write(LOG_INFO, "not kept: %s", counter_name(reason));
 		return;
 	}
-	error = build_entry(program, attempt, return_code, &entry);
+	error = build_entry(handle, attempt, return_code, &entry);
 	if (error == 0) {
 		store(attempt, entry);
 		entry_unref(entry);

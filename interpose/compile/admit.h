@@ -5,7 +5,7 @@
  * Decides by what was observed: return code, taints, the canary, environment, builtins, paths. Whatever is not kept is
  * counted with its reason.
  *
- * Calling sequence: admit_result() after the real compile of an attempt. Threads, fork, signals: no state.
+ * Calling sequence: admit_result() after the real compile of an attempt.
  * Errors: a result is simply not kept.
  */
 #ifndef INTERPOSE_COMPILE_ADMIT_H
@@ -14,6 +14,6 @@
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/handle.h"
 
-void admit_result(struct program *program, struct attempt *attempt, int return_code);
+void admit_result(struct handle *handle, struct attempt *attempt, int return_code);
 
 #endif

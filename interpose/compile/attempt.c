@@ -1,37 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/attempt.h"
 
-#include "interpose/nvrtc/pch.h"
 #include "interpose/watch/arithmetic.h"
 
 #include <stdlib.h>
 
+struct attempt *attempt_new(struct library *library)
+{
+	struct attempt *attempt = calloc(1, library->compiler->attempt_size);
+
+	if (attempt) {
+		attempt->library = library;
+	}
+	return attempt;
+}
+
 void attempt_forget_request(struct attempt *attempt)
 {
-	stream_free(&attempt->call);
+	stream_free(&attempt->run);
 	roots_free(&attempt->roots);
-	options_free(&attempt->options);
-	attempt->roots = (struct roots){0};
-	attempt->options = (struct options){0};
+	attempt->library->compiler->free_attempt(attempt);
 }
 
 void attempt_free(struct attempt *attempt)
 {
+	if (!attempt) {
+		return;
+	}
 	flight_land(&attempt->flight, attempt->outcome);
 	attempt_forget_request(attempt);
 	trace_free(&attempt->trace);
 	snapshot_free(attempt->told);
-	attempt->told = NULL;
-	attempt->cwd = NULL;
-	free(attempt->more);
-	attempt->more = NULL;
 	free(attempt->anew);
-	attempt->anew = NULL;
+	free(attempt);
 }
 
-void attempt_watch(struct attempt *attempt, struct library *library, bool watched)
+void attempt_watch(struct attempt *attempt, enum watching watching)
 {
-	attempt->told = snapshot_take();
+	struct library *library = attempt->library;
+
+	attempt->told = snapshot_take(library->compiler->environment);
 	if (!attempt->told) {
 		attempt->doubt = COUNTER_ERRORS_memory;
 	}
@@ -40,9 +48,10 @@ void attempt_watch(struct attempt *attempt, struct library *library, bool watche
 	trace_init(&attempt->trace, stamp_now());
 	attempt->trace.places = &attempt->places;
 	attempt->trace.told = attempt->told;
-	attempt->trace.scratch = attempt->options.pch;
+	attempt->trace.reader = library->compiler->reader;
+	attempt->trace.scratch = library->compiler->scratch ? library->compiler->scratch(attempt) : NULL;
 	attempt->trace.mode = arithmetic_mode();
-	attempt->watched = watched && watch_verify(atomic_load(&library->watch));
+	attempt->watched = watching == WATCHING_IMPORTS && watch_verify(atomic_load(&library->watch));
 	if (attempt->watched) {
 		if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
 			trace_taint(&attempt->trace, TAINT_ARITHMETIC);
@@ -51,16 +60,15 @@ void attempt_watch(struct attempt *attempt, struct library *library, bool watche
 	}
 }
 
-void attempt_unwatch(struct attempt *attempt, struct library *library)
+void attempt_unwatch(struct attempt *attempt)
 {
+	struct library *library = attempt->library;
+
 	if (!attempt->watched) {
 		return;
 	}
 	watch_end(&attempt->trace);
-	if (attempt->options.pch) {
-		attempt->pch_error = pch_complete(&attempt->trace);
-		pch_remember(&attempt->trace);
-	}
+	library->compiler->unwatched(attempt);
 	if (!watch_verify(atomic_load(&library->watch))) {
 		attempt->watched = false;
 		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");

@@ -8,8 +8,7 @@
 
 static bool is_wholly_bound(const struct attempt *attempt)
 {
-	return (attempt->findings & (SCAN_PATH | SCAN_PLACE)) ||
-	       (atomic_load(&attempt->trace.tainted) & (TAINT_PATH_MACRO | TAINT_PLACE));
+	return (atomic_load(&attempt->trace.tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
 }
 
 /* Looks for the roots, and behind them the working directory, in all that the compile made. */
@@ -61,9 +60,9 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
-int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
-                   struct binding *ret_binding)
+int binding_decide(struct attempt *attempt, const struct result *result, struct binding *ret_binding)
 {
+	const struct compiler *compiler = attempt->library->compiler;
 	const struct roots *roots = &attempt->roots;
 	bool all = is_wholly_bound(attempt);
 	struct needles *needles;
@@ -74,8 +73,8 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
 	        {
 	            .trace = &attempt->trace,
 	            .roots = roots,
-	            .exact = options_exact(&attempt->options),
-	            .has_memory_headers = program->has_memory_headers,
+	            .exact = attempt->exact,
+	            .has_memory_headers = attempt->looks_count,
 	            .pwd = attempt->told->pwd,
 	        },
 	};
@@ -87,14 +86,14 @@ int binding_decide(const struct program *program, struct attempt *attempt, const
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] = all || needles_found(needles, i);
 	}
-	cwd_is_literal = all || !attempt->cwd || !scan_spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
+	cwd_is_literal = all || !attempt->cwd || !compiler->spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
 	                 needles_found(needles, roots->count);
 	needles_free(needles);
 	binding.input.root_is_literal = binding.literal;
 	if (!cwd_is_literal) {
 		binding.input.cwd = attempt->cwd;
 		binding.input.cwd_spelled = spells_cwd(&attempt->trace);
-	} else if (!options_bind(&attempt->options) && trace_opened_any(&attempt->trace)) {
+	} else if (!attempt->bound && trace_opened_any(&attempt->trace)) {
 		/* "." is this very directory: one file under two names. Bound requests have it in their key. */
 		if (!attempt->cwd || !add_directory(&attempt->trace, ".") ||
 		    !add_directory(&attempt->trace, attempt->cwd)) {

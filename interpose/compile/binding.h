@@ -5,19 +5,18 @@
  * Purpose: gives conditions_build() its input. A root (the program's directory, an absolute -I directory) or the
  * working directory is literal, so that the result holds only where it is spelled the same, when
  *   - its text is in a product, the log or a lowered name;
- *   - a text of this compile (texts.h, headers that were read) names __FILE__ or its kin, or spells a path inside a
- *     place: what the compiler computes from that need not show as text;
+ *   - a text of this compile (the compiler's read_texts(), headers that were read) names __FILE__ or its kin, or spells
+ * a path inside a place: what the compiler computes from that need not show as text;
  *   - it is the working directory, and a text might spell it in a way that would not be found.
  *
  * Calling sequence: binding_decide(), conditions_build(&binding.input), binding_free().
  * Errors: -ENOMEM; -EINVAL where the working directory cannot be looked at.
- * Threads, fork, signals: no state. Ownership: input points into the attempt and the binding.
+ * Ownership: input points into the attempt and the binding.
  */
 #ifndef INTERPOSE_COMPILE_BINDING_H
 #define INTERPOSE_COMPILE_BINDING_H
 
 #include "interpose/compile/attempt.h"
-#include "interpose/compile/handle.h"
 #include "interpose/compile/result.h"
 #include "keygen/conditions.h"
 
@@ -27,8 +26,7 @@ struct binding {
 };
 
 /* Clears the taints that only bind from the attempt's trace, and adds to it what binds the working directory. */
-int binding_decide(const struct program *program, struct attempt *attempt, const struct result *result,
-                   struct binding *ret_binding);
+int binding_decide(struct attempt *attempt, const struct result *result, struct binding *ret_binding);
 void binding_free(struct binding *binding);
 
 #endif

@@ -181,7 +181,8 @@ static void append(const char *path, char *event, size_t size)
 	call_close(file);
 }
 
-void events_write(const char *how, const char *name, int64_t start_ns, int64_t end_ns, int return_code)
+void events_write(const char *compiler, const char *how, const char *name, int64_t start_ns, int64_t end_ns,
+                  int return_code)
 {
 	const char *path = atomic_load_explicit(&events_path, memory_order_acquire);
 	char shown[NAME_MAX_SHOWN + 2];
@@ -193,12 +194,13 @@ void events_write(const char *how, const char *name, int64_t start_ns, int64_t e
 		return;
 	}
 	escape(name ? name : "default_program", shown);
-	size = snprintf(
-	    event + 2, sizeof(event) - 2 - sizeof(CLOSING),
-	    "{\"name\":\"%s\",\"cat\":\"nvrtc\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,"
-	    "\"tid\":%ld,\"args\":{\"program\":\"%s\",\"result\":%d}}",
-	    how, (long long)start_ns / 1000, (long long)start_ns % 1000, (long long)(end_ns - start_ns) / 1000,
-	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid), shown, return_code);
+	size =
+	    snprintf(event + 2, sizeof(event) - 2 - sizeof(CLOSING),
+	             "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,"
+	             "\"tid\":%ld,\"args\":{\"program\":\"%s\",\"result\":%d}}",
+	             how, compiler, (long long)start_ns / 1000, (long long)start_ns % 1000,
+	             (long long)(end_ns - start_ns) / 1000, (long long)(end_ns - start_ns) % 1000, (int)getpid(),
+	             (long)syscall(SYS_gettid), shown, return_code);
 	append(path, event, (size_t)size + 2);
 	errno = saved;
 }

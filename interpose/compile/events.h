@@ -17,7 +17,8 @@
 
 /* path NULL: nothing is written. */
 void events_open(const char *path);
-/* `how` is one of our own words: "hit in memory", "compile", ...; `name` is the program's, any bytes. */
-void events_write(const char *how, const char *name, int64_t start_ns, int64_t end_ns, int return_code);
+/* `compiler` and `how` are our own words: "nvrtc", "hit in memory", ...; `name` is the program's, any bytes. */
+void events_write(const char *compiler, const char *how, const char *name, int64_t start_ns, int64_t end_ns,
+                  int return_code);
 
 #endif

@@ -2,7 +2,6 @@
 #include "interpose/compile/handle.h"
 
 #include "cache/guard.h"
-#include "interpose/nvrtc/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
  * cancelled or jumped out of, or run in a child of _Fork(), which runs no handlers of ours. Whoever changes something
  * holds the shard's lock.
  *
- * A place has a handle, and a record while the handle's program lives; a look-up ends at a place without a handle. It
+ * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
  * finds each record whose coming is ordered before it, whatever is changed meanwhile:
- * - A record stays in its place, and no place between the one where its look-up begins and its own is without a handle
+ * - A record stays in its slot, and no slot between the one where its look-up begins and its own is without a handle
  *   as long as it is there (empty() takes handles only from the end of such a row). None of them has its handle: it was
- *   put where the first of them was vacant, and in one place only.
+ *   put where the first of them was vacant, and in one slot only.
  * - Handles are compared in the table: a record that another thread frees meanwhile is not touched.
  * - A table that is full is copied, and stays readable: a look-up that still goes over the old one began before the new
  *   one was there, and so before what came after. What went meanwhile, nobody who asks for it may still have. Tables
@@ -29,16 +28,16 @@
  * Each change is one store, before and after which the table is whole: a child that was forked meanwhile has all
  * records but the one that came or went, and a signal handler finds all.
  */
-struct place {
-	_Atomic(nvrtcProgram) handle;
-	_Atomic(struct program *) program;
+struct slot {
+	_Atomic(void *) value;
+	_Atomic(struct handle *) record;
 };
 
 struct table {
 	struct table *before; /* kept for who is still reading it */
 	size_t size;          /* a power of two */
-	size_t used;          /* places with a handle, counted before they have it */
-	struct place places[];
+	size_t used;          /* slots with a handle, counted before they have it */
+	struct slot slots[];
 };
 
 struct shard {
@@ -48,42 +47,42 @@ struct shard {
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
 
-static size_t hash(nvrtcProgram handle)
+static size_t hash(void *value)
 {
-	return (size_t)(((uintptr_t)handle >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+	return (size_t)(((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
-static struct shard *shard_of(nvrtcProgram handle)
+static struct shard *shard_of(void *value)
 {
-	return &shards[hash(handle) % SHARDS];
+	return &shards[hash(value) % SHARDS];
 }
 
-static nvrtcProgram handle_in(const struct place *place)
+static void *value_in(const struct slot *slot)
 {
-	return atomic_load_explicit(&place->handle, memory_order_relaxed);
+	return atomic_load_explicit(&slot->value, memory_order_relaxed);
 }
 
-static struct program *program_in(const struct place *place)
+static struct handle *record_in(const struct slot *slot)
 {
-	return atomic_load_explicit(&place->program, memory_order_acquire);
+	return atomic_load_explicit(&slot->record, memory_order_acquire);
 }
 
-/* The place of the handle's record, or NULL, and then where one would go: NULL: nowhere. */
-static struct place *place_of(struct table *table, nvrtcProgram handle, struct place **ret_vacant)
+/* The slot of the handle's record, or NULL, and then where one would go: NULL: nowhere. */
+static struct slot *slot_of(struct table *table, void *value, struct slot **ret_vacant)
 {
-	size_t at = hash(handle) / SHARDS;
+	size_t at = hash(value) / SHARDS;
 
 	*ret_vacant = NULL;
 	for (size_t i = 0; table && i < table->size; i++, at++) {
-		struct place *place = &table->places[at & (table->size - 1)];
-		nvrtcProgram there = handle_in(place);
-		bool vacant = !there || !program_in(place);
+		struct slot *slot = &table->slots[at & (table->size - 1)];
+		void *there = value_in(slot);
+		bool vacant = !there || !record_in(slot);
 
-		if (there == handle && !vacant) {
-			return place;
+		if (there == value && !vacant) {
+			return slot;
 		}
 		if (vacant && !*ret_vacant) {
-			*ret_vacant = place;
+			*ret_vacant = slot;
 		}
 		if (!there) {
 			break;
@@ -92,231 +91,206 @@ static struct place *place_of(struct table *table, nvrtcProgram handle, struct p
 	return NULL;
 }
 
-static void fill(struct table *table, struct place *place, struct program *program)
+static void fill(struct table *table, struct slot *slot, struct handle *handle)
 {
-	table->used += !handle_in(place);
-	atomic_store_explicit(&place->handle, program->handle, memory_order_relaxed);
-	atomic_store_explicit(&place->program, program, memory_order_release);
+	table->used += !value_in(slot);
+	atomic_store_explicit(&slot->value, handle->value, memory_order_relaxed);
+	atomic_store_explicit(&slot->record, handle, memory_order_release);
 }
 
-/* Takes the record out; where no look-up goes on from here, the handle, and those of vacant places in front of it. */
-static void empty(struct table *table, struct place *place)
+/* Takes the record out; where no look-up goes on from here, the handle, and those of vacant slots in front of it. */
+static void empty(struct table *table, struct slot *slot)
 {
-	size_t at = (size_t)(place - table->places);
+	size_t at = (size_t)(slot - table->slots);
 
-	atomic_store_explicit(&place->program, NULL, memory_order_release);
-	if (handle_in(&table->places[(at + 1) & (table->size - 1)])) {
+	atomic_store_explicit(&slot->record, NULL, memory_order_release);
+	if (value_in(&table->slots[(at + 1) & (table->size - 1)])) {
 		return;
 	}
-	while (handle_in(place) && !program_in(place)) {
-		atomic_store_explicit(&place->handle, NULL, memory_order_release);
+	while (value_in(slot) && !record_in(slot)) {
+		atomic_store_explicit(&slot->value, NULL, memory_order_release);
 		table->used--;
-		place = &table->places[--at & (table->size - 1)];
+		slot = &table->slots[--at & (table->size - 1)];
 	}
 }
 
-/* Room for one more, with as many empty places as others. False: none at all. */
+/* Room for one more, with as many empty slots as others. False: none at all. */
 static bool grow(struct shard *shard)
 {
 	struct table *table = shard->table;
 	size_t size = table ? table->size * 2 : TABLE_START;
 	struct table *larger;
-	struct place *vacant;
+	struct slot *vacant;
 
 	if (table && table->used < table->size / 2) {
 		return true;
 	}
-	larger = calloc(1, sizeof(*larger) + size * sizeof(larger->places[0]));
+	larger = calloc(1, sizeof(*larger) + size * sizeof(larger->slots[0]));
 	if (!larger) {
 		return table && table->used < table->size - 1;
 	}
 	larger->before = table;
 	larger->size = size;
 	for (size_t i = 0; table && i < table->size; i++) {
-		struct program *program = handle_in(&table->places[i]) ? program_in(&table->places[i]) : NULL;
+		struct handle *handle = value_in(&table->slots[i]) ? record_in(&table->slots[i]) : NULL;
 
-		if (program) {
-			(void)place_of(larger, program->handle, &vacant);
-			fill(larger, vacant, program);
+		if (handle) {
+			(void)slot_of(larger, handle->value, &vacant);
+			fill(larger, vacant, handle);
 		}
 	}
 	atomic_store_explicit(&shard->table, larger, memory_order_release);
 	return true;
 }
 
-void program_free(struct program *program)
+void handle_free(struct handle *handle)
 {
-	if (!program) {
+	if (!handle) {
 		return;
 	}
-	stream_free(&program->creation);
-	stream_free(&program->paths);
-	free(program->name);
-	for (size_t i = 0; i < program->name_count; i++) {
-		free(program->names[i]);
+	handle->library->compiler->free_handle(handle);
+	stream_free(&handle->creation);
+	free(handle->name);
+	for (size_t i = 0; i < handle->call_count; i++) {
+		free(handle->calls[i].options);
 	}
-	free(program->names);
-	for (size_t i = 0; i < program->call_count; i++) {
-		free(program->calls[i].options);
+	free(handle->calls);
+	free(handle->keys);
+	for (size_t i = 0; i < handle->held_count; i++) {
+		entry_unref(handle->held[i]);
 	}
-	free(program->calls);
-	free(program->keys);
-	for (size_t i = 0; i < program->held_count; i++) {
-		entry_unref(program->held[i]);
-	}
-	free(program->held);
-	free(program);
+	free(handle->held);
+	free(handle);
 }
 
-/* Puts the record in, in the place of one of the same handle: that was destroyed behind our back, and given out again.
+/* Puts the record in, in the slot of one of the same handle: that was destroyed behind our back, and given out again.
  */
-static bool put_in(struct program *program)
+static bool put_in(struct handle *handle)
 {
-	struct shard *shard = shard_of(program->handle);
-	struct program *stale = NULL;
-	struct place *place, *vacant;
+	struct shard *shard = shard_of(handle->value);
+	struct handle *stale = NULL;
+	struct slot *slot, *vacant;
 	bool added = true;
 
 	guard_lock(&shard->lock);
-	place = place_of(shard->table, program->handle, &vacant);
-	if (place) {
-		stale = program_in(place);
-		fill(shard->table, place, program);
+	slot = slot_of(shard->table, handle->value, &vacant);
+	if (slot) {
+		stale = record_in(slot);
+		fill(shard->table, slot, handle);
 	} else if (grow(shard)) {
-		(void)place_of(shard->table, program->handle, &vacant);
-		fill(shard->table, vacant, program);
+		(void)slot_of(shard->table, handle->value, &vacant);
+		fill(shard->table, vacant, handle);
 	} else {
 		added = false;
 	}
 	guard_unlock(&shard->lock);
-	program_free(stale);
+	handle_free(stale);
 	return added;
 }
 
-struct program *program_add(nvrtcProgram handle, struct library *library, enum reach reach)
+bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach)
 {
-	struct program *program = calloc(1, sizeof(*program));
-
-	if (!program) {
-		program_free(program_take(handle));
-		return NULL;
+	handle->value = value;
+	handle->library = library;
+	handle->reach = reach;
+	handle->keyed = true;
+	if (!put_in(handle)) {
+		handle_free(handle);
+		return false;
 	}
-	program->handle = handle;
-	program->library = library;
-	program->reach = reach;
-	program->keyed = true;
-	program->findings = SCAN_PATH | SCAN_PLACE;
-	if (!put_in(program)) {
-		free(program);
-		return NULL;
-	}
-	return program;
+	return true;
 }
 
-void program_put_back(struct program *program)
+void handle_put_back(struct handle *handle)
 {
-	if (!put_in(program)) {
-		program_free(program);
+	if (!put_in(handle)) {
+		handle_free(handle);
 	}
 }
 
-struct program *program_find(nvrtcProgram handle)
+struct handle *handle_find(void *value)
 {
-	struct table *table = atomic_load_explicit(&shard_of(handle)->table, memory_order_acquire);
-	struct place *vacant;
-	const struct place *place = place_of(table, handle, &vacant);
+	struct table *table = atomic_load_explicit(&shard_of(value)->table, memory_order_acquire);
+	struct slot *vacant;
+	const struct slot *slot = slot_of(table, value, &vacant);
 
-	return place ? program_in(place) : NULL;
+	return slot ? record_in(slot) : NULL;
 }
 
-struct program *program_take(nvrtcProgram handle)
+struct handle *handle_take(void *value)
 {
-	struct shard *shard = shard_of(handle);
-	struct program *program = NULL;
-	struct place *place, *vacant;
+	struct shard *shard = shard_of(value);
+	struct handle *handle = NULL;
+	struct slot *slot, *vacant;
 
 	guard_lock(&shard->lock);
-	place = place_of(shard->table, handle, &vacant);
-	if (place) {
-		program = program_in(place);
-		empty(shard->table, place);
+	slot = slot_of(shard->table, value, &vacant);
+	if (slot) {
+		handle = record_in(slot);
+		empty(shard->table, slot);
 	}
 	guard_unlock(&shard->lock);
-	return program;
+	return handle;
 }
 
-int program_add_name(struct program *program, const char *expression)
+/* Pointers and texts in one block. */
+static char **copy_options(const struct call *call)
 {
-	char **names = realloc(program->names, (program->name_count + 1) * sizeof(char *));
-	char *copy = strdup(expression);
-
-	if (names) {
-		program->names = names;
-	}
-	if (!names || !copy) {
-		free(copy);
-		return -ENOMEM;
-	}
-	program->names[program->name_count++] = copy;
-	return 0;
-}
-
-static char **copy_options(int count, const char *const *options)
-{
-	size_t size = ((size_t)count + 1) * sizeof(char *);
+	size_t count = (size_t)call->option_count;
+	size_t size = (count + 1) * sizeof(char *);
 	char **copy;
 	char *text;
 
-	for (int i = 0; i < count; i++) {
-		size += strlen(options[i]) + 1;
+	for (size_t i = 0; i < count; i++) {
+		size += strlen(call->options[i]) + 1;
 	}
 	copy = malloc(size);
 	if (!copy) {
 		return NULL;
 	}
 	text = (char *)(copy + count + 1);
-	for (int i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		copy[i] = text;
-		text = stpcpy(text, options[i]) + 1;
+		text = stpcpy(text, call->options[i]) + 1;
 	}
 	copy[count] = NULL;
 	return copy;
 }
 
-int program_add_call(struct program *program, int option_count, const char *const *options, const struct key *key,
-                     uint64_t asked, bool done)
+int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
+                    enum call_state state)
 {
-	size_t count = program->call_count + 1;
-	struct compile_call *calls = realloc(program->calls, count * sizeof(*calls));
-	struct key *keys = realloc(program->keys, count * sizeof(*keys));
-	char **copy = copy_options(option_count, options);
+	size_t count = handle->call_count + 1;
+	struct past_call *calls = realloc(handle->calls, count * sizeof(*calls));
+	struct key *keys = realloc(handle->keys, count * sizeof(*keys));
+	char **copy = copy_options(call);
 
-	program->calls = calls ? calls : program->calls;
-	program->keys = keys ? keys : program->keys;
+	handle->calls = calls ? calls : handle->calls;
+	handle->keys = keys ? keys : handle->keys;
 	if (!calls || !keys || !copy) {
 		free(copy);
 		return -ENOMEM;
 	}
-	calls[count - 1] = (struct compile_call){copy, option_count, asked, done, false};
+	calls[count - 1] = (struct past_call){copy, call->option_count, asked, state};
 	keys[count - 1] = *key;
-	program->call_count = count;
+	handle->call_count = count;
 	return 0;
 }
 
-int program_serve(struct program *program, struct entry *entry)
+int handle_answer_from(struct handle *handle, struct entry *entry)
 {
-	struct entry **held = realloc(program->held, (program->held_count + 1) * sizeof(struct entry *));
+	struct entry **held = realloc(handle->held, (handle->held_count + 1) * sizeof(struct entry *));
 
 	if (!held) {
 		return -ENOMEM;
 	}
-	program->held = held;
-	held[program->held_count++] = entry_ref(entry);
-	program->served = entry;
+	handle->held = held;
+	held[handle->held_count++] = entry_ref(entry);
+	handle->served = entry;
 	return 0;
 }
 
-void program_fork_child(void)
+void handle_fork_child(void)
 {
 	for (int i = 0; i < SHARDS; i++) {
 		(void)guard_fork_child(&shards[i].lock);

@@ -113,15 +113,6 @@ static bool append_file(struct identity *identity, const char *path)
 	return result == 0 || (result == -ENOENT && append_content(identity, path));
 }
 
-/* "libnvrtc.alt.so.13" and 13.0 -> "libnvrtc-builtins.alt.so.13.0" */
-static void builtins_name(const struct library *library, char *name, size_t size)
-{
-	const char *node = library_node_name(library->node) + strlen("libnvrtc");
-	int middle = (int)(strstr(node, ".so.") - node);
-
-	(void)snprintf(name, size, "libnvrtc-builtins%.*s.so.%d.%d", middle, node, library->major, library->minor);
-}
-
 struct wanted_object {
 	const char *name;
 	struct identity *identity;
@@ -175,14 +166,15 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 	int found;
 
 	identity->size = 0;
-	(void)snprintf(name, sizeof(name), "%s %d.%d", library_node_name(library->node), library->major,
-	               library->minor);
+	(void)snprintf(name, sizeof(name), "%s %d.%d", library->node->name, library->major, library->minor);
 	if (!append(identity, 'n', name, strlen(name)) ||
 	    !(library->build_id_size ? append(identity, 'b', library->build_id, library->build_id_size)
 	                             : append_content(identity, library->path))) {
 		return -ENOENT;
 	}
-	builtins_name(library, name, sizeof(name));
+	if (!library->compiler->companion(library, name, sizeof(name))) {
+		return 0;
+	}
 	found = append_loaded(identity, name);
 	if (found != 0 || loaded_only) {
 		return found > 0 ? 0 : -ENOENT;

@@ -2,8 +2,8 @@
 /*
  * identity: which compiler is this? (docs/DESIGN.md B1)
  *
- * Purpose: the bytes that tell one compiler from another: release, build-id of libnvrtc, build-id of its
- * libnvrtc-builtins (it holds built-in headers and per-architecture code); a digest of the whole file where there is no
+ * Purpose: the bytes that tell one compiler from another: release, build-id of its library, build-id of its companion
+ * (libnvrtc-builtins holds built-in headers and per-architecture code); a digest of the whole file where there is no
  * build-id.
  *
  * libnvrtc loads its builtins by plain name at its first compile, and a hit must not wait for that. So the file is

@@ -3,22 +3,17 @@
 
 #include "cache/guard.h"
 #include "interpose/compile/log.h"
-#include "interpose/door/next_symbol.h"
-#include "interpose/nvrtc/types.h"
+#include "interpose/compilers.h"
+#include "interpose/elf/next_symbol.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-struct candidate {
-	enum nvrtc_node node;
-	struct elf_object object;
-};
-
 struct search {
-	enum nvrtc_node node;
-	struct candidate *candidates;
+	const struct node *node;
+	struct elf_object *candidates;
 	size_t count;
 	size_t capacity;
 };
@@ -27,53 +22,15 @@ static struct library libraries[LIBRARIES_MAX];
 static _Atomic int library_count;
 static struct guard adopt_lock = GUARD_INITIALIZER;
 
-/* What library_of_node() found last, as long as nothing has been loaded or unloaded since. */
-static struct {
-	_Atomic(struct library *) library;
-	_Atomic unsigned long long loads, unloads;
-} node_cache[NODE_COUNT];
-
-static const char *const node_names[NODE_COUNT] = {
-#define NODE_NAME(id, soname, floor, ...) [NODE_##id] = #soname,
-    NVRTC_NODES(NODE_NAME, )
-#undef NODE_NAME
-};
-
-bool library_exports(const struct library *library, enum nvrtc_function function)
-{
-	static const int floors[NODE_COUNT] = {
-#define NODE_FLOOR(id, soname, floor, ...) [NODE_##id] = (floor),
-	    NVRTC_NODES(NODE_FLOOR, )
-#undef NODE_FLOOR
-	};
-
-	return nvrtc_function_lives(function, floors[library->node]);
-}
-
-const char *library_node_name(enum nvrtc_node node)
-{
-	return node_names[node];
-}
-
 struct library *library_in_slot(int slot)
 {
 	return &libraries[slot];
 }
 
-/* The node of an object that is an NVRTC, or NODE_COUNT. */
-static enum nvrtc_node node_of(const struct elf_object *object)
+/* The node of an object that is a compiler's library, and not we; NULL: it is none. */
+static struct node *node_of(const struct elf_object *object)
 {
-	const char *version = elf_symbol_version(object, "nvrtcCreateProgram");
-
-	if (!version || elf_contains(object, (uintptr_t)&libraries)) {
-		return NODE_COUNT;
-	}
-	for (int node = 0; node < NODE_COUNT; node++) {
-		if (strcmp(version, node_names[node]) == 0) {
-			return (enum nvrtc_node)node;
-		}
-	}
-	return NODE_COUNT;
+	return elf_contains(object, (uintptr_t)&libraries) ? NULL : compiler_node_of(object);
 }
 
 /*
@@ -108,7 +65,7 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-static struct library *library_adopt(const struct elf_object *object, enum nvrtc_node node)
+static struct library *library_adopt(const struct elf_object *object, struct node *node)
 {
 	struct library *library = known_library(object);
 	const uint8_t *id;
@@ -127,12 +84,12 @@ static struct library *library_adopt(const struct elf_object *object, enum nvrtc
 	library = &libraries[count];
 	library->slot = count;
 	library->node = node;
+	library->compiler = node->compiler;
 	strcpy(library->path, object->path);
 	library->object = *object;
 	library->object.path = library->path;
-	for (int f = 0; f < FUNCTION_COUNT; f++) {
-		library->real[f] =
-		    (real_function *)elf_symbol(object, nvrtc_function_name((enum nvrtc_function)f), node_names[node]);
+	for (size_t i = 0; i < node->compiler->function_count; i++) {
+		library->real[i] = (real_function *)elf_symbol(object, node->compiler->functions[i].name, node->name);
 	}
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
@@ -147,11 +104,9 @@ out:
 static int collect(const struct elf_object *object, void *context)
 {
 	struct search *search = context;
-	enum nvrtc_node node = node_of(object);
 
-	if (node == search->node && search->count < search->capacity) {
-		search->candidates[search->count].node = node;
-		search->candidates[search->count++].object = *object;
+	if (node_of(object) == search->node && search->count < search->capacity) {
+		search->candidates[search->count++] = *object;
 	}
 	return 0;
 }
@@ -160,22 +115,22 @@ static int collect(const struct elf_object *object, void *context)
  * Several libraries of one node are loaded: the caller's reference would have been bound in the global scope first,
  * then in the caller's own.
  */
-static const struct candidate *candidate_for(const struct search *search, void *caller)
+static const struct elf_object *candidate_for(const struct search *search, void *caller)
 {
-	const char *version = node_names[search->node];
-	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
+	const char *landmark = search->node->compiler->landmark, *version = search->node->name;
+	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, landmark, version, NEXT_SYMBOL_DLVSYM);
 	struct elf_object object;
 
 	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
 		void *handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
 
 		if (handle) {
-			address = (uintptr_t)next_symbol(handle, "nvrtcCreateProgram", version, NEXT_SYMBOL_DLVSYM);
+			address = (uintptr_t)next_symbol(handle, landmark, version, NEXT_SYMBOL_DLVSYM);
 			dlclose(handle);
 		}
 	}
 	for (size_t i = 0; address && i < search->count; i++) {
-		if (elf_contains(&search->candidates[i].object, address)) {
+		if (elf_contains(&search->candidates[i], address)) {
 			return &search->candidates[i];
 		}
 	}
@@ -183,38 +138,38 @@ static const struct candidate *candidate_for(const struct search *search, void *
 }
 
 /* How many libraries of the node are loaded, and which one of them the call is for. */
-static size_t choose(enum nvrtc_node node, void *caller, struct elf_object *ret_object)
+static size_t choose(const struct node *node, void *caller, struct elf_object *ret_object)
 {
-	struct candidate candidates[LIBRARIES_MAX];
+	struct elf_object candidates[LIBRARIES_MAX];
 	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
 
 	(void)elf_each_object(collect, &search);
 	if (search.count > 0) {
-		*ret_object = search.count == 1 ? candidates[0].object : candidate_for(&search, caller)->object;
+		*ret_object = search.count == 1 ? candidates[0] : *candidate_for(&search, caller);
 	}
 	return search.count;
 }
 
-struct library *library_of_node(enum nvrtc_node node, void *caller)
+struct library *library_of_node(struct node *node, void *caller)
 {
 	struct elf_generation now = elf_generation();
-	struct library *library = atomic_load_explicit(&node_cache[node].library, memory_order_acquire);
+	struct library *library = atomic_load_explicit(&node->library, memory_order_acquire);
 	struct elf_object object;
 	size_t count;
 
 	/* Looked at again behind the numbers: another thread may have put in new ones for another library meanwhile. */
-	if (library && atomic_load_explicit(&node_cache[node].loads, memory_order_acquire) == now.loads &&
-	    atomic_load_explicit(&node_cache[node].unloads, memory_order_acquire) == now.unloads &&
-	    atomic_load_explicit(&node_cache[node].library, memory_order_relaxed) == library) {
+	if (library && atomic_load_explicit(&node->loads, memory_order_acquire) == now.loads &&
+	    atomic_load_explicit(&node->unloads, memory_order_acquire) == now.unloads &&
+	    atomic_load_explicit(&node->library, memory_order_relaxed) == library) {
 		return library;
 	}
 	count = choose(node, caller, &object);
 	library = count ? library_adopt(&object, node) : NULL;
 	if (library && count == 1) {
-		atomic_store_explicit(&node_cache[node].library, NULL, memory_order_relaxed);
-		atomic_store_explicit(&node_cache[node].loads, now.loads, memory_order_release);
-		atomic_store_explicit(&node_cache[node].unloads, now.unloads, memory_order_release);
-		atomic_store_explicit(&node_cache[node].library, library, memory_order_release);
+		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
+		atomic_store_explicit(&node->loads, now.loads, memory_order_release);
+		atomic_store_explicit(&node->unloads, now.unloads, memory_order_release);
+		atomic_store_explicit(&node->library, library, memory_order_release);
 	}
 	return library;
 }
@@ -224,25 +179,25 @@ struct library *library_of_door(const struct door *door)
 	return door->library ? door->library : library_of_node(door->node, door->caller);
 }
 
-real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function)
+real_function *library_function_of_node(struct node *node, void *caller, size_t function)
 {
 	struct elf_object object;
 
 	return choose(node, caller, &object)
-	           ? (real_function *)elf_symbol(&object, nvrtc_function_name(function), node_names[node])
+	           ? (real_function *)elf_symbol(&object, node->compiler->functions[function].name, node->name)
 	           : NULL;
 }
 
 struct library *library_at(uintptr_t address)
 {
 	struct elf_object object;
-	enum nvrtc_node node;
+	struct node *node;
 
 	if (!elf_object_at(address, &object)) {
 		return NULL;
 	}
 	node = node_of(&object);
-	return node == NODE_COUNT ? NULL : library_adopt(&object, node);
+	return node ? library_adopt(&object, node) : NULL;
 }
 
 /* Keeps the library loaded for as long as the process lives. */
@@ -260,10 +215,7 @@ static bool pin(struct library *library)
 
 static bool prepare(struct library *library)
 {
-	int (*version)(int *major, int *minor) =
-	    (int (*)(int *, int *))elf_symbol(&library->object, "nvrtcVersion", node_names[library->node]);
-
-	if (!version || version(&library->major, &library->minor) != RESULT_SUCCESS || !pin(library)) {
+	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin(library)) {
 		library->reason = COUNTER_BYPASSED_unwatchable;
 		library->reason_text = "it cannot be kept loaded";
 		return false;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library: the NVRTC libraries of this process
+ * library: the compiler libraries of this process
  *
  *     unknown --library_adopt()--> adopted --library_prepare() at its first compile--> ready | passed through (reason)
  *
- * Purpose: one record per loaded NVRTC: where its real functions are, what identifies it, whether it can be watched.
- * A library is recognised by what it is, never by its file's name: it defines nvrtcCreateProgram under a version that
- * is one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
+ * Purpose: one record per loaded library: where its real functions are, what identifies it, whether it can be watched.
+ * A library is recognised by what it is, never by its file's name: it defines its compiler's landmark under a version
+ * that is one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
  * Adopting only looks (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE: BZ 19810 is why the
- * reference is counted too) and finds its builtins; NVRTC itself calls dlopen in its first compile, so a dlerror state
- * is lost there with and without us. Imports are patched at the first miss only: a process of hits never pays for it.
+ * reference is counted too) and asks for its release; NVRTC itself calls dlopen in its first compile, so a dlerror
+ * state is lost there with and without us. Imports are patched at the first miss only: a process of hits never pays for
+ * it.
  *
  * Threads: records are written once and published by release; they live for ever (LIBRARIES_MAX of them).
  * No lock is held across a call into the loader. A thread that finds another one preparing waits for it, at most 100 ms
@@ -22,8 +23,7 @@
 
 #include "cache/counters.h"
 #include "interpose/elf/elf.h"
-#include "interpose/nvrtc/functions.h"
-#include "interpose/nvrtc/nodes.h"
+#include "interpose/node.h"
 #include "interpose/watch/watch.h"
 
 #include <limits.h>
@@ -33,8 +33,6 @@
 #define LIBRARIES_MAX 16 /* thunk slots */
 #define IDENTITY_MAX  256
 
-typedef void real_function(void);
-
 /* of its imports */
 enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
 
@@ -42,10 +40,11 @@ enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_
 
 struct library {
 	int slot;
-	enum nvrtc_node node;
+	struct node *node;
+	const struct compiler *compiler;
 	char path[PATH_MAX];
 	struct elf_object object;
-	real_function *real[FUNCTION_COUNT]; /* NULL: this release has no such function */
+	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
 	_Atomic int state;
 	enum counter reason;     /* why it is passed through */
 	const char *reason_text; /* a detail for the log: a static string */
@@ -55,35 +54,30 @@ struct library {
 	size_t build_id_size;
 	/* the watch: patched at the first miss */
 	_Atomic(struct watch *) watch;
-	_Atomic uint32_t lingering; /* options that it has been given, and that work on (lingering.h) */
-	_Atomic uint64_t uncleared; /* those of which it is not known */
-	_Atomic uint32_t uncleared_running;
-	_Atomic int patch_state;   /* enum patch_state */
-	_Atomic bool heap_was_set; /* that of precompiled headers, by the host */
+	_Atomic int patch_state; /* enum patch_state */
+	/* what the process has told it that lasts: the compiler's own bits, and a hash of what nobody has searched */
+	_Atomic uint32_t told;
+	_Atomic uint64_t uncleared;
+	_Atomic uint32_t uncleared_running; /* calls that may add to it */
 };
 
 /* Which library is a call for? Exactly one of the two is set. */
 struct door {
 	struct library *library; /* thunks */
-	enum nvrtc_node node;    /* exports, with library == NULL */
+	struct node *node;       /* exports, with library == NULL */
 	void *caller;            /* exports: the return address */
 };
 
 struct library *library_of_door(const struct door *door);
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
-struct library *library_of_node(enum nvrtc_node node, void *caller);
+struct library *library_of_node(struct node *node, void *caller);
 /* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none.
  */
-real_function *library_function_of_node(enum nvrtc_node node, void *caller, enum nvrtc_function function);
-/* The library that a function of NVRTC at `address` belongs to; NULL: no NVRTC that we know, or no slot left. */
+real_function *library_function_of_node(struct node *node, void *caller, size_t function);
+/* The library that the function at `address` belongs to; NULL: no compiler's that we know, or no slot left. */
 struct library *library_at(uintptr_t address);
 /* Slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
-/* The symbol version of a node, its soname. */
-const char *library_node_name(enum nvrtc_node node);
-
-/* Is this function exported on the library's node, so that linked hosts reach it through us? */
-bool library_exports(const struct library *library, enum nvrtc_function function);
 
 /* Ready for cached compiles? false: pass through; *ret_reason says why. */
 bool library_prepare(struct library *library, enum counter *ret_reason);

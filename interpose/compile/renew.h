@@ -7,7 +7,7 @@
  * process what a result of its own costs.
  *
  * Calling sequence: after a look-up whose check left attempt->anew, and before the flight is landed.
- * Errors: a result that cannot be written is served as it is. Threads, fork, signals: no state.
+ * Errors: a result that cannot be written is served as it is.
  */
 #ifndef INTERPOSE_COMPILE_RENEW_H
 #define INTERPOSE_COMPILE_RENEW_H

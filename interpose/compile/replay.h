@@ -3,17 +3,18 @@
  * replay: the real program catches up with what the host was served (docs/DESIGN.md B8)
  *
  *     served --replay()--> real     the compiler would see what it saw when those results were made: it sees it again
- *        |   \--replay()--> resting  it would not (a header was edited, the directory changed): the real program stays
- *        |                           as created, and what lasts over compiles is answered from the entry it rests on
+ *        |   \--replay()--> detached it would not (a header was edited, the directory changed): the real program stays
+ *        |                           as created, and what lasts over compiles is answered from the entry it leaves
+ * behind
  *        '--replay_all()--> real     a function that we do not know wants the real program, whatever it then holds
- *     resting --replay_take_back()--> served   NVRTC refused the call without doing anything
+ *     detached --replay_take_back()--> served  the library refused the call without doing anything
  *
  * Over compiles of one handle everything lasts but PTX and log: a product until the next of its kind is made, lowered
- * names until the next success. On the resting program nothing was ever compiled, so what it has is of later compiles
+ * names until the next success. On the detached program nothing was ever compiled, so what it has is of later compiles
  * and what it lacks is the entry's.
  *
  * Calling sequence: replay() before a real compile of a program that may be served.
- * Threads: those of the program. Fork, signals: no state. Errors: none; see replay().
+ * Threads: those of the program. Errors: none; see replay().
  */
 #ifndef INTERPOSE_COMPILE_REPLAY_H
 #define INTERPOSE_COMPILE_REPLAY_H
@@ -21,13 +22,13 @@
 #include "interpose/compile/handle.h"
 
 /* False: the real program does not hold what the host was served, so what comes next must not be kept. */
-bool replay(struct program *program);
+bool replay(struct handle *handle);
 /*
  * May the host be served this entry? A program that was compiled for real has products of its own and cannot rest: none
  * that a file's change would make stale.
  */
-bool replay_allows(const struct program *program, const struct entry *entry);
-void replay_all(struct program *program);
-void replay_take_back(struct program *program);
+bool replay_allows(const struct handle *handle, const struct entry *entry);
+void replay_all(struct handle *handle);
+void replay_take_back(struct handle *handle);
 
 #endif

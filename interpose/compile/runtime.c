@@ -30,7 +30,7 @@ static _Atomic bool ready;
 /* Nothing is done before a fork (cache/guard.h). */
 static void fork_child(void)
 {
-	program_fork_child();
+	handle_fork_child();
 	memory_fork_child(runtime.memory);
 	watch_fork_child();
 	flight_fork_child();
@@ -162,6 +162,11 @@ static void flush(bool force)
 void runtime_flush(void)
 {
 	flush(false);
+}
+
+enum sloppiness runtime_sloppiness(void)
+{
+	return runtime.settings.sloppy_time_macros ? SLOPPINESS_TIME_MACROS : SLOPPINESS_NONE;
 }
 
 void runtime_count(enum counter counter, uint64_t amount)

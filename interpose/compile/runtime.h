@@ -2,10 +2,10 @@
 /*
  * runtime: what this process has of the cache: settings, store, memory front, log, counters
  *
- *     untouched --first nvrtcCreateProgram--> set up (or off: reason)
+ *     untouched --first handle that a compiler makes--> set up (or off: reason)
  *
- * Purpose: everything is set up by the first program that NVRTC makes, and by nothing earlier: a process that never
- * touches NVRTC has read no environment, opened no file and taken no memory (A4).
+ * Purpose: everything is set up by the first handle that a compiler makes, and by nothing earlier: a process that never
+ * touches a compiler has read no environment, opened no file and taken no memory (A4).
  *
  * Calling sequence: runtime_get() anywhere; its fields are constant once it is there.
  * Threads: the first caller sets up, others wait for it by pthread_once (no call into the loader happens inside).
@@ -43,6 +43,9 @@ void runtime_count(enum counter counter, uint64_t amount);
 void runtime_count_read_error(int error);
 void runtime_count_write_error(int error);
 void runtime_flush(void);
+/* What the user allows a result to be (NVRTCCACHE_SLOPPINESS). */
+enum sloppiness { SLOPPINESS_NONE, SLOPPINESS_TIME_MACROS };
+enum sloppiness runtime_sloppiness(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 #endif

@@ -7,7 +7,7 @@
  * program was started with. A child that was forked shares its parent's, as it shares what the parent remembers.
  *
  * Calling sequence: secret_make() once. Errors: -ENOSYS where there is neither: then nothing may be looked up by
- * fingerprint (the secret is a published one). Threads, fork, signals: no state. errno is not kept.
+ * fingerprint (the secret is a published one). errno is not kept.
  */
 #ifndef INTERPOSE_COMPILE_SECRET_H
 #define INTERPOSE_COMPILE_SECRET_H

@@ -7,9 +7,9 @@
  * spells names byte by byte, with offsets that move with them. So whether two differ in that id alone cannot be seen.
  * What can be seen is whether NVRTC gives two for one request.
  *
- * Calling sequence: twice_ask() behind the real compile, while the program's creation run is there. Takes up to five
+ * Calling sequence: twice_ask() behind the real compile, while the handle's creation run is there. Takes up to five
  * more compiles, on handles of their own, and up to a second before them where module ids may be the difference.
- * Threads, fork, signals: no state. Errors: not asked.
+ * Errors: not asked.
  */
 #ifndef INTERPOSE_COMPILE_TWICE_H
 #define INTERPOSE_COMPILE_TWICE_H
@@ -18,14 +18,14 @@
 #include "interpose/compile/result.h"
 
 enum twice {
-	TWICE_UNASKED,  /* the program cannot be made anew: an earlier compile has left things in it, or no memory */
+	TWICE_UNASKED,  /* the handle cannot be made anew: an earlier compile has left things in it, or no memory */
 	TWICE_EXPECTED, /* it gives what was expected as well */
 	TWICE_OTHER,    /* it gives something else */
 	TWICE_SAME      /* each time what it gave at first */
 };
 
 /* `given`: what the real library has just given for these options; it is unlike `expected`, by that `difference`. */
-enum twice twice_ask(const struct program *program, int option_count, const char *const *options,
-                     const struct entry *expected, const struct entry *given, enum results difference);
+enum twice twice_ask(const struct handle *handle, const struct call *call, const struct entry *expected,
+                     const struct entry *given, enum results difference);
 
 #endif

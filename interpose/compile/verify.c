@@ -5,7 +5,6 @@
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/twice.h"
-#include "interpose/nvrtc/sticky.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
@@ -20,16 +19,7 @@ static bool still_holds(const struct attempt *attempt, const struct entry *entry
 	return size == 0 || conditions_hold(conditions, size, &attempt->roots, NULL, 0);
 }
 
-/*
- * Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) gives one of two PTX. Which, hangs on where
- * the loader and malloc put things: it is the same again through a process, and without address randomisation in all.
- */
-static bool goes_by_address(const struct attempt *attempt)
-{
-	return (attempt->options.lingers & LINGERS_SPLIT) != 0;
-}
-
-static void complain(const struct program *program, const struct entry *expected, const char *what)
+static void complain(const struct handle *handle, const struct entry *expected, const char *what)
 {
 	const uint8_t *key = entry_info(expected)->key;
 	char digits[2 * ENTRY_KEY_BYTES + 1];
@@ -38,52 +28,56 @@ static void complain(const struct program *program, const struct entry *expected
 		(void)snprintf(digits + 2 * i, 3, "%02x", key[i]);
 	}
 	/* The name comes last: it may be long, and lines are cut. */
-	log_write(LOG_ERROR, "verify: a hit would have given another %s than NVRTC; key %s, program %s", what, digits,
-	          program->name ? program->name : "without a name");
+	log_write(LOG_ERROR, "verify: a hit would have given another %s than %s; key %s, program %s", what,
+	          handle->library->compiler->title, digits, handle->name ? handle->name : "without a name");
 }
 
 /* Counts and logs a difference, where it is one. */
-static void tell_difference(const struct program *program, const struct attempt *attempt, int option_count,
-                            const char *const *options, const struct entry *expected, const struct entry *given)
+static void tell_difference(const struct handle *handle, const struct attempt *attempt, const struct call *call,
+                            const struct entry *expected, const struct entry *given)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	const char *what = "";
-	enum results results = result_compare(expected, given, &what);
+	enum results results = result_compare(compiler, expected, given, &what);
 	enum twice again = TWICE_UNASKED;
+	unsigned doubts;
 
-	/* What a process makes after an option that lingers is no measure of a hit, which is what the compile alone
-	 * gives. */
-	if (results == RESULTS_ALIKE || lingering_spoils(program->library, &attempt->options) ||
-	    lingering_may_spoil(program->library, &attempt->options) || !still_holds(attempt, expected)) {
+	if (results == RESULTS_ALIKE) {
 		return;
 	}
-	/* Another compile would go on from the first one's precompiled header. */
-	if (!attempt->options.pch) {
-		again = twice_ask(program, option_count, options, expected, given, results);
+	/* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */
+	doubts = compiler->doubts(handle, attempt);
+	if ((doubts & DOUBT_SPOILED) || !still_holds(attempt, expected)) {
+		return;
+	}
+	if (!(doubts & DOUBT_ONCE)) {
+		again = twice_ask(handle, call, expected, given, results);
 	}
 	if (again == TWICE_EXPECTED) {
 		return;
 	}
-	if (again == TWICE_OTHER || (again == TWICE_UNASKED && results == RESULTS_HIDDEN) || goes_by_address(attempt)) {
+	if (again == TWICE_OTHER || (again == TWICE_UNASKED && results == RESULTS_HIDDEN) || (doubts & DOUBT_ADDRESS)) {
 		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
-		log_write(LOG_INFO, "verify: %s cannot be compared: NVRTC does not always give the same", what);
+		log_write(LOG_INFO, "verify: %s cannot be compared: %s does not always give the same", what,
+		          compiler->title);
 		return;
 	}
 	runtime_count(COUNTER_ERRORS_mismatch, 1);
-	complain(program, expected, what);
+	complain(handle, expected, what);
 }
 
-void verify_compare(struct program *program, const struct attempt *attempt, int option_count,
-                    const char *const *options, int return_code, const struct entry *expected)
+void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct call *call,
+                    int return_code, const struct entry *expected)
 {
 	struct result result = {.count = 0};
 	struct entry *given = NULL;
-	int error = result_collect(program, return_code, &result);
+	int error = result_collect(handle, return_code, &result);
 
 	if (error == 0) {
 		error = entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &given);
 	}
 	if (error == 0) {
-		tell_difference(program, attempt, option_count, options, expected, given);
+		tell_difference(handle, attempt, call, expected, given);
 	} else {
 		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
 		log_write(LOG_WARNING, "verify: a hit could not be compared: error %d", -error);

@@ -3,8 +3,8 @@
  * verify: is what the real library now says what the entry would have said? (NVRTCCACHE_VERIFY, docs/DESIGN.md B14)
  *
  * Calling sequence: verify_compare() after the real compile of an attempt that had found `expected`. Counts and logs a
- * difference, unless the entry does not hold any more, or the process has been given an option that lingers.
- * Threads, fork, signals: no state. Errors: what cannot be compared is counted as such.
+ * difference, unless the entry does not hold any more, or the process has been told something that lasts.
+ * Errors: what cannot be compared is counted as such.
  */
 #ifndef INTERPOSE_COMPILE_VERIFY_H
 #define INTERPOSE_COMPILE_VERIFY_H
@@ -12,7 +12,7 @@
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/handle.h"
 
-void verify_compare(struct program *program, const struct attempt *attempt, int option_count,
-                    const char *const *options, int return_code, const struct entry *expected);
+void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct call *call,
+                    int return_code, const struct entry *expected);
 
 #endif

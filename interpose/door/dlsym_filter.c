@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/door/dlsym_filter.h"
 
+#include "interpose/compilers.h"
 #include "interpose/door/doors.h"
 #include "interpose/elf/elf.h"
-#include "interpose/elf/plain.h"
-#include "interpose/nvrtc/functions.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,8 +19,8 @@ static bool is_ours(const void *address)
 }
 
 /*
- * Our exports carry NVRTC's versions, so a dlvsym that looks through the global scope finds them whether there is an
- * NVRTC or not. What is behind us counts (A6).
+ * Our exports carry compilers' versions, so a dlvsym that looks through the global scope finds them whether there is
+ * such a library or not. What is behind us counts (A6).
  */
 static void *behind_us(void *found, const char *name, const char *version, enum next_symbol_which which)
 {
@@ -76,10 +75,9 @@ struct dlsym_answer dlsym_filter(void *handle, const char *name, const char *ver
 	int saved = errno;
 	void *address;
 
-	if (!plain_begins(name, "nvrtc") && !plain_begins(name, "__nvrtc")) {
-		return not_ours;
-	}
-	if (!nvrtc_needs_door(name)) {
+	const struct compiler *compiler = compiler_of_name(name);
+
+	if (!compiler || !compiler->wants_door(name)) {
 		return not_ours;
 	}
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {

@@ -19,7 +19,7 @@
 #ifndef INTERPOSE_DOOR_DLSYM_FILTER_H
 #define INTERPOSE_DOOR_DLSYM_FILTER_H
 
-#include "interpose/door/next_symbol.h"
+#include "interpose/elf/next_symbol.h"
 
 #include <stddef.h>
 

@@ -11,7 +11,7 @@
  *
  * Errors: an object that lacks or garbles what is needed is skipped (elf_view returns -ENOEXEC); every index and name
  * is bounds-checked against the tables. Threads: dl_iterate_phdr's own lock is held while callbacks run: they must not
- * allocate, lock, or call the loader. Fork, signals: no state. No allocation, no errno change.
+ * allocate, lock, or call the loader. No allocation, no errno change.
  */
 #ifndef INTERPOSE_ELF_ELF_H
 #define INTERPOSE_ELF_ELF_H

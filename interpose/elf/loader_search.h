@@ -6,7 +6,7 @@
  * RUNPATH); in ld.so.cache; in the default directories.
  *
  * Calling sequence: loader_search() for a library that is loaded. Errors: what cannot be told is UNKNOWN or NOWHERE;
- * dlerror is cleared. Threads: any. Fork, signals: no state.
+ * dlerror is cleared. Threads: any.
  */
 #ifndef INTERPOSE_ELF_LOADER_SEARCH_H
 #define INTERPOSE_ELF_LOADER_SEARCH_H

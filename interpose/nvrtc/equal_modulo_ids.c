@@ -218,7 +218,7 @@ static bool cubins_alike(const struct cubin *a, const struct cubin *b)
 	return a->header.e_shnum > 0;
 }
 
-bool likeness_hidden(const void *bytes, size_t size)
+bool hides_ids(const void *bytes, size_t size)
 {
 	static const uint8_t magic[] = {0xed, 0x43, 0x4e, 0x7f};
 	static const char debug[] = ".debug_info"; /* as PTX and the names of a CUBIN's sections spell it */
@@ -227,7 +227,7 @@ bool likeness_hidden(const void *bytes, size_t size)
 	       memmem(bytes, size, debug, sizeof(debug) - 1);
 }
 
-bool likeness_of(const void *left, size_t left_size, const void *right, size_t right_size)
+bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size)
 {
 	struct cubin a, b;
 

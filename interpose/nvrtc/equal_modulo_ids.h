@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * likeness: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (docs/DESIGN.md B14)
+ * equal_modulo_ids: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (docs/DESIGN.md
+ * B14)
  *
  * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.6, the numbers of calls in
  * comments of PTX count as equal, and so do the run times that ptxas tells with -v. Everything else is compared byte
@@ -9,7 +10,7 @@
  * which spells names byte by byte and is full of offsets; LTO-IR and OptiX IR, which are sealed: a module id changes
  * all that lies behind their heads.
  *
- * Calling sequence: a pure function. Errors: none. Threads, fork, signals: no state.
+ * Calling sequence: a pure function. Errors: none.
  */
 #ifndef INTERPOSE_NVRTC_EQUAL_MODULO_IDS_H
 #define INTERPOSE_NVRTC_EQUAL_MODULO_IDS_H
@@ -18,7 +19,7 @@
 #include <stddef.h>
 
 /* Is it such: does it begin as LTO-IR and OptiX IR do from 12.0 on, or hold debug information? */
-bool likeness_hidden(const void *bytes, size_t size);
-bool likeness_of(const void *left, size_t left_size, const void *right, size_t right_size);
+bool hides_ids(const void *bytes, size_t size);
+bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/functions.h"
 
+#include "interpose/elf/plain.h"
+
 #include <stddef.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int since, gone;
-} handled[FUNCTION_COUNT] = {
+const struct compiler_function nvrtc_functions[FUNCTION_COUNT] = {
 #define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
     NVRTC_HANDLED(FUNCTION_ROW)
 #undef FUNCTION_ROW
 };
+
+_Static_assert(FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
 
 static const char *const plain[] = {
 #define PLAIN_NAME(name) #name,
@@ -35,23 +36,18 @@ static bool is_among(const char *name, const char *const *list, size_t count)
 	return false;
 }
 
-const char *nvrtc_function_name(enum nvrtc_function function)
+bool nvrtc_owns(const char *name)
 {
-	return handled[function].name;
+	return plain_begins(name, "nvrtc") || plain_begins(name, "__nvrtc");
 }
 
-bool nvrtc_function_lives(enum nvrtc_function function, int release)
-{
-	return handled[function].since <= release && release < handled[function].gone;
-}
-
-bool nvrtc_needs_door(const char *name)
+bool nvrtc_wants_door(const char *name)
 {
 	/* libnvrtc's own look-ups in its builtins, at each first compile */
 	return !is_among(name, plain, sizeof(plain) / sizeof(plain[0])) && strncmp(name, "__nvrtc_builtins", 16) != 0;
 }
 
-bool nvrtc_gets_product(const char *name)
+bool nvrtc_only_gives(const char *name)
 {
 	return is_among(name, getters, sizeof(getters) / sizeof(getters[0]));
 }

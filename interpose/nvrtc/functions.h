@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvrtc_functions: all of NVRTC's functions from 11.0 to 13.5, once.
+ * functions: all of NVRTC's functions from 11.0 to 13.5, once.
  *
  * NVRTC_HANDLED: those that a program's life passes through, or that change what it gives; a door of ours stands before
  * each.
@@ -10,11 +10,12 @@
  * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
  * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>.
  *
- * __nvrtcCPEx and __nvrtcNvvmHandle (13.5) are private; the first has a door of its own (doors.c), the second is
- * treated like any unknown function.
+ * __nvrtcNvvmHandle (13.5) is private, and treated like any unknown function.
  */
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
+
+#include "interpose/compiler.h"
 
 #include <stdbool.h>
 
@@ -48,6 +49,16 @@
 	X(nvrtcSetPCHHeapSize, 1208, 9999, (size_t size), size)                                                        \
 	X(nvrtcSetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,  \
 	  callback, payload)
+
+/*
+ * Private, with a door of its own that is no part of a library's record: nvrtcCreateProgram with extensions. What comes
+ * behind the number of those is NVIDIA's: as many words as any known caller passes.
+ */
+#define NVRTC_PRIVATE(X)                                                                                               \
+	X(__nvrtcCPEx, 1102, 9999,                                                                                     \
+	  (nvrtcProgram * program, const char *source, const char *name, int header_count, const char *const *headers, \
+	   const char *const *include_names, int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d), \
+	  program, source, name, header_count, headers, include_names, extension_count, a, b, c, d)
 
 #define NVRTC_PLAIN(X)                \
 	X(nvrtcVersion)               \
@@ -85,12 +96,13 @@ enum nvrtc_product {
 	    PRODUCT_COUNT
 };
 
-const char *nvrtc_function_name(enum nvrtc_function function);
-/* Has this release (major * 100 + minor) that function? */
-bool nvrtc_function_lives(enum nvrtc_function function, int release);
-/* Does dlsym of this name (nvrtc* or __nvrtc*) need a door at all? False for plain functions and builtins. */
-bool nvrtc_needs_door(const char *name);
+extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
+
+/* Is this a name of NVRTC's, known or not (nvrtc*, __nvrtc*)? */
+bool nvrtc_owns(const char *name);
+/* Does dlsym of such a name need a door at all? False for plain functions and builtins. */
+bool nvrtc_wants_door(const char *name);
 /* Is it one of those that give a product or its size? */
-bool nvrtc_gets_product(const char *name);
+bool nvrtc_only_gives(const char *name);
 
 #endif

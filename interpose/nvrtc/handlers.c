@@ -2,9 +2,11 @@
 #include "interpose/nvrtc/handlers.h"
 
 #include "interpose/compile/compile.h"
-#include "interpose/compile/handle.h"
-#include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/nvrtc/artifacts.h"
+#include "interpose/nvrtc/pch.h"
+#include "interpose/nvrtc/program.h"
+#include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/versions.h"
 
@@ -21,7 +23,7 @@ static int answer(int host_errno, int result)
 
 static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
 {
-	const struct library *library = program ? program->library : library_of_door(door);
+	const struct library *library = program ? program->handle.library : library_of_door(door);
 
 	if (!library && !door->library) {
 		return library_function_of_node(door->node, door->caller, function);
@@ -47,7 +49,7 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 	int error = -ENOMEM;
 
 	if (!library) {
-		program_free(program_take(handle));
+		handle_free(handle_take(handle));
 		runtime_count(COUNTER_BYPASSED_slots, 1);
 	}
 	if (!program) {
@@ -59,14 +61,14 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 		list[i] = (struct request_header){include_names[i], headers[i]};
 	}
 	if (list) {
-		error = request_creation(source, name, list, (size_t)header_count, &program->creation);
+		error = request_creation(source, name, list, (size_t)header_count, &program->handle.creation);
 	}
-	if (error == 0 && name && !(program->name = strdup(name))) {
+	if (error == 0 && name && !(program->handle.name = strdup(name))) {
 		error = -ENOMEM;
 	}
 	if (error != 0) {
-		program->keyed = false;
-		program->reason = COUNTER_ERRORS_memory;
+		program->handle.keyed = false;
+		program->handle.reason = COUNTER_ERRORS_memory;
 	}
 	free(list);
 }
@@ -87,7 +89,7 @@ int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, co
 	host_errno = errno;
 	if (result == RESULT_SUCCESS) {
 		if (runtime_get()->off) {
-			program_free(program_take(*program));
+			handle_free(handle_take(*program));
 		} else {
 			record(door, *program, source, name, header_count, headers, include_names);
 		}
@@ -95,24 +97,41 @@ int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, co
 	return answer(host_errno, result);
 }
 
-void handle_extensions(nvrtcProgram *program, int result)
+/* Without extensions it is nvrtcCreateProgram; with them the source may be encoded and of unknown length (A7). */
+int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                       int header_count, const char *const *headers, const char *const *include_names,
+                       int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
-	int host_errno = errno;
+	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *,
+	                     int, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+	struct library *library;
+	function *real;
+	int host_errno, result;
 
+	if (extension_count == 0) {
+		return handle_nvrtcCreateProgram(door, program, source, name, header_count, headers, include_names);
+	}
+	library = library_of_door(door);
+	real = library ? (function *)elf_symbol(&library->object, "__nvrtcCPEx", library->node->name) : NULL;
+	if (!real) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
+	host_errno = errno;
 	(void)runtime_get();
 	runtime_count(COUNTER_BYPASSED_extensions, 1);
 	if (result == RESULT_SUCCESS && program) {
-		program_free(program_take(*program));
+		handle_free(handle_take(*program));
 	}
-	errno = host_errno;
+	return answer(host_errno, result);
 }
 
 int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram *);
-	struct program *known = program && *program ? program_take(*program) : NULL;
-	function *real = (function *)real_of(door, known, FUNCTION_nvrtcDestroyProgram);
+	struct handle *known = program && program_find(*program) ? handle_take(*program) : NULL;
+	function *real = (function *)real_of(door, known ? program_of(known) : NULL, FUNCTION_nvrtcDestroyProgram);
 	int result = RESULT_INTERNAL_ERROR;
 
 	if (real) {
@@ -121,9 +140,9 @@ int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
 		host_errno = errno;
 	}
 	if (known && result != RESULT_SUCCESS) {
-		program_put_back(known);
+		handle_put_back(known);
 	} else {
-		program_free(known);
+		handle_free(known);
 	}
 	return answer(host_errno, result);
 }
@@ -132,35 +151,37 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
                                const char *const *options)
 {
 	int host_errno = errno;
+	const struct call call = {option_count, options};
 	struct program *known = program_find(program);
 	typedef int function(nvrtcProgram, int, const char *const *);
-	struct lingering lingering = {0};
+	struct sticky_call sticky = {0};
 	struct library *library;
 	function *real;
 	int result = RESULT_INTERNAL_ERROR;
 
 	if (known) {
-		return answer(host_errno, compile_program(known, option_count, options));
+		return answer(host_errno, compile_call(&known->handle, &call));
 	}
 	if (runtime_get()->off) {
 		runtime_count(runtime_get()->off_reason, 1);
 		runtime_flush();
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
-		lingering_begin(library, option_count, options, &lingering);
+		sticky_begin(library, &call, &sticky);
 	}
 	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
 	errno = host_errno;
 	if (real) {
 		result = real(program, option_count, options);
 	}
-	lingering_end(&lingering, result);
+	sticky_end(&sticky, result);
 	return result;
 }
 
 /* Early releases ask first whether the program was compiled, and then crash at a null expression. */
 static bool looks_late_at_null(const struct program *program)
 {
-	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->library->major, program->library->minor);
+	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->handle.library->major,
+	                     program->handle.library->minor);
 }
 
 int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
@@ -171,7 +192,7 @@ int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program,
 	function *real = (function *)real_of(door, known, FUNCTION_nvrtcAddNameExpression);
 	int result;
 
-	if (known && (known->served || known->base) && known->closed_names) {
+	if (known && (known->handle.served || known->handle.base) && known->handle.was_served) {
 		return answer(host_errno, expression || looks_late_at_null(known)
 		                              ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
 		                              : RESULT_INVALID_INPUT);
@@ -183,8 +204,8 @@ int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program,
 	result = real(program, expression);
 	host_errno = errno;
 	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
-		known->keyed = false;
-		known->reason = COUNTER_ERRORS_memory;
+		known->handle.keyed = false;
+		known->handle.reason = COUNTER_ERRORS_memory;
 	}
 	return answer(host_errno, result);
 }
@@ -194,14 +215,15 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *, const char **);
 	struct program *known = program_find(program);
-	const struct entry *entry = result_names_from(known);
+	const struct entry *entry = artifacts_names_from(known);
 
-	if (entry && !expression && name && looks_late_at_null(known) && result_return_code(entry) != RESULT_SUCCESS) {
+	if (entry && !expression && name && looks_late_at_null(known) &&
+	    result_value(entry, RESULT_TAG_RETURN_CODE, RESULT_INTERNAL_ERROR) != RESULT_SUCCESS) {
 		*name = NULL;
 		return answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
 	}
 	if (entry) {
-		return answer(host_errno, result_lowered_name(entry, expression, name));
+		return answer(host_errno, artifacts_lowered_name(entry, expression, name));
 	}
 	FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
@@ -212,10 +234,10 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 		int host_errno = errno;                                                                 \
 		typedef int function(nvrtcProgram, size_t *);                                           \
 		struct program *known = program_find(program);                                          \
-		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);           \
                                                                                                         \
 		if (entry) {                                                                            \
-			return answer(host_errno, result_product_size(entry, PRODUCT_##product, size)); \
+			return answer(host_errno, artifacts_size(entry, PRODUCT_##product, size));      \
 		}                                                                                       \
 		FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);           \
 	}                                                                                               \
@@ -225,10 +247,10 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 		int host_errno = errno;                                                                 \
 		typedef int function(nvrtcProgram, char *);                                             \
 		struct program *known = program_find(program);                                          \
-		const struct entry *entry = result_product_from(known, PRODUCT_##product);              \
+		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);           \
                                                                                                         \
 		if (entry) {                                                                            \
-			return answer(host_errno, result_product(entry, PRODUCT_##product, bytes));     \
+			return answer(host_errno, artifacts_bytes(entry, PRODUCT_##product, bytes));    \
 		}                                                                                       \
 		FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);                \
 	}
@@ -241,8 +263,8 @@ int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program
 	typedef int function(nvrtcProgram);
 	struct program *known = program_find(program);
 
-	if (known && known->served) {
-		return answer(host_errno, result_pch_status(known->served));
+	if (known && known->handle.served) {
+		return answer(host_errno, artifacts_pch_status(known->handle.served));
 	}
 	FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
 }
@@ -253,14 +275,12 @@ int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram pro
 	typedef int function(nvrtcProgram, size_t *);
 	struct program *known = program_find(program);
 
-	if (known && known->served) {
-		return answer(host_errno, result_pch_heap(known->served, size));
+	if (known && known->handle.served) {
+		return answer(host_errno, artifacts_pch_heap(known->handle.served, size));
 	}
 	FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
 }
 
-/* From here on the process's --pch compiles tell of that heap, in their logs, status and, with warnings as errors, in
- * whether they succeed. */
 int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 {
 	int host_errno = errno;
@@ -268,7 +288,7 @@ int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 	struct library *library = library_of_door(door);
 
 	if (library) {
-		atomic_store_explicit(&library->heap_was_set, true, memory_order_relaxed);
+		pch_set_heap(library);
 	}
 	FORWARD(nvrtcSetPCHHeapSize, function, host_errno, NULL, size);
 }
@@ -289,6 +309,7 @@ int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, f
 	if (known && result == RESULT_SUCCESS) {
 		known->callback = callback;
 		known->payload = payload;
+		known->handle.asks_host = callback != NULL;
 	}
 	return result;
 }

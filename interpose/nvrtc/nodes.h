@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvrtc_nodes: one symbol version node per soname of NVRTC; the version of a symbol of the real library is its soname.
+ * nodes: one symbol version node per soname of NVRTC; the version of a symbol of the real library is its soname.
  *
  * X(id, soname, floor, ...): floor is the oldest release of that soname, major * 100 + minor. A function is exported on
  * a node only if every release from the floor on has it, so that a weak reference never finds what the library lacks.
@@ -29,12 +29,16 @@
 /* clang-format on */
 
 #ifndef SCRIPT /* the version script wants the list alone */
+#include "interpose/node.h"
+
 enum nvrtc_node {
-#define NODE_ENUM(id, soname, floor, ...) NODE_##id,
+#define NODE_ENUM(id, soname, floor, ...) NVRTC_NODE_##id,
 	NVRTC_NODES(NODE_ENUM, )
 #undef NODE_ENUM
-	    NODE_COUNT
+	    NVRTC_NODE_COUNT
 };
+
+extern struct node nvrtc_nodes[NVRTC_NODE_COUNT];
 #endif
 
 #endif

@@ -24,11 +24,11 @@ enum option_class {
 	OPTION_INCLUDE,
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
-	OPTION_RESTRICT,   /* harmless, and lingers */
+	OPTION_RESTRICT,   /* harmless, and sticky */
 	OPTION_OPT_INFO,   /* the same */
 	OPTION_SPLIT,      /* the same */
-	OPTION_GEN_LTO,    /* of the IR, and lingers */
-	OPTION_TRACE,      /* binds, and lingers */
+	OPTION_GEN_LTO,    /* of the IR, and sticky */
+	OPTION_TRACE,      /* binds, and sticky */
 	OPTION_PROCESS,    /* binds, and tells of the process */
 	OPTION_DIAG_ERROR, /* harmless, and makes errors of warnings */
 	OPTION_BINDS       /* may let paths through, and does not linger */
@@ -266,21 +266,21 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		options->errors = true;
 		break;
 	case OPTION_RESTRICT:
-		options->lingers |= LINGERS_RESTRICT;
+		options->sticky |= STICKY_RESTRICT;
 		break;
 	case OPTION_OPT_INFO:
-		options->lingers |= LINGERS_OPT_INFO;
+		options->sticky |= STICKY_OPT_INFO;
 		break;
 	case OPTION_SPLIT:
-		options->lingers |= LINGERS_SPLIT;
+		options->sticky |= STICKY_SPLIT;
 		break;
 	case OPTION_GEN_LTO:
 		options->ir = true;
-		options->lingers |= LINGERS_GEN_OPT_LTO;
+		options->sticky |= STICKY_GEN_OPT_LTO;
 		break;
 	case OPTION_TRACE:
 		options->unknown = true;
-		options->lingers |= LINGERS_TIME_TRACE;
+		options->sticky |= STICKY_TIME_TRACE;
 		break;
 	case OPTION_PROCESS:
 		options->unknown = true;

@@ -17,7 +17,7 @@
  * text, the value of another option) would be wrong, so values of two-string options are skipped as NVRTC skips them.
  *
  * Calling sequence: options_read() on the host's array, use the fields, options_free().
- * Errors: -ENOMEM.  Threads, fork, signals: no state.
+ * Errors: -ENOMEM.
  * Ownership: `include` points into the host's strings: valid as long as they are.
  */
 #ifndef INTERPOSE_NVRTC_OPTIONS_H
@@ -42,16 +42,17 @@ struct options {
 	bool errors;        /* some warnings are errors */
 	bool ptxas_speaks;  /* -Xptxas -v and its kin: the assembler has more to say in the log */
 	bool pch;           /* --pch: automatic precompiled headers (B11) */
-	uint32_t lingers;   /* LINGERS_*: options that work on in later compiles of the process */
+	uint32_t sticky;    /* STICKY_*: options that work on in later compiles of the process */
 	uint64_t uncleared; /* 0, or a hash of the options of which it is not known that they do not */
 };
 
 /* Which releases obey them how long: interpose/nvrtc/sticky.c. */
-#define LINGERS_RESTRICT    1
-#define LINGERS_OPT_INFO    2
-#define LINGERS_SPLIT       4
-#define LINGERS_GEN_OPT_LTO 8
-#define LINGERS_TIME_TRACE  16
+#define STICKY_RESTRICT    1
+#define STICKY_OPT_INFO    2
+#define STICKY_SPLIT       4
+#define STICKY_GEN_OPT_LTO 8
+#define STICKY_TIME_TRACE  16
+#define STICKY_OPTIONS     31 /* all of them: struct library's `told` holds other bits too */
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /* Must paths, cwd and PWD be part of the key?  debug, ir, unknown, or pch (its files and messages carry paths). */

@@ -34,7 +34,7 @@ static bool is_work_file(const char *name)
 	return middle > name + 3 && end > middle + 1 && *end == '\0';
 }
 
-bool pch_is_scratch(const char *path)
+static bool is_scratch(const char *path)
 {
 	static const char directory[] = "/__nvrtc_auto_pch_";
 	const char *at = path ? strstr(path, directory) : NULL;
@@ -48,6 +48,16 @@ bool pch_is_scratch(const char *path)
 		       !strstr(end, "..");
 	}
 	return slash && is_work_file(slash + 1);
+}
+
+enum scratch pch_scratch(const char *path)
+{
+	size_t size = path ? strlen(path) : 0;
+
+	if (!is_scratch(path)) {
+		return SCRATCH_NO;
+	}
+	return size > 4 && strcmp(path + size - 4, ".pch") == 0 ? SCRATCH_KEPT : SCRATCH_PASSING;
 }
 
 static struct maker *find(const char *path)
@@ -103,7 +113,7 @@ int pch_complete(struct trace *trace)
 	int error = 0;
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		if (trace->events[i].kind == TRACE_PCH_READ) {
+		if (trace->events[i].kind == TRACE_SCRATCH_READ) {
 			const struct maker *maker = find(trace->events[i].path);
 
 			error = maker ? complete_from(maker, trace) : -ENOENT;
@@ -142,7 +152,7 @@ void pch_remember(const struct trace *trace)
 	for (size_t i = 0; i < trace->count; i++) {
 		struct maker *maker;
 
-		if (trace->events[i].kind != TRACE_PCH_MADE) {
+		if (trace->events[i].kind != TRACE_SCRATCH_MADE) {
 			continue;
 		}
 		maker = make(trace->events[i].path, trace);
@@ -154,4 +164,16 @@ void pch_remember(const struct trace *trace)
 			}
 		}
 	}
+}
+
+#define TOLD_HEAP (UINT32_C(1) << 31) /* in struct library's `told`, beside the sticky options (options.h) */
+
+void pch_set_heap(struct library *library)
+{
+	atomic_fetch_or(&library->told, TOLD_HEAP);
+}
+
+bool pch_heap_was_set(const struct library *library)
+{
+	return (atomic_load(&library->told) & TOLD_HEAP) != 0;
 }

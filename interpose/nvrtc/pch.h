@@ -22,10 +22,18 @@
 #ifndef INTERPOSE_NVRTC_PCH_H
 #define INTERPOSE_NVRTC_PCH_H
 
+#include "interpose/compile/library.h"
 #include "keygen/trace.h"
 
-bool pch_is_scratch(const char *path);
+enum scratch pch_scratch(const char *path); /* NULL is fine */
 int pch_complete(struct trace *trace);
 void pch_remember(const struct trace *trace);
+
+/*
+ * nvrtcSetPCHHeapSize: from there on the process's --pch compiles tell of that heap, in their logs, status and, with
+ * warnings as errors, in whether they succeed.
+ */
+void pch_set_heap(struct library *library);
+bool pch_heap_was_set(const struct library *library);
 
 #endif

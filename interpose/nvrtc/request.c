@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two runs, field by field ("?" where there is one, "*" any number):
+ * The two runs, field by field ("?" where there is one, "*" any number; the rest is keygen/surroundings.h's):
  *
  *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME
- *     call      CALL format, IDENTITY, NAMESPACE?, PLACE, the place, MEMORY_HEADERS, option*, EXPRESSION*,
- *               (VARIABLE, VALUE?)*, HISTORY*
- *     place     neutral: ROOTS count, then NAME where it is relative and has a directory, or ROOT + REST where absolute
- *               bound: NAME, PWD?, CWD     bound without a cwd: NAME, PWD?
+ *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
  *     option    OPTION, or OPTION_HEAD + ROOT + REST where a root stands in the place of text, or NO_OPTION for NULL
- *
- * CREATION or CALL come first and once each, so a call run alone (its creation run dropped) is no other's pair.
  */
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
@@ -19,58 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUEST_FORMAT 1
-/* Finding out which directory lies in which is quadratic; more directories than this are bound instead. */
-#define ROOT_CANDIDATES_MAX 128
-
-enum request_tag {
+enum own_tag {
 	TAG_CREATION = 1,
 	TAG_SOURCE = 2,
 	TAG_HEADER_NAME = 3,
 	TAG_HEADER_TEXT = 4,
 	TAG_BASE_NAME = 5,
-	TAG_CALL = 16,
-	TAG_IDENTITY = 17,
-	TAG_NAMESPACE = 18,
-	TAG_PLACE = 19,
-	TAG_ROOTS = 20,
-	TAG_NAME = 21,
-	TAG_PWD = 22,
-	TAG_CWD = 23,
 	TAG_MEMORY_HEADERS = 24,
 	TAG_OPTION = 25,
 	TAG_NO_OPTION = 26,
 	TAG_OPTION_HEAD = 27,
-	TAG_ROOT = 28,
-	TAG_REST = 29,
-	TAG_EXPRESSION = 30,
-	TAG_VARIABLE = 31,
-	TAG_VALUE = 32,
-	TAG_HISTORY = 33,
-	TAG_FLOATING_POINT = 34,
-	TAG_DECIMALS = 35
-};
-
-enum place { PLACE_NEUTRAL = 1, PLACE_BOUND = 2, PLACE_NOWHERE = 3 };
-
-/* A directory as it was spelled, and which root it lies in: `root` bytes of it are that root's text. */
-struct place_directory {
-	const char *text;
-	size_t size; /* without one trailing slash */
-	size_t root;
-};
-
-struct plan {
-	enum place place;
-	bool name_has_directory;
-	size_t first_include; /* 1 where directories[0] is the program's */
-	size_t directory_count;
-	struct place_directory directories[ROOT_CANDIDATES_MAX];
-	size_t include_directory[ROOT_CANDIDATES_MAX]; /* options->include[i] -> directories, or NOT_A_ROOT */
-	struct roots roots;
+	TAG_EXPRESSION = 30
 };
 
 #define NOT_A_ROOT SIZE_MAX
+
+/* How the request stands to its place. */
+struct plan {
+	bool neutral;
+	struct request_name name;
+	struct directories directories;
+	size_t include_directory[DIRECTORIES_MAX]; /* options->include[i] -> directories, or NOT_A_ROOT */
+};
 
 /* NULL, "" and "default_program" gave the same artifacts and logs in every form, 11.8 to 13.5. */
 static const char *effective_name(const char *name)
@@ -152,112 +117,55 @@ void request_texts_free(struct request_texts *texts)
 	*texts = (struct request_texts){0};
 }
 
-/*
- * Every component is a name: none is empty, "." or "..". Such a directory's text and "/" start every path in it. And no
- * byte of it has another spelling in a text: where a text spells a path in it, scan_text() sees that.
- */
-static bool is_plain_path(const char *text, size_t size)
+/* Has a path in it one spelling only, so that one that a text spells is found (scan.h)? */
+static bool is_plain(const char *path, size_t size)
 {
-	const char *end = text + size;
-
-	if (size < 2 || text[0] != '/' || !scan_spells_plainly(text, size))
-		return false;
-	while (text < end) {
-		const char *name = text + 1;
-		const char *slash = memchr(name, '/', (size_t)(end - name));
-		size_t length = (size_t)((slash ? slash : end) - name);
-
-		if (length == 0 || (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.'))))
-			return false;
-		text = name + length;
-	}
-	return true;
+	return directories_plain(path, size) && scan_spells_plainly(path, size);
 }
 
-static bool lies_in(const struct place_directory *inner, const char *text, size_t size)
+static bool plan_name(struct plan *plan, const char *name)
 {
-	return inner->size >= size && (inner->size == size || inner->text[size] == '/') &&
-	       memcmp(inner->text, text, size) == 0;
+	size_t size = strlen(name);
+
+	plan->name = (struct request_name){name, NAME_WITHOUT_DIRECTORY};
+	if (!strchr(name, '/')) {
+		return true;
+	}
+	if (name[0] == '/') {
+		size_t directory_size = (size_t)(base_name(name) - name) - 1;
+
+		plan->name.lies = NAME_IN_FIRST_DIRECTORY;
+		return is_plain(name, size) && directory_size > 0 &&
+		       directories_add(&plan->directories, name, directory_size);
+	}
+	/* Relative: stays as text, but only where the text has one meaning. */
+	plan->name.lies = NAME_IN_RELATIVE_DIRECTORY;
+	return name[size - 1] != '/' && !strstr(name, "//") && !strstr(name, "/./") && !strstr(name, "/../");
 }
 
 static bool plan_directories(struct plan *plan, const struct request *request, const struct options *options)
 {
-	const char *name = effective_name(request->program_name);
-	size_t name_size;
-
-	if (options->include_count >= ROOT_CANDIDATES_MAX)
+	if (options->include_count >= DIRECTORIES_MAX || !plan_name(plan, effective_name(request->program_name))) {
 		return false;
-	plan->directory_count = 0;
-	if (strchr(name, '/')) {
-		name_size = strlen(name);
-		plan->name_has_directory = true;
-		if (name[0] == '/') {
-			size_t directory_size = (size_t)(base_name(name) - name) - 1;
-
-			if (!is_plain_path(name, name_size) || directory_size == 0)
-				return false;
-			plan->directories[plan->directory_count++] =
-			    (struct place_directory){.text = name, .size = directory_size};
-		} else {
-			/* Relative: stays as text, but only where the text has one meaning. */
-			if (name[name_size - 1] == '/' || strstr(name, "//") || strstr(name, "/./") ||
-			    strstr(name, "/../"))
-				return false;
-		}
 	}
-	plan->first_include = plan->directory_count;
 	for (size_t i = 0; i < options->include_count; i++) {
 		const char *text = options->include[i].directory;
 		size_t size = strlen(text);
 
 		plan->include_directory[i] = NOT_A_ROOT;
-		if (text[0] != '/')
+		if (text[0] != '/') {
 			continue;
+		}
 		/* NVRTC opens "/d/h.h" for -I/d and for -I/d/ alike, but "/d//h.h" for -I/d//. */
-		if (size > 1 && text[size - 1] == '/')
+		if (size > 1 && text[size - 1] == '/') {
 			size--;
-		if (!is_plain_path(text, size))
+		}
+		plan->include_directory[i] = plan->directories.count;
+		if (!is_plain(text, size) || !directories_add(&plan->directories, text, size)) {
 			return false;
-		plan->include_directory[i] = plan->directory_count;
-		plan->directories[plan->directory_count++] = (struct place_directory){.text = text, .size = size};
+		}
 	}
 	return true;
-}
-
-/* Roots are the outermost directories, numbered by their first use; one that lies in another is that root and a rest.
- */
-static int plan_roots(struct plan *plan)
-{
-	struct roots *roots = &plan->roots;
-
-	if (plan->directory_count == 0)
-		return 0;
-	roots->root = calloc(plan->directory_count, sizeof(*roots->root));
-	if (!roots->root)
-		return -ENOMEM;
-	roots->count = 0;
-	for (size_t i = 0; i < plan->directory_count; i++) {
-		struct place_directory *directory = &plan->directories[i];
-		const struct place_directory *outermost = directory;
-		char *text;
-
-		for (directory->root = 0; directory->root < roots->count; directory->root++) {
-			if (lies_in(directory, roots->root[directory->root].text, roots->root[directory->root].size))
-				break;
-		}
-		if (directory->root < roots->count)
-			continue;
-		for (size_t j = 0; j < plan->directory_count; j++) {
-			if (plan->directories[j].size < outermost->size &&
-			    lies_in(directory, plan->directories[j].text, plan->directories[j].size))
-				outermost = &plan->directories[j];
-		}
-		text = strndup(outermost->text, outermost->size);
-		if (!text)
-			return -ENOMEM;
-		roots->root[roots->count++] = (struct root){.text = text, .size = outermost->size};
-	}
-	return 0;
 }
 
 /*
@@ -279,48 +187,19 @@ static bool other_option_has_path(const struct request *request, const struct op
 
 static int make_plan(struct plan *plan, const struct request *request, const struct options *options)
 {
-	int rc;
+	int error;
 
-	plan->roots = (struct roots){0};
-	plan->name_has_directory = false;
-	plan->place = request->cwd ? PLACE_BOUND : PLACE_NOWHERE;
-	if (!request->cwd || options_bind(options) || !plan_directories(plan, request, options))
+	plan->neutral = false;
+	plan->name = (struct request_name){effective_name(request->program_name), NAME_WITHOUT_DIRECTORY};
+	plan->directories.count = 0;
+	plan->directories.roots = (struct roots){0};
+	if (!request->around.cwd || options_bind(options) || !plan_directories(plan, request, options) ||
+	    (plan->directories.count && other_option_has_path(request, options))) {
 		return 0;
-	if (plan->directory_count && other_option_has_path(request, options))
-		return 0;
-	rc = plan_roots(plan);
-	if (rc) {
-		roots_free(&plan->roots);
-		return rc;
 	}
-	plan->place = PLACE_NEUTRAL;
-	return 0;
-}
-
-static void put_directory(struct stream *stream, const struct plan *plan, const struct place_directory *directory)
-{
-	stream_number(stream, TAG_ROOT, directory->root);
-	stream_string(stream, TAG_REST, directory->text + plan->roots.root[directory->root].size);
-}
-
-static void put_place(struct stream *stream, const struct plan *plan, const struct request *request)
-{
-	const char *name = effective_name(request->program_name);
-
-	stream_number(stream, TAG_PLACE, plan->place);
-	if (plan->place != PLACE_NEUTRAL) {
-		stream_string(stream, TAG_NAME, name);
-		if (request->pwd)
-			stream_string(stream, TAG_PWD, request->pwd);
-		if (request->cwd)
-			stream_string(stream, TAG_CWD, request->cwd);
-		return;
-	}
-	stream_number(stream, TAG_ROOTS, plan->roots.count);
-	if (plan->first_include)
-		put_directory(stream, plan, &plan->directories[0]);
-	else if (plan->name_has_directory)
-		stream_string(stream, TAG_NAME, name);
+	error = directories_number(&plan->directories);
+	plan->neutral = error == 0;
+	return error;
 }
 
 static void put_options(struct stream *stream, const struct plan *plan, const struct request *request,
@@ -337,17 +216,17 @@ static void put_options(struct stream *stream, const struct plan *plan, const st
 			continue;
 		}
 		if (include < options->include_count && options->include[include].index == i) {
-			if (plan->place == PLACE_NEUTRAL)
+			if (plan->neutral)
 				directory = plan->include_directory[include];
 			include++;
 		}
 		if (directory == NOT_A_ROOT) {
 			stream_string(stream, TAG_OPTION, text);
 		} else {
-			const struct place_directory *found = &plan->directories[directory];
+			const struct request_directory *found = &plan->directories.list[directory];
 
 			stream_field(stream, TAG_OPTION_HEAD, text, (size_t)(found->text - text));
-			put_directory(stream, plan, found);
+			directories_put(stream, &plan->directories, directory);
 		}
 	}
 }
@@ -358,45 +237,34 @@ int request_call(const struct request *request, struct stream *ret_stream, struc
 	struct stream stream = STREAM_EMPTY;
 	struct options options;
 	struct plan plan;
-	int rc;
+	int error = options_read(request->options, request->option_count, &options);
 
-	rc = options_read(request->options, request->option_count, &options);
-	if (rc)
-		return rc;
-	rc = make_plan(&plan, request, &options);
-	if (rc)
-		goto failed;
-
-	stream_number(&stream, TAG_CALL, REQUEST_FORMAT);
-	stream_field(&stream, TAG_IDENTITY, request->identity, request->identity_size);
-	if (request->namespace_name)
-		stream_string(&stream, TAG_NAMESPACE, request->namespace_name);
-	put_place(&stream, &plan, request);
-	stream_number(&stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
-	stream_number(&stream, TAG_FLOATING_POINT, request->floating_point);
-	if (request->decimals)
-		stream_string(&stream, TAG_DECIMALS, request->decimals);
-	put_options(&stream, &plan, request, &options);
-	for (size_t i = 0; i < request->name_count; i++)
-		stream_string(&stream, TAG_EXPRESSION, request->name_expressions[i]);
-	for (size_t i = 0; i < request->environment_count; i++) {
-		stream_string(&stream, TAG_VARIABLE, request->environment[i].name);
-		if (request->environment[i].value)
-			stream_string(&stream, TAG_VALUE, request->environment[i].value);
+	if (error) {
+		return error;
 	}
-	for (size_t i = 0; i < request->history_count; i++)
-		stream_field(&stream, TAG_HISTORY, request->history[i].bytes, KEY_BYTES);
+	error = make_plan(&plan, request, &options);
+	if (error) {
+		goto failed;
+	}
+	surroundings_begin(&stream, &request->around, &plan.name, plan.neutral ? &plan.directories : NULL);
+	stream_number(&stream, TAG_MEMORY_HEADERS, request->has_memory_headers);
+	surroundings_compute(&stream, &request->around);
+	put_options(&stream, &plan, request, &options);
+	for (size_t i = 0; i < request->name_count; i++) {
+		stream_string(&stream, TAG_EXPRESSION, request->name_expressions[i]);
+	}
+	surroundings_end(&stream, &request->around);
 	if (stream.failed) {
-		rc = -ENOMEM;
+		error = -ENOMEM;
 		goto failed;
 	}
 	*ret_stream = stream;
-	*ret_roots = plan.roots;
+	*ret_roots = plan.directories.roots;
 	*ret_options = options;
 	return 0;
 failed:
 	stream_free(&stream);
-	roots_free(&plan.roots);
+	directories_free(&plan.directories);
 	options_free(&options);
-	return rc;
+	return error;
 }

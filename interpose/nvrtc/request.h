@@ -27,45 +27,28 @@
  *
  * Calling sequence: request_creation() at nvrtcCreateProgram; request_call() at nvrtcCompileProgram; then
  * digest_fingerprint()/digest_key() over { creation, call }.
- * Errors: -ENOMEM.  Threads, fork, signals: no state.
+ * Errors: -ENOMEM.
  * Ownership: outputs belong to the caller (stream_free, roots_free).
  */
 #ifndef INTERPOSE_NVRTC_REQUEST_H
 #define INTERPOSE_NVRTC_REQUEST_H
 
 #include "interpose/nvrtc/options.h"
-#include "keygen/digest.h"
-#include "keygen/roots.h"
-#include "keygen/stream.h"
+#include "keygen/surroundings.h"
 
 struct request_header {
 	const char *name;
 	const char *text;
 };
 
-struct environment_value {
-	const char *name;
-	const char *value; /* NULL: not set */
-};
-
 struct request {
+	struct surroundings around;
 	const char *program_name; /* as given to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
-	const uint8_t *identity; /* of the compiler: whatever tells one library from another */
-	size_t identity_size;
-	const char *namespace_name; /* NVRTCCACHE_NAMESPACE, or NULL */
 	const char *const *options;
 	int option_count;
 	const char *const *name_expressions;
 	size_t name_count;
-	const struct environment_value *environment; /* those the compiler is known to read, in a fixed order */
-	size_t environment_count;
-	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
-	size_t history_count;
-	uint64_t floating_point; /* the thread's rounding mode and the like: constants are folded by it */
-	const char *decimals;    /* how the locale spells decimals, where not with a dot; else NULL */
-	const char *cwd;         /* absolute, or NULL where it could not be had: then nothing is path-neutral */
-	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
 };
 
 /* The creation run. Headers in the host's order. */

@@ -18,7 +18,7 @@
  *
  * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for one that comes in
  * pieces. One pass, 16 bytes at a time. scan_paths() keeps of a text what scan_text() needs to find SCAN_PLACE in it.
- * Errors: without memory, scan_text() says that all is there. Threads, fork, signals: no state.
+ * Errors: without memory, scan_text() says that all is there.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
@@ -31,11 +31,6 @@
 #include <stdint.h>
 
 enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 };
-
-struct places {
-	const struct roots *roots;
-	const char *cwd; /* may be NULL */
-};
 
 /* `places` NULL: SCAN_PLACE is not looked for. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);

@@ -10,11 +10,12 @@
 /* Of those that a process was given, the ones that this release goes on obeying. */
 static uint32_t lasting(const struct library *library, uint32_t bits)
 {
-	if (!nvrtc_differs(DIFFERENCE_LINGERS, library->major, library->minor)) {
-		bits &= ~(uint32_t)(LINGERS_RESTRICT | LINGERS_OPT_INFO | LINGERS_TIME_TRACE);
+	bits &= STICKY_OPTIONS;
+	if (!nvrtc_differs(DIFFERENCE_STICKY, library->major, library->minor)) {
+		bits &= ~(uint32_t)(STICKY_RESTRICT | STICKY_OPT_INFO | STICKY_TIME_TRACE);
 	}
-	if (!nvrtc_differs(DIFFERENCE_SPLIT_LINGERS, library->major, library->minor)) {
-		bits &= ~(uint32_t)LINGERS_SPLIT;
+	if (!nvrtc_differs(DIFFERENCE_SPLIT_STICKY, library->major, library->minor)) {
+		bits &= ~(uint32_t)STICKY_SPLIT;
 	}
 	return bits;
 }
@@ -29,17 +30,16 @@ static void note_uncleared(struct library *library, uint64_t uncleared)
 }
 
 /* The release need not be known yet. */
-void lingering_begin(struct library *library, int option_count, const char *const *options,
-                     struct lingering *ret_lingering)
+void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky)
 {
 	struct options read = {0};
 
-	if (option_count > 0 && options && options_read(options, option_count, &read) != 0) {
+	if (call->option_count > 0 && call->options && options_read(call->options, call->option_count, &read) != 0) {
 		read.uncleared = UNCLEARED_SEVERAL;
 	}
-	*ret_lingering = (struct lingering){library, read.uncleared};
-	if (read.lingers) {
-		atomic_fetch_or(&library->lingering, read.lingers);
+	*ret_sticky = (struct sticky_call){library, read.uncleared};
+	if (read.sticky) {
+		atomic_fetch_or(&library->told, read.sticky);
 	}
 	if (read.uncleared) {
 		atomic_fetch_add(&library->uncleared_running, 1);
@@ -47,25 +47,25 @@ void lingering_begin(struct library *library, int option_count, const char *cons
 	options_free(&read);
 }
 
-void lingering_end(const struct lingering *lingering, int result)
+void sticky_end(const struct sticky_call *sticky, int result)
 {
-	if (lingering->uncleared) {
+	if (sticky->uncleared) {
 		if (result != RESULT_INVALID_OPTION) {
-			note_uncleared(lingering->library, lingering->uncleared);
+			note_uncleared(sticky->library, sticky->uncleared);
 		}
-		atomic_fetch_sub(&lingering->library->uncleared_running, 1);
+		atomic_fetch_sub(&sticky->library->uncleared_running, 1);
 	}
 }
 
 /* What a library that is told to split compiles makes afterwards hangs on more than whether it was told so. */
-bool lingering_spoils(const struct library *library, const struct options *options)
+bool sticky_spoils(const struct library *library, const struct options *options)
 {
-	uint32_t asked = options->lingers & ~(uint32_t)LINGERS_SPLIT;
+	uint32_t asked = options->sticky & ~(uint32_t)STICKY_SPLIT;
 
-	return (lasting(library, atomic_load(&library->lingering)) & ~asked) != 0;
+	return (lasting(library, atomic_load(&library->told)) & ~asked) != 0;
 }
 
-bool lingering_may_spoil(const struct library *library, const struct options *options)
+bool sticky_may_spoil(const struct library *library, const struct options *options)
 {
 	uint64_t uncleared = atomic_load(&library->uncleared);
 

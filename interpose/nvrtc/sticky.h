@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lingering: options that work on in later compiles of the process
+ * sticky: options that work on in later compiles of the process
  *
  * What a process makes after such an option is not what its key says, and is kept only where the compile asks for the
  * same itself. A hit gives what the compile alone gives. Which options those are is what scripts/sticky finds, that
  * plays every option that a release knows, with its values, before a set of victims; SEARCHED names the releases. In
  * later releases, what was clear in all of these counts as clear.
  *
- *   -restrict, -opt-info    12.3 and later: every later compile of the process, whatever its options (its PTX loads
- * with ld.global.nc; its log tells what was inlined) -dlto -gen-opt-lto      all that have it: later compiles with
- * -split-compile inline otherwise -split-compile          12.0: what later compiles inline, those with -split-compile
- * too -fdevice-time-trace     13.0: the compile after failures with it was seen to give other PTX
+ *   -restrict, -opt-info  12.3 and later: every later compile of the process, whatever its options (its PTX loads with
+ *                         ld.global.nc; its log tells what was inlined)
+ *   -dlto -gen-opt-lto    all that have it: later compiles with -split-compile inline otherwise
+ *   -split-compile        12.0: what later compiles inline, those with -split-compile too
+ *   -fdevice-time-trace   13.0: the compile after failures with it was seen to give other PTX
  *
  * A rule that needs no list: what follows a compile with an option that no search has cleared (struct options,
  * `uncleared`) is not kept either, but where it has the very same ones. Options that NVRTC refuses leave nothing
  * behind.
  *
- * Calling sequence: lingering_begin() before each real compile, lingering_end() after it; lingering_spoils() and
- * lingering_may_spoil() after that, before its result is kept.
+ * Calling sequence: sticky_begin() before each real compile, sticky_end() after it; sticky_spoils() and
+ * sticky_may_spoil() after that, before its result is kept.
  * Threads: any; a compile in one thread that begins before another ends spoils both. Fork: a child inherits what the
  * library has been through. Errors, signals: none; a compile that never ends spoils for good.
  */
@@ -28,20 +29,19 @@
 #include "interpose/nvrtc/options.h"
 
 /* X(release): scripts/sticky has found nothing there that would be kept; it asks for its release where it lacks. */
-#define LINGERING_SEARCHED(X) X(1300) X(1305)
+#define STICKY_SEARCHED(X) X(1300) X(1305)
 
-struct lingering {
+struct sticky_call {
 	struct library *library;
 	uint64_t uncleared;
 };
 
-/* `options` as the host gave them, sound or not. */
-void lingering_begin(struct library *library, int option_count, const char *const *options,
-                     struct lingering *ret_lingering);
-void lingering_end(const struct lingering *lingering, int result);
-/* Has the library been given an option that lingers, and that these options lack? */
-bool lingering_spoils(const struct library *library, const struct options *options);
+/* The call as the host made it, sound or not. */
+void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky);
+void sticky_end(const struct sticky_call *sticky, int result);
+/* Has the library been given a sticky option that these options lack? */
+bool sticky_spoils(const struct library *library, const struct options *options);
 /* Or one of which it is not known? */
-bool lingering_may_spoil(const struct library *library, const struct options *options);
+bool sticky_may_spoil(const struct library *library, const struct options *options);
 
 #endif

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/texts.h"
 
+#include "interpose/nvrtc/compilation.h"
+#include "interpose/nvrtc/known_headers.h"
+#include "interpose/nvrtc/program.h"
+#include "interpose/nvrtc/scan.h"
+
 #include <string.h>
 
 static void read_creation(struct program *program)
 {
 	struct stream paths = STREAM_EMPTY;
 
-	if (!program->creation.bytes || program->texts_known) {
+	const struct stream *creation = &program->handle.creation;
+
+	if (!creation->bytes || program->texts_known) {
 		return;
 	}
-	if (scan_paths(program->creation.bytes, program->creation.size, &paths) != 0) {
+	if (scan_paths(creation->bytes, creation->size, &paths) != 0) {
 		stream_free(&paths);
 		program->findings |= SCAN_TIME;
 		return;
 	}
 	program->paths = paths;
-	program->findings = scan_text(program->creation.bytes, program->creation.size, NULL) |
-	                    scan_macros(program->creation.bytes, program->creation.size);
+	program->findings =
+	    scan_text(creation->bytes, creation->size, NULL) | scan_macros(creation->bytes, creation->size);
 	program->texts_known = true;
 }
 
@@ -32,22 +39,60 @@ static bool is_include(const struct options *read, int index)
 	return false;
 }
 
-uint32_t texts_read(struct program *program, const struct attempt *attempt, int option_count,
-                    const char *const *options)
+/* enum scan_finding in all texts of this compile that are not files. */
+static uint32_t find(const struct program *program, const struct call *call, const struct attempt *attempt)
 {
-	uint32_t found;
+	const char *name = program->handle.name;
+	uint32_t found = program->findings | scan_text(program->paths.bytes, program->paths.size, &attempt->places);
 
-	read_creation(program);
-	found = program->findings | scan_text(program->paths.bytes, program->paths.size, &attempt->places);
-	for (int i = 0; i < option_count; i++) {
-		found |= scan_text(options[i], strlen(options[i]),
-		                   is_include(&attempt->options, i) ? NULL : &attempt->places) |
-		         scan_macros(options[i], strlen(options[i]));
+	for (int i = 0; i < call->option_count; i++) {
+		const char *text = call->options[i];
+
+		found |= scan_text(text, strlen(text), is_include(options_of(attempt), i) ? NULL : &attempt->places) |
+		         scan_macros(text, strlen(text));
 	}
 	for (size_t i = 0; i < program->name_count; i++) {
 		found |= scan_text(program->names[i], strlen(program->names[i]), &attempt->places) |
 		         scan_macros(program->names[i], strlen(program->names[i]));
 	}
 	/* The name's own directory is a place. */
-	return program->name ? found | scan_text(program->name, strlen(program->name), NULL) : found;
+	return name ? found | scan_text(name, strlen(name), NULL) : found;
 }
+
+static uint32_t taints_of(uint32_t findings)
+{
+	return (findings & SCAN_TIME ? TAINT_TIME_MACRO : 0) | (findings & SCAN_PATH ? TAINT_PATH_MACRO : 0) |
+	       (findings & SCAN_PLACE ? TAINT_PLACE : 0);
+}
+
+void texts_read(struct handle *handle, const struct call *call, struct attempt *attempt)
+{
+	struct program *program = program_of(handle);
+
+	read_creation(program);
+	trace_taint(&attempt->trace, taints_of(find(program, call, attempt)));
+}
+
+static void begin(void *search, const struct places *places)
+{
+	scan_begin(search, places);
+}
+
+static void piece(void *search, uint8_t *bytes, size_t size)
+{
+	scan_piece(search, bytes, size);
+}
+
+static uint32_t taints(const void *search, const struct key *digest)
+{
+	uint32_t found = ((const struct scan *)search)->found;
+
+	if ((found & SCAN_PATH) && known_header(digest)) {
+		found &= ~(uint32_t)SCAN_PATH;
+	}
+	return taints_of(found);
+}
+
+_Static_assert(sizeof(struct scan) <= TRACE_SEARCH_BYTES, "a search fits into what the watch has for it");
+
+const struct trace_reader texts_reader = {SCAN_ROOM, begin, piece, taints};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvrtc_types: as much of NVRTC's interface as the door needs, declared anew, so that nothing of ours needs a toolkit.
+ * types: as much of NVRTC's interface as the door needs, declared anew, so that nothing of ours needs a toolkit.
  */
 #ifndef INTERPOSE_NVRTC_TYPES_H
 #define INTERPOSE_NVRTC_TYPES_H

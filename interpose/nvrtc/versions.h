@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvrtc_versions: what releases of NVRTC do differently, once. (Which functions they have: nvrtc_functions.h.)
+ * versions: what releases of NVRTC do differently, once. (Which functions they have: functions.h.)
  *
  * X(name, since, before, sentence): true of releases from `since` on and not from `before` on; major * 100 + minor;
  * 0 and 9999: no end known. Measured on 11.2, 11.5, 11.7, 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0 to 13.5:
@@ -16,8 +16,8 @@
 	X(NUMBERS_CALLS, 0, 1208, "the numbers of calls in comments of PTX go on counting through the process")   \
 	X(SETS_LOCALE, 0, 1206, "imports setlocale: a compile may set the locale of the process and set it back") \
 	X(ASKS_LOCALE, 0, 1105, "the locale of the process says which bytes are letters, in names of the source") \
-	X(LINGERS, 1203, 9999, "-restrict and -opt-info hold for every later compile of the process")             \
-	X(SPLIT_LINGERS, 1200, 1201, "-split-compile changes what every later compile of the process makes")      \
+	X(STICKY, 1203, 9999, "-restrict and -opt-info hold for every later compile of the process")              \
+	X(SPLIT_STICKY, 1200, 1201, "-split-compile changes what every later compile of the process makes")       \
 	X(MAKES_PCH, 1208, 9999, "--pch makes and uses precompiled headers")                                      \
 	X(PCH_IN_CWD, 1208, 1300, "the automatic precompiled header is a file in the working directory")          \
 	X(OWN_CACHE, 1209, 9999, "keeps what NVVM and ptxas make in a cache of the driver's; --no-cache")         \

@@ -336,7 +336,7 @@ static char *placed(char *directory)
 	if (directory || error != ERANGE) {
 		record_directory(directory);
 	} else {
-		record_place();
+		record_call();
 	}
 	errno = error;
 	return directory;

@@ -17,45 +17,25 @@
 
 extern char **environ;
 
-enum kind { LOAD, CALL, PLAIN, PLACE };
-
-static const struct {
-	enum kind kind;
-	const char *name;
-	size_t size;
-} variables[ENVIRONMENT_COUNT] = {
-#define VARIABLE(kind, name) {kind, #name, sizeof(#name) - 1},
-    COMPILER_VARIABLES(VARIABLE)
-#undef VARIABLE
-};
-
-/* A bit for each length and for each first letter that a name has: a look at these two tells nearly all of the host's
- * variables from the compiler's. */
-#define VARIABLE(kind, name) | UINT64_C(1) << (sizeof(#name) - 1)
-static const uint64_t lengths = 0 COMPILER_VARIABLES(VARIABLE);
-#undef VARIABLE
-#define VARIABLE(kind, name) | UINT64_C(1) << (#name[0] & 63)
-static const uint64_t letters = 0 COMPILER_VARIABLES(VARIABLE);
-#undef VARIABLE
-
 /* The values of the LOAD variables when the process started, in their order. */
 struct initial {
 	char *block; /* what the values point into, where it is ours */
-	const char *values[ENVIRONMENT_COUNT];
+	const char *values[ENVIRONMENT_MAX];
 };
 
-static _Atomic(const struct initial *) initial_values;
-
 /* One pass over the environment instead of one getenv per name: memory hits pay for this each time. */
-size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT])
+size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX])
 {
-	size_t sizes[ENVIRONMENT_COUNT];
+	const uint64_t first = environment->first, second = environment->second, lengths = environment->lengths;
+	size_t sizes[ENVIRONMENT_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < ENVIRONMENT_COUNT; i++) {
-		if (variables[i].kind == LOAD || variables[i].kind == CALL) {
-			sizes[count] = variables[i].size;
-			values[count].name = variables[i].name;
+	for (size_t i = 0; i < environment->count; i++) {
+		const struct variable *variable = &environment->variables[i];
+
+		if (variable->kind == VARIABLE_LOAD || variable->kind == VARIABLE_CALL) {
+			sizes[count] = variable->size;
+			values[count].name = variable->name;
 			values[count++].value = NULL;
 		}
 	}
@@ -63,7 +43,7 @@ size_t environment_values(struct environment_value values[ENVIRONMENT_COUNT])
 		const char *text = *entry;
 		size_t size;
 
-		if (!(letters >> (text[0] & 63) & 1)) {
+		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[text[0] != '\0'] & 63) & 1)) {
 			continue;
 		}
 		size = (size_t)(strchrnul(text, '=') - text);
@@ -130,11 +110,14 @@ static char *read_initial(size_t *ret_size)
 }
 
 /* One pass; `values` in the order of the LOAD variables. */
-static void find_initial(const char *block, size_t size, const char *values[ENVIRONMENT_COUNT])
+static void find_initial(const struct environment *environment, const char *block, size_t size,
+                         const char *values[ENVIRONMENT_MAX])
 {
+	const struct variable *variables = environment->variables;
+
 	for (const char *at = block; at < block + size; at += strnlen(at, (size_t)(block + size - at)) + 1) {
-		for (size_t i = 0; i < ENVIRONMENT_COUNT && variables[i].kind == LOAD; i++) {
-			size_t length = at[0] == variables[i].name[0] ? strlen(variables[i].name) : 0;
+		for (size_t i = 0; i < environment->count && variables[i].kind == VARIABLE_LOAD; i++) {
+			size_t length = at[0] == variables[i].name[0] ? variables[i].size : 0;
 
 			if (length && strncmp(at, variables[i].name, length) == 0 && at[length] == '=') {
 				values[i] = at + length + 1;
@@ -145,9 +128,9 @@ static void find_initial(const char *block, size_t size, const char *values[ENVI
 
 /* Kept for the life of the process; a child of fork inherits what its parent was started with, which is right: so was
  * the library that it inherits. */
-static const struct initial *initial(void)
+static const struct initial *initial(struct environment *environment)
 {
-	const struct initial *known = atomic_load_explicit(&initial_values, memory_order_acquire);
+	const struct initial *known = atomic_load_explicit(&environment->initial, memory_order_acquire);
 	struct initial *made;
 	const char *strings;
 	size_t size = 0;
@@ -167,8 +150,8 @@ static const struct initial *initial(void)
 		return NULL;
 	}
 	made->block = block;
-	find_initial(strings, size, made->values);
-	if (!atomic_compare_exchange_strong(&initial_values, &known, made)) {
+	find_initial(environment, strings, size, made->values);
+	if (!atomic_compare_exchange_strong(&environment->initial, &known, made)) {
 		free(block);
 		free(made);
 		return known;
@@ -176,14 +159,14 @@ static const struct initial *initial(void)
 	return made;
 }
 
-bool environment_unchanged(const struct environment_value *values, size_t count)
+bool environment_unchanged(struct environment *environment, const struct environment_value *values, size_t count)
 {
-	const struct initial *then = initial();
+	const struct initial *then = initial(environment);
 
 	if (!then) {
 		return false;
 	}
-	for (size_t i = 0; i < count && variables[i].kind == LOAD; i++) {
+	for (size_t i = 0; i < count && environment->variables[i].kind == VARIABLE_LOAD; i++) {
 		const char *before = then->values[i];
 		const char *now = values[i].value;
 
@@ -194,10 +177,10 @@ bool environment_unchanged(const struct environment_value *values, size_t count)
 	return true;
 }
 
-bool environment_known(const char *name)
+bool environment_known(const struct environment *environment, const char *name)
 {
-	for (size_t i = 0; i < ENVIRONMENT_COUNT; i++) {
-		if (strcmp(variables[i].name, name) == 0) {
+	for (size_t i = 0; i < environment->count; i++) {
+		if (strcmp(environment->variables[i].name, name) == 0) {
 			return true;
 		}
 	}

@@ -3,16 +3,17 @@
  * imports: the one table of what a compiler library may ask of libc
  *
  * Purpose: everything in glibc that takes a path, a socket address or a command, reads the environment, brings in
- * content from outside or writes to a descriptor is named here once. A library's imports are looked up in it (the
- * census of watch_patch(), and scripts/census for libraries that need not be run).
+ * content from outside or writes to a descriptor is named here once. A library's imports are looked up in it (by
+ * the plan of watch_patch(), and by scripts/census for libraries that need not be run).
  *
- *   WATCHED(name)     its slot is redirected to a replacement of ours (watch_calls.c for paths, watch_output.c for what
- *                     is written, watch_taints.c for the rest)
+ *   WATCHED(name)     its slot is redirected to a replacement of ours (calls.c for paths, output.c for what is written,
+ *                     taints.c for the rest)
  *   FORBIDDEN(name)   no replacement: a library that imports it is passed through. Some could be written when a library
  *                     comes that needs them; some cannot: vfork and clone run on the caller's frame, execl and syslog
  *                     take variable arguments that cannot be passed on, `environ` is data.
- *   not in the table  harmless: reads descriptors and streams that a watched call opened, works on memory, or on
- * nothing. dlopen, dlsym, dlvsym and dladdr are left out on purpose: dlopen takes RUNPATH from its return address. The
+ *   not in the table  harmless: reads descriptors and streams that a watched call opened, works on memory alone.
+ *
+ * dlopen, dlsym, dlvsym and dladdr are left out on purpose: dlopen takes RUNPATH from its return address. The
  * functions of the mathematics library have a table of their own (arithmetic.h).
  *
  * The names stand in strcmp order: the look-up is a binary search.

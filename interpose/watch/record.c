@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/watch/record.h"
-#include "interpose/nvrtc/known_headers.h"
-#include "interpose/nvrtc/pch.h"
-#include "interpose/nvrtc/scan.h"
 #include "interpose/watch/live.h"
 #include "interpose/watch/snapshot.h"
 
 #include <blake2.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,29 +51,21 @@ static void add_error(struct trace *trace, enum trace_kind kind, const char *pat
 }
 
 /* The compiler's own scratch files: noted, and no condition. */
-static bool is_scratch(const struct live *live, const char *path)
+static enum scratch scratch_of(const struct live *live, const char *path)
 {
-	return live && live->trace->scratch && pch_is_scratch(path);
-}
-
-static bool is_header_file(const char *path)
-{
-	size_t size = strlen(path);
-
-	return size > 4 && strcmp(path + size - 4, ".pch") == 0;
+	return live && live->trace->scratch ? live->trace->scratch(path) : SCRATCH_NO;
 }
 
 void record_write(const char *path)
 {
 	int saved_errno = errno;
 	struct live *live = live_enter();
+	enum scratch scratch = scratch_of(live, path);
 
-	if (!is_scratch(live, path)) {
-		if (live) {
-			trace_taint(live->trace, TAINT_WRITE);
-		}
-	} else if (is_header_file(path)) {
-		add(live->trace, TRACE_PCH_MADE, path, 0, NULL, NULL);
+	if (live && scratch == SCRATCH_NO) {
+		trace_taint(live->trace, TAINT_WRITE);
+	} else if (scratch == SCRATCH_KEPT) {
+		add(live->trace, TRACE_SCRATCH_MADE, path, 0, NULL, NULL);
 	}
 	errno = saved_errno;
 }
@@ -86,7 +76,7 @@ void record_probe(const char *path, const struct stat *found, int error)
 	struct live *live = live_enter();
 	struct file_stamp stamp;
 
-	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
+	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
 		if (live->trace->told && !snapshot_agrees_stat(live->trace->told, path, found)) {
 			trace_taint(live->trace, TAINT_TOLD_OTHERWISE);
 		}
@@ -126,43 +116,36 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-static void taint_findings(struct trace *trace, const struct key *digest, uint32_t findings)
-{
-	if (findings & SCAN_TIME) {
-		trace_taint(trace, TAINT_TIME_MACRO);
-	}
-	if ((findings & SCAN_PATH) && !known_header(digest)) {
-		trace_taint(trace, TAINT_PATH_MACRO);
-	}
-	if (findings & SCAN_PLACE) {
-		trace_taint(trace, TAINT_PLACE);
-	}
-}
-
 /* The digest of a whole file, and its size as it was read. */
 static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
+	const struct trace_reader *reader = live->trace->reader;
+	_Alignas(max_align_t) uint8_t search[TRACE_SEARCH_BYTES];
+	const size_t room = reader ? reader->room : 0;
 	blake2b_state state;
 	uint64_t offset = 0;
-	struct scan scan;
 	ssize_t got;
 
 	if (!live->buffer) {
-		live->buffer = malloc(SCAN_ROOM + PIECE);
+		live->buffer = malloc(room + PIECE);
 	}
 	if (!live->buffer || blake2b_init(&state, KEY_BYTES) != 0) {
 		return false;
 	}
-	scan_begin(&scan, live->trace->places);
+	if (reader) {
+		reader->begin(search, live->trace->places);
+	}
 	for (;;) {
-		uint8_t *piece = live->buffer + SCAN_ROOM;
+		uint8_t *piece = live->buffer + room;
 
 		got = read_at(descriptor, piece, PIECE, (int64_t)offset);
 		if (got <= 0) {
 			break;
 		}
 		blake2b_update(&state, piece, (size_t)got);
-		scan_piece(&scan, piece, (size_t)got);
+		if (reader) {
+			reader->piece(search, piece, (size_t)got);
+		}
 		/* A short read is the end for a regular file, but the next read says so for sure. */
 		offset += (uint64_t)got;
 	}
@@ -171,7 +154,9 @@ static bool digest_file(struct live *live, int descriptor, struct key *ret_diges
 	}
 	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
 	*ret_size = offset;
-	taint_findings(live->trace, ret_digest, scan.found);
+	if (reader) {
+		trace_taint(live->trace, reader->taints(search, ret_digest));
+	}
 	return true;
 }
 
@@ -223,9 +208,11 @@ void record_open(const char *path, int descriptor, int error)
 	int saved_errno = errno;
 	struct live *live = live_enter();
 
-	if (is_scratch(live, path)) {
-		if (descriptor >= 0 && is_header_file(path)) {
-			add(live->trace, TRACE_PCH_READ, path, 0, NULL, NULL);
+	enum scratch scratch = scratch_of(live, path);
+
+	if (scratch != SCRATCH_NO) {
+		if (descriptor >= 0 && scratch == SCRATCH_KEPT) {
+			add(live->trace, TRACE_SCRATCH_READ, path, 0, NULL, NULL);
 		}
 	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {
@@ -242,7 +229,7 @@ void record_listing(const char *path)
 	int saved_errno = errno;
 	struct live *live = live_enter();
 
-	if (live && !is_scratch(live, path) && has_path(live->trace, path)) {
+	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
 		add(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
 	}
 	errno = saved_errno;
@@ -305,7 +292,7 @@ void record_directory(const char *answer)
 	errno = saved_errno;
 }
 
-void record_place(void)
+void record_call(void)
 {
 	if (live_current) {
 		live_current->trace->calls++;
@@ -325,7 +312,7 @@ void record_locale(const char *locale)
 {
 	if (!locale || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ||
 	    (live_current && *locale && strcmp(locale, live_current->locale) == 0)) {
-		record_place();
+		record_call();
 	} else {
 		record_taint(TAINT_UNKNOWN_CALL);
 	}

@@ -6,7 +6,7 @@
  * or leave the function twice (exec, fork) are reported before they are done.
  *
  * A thread without a trace: nothing happens while no compile of any thread is under way; otherwise every live trace is
- * tainted with TAINT_OTHER_THREAD, or, for record_asked(), gets the variable when it ends. record_place() is exempt,
+ * tainted with TAINT_OTHER_THREAD, or, for record_asked(), gets the variable when it ends. record_call() is exempt,
  * and record_directory() where the answer is what the trace expects.
  *
  * Errors: none; what cannot be recorded taints or fails the trace. errno and dlerror are as before the call.
@@ -32,8 +32,7 @@ void record_open(const char *path, int descriptor, int error);
 void record_listing(const char *path);
 /* A file or directory was opened for writing, made or removed. */
 void record_write(const char *path);
-/* Written to a descriptor; -1: to memory. Only that of a precompiled header of the compiler's own is not a side effect.
- */
+/* Written to a descriptor; -1: to memory. Only that of a scratch file of the compiler's own is not a side effect. */
 void record_output(int descriptor);
 /* An act that forbids keeping the result: enum trace_taint bits. */
 void record_taint(uint32_t taint);
@@ -44,7 +43,7 @@ void record_asked(const char *variable, const char *value);
 /* The working directory was asked for; NULL: it could not be told. */
 void record_directory(const char *answer);
 /* A call that tells nothing but that the watch is alive. */
-void record_place(void);
+void record_call(void);
 /* setlocale: a query of the locale now set, and a setting. Setting "C", or back to what was queried, is harmless. */
 void record_locale_query(const char *answer);
 void record_locale(const char *locale);

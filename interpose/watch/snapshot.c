@@ -35,7 +35,7 @@ static bool copy(const char *text, char **ret_copy)
 	return !text || *ret_copy;
 }
 
-struct snapshot *snapshot_take(void)
+struct snapshot *snapshot_take(const struct environment *environment)
 {
 	struct snapshot *taken = calloc(1, sizeof(*taken));
 	bool complete;
@@ -43,7 +43,8 @@ struct snapshot *snapshot_take(void)
 	if (!taken) {
 		return NULL;
 	}
-	taken->count = environment_values(taken->values);
+	taken->environment = environment;
+	taken->count = environment_values(environment, taken->values);
 	complete = copy(getenv("PWD"), &taken->pwd); /* what the compiler is about to ask for: no setting of ours */
 	for (size_t i = 0; i < taken->count; i++) {
 		complete &= copy(taken->values[i].value, (char **)&taken->values[i].value);
@@ -80,7 +81,7 @@ bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name,
 	if (strcmp(name, "PWD") == 0) {
 		return same_text(snapshot->pwd, value);
 	}
-	return !value || environment_known(name);
+	return !value || environment_known(snapshot->environment, name);
 }
 
 static bool agrees(bool has, const struct stat *then, const struct stat *now)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot: what the process was when a compile began: its working directory, and the variables that NVRTC reads
+ * snapshot: what the process was when a compile began: its working directory, and the variables that its compiler reads
  *
  * Purpose: other threads may change both while the compiler works, and change them back. So what the compiler is told,
  * by getcwd, by getenv and by the stat of "." and of $PWD, is compared with this at each call, and this with what the
  * key was made of (still_asked()): what was told otherwise even once is not kept.
  *
  * Calling sequence: snapshot_take() before the compile; snapshot_agrees_*() with every answer; snapshot_free().
- * Threads: constant once it is taken; taking it is as safe as getenv. Fork, signals: no state.
+ * Threads: constant once it is taken; taking it is as safe as getenv.
  * Errors: snapshot_take() gives NULL without memory. Ownership: copies of its own.
  */
 #ifndef INTERPOSE_WATCH_SNAPSHOT_H
@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 
 struct snapshot {
-	struct environment_value values[ENVIRONMENT_COUNT]; /* as of environment_values() */
+	const struct environment *environment;
+	struct environment_value values[ENVIRONMENT_MAX]; /* as of environment_values() */
 	size_t count;
 	char *cwd; /* NULL where it could not be had */
 	char *pwd; /* $PWD, or NULL */
@@ -29,7 +30,7 @@ struct snapshot {
 	bool has_named;
 };
 
-struct snapshot *snapshot_take(void);
+struct snapshot *snapshot_take(const struct environment *environment);
 void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 
 /* $PWD where it is the same directory as "."; else NULL. */

@@ -242,7 +242,7 @@ static bool is_harmless(long number)
 REPLACEMENT(long, syscall, (long number, long a, long b, long c, long d, long e, long f))
 {
 	if (is_harmless(number)) {
-		record_place();
+		record_call();
 	} else {
 		record_taint(TAINT_UNKNOWN_CALL);
 	}

@@ -2,7 +2,7 @@
 /*
  * One library's slots:
  *
- *     census (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
+ *     planned (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
  *         \--an unknown way out: -ENOTSUP         \--not found: -ENOTSUP \--refused: -EPERM, slots as they were
  */
 #include "interpose/watch/watch.h"
@@ -41,7 +41,7 @@ struct plan {
 	const char *reason;
 };
 
-/* Libraries whose imports need no census: the C library's own family, which the table speaks of. */
+/* Libraries whose imports need no plan: the C library's own family, which the table speaks of. */
 static int is_known_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
@@ -82,7 +82,7 @@ static int add_patch(struct plan *plan, const struct elf_import *import, uintptr
 	return 0;
 }
 
-static int count_import(const struct elf_import *import, void *context)
+static int plan_import(const struct elf_import *import, void *context)
 {
 	struct plan *plan = context;
 	const struct import_entry *entry = imports_find(import->name);
@@ -195,7 +195,7 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	plan->resolve = resolve;
 	error = elf_each_needed(object, is_known_library, plan);
 	if (error == 0) {
-		error = elf_each_import(object, count_import, plan);
+		error = elf_each_import(object, plan_import, plan);
 	}
 	reason = error == -ENOTSUP ? plan->reason : NULL;
 	if (error) {

@@ -7,10 +7,10 @@
  * call that the library would have done.
  *
  *     unpatched --watch_patch()--> patched --watch_verify() fails--> lost (the library is passed through)
- *         \--census finds an unknown way out, or mprotect is refused--> unwatchable
+ *         \--the plan meets an unknown way out, or mprotect is refused--> unwatchable
  *
- * Census: every import is looked up in one X-macro table (interpose/watch/imports.h): WATCHED (redirected), HARMLESS by
- * not being in the table of everything in libc that takes a path, a socket address or a command, or FORBIDDEN: a
+ * The plan: every import is looked up in one X-macro table (interpose/watch/imports.h): WATCHED (redirected), HARMLESS
+ * by not being in the table of everything in libc that takes a path, a socket address or a command, or FORBIDDEN: a
  * path-taking function that we have no watcher for makes the library unwatchable, as does a DT_NEEDED beyond libc's own
  * family, (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that
  * cannot be redirected, or an IFUNC target. libnvrtc's dlopen, dlsym and dlclose slots are left alone: dlopen takes
@@ -25,7 +25,7 @@
  * dlvsym through the next dlsym in line to find the functions of the same version as the slots'); watch_verify() before
  * and after each compile; watch_begin(); the real compile; watch_end().
  *
- * Errors: watch_patch returns -ENOTSUP (census; ret_reason names the import), -EPERM (mprotect refused), -ENOEXEC.
+ * Errors: watch_patch returns -ENOTSUP (no plan; ret_reason names the import), -EPERM (mprotect refused), -ENOEXEC.
  * Threads: watch_patch is serialised by its caller for each library; the rest is any-thread. Slots are stored with
  * release order. Fork: a compile in a forked child works; the trace is of the thread that lives on. Signals: watchers
  * keep errno as the real call left it, allocate only while a trace is recorded, and never change dlerror.

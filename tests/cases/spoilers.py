@@ -286,7 +286,7 @@ class Search:
         print(f"{self.title()}: {len(spoilers)} spoilers, {len(cleared)} of them cleared, before {len(VICTIMS)} victims, "
               f"{time.monotonic() - begin:.0f} s: {bad} would have been kept", flush=True)
         if bad == 0 and self.release not in searched():
-            print(f"X({self.release}) belongs into LINGERING_SEARCHED of interpose/nvrtc/sticky.h")
+            print(f"X({self.release}) belongs into STICKY_SEARCHED of interpose/nvrtc/sticky.h")
         return bad == 0
 
     def tell(self, found):
@@ -338,7 +338,7 @@ class Search:
 def searched():
     """The releases that interpose/nvrtc/sticky.h says were searched."""
     with open(os.path.join(REPOSITORY, "interpose", "nvrtc", "sticky.h")) as file:
-        listed = re.search(r"define LINGERING_SEARCHED\(X\)(.*)", file.read())[1]
+        listed = re.search(r"define STICKY_SEARCHED\(X\)(.*)", file.read())[1]
     return [int(release) for release in re.findall(r"X\((\d+)\)", listed)]
 
 

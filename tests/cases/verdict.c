@@ -15,7 +15,7 @@
 int main(int count, char **words)
 {
 	static struct library library;
-	struct lingering lingering;
+	struct sticky_call sticky;
 	struct options options;
 	int begin = 2;
 
@@ -29,16 +29,16 @@ int main(int count, char **words)
 		if (i < count && strcmp(words[i], "::") != 0) {
 			continue;
 		}
-		lingering_begin(&library, i - begin, (const char *const *)words + begin, &lingering);
-		lingering_end(&lingering, 0);
+		sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin}, &sticky);
+		sticky_end(&sticky, 0);
 		if (i == count && options_read((const char *const *)words + begin, i - begin, &options) != 0) {
 			return 2;
 		}
 		begin = i + 1;
 	}
-	puts(lingering_spoils(&library, &options)      ? "lingers"
-	     : lingering_may_spoil(&library, &options) ? "uncleared"
-	                                               : "clear");
+	puts(sticky_spoils(&library, &options)      ? "lingers"
+	     : sticky_may_spoil(&library, &options) ? "uncleared"
+	                                            : "clear");
 	options_free(&options);
 	return 0;
 }

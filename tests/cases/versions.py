@@ -82,7 +82,7 @@ def asks_locale(nvrtc):
     return nvrtc.handle.nvrtcCompileProgram(program, 0, None) == 0
 
 
-def lingers(nvrtc):
+def sticky(nvrtc):
     before = nvrtc.compile("-arch=sm_80")[1:]
     nvrtc.compile("-arch=sm_80", "-restrict")
     restrict = nvrtc.compile("-arch=sm_80")[1:]
@@ -95,7 +95,7 @@ def lingers(nvrtc):
     return restrict != before
 
 
-def split_lingers(nvrtc):
+def split_sticky(nvrtc):
     inlined = KERNEL + "__device__ __noinline__ float f(float x) { return x / 3.0f; }\n" \
         'extern "C" __global__ void g(float *p) { p[0] = f(p[1]) + f(p[2]) * 2; }\n'
     texts = []
@@ -153,7 +153,7 @@ def tables():
         differences = re.findall(r'\bX\((\w+), (\d+), (\d+), "(.*?)"\)', file.read())
     with open(os.path.join(NVRTC, "functions.h")) as file:
         text = file.read()
-    handled = re.findall(r"X\((\w+), (\d+), (\d+),", text)
+    handled = re.findall(r"X\((\w+), (\d+), (\d+),", text.split("define NVRTC_HANDLED")[1].split("define NVRTC_PRIVATE")[0])
     plain = re.findall(r"\bX\((\w+)\)", text.split("define NVRTC_PLAIN")[1].split("define NVRTC_PRODUCTS")[0])
     return differences, handled, plain
 

@@ -11,8 +11,8 @@ house() {
 	mkdir -p "$tmp/house"/{scripts,cache,keygen,interpose,cli}
 	cp "$REPO/scripts/layers" "$tmp/house/scripts/"
 	printf '#include "%s"\n' "$1" >"$tmp/house/keygen/digest.h"
-	echo '#include "keygen/digest.h"' >"$tmp/house/interpose/nvrtc/scan.c"
-	: >"$tmp/house/interpose/nvrtc/scan.h"
+	echo '#include "keygen/digest.h"' >"$tmp/house/keygen/scan.c"
+	: >"$tmp/house/keygen/scan.h"
 	: >"$tmp/house/keygen/scan_text.h"
 	: >"$tmp/house/cache/store.h"
 }
@@ -23,7 +23,7 @@ refused() { # what is said
 check "No folder uses one that it must not, and no nouns use one another in a circle." "$REPO/scripts/layers" --quiet
 house cache/store.h
 check "A folder that uses another one against the arrows is refused." refused 'keygen must not use cache'
-house interpose/nvrtc/scan.h
+house keygen/scan.h
 check "A circle of two nouns is refused." refused 'a circle, or on top of one: keygen/digest, keygen/scan'
 house keygen/scan_text.h
 check "A part of a noun counts as the noun." refused 'a circle'

@@ -3,7 +3,7 @@
 # What the library shows to the loader: its needs, its names and their versions, its flags.
 . "$(dirname "$0")/lib.sh"
 readelf=${READELF:-readelf}
-map=$BUILD/interpose/libnvrtccache.map
+map=$BUILD/interpose/door/libnvrtccache.map
 case $("$readelf" -h "$LIBRARY" | sed -n 's/.*Machine: *//p') in
 *X86-64*) oldest=GLIBC_2.2.5 ;;
 AArch64) oldest=GLIBC_2.17 ;;

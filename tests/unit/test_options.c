@@ -267,13 +267,13 @@ Test(options, options_that_linger_are_told)
 {
 	struct options options = READ("-restrict", "-arch=sm_90");
 
-	cr_assert_eq(options.lingers, LINGERS_RESTRICT);
+	cr_assert_eq(options.sticky, STICKY_RESTRICT);
 	options_free(&options);
 	options = READ("--optimization-info=inline", "--restrict");
-	cr_assert_eq(options.lingers, LINGERS_RESTRICT | LINGERS_OPT_INFO);
+	cr_assert_eq(options.sticky, STICKY_RESTRICT | STICKY_OPT_INFO);
 	options_free(&options);
 	options = READ("-D", "-restrict", "-arch=sm_90");
-	cr_assert_eq(options.lingers, 0);
+	cr_assert_eq(options.sticky, 0);
 	options_free(&options);
 }
 

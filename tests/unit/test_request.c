@@ -31,17 +31,17 @@ static struct sample sample_make(const char *program_name, const char *first_opt
 	    .names = {"k<int>", "k<float>"},
 	    .request = {.program_name = program_name,
 	                .has_memory_headers = true,
-	                .identity = (const uint8_t *)"build-id",
-	                .identity_size = 8,
-	                .namespace_name = NULL,
+	                .around.identity = (const uint8_t *)"build-id",
+	                .around.identity_size = 8,
+	                .around.namespace_name = NULL,
 	                .option_count = second_option  ? 3
 	                                : first_option ? 2
 	                                               : 1,
 	                .name_count = 2,
-	                .environment = no_environment,
-	                .environment_count = COUNT(no_environment),
-	                .cwd = "/home/one",
-	                .pwd = "/home/one"},
+	                .around.environment = no_environment,
+	                .around.environment_count = COUNT(no_environment),
+	                .around.cwd = "/home/one",
+	                .around.pwd = "/home/one"},
 	};
 }
 
@@ -115,8 +115,8 @@ static bool follows_cwd(struct sample sample)
 {
 	struct sample other = sample;
 
-	other.request.cwd = "/home/two";
-	other.request.pwd = "/home/two";
+	other.request.around.cwd = "/home/two";
+	other.request.around.pwd = "/home/two";
 	return !same(sample, other);
 }
 
@@ -153,10 +153,10 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.request.program_name = NULL);
 	VARIANT(s.request.program_name = "sub/k.cu");
 	VARIANT(s.request.program_name = "/d/k.cu");
-	VARIANT(s.request.identity = (const uint8_t *)"build-ie");
-	VARIANT(s.request.identity_size = 7);
-	VARIANT(s.request.namespace_name = "");
-	VARIANT(s.request.namespace_name = "n");
+	VARIANT(s.request.around.identity = (const uint8_t *)"build-ie");
+	VARIANT(s.request.around.identity_size = 7);
+	VARIANT(s.request.around.namespace_name = "");
+	VARIANT(s.request.around.namespace_name = "n");
 	VARIANT(s.options[1] = "-DB"; s.options[2] = "-DA");
 	VARIANT(s.options[1] = "-DAB"; s.options[2] = "-D");
 	VARIANT(s.options[1] = "-D"; s.options[2] = "A");
@@ -172,17 +172,17 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.names[0] = "k<int >");
 	VARIANT(s.names[0] = "k<float>"; s.names[1] = "k<int>");
 	VARIANT(s.request.name_count = 1);
-	VARIANT(s.request.environment = other_value);
-	VARIANT(s.request.environment = other_variable);
-	VARIANT(s.request.environment_count = 1);
-	VARIANT(s.request.history = history; s.request.history_count = 1);
-	VARIANT(s.request.history = history; s.request.history_count = 2);
-	VARIANT(s.request.history = swapped; s.request.history_count = 2);
-	VARIANT(s.request.floating_point = 1);
-	VARIANT(s.request.decimals = ",");
-	VARIANT(s.request.decimals = ".\nde_DE.UTF-8");
-	VARIANT(s.request.floating_point = UINT64_C(1) << 32);
-	VARIANT(s.request.cwd = NULL);
+	VARIANT(s.request.around.environment = other_value);
+	VARIANT(s.request.around.environment = other_variable);
+	VARIANT(s.request.around.environment_count = 1);
+	VARIANT(s.request.around.history = history; s.request.around.history_count = 1);
+	VARIANT(s.request.around.history = history; s.request.around.history_count = 2);
+	VARIANT(s.request.around.history = swapped; s.request.around.history_count = 2);
+	VARIANT(s.request.around.floating_point = 1);
+	VARIANT(s.request.around.decimals = ",");
+	VARIANT(s.request.around.decimals = ".\nde_DE.UTF-8");
+	VARIANT(s.request.around.floating_point = UINT64_C(1) << 32);
+	VARIANT(s.request.around.cwd = NULL);
 #undef VARIANT
 	for (size_t i = 0; i < count; i++)
 		keys[i] = key_of(samples[i]);
@@ -313,9 +313,9 @@ Test(request, the_working_directory_counts_in_bound_requests_whatever_pwd_says)
 {
 	struct sample here = sample_make("k.cu", "-G", NULL), there = here;
 
-	there.request.cwd = "/home/two";
+	there.request.around.cwd = "/home/two";
 	cr_assert(!same(here, there));
-	here.request.pwd = there.request.pwd = NULL;
+	here.request.around.pwd = there.request.around.pwd = NULL;
 	cr_assert(!same(here, there));
 }
 
@@ -349,8 +349,8 @@ Test(request, pwd_counts_in_bound_requests_only)
 	struct sample bound = sample_make("k.cu", "-G", NULL), other = bound;
 	struct sample neutral = sample_make("k.cu", "-w", NULL), same_neutral = neutral;
 
-	other.request.pwd = NULL;
-	same_neutral.request.pwd = "/link/to/one";
+	other.request.around.pwd = NULL;
+	same_neutral.request.around.pwd = "/link/to/one";
 	cr_assert(!same(bound, other));
 	cr_assert(same(neutral, same_neutral));
 }
@@ -360,7 +360,7 @@ Test(request, without_a_working_directory_nothing_is_path_neutral)
 	struct sample sample = sample_make("/t/k.cu", "-I/v", NULL), other = sample_make("/u/k.cu", "-I/v", NULL);
 	struct sample bound = sample_make("/t/k.cu", "-I/v", "-G"), nowhere = bound;
 
-	sample.request.cwd = other.request.cwd = nowhere.request.cwd = NULL;
+	sample.request.around.cwd = other.request.around.cwd = nowhere.request.around.cwd = NULL;
 	cr_assert(!same(sample, other));
 	cr_assert_eq(root_count(sample), 0);
 	cr_assert(!same(bound, nowhere));

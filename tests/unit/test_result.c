@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* result: what counts as the same, and what does not */
-#include "interpose/compile/result.h"
+#include "interpose/nvrtc/artifacts.h"
 
 #include "keygen/stream.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
+
+/* As much of NVRTC as tells results apart. */
+static const struct compiler compiler = {
+    .section_name = artifacts_name,
+    .comparable = artifacts_comparable,
+    .alike = artifacts_alike,
+    .sealed = artifacts_sealed,
+};
 
 #define TAG_NAMES   2
 #define TAG_PRODUCT 0x100
@@ -25,7 +33,7 @@ static bool same(const char *left, const char *right)
 	struct entry *a = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, left);
 	struct entry *b = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, right);
 	const char *what = NULL;
-	bool result = result_compare(a, b, &what) == RESULTS_ALIKE;
+	bool result = result_compare(&compiler, a, b, &what) == RESULTS_ALIKE;
 
 	cr_assert(result || strcmp(what, "PTX") == 0);
 	entry_unref(a);
@@ -66,10 +74,10 @@ Test(result, another_code_or_a_missing_product_is_not_the_same)
 	struct entry *names = entry_of(TAG_NAMES, 0, "x");
 	const char *what;
 
-	cr_assert_eq(result_compare(ptx, code, &what), RESULTS_DIFFER);
-	cr_assert_eq(result_compare(ptx, cubin, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, ptx, code, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, ptx, cubin, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "PTX");
-	cr_assert_eq(result_compare(names, cubin, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, names, cubin, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "lowered names");
 	entry_unref(ptx);
 	entry_unref(code);
@@ -83,8 +91,8 @@ Test(result, what_a_later_version_keeps_is_compared_under_a_name)
 	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "y");
 	const char *what = NULL;
 
-	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
-	cr_assert_eq(result_compare(one, other, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(&compiler, one, other, &what), RESULTS_DIFFER);
 	cr_assert_str_eq(what, "another artifact");
 	entry_unref(one);
 	entry_unref(other);
@@ -106,7 +114,7 @@ Test(result, a_lowered_name_that_does_not_end_is_not_given)
 		section.bytes = names.bytes;
 		section.size = names.size;
 		cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
-		cr_assert_eq(result_lowered_name(entry, "f", &name) == 0, size == 5);
+		cr_assert_eq(artifacts_lowered_name(entry, "f", &name) == 0, size == 5);
 		cr_assert(size == 5 ? strcmp(name, "_Z1f") == 0 : name == NULL);
 		entry_unref(entry);
 		stream_free(&names);
@@ -120,9 +128,9 @@ Test(result, bytes_whose_size_cannot_be_had_are_not_given)
 	char bytes[] = "-";
 	size_t size = 0;
 
-	cr_assert_eq(result_product_size(entry, PRODUCT_PTX, &size), 5);
+	cr_assert_eq(artifacts_size(entry, PRODUCT_PTX, &size), 5);
 	cr_assert_eq(size, 0);
-	cr_assert_eq(result_product(entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
+	cr_assert_eq(artifacts_bytes(entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
 	cr_assert_str_eq(bytes, "-");
 	entry_unref(entry);
 }
@@ -137,12 +145,12 @@ Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open
 	struct entry *open = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, "one");
 	const char *what = NULL;
 
-	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
-	cr_assert_eq(result_compare(one, other, &what), RESULTS_HIDDEN);
+	cr_assert_eq(result_compare(&compiler, one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(&compiler, one, other, &what), RESULTS_HIDDEN);
 	cr_assert_str_eq(what, "LTOIR");
-	cr_assert_eq(result_compare(one, code, &what), RESULTS_DIFFER);
-	cr_assert_eq(result_compare(one, open, &what), RESULTS_DIFFER);
-	cr_assert_eq(result_compare(open, one, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, one, code, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, one, open, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, open, one, &what), RESULTS_DIFFER);
 	entry_unref(one);
 	entry_unref(other);
 	entry_unref(code);
@@ -156,10 +164,10 @@ Test(result, debug_information_that_differs_is_told_from_what_differs_in_the_ope
 	struct entry *open = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.visible .entry k");
 	const char *what = NULL;
 
-	cr_assert_eq(result_compare(one, one, &what), RESULTS_ALIKE);
-	cr_assert_eq(result_compare(one, other, &what), RESULTS_HIDDEN);
+	cr_assert_eq(result_compare(&compiler, one, one, &what), RESULTS_ALIKE);
+	cr_assert_eq(result_compare(&compiler, one, other, &what), RESULTS_HIDDEN);
 	cr_assert_str_eq(what, "PTX");
-	cr_assert_eq(result_compare(one, open, &what), RESULTS_DIFFER);
+	cr_assert_eq(result_compare(&compiler, one, open, &what), RESULTS_DIFFER);
 	entry_unref(one);
 	entry_unref(other);
 	entry_unref(open);

@@ -7,7 +7,7 @@ IN_PLACE(watched_nvrtc);
 
 typedef void *program;
 
-struct compiler {
+struct real_compiler {
 	char path[PATH_MAX];
 	struct patched patched;
 	int (*create)(program *, const char *, const char *, int, const char *const *, const char *const *);
@@ -15,9 +15,9 @@ struct compiler {
 	int (*destroy)(program *);
 };
 
-static struct compiler load_compiler(void)
+static struct real_compiler load_compiler(void)
 {
-	struct compiler compiler;
+	struct real_compiler compiler;
 
 	memset(&compiler, 0, sizeof(compiler));
 	compiler.patched.handle = load_nvrtc(compiler.path);
@@ -28,7 +28,7 @@ static struct compiler load_compiler(void)
 	return compiler;
 }
 
-static void patch_compiler(struct compiler *compiler)
+static void patch_compiler(struct real_compiler *compiler)
 {
 	const char *reason = NULL;
 	int error = watch_patch(&compiler->patched.object, elf_global_symbol, &compiler->patched.watch, &reason);
@@ -38,13 +38,13 @@ static void patch_compiler(struct compiler *compiler)
 }
 
 /* PTX, CUBIN and log of one program, one behind the other, and the return code. */
-struct outcome {
+struct made {
 	int code;
 	size_t size;
 	char *bytes;
 };
 
-static void append_artifact(struct outcome *outcome, const struct compiler *compiler, program made, const char *name)
+static void append_artifact(struct made *outcome, const struct real_compiler *compiler, program made, const char *name)
 {
 	char getter[64];
 	size_t size = 0;
@@ -62,10 +62,10 @@ static void append_artifact(struct outcome *outcome, const struct compiler *comp
 	outcome->size += size;
 }
 
-static struct outcome compile(const struct compiler *compiler, const char *source, struct trace *trace)
+static struct made compile(const struct real_compiler *compiler, const char *source, struct trace *trace)
 {
 	static const char *const options[] = {"-default-device", "-arch=compute_90"};
-	struct outcome outcome = {0, 0, NULL};
+	struct made outcome = {0, 0, NULL};
 	program made;
 
 	cr_assert_eq(compiler->create(&made, source, NULL, 0, NULL, NULL), 0);
@@ -83,7 +83,7 @@ static struct outcome compile(const struct compiler *compiler, const char *sourc
 	return outcome;
 }
 
-static void expect_same(struct outcome *one, struct outcome *other)
+static void expect_same(struct made *one, struct made *other)
 {
 	cr_expect_eq(one->code, other->code);
 	cr_assert_eq(one->size, other->size);
@@ -110,9 +110,9 @@ static const struct trace_event *event_named(const struct trace *trace, const ch
 
 Test(watched_nvrtc, an_ordinary_compile_is_seen_whole_and_untainted)
 {
-	struct compiler compiler = load_compiler();
+	struct real_compiler compiler = load_compiler();
 	struct trace trace;
-	struct outcome outcome;
+	struct made outcome;
 
 	patch_compiler(&compiler);
 	write_text("a.h", "#define A 1\n");
@@ -139,9 +139,9 @@ Test(watched_nvrtc, an_ordinary_compile_is_seen_whole_and_untainted)
 
 Test(watched_nvrtc, a_missing_header_is_seen_as_absent_and_the_failure_is_untainted)
 {
-	struct compiler compiler = load_compiler();
+	struct real_compiler compiler = load_compiler();
 	struct trace trace;
-	struct outcome outcome;
+	struct made outcome;
 
 	patch_compiler(&compiler);
 	outcome = compile(&compiler, SOURCE, &trace);
@@ -156,9 +156,9 @@ Test(watched_nvrtc, a_missing_header_is_seen_as_absent_and_the_failure_is_untain
 
 Test(watched_nvrtc, a_watched_compile_gives_the_same_bytes)
 {
-	struct compiler compiler = load_compiler();
-	struct outcome before;
-	struct outcome watched;
+	struct real_compiler compiler = load_compiler();
+	struct made before;
+	struct made watched;
 	struct trace trace;
 
 	write_text("a.h", "#define A 1\n");
@@ -171,7 +171,7 @@ Test(watched_nvrtc, a_watched_compile_gives_the_same_bytes)
 
 Test(watched_nvrtc, a_header_with_a_time_macro_taints)
 {
-	struct compiler compiler = load_compiler();
+	struct real_compiler compiler = load_compiler();
 	struct trace trace;
 
 	patch_compiler(&compiler);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler is told is compared at each call: other threads change directories and variables, and back. */
+#include "interpose/nvrtc/environment.h"
 #include "interpose/watch/snapshot.h"
 #include "watch_fixture.h"
 
@@ -21,7 +22,7 @@ static struct told start(void)
 
 static void begin_told(struct told *told)
 {
-	told->snapshot = snapshot_take();
+	told->snapshot = snapshot_take(&nvrtc_environment);
 	cr_assert_not_null(told->snapshot);
 	trace_init(&told->trace, now_ns() + INT64_C(10000000000));
 	told->trace.told = told->snapshot;

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_WATCH_FIXTURE_H
 #define TESTS_UNIT_WATCH_FIXTURE_H
 
+#include "interpose/nvrtc/texts.h"
 #include "interpose/watch/imports.h"
 #include "interpose/watch/watch.h"
 #include "tests/private_directory.h"
@@ -55,6 +56,7 @@ static inline int64_t now_ns(void)
 static inline void begin(struct trace *trace)
 {
 	trace_init(trace, now_ns() + INT64_C(10000000000));
+	trace->reader = &texts_reader;
 	watch_begin(trace);
 }
 

@@ -10,8 +10,8 @@
  *
  * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as of dlsym; dlerror changes. Threads: any.
  */
-#ifndef INTERPOSE_DOOR_NEXT_SYMBOL_H
-#define INTERPOSE_DOOR_NEXT_SYMBOL_H
+#ifndef INTERPOSE_ELF_NEXT_SYMBOL_H
+#define INTERPOSE_ELF_NEXT_SYMBOL_H
 
 #include <stdint.h>
 

@@ -9,10 +9,10 @@
 
 static bool alike(const char *a, const char *b)
 {
-	return likeness_of(a, strlen(a) + 1, b, strlen(b) + 1);
+	return equal_modulo_ids(a, strlen(a) + 1, b, strlen(b) + 1);
 }
 
-Test(likeness, module_ids_of_other_processes_are_alike)
+Test(equal_modulo_ids, module_ids_of_other_processes_are_alike)
 {
 	cr_assert(alike("x_1f2e3d4c_12345 y", "x_a1b2c3d4_54321 y"));
 	cr_assert(alike("x_1f2e3d4c_999 y", "x_1f2e3d4c_1000 y"));
@@ -20,7 +20,7 @@ Test(likeness, module_ids_of_other_processes_are_alike)
 	cr_assert_not(alike("x_1f2e3d4_999 y", "x_1f2e3d5_999 y"), "seven digits are no module id");
 }
 
-Test(likeness, lengths_of_mangled_names_follow_the_digits_of_the_process)
+Test(equal_modulo_ids, lengths_of_mangled_names_follow_the_digits_of_the_process)
 {
 	const char *three = "_ZN40_GLOBAL__N__00000000_4_k_cu_1f2e3d4c_9991kE;";
 	const char *four = "_ZN41_GLOBAL__N__00000000_4_k_cu_a1b2c3d4_10001kE;";
@@ -33,7 +33,7 @@ Test(likeness, lengths_of_mangled_names_follow_the_digits_of_the_process)
 }
 
 /* As of CUB: cuda::std::__4::(anonymous namespace). */
-Test(likeness, lengths_behind_a_name_that_ends_with_a_digit_follow_too)
+Test(equal_modulo_ids, lengths_behind_a_name_that_ends_with_a_digit_follow_too)
 {
 	const char *four = "_ZN4cuda3std3__441_GLOBAL__N__00000000_4_k_cu_1f2e3d4c_10006ignoreE[1];";
 
@@ -41,18 +41,18 @@ Test(likeness, lengths_behind_a_name_that_ends_with_a_digit_follow_too)
 	cr_assert_not(alike(four, "_ZN4cuda3std3__440_GLOBAL__N__00000000_4_k_cu_a1b2c3d4_9996ignorfE[1];"));
 }
 
-Test(likeness, numbers_before_what_is_no_name_are_compared_as_they_are)
+Test(equal_modulo_ids, numbers_before_what_is_no_name_are_compared_as_they_are)
 {
 	cr_assert_not(alike("20 x_1f2e3d4c_999 yyy z", "21 x_1f2e3d4c_1000 yyy z"));
 }
 
-Test(likeness, lengths_that_end_behind_the_text_are_compared_as_they_are)
+Test(equal_modulo_ids, lengths_that_end_behind_the_text_are_compared_as_they_are)
 {
 	cr_assert_not(alike("_ZN938_GLOBAL__N__1f2e3d4c_9", "_ZN939_GLOBAL__N__1f2e3d4c_10"));
 	cr_assert_not(alike("_ZN99999999999999999999999", "_ZN99999999999999999999998"));
 }
 
-Test(likeness, call_numbers_and_run_times_are_alike)
+Test(equal_modulo_ids, call_numbers_and_run_times_are_alike)
 {
 	cr_assert(alike("// callseq 9, 0\n", "// callseq 10, 0\n"));
 	cr_assert(alike("Compile time = 1.871 ms", "Compile time = 12.3 ms"));
@@ -90,13 +90,13 @@ static struct sample cubin(const char *names, const char *text, uint64_t symbol_
 
 static bool samples_alike(struct sample a, struct sample b)
 {
-	return likeness_of(a.bytes, a.size, b.bytes, b.size);
+	return equal_modulo_ids(a.bytes, a.size, b.bytes, b.size);
 }
 
 #define SHORT_NAME "x_1f2e3d4c_999"
 #define LONG_NAME  "x_a1b2c3d4_1000"
 
-Test(likeness, cubins_whose_names_have_other_lengths_are_compared_by_sections)
+Test(equal_modulo_ids, cubins_whose_names_have_other_lengths_are_compared_by_sections)
 {
 	cr_assert(samples_alike(cubin(SHORT_NAME, "code", 7), cubin(LONG_NAME, "code", 7)));
 	cr_assert_not(samples_alike(cubin(SHORT_NAME, "code", 7), cubin(LONG_NAME, "kode", 7)));
@@ -104,7 +104,7 @@ Test(likeness, cubins_whose_names_have_other_lengths_are_compared_by_sections)
 	cr_assert_not(samples_alike(cubin("name", "code", 7), cubin("names", "code", 7)));
 }
 
-Test(likeness, every_cut_of_a_cubin_is_another)
+Test(equal_modulo_ids, every_cut_of_a_cubin_is_another)
 {
 	struct sample whole = cubin(SHORT_NAME, "code", 7), other = cubin(LONG_NAME, "code", 7);
 
@@ -112,12 +112,12 @@ Test(likeness, every_cut_of_a_cubin_is_another)
 		uint8_t *cut = malloc(size + 1);
 
 		memcpy(cut, other.bytes, size);
-		cr_assert_not(likeness_of(whole.bytes, whole.size, cut, size), "%zu", size);
+		cr_assert_not(equal_modulo_ids(whole.bytes, whole.size, cut, size), "%zu", size);
 		free(cut);
 	}
 }
 
-Test(likeness, section_tables_that_lead_elsewhere_are_survived)
+Test(equal_modulo_ids, section_tables_that_lead_elsewhere_are_survived)
 {
 	struct sample whole = cubin(SHORT_NAME, "code", 7);
 
@@ -127,7 +127,7 @@ Test(likeness, section_tables_that_lead_elsewhere_are_survived)
 
 		bent.bytes[at % bent.size] ^= 0xff;
 		memcpy(bytes, bent.bytes, bent.size);
-		(void)likeness_of(whole.bytes, whole.size, bytes, bent.size);
+		(void)equal_modulo_ids(whole.bytes, whole.size, bytes, bent.size);
 		free(bytes);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/door/next_symbol.h"
+#include "interpose/elf/next_symbol.h"
 
 #include "interpose/elf/elf.h"
 

@@ -5,74 +5,88 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct library library;
+static void free_nothing(struct handle *handle)
+{
+	(void)handle;
+}
+
+static const struct compiler compiler = {.free_handle = free_nothing};
+static struct library library = {.compiler = &compiler};
+
+static struct handle *add(void *value, enum reach reach)
+{
+	struct handle *handle = calloc(1, sizeof(*handle));
+
+	return handle && handle_add(handle, value, &library, reach) ? handle : NULL;
+}
 
 /* As malloc would give them. */
-static nvrtcProgram handle(size_t number)
+static void *value(size_t number)
 {
-	return (nvrtcProgram)(uintptr_t)(0x100000 + number * 48);
+	return (void *)(uintptr_t)(0x100000 + number * 48);
 }
 
 static bool is_there(size_t number)
 {
-	const struct program *program = program_find(handle(number));
+	const struct handle *handle = handle_find(value(number));
 
-	return program && program->handle == handle(number);
+	return handle && handle->value == value(number);
 }
 
-Test(program, what_was_added_is_found_until_it_is_taken)
+Test(handle, what_was_added_is_found_until_it_is_taken)
 {
 	for (size_t i = 0; i < 10000; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		cr_assert_not_null(add(value(i), REACH_THUNK));
 	}
 	for (size_t i = 0; i < 10000; i++) {
 		cr_assert(is_there(i), "%zu", i);
 	}
 	for (size_t i = 0; i < 10000; i += 2) {
-		struct program *program = program_take(handle(i));
+		struct handle *handle = handle_take(value(i));
 
-		cr_assert_eq(program->handle, handle(i));
-		program_free(program);
+		cr_assert_eq(handle->value, value(i));
+		handle_free(handle);
 	}
 	for (size_t i = 0; i < 10000; i++) {
 		cr_assert_eq(is_there(i), i % 2 == 1, "%zu", i);
 	}
-	cr_expect_null(program_take(handle(0)));
-	cr_expect_null(program_find(NULL));
+	cr_expect_null(handle_take(value(0)));
+	cr_expect_null(handle_find(NULL));
 }
 
-Test(program, a_handle_that_is_given_out_again_has_a_new_record)
+Test(handle, a_handle_that_is_given_out_again_has_a_new_record)
 {
-	struct program *first = program_add(handle(1), &library, REACH_THUNK);
-	struct program *second;
+	struct handle *first = add(value(1), REACH_THUNK);
+	struct handle *second;
 
 	first->keyed = false;
-	second = program_add(handle(1), &library, REACH_EXPORT);
+	second = add(value(1), REACH_EXPORT);
 	cr_expect(second->keyed && second->reach == REACH_EXPORT);
-	cr_expect_eq(program_find(handle(1)), second);
-	program_free(program_take(handle(1)));
-	cr_expect_null(program_find(handle(1)));
+	cr_expect_eq(handle_find(value(1)), second);
+	handle_free(handle_take(value(1)));
+	cr_expect_null(handle_find(value(1)));
 }
 
-Test(program, a_record_that_was_taken_can_be_put_back)
+Test(handle, a_record_that_was_taken_can_be_put_back)
 {
-	struct program *program = program_add(handle(1), &library, REACH_THUNK);
+	struct handle *handle = add(value(1), REACH_THUNK);
 
-	cr_assert_eq(program_take(handle(1)), program);
-	program_put_back(program);
-	cr_expect_eq(program_find(handle(1)), program);
+	cr_assert_eq(handle_take(value(1)), handle);
+	handle_put_back(handle);
+	cr_expect_eq(handle_find(value(1)), handle);
 }
 
 /* Whoever looks for what is not there stops at an empty place: there must always be one. */
-Test(program, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout = 120)
+Test(handle, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout = 120)
 {
 	for (size_t i = 0; i < 300000; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		cr_assert_not_null(add(value(i), REACH_THUNK));
 		if (i >= 10) {
-			program_free(program_take(handle(i - 10)));
+			handle_free(handle_take(value(i - 10)));
 		}
 		cr_assert_not(is_there(i + 1));
 	}
@@ -81,7 +95,7 @@ Test(program, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout =
 	}
 }
 
-Test(program, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .timeout = 120)
+Test(handle, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .timeout = 120)
 {
 	size_t before = 0;
 
@@ -89,9 +103,9 @@ Test(program, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .
 		if (i == 100000) {
 			before = mallinfo2().uordblks;
 		}
-		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		cr_assert_not_null(add(value(i), REACH_THUNK));
 		if (i >= 500) {
-			program_free(program_take(handle(i - 500)));
+			handle_free(handle_take(value(i - 500)));
 		}
 	}
 	cr_expect_leq(mallinfo2().uordblks, before + 64 * 1024, "%zu, then %zu", before, mallinfo2().uordblks);
@@ -106,10 +120,10 @@ static void *come_and_go(void *number)
 
 	while (!atomic_load(&stop)) {
 		for (size_t i = first; i < first + SPAN; i++) {
-			(void)program_add(handle(i), &library, REACH_THUNK);
+			(void)add(value(i), REACH_THUNK);
 		}
 		for (size_t i = first; i < first + SPAN; i++) {
-			program_free(program_take(handle(i)));
+			handle_free(handle_take(value(i)));
 		}
 	}
 	return NULL;
@@ -128,13 +142,13 @@ static void *look_for_lasting(void *missed)
 }
 
 /* Tables grow under them, and the places beside theirs are given up and filled again. */
-Test(program, lasting_records_are_found_while_others_come_and_go, .timeout = 300)
+Test(handle, lasting_records_are_found_while_others_come_and_go, .timeout = 300)
 {
 	pthread_t threads[THREADS], finder;
 	atomic_int missed = 0;
 
 	for (size_t i = 0; i < LASTING; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		cr_assert_not_null(add(value(i), REACH_THUNK));
 	}
 	cr_assert_eq(pthread_create(&finder, NULL, look_for_lasting, &missed), 0);
 	for (uintptr_t i = 0; i < THREADS; i++) {
@@ -151,12 +165,12 @@ Test(program, lasting_records_are_found_while_others_come_and_go, .timeout = 300
 	cr_expect_eq(atomic_load(&missed), 0);
 }
 
-Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records, .timeout = 300)
+Test(handle, a_child_forked_while_threads_add_and_take_has_all_lasting_records, .timeout = 300)
 {
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < LASTING; i++) {
-		cr_assert_not_null(program_add(handle(i), &library, REACH_THUNK));
+		cr_assert_not_null(add(value(i), REACH_THUNK));
 	}
 	for (uintptr_t i = 0; i < THREADS; i++) {
 		cr_assert_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)i), 0);
@@ -167,7 +181,7 @@ Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records,
 
 		if (child == 0) {
 			alarm(60);
-			program_fork_child();
+			handle_fork_child();
 			for (size_t number = 0; number < LASTING; number++) {
 				if (!is_there(number)) {
 					_exit(1);
@@ -175,7 +189,7 @@ Test(program, a_child_forked_while_threads_add_and_take_has_all_lasting_records,
 			}
 			for (size_t number = 0; number < 8; number++) {
 				/* each shard's lock can be had */
-				(void)program_take(handle(LASTING + number));
+				(void)handle_take(value(LASTING + number));
 			}
 			_exit(0);
 		}

@@ -9,10 +9,10 @@ static struct library library;
 static void compiled(int result, const char *option, const char *other)
 {
 	const char *options[] = {"-arch=sm_80", option, other};
-	struct lingering lingering;
+	struct sticky_call sticky;
 
-	lingering_begin(&library, other ? 3 : 2, options, &lingering);
-	lingering_end(&lingering, result);
+	sticky_begin(&library, &(struct call){other ? 3 : 2, options}, &sticky);
+	sticky_end(&sticky, result);
 }
 
 static void fresh(int major, int minor)
@@ -28,12 +28,12 @@ static bool kept(const char *option, const char *other)
 	bool is_kept;
 
 	cr_assert_eq(options_read(list, other ? 3 : option ? 2 : 1, &options), 0);
-	is_kept = !lingering_spoils(&library, &options) && !lingering_may_spoil(&library, &options);
+	is_kept = !sticky_spoils(&library, &options) && !sticky_may_spoil(&library, &options);
 	options_free(&options);
 	return is_kept;
 }
 
-Test(lingering, an_option_that_lingers_spoils_what_lacks_it)
+Test(sticky, an_option_that_lingers_spoils_what_lacks_it)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-restrict", NULL);
@@ -45,7 +45,7 @@ Test(lingering, an_option_that_lingers_spoils_what_lacks_it)
 	cr_expect(kept("-dlto", "-gen-opt-lto"));
 }
 
-Test(lingering, releases_differ)
+Test(sticky, releases_differ)
 {
 	fresh(12, 2);
 	compiled(RESULT_SUCCESS, "-restrict", "-split-compile=2");
@@ -56,7 +56,7 @@ Test(lingering, releases_differ)
 	cr_expect_not(kept("-split-compile=2", NULL));
 }
 
-Test(lingering, what_clients_ask_for_is_clear)
+Test(sticky, what_clients_ask_for_is_clear)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-I/usr/include", "-DX=1");
@@ -69,7 +69,7 @@ Test(lingering, what_clients_ask_for_is_clear)
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(lingering, an_option_that_nobody_has_searched_spoils_what_has_another)
+Test(sticky, an_option_that_nobody_has_searched_spoils_what_has_another)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "--option-of-the-future", NULL);
@@ -81,7 +81,7 @@ Test(lingering, an_option_that_nobody_has_searched_spoils_what_has_another)
 	cr_expect_not(kept("-Xcudafe", "--another"));
 }
 
-Test(lingering, values_matter)
+Test(sticky, values_matter)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-Xptxas", "--option-of-the-future=1");
@@ -90,33 +90,33 @@ Test(lingering, values_matter)
 	cr_expect(kept("-Xptxas", "--option-of-the-future=1"));
 }
 
-Test(lingering, options_that_are_refused_leave_nothing_behind)
+Test(sticky, options_that_are_refused_leave_nothing_behind)
 {
 	fresh(13, 0);
 	compiled(RESULT_INVALID_OPTION, "--bogus", NULL);
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(lingering, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
+Test(sticky, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
 {
 	const char *options[] = {"--option-of-the-future"};
-	struct lingering lingering;
+	struct sticky_call sticky;
 
 	fresh(13, 0);
-	lingering_begin(&library, 1, options, &lingering);
+	sticky_begin(&library, &(struct call){1, options}, &sticky);
 	cr_expect_not(kept(NULL, NULL));
-	lingering_end(&lingering, RESULT_INVALID_OPTION);
+	sticky_end(&sticky, RESULT_INVALID_OPTION);
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(lingering, unsound_options_are_borne)
+Test(sticky, unsound_options_are_borne)
 {
-	struct lingering lingering;
+	struct sticky_call sticky;
 
 	fresh(13, 0);
-	lingering_begin(&library, 1, NULL, &lingering);
-	lingering_end(&lingering, RESULT_INVALID_INPUT);
-	lingering_begin(&library, -1, (const char *const[]){"-restrict"}, &lingering);
-	lingering_end(&lingering, RESULT_INVALID_INPUT);
+	sticky_begin(&library, &(struct call){1, NULL}, &sticky);
+	sticky_end(&sticky, RESULT_INVALID_INPUT);
+	sticky_begin(&library, &(struct call){-1, (const char *const[]){"-restrict"}}, &sticky);
+	sticky_end(&sticky, RESULT_INVALID_INPUT);
 	cr_expect(kept(NULL, NULL));
 }

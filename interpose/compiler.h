@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler: what a compiler is, to everything that knows none
+ *
+ * Purpose: door/, compile/ and watch/ handle any library that turns texts into programs by way of a handle: they find
+ * it, stand before its functions, watch it, keep what it made and give that out again. What they cannot know (which
+ * functions there are, what a call asks for, what a result is made of) is in one struct of constants and functions, and
+ * a folder that fills it in. interpose/compilers.h lists them; CONTRIBUTING.md tells how to add one.
+ *
+ * What all compilers have: a handle that the host makes and destroys; a creation run (bytes that stand for what went
+ * into the handle, keygen/stream.h); calls with options that do the work; getters. A compiler's own record of a handle
+ * and of an attempt begin with the general ones (`struct handle`, `struct attempt`), as its functions are given those.
+ *
+ * Threads: functions are called on the host's threads, any number at once, on different handles. Signals: `owns`,
+ * `wants_door` and whatever a getter does may run in a signal handler. Errors: as each says. None may print, keep errno
+ * changed where it was called from a door, or call into the loader.
+ */
+#ifndef INTERPOSE_COMPILER_H
+#define INTERPOSE_COMPILER_H
+
+#include "cache/counters.h"
+#include "cache/entry.h"
+#include "keygen/surroundings.h"
+#include "keygen/trace.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct attempt;
+struct door_thunks;
+struct environment;
+struct handle;
+struct library;
+struct node;
+struct result;
+struct snapshot;
+
+typedef void real_function(void);
+
+/* Releases are major * 100 + minor. */
+struct compiler_function {
+	const char *name;
+	int since, gone; /* the release that it came with, and the one that had it no more */
+};
+
+#define COMPILER_FUNCTIONS_MAX 32
+
+/* One call that makes something: what the host passed to it. */
+struct call {
+	int option_count;
+	const char *const *options;
+};
+
+/* What a return code of such a call means. */
+enum outcome {
+	OUTCOME_SUCCESS,
+	OUTCOME_FAILURE,         /* the input is at fault, and the log says why: kept */
+	OUTCOME_REFUSED_OPTIONS, /* nothing of the call is left behind */
+	OUTCOME_REFUSED_CALL,    /* the library did not look at it */
+	OUTCOME_NO_MEMORY,
+	OUTCOME_OTHER /* nobody knows what the handle holds now */
+};
+
+/* What a difference between a hit and the real result can be put down to (a set). */
+enum doubts {
+	DOUBT_SPOILED = 1, /* the process has been told something that changes later compiles */
+	DOUBT_ADDRESS = 2, /* what is made hangs on where things lie in memory */
+	DOUBT_ONCE = 4     /* a second compile would go on from what the first one left */
+};
+
+/* Who answers where the library asks the host whether to go on. */
+enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
+
+struct compiler {
+	const char *name;   /* for machines */
+	const char *title;  /* as people know it */
+	int internal_error; /* the return code for what should not be */
+
+	/* ---- its libraries: `struct library` (compile/library.h) ---- */
+
+	const char *landmark; /* the function that every one defines, under the version of its node */
+	struct node *nodes;   /* one per soname */
+	size_t node_count;
+	const struct compiler_function *functions; /* those with a door; struct library's `real` is in this order */
+	size_t function_count;
+	const struct door_thunks *thunks; /* what dlsym gives out for them */
+	size_t thunk_count;
+	struct environment *environment;
+	const struct trace_reader *reader; /* of the files that it opens; NULL: they are not searched */
+
+	bool (*owns)(const char *name);       /* is it a name of this compiler's functions? */
+	bool (*wants_door)(const char *name); /* of those: does it concern a handle, or is it unknown? */
+	bool (*only_gives)(const char *name); /* it gives out an artifact, and changes nothing */
+	int (*release)(const struct library *, int *ret_major, int *ret_minor);
+	/* The name of the library that it loads by itself and that its results hang on; false: none. */
+	bool (*companion)(const struct library *, char *ret_name, size_t size);
+
+	/* ---- a handle (compile/handle.h) ---- */
+
+	void (*free_handle)(struct handle *); /* what it hung onto the general record */
+
+	/* ---- one call, in the order of its way (compile/compile.h) ---- */
+
+	size_t attempt_size;                    /* of its own record, zeros to begin with */
+	void (*free_attempt)(struct attempt *); /* what describe() and prepare() put there; zeros again after it */
+	bool (*sound)(const struct call *);     /* can the arguments be read at all? */
+	/*
+	 * Writes the call run, numbers the roots, and says of the attempt how it is bound. `told`: what the process was
+	 * at some moment; NULL: what it is. COUNTER_NONE, or why the call is passed through.
+	 */
+	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
+	                         const struct snapshot *told, struct attempt *);
+	/* Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. */
+	bool (*reachable)(const struct handle *, const struct entry *);
+	void (*served)(struct handle *, const struct entry *);
+	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. */
+	bool (*host_stops)(const struct handle *);
+	void (*let_answer)(struct handle *, enum answer);
+	/* Before the watch: what the real call is to be given instead (attempt->instead), what of it is scratch. */
+	bool (*prepare)(const struct handle *, const struct call *, struct attempt *);
+	trace_scratch *(*scratch)(const struct attempt *); /* which files are the compiler's own; NULL: none */
+	int (*run)(const struct handle *, const struct call *);
+	enum outcome (*outcome)(int return_code);
+	void (*unwatched)(struct attempt *); /* what was seen is complete, or says why it cannot be */
+	/* Taints the trace with what the texts say that are no files. */
+	void (*read_texts)(struct handle *, const struct call *, struct attempt *);
+	/* Why the result must not be kept, or COUNTER_NONE. */
+	enum counter (*refuses)(const struct handle *, const struct attempt *);
+
+	/* ---- results (compile/result.h) ---- */
+
+	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
+	bool (*explains_failure)(const struct result *);
+	bool (*spells_plainly)(const char *directory, size_t size); /* has it one spelling only in a text? */
+	const char *(*section_name)(uint32_t tag);
+	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? */
+	bool (*alike)(const struct section *, const struct section *); /* but for ids that are made anew each time */
+	bool (*sealed)(const struct section *); /* can nobody see whether it is more than such an id? */
+	unsigned (*doubts)(const struct handle *, const struct attempt *); /* enum doubts */
+	/* Does the same on a handle of its own. NULL: that cannot be had. */
+	struct entry *(*again)(const struct handle *, const struct call *, const struct entry *first);
+};
+
+#endif

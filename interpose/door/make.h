@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * make: doors for the functions of a compiler, made from its lists (interpose/door/doors.h says what they are)
+ *
+ * A row of functions is X(name, since, gone, (parameters), arguments...); all return int, and handle_name(door, ...)
+ * says what one does. A row of nodes is X(id, soname, floor, ...). Where this is included, DOOR_NODE(id) is the node's
+ * address. In a compiler's doors.c:
+ *
+ *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
+ *     FUNCTIONS(EXPORT)
+ *     #define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)            one per slot
+ *     FUNCTIONS(THUNK)
+ *     const struct door_thunks thunks[] = {FUNCTIONS(DOOR_THUNK_ROW)};
+ */
+#ifndef INTERPOSE_DOOR_MAKE_H
+#define INTERPOSE_DOOR_MAKE_H
+
+#include "interpose/compile/library.h"
+#include "interpose/door/doors.h"
+
+/* (a, b, c) -> a, b, c */
+#define DOOR_UNPACK(...) __VA_ARGS__
+
+/* Only where every release of the node has the function: a weak reference must not find what the library lacks. */
+#define DOOR_EXPORT(id, soname, floor, name, since, gone, parameters, ...)                                           \
+	int export_##name##_##id parameters;                                                                         \
+	__attribute__((visibility("default"))) int export_##name##_##id parameters                                   \
+	{                                                                                                            \
+		const struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0)};                         \
+                                                                                                                     \
+		return handle_##name(&door, __VA_ARGS__);                                                            \
+	}                                                                                                            \
+	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #id ", " #name \
+	        "@" #soname "\n.endif\n.endif\n");
+
+#define DOOR_SLOTS(X, ...) \
+	X(0, __VA_ARGS__)  \
+	X(1, __VA_ARGS__)  \
+	X(2, __VA_ARGS__)  \
+	X(3, __VA_ARGS__)  \
+	X(4, __VA_ARGS__)  \
+	X(5, __VA_ARGS__)  \
+	X(6, __VA_ARGS__)  \
+	X(7, __VA_ARGS__)  \
+	X(8, __VA_ARGS__)  \
+	X(9, __VA_ARGS__)  \
+	X(10, __VA_ARGS__) \
+	X(11, __VA_ARGS__) \
+	X(12, __VA_ARGS__) \
+	X(13, __VA_ARGS__) \
+	X(14, __VA_ARGS__) \
+	X(15, __VA_ARGS__)
+
+_Static_assert(LIBRARIES_MAX == 16, "a thunk for each slot");
+
+#define DOOR_THUNK(slot, name, parameters, ...)                               \
+	static int thunk_##name##_##slot parameters                           \
+	{                                                                     \
+		const struct door door = {library_in_slot(slot), NULL, NULL}; \
+                                                                              \
+		return handle_##name(&door, __VA_ARGS__);                     \
+	}
+#define DOOR_THUNKS(name, since, gone, parameters, ...) DOOR_SLOTS(DOOR_THUNK, name, parameters, __VA_ARGS__)
+
+#define DOOR_THUNK_ENTRY(slot, name) (real_function *)thunk_##name##_##slot,
+#define DOOR_THUNK_ROW(name, ...)    {#name, {DOOR_SLOTS(DOOR_THUNK_ENTRY, name)}},
+
+#endif

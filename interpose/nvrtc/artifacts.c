@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/artifacts.h"
+
+#include "interpose/nvrtc/equal_modulo_ids.h"
+#include "keygen/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum tag { TAG_NAMES = 2, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
+
+#define FIELD_EXPRESSION 1
+#define FIELD_NAME       2
+#define NO_EXPRESSION    "nvrtccache asks what an unknown expression gets"
+
+typedef int size_getter(nvrtcProgram program, size_t *size);
+typedef int bytes_getter(nvrtcProgram program, char *bytes);
+typedef int name_getter(nvrtcProgram program, const char *expression, const char **name);
+typedef int status_getter(nvrtcProgram program);
+
+static const struct {
+	enum nvrtc_function size, bytes;
+	const char *name;
+} products[PRODUCT_COUNT] = {
+#define PRODUCT_GETTERS(name) [PRODUCT_##name] = {FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name, #name},
+    NVRTC_PRODUCTS(PRODUCT_GETTERS)
+#undef PRODUCT_GETTERS
+};
+
+static int collect_product(const struct handle *handle, enum nvrtc_product product, struct result *result)
+{
+	real_function *const *real = handle->library->real;
+	size_getter *get_size = (size_getter *)real[products[product].size];
+	bytes_getter *get_bytes = (bytes_getter *)real[products[product].bytes];
+	size_t size = 0;
+	char *bytes = NULL;
+	int size_code, bytes_code;
+
+	if (!get_size || !get_bytes) {
+		return 0;
+	}
+	size_code = get_size(handle->value, &size);
+	if (size_code != RESULT_SUCCESS) {
+		size = 0;
+	}
+	if (size > ENTRY_BYTES_MAX / 2) {
+		return -EFBIG;
+	}
+	/* A getter of an empty product writes nothing; one byte is there in case one does. */
+	bytes = calloc(1, size + 1);
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	bytes_code = get_bytes(handle->value, bytes);
+	result_add(result, TAG_PRODUCT + product, size_code | bytes_code << 8, bytes, size);
+	return 0;
+}
+
+static int collect_names(const struct program *program, struct result *result)
+{
+	name_getter *get = (name_getter *)program->handle.library->real[FUNCTION_nvrtcGetLoweredName];
+	struct stream stream = STREAM_EMPTY;
+	const char *name = NULL;
+
+	if (!get) {
+		return 0;
+	}
+	for (size_t i = 0; i < program->name_count; i++) {
+		int code;
+
+		name = NULL;
+		code = get(program->handle.value, program->names[i], &name);
+		stream_field(&stream, FIELD_EXPRESSION, program->names[i], strlen(program->names[i]) + 1);
+		stream_u32(&stream, (uint32_t)code);
+		stream_field(&stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
+	}
+	if (stream.failed) {
+		stream_free(&stream);
+		return -ENOMEM;
+	}
+	result_add(result, TAG_NAMES, 0, stream.bytes, stream.size);
+	result_add(result, TAG_NO_NAME, get(program->handle.value, NO_EXPRESSION, &name), NULL, 0);
+	return 0;
+}
+
+static int collect_pch(const struct handle *handle, struct result *result)
+{
+	status_getter *status = (status_getter *)handle->library->real[FUNCTION_nvrtcGetPCHCreateStatus];
+	size_getter *heap = (size_getter *)handle->library->real[FUNCTION_nvrtcGetPCHHeapSizeRequired];
+	struct stream stream = STREAM_EMPTY;
+	size_t size = 0;
+	int code;
+
+	if (!status || !heap) {
+		return 0;
+	}
+	result_add(result, TAG_PCH_STATUS, status(handle->value), NULL, 0);
+	code = heap(handle->value, &size);
+	stream_u64(&stream, size);
+	if (stream.failed) {
+		return -ENOMEM;
+	}
+	result_add(result, TAG_PCH_HEAP, code, stream.bytes, stream.size);
+	return 0;
+}
+
+int artifacts_collect(const struct handle *handle, struct result *result)
+{
+	int error = 0;
+
+	for (int product = 0; product < PRODUCT_COUNT && error == 0; product++) {
+		error = collect_product(handle, (enum nvrtc_product)product, result);
+	}
+	if (error == 0) {
+		error = collect_names(program_of(handle), result);
+	}
+	return error ? error : collect_pch(handle, result);
+}
+
+bool artifacts_explain_failure(const struct result *result)
+{
+	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
+	static const char *const errors[] = {
+	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
+
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->tag != TAG_PRODUCT + PRODUCT_ProgramLog) {
+			continue;
+		}
+		for (size_t j = 0; j < sizeof(shortages) / sizeof(shortages[0]); j++) {
+			if (memmem(section->bytes, section->size, shortages[j], strlen(shortages[j]))) {
+				return false;
+			}
+		}
+		for (size_t j = 0; j < sizeof(errors) / sizeof(errors[0]); j++) {
+			if (memmem(section->bytes, section->size, errors[j], strlen(errors[j]))) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+const struct entry *artifacts_product_from(const struct program *program, enum nvrtc_product product)
+{
+	size_getter *get_size;
+	size_t size = 0;
+
+	if (!program || program->handle.served || !program->handle.base || product == PRODUCT_PTX ||
+	    product == PRODUCT_ProgramLog) {
+		return program ? program->handle.served : NULL;
+	}
+	get_size = (size_getter *)program->handle.library->real[products[product].size];
+	return get_size && get_size(program->handle.value, &size) == RESULT_SUCCESS && size == 0 ? program->handle.base
+	                                                                                         : NULL;
+}
+
+const struct entry *artifacts_names_from(const struct program *program)
+{
+	name_getter *get;
+	const char *name;
+
+	if (!program || program->handle.served || !program->handle.base) {
+		return program ? program->handle.served : NULL;
+	}
+	get = (name_getter *)program->handle.library->real[FUNCTION_nvrtcGetLoweredName];
+	return get && get(program->handle.value, NO_EXPRESSION, &name) == RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION
+	           ? program->handle.base
+	           : NULL;
+}
+
+bool artifacts_has(const struct entry *entry, enum nvrtc_product product, size_t *ret_size)
+{
+	struct section section;
+
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return false;
+	}
+	*ret_size = section.size;
+	return true;
+}
+
+int artifacts_size(const struct entry *entry, enum nvrtc_product product, size_t *size)
+{
+	struct section section;
+
+	if (!size) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	if ((section.value & 0xff) == RESULT_SUCCESS) {
+		*size = section.size;
+	}
+	return section.value & 0xff;
+}
+
+int artifacts_bytes(const struct entry *entry, enum nvrtc_product product, char *bytes)
+{
+	struct section section;
+
+	if (!bytes) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	/* whoever has got no size has no room either */
+	if (section.value == RESULT_SUCCESS && section.size) {
+		memcpy(bytes, section.bytes, section.size);
+	}
+	return section.value >> 8;
+}
+
+int artifacts_lowered_name(const struct entry *entry, const char *expression, const char **name)
+{
+	struct section section;
+	struct cursor cursor;
+
+	if (!expression || !name) {
+		return RESULT_INVALID_INPUT;
+	}
+	*name = NULL;
+	if (!entry_section(entry, TAG_NAMES, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	cursor = cursor_over(section.bytes, section.size);
+	while (!cursor_at_end(&cursor)) {
+		size_t expression_size, lowered_size;
+		const char *known = cursor_field(&cursor, FIELD_EXPRESSION, &expression_size);
+		int code = (int)cursor_u32(&cursor);
+		const char *lowered = cursor_field(&cursor, FIELD_NAME, &lowered_size);
+
+		if (cursor.failed) {
+			return RESULT_INTERNAL_ERROR;
+		}
+		if (strlen(expression) + 1 == expression_size && memcmp(known, expression, expression_size) == 0) {
+			if (lowered_size && lowered[lowered_size - 1] != '\0') {
+				return RESULT_INTERNAL_ERROR;
+			}
+			*name = lowered_size ? lowered : NULL;
+			return code;
+		}
+	}
+	return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
+}
+
+int artifacts_pch_status(const struct entry *entry)
+{
+	return result_value(entry, TAG_PCH_STATUS, RESULT_INTERNAL_ERROR);
+}
+
+int artifacts_pch_heap(const struct entry *entry, size_t *size)
+{
+	struct section section;
+	struct cursor cursor;
+
+	if (!size) {
+		return RESULT_INVALID_INPUT;
+	}
+	if (!entry_section(entry, TAG_PCH_HEAP, &section)) {
+		return RESULT_INTERNAL_ERROR;
+	}
+	cursor = cursor_over(section.bytes, section.size);
+	if (section.value == RESULT_SUCCESS) {
+		*size = (size_t)cursor_u64(&cursor);
+	}
+	return section.value;
+}
+
+/* What NVRTC says of its automatic precompiled headers depends on what else the process has compiled. */
+static bool speaks_of_pch(const struct section *section)
+{
+	return section->tag == TAG_PRODUCT + PRODUCT_ProgramLog &&
+	       memmem(section->bytes, section->size, "/__nvrtc_auto_pch_", 18);
+}
+
+bool artifacts_comparable(const struct section *section)
+{
+	return section->tag != TAG_PCH_STATUS && section->tag != TAG_PCH_HEAP && !speaks_of_pch(section);
+}
+
+/* A result may be from a later version of this library, which keeps more. */
+const char *artifacts_name(uint32_t tag)
+{
+	if (tag >= TAG_PRODUCT) {
+		return tag - TAG_PRODUCT < PRODUCT_COUNT ? products[tag - TAG_PRODUCT].name : "another artifact";
+	}
+	return tag == TAG_NAMES ? "lowered names" : "return code";
+}
+
+bool artifacts_alike(const struct section *left, const struct section *right)
+{
+	return equal_modulo_ids(left->bytes, left->size, right->bytes, right->size);
+}
+
+bool artifacts_sealed(const struct section *section)
+{
+	return hides_ids(section->bytes, section->size);
+}

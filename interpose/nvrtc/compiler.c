@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/compiler.h"
+
+#include "interpose/nvrtc/again.h"
+#include "interpose/nvrtc/artifacts.h"
+#include "interpose/nvrtc/compilation.h"
+#include "interpose/nvrtc/describe.h"
+#include "interpose/nvrtc/doors.h"
+#include "interpose/nvrtc/environment.h"
+#include "interpose/nvrtc/functions.h"
+#include "interpose/nvrtc/nodes.h"
+#include "interpose/nvrtc/pch.h"
+#include "interpose/nvrtc/program.h"
+#include "interpose/nvrtc/scan.h"
+#include "interpose/nvrtc/sticky.h"
+#include "interpose/nvrtc/texts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef int compile_function(nvrtcProgram program, int option_count, const char *const *options);
+typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *payload);
+
+struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
+#define NODE_ROW(id, soname, lowest, ...) \
+	[NVRTC_NODE_##id] = {.compiler = &nvrtc_compiler, .name = #soname, .floor = (lowest)},
+    NVRTC_NODES(NODE_ROW, )
+#undef NODE_ROW
+};
+
+static int release(const struct library *library, int *ret_major, int *ret_minor)
+{
+	int (*version)(int *major, int *minor) =
+	    (int (*)(int *, int *))elf_symbol(&library->object, "nvrtcVersion", library->node->name);
+
+	return version && version(ret_major, ret_minor) == RESULT_SUCCESS ? 0 : -ENOSYS;
+}
+
+/* "libnvrtc.alt.so.13" and 13.0 -> "libnvrtc-builtins.alt.so.13.0" */
+static bool companion(const struct library *library, char *ret_name, size_t size)
+{
+	const char *node = library->node->name + strlen("libnvrtc");
+	int middle = (int)(strstr(node, ".so.") - node);
+
+	(void)snprintf(ret_name, size, "libnvrtc-builtins%.*s.so.%d.%d", middle, node, library->major, library->minor);
+	return true;
+}
+
+/* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
+static bool reachable(const struct handle *handle, const struct entry *entry)
+{
+	static const enum nvrtc_function getters[PRODUCT_COUNT] = {
+#define PRODUCT_GETTER(name) [PRODUCT_##name] = FUNCTION_nvrtcGet##name,
+	    NVRTC_PRODUCTS(PRODUCT_GETTER)
+#undef PRODUCT_GETTER
+	};
+
+	for (int product = 0; handle->reach == REACH_EXPORT && product < PRODUCT_COUNT; product++) {
+		size_t size;
+
+		if (artifacts_has(entry, (enum nvrtc_product)product, &size) && size &&
+		    !node_exports(handle->library->node, getters[product])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void served(struct handle *handle, const struct entry *entry)
+{
+	struct program *program = program_of(handle);
+
+	if (!program->texts_known && runtime_sloppiness() == SLOPPINESS_TIME_MACROS && result_is_sloppy(entry)) {
+		program->findings |= SCAN_TIME;
+	}
+}
+
+static bool host_stops(const struct handle *handle)
+{
+	const struct program *program = program_of(handle);
+
+	return program->callback(program->payload, NULL) != 0;
+}
+
+static int say_go_on(void *payload, void *reserved)
+{
+	(void)payload;
+	(void)reserved;
+	return 0;
+}
+
+static int say_stop(void *payload, void *reserved)
+{
+	(void)payload;
+	(void)reserved;
+	return 1;
+}
+
+static void let_answer(struct handle *handle, enum answer who)
+{
+	const struct program *program = program_of(handle);
+	flow_setter *set = (flow_setter *)handle->library->real[FUNCTION_nvrtcSetFlowCallback];
+
+	if (who == ANSWER_HOST) {
+		(void)set(handle->value, program->callback, program->payload);
+	} else {
+		(void)set(handle->value, who == ANSWER_STOP ? say_stop : say_go_on, NULL);
+	}
+}
+
+static int run(const struct handle *handle, const struct call *call)
+{
+	compile_function *compile = (compile_function *)handle->library->real[FUNCTION_nvrtcCompileProgram];
+	struct sticky_call sticky;
+	int result;
+
+	sticky_begin(handle->library, call, &sticky);
+	result = compile(handle->value, call->option_count, call->options);
+	sticky_end(&sticky, result);
+	return result;
+}
+
+static enum outcome outcome(int return_code)
+{
+	switch (return_code) {
+	case RESULT_SUCCESS:
+		return OUTCOME_SUCCESS;
+	case RESULT_COMPILATION:
+		return OUTCOME_FAILURE;
+	case RESULT_INVALID_OPTION:
+		return OUTCOME_REFUSED_OPTIONS;
+	case RESULT_INVALID_INPUT:
+		return OUTCOME_REFUSED_CALL;
+	case RESULT_OUT_OF_MEMORY:
+		return OUTCOME_NO_MEMORY;
+	default:
+		return OUTCOME_OTHER;
+	}
+}
+
+static trace_scratch *scratch(const struct attempt *attempt)
+{
+	return options_of(attempt)->pch ? pch_scratch : NULL;
+}
+
+static void unwatched(struct attempt *attempt)
+{
+	if (options_of(attempt)->pch) {
+		if (pch_complete(&attempt->trace) != 0) {
+			attempt->unknown = COUNTER_BYPASSED_precompiled_header;
+		}
+		pch_remember(&attempt->trace);
+	}
+}
+
+static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
+{
+	if (options_of(attempt)->tells_process) {
+		return COUNTER_BYPASSED_history;
+	}
+	if (sticky_spoils(handle->library, options_of(attempt))) {
+		return COUNTER_BYPASSED_lingering_options;
+	}
+	if (sticky_may_spoil(handle->library, options_of(attempt))) {
+		return COUNTER_BYPASSED_uncleared_options;
+	}
+	return COUNTER_NONE;
+}
+
+/*
+ * Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) gives one of two PTX. Which, hangs on where
+ * the loader and malloc put things: it is the same again through a process, and without address randomisation in all.
+ */
+static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
+{
+	const struct options *options = options_of(attempt);
+	bool spoiled = sticky_spoils(handle->library, options) || sticky_may_spoil(handle->library, options);
+
+	return (spoiled ? DOUBT_SPOILED : 0) | (options->sticky & STICKY_SPLIT ? DOUBT_ADDRESS : 0) |
+	       (options->pch ? DOUBT_ONCE : 0);
+}
+
+const struct compiler nvrtc_compiler = {
+    .name = "nvrtc",
+    .title = "NVRTC",
+    .internal_error = RESULT_INTERNAL_ERROR,
+    .landmark = "nvrtcCreateProgram",
+    .nodes = nvrtc_nodes,
+    .node_count = NVRTC_NODE_COUNT,
+    .functions = nvrtc_functions,
+    .function_count = FUNCTION_COUNT,
+    .thunks = nvrtc_thunks,
+    .thunk_count = NVRTC_THUNK_COUNT,
+    .environment = &nvrtc_environment,
+    .reader = &texts_reader,
+    .owns = nvrtc_owns,
+    .wants_door = nvrtc_wants_door,
+    .only_gives = nvrtc_only_gives,
+    .release = release,
+    .companion = companion,
+    .free_handle = program_release,
+    .attempt_size = sizeof(struct compilation),
+    .free_attempt = describe_free,
+    .sound = describe_sound,
+    .describe = describe_compile,
+    .reachable = reachable,
+    .served = served,
+    .host_stops = host_stops,
+    .let_answer = let_answer,
+    .prepare = describe_prepare,
+    .scratch = scratch,
+    .run = run,
+    .outcome = outcome,
+    .unwatched = unwatched,
+    .read_texts = texts_read,
+    .refuses = refuses,
+    .collect = artifacts_collect,
+    .explains_failure = artifacts_explain_failure,
+    .spells_plainly = scan_spells_plainly,
+    .section_name = artifacts_name,
+    .comparable = artifacts_comparable,
+    .alike = artifacts_alike,
+    .sealed = artifacts_sealed,
+    .doubts = doubts,
+    .again = again_compile,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/program.h"
+
+#include "interpose/nvrtc/functions.h"
+#include "interpose/nvrtc/scan.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(offsetof(struct program, handle) == 0, "a handle's record is a program's");
+
+struct program *program_add(nvrtcProgram value, struct library *library, enum reach reach)
+{
+	struct program *program = calloc(1, sizeof(*program));
+
+	if (!program) {
+		handle_free(handle_take(value));
+		return NULL;
+	}
+	program->findings = SCAN_PATH | SCAN_PLACE;
+	return handle_add(&program->handle, value, library, reach) ? program : NULL;
+}
+
+struct program *program_find(nvrtcProgram value)
+{
+	struct handle *handle = handle_find(value);
+
+	return handle && handle->library->compiler->functions == nvrtc_functions ? program_of(handle) : NULL;
+}
+
+void program_release(struct handle *handle)
+{
+	struct program *program = program_of(handle);
+
+	stream_free(&program->paths);
+	for (size_t i = 0; i < program->name_count; i++) {
+		free(program->names[i]);
+	}
+	free(program->names);
+}
+
+int program_add_name(struct program *program, const char *expression)
+{
+	char **names = realloc(program->names, (program->name_count + 1) * sizeof(char *));
+	char *copy = strdup(expression);
+
+	if (names) {
+		program->names = names;
+	}
+	if (!names || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	program->names[program->name_count++] = copy;
+	return 0;
+}

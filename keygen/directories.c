@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/directories.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool directories_plain(const char *path, size_t size)
+{
+	const char *end = path + size;
+
+	if (size < 2 || path[0] != '/') {
+		return false;
+	}
+	while (path < end) {
+		const char *name = path + 1;
+		const char *slash = memchr(name, '/', (size_t)(end - name));
+		size_t length = (size_t)((slash ? slash : end) - name);
+
+		if (length == 0 || (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))) {
+			return false;
+		}
+		path = name + length;
+	}
+	return true;
+}
+
+bool directories_add(struct directories *directories, const char *text, size_t size)
+{
+	if (directories->count == DIRECTORIES_MAX) {
+		return false;
+	}
+	directories->list[directories->count++] = (struct request_directory){.text = text, .size = size};
+	return true;
+}
+
+static bool lies_in(const struct request_directory *inner, const char *text, size_t size)
+{
+	return inner->size >= size && (inner->size == size || inner->text[size] == '/') &&
+	       memcmp(inner->text, text, size) == 0;
+}
+
+static const struct request_directory *outermost_of(const struct directories *directories,
+                                                    const struct request_directory *directory)
+{
+	const struct request_directory *outermost = directory;
+
+	for (size_t i = 0; i < directories->count; i++) {
+		const struct request_directory *other = &directories->list[i];
+
+		if (other->size < outermost->size && lies_in(directory, other->text, other->size)) {
+			outermost = other;
+		}
+	}
+	return outermost;
+}
+
+int directories_number(struct directories *directories)
+{
+	struct roots *roots = &directories->roots;
+
+	if (directories->count == 0) {
+		return 0;
+	}
+	roots->root = calloc(directories->count, sizeof(*roots->root));
+	if (!roots->root) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < directories->count; i++) {
+		struct request_directory *directory = &directories->list[i];
+		const struct request_directory *outermost;
+		char *text;
+
+		for (directory->root = 0; directory->root < roots->count; directory->root++) {
+			const struct root *root = &roots->root[directory->root];
+
+			if (lies_in(directory, root->text, root->size)) {
+				break;
+			}
+		}
+		if (directory->root < roots->count) {
+			continue;
+		}
+		outermost = outermost_of(directories, directory);
+		text = strndup(outermost->text, outermost->size);
+		if (!text) {
+			roots_free(roots);
+			return -ENOMEM;
+		}
+		roots->root[roots->count++] = (struct root){.text = text, .size = outermost->size};
+	}
+	return 0;
+}
+
+void directories_put(struct stream *stream, const struct directories *directories, size_t index)
+{
+	const struct request_directory *directory = &directories->list[index];
+
+	stream_number(stream, REQUEST_TAG_ROOT, directory->root);
+	stream_string(stream, REQUEST_TAG_REST, directory->text + directories->roots.root[directory->root].size);
+}
+
+void directories_free(struct directories *directories)
+{
+	roots_free(&directories->roots);
+}
