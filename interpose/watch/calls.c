@@ -100,12 +100,6 @@ REPLACEMENT(int, openat, (int directory, const char *path, int flags, ...))
 	return opened(REAL(openat)(directory, path, flags, mode), directory, path, flags);
 }
 
-REPLACEMENT(int, openat64, (int directory, const char *path, int flags, ...))
-{
-	MODE(flags, mode) /* NOLINT(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	return opened(REAL(openat64)(directory, path, flags, mode), directory, path, flags);
-}
-
 REPLACEMENT(int, __open_2, (const char *path, int flags))
 {
 	return opened(REAL(__open_2)(path, flags), AT_FDCWD, path, flags);
@@ -116,31 +110,11 @@ REPLACEMENT(int, __open64_2, (const char *path, int flags))
 	return opened(REAL(__open64_2)(path, flags), AT_FDCWD, path, flags);
 }
 
-REPLACEMENT(int, __openat_2, (int directory, const char *path, int flags))
-{
-	return opened(REAL(__openat_2)(directory, path, flags), directory, path, flags);
-}
-
-REPLACEMENT(int, __openat64_2, (int directory, const char *path, int flags))
-{
-	return opened(REAL(__openat64_2)(directory, path, flags), directory, path, flags);
-}
-
 /* Probes. A struct stat64 is a struct stat on the machines that we run on. */
 
 static int probed(int result, const char *path, const struct stat *status)
 {
 	record_probe(path, result == 0 ? status : NULL, errno);
-	return result;
-}
-
-static int probed_at(int result, int directory, const char *path, const struct stat *status, int flags)
-{
-	if ((flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) || !is_plain(directory, path)) {
-		record_listing(path);
-	} else {
-		probed(result, path, status);
-	}
 	return result;
 }
 
@@ -173,12 +147,6 @@ static void judged(bool done, const char *path)
 		return listed(REAL(name)(path, status), path);          \
 	}
 
-#define FSTATAT(name)                                                                                         \
-	REPLACEMENT(int, name, (int directory, const char *path, struct stat *status, int flags))             \
-	{                                                                                                     \
-		return probed_at(REAL(name)(directory, path, status, flags), directory, path, status, flags); \
-	}
-
 /* Until glibc 2.33 a program's stat was __xstat with the version of its struct stat: always ours on 64-bit machines. */
 #define XSTAT(name)                                                                  \
 	REPLACEMENT(int, name, (int version, const char *path, struct stat *status)) \
@@ -192,67 +160,23 @@ static void judged(bool done, const char *path)
 		return listed(REAL(name)(version, path, status), path);              \
 	}
 
-#define XFSTATAT(name)                                                                                                 \
-	REPLACEMENT(int, name, (int version, int directory, const char *path, struct stat *status, int flags))         \
-	{                                                                                                              \
-		return probed_at(REAL(name)(version, directory, path, status, flags), directory, path, status, flags); \
-	}
-
 /* clang-format off */
 STAT(stat) STAT(stat64)
 LSTAT(lstat) LSTAT(lstat64)
-FSTATAT(fstatat) FSTATAT(fstatat64)
 XSTAT(__xstat) XSTAT(__xstat64)
 XLSTAT(__lxstat) XLSTAT(__lxstat64)
-XFSTATAT(__fxstatat) XFSTATAT(__fxstatat64)
     /* clang-format on */
 
-    REPLACEMENT(int, statx, (int directory, const char *path, int flags, unsigned mask, struct statx *status))
+    REPLACEMENT(int, access, (const char *path, int mode))
 {
-	int result = REAL(statx)(directory, path, flags, mask, status);
+	int result = REAL(access)(path, mode);
 
-	if ((flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) || !is_plain(directory, path)) {
-		record_listing(path);
-	} else if (result == 0) {
-		record_presence(path);
-	} else {
-		record_probe(path, NULL, errno);
-	}
-	return result;
-}
-
-static int allowed(int result, int directory, const char *path, int mode)
-{
-	if (!is_plain(directory, path)) {
-		record_listing(path);
-	} else if (result == 0 && mode == F_OK) {
+	if (result == 0 && mode == F_OK) {
 		record_presence(path);
 	} else {
 		judged(result == 0, path);
 	}
 	return result;
-}
-
-REPLACEMENT(int, access, (const char *path, int mode))
-{
-	return allowed(REAL(access)(path, mode), AT_FDCWD, path, mode);
-}
-
-REPLACEMENT(int, eaccess, (const char *path, int mode))
-{
-	return allowed(REAL(eaccess)(path, mode), AT_FDCWD, path, mode);
-}
-
-REPLACEMENT(int, euidaccess, (const char *path, int mode))
-{
-	return allowed(REAL(euidaccess)(path, mode), AT_FDCWD, path, mode);
-}
-
-REPLACEMENT(int, faccessat, (int directory, const char *path, int mode, int flags))
-{
-	int result = REAL(faccessat)(directory, path, mode, flags);
-
-	return flags & AT_SYMLINK_NOFOLLOW ? listed(result, path) : allowed(result, directory, path, mode);
 }
 
 REPLACEMENT(ssize_t, readlink, (const char *path, char *target, size_t size))
@@ -266,14 +190,6 @@ REPLACEMENT(ssize_t, readlink, (const char *path, char *target, size_t size))
 REPLACEMENT(ssize_t, __readlink_chk, (const char *path, char *target, size_t size, size_t room))
 {
 	ssize_t result = REAL(__readlink_chk)(path, target, size, room);
-
-	record_listing(path);
-	return result;
-}
-
-REPLACEMENT(ssize_t, readlinkat, (int directory, const char *path, char *target, size_t size))
-{
-	ssize_t result = REAL(readlinkat)(directory, path, target, size);
 
 	record_listing(path);
 	return result;
@@ -308,11 +224,6 @@ REPLACEMENT(int, statfs64, (const char *path, struct statfs *status))
 REPLACEMENT(int, statvfs, (const char *path, struct statvfs *status))
 {
 	return listed(REAL(statvfs)(path, status), path);
-}
-
-REPLACEMENT(int, statvfs64, (const char *path, struct statvfs *status))
-{
-	return listed(REAL(statvfs64)(path, status), path);
 }
 
 /* ENOTDIR may mean a file in the directory's place: no absence. */
@@ -368,9 +279,4 @@ REPLACEMENT(char *, getenv, (const char *name))
 REPLACEMENT(char *, secure_getenv, (const char *name))
 {
 	return asked(name, REAL(secure_getenv)(name));
-}
-
-REPLACEMENT(char *, __secure_getenv, (const char *name))
-{
-	return asked(name, REAL(__secure_getenv)(name));
 }

@@ -38,29 +38,16 @@ static int descriptor_of(FILE *stream)
 
 WRITES_FILE(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size))
 WRITES_FILE(ssize_t, writev, (int file, const struct iovec *pieces, int count), (file, pieces, count))
-WRITES_FILE(ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t offset), (file, bytes, size, offset))
-WRITES_FILE(ssize_t, pwrite64, (int file, const void *bytes, size_t size, off_t offset), (file, bytes, size, offset))
 
 WRITES_STREAM(size_t, fwrite, (const void *bytes, size_t size, size_t count, FILE *stream),
               (bytes, size, count, stream))
-WRITES_STREAM(size_t, fwrite_unlocked, (const void *bytes, size_t size, size_t count, FILE *stream),
-              (bytes, size, count, stream))
 WRITES_STREAM(int, fputs, (const char *text, FILE *stream), (text, stream))
-WRITES_STREAM(int, fputs_unlocked, (const char *text, FILE *stream), (text, stream))
 WRITES_STREAM(int, fputc, (int c, FILE *stream), (c, stream))
-WRITES_STREAM(int, fputc_unlocked, (int c, FILE *stream), (c, stream))
 WRITES_STREAM(int, putc, (int c, FILE *stream), (c, stream))
-WRITES_STREAM(int, putc_unlocked, (int c, FILE *stream), (c, stream))
 WRITES_STREAM(int, _IO_putc, (int c, FILE *stream), (c, stream))
-WRITES_STREAM(int, putw, (int word, FILE *stream), (word, stream))
-WRITES_STREAM(wint_t, fputwc, (wchar_t c, FILE *stream), (c, stream))
 WRITES_STREAM(wint_t, putwc, (wchar_t c, FILE *stream), (c, stream))
-WRITES_STREAM(int, fputws, (const wchar_t *text, FILE *stream), (text, stream))
 WRITES_STDOUT(int, puts, (const char *text), (text))
-WRITES_STDOUT(int, _IO_puts, (const char *text), (text))
 WRITES_STDOUT(int, putchar, (int c), (c))
-WRITES_STDOUT(int, putchar_unlocked, (int c), (c))
-WRITES_STDOUT(wint_t, putwchar, (wchar_t c), (c))
 WRITES_TO(STDERR_FILENO, void, perror, (const char *text), (text))
 
 WRITES_STREAM(int, vfprintf, (FILE * stream, const char *format, va_list rest), (stream, format, rest))
@@ -68,8 +55,6 @@ WRITES_STREAM(int, __vfprintf_chk, (FILE * stream, int flag, const char *format,
               (stream, flag, format, rest))
 WRITES_STDOUT(int, vprintf, (const char *format, va_list rest), (format, rest))
 WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), (flag, format, rest))
-WRITES_FILE(int, vdprintf, (int file, const char *format, va_list rest), (file, format, rest))
-WRITES_FILE(int, __vdprintf_chk, (int file, int flag, const char *format, va_list rest), (file, flag, format, rest))
 
 /* What follows the format can be passed on as a list only. */
 #define PRINTS(descriptor, name, params, ...) \
@@ -88,12 +73,9 @@ WRITES_FILE(int, __vdprintf_chk, (int file, int flag, const char *format, va_lis
 /* glibc's fortified ones: a flag that asks for checks of %n. */
 extern int __vprintf_chk(int flag, const char *format, va_list rest);
 extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list rest);
-extern int __vdprintf_chk(int file, int flag, const char *format, va_list rest);
 
 PRINTS(STDOUT_FILENO, printf, (const char *format, ...), vprintf(format, rest))
 PRINTS(STDOUT_FILENO, __printf_chk, (int flag, const char *format, ...), __vprintf_chk(flag, format, rest))
 PRINTS(descriptor_of(stream), fprintf, (FILE * stream, const char *format, ...), vfprintf(stream, format, rest))
 PRINTS(descriptor_of(stream), __fprintf_chk, (FILE * stream, int flag, const char *format, ...),
        __vfprintf_chk(stream, flag, format, rest))
-PRINTS(file, dprintf, (int file, const char *format, ...), vdprintf(file, format, rest))
-PRINTS(file, __dprintf_chk, (int file, int flag, const char *format, ...), __vdprintf_chk(file, flag, format, rest))

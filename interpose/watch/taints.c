@@ -4,24 +4,18 @@
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <grp.h>
 #include <iconv.h>
 #include <locale.h>
 #include <netdb.h>
-#include <nl_types.h>
 #include <pwd.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <utime.h>
 
 /* Reported before the call: exec does not come back, and fork's child goes on with the trace as its parent. */
 #define TAINTING(taint, type, name, params, args) \
@@ -44,80 +38,39 @@
 	}
 
 WRITES_PATH(mkdir, (const char *path, mode_t mode), (path, mode))
-WRITES(int, mkdirat, (int at, const char *path, mode_t mode), (at, path, mode))
 WRITES_PATH(rmdir, (const char *path), (path))
 WRITES_PATH(unlink, (const char *path), (path))
 WRITES(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
 WRITES_PATH(remove, (const char *path), (path))
 WRITES(int, rename, (const char *from, const char *to), (from, to))
-WRITES(int, renameat, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to))
-WRITES(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
-       (from_at, from, to_at, to, flags))
 WRITES(int, link, (const char *from, const char *to), (from, to))
-WRITES(int, linkat, (int from_at, const char *from, int to_at, const char *to, int flags),
-       (from_at, from, to_at, to, flags))
 WRITES(int, symlink, (const char *target, const char *path), (target, path))
-WRITES(int, symlinkat, (const char *target, int at, const char *path), (target, at, path))
 WRITES(int, chmod, (const char *path, mode_t mode), (path, mode))
 WRITES(int, fchmodat, (int at, const char *path, mode_t mode, int flags), (at, path, mode, flags))
 WRITES(int, truncate, (const char *path, off_t size), (path, size))
-WRITES(int, truncate64, (const char *path, off_t size), (path, size))
-WRITES(int, creat, (const char *path, mode_t mode), (path, mode))
-WRITES(int, creat64, (const char *path, mode_t mode), (path, mode))
 WRITES_PATH(mkstemp, (char *path), (path))
 WRITES_PATH(mkstemp64, (char *path), (path))
-WRITES(int, mkostemp, (char *path, int flags), (path, flags))
-WRITES(int, mkostemp64, (char *path, int flags), (path, flags))
-WRITES(int, mkstemps, (char *path, int suffix), (path, suffix))
-WRITES(int, mkstemps64, (char *path, int suffix), (path, suffix))
-WRITES(int, mkostemps, (char *path, int suffix, int flags), (path, suffix, flags))
-WRITES(int, mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags))
-WRITES(char *, mkdtemp, (char *path), (path))
-WRITES(char *, mktemp, (char *path), (path))
-WRITES(FILE *, tmpfile, (void), ())
-WRITES(FILE *, tmpfile64, (void), ())
-WRITES(char *, tmpnam, (char *path), (path))
-WRITES(char *, tempnam, (const char *directory, const char *prefix), (directory, prefix))
-WRITES(int, utime, (const char *path, const struct utimbuf *times), (path, times))
-WRITES(int, utimes, (const char *path, const struct timeval *times), (path, times))
 WRITES(int, utimensat, (int at, const char *path, const struct timespec *times, int flags), (at, path, times, flags))
 
 RUNS(pid_t, fork, (void), ())
-RUNS(pid_t, _Fork, (void), ())
 RUNS(int, execv, (const char *path, char *const *words), (path, words))
 RUNS(int, execve, (const char *path, char *const *words, char *const *variables), (path, words, variables))
 RUNS(int, execvp, (const char *file, char *const *words), (file, words))
-RUNS(int, execvpe, (const char *file, char *const *words, char *const *variables), (file, words, variables))
-RUNS(int, fexecve, (int file, char *const *words, char *const *variables), (file, words, variables))
 RUNS(int, system, (const char *command), (command))
-RUNS(FILE *, popen, (const char *command, const char *mode), (command, mode))
 RUNS(int, posix_spawn,
      (pid_t * child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
       char *const *words, char *const *variables),
      (child, path, actions, attributes, words, variables))
-RUNS(int, posix_spawnp,
-     (pid_t * child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-      char *const *words, char *const *variables),
-     (child, file, actions, attributes, words, variables))
 
 MOVES(int, chdir, (const char *path), (path))
-MOVES(int, fchdir, (int directory), (directory))
-MOVES(int, chroot, (const char *path), (path))
 
 CONTACTS(int, setenv, (const char *name, const char *value, int replace), (name, value, replace))
-CONTACTS(int, putenv, (char *text), (text))
-CONTACTS(int, unsetenv, (const char *name), (name))
-CONTACTS(int, clearenv, (void), ())
 
 CONTACTS(int, socket, (int domain, int type, int protocol), (domain, type, protocol))
-CONTACTS(int, socketpair, (int domain, int type, int protocol, int *pair), (domain, type, protocol, pair))
 CONTACTS(int, connect, (int file, const void *address, socklen_t size), (file, address, size))
 CONTACTS(int, bind, (int file, const void *address, socklen_t size), (file, address, size))
 CONTACTS(int, listen, (int file, int backlog), (file, backlog))
 CONTACTS(int, accept, (int file, void *address, socklen_t *size), (file, address, size))
-CONTACTS(int, accept4, (int file, void *address, socklen_t *size, int flags), (file, address, size, flags))
-CONTACTS(ssize_t, send, (int file, const void *bytes, size_t size, int flags), (file, bytes, size, flags))
-CONTACTS(ssize_t, recv, (int file, void *bytes, size_t size, int flags), (file, bytes, size, flags))
 CONTACTS(ssize_t, sendto,
          (int file, const void *bytes, size_t size, int flags, const void *address, socklen_t address_size),
          (file, bytes, size, flags, address, address_size))
@@ -136,11 +89,6 @@ CONTACTS(int, getnameinfo,
           int flags),
          (address, size, host, host_size, service, service_size, flags))
 CONTACTS(struct hostent *, gethostbyname, (const char *name), (name))
-CONTACTS(struct hostent *, gethostbyname2, (const char *name, int family), (name, family))
-CONTACTS(struct hostent *, gethostbyaddr, (const void *address, socklen_t size, int family), (address, size, family))
-CONTACTS(int, gethostbyname_r,
-         (const char *name, struct hostent *host, char *buffer, size_t size, struct hostent **ret_host, int *ret_error),
-         (name, host, buffer, size, ret_host, ret_error))
 CONTACTS(int, shmget, (key_t key, size_t size, int flags), (key, size, flags))
 CONTACTS(void *, shmat, (int id, const void *address, int flags), (id, address, flags))
 
@@ -151,21 +99,15 @@ CONTACTS(int, getpwnam_r,
          (name, record, buffer, size, ret_record))
 CONTACTS(int, getpwuid_r, (uid_t user, struct passwd *record, char *buffer, size_t size, struct passwd **ret_record),
          (user, record, buffer, size, ret_record))
-CONTACTS(struct group *, getgrnam, (const char *name), (name))
-CONTACTS(struct group *, getgrgid, (gid_t group), (group))
-CONTACTS(char *, getlogin, (void), ())
-CONTACTS(int, getlogin_r, (char *name, size_t size), (name, size))
 CONTACTS(int, gethostname, (char *name, size_t size), (name, size))
 CONTACTS(int, uname, (struct utsname * name), (name))
 
 /* Message catalogues and converters are files that libc opens behind our back. No ordinary compile gets here. */
 CONTACTS(iconv_t, iconv_open, (const char *to, const char *from), (to, from))
 CONTACTS(char *, bindtextdomain, (const char *domain, const char *directory), (domain, directory))
-CONTACTS(char *, textdomain, (const char *domain), (domain))
 CONTACTS(char *, gettext, (const char *text), (text))
 CONTACTS(char *, dgettext, (const char *domain, const char *text), (domain, text))
 CONTACTS(char *, dcgettext, (const char *domain, const char *text, int category), (domain, text, category))
-CONTACTS(nl_catd, catopen, (const char *name, int flag), (name, flag))
 
 /* Every compile sets "C" and then what was set before (11.8 and 12.0 with setlocale, later ones with newlocale). */
 

@@ -29,6 +29,12 @@ if cc -shared -fPIC -o "$tmp/forbidden.so" "$tmp/lib.c" >"$tmp/cc" 2>&1; then
 	else
 		not_ok "A library that could not be watched is told, with what it imports." "$tmp/census"
 	fi
+	unwatched='1 libraries import 0 of [0-9]* watched functions; not:.* getenv '
+	if scripts/census --unused "$tmp/forbidden.so" >"$tmp/census" 2>&1 && grep -q "$unwatched" "$tmp/census"; then
+		ok "What is watched and not imported is named."
+	else
+		not_ok "What is watched and not imported is named." "$tmp/census"
+	fi
 else
 	skip "A library that could not be watched is told, with what it imports." "no compiler for it: $(tail -1 "$tmp/cc")"
 fi
