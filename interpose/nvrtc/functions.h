@@ -10,7 +10,7 @@
  * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
  * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>.
  *
- * __nvrtcNvvmHandle (13.5) is private, and treated like any unknown function.
+ * __nvrtcNvvmHandle (from 13.1 on) is private, and treated like any unknown function.
  */
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
