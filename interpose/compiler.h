@@ -10,6 +10,7 @@
  * What all compilers have: a handle that the host makes and destroys; a creation run (bytes that stand for what went
  * into the handle, keygen/stream.h); calls with options that do the work; getters. A compiler's own record of a handle
  * and of an attempt begin with the general ones (`struct handle`, `struct attempt`), as its functions are given those.
+ * Where a comment says what NULL means, a compiler without the like leaves the function out.
  *
  * Threads: functions are called on the host's threads, any number at once, on different handles. Signals: `owns`,
  * `wants_door` and whatever a getter does may run in a signal handler. Errors: as each says. None may print, keep errno
@@ -72,9 +73,15 @@ enum doubts {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 struct compiler {
-	const char *name;   /* for machines */
-	const char *title;  /* as people know it */
-	int internal_error; /* the return code for what should not be */
+	const char *name;    /* for machines */
+	const char *title;   /* as people know it */
+	const char *unnamed; /* what people see of a handle without a name */
+	int internal_error;  /* the return code for what should not be */
+	/*
+	 * Every call that it does not refuse looks at some file: one that was not seen to do so was not watched. False:
+	 * it may have no reason to.
+	 */
+	bool always_looks;
 
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */
 
@@ -92,51 +99,59 @@ struct compiler {
 	bool (*wants_door)(const char *name); /* of those: does it concern a handle, or is it unknown? */
 	bool (*only_gives)(const char *name); /* it gives out an artifact, and changes nothing */
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
-	/* The name of the library that it loads by itself and that its results hang on; false: none. */
+	/* The name of the library that it loads by itself and that its results hang on; false or NULL: none. */
 	bool (*companion)(const struct library *, char *ret_name, size_t size);
 
 	/* ---- a handle (compile/handle.h) ---- */
 
-	void (*free_handle)(struct handle *); /* what it hung onto the general record */
+	void (*free_handle)(struct handle *); /* what it hung onto the general record; NULL: nothing */
 
 	/* ---- one call, in the order of its way (compile/compile.h) ---- */
 
-	size_t attempt_size;                    /* of its own record, zeros to begin with */
-	void (*free_attempt)(struct attempt *); /* what describe() and prepare() put there; zeros again after it */
-	bool (*sound)(const struct call *);     /* can the arguments be read at all? */
+	size_t attempt_size; /* of its own record, zeros to begin with */
+	/* What describe() and prepare() put there; zeros again after it. NULL: nothing. */
+	void (*free_attempt)(struct attempt *);
+	bool (*sound)(const struct call *); /* can the arguments be read at all? NULL: there are none of the host's */
 	/*
 	 * Writes the call run, numbers the roots, and says of the attempt how it is bound. `told`: what the process was
 	 * at some moment; NULL: what it is. COUNTER_NONE, or why the call is passed through.
 	 */
 	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
 	                         const struct snapshot *told, struct attempt *);
-	/* Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. */
+	/* Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. NULL:
+	 * all getters are exported on all nodes. */
 	bool (*reachable)(const struct handle *, const struct entry *);
-	void (*served)(struct handle *, const struct entry *);
-	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. */
+	void (*served)(struct handle *, const struct entry *); /* NULL: it keeps nothing of it */
+	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. NULL
+	 * where none is. */
 	bool (*host_stops)(const struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
-	/* Before the watch: what the real call is to be given instead (attempt->instead), what of it is scratch. */
+	/* Before the watch: what the real call is to be given instead (attempt->instead), what of it is scratch. NULL:
+	 * the host's own. */
 	bool (*prepare)(const struct handle *, const struct call *, struct attempt *);
-	trace_scratch *(*scratch)(const struct attempt *); /* which files are the compiler's own; NULL: none */
+	trace_scratch *(*scratch)(const struct attempt *); /* which files are the compiler's own; NULL twice: none */
 	int (*run)(const struct handle *, const struct call *);
 	enum outcome (*outcome)(int return_code);
-	void (*unwatched)(struct attempt *); /* what was seen is complete, or says why it cannot be */
-	/* Taints the trace with what the texts say that are no files. */
+	/* What was seen is complete, or says why it cannot be. NULL: it is. */
+	void (*unwatched)(struct attempt *);
+	/* Taints the trace with what the texts say that are no files. NULL: they say nothing of places or times. */
 	void (*read_texts)(struct handle *, const struct call *, struct attempt *);
-	/* Why the result must not be kept, or COUNTER_NONE. */
+	/* Why the result must not be kept, or COUNTER_NONE. NULL: for no reason of the compiler's own. */
 	enum counter (*refuses)(const struct handle *, const struct attempt *);
 
 	/* ---- results (compile/result.h) ---- */
 
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
 	bool (*explains_failure)(const struct result *);
-	bool (*spells_plainly)(const char *directory, size_t size); /* has it one spelling only in a text? */
+	bool (*spells_plainly)(const char *directory,
+	                       size_t size); /* has it one spelling only in a text? NULL: none has */
 	const char *(*section_name)(uint32_t tag);
-	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? */
-	bool (*alike)(const struct section *, const struct section *); /* but for ids that are made anew each time */
-	bool (*sealed)(const struct section *); /* can nobody see whether it is more than such an id? */
-	unsigned (*doubts)(const struct handle *, const struct attempt *); /* enum doubts */
+	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? NULL: all are */
+	/* But for ids that are made anew each time. NULL: there are none, all bytes count. */
+	bool (*alike)(const struct section *, const struct section *);
+	/* Can nobody see whether it is more than such an id? NULL: everybody can. */
+	bool (*sealed)(const struct section *);
+	unsigned (*doubts)(const struct handle *, const struct attempt *); /* enum doubts; NULL: none */
 	/* Does the same on a handle of its own. NULL: that cannot be had. */
 	struct entry *(*again)(const struct handle *, const struct call *, const struct entry *first);
 };

@@ -86,11 +86,11 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	if (attempt->doubt) {
 		return attempt->doubt;
 	}
-	reason = compiler->refuses(handle, attempt);
+	reason = compiler->refuses ? compiler->refuses(handle, attempt) : COUNTER_NONE;
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (!attempt->watched || trace->count == 0) {
+	if (!attempt->watched || (compiler->always_looks && trace->count == 0)) {
 		return COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {

@@ -19,7 +19,9 @@ void attempt_forget_request(struct attempt *attempt)
 {
 	stream_free(&attempt->run);
 	roots_free(&attempt->roots);
-	attempt->library->compiler->free_attempt(attempt);
+	if (attempt->library->compiler->free_attempt) {
+		attempt->library->compiler->free_attempt(attempt);
+	}
 }
 
 void attempt_free(struct attempt *attempt)
@@ -68,7 +70,9 @@ void attempt_unwatch(struct attempt *attempt)
 		return;
 	}
 	watch_end(&attempt->trace);
-	library->compiler->unwatched(attempt);
+	if (library->compiler->unwatched) {
+		library->compiler->unwatched(attempt);
+	}
 	if (!watch_verify(atomic_load(&library->watch))) {
 		attempt->watched = false;
 		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");

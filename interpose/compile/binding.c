@@ -35,7 +35,7 @@ static int search_result(const struct attempt *attempt, const struct result *res
 	return error;
 }
 
-/* Has this NVRTC put the working directory in front of every path? */
+/* Has this compiler put the working directory in front of every path? */
 static bool spells_cwd(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
@@ -86,7 +86,8 @@ int binding_decide(struct attempt *attempt, const struct result *result, struct 
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] = all || needles_found(needles, i);
 	}
-	cwd_is_literal = all || !attempt->cwd || !compiler->spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
+	cwd_is_literal = all || !attempt->cwd || !compiler->spells_plainly ||
+	                 !compiler->spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
 	                 needles_found(needles, roots->count);
 	needles_free(needles);
 	binding.input.root_is_literal = binding.literal;

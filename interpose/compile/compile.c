@@ -214,7 +214,9 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 		return false;
 	}
 	handle->was_served = true;
-	handle->library->compiler->served(handle, entry);
+	if (handle->library->compiler->served) {
+		handle->library->compiler->served(handle, entry);
+	}
 	stream_free(&handle->creation);
 	spent = (uint64_t)(runtime_clock() - start);
 	runtime_count(attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk, 1);
@@ -255,7 +257,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	if (!replay(handle)) {
 		attempt->doubt = COUNTER_BYPASSED_history;
 	}
-	if (!compiler->prepare(handle, call, attempt)) {
+	if (compiler->prepare && !compiler->prepare(handle, call, attempt)) {
 		attempt->doubt = COUNTER_ERRORS_memory;
 	}
 	given = attempt->instead.options ? &attempt->instead : call;
@@ -276,7 +278,9 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	if (!expected) {
 		runtime_count(COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
-		compiler->read_texts(handle, call, attempt);
+		if (compiler->read_texts) {
+			compiler->read_texts(handle, call, attempt);
+		}
 		admit_result(handle, attempt, result);
 	} else {
 		runtime_count(COUNTER_TOTAL_verified, 1);
@@ -326,8 +330,8 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 	if (entry) {
 		flight_land(&attempt->flight, FLIGHT_KEPT);
 	}
-	if (!entry || !compiler->reachable(handle, entry) || !(settings->verify || replay_allows(handle, entry)) ||
-	    !result_applies(entry, runtime_sloppiness())) {
+	if (!entry || (compiler->reachable && !compiler->reachable(handle, entry)) ||
+	    !(settings->verify || replay_allows(handle, entry)) || !result_applies(entry, runtime_sloppiness())) {
 		result = compile_for_real(handle, call, attempt, NULL);
 	} else if (handle->asks_host && host_cancels(handle, attempt, entry)) {
 		result = cancelled(handle, call);
@@ -340,7 +344,7 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 	             !handle->served        ? "compile"
 	             : attempt->from_memory ? "hit in memory"
 	                                    : "hit on disk",
-	             handle->name, start, runtime_clock(), result);
+	             handle->name ? handle->name : compiler->unnamed, start, runtime_clock(), result);
 	entry_unref(entry);
 	return result;
 }
@@ -364,7 +368,7 @@ int compile_call(struct handle *handle, const struct call *call)
 		result = pass_through(handle, call, COUNTER_BYPASSED_exports);
 	} else if (handle->call_count >= HISTORY_MAX) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_history);
-	} else if (!handle->library->compiler->sound(call)) {
+	} else if (handle->library->compiler->sound && !handle->library->compiler->sound(call)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_arguments);
 	} else if (!(attempt = attempt_new(handle->library))) {
 		result = pass_through(handle, call, COUNTER_ERRORS_memory);

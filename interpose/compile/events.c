@@ -193,7 +193,7 @@ void events_write(const char *compiler, const char *how, const char *name, int64
 	if (!path) {
 		return;
 	}
-	escape(name ? name : "default_program", shown);
+	escape(name, shown);
 	size =
 	    snprintf(event + 2, sizeof(event) - 2 - sizeof(CLOSING),
 	             "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,"

@@ -148,7 +148,9 @@ void handle_free(struct handle *handle)
 	if (!handle) {
 		return;
 	}
-	handle->library->compiler->free_handle(handle);
+	if (handle->library->compiler->free_handle) {
+		handle->library->compiler->free_handle(handle);
+	}
 	stream_free(&handle->creation);
 	free(handle->name);
 	for (size_t i = 0; i < handle->call_count; i++) {

@@ -172,7 +172,7 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 	                             : append_content(identity, library->path))) {
 		return -ENOENT;
 	}
-	if (!library->compiler->companion(library, name, sizeof(name))) {
+	if (!library->compiler->companion || !library->compiler->companion(library, name, sizeof(name))) {
 		return 0;
 	}
 	found = append_loaded(identity, name);
@@ -185,7 +185,7 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 	}
 	found =
 	    loader_search(library->path, name, path, PATH_MAX) == LOADER_SEARCH_FOUND && append_file(identity, path);
-	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "builtins foretold at" : "no builtins found as",
+	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "companion foretold at" : "no companion found as",
 	          found ? path : name);
 	free(path);
 	return found ? 0 : -ENOENT;
@@ -234,7 +234,7 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 		return true;
 	}
 	/* A reader may still hold the wrong one: it is left to the process (once per library at most). */
-	log_write(LOG_WARNING, "%s loaded other builtins than foretold; this result is not kept", library->path);
+	log_write(LOG_WARNING, "%s loaded another companion than foretold; this result is not kept", library->path);
 	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
 	return false;
 }

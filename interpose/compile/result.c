@@ -142,6 +142,13 @@ static const char *name_of(const struct compiler *compiler, uint32_t tag)
 	return tag == RESULT_TAG_RETURN_CODE ? "return code" : compiler->section_name(tag);
 }
 
+static bool alike(const struct compiler *compiler, const struct section *left, const struct section *right)
+{
+	return compiler->alike ? compiler->alike(left, right)
+	                       : left->size == right->size &&
+	                             (left->size == 0 || memcmp(left->bytes, right->bytes, left->size) == 0);
+}
+
 enum results result_compare(const struct compiler *compiler, const struct entry *a, const struct entry *b,
                             const char **ret_what)
 {
@@ -149,18 +156,18 @@ enum results result_compare(const struct compiler *compiler, const struct entry 
 	struct section left, right;
 
 	for (size_t i = 0; entry_section_at(a, i, &left); i++) {
-		if (is_mark(&left) || !compiler->comparable(&left)) {
+		if (is_mark(&left) || (compiler->comparable && !compiler->comparable(&left))) {
 			continue;
 		}
 		if (!entry_section(b, left.tag, &right) || left.value != right.value) {
 			*ret_what = name_of(compiler, left.tag);
 			return RESULTS_DIFFER;
 		}
-		if (compiler->alike(&left, &right)) {
+		if (alike(compiler, &left, &right)) {
 			continue;
 		}
 		*ret_what = name_of(compiler, left.tag);
-		if (!compiler->sealed(&left) || !compiler->sealed(&right)) {
+		if (!compiler->sealed || !compiler->sealed(&left) || !compiler->sealed(&right)) {
 			return RESULTS_DIFFER;
 		}
 		results = RESULTS_HIDDEN;

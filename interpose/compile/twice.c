@@ -42,7 +42,7 @@ enum twice twice_ask(const struct handle *handle, const struct call *call, const
 	const struct compiler *compiler = handle->library->compiler;
 	enum twice said = TWICE_SAME;
 
-	if (!handle->creation.bytes) {
+	if (!compiler->again || !handle->creation.bytes) {
 		return TWICE_UNASKED;
 	}
 	if (difference == RESULTS_HIDDEN) {

@@ -18,7 +18,7 @@
 #include "interpose/compile/result.h"
 
 enum twice {
-	TWICE_UNASKED,  /* the handle cannot be made anew: an earlier compile has left things in it, or no memory */
+	TWICE_UNASKED,  /* the handle cannot be made anew: by this compiler, after an earlier compile, without memory */
 	TWICE_EXPECTED, /* it gives what was expected as well */
 	TWICE_OTHER,    /* it gives something else */
 	TWICE_SAME      /* each time what it gave at first */

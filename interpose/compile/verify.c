@@ -46,7 +46,7 @@ static void tell_difference(const struct handle *handle, const struct attempt *a
 		return;
 	}
 	/* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */
-	doubts = compiler->doubts(handle, attempt);
+	doubts = compiler->doubts ? compiler->doubts(handle, attempt) : 0;
 	if ((doubts & DOUBT_SPOILED) || !still_holds(attempt, expected)) {
 		return;
 	}

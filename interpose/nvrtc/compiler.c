@@ -184,7 +184,9 @@ static unsigned doubts(const struct handle *handle, const struct attempt *attemp
 const struct compiler nvrtc_compiler = {
     .name = "nvrtc",
     .title = "NVRTC",
+    .unnamed = "default_program",
     .internal_error = RESULT_INTERNAL_ERROR,
+    .always_looks = true,
     .landmark = "nvrtcCreateProgram",
     .nodes = nvrtc_nodes,
     .node_count = NVRTC_NODE_COUNT,
