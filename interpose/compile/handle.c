@@ -235,8 +235,7 @@ struct handle *handle_take(void *value)
 	return handle;
 }
 
-/* Pointers and texts in one block. */
-static char **copy_options(const struct call *call)
+char **handle_copy_options(const struct call *call)
 {
 	size_t count = (size_t)call->option_count;
 	size_t size = (count + 1) * sizeof(char *);
@@ -265,7 +264,7 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 	size_t count = handle->call_count + 1;
 	struct past_call *calls = realloc(handle->calls, count * sizeof(*calls));
 	struct key *keys = realloc(handle->keys, count * sizeof(*keys));
-	char **copy = copy_options(call);
+	char **copy = handle_copy_options(call);
 
 	handle->calls = calls ? calls : handle->calls;
 	handle->keys = keys ? keys : handle->keys;

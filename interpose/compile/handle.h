@@ -79,6 +79,8 @@ struct handle *handle_take(void *value);
 void handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 
+/* The call's options, pointers and texts in one block. NULL: no memory. */
+char **handle_copy_options(const struct call *call);
 /* Remembers a call under its key. -ENOMEM: the history is then not known and the handle is no longer keyed. */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state);

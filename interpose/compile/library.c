@@ -179,13 +179,24 @@ struct library *library_of_door(const struct door *door)
 	return door->library ? door->library : library_of_node(door->node, door->caller);
 }
 
-real_function *library_function_of_node(struct node *node, void *caller, size_t function)
+/* Where there is no slot left for the library. */
+static real_function *function_of_node(struct node *node, void *caller, size_t function)
 {
 	struct elf_object object;
 
 	return choose(node, caller, &object)
 	           ? (real_function *)elf_symbol(&object, node->compiler->functions[function].name, node->name)
 	           : NULL;
+}
+
+real_function *library_function(const struct door *door, const struct library *known, size_t function)
+{
+	const struct library *library = known ? known : library_of_door(door);
+
+	if (!library && !door->library) {
+		return function_of_node(door->node, door->caller, function);
+	}
+	return library ? library->real[function] : NULL;
 }
 
 struct library *library_at(uintptr_t address)

@@ -71,9 +71,11 @@ struct door {
 struct library *library_of_door(const struct door *door);
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
 struct library *library_of_node(struct node *node, void *caller);
-/* The real function for such a call where there is no slot left for its library; NULL: none is loaded, or it has none.
+/*
+ * The real function for a call through this door about a handle of that library; NULL: about none that we know. Found
+ * where there is no slot left for a library, too. NULL: none is loaded, or it has none.
  */
-real_function *library_function_of_node(struct node *node, void *caller, size_t function);
+real_function *library_function(const struct door *door, const struct library *known, size_t function);
 /* The library that the function at `address` belongs to; NULL: no compiler's that we know, or no slot left. */
 struct library *library_at(uintptr_t address);
 /* Slot number `slot`, whether used or not. */

@@ -79,9 +79,6 @@
 	X(TileIR)         \
 	X(ProgramLog)
 
-/* (a, b, c) -> a, b, c */
-#define NVRTC_UNPACK(...) __VA_ARGS__
-
 enum nvrtc_function {
 #define FUNCTION_ENUM(name, ...) FUNCTION_##name,
 	NVRTC_HANDLED(FUNCTION_ENUM)

@@ -23,12 +23,7 @@ static int answer(int host_errno, int result)
 
 static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
 {
-	const struct library *library = program ? program->handle.library : library_of_door(door);
-
-	if (!library && !door->library) {
-		return library_function_of_node(door->node, door->caller, function);
-	}
-	return library ? library->real[function] : NULL;
+	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
 /* Calls the real function with the handler's own parameters; errno is what it leaves. */

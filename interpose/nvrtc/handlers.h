@@ -10,10 +10,11 @@
 #define INTERPOSE_NVRTC_HANDLERS_H
 
 #include "interpose/compile/library.h"
+#include "interpose/door/make.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/types.h"
 
-#define HANDLER(name, since, gone, parameters, ...) int handle_##name(const struct door *door, NVRTC_UNPACK parameters);
+#define HANDLER(name, since, gone, parameters, ...) int handle_##name(const struct door *door, DOOR_UNPACK parameters);
 NVRTC_HANDLED(HANDLER)
 NVRTC_PRIVATE(HANDLER)
 #undef HANDLER
