@@ -18,8 +18,12 @@ CPPFLAGS += -I. -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -DXXH_INLINE_ALL
 BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
 OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
 	    -fstack-protector-strong $(BRANCHES) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
+# These run before a sanitizer's own runtime is ready (interpose/elf/plain.h). gcc alone turns loops into calls of memset
+# and memcpy.
+EARLY    := -fno-sanitize=all $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null \
+	    2>/dev/null && echo -fno-tree-loop-distribute-patterns)
 HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl,-z,defs)
-SHARED   := -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(BUILD)/interpose/door/libnvrtccache.map \
+SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) \
 	    -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 B2       := -Wl,-Bstatic -lb2 -Wl,-Bdynamic
 
@@ -34,6 +38,11 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
 OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(UNIT_SRC))
 
+# tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
+make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
+	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
+link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
+
 all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache
 
 $(BUILD)/%.o: %.c Makefile
@@ -42,12 +51,8 @@ $(BUILD)/%.o: %.c Makefile
 
 $(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 
-# gcc alone turns loops into calls of memset and memcpy.
-no_loop_calls := $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null 2>/dev/null && \
-		   echo -fno-tree-loop-distribute-patterns)
-# These run before a sanitizer's own runtime is ready (interpose/elf/plain.h).
 $(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \
-$(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += -fno-sanitize=all $(no_loop_calls)
+$(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += $(EARLY)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
@@ -55,10 +60,10 @@ $(BUILD)/%.o: %.S Makefile
 
 $(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in Makefile interpose/compilers.h $(NODES)
 	@mkdir -p $(@D)
-	$(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(addprefix -include ,$(NODES)) -o $@ $<
+	$(make_map)
 
 $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
+	$(link_library)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2) -ldl

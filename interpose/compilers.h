@@ -8,6 +8,7 @@
 #ifndef INTERPOSE_COMPILERS_H
 #define INTERPOSE_COMPILERS_H
 
+/* More of them, in a build for tests (tests/compilers/compilers.mk). */
 #ifndef COMPILERS_OF_TESTS
 #define COMPILERS_OF_TESTS(X)
 #endif

@@ -3,6 +3,7 @@
 TEST_TARGETS :=
 
 -include tests/fake/fake.mk
+-include tests/compilers/compilers.mk
 -include tests/fixtures/loader/loader.mk
 -include tests/fixtures/flight/flight.mk
 -include tests/fixtures/fixtures.mk
