@@ -5,7 +5,7 @@ TEST_TARGETS :=
 -include tests/fake/fake.mk
 -include tests/compilers/compilers.mk
 -include tests/fixtures/loader/loader.mk
--include tests/fixtures/flight/flight.mk
+-include tests/fixtures/gated/gated.mk
 -include tests/fixtures/fixtures.mk
 -include tests/apps/apps.mk
 -include tests/hosts/hosts.mk
@@ -96,7 +96,7 @@ matrix: all $(BUILD)/tests/player
 .PHONY: matrix
 
 # In a minute, what tells most of what could be wrong.
-QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-lingering 34-arithmetic 35-flight 36-own 55-layers 60-apps
+QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-lingering 34-arithmetic 35-compile-lock 36-own 55-layers 60-apps
 quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/% $(BUILD)/tests/tap/%,$(TEST_TARGETS))
 	TESTS="$(QUICK)" tests/run $(BUILD)
 .PHONY: quick

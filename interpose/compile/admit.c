@@ -164,7 +164,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 
 	if (runtime->memory) {
 		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
-		attempt->outcome = FLIGHT_KEPT_HERE;
+		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
 	}
 	if (!runtime->store) {
 		runtime_count(COUNTER_BYPASSED_no_directory, 1);
@@ -172,7 +172,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 	}
 	error = store_put(runtime->store, entry);
 	if (error == 0) {
-		attempt->outcome = FLIGHT_KEPT;
+		attempt->outcome = COMPILE_LOCK_KEPT;
 		runtime_count(COUNTER_TOTAL_stores, 1);
 		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
@@ -189,7 +189,7 @@ void admit_result(struct handle *handle, struct attempt *attempt, int return_cod
 	enum counter reason;
 	int error;
 
-	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? FLIGHT_ABANDONED : FLIGHT_NOT_KEPT;
+	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	reason = refusal(handle, attempt, outcome);
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);

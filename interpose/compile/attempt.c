@@ -29,7 +29,7 @@ void attempt_free(struct attempt *attempt)
 	if (!attempt) {
 		return;
 	}
-	flight_land(&attempt->flight, attempt->outcome);
+	compile_lock_release(&attempt->compile_lock, attempt->outcome);
 	attempt_forget_request(attempt);
 	trace_free(&attempt->trace);
 	snapshot_free(attempt->told);

@@ -12,8 +12,8 @@
 #ifndef INTERPOSE_COMPILE_ATTEMPT_H
 #define INTERPOSE_COMPILE_ATTEMPT_H
 
+#include "cache/compile_lock.h"
 #include "cache/counters.h"
-#include "cache/flight.h"
 #include "interpose/compile/identity.h"
 #include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
@@ -36,8 +36,8 @@ struct attempt {
 	bool from_memory;
 	bool stale; /* results were there, and none held */
 	void *anew; /* conditions of the result that holds, with stamps of now; NULL: as they are */
-	struct flight flight;
-	enum flight_outcome outcome; /* of the flight, if there is one */
+	struct compile_lock compile_lock;
+	enum compile_lock_outcome outcome; /* for the compile lock, if it is held */
 	struct call instead; /* what the real compile is given, where that is not the host's; options are ours */
 	bool watched;
 	enum counter doubt; /* a reason not to keep the result that was found on the way */

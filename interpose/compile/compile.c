@@ -298,14 +298,14 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 static bool wait_for_others(const struct handle *handle, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
-	const struct flight_options options = {
+	const struct compile_lock_options options = {
 	    .directory = settings->directory,
 	    .shared = settings->shared,
 	    .read_only = settings->read_only,
 	    .wait_seconds = handle->asks_host || settings->recache ? 0 : settings->wait,
 	};
 
-	return flight_wait(&attempt->flight, &options, attempt->key.bytes);
+	return compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
 }
 
 static int attempt_compile(struct handle *handle, const struct call *call, struct attempt *attempt)
@@ -322,13 +322,13 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 		attempt_forget_request(attempt);
 		reason = describe(handle, handle->call_count, call, attempt);
 		if (reason != COUNTER_NONE) {
-			flight_land(&attempt->flight, FLIGHT_ABANDONED);
+			compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_ABANDONED);
 			return pass_through(handle, call, reason);
 		}
 		entry = look_up(attempt);
 	} while (!entry && wait_for_others(handle, attempt));
 	if (entry) {
-		flight_land(&attempt->flight, FLIGHT_KEPT);
+		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
 	}
 	if (!entry || (compiler->reachable && !compiler->reachable(handle, entry)) ||
 	    !(settings->verify || replay_allows(handle, entry)) || !result_applies(entry, runtime_sloppiness())) {

@@ -6,7 +6,7 @@
  * that was fetched, imported, baked into an image, or made before the last boot is read once, and then costs the next
  * process what a result of its own costs.
  *
- * Calling sequence: after a look-up whose check left attempt->anew, and before the flight is landed.
+ * Calling sequence: after a look-up whose check left attempt->anew, and before the compile lock is released.
  * Errors: a result that cannot be written is served as it is.
  */
 #ifndef INTERPOSE_COMPILE_RENEW_H

@@ -2,8 +2,8 @@
 #include "interpose/compile/runtime.h"
 
 #include "cache/calls.h"
+#include "cache/compile_lock.h"
 #include "cache/directory.h"
-#include "cache/flight.h"
 #include "interpose/compile/events.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
@@ -33,7 +33,7 @@ static void fork_child(void)
 	handle_fork_child();
 	memory_fork_child(runtime.memory);
 	watch_fork_child();
-	flight_fork_child();
+	compile_lock_fork_child();
 	library_fork_child();
 	counters_fork_child();
 }

@@ -38,7 +38,7 @@ static void tell(struct tally *tally, const struct inject_plan *plan, const char
 	}
 }
 
-/* The other one of a flight: inside its compile, until told. */
+/* The holder of the compile lock: inside its compile, until told. */
 static int start_holder(const struct scenario *scenario, struct seen *seen)
 {
 	struct process holder = scenario->host;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache_storm: threads that use the memory front, a small store, flights and counters at random, for valgrind
+ * cache_storm: threads that use the memory front, a small store, compile locks and counters at random, for valgrind
  *
  * usage: cache_storm DIRECTORY THREADS ROUNDS
  *
  * Linked with the objects of cache/ alone. Prints "wrong N": how often something other than what was put was found.
  */
+#include "cache/compile_lock.h"
 #include "cache/counters.h"
-#include "cache/flight.h"
 #include "cache/memory.h"
 #include "cache/store.h"
 
@@ -63,9 +63,9 @@ static bool is_right(const struct entry *entry, uint32_t number)
 
 static uintptr_t step(uint32_t number)
 {
-	const struct flight_options options = {.directory = directory, .wait_seconds = 100};
+	const struct compile_lock_options options = {.directory = directory, .wait_seconds = 100};
 	uint8_t key[ENTRY_KEY_BYTES];
-	struct flight flight = {0};
+	struct compile_lock lock = {0};
 	struct entry *entry;
 	bool right;
 
@@ -75,14 +75,14 @@ static uintptr_t step(uint32_t number)
 		if (!entry && store_get(store, key, NULL, NULL, &entry) != 0) {
 			entry = NULL;
 		}
-	} while (!entry && flight_wait(&flight, &options, key));
+	} while (!entry && compile_lock_acquire(&lock, &options, key));
 	counters_add(entry ? COUNTER_TOTAL_hits_disk : COUNTER_TOTAL_misses, 1);
 	if (!entry) {
 		entry = make(number);
 		(void)store_put(store, entry);
 	}
 	memory_put(memory, number, number, entry);
-	flight_land(&flight, number % 8 == 0 ? FLIGHT_NOT_KEPT : FLIGHT_KEPT);
+	compile_lock_release(&lock, number % 8 == 0 ? COMPILE_LOCK_NOT_KEPT : COMPILE_LOCK_KEPT);
 	right = is_right(entry, number);
 	entry_unref(entry);
 	return !right;

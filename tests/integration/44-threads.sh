@@ -92,10 +92,10 @@ library_storm() {
 	done
 }
 if ! command -v valgrind >/dev/null || [ ! -e "$LIBRARY" ]; then
-	skip "Helgrind has nothing to report of memory front, store, flights and eviction." "no valgrind"
+	skip "Helgrind has nothing to report of memory front, store, compile locks and eviction." "no valgrind"
 	skip "Helgrind has nothing to report of a host with four threads." "no valgrind"
 else
-	check "Helgrind has nothing to report of memory front, store, flights and eviction." cache_storm
+	check "Helgrind has nothing to report of memory front, store, compile locks and eviction." cache_storm
 	check "Helgrind has nothing to report of a host with four threads." library_storm
 fi
 LIBRARY=$ordinary

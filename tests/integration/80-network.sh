@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 WORKER=$BUILD/tests/soak/worker
 LAYER=$BUILD/tests/network/layer.so
 NODEFS=$BUILD/tests/network/nodefs
-FLYER=$BUILD/tests/fixtures/flight/flyer
+GATED=$BUILD/tests/fixtures/gated/gated
 NVRTC=$FAKE/13/libnvrtc.so.13
 KEYS=24
 
@@ -140,13 +140,13 @@ torn() { head -c 300 /dev/zero >"$tmp/foreign" && replaced "$tmp/foreign"; }
 check "So is one that comes to hold zeros." torn
 
 # Two compile the same at once (nobody waits), or only one of two does.
-fly() { # RULES
+start() { # RULES
 	local i
 	place=$(mktemp -d "$tmp/place.XXXXXX")
 	fresh_cache
 	for i in 1 2; do
 		env NVRTCCACHE_WAIT=100000 LAYER_RULES="$1" LAYER_DIRECTORY="$NVRTCCACHE_DIR" LD_PRELOAD="$LIBRARY $LAYER" \
-			timeout 600 "$FLYER" "$NVRTC" "$place" a plain same >"$place/$i.out" 2>&1 &
+			timeout 600 "$GATED" "$NVRTC" "$place" a plain same >"$place/$i.out" 2>&1 &
 	done
 }
 events() { find "$place" -name "$1.*" | wc -l; }
@@ -161,7 +161,7 @@ until_event() {
 side_by_side() {
 	local type result=0
 	for type in "$@"; do
-		fly "type=$type"
+		start "type=$type"
 		until_event inside 2 || { echo "type $type" && result=1; }
 		: >"$place/open-a"
 		wait
@@ -172,7 +172,7 @@ side_by_side() {
 one_at_a_time() {
 	local type result=0
 	for type in "$@"; do
-		fly "type=$type"
+		start "type=$type"
 		until_event calling 2 && until_event inside 1 || result=1
 		: >"$place/open-a"
 		wait
@@ -180,7 +180,7 @@ one_at_a_time() {
 	done
 	return "$result"
 }
-if [ -x "$FLYER" ]; then
+if [ -x "$GATED" ]; then
 	check "Nobody waits for others on NFS, SMB, CIFS, SMB2 and FUSE." side_by_side 0x6969 0x517b 0xff534d42 0xfe534d42 0x65735546
 	check "Nor on Lustre, GPFS, AFS, kAFS, Coda and NCP." side_by_side 0x0bd00bd0 0x47504653 0x5346414f 0x6b414653 0x73757245 0x564c
 	check "Nor on 9P, Ceph, OCFS2, GFS2, BeeGFS, PanFS and VirtualBox." side_by_side 0x01021997 0x00c36400 0x7461636f 0x01161970 \
@@ -190,7 +190,7 @@ if [ -x "$FLYER" ]; then
 	check "One waits for the other on ext4, XFS, Btrfs, tmpfs, overlayfs, ZFS and F2FS." one_at_a_time 0xef53 0x58465342 0x9123683e \
 		0x01021994 0x794c7630 0x2fc12fc1 0xf2f52010
 	cannot_tell() {
-		fly statfs=EIO
+		start statfs=EIO
 		until_event inside 2
 		result=$?
 		: >"$place/open-a"

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 WORKER=$BUILD/tests/soak/worker
-FLYER=$BUILD/tests/fixtures/flight/flyer
+GATED=$BUILD/tests/fixtures/gated/gated
 NVRTC=$FAKE/13/libnvrtc.so.13
 
 if [ ! -x "$WORKER" ]; then
@@ -86,13 +86,13 @@ compared() { # [NEW-TEXT]
 	place=$(mktemp -d "$tmp/place.XXXXXX")
 	mkdir "$place/h" && echo old >"$place/h/v.h" && touch -d yesterday "$place/h/v.h" && sleep 0.1 && : >"$place/open-a" || return
 	fresh_cache
-	preloaded "$FLYER" "$NVRTC" "$place" a plain '#include "v.h"' "-I$place/h" >"$place/out" || return
+	preloaded "$GATED" "$NVRTC" "$place" a plain '#include "v.h"' "-I$place/h" >"$place/out" || return
 	[ "$(entries)" -eq 1 ] || { "$COMMAND" stats && return 1; }
-	NVRTCCACHE_VERIFY=1 preloaded "$FLYER" "$NVRTC" "$place" b plain '#include "v.h"' "-I$place/h" >"$place/out" &
+	NVRTCCACHE_VERIFY=1 preloaded "$GATED" "$NVRTC" "$place" b plain '#include "v.h"' "-I$place/h" >"$place/out" &
 	until_event inside 2 && echo new >"$place/h/v.h" && : >"$place/open-b" && wait && [ "$(stat_of verified)" -eq 1 ] &&
 		[ "$(stat_of errors.mismatch)" -eq 0 ]
 }
-if [ -x "$FLYER" ]; then
+if [ -x "$GATED" ]; then
 	check "A header that is edited between a hit and its comparison is nobody's mistake." compared
 fi
 

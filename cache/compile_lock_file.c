@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/flight_file.h"
+#include "cache/compile_lock_file.h"
 
 #include "cache/calls.h"
 #include "cache/network.h"
@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLIGHT_NAME     "flight"
-#define FLIGHT_MAGIC    "NVCFLYER"
+#define FILE_NAME       "flight"
+#define FILE_MAGIC      "NVCFLYER"
 #define MS              INT64_C(1000000)
 #define SECOND          (1000 * MS)
 #define PAUSE_MIN       (1 * MS)
@@ -30,7 +30,7 @@
 #define SLOT_BYTES      64
 #define ROOM            256
 
-enum note_state { NOTE_EMPTY, NOTE_FLYING, NOTE_KEPT, NOTE_NOT_KEPT };
+enum note_state { NOTE_EMPTY, NOTE_COMPILING, NOTE_KEPT, NOTE_NOT_KEPT };
 
 struct note {
 	uint64_t tag;
@@ -41,7 +41,7 @@ struct note {
 	uint32_t state;
 };
 
-int64_t flight_clock(void)
+int64_t compile_lock_clock(void)
 {
 	struct timespec now = {0};
 
@@ -52,7 +52,7 @@ int64_t flight_clock(void)
 /* Is this number still our description? Hosts close what they do not know, and the number may be theirs by now. A file
  * system that fails to answer leaves it to the position: what is never closed is locked for as long as the host lives.
  */
-static bool is_ours(const struct flight_file *file)
+static bool is_ours(const struct compile_lock_file *file)
 {
 	struct stat found;
 
@@ -73,7 +73,7 @@ static int open_path(const struct directory *directory)
 	if (directory_open(directory, true, &home) < 0) {
 		return -1;
 	}
-	if (directory_open_file(directory, home, FLIGHT_NAME, O_RDWR | O_CREAT, &fd) < 0) {
+	if (directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd) < 0) {
 		fd = -1;
 	}
 	close(home);
@@ -94,7 +94,7 @@ static int away_from_streams(int fd)
 }
 
 /*
- * A flight has its descriptor for as long as the host's compiler works, which opens files within files (NVRTC: one per
+ * A holder has its descriptor for as long as the host's compiler works, which opens files within files (NVRTC: one per
  * level of inclusion), and would fail where ours was the last that could be had.
  */
 static bool leaves_room(int fd)
@@ -105,32 +105,33 @@ static bool leaves_room(int fd)
 }
 
 /* What somebody else put there gets no notes. */
-static bool is_marked(int fd)
+static bool has_magic(int fd)
 {
 	char magic[DIRECTORY_MAGIC_BYTES];
 
 	if (pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	    memcmp(magic, FLIGHT_MAGIC, sizeof(magic)) == 0) {
+	    memcmp(magic, FILE_MAGIC, sizeof(magic)) == 0) {
 		return true;
 	}
-	if (!directory_is_ours(fd, FLIGHT_MAGIC)) {
+	if (!directory_is_ours(fd, FILE_MAGIC)) {
 		return false;
 	}
-	(void)output_at(fd, 0, FLIGHT_MAGIC, sizeof(magic)); /* where it cannot be written, there will be no notes */
+	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* where it cannot be written, there will be no notes */
 	return true;
 }
 
-static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], struct flight_file *ret)
+static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
+                      struct compile_lock_file *ret)
 {
 	static atomic_uint stamps;
-	struct flight_file file = {.fd = away_from_streams(open_path(directory))};
+	struct compile_lock_file file = {.fd = away_from_streams(open_path(directory))};
 	struct stat found;
 
 	if (file.fd < 0) {
 		return false;
 	}
 	file.stamp = (off_t)(atomic_fetch_add_explicit(&stamps, 1, memory_order_relaxed) & 0x3fffffff) + 1;
-	if (!leaves_room(file.fd) || !is_marked(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
+	if (!leaves_room(file.fd) || !has_magic(file.fd) || fstat(file.fd, &found) < 0 || network_is(file.fd) ||
 	    lseek(file.fd, file.stamp, SEEK_SET) != file.stamp) {
 		close(file.fd);
 		return false;
@@ -144,21 +145,21 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 	return true;
 }
 
-static bool read_slot(const struct flight_file *file, uint64_t slot, struct note *ret_note)
+static bool read_slot(const struct compile_lock_file *file, uint64_t slot, struct note *ret_note)
 {
 	return TEMP_FAILURE_RETRY(pread(file->fd, ret_note, sizeof(*ret_note), (off_t)(slot * SLOT_BYTES))) ==
 	       (ssize_t)sizeof(*ret_note);
 }
 
-/* Two slots may have a key's note, and flights that are on at the same time seldom share both. */
-static void find_slots(const struct flight_file *file, uint64_t ret_slots[2])
+/* Two slots may have a key's note, and keys that are compiled at the same time seldom share both. */
+static void find_slots(const struct compile_lock_file *file, uint64_t ret_slots[2])
 {
 	ret_slots[0] = 1 + file->tag % SLOTS;
 	ret_slots[1] = 1 + file->tag / SLOTS % SLOTS;
 }
 
 /* The note, if there is one about this key; an empty one otherwise. */
-static struct note read_note(const struct flight_file *file)
+static struct note read_note(const struct compile_lock_file *file)
 {
 	uint64_t slots[2];
 	struct note note;
@@ -172,8 +173,8 @@ static struct note read_note(const struct flight_file *file)
 	return (struct note){0};
 }
 
-/* The slot that has the key's note already, else the first that no flight is using. */
-static off_t slot_of(const struct flight_file *file)
+/* The slot that has the key's note already, else the first whose key nobody compiles. */
+static off_t slot_of(const struct compile_lock_file *file)
 {
 	uint64_t slots[2];
 	struct note notes[2] = {{0}, {0}};
@@ -184,20 +185,20 @@ static off_t slot_of(const struct flight_file *file)
 			return (off_t)(slots[i] * SLOT_BYTES);
 		}
 	}
-	return (off_t)(slots[notes[0].state == NOTE_FLYING && notes[1].state != NOTE_FLYING] * SLOT_BYTES);
+	return (off_t)(slots[notes[0].state == NOTE_COMPILING && notes[1].state != NOTE_COMPILING] * SLOT_BYTES);
 }
 
-static void write_note(const struct flight_file *file, enum note_state state)
+static void write_note(const struct compile_lock_file *file, enum note_state state)
 {
 	struct note note = {
 	    .tag = file->tag,
 	    .began = file->began,
-	    .ended = (uint64_t)flight_clock(),
+	    .ended = (uint64_t)compile_lock_clock(),
 	    .state = state,
 	};
 	struct stat space;
 
-	if (state == NOTE_FLYING && stat("/proc/self/ns/pid", &space) == 0) {
+	if (state == NOTE_COMPILING && stat("/proc/self/ns/pid", &space) == 0) {
 		note.pid_space = space.st_ino;
 		note.holder = (uint32_t)syscall(SYS_gettid);
 	}
@@ -206,12 +207,12 @@ static void write_note(const struct flight_file *file, enum note_state state)
 
 static bool is_fresh(const struct note *note)
 {
-	uint64_t now = (uint64_t)flight_clock();
+	uint64_t now = (uint64_t)compile_lock_clock();
 
 	return note->state == NOTE_NOT_KEPT && note->ended <= now && now - note->ended < (uint64_t)NOT_KEPT_FOR;
 }
 
-static int lock_call(const struct flight_file *file, int command, struct flock *range)
+static int lock_call(const struct compile_lock_file *file, int command, struct flock *range)
 {
 	range->l_whence = SEEK_SET;
 	range->l_start = (off_t)file->place;
@@ -220,17 +221,17 @@ static int lock_call(const struct flight_file *file, int command, struct flock *
 }
 
 /* TAKEN, GIVEN_UP (another has it) or NONE. */
-static enum flight_file_state try_lock(struct flight_file *file)
+static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 {
 	struct flock range = {.l_type = F_WRLCK};
 	int rc = lock_call(file, F_OFD_SETLK, &range);
 
 	if (rc == 0) {
-		file->began = (uint64_t)flight_clock();
-		write_note(file, NOTE_FLYING);
-		return FLIGHT_FILE_TAKEN;
+		file->began = (uint64_t)compile_lock_clock();
+		write_note(file, NOTE_COMPILING);
+		return COMPILE_LOCK_FILE_TAKEN;
 	}
-	return rc == -EAGAIN || rc == -EACCES ? FLIGHT_FILE_GIVEN_UP : FLIGHT_FILE_NONE;
+	return rc == -EAGAIN || rc == -EACCES ? COMPILE_LOCK_FILE_GIVEN_UP : COMPILE_LOCK_FILE_NONE;
 }
 
 /* The state letter of a thread, '?' where it cannot be known. */
@@ -265,7 +266,7 @@ static bool stands_still(struct suspicion *suspicion, const struct note *note, i
 	struct stat space;
 	char state;
 
-	if (now - suspicion->looked < HOLDER_INTERVAL || note->state != NOTE_FLYING || note->pid_space == 0) {
+	if (now - suspicion->looked < HOLDER_INTERVAL || note->state != NOTE_COMPILING || note->pid_space == 0) {
 		return false;
 	}
 	suspicion->looked = now;
@@ -300,98 +301,99 @@ static int64_t next_pause(int64_t waited, int64_t left)
 	return pause < left ? pause : left;
 }
 
-/* Does the lock in the way look like one of a flight of this key: of its byte alone? */
-static bool is_flight(const struct flight_file *file, const struct flock *range)
+/* Does the lock in the way look like this key's compile lock: of its byte alone? */
+static bool is_of_key(const struct compile_lock_file *file, const struct flock *range)
 {
 	return range->l_start == (off_t)file->place && range->l_len == 1;
 }
 
 /* Another has the lock. */
-static enum flight_file_state wait_for_other(struct flight_file *file, int64_t deadline)
+static enum compile_lock_file_state wait_for_other(struct compile_lock_file *file, int64_t deadline)
 {
 	struct suspicion suspicion = {0};
-	int64_t start = flight_clock();
+	int64_t start = compile_lock_clock();
 	int64_t now = start;
 	int64_t end;
-	uint64_t flight = 0;
+	uint64_t began = 0; /* names the holder */
 
 	for (;;) {
 		struct flock range = {.l_type = F_WRLCK};
 		struct note note;
 
 		if (!is_ours(file) || lock_call(file, F_OFD_GETLK, &range) < 0) {
-			return FLIGHT_FILE_NONE;
+			return COMPILE_LOCK_FILE_NONE;
 		}
 		note = read_note(file);
 		if (range.l_type == F_UNLCK) {
-			enum flight_file_state state;
+			enum compile_lock_file_state state;
 
 			if (note.state == NOTE_KEPT || is_fresh(&note)) {
-				return note.state == NOTE_KEPT ? FLIGHT_FILE_KEPT : FLIGHT_FILE_NOT_KEPT;
+				return note.state == NOTE_KEPT ? COMPILE_LOCK_FILE_KEPT : COMPILE_LOCK_FILE_NOT_KEPT;
 			}
 			/* the holder said nothing: one of those who wait takes over */
 			state = try_lock(file);
-			if (state != FLIGHT_FILE_GIVEN_UP) {
+			if (state != COMPILE_LOCK_FILE_GIVEN_UP) {
 				return state;
 			}
-		} else if (!is_flight(file, &range)) {
-			return FLIGHT_FILE_GIVEN_UP;
-		} else if (note.state == NOTE_FLYING) {
-			if (flight != 0 && note.began != flight) {
-				return FLIGHT_FILE_OVER;
+		} else if (!is_of_key(file, &range)) {
+			return COMPILE_LOCK_FILE_GIVEN_UP;
+		} else if (note.state == NOTE_COMPILING) {
+			if (began != 0 && note.began != began) {
+				return COMPILE_LOCK_FILE_OVER;
 			}
-			flight = note.began;
+			began = note.began;
 		}
 		/* who has the lock and does not soon say that it is for this key compiles something else, or nothing */
-		end = flight != 0 || deadline - start < NOTE_WITHIN ? deadline : start + NOTE_WITHIN;
+		end = began != 0 || deadline - start < NOTE_WITHIN ? deadline : start + NOTE_WITHIN;
 		if (now >= end || stands_still(&suspicion, &note, now)) {
-			return FLIGHT_FILE_GIVEN_UP;
+			return COMPILE_LOCK_FILE_GIVEN_UP;
 		}
 		pause_for(next_pause(now - start, end - now));
-		now = flight_clock();
+		now = compile_lock_clock();
 	}
 }
 
-static enum flight_file_state take_opened(struct flight_file *file, int64_t deadline, bool patient)
+static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline, bool patient)
 {
 	struct note note = read_note(file);
-	enum flight_file_state state;
+	enum compile_lock_file_state state;
 
 	if (is_fresh(&note)) {
-		return FLIGHT_FILE_NOT_KEPT;
+		return COMPILE_LOCK_FILE_NOT_KEPT;
 	}
 	state = try_lock(file);
-	return state == FLIGHT_FILE_GIVEN_UP && patient ? wait_for_other(file, deadline) : state;
+	return state == COMPILE_LOCK_FILE_GIVEN_UP && patient ? wait_for_other(file, deadline) : state;
 }
 
-enum flight_file_state flight_file_take(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
-                                        int64_t deadline, bool patient, flight_file_opened *opened, void *context,
-                                        struct flight_file *ret_file)
+enum compile_lock_file_state compile_lock_file_acquire(const struct directory *directory,
+                                                       const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline,
+                                                       bool patient, compile_lock_file_opened *opened, void *context,
+                                                       struct compile_lock_file *ret_file)
 {
-	struct flight_file file;
-	enum flight_file_state state;
+	struct compile_lock_file file;
+	enum compile_lock_file_state state;
 
 	if (!open_file(directory, key, &file)) {
-		return FLIGHT_FILE_NONE;
+		return COMPILE_LOCK_FILE_NONE;
 	}
 	opened(context, &file);
 	state = take_opened(&file, deadline, patient);
-	if (state == FLIGHT_FILE_TAKEN) {
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		*ret_file = file;
 		return state;
 	}
-	flight_file_forget(&file);
+	compile_lock_file_forget(&file);
 	opened(context, &file);
 	return state;
 }
 
-void flight_file_land(struct flight_file *file, enum flight_file_outcome outcome)
+void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock_file_outcome outcome)
 {
 	struct flock range = {.l_type = F_UNLCK};
 
 	if (is_ours(file)) {
-		if (outcome != FLIGHT_FILE_ENDED_WITHOUT) {
-			write_note(file, outcome == FLIGHT_FILE_ENDED_KEPT ? NOTE_KEPT : NOTE_NOT_KEPT);
+		if (outcome != COMPILE_LOCK_FILE_ENDED_WITHOUT) {
+			write_note(file, outcome == COMPILE_LOCK_FILE_ENDED_KEPT ? NOTE_KEPT : NOTE_NOT_KEPT);
 		}
 		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
 		(void)lock_call(file, F_OFD_SETLK, &range);
@@ -400,7 +402,7 @@ void flight_file_land(struct flight_file *file, enum flight_file_outcome outcome
 	file->fd = -1;
 }
 
-void flight_file_forget(struct flight_file *file)
+void compile_lock_file_forget(struct compile_lock_file *file)
 {
 	if (is_ours(file)) {
 		close(file->fd);

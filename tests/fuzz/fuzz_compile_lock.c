@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notes of flights. The first byte: bit 0: another has the lock of the key; bit 1: patient; bit 2: the key's slot is
- * given the key's own tag; bit 3: the file is as long as the input only; bits 4 and 5: how the flight ends; bit 6:
- * there is time to wait; bit 7: the note is of now. The second says which key. The rest is a note, and what lies behind
- * it.
+ * Notes of compile locks. The first byte: bit 0: another has the lock of the key; bit 1: patient; bit 2: the key's slot
+ * is given the key's own tag; bit 3: the file is as long as the input only; bits 4 and 5: how the lock is released; bit
+ * 6: there is time to wait; bit 7: the note is of now. The second says which key. The rest is a note, and what lies
+ * behind it.
  *
  * Properties: whatever the notes say, it is taken only if no other has it, and always if no other has it and no note
  * of its key says otherwise; nobody waits past the deadline; no descriptor is left open.
  */
-#include "cache/flight_file.h"
+#include "cache/compile_lock_file.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -18,9 +18,9 @@
 
 static struct directory directory;
 static char path[300];
-static struct flight_file seen;
+static struct compile_lock_file seen;
 
-static void opened(void *context, const struct flight_file *file)
+static void opened(void *context, const struct compile_lock_file *file)
 {
 	(void)context;
 	seen = *file;
@@ -37,14 +37,14 @@ static int next_descriptor(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
-	struct flight_file file;
+	struct compile_lock_file file;
 
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/flight", directory.path);
-	require(flight_file_take(&directory, key, 0, false, opened, NULL, &file) == FLIGHT_FILE_TAKEN);
-	flight_file_land(&file, FLIGHT_FILE_ENDED_WITHOUT);
+	require(compile_lock_file_acquire(&directory, key, 0, false, opened, NULL, &file) == COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	return 0;
 }
 
@@ -64,8 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
 	uint8_t bytes[1024] = {0};
-	enum flight_file_state state;
-	struct flight_file file;
+	enum compile_lock_file_state state;
+	struct compile_lock_file file;
 	int64_t deadline;
 	int other = -1;
 	int free_before = next_descriptor();
@@ -84,26 +84,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes + 64 * (size_t)(key[8] + 1), key + 8, 8);
 	}
 	if (what & 128) {
-		int64_t now = flight_clock();
+		int64_t now = compile_lock_clock();
 
 		memcpy(bytes + 64 * (size_t)(key[8] + 1) + AT_ENDED, &now, sizeof(now));
 	}
 	fuzz_write(path, bytes, what & 8 && size > 10 ? size - 2 : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key) : -1;
-	deadline = flight_clock() + (what & 64 ? 1000000 : 0);
-	state = flight_file_take(&directory, key, deadline, what & 2, opened, NULL, &file);
-	require(flight_clock() - deadline < INT64_C(5000000000));
-	if (state == FLIGHT_FILE_TAKEN) {
+	deadline = compile_lock_clock() + (what & 64 ? 1000000 : 0);
+	state = compile_lock_file_acquire(&directory, key, deadline, what & 2, opened, NULL, &file);
+	require(compile_lock_clock() - deadline < INT64_C(5000000000));
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		require(other < 0 && file.fd == seen.fd && file.fd >= 0);
-		flight_file_land(&file, (enum flight_file_outcome)((what >> 4 & 3) % 3));
+		compile_lock_file_release(&file, (enum compile_lock_file_outcome)((what >> 4 & 3) % 3));
 		require(file.fd == -1);
 	} else {
 		require(seen.fd == -1);
-		require(other >= 0 || state == FLIGHT_FILE_NOT_KEPT);
+		require(other >= 0 || state == COMPILE_LOCK_FILE_NOT_KEPT);
 	}
 	/* nobody hears what is said of another key */
 	own = memcmp(bytes + 64 * (size_t)(key[8] + 1), key + 8, 8) == 0 || memcmp(bytes + 64, key + 8, 8) == 0;
-	require(own || (state != FLIGHT_FILE_NOT_KEPT && state != FLIGHT_FILE_KEPT));
+	require(own || (state != COMPILE_LOCK_FILE_NOT_KEPT && state != COMPILE_LOCK_FILE_KEPT));
 	if (other >= 0) {
 		close(other);
 	}

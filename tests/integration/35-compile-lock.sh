@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# One compile, not N: threads and processes that miss on the same key. The compiles stop in the middle (flyer.c) and go on
+# One compile, not N: threads and processes that miss on the same key. The compiles stop in the middle (tests/fixtures/gated) and go on
 # when a test says so; tests look at who is inside, never at a clock. NVRTCCACHE_WAIT is longer than any test may take.
 # shellcheck disable=SC2015,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-FLYER=$BUILD/tests/fixtures/flight/flyer
+GATED=$BUILD/tests/fixtures/gated/gated
 NVRTC=$FAKE/13/libnvrtc.so.13
 export NVRTCCACHE_WAIT=100000
 number=0
@@ -18,11 +18,11 @@ begin() {
 	mkdir "$place"
 }
 
-# fly NAME STAGE MODE SOURCE OPTION...: in the background; prints into $place/NAME.out
-fly() {
+# start NAME STAGE MODE SOURCE OPTION...: in the background; prints into $place/NAME.out
+start() {
 	local name=$1
 	shift
-	preloaded "$FLYER" "$NVRTC" "$place" "$@" >"$place/$name.out" 2>&1 &
+	preloaded "$GATED" "$NVRTC" "$place" "$@" >"$place/$name.out" 2>&1 &
 }
 
 events() { find "$place" -name "$1.*" | wc -l; }
@@ -44,7 +44,7 @@ now() { : >"$place/$1"; }
 who() { find "$place" -name "$1.*" -printf '%T@ %f\n' | sort -n | sed -n '1s/.*\.\([0-9]*\)\.[0-9]*$/\1/p'; }
 
 # The test's processes are at their end; so many compiles went to NVRTC; everybody who came to an end has one result.
-landed() { # inside compiles
+ended() { # inside compiles
 	local total
 	wait
 	[ "$(events inside)" -eq "$1" ] || { echo "$(events inside) were inside, not $1" && return 1; }
@@ -71,25 +71,25 @@ tested() {
 }
 run_tested() { "$@"; finish || { head -n 3 "$place"/*.out && return 1; }; }
 
-if [ ! -x "$FLYER" ] || [ ! -e "$NVRTC" ]; then
+if [ ! -x "$GATED" ] || [ ! -e "$NVRTC" ]; then
 	skip_all "no fake NVRTC in $BUILD"
 fi
 
 thirty_two() {
 	local i
-	for ((i = 0; i < 32; i++)); do fly "$i" a plain same; done
-	until_event calling 32 && until_event inside 1 && now open-a && landed 1 1
+	for ((i = 0; i < 32; i++)); do start "$i" a plain same; done
+	until_event calling 32 && until_event inside 1 && now open-a && ended 1 1
 }
 tested "32 processes that want the same compile it once." thirty_two
 
 thirty_two_others() {
 	local i
-	for ((i = 0; i < 32; i++)); do fly "$i" a plain "source $i"; done
+	for ((i = 0; i < 32; i++)); do start "$i" a plain "source $i"; done
 	until_event inside 32 && now open-a && wait && [ "$(entries)" -eq 32 ]
 }
 tested "32 processes that want 32 things compile at the same time." thirty_two_others
 
-threads() { fly threads a threads=16 same && until_event calling 16 && until_event inside 1 && now open-a && landed 1 1; }
+threads() { start threads a threads=16 same && until_event calling 16 && until_event inside 1 && now open-a && ended 1 1; }
 tested "16 threads that want the same compile it once." threads
 
 threads_without_directory() {
@@ -100,26 +100,26 @@ tested "So they do without a directory." threads_without_directory
 
 threads_and_processes() {
 	local i
-	for ((i = 0; i < 4; i++)); do fly "$i" a threads=8 same; done
-	until_event calling 32 && until_event inside 1 && now open-a && landed 1 1
+	for ((i = 0; i < 4; i++)); do start "$i" a threads=8 same; done
+	until_event calling 32 && until_event inside 1 && now open-a && ended 1 1
 }
 tested "4 processes with 8 threads each compile it once." threads_and_processes
 
 # One inside, the others waiting; the holder's pid is in $holder.
 hold() { # mode waiters
 	local i
-	fly holder a "$1" same && until_event inside 1 || return
+	start holder a "$1" same && until_event inside 1 || return
 	holder=$(who inside)
-	for ((i = 0; i < $2; i++)); do fly "waiter-$i" b plain same; done
+	for ((i = 0; i < $2; i++)); do start "waiter-$i" b plain same; done
 	until_event calling $(($2 + 1)) && [ "$(events inside)" -eq 1 ]
 }
 
-killed() { hold plain 5 && kill -KILL "$holder" && until_event inside 2 && now open-b && landed 2 1; }
+killed() { hold plain 5 && kill -KILL "$holder" && until_event inside 2 && now open-b && ended 2 1; }
 tested "When the one that compiles is killed, one of those who wait takes over." killed
 
 stopped() {
 	hold plain 2 && kill -STOP "$holder" && until_event inside 3 && now open-b && now open-a &&
-		until_event_out waiter-0 && until_event_out waiter-1 && kill -CONT "$holder" && landed 3 3
+		until_event_out waiter-0 && until_event_out waiter-1 && kill -CONT "$holder" && ended 3 3
 }
 until_event_out() {
 	local i
@@ -133,7 +133,7 @@ tested "Nobody waits for one that is stopped." stopped
 
 forked() {
 	hold fork 2 && until_event child 1 && now open-a && until_event_out waiter-0 && until_event_out waiter-1 &&
-		[ ! -e "$place/child-may-go" ] && now child-may-go && landed 1 1
+		[ ! -e "$place/child-may-go" ] && now child-may-go && ended 1 1
 }
 tested "A child that was forked in the middle of a compile holds nobody up." forked
 
@@ -145,31 +145,31 @@ tested "Nor does it when its parent is killed." forked_and_killed fork
 tested "Nor does one that was made past the handlers of fork." forked_and_killed clone
 
 closed() {
-	fly holder a close same && until_event inside 1 && fly waiter-0 b plain same && until_event inside 2 && now open-a && now open-b && landed 2 2 && grep -q '^others stayed' "$place/holder.out"
+	start holder a close same && until_event inside 1 && start waiter-0 b plain same && until_event inside 2 && now open-a && now open-b && ended 2 2 && grep -q '^others stayed' "$place/holder.out"
 }
 tested "A host that closes every descriptor meanwhile keeps those that it opened then." closed
 
 exec_elsewhere() {
 	hold exec 1 && now exec-now && until_event idle 1 && until_event inside 2 && now open-b && until_event_out waiter-0 &&
-		now open-a && landed 2 1
+		now open-a && ended 2 1
 }
 tested "When another thread runs another program, the compile is taken over." exec_elsewhere
 
 cancelled() {
 	hold cancel 1 && now cancel-now && until_event inside 2 && now open-b && until_event_out waiter-0 &&
-		[ "$(events inside)" -eq 2 ] && now compile-now && landed 2 2 && grep -q 'compiles 1 ' "$place/holder.out"
+		[ "$(events inside)" -eq 2 ] && now compile-now && ended 2 2 && grep -q 'compiles 1 ' "$place/holder.out"
 }
 tested "When the thread that compiles is cancelled, another process takes over, and its own process gets that result." cancelled
 
 side_by_side() { # two of them are inside at once
-	fly 1 a plain same && fly 2 a plain same && until_event inside 2 && now open-a && landed 2 2
+	start 1 a plain same && start 2 a plain same && until_event inside 2 && now open-a && ended 2 2
 }
 unwaiting() { NVRTCCACHE_WAIT=0 side_by_side; }
 tested "NVRTCCACHE_WAIT=0: nobody waits." unwaiting
 
 bounded() {
 	local NVRTCCACHE_WAIT=1
-	hold plain 1 && until_event inside 2 && now open-b && until_event_out waiter-0 && now open-a && landed 2 2
+	hold plain 1 && until_event inside 2 && now open-b && until_event_out waiter-0 && now open-a && ended 2 2
 }
 tested "NVRTCCACHE_WAIT=1: one who waited for that long compiles." bounded
 
@@ -203,25 +203,25 @@ tested "NVRTCCACHE_RECACHE=1: everybody compiles." recached
 
 unkeepable() {
 	local i write="--fake-write=$tmp/written"
-	fly holder a plain same "$write" && until_event inside 1 || return
-	for ((i = 0; i < 3; i++)); do fly "waiter-$i" b plain same "$write"; done
+	start holder a plain same "$write" && until_event inside 1 || return
+	for ((i = 0; i < 3; i++)); do start "waiter-$i" b plain same "$write"; done
 	until_event calling 4 && [ "$(events inside)" -eq 1 ] && now open-a && until_event inside 4 || return
-	fly late-0 c plain same "$write" && fly late-1 c plain same "$write" && until_event inside 6 &&
-		now open-b && now open-c && landed 6 6 && [ "$(entries)" -eq 0 ]
+	start late-0 c plain same "$write" && start late-1 c plain same "$write" && until_event inside 6 &&
+		now open-b && now open-c && ended 6 6 && [ "$(entries)" -eq 0 ]
 }
 tested "What is not kept makes nobody wait twice: those who waited compile side by side, later ones at once." unkeepable
 
 unkeepable_threads() {
-	fly threads a threads=8 same --fake-silent && until_event calling 8 && until_event inside 1 && now open-a && landed 8 8
+	start threads a threads=8 same --fake-silent && until_event calling 8 && until_event inside 1 && now open-a && ended 8 8
 }
 tested "So it is with threads." unkeepable_threads
 
 # The same names, other content: one key, results with other conditions.
 other_headers() {
 	mkdir "$place/1" "$place/2" && echo one >"$place/1/v.h" && echo two >"$place/2/v.h" && sleep 0.1 || return
-	(cd "$place/1" && fly holder a plain '#include "v.h"' -I. && wait) &
+	(cd "$place/1" && start holder a plain '#include "v.h"' -I. && wait) &
 	until_event inside 1 || return
-	(cd "$place/2" && fly w-0 b plain '#include "v.h"' -I. && fly w-1 b plain '#include "v.h"' -I. && wait) &
+	(cd "$place/2" && start w-0 b plain '#include "v.h"' -I. && start w-1 b plain '#include "v.h"' -I. && wait) &
 	until_event calling 3 && [ "$(events inside)" -eq 1 ] && now open-a && until_event inside 3 && now open-b && wait || return
 	[ "$(grep -hoE 'digest [0-9a-f]+' "$place"/w-*.out | sort -u | wc -l)" -eq 1 ] &&
 		! grep -q "$(grep -oE 'digest [0-9a-f]+' "$place/holder.out")" "$place/w-0.out"
@@ -230,15 +230,15 @@ tested "Those for whom the result does not hold compile side by side, and get th
 
 nested() {
 	now open-a
-	fly nested a nested same && wait && [ "$(grep -c 'rc 0' "$place/nested.out")" -eq 3 ] || { cat "$place/nested.out" && return 1; }
+	start nested a nested same && wait && [ "$(grep -c 'rc 0' "$place/nested.out")" -eq 3 ] || { cat "$place/nested.out" && return 1; }
 }
 tested "A flow callback may compile the same and others." nested
 
 later() {
 	now open-a
-	fly first a plain same && wait && fly second a plain same && landed 1 1 &&
+	start first a plain same && wait && start second a plain same && ended 1 1 &&
 		[ "$(stat -c %a "$NVRTCCACHE_DIR/v1/flight")" = 600 ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/flight")" -le 65536 ]
 }
-tested "A hit flies with nobody; the file of flights is private and small." later
+tested "A hit takes no compile lock; the file of the locks is private and small." later
 
 plan

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/compile_lock.h"
+
+#include "cache/compile_lock_file.h"
+#include "cache/guard.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHARDS      16
+#define NO_WAITS    8
+#define NO_WAIT_FOR (INT64_C(60) * 1000000000)
+#define LOOK        INT64_C(1000000000) /* a child that was forked in a signal handler meanwhile is woken by nobody */
+#define ROUNDS_MAX  3                   /* holders in other processes that one compile waits for, one after the other */
+
+struct seat {
+	_Atomic(struct seat *) next; /* in the table */
+	uint8_t key[ENTRY_KEY_BYTES];
+	unsigned users; /* the holder and who waits */
+	bool over;
+	enum compile_lock_outcome outcome;
+	pthread_cond_t changed;
+	struct compile_lock_file file; /* changed under the shard's lock */
+};
+
+/* A key that nobody waits for until then. */
+struct no_wait {
+	uint64_t tag;
+	int64_t until;
+};
+
+static struct shard {
+	_Alignas(64) struct guard lock;
+	_Atomic(struct seat *) seats; /* whole after each store: children close what hangs on them */
+	struct no_wait no_waits[NO_WAITS];
+	unsigned next_no_wait;
+} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
+
+static _Thread_local unsigned held;
+static _Atomic int64_t wasted; /* what this process has waited for others in vain, since it last did so with profit */
+static _Atomic pid_t process;
+
+static struct shard *shard_of(const uint8_t *key)
+{
+	return &shards[key[1] % SHARDS];
+}
+
+static uint64_t tag_of(const uint8_t *key)
+{
+	uint64_t tag;
+
+	memcpy(&tag, key + 2, sizeof(tag));
+	return tag;
+}
+
+/* A child of _Fork or clone gets the locks as they were, and no handler runs (BZ 17490). */
+static void settle_process(void)
+{
+	pid_t pid = getpid();
+	pid_t before = atomic_load_explicit(&process, memory_order_relaxed);
+
+	if (before != 0 && before != pid) {
+		compile_lock_fork_child();
+	}
+	atomic_store_explicit(&process, pid, memory_order_relaxed);
+}
+
+static struct seat *seat_new(const uint8_t *key)
+{
+	struct seat *seat = calloc(1, sizeof(*seat));
+	pthread_condattr_t attributes;
+
+	if (!seat) {
+		return NULL;
+	}
+	memcpy(seat->key, key, sizeof(seat->key));
+	seat->users = 1;
+	seat->file.fd = -1;
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&seat->changed, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+	return seat;
+}
+
+static void seat_free(struct seat *seat)
+{
+	if (seat) {
+		(void)pthread_cond_destroy(&seat->changed);
+		free(seat);
+	}
+}
+
+/* From here to take_seat(): the shard's lock is held. */
+static bool nobody_waits(const struct shard *shard, const uint8_t *key)
+{
+	uint64_t tag = tag_of(key);
+	int64_t now = compile_lock_clock();
+
+	for (size_t i = 0; i < NO_WAITS; i++) {
+		if (shard->no_waits[i].tag == tag && now < shard->no_waits[i].until) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_no_wait(struct shard *shard, const uint8_t *key)
+{
+	if (!nobody_waits(shard, key)) {
+		shard->no_waits[shard->next_no_wait++ % NO_WAITS] =
+		    (struct no_wait){.tag = tag_of(key), .until = compile_lock_clock() + NO_WAIT_FOR};
+	}
+}
+
+static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
+{
+	struct seat *seat = shard->seats;
+
+	while (seat && memcmp(seat->key, key, sizeof(seat->key)) != 0) {
+		seat = seat->next;
+	}
+	return seat;
+}
+
+/* In the time of pthread_cond_timedwait(), before which libfaketime stands as it does before this clock. */
+static struct timespec condition_time(int64_t from_now)
+{
+	struct timespec time = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	from_now += time.tv_nsec;
+	return (struct timespec){.tv_sec = time.tv_sec + from_now / 1000000000, .tv_nsec = from_now % 1000000000};
+}
+
+/* How that seat's holder released it; COMPILE_LOCK_NOT_KEPT when it did not in time. The seat is the waiter's to free
+ * if it was the last. */
+static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
+{
+	int64_t now = compile_lock_clock();
+
+	seat->users++;
+	while (!seat->over && now < deadline) {
+		struct timespec until = condition_time(deadline - now < LOOK ? deadline - now : LOOK);
+
+		(void)guard_wait(&shard->lock, &seat->changed, &until);
+		now = compile_lock_clock();
+	}
+	*ret_last = --seat->users == 0;
+	return seat->over ? seat->outcome : COMPILE_LOCK_NOT_KEPT;
+}
+
+/* COMPILE_LOCK_ABANDONED: the seat is ours. Otherwise how another released it; COMPILE_LOCK_NOT_KEPT: nothing to wait
+ * for. */
+static enum compile_lock_outcome take_seat(struct compile_lock *lock)
+{
+	struct shard *shard = shard_of(lock->key);
+	struct seat *fresh = seat_new(lock->key);
+	enum compile_lock_outcome outcome = COMPILE_LOCK_ABANDONED;
+	struct seat *seat = NULL;
+	bool last = false;
+
+	if (!fresh) {
+		return COMPILE_LOCK_NOT_KEPT;
+	}
+	guard_lock(&shard->lock);
+	if (nobody_waits(shard, lock->key)) {
+		outcome = COMPILE_LOCK_NOT_KEPT;
+	}
+	while (outcome == COMPILE_LOCK_ABANDONED && (seat = find_seat(shard, lock->key))) {
+		if (held > 0) {
+			outcome = COMPILE_LOCK_NOT_KEPT;
+			break;
+		}
+		outcome = wait_for_seat(shard, seat, lock->deadline, &last);
+		if (last) {
+			seat_free(seat);
+		}
+	}
+	if (outcome == COMPILE_LOCK_ABANDONED) {
+		fresh->next = shard->seats;
+		shard->seats = fresh;
+		lock->seat = fresh;
+		fresh = NULL;
+	}
+	guard_unlock(&shard->lock);
+	seat_free(fresh);
+	return outcome;
+}
+
+static void stop_waiting_for(const uint8_t *key)
+{
+	struct shard *shard = shard_of(key);
+
+	guard_lock(&shard->lock);
+	add_no_wait(shard, key);
+	guard_unlock(&shard->lock);
+}
+
+static void note_file(void *context, const struct compile_lock_file *file)
+{
+	struct seat *seat = context;
+	struct shard *shard = shard_of(seat->key);
+
+	guard_lock(&shard->lock);
+	seat->file = *file;
+	guard_unlock(&shard->lock);
+}
+
+/* The seat is ours; now the other processes. True: look again. */
+static bool wait_for_processes(struct compile_lock *lock, const struct compile_lock_options *options)
+{
+	const struct directory directory = {.path = (char *)options->directory, .shared = options->shared};
+	struct compile_lock_file file = {.fd = -1};
+	enum compile_lock_file_state state = COMPILE_LOCK_FILE_NONE;
+
+	int64_t start = compile_lock_clock();
+	int64_t deadline = lock->deadline - atomic_load_explicit(&wasted, memory_order_relaxed);
+
+	lock->state = COMPILE_LOCK_SETTLED;
+	if (options->directory && !options->read_only) {
+		state = compile_lock_file_acquire(&directory, lock->key, deadline, held == 1 && start < deadline,
+		                                  note_file, lock->seat, &file);
+	}
+	if (state == COMPILE_LOCK_FILE_GIVEN_UP) {
+		atomic_fetch_add_explicit(&wasted, compile_lock_clock() - start, memory_order_relaxed);
+	} else if (state == COMPILE_LOCK_FILE_KEPT) {
+		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
+	}
+	switch (state) {
+	case COMPILE_LOCK_FILE_TAKEN:
+		note_file(lock->seat, &file);
+		break;
+	case COMPILE_LOCK_FILE_NOT_KEPT:
+		compile_lock_release(lock, COMPILE_LOCK_NOT_KEPT);
+		return false;
+	case COMPILE_LOCK_FILE_OVER:
+		if (++lock->rounds < ROUNDS_MAX) {
+			lock->state = COMPILE_LOCK_SEATED;
+		}
+		break;
+	case COMPILE_LOCK_FILE_KEPT:
+	case COMPILE_LOCK_FILE_GIVEN_UP:
+	case COMPILE_LOCK_FILE_NONE:
+		break;
+	}
+	return true;
+}
+
+/* Ours is another key by now: what the compile depends on changed while we waited. */
+static bool lost_key(const struct compile_lock *lock, const uint8_t *key)
+{
+	return lock->state != COMPILE_LOCK_NEW && memcmp(lock->key, key, sizeof(lock->key)) != 0;
+}
+
+bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_options *options,
+                          const uint8_t key[ENTRY_KEY_BYTES])
+{
+	enum compile_lock_outcome outcome;
+
+	if (options->wait_seconds == 0) {
+		return false;
+	}
+	if (lost_key(lock, key)) {
+		compile_lock_release(lock, COMPILE_LOCK_ABANDONED);
+		lock->state = COMPILE_LOCK_SETTLED;
+		return false;
+	}
+	if (lock->state == COMPILE_LOCK_SETTLED) {
+		if (lock->hopeful) {
+			stop_waiting_for(key);
+		}
+		return false;
+	}
+	settle_process();
+	if (lock->state == COMPILE_LOCK_NEW) {
+		memcpy(lock->key, key, sizeof(lock->key));
+		lock->deadline = compile_lock_clock() + (int64_t)options->wait_seconds * 1000000000;
+		outcome = take_seat(lock);
+		if (outcome != COMPILE_LOCK_ABANDONED) {
+			lock->state = COMPILE_LOCK_SETTLED;
+			lock->hopeful = outcome != COMPILE_LOCK_NOT_KEPT;
+			return lock->hopeful;
+		}
+		lock->owner = getpid();
+		held++;
+	}
+	return wait_for_processes(lock, options);
+}
+
+static void leave_table(struct shard *shard, struct seat *seat)
+{
+	_Atomic(struct seat *) *link = &shard->seats;
+
+	while (*link && *link != seat) {
+		link = &(*link)->next;
+	}
+	if (*link) {
+		*link = seat->next;
+	}
+}
+
+void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome)
+{
+	static const enum compile_lock_file_outcome elsewhere[] = {
+	    [COMPILE_LOCK_ABANDONED] = COMPILE_LOCK_FILE_ENDED_WITHOUT,
+	    [COMPILE_LOCK_NOT_KEPT] = COMPILE_LOCK_FILE_ENDED_NOT_KEPT,
+	    [COMPILE_LOCK_KEPT_HERE] = COMPILE_LOCK_FILE_ENDED_NOT_KEPT,
+	    [COMPILE_LOCK_KEPT] = COMPILE_LOCK_FILE_ENDED_KEPT,
+	};
+	struct seat *seat = lock->seat;
+	struct shard *shard;
+	struct compile_lock_file file;
+	bool last;
+
+	if (!seat) {
+		return;
+	}
+	lock->seat = NULL;
+	held--;
+	if (lock->owner != getpid()) {
+		compile_lock_file_forget(&seat->file);
+		return;
+	}
+	shard = shard_of(seat->key);
+	file = seat->file;
+	compile_lock_file_release(&file, elsewhere[outcome]);
+	guard_lock(&shard->lock);
+	leave_table(shard, seat);
+	if (outcome == COMPILE_LOCK_NOT_KEPT) {
+		add_no_wait(shard, seat->key);
+	}
+	seat->over = true;
+	seat->outcome = outcome;
+	last = --seat->users == 0;
+	if (!last) {
+		(void)pthread_cond_broadcast(&seat->changed);
+	}
+	guard_unlock(&shard->lock);
+	if (last) {
+		seat_free(seat);
+	}
+}
+
+/* The seats' memory stays: the thread that forked may be in the middle of a compile, and release its own. */
+void compile_lock_fork_child(void)
+{
+	for (size_t i = 0; i < SHARDS; i++) {
+		for (struct seat *seat = shards[i].seats; seat; seat = seat->next) {
+			compile_lock_file_forget(&seat->file);
+			seat->over = true;
+			seat->outcome = COMPILE_LOCK_ABANDONED;
+		}
+		shards[i].seats = NULL;
+		(void)guard_fork_child(&shards[i].lock);
+	}
+	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile_lock_fixture: a cache directory of its own for each test of compile locks, and threads that say when they
+ * wait
+ *
+ * compile_lock_fixture.directory does not exist at first. A waiter is known to wait when its thread sleeps in the
+ * kernel; that is looked at, not timed.
+ */
+#ifndef TESTS_COMPILE_LOCK_FIXTURE_H
+#define TESTS_COMPILE_LOCK_FIXTURE_H
+
+#include "cache/compile_lock_file.h"
+#include "tests/descriptors.h"
+#include "tests/private_directory.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	char base[200];
+	char path[220];
+	char file[240]; /* <path>/v1/flight */
+	struct directory directory;
+	int descriptors;
+} compile_lock_fixture;
+
+/* of one shard and one slot of notes */
+static const uint8_t compile_lock_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, [31] = 0x01};
+static const uint8_t other_key[ENTRY_KEY_BYTES] = {0xab, 0xcd, 1, 2, 3, 4, 5, 106, 7, 8, 9, 1, [31] = 0x02};
+
+static inline void compile_lock_set_up(void)
+{
+	cr_assert(
+	    private_directory_make(compile_lock_fixture.base, sizeof(compile_lock_fixture.base), "compile-lock-test"));
+	(void)snprintf(compile_lock_fixture.path, sizeof(compile_lock_fixture.path), "%s/cache",
+	               compile_lock_fixture.base);
+	(void)snprintf(compile_lock_fixture.file, sizeof(compile_lock_fixture.file), "%s/v1/flight",
+	               compile_lock_fixture.path);
+	compile_lock_fixture.directory = (struct directory){.path = compile_lock_fixture.path};
+	compile_lock_fixture.descriptors = descriptors_open();
+}
+
+static inline void compile_lock_tear_down(void)
+{
+	remove_tree(compile_lock_fixture.base);
+}
+
+static inline int64_t compile_lock_far(void)
+{
+	return compile_lock_clock() + INT64_C(100000) * 1000000000;
+}
+
+/* Sleeps it in the kernel? */
+static inline bool compile_lock_sleeps(pid_t thread)
+{
+	char path[64], text[256] = "";
+	int file;
+	const char *end;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0) {
+		return false;
+	}
+	(void)!read(file, text, sizeof(text) - 1);
+	close(file);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+static inline void compile_lock_until_sleeping(const _Atomic pid_t *thread)
+{
+	while (atomic_load(thread) == 0 || !compile_lock_sleeps(atomic_load(thread))) {
+		sched_yield();
+	}
+}
+
+#endif

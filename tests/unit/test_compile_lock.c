@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/compile_lock.h"
+#include "tests/unit/compile_lock_fixture.h"
+
+TestSuite(compile_lock, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
+
+static bool wait_for(struct compile_lock *lock, const uint8_t *key)
+{
+	const struct compile_lock_options options = {.directory = compile_lock_fixture.path, .wait_seconds = 100000};
+
+	return compile_lock_acquire(lock, &options, key);
+}
+
+static void ignore(void *context, const struct compile_lock_file *file)
+{
+	(void)context;
+	(void)file;
+}
+
+/* As another process would see it. */
+static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
+{
+	struct compile_lock_file file;
+	enum compile_lock_file_state state = compile_lock_file_acquire(&compile_lock_fixture.directory, key,
+	                                                               compile_lock_far(), false, ignore, NULL, &file);
+
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
+		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	}
+	return state;
+}
+
+/* A thread that misses on compile_lock_key: how often it was to look again, and whether the lock was its own at the
+ * end. */
+struct worker {
+	pthread_t thread;
+	_Atomic pid_t id;
+	int looks;
+	bool seated;
+	enum compile_lock_outcome outcome;
+};
+
+/* What look-ups find, and what was done where they found nothing. */
+static atomic_bool published;
+static atomic_int compiles;
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+	struct compile_lock lock = {0};
+
+	atomic_store(&worker->id, (pid_t)syscall(SYS_gettid));
+	while (!atomic_load(&published) && wait_for(&lock, compile_lock_key)) {
+		worker->looks++;
+	}
+	worker->seated = lock.seat != NULL;
+	if (!atomic_load(&published)) {
+		atomic_fetch_add(&compiles, 1);
+		atomic_store(&published, worker->outcome == COMPILE_LOCK_KEPT);
+	}
+	compile_lock_release(&lock, worker->outcome);
+	return NULL;
+}
+
+static void start(struct worker *worker)
+{
+	cr_assert_eq(pthread_create(&worker->thread, NULL, work, worker), 0);
+	compile_lock_until_sleeping(&worker->id);
+}
+
+/* Starts workers that wait for a lock of ours, which is released so. */
+static void wait_behind(struct worker *workers, int count, enum compile_lock_outcome outcome)
+{
+	struct compile_lock lock = {0};
+
+	cr_assert(wait_for(&lock, compile_lock_key));
+	cr_assert_not(wait_for(&lock, compile_lock_key));
+	for (int i = 0; i < count; i++) {
+		start(&workers[i]);
+	}
+	compile_lock_release(&lock, outcome);
+	for (int i = 0; i < count; i++) {
+		pthread_join(workers[i].thread, NULL);
+	}
+}
+
+Test(compile_lock, the_first_looks_once_more_and_compiles)
+{
+	struct compile_lock lock = {0};
+
+	cr_expect(wait_for(&lock, compile_lock_key));
+	cr_expect_not_null(lock.seat);
+	cr_expect_not(wait_for(&lock, compile_lock_key));
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock, who_waits_looks_once_and_does_not_wait_again)
+{
+	struct worker workers[4] = {0};
+
+	wait_behind(workers, 4, COMPILE_LOCK_KEPT);
+	for (int i = 0; i < 4; i++) {
+		cr_expect_eq(workers[i].looks, 1);
+		cr_expect_not(workers[i].seated);
+	}
+}
+
+Test(compile_lock, what_is_kept_in_this_process_only_is_found_there)
+{
+	struct worker workers[2] = {0};
+
+	wait_behind(workers, 2, COMPILE_LOCK_KEPT_HERE);
+	cr_expect_eq(workers[0].looks, 1);
+	cr_expect_eq(workers[1].looks, 1);
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
+}
+
+Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
+{
+	const struct compile_lock_options threads_only = {.wait_seconds = 100000};
+	struct compile_lock again = {0};
+	struct worker workers[4] = {0};
+	struct compile_lock lock = {0};
+
+	wait_behind(workers, 4, COMPILE_LOCK_NOT_KEPT);
+	for (int i = 0; i < 4; i++) {
+		cr_expect_eq(workers[i].looks, 0);
+		cr_expect_not(workers[i].seated);
+	}
+	cr_expect_not(wait_for(&lock, compile_lock_key));
+	cr_expect_null(lock.seat);
+	cr_expect_not(compile_lock_acquire(&again, &threads_only, compile_lock_key), "known to this process by itself");
+	cr_expect_null(again.seat);
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
+}
+
+Test(compile_lock, what_was_not_kept_in_another_process_is_not_waited_for_here)
+{
+	struct compile_lock lock = {0};
+	struct compile_lock_file file;
+
+	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
+	                                       false, ignore, NULL, &file),
+	             COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	cr_expect_not(wait_for(&lock, compile_lock_key));
+	cr_expect_null(lock.seat);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock, a_result_that_served_nobody_else_is_not_waited_for_again)
+{
+	struct worker workers[1] = {0};
+	struct compile_lock lock = {0};
+
+	wait_behind(workers, 1, COMPILE_LOCK_KEPT); /* the worker looked, and asked again: it had missed */
+	cr_expect_not(wait_for(&lock, compile_lock_key));
+	cr_expect_null(lock.seat);
+}
+
+Test(compile_lock, one_after_the_other_takes_over_what_was_abandoned)
+{
+	struct worker workers[4] = {0};
+
+	wait_behind(workers, 4, COMPILE_LOCK_ABANDONED);
+	for (int i = 0; i < 4; i++) {
+		cr_expect_eq(workers[i].looks, 1);
+		cr_expect(workers[i].seated);
+	}
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock, who_takes_over_serves_the_others)
+{
+	struct worker workers[4] = {0};
+
+	for (int i = 0; i < 4; i++) {
+		workers[i].outcome = COMPILE_LOCK_KEPT;
+	}
+	wait_behind(workers, 4, COMPILE_LOCK_ABANDONED);
+	cr_expect_eq(compiles, 1);
+}
+
+static void *compile_beside(void *context)
+{
+	struct compile_lock lock = {0};
+
+	(void)context;
+	cr_expect(wait_for(&lock, other_key));
+	cr_expect_not_null(lock.seat);
+	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	return NULL;
+}
+
+Test(compile_lock, another_key_is_not_waited_for)
+{
+	struct compile_lock lock = {0};
+	pthread_t thread;
+
+	cr_assert(wait_for(&lock, compile_lock_key));
+	pthread_create(&thread, NULL, compile_beside, NULL);
+	pthread_join(thread, NULL);
+	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+}
+
+Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
+{
+	struct compile_lock outer = {0};
+	struct compile_lock same = {0};
+	struct compile_lock other = {0};
+	struct compile_lock_file file;
+
+	cr_assert(wait_for(&outer, compile_lock_key));
+	cr_expect_not(wait_for(&same, compile_lock_key));
+	cr_expect_null(same.seat);
+	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, other_key, compile_lock_far(), false,
+	                                       ignore, NULL, &file),
+	             COMPILE_LOCK_FILE_TAKEN);
+	(void)wait_for(&other, other_key);
+	cr_expect_not(wait_for(&other, other_key));
+	compile_lock_release(&other, COMPILE_LOCK_KEPT);
+	compile_lock_release(&same, COMPILE_LOCK_KEPT);
+	compile_lock_release(&outer, COMPILE_LOCK_KEPT);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock, with_no_time_to_wait_there_is_none)
+{
+	const struct compile_lock_options options = {.directory = compile_lock_fixture.path};
+	struct compile_lock lock = {0};
+
+	cr_expect_not(compile_lock_acquire(&lock, &options, compile_lock_key));
+	cr_expect_null(lock.seat);
+	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
+}
+
+Test(compile_lock, without_a_directory_of_its_own_only_threads_wait)
+{
+	struct compile_lock_options options = {
+	    .directory = compile_lock_fixture.path, .read_only = true, .wait_seconds = 100};
+
+	for (int i = 0; i < 2; i++) {
+		struct compile_lock lock = {0};
+
+		cr_expect(compile_lock_acquire(&lock, &options, compile_lock_key));
+		cr_expect_not_null(lock.seat);
+		cr_expect_not(compile_lock_acquire(&lock, &options, compile_lock_key));
+		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+		options = (struct compile_lock_options){.wait_seconds = 100};
+	}
+	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
+}
+
+Test(compile_lock, a_key_that_changed_meanwhile_is_given_back)
+{
+	struct compile_lock lock = {0};
+	struct worker worker = {0};
+
+	cr_assert(wait_for(&lock, compile_lock_key));
+	start(&worker);
+	cr_expect_not(wait_for(&lock, other_key));
+	cr_expect_null(lock.seat);
+	pthread_join(worker.thread, NULL);
+	cr_expect(worker.seated);
+	cr_expect_not(wait_for(&lock, other_key));
+}
+
+/* Fork. */
+
+static int exit_code(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void child_releases(bool handlers)
+{
+	struct compile_lock lock = {0};
+	struct compile_lock again = {0};
+	pid_t child;
+
+	cr_assert(wait_for(&lock, compile_lock_key));
+	child = fork();
+	if (child == 0) {
+		alarm(60);
+		if (handlers) {
+			compile_lock_fork_child();
+		}
+		if (handlers && descriptors_open() != compile_lock_fixture.descriptors) {
+			_exit(1); /* a descriptor of the parent's lock */
+		}
+		compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+		if (descriptors_open() != compile_lock_fixture.descriptors) {
+			_exit(2);
+		}
+		(void)wait_for(&again, other_key);
+		if (!again.seat) {
+			_exit(3); /* locks of its own */
+		}
+		compile_lock_release(&again, COMPILE_LOCK_KEPT);
+		_exit(0);
+	}
+	cr_expect_eq(exit_code(child), 0);
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
+	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock, a_child_forked_in_the_middle_has_locks_of_its_own)
+{
+	child_releases(true);
+}
+
+Test(compile_lock, so_has_one_that_was_made_past_the_handlers)
+{
+	child_releases(false);
+}
+
+/* Everything at once: no lock is held twice, and all come to an end. */
+
+enum { PROCESSES = 4, THREADS = 4, ROUNDS = 60, KEYS = 3 };
+
+static bool storm_of_process(unsigned seed)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		uint8_t key[ENTRY_KEY_BYTES] = {0};
+		struct compile_lock lock = {0};
+		pid_t child = -1;
+
+		seed = seed * 1103515245 + 12345;
+		key[0] = (uint8_t)(seed >> 16) % KEYS;
+		key[8] = key[0];
+		key[9] = (uint8_t)(i % 8); /* keys that were not kept are left behind */
+		while (wait_for(&lock, key)) {
+		}
+		if ((seed >> 20) % 16 == 0) {
+			child = fork();
+			if (child == 0) {
+				compile_lock_fork_child();
+				alarm(120);
+				compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+				_exit(0);
+			}
+		}
+		compile_lock_release(&lock, (seed >> 24) % 4);
+		if (child > 0 && exit_code(child) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void *storm_of_thread(void *seed)
+{
+	return storm_of_process((unsigned)(uintptr_t)seed) ? NULL : seed;
+}
+
+Test(compile_lock, threads_and_processes_of_many_minds_come_to_an_end)
+{
+	pid_t children[PROCESSES];
+
+	for (unsigned p = 0; p < PROCESSES; p++) {
+		children[p] = fork();
+		if (children[p] == 0) {
+			pthread_t threads[THREADS];
+			void *result = NULL;
+
+			alarm(250);
+			for (uintptr_t t = 0; t < THREADS; t++) {
+				pthread_create(&threads[t], NULL, storm_of_thread, (void *)(p * 100 + t + 1));
+			}
+			for (int t = 0; t < THREADS && !result; t++) {
+				pthread_join(threads[t], &result);
+			}
+			_exit(result ? 1 : descriptors_open() == compile_lock_fixture.descriptors ? 0 : 2);
+		}
+	}
+	for (int p = 0; p < PROCESSES; p++) {
+		cr_expect_eq(exit_code(children[p]), 0);
+	}
+}

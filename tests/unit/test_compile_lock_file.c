@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/compile_lock_fixture.h"
+
+#include <sys/resource.h>
+
+TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
+
+static void ignore(void *context, const struct compile_lock_file *file)
+{
+	(void)context;
+	(void)file;
+}
+
+static enum compile_lock_file_state take_key(const uint8_t *key, bool patient, struct compile_lock_file *ret_file)
+{
+	return compile_lock_file_acquire(&compile_lock_fixture.directory, key, compile_lock_far(), patient, ignore,
+	                                 NULL, ret_file);
+}
+
+/* Without waiting. */
+static enum compile_lock_file_state take(struct compile_lock_file *ret_file)
+{
+	return take_key(compile_lock_key, false, ret_file);
+}
+
+static enum compile_lock_file_state probe(void)
+{
+	struct compile_lock_file file;
+	enum compile_lock_file_state state = take(&file);
+
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
+		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	}
+	return state;
+}
+
+struct waiter {
+	pthread_t thread;
+	_Atomic pid_t id;
+	enum compile_lock_file_state state;
+	struct compile_lock_file file;
+};
+
+static void say_opened(void *context, const struct compile_lock_file *file)
+{
+	struct waiter *waiter = context;
+
+	atomic_store(&waiter->id, file->fd >= 0 ? (pid_t)syscall(SYS_gettid) : 0);
+}
+
+static void *wait_in_thread(void *context)
+{
+	struct waiter *waiter = context;
+
+	waiter->state = compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
+	                                          true, say_opened, waiter, &waiter->file);
+	return NULL;
+}
+
+static void start_waiter(struct waiter *waiter)
+{
+	cr_assert_eq(pthread_create(&waiter->thread, NULL, wait_in_thread, waiter), 0);
+	compile_lock_until_sleeping(&waiter->id);
+}
+
+static enum compile_lock_file_state end_waiter(struct waiter *waiter)
+{
+	pthread_join(waiter->thread, NULL);
+	return waiter->state;
+}
+
+Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
+{
+	struct compile_lock_file file;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock_file, other_keys_are_free)
+{
+	struct compile_lock_file file;
+	struct compile_lock_file other;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, false, &other), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
+{
+	struct waiter waiters[3] = {0};
+	struct compile_lock_file file;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	for (int i = 0; i < 3; i++) {
+		start_waiter(&waiters[i]);
+	}
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_KEPT);
+	}
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock_file, who_waits_learns_that_it_was_not_and_later_ones_know)
+{
+	struct waiter waiters[3] = {0};
+	struct compile_lock_file file;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	for (int i = 0; i < 3; i++) {
+		start_waiter(&waiters[i]);
+	}
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_NOT_KEPT);
+	}
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
+	cr_expect_eq(take_key(other_key, false, &file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+/* Locks bytes of the file as somebody who compiles nothing. */
+static int hold(off_t start, off_t length)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+	int fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &range), 0);
+	return fd;
+}
+
+static off_t place_of(const uint8_t *key)
+{
+	uint64_t place;
+
+	memcpy(&place, key, sizeof(place));
+	return (off_t)(place >> 2);
+}
+
+Test(compile_lock_file, what_another_put_in_its_place_is_not_written)
+{
+	static const char thesis[] = "My thesis, chapter one.\n";
+	char found[sizeof(thesis) + 1] = "";
+	struct compile_lock_file file;
+	FILE *theirs;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	theirs = fopen(compile_lock_fixture.file, "w");
+	cr_assert(theirs && fputs(thesis, theirs) >= 0 && fclose(theirs) == 0);
+	cr_expect_eq(take(&file), COMPILE_LOCK_FILE_NONE);
+	theirs = fopen(compile_lock_fixture.file, "r");
+	cr_assert_eq(fread(found, 1, sizeof(found), theirs), sizeof(thesis) - 1);
+	fclose(theirs);
+	cr_expect_str_eq(found, thesis);
+}
+
+/* These would wait until the test's time is over. */
+Test(compile_lock_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
+{
+	struct compile_lock_file file;
+	int fd;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	fd = hold(0, 0);
+	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	close(fd);
+}
+
+Test(compile_lock_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up, .timeout = 60)
+{
+	struct compile_lock_file file;
+	struct compile_lock_file other;
+	int fd;
+
+	cr_assert_eq(take_key(other_key, true, &other), COMPILE_LOCK_FILE_TAKEN);
+	fd = hold(place_of(compile_lock_key), 1);
+	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP,
+	             "the note there is another key's");
+	close(fd);
+	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
+	fd = hold(place_of(compile_lock_key), 1);
+	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	close(fd);
+}
+
+Test(compile_lock_file, keys_whose_notes_would_share_a_slot_have_one_each)
+{
+	struct compile_lock_file file;
+	struct compile_lock_file other;
+	unsigned found[2] = {0};
+	uint64_t tag;
+	FILE *notes;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, true, &other), COMPILE_LOCK_FILE_TAKEN);
+	notes = fopen(compile_lock_fixture.file, "r");
+	cr_assert_not_null(notes);
+	while (fread(&tag, sizeof(tag), 1, notes) == 1) {
+		found[0] += tag == file.tag;
+		found[1] += tag == other.tag;
+	}
+	fclose(notes);
+	cr_expect(found[0] == 1 && found[1] == 1, "%u and %u notes", found[0], found[1]);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+Test(compile_lock_file, a_note_of_the_future_is_not_believed)
+{
+	enum { SLOT = 64, ENDED = 16 };
+	uint64_t future = (uint64_t)compile_lock_far();
+	struct compile_lock_file file;
+	char slot[SLOT] = "";
+	off_t at = SLOT; /* behind the magic */
+	int fd;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
+	while (pread(fd, slot, 1, at) == 1 && slot[0] == 0) {
+		at += SLOT;
+	}
+	cr_assert_eq(pwrite(fd, &future, sizeof(future), at + ENDED), sizeof(future));
+	close(fd);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
+}
+
+Test(compile_lock_file, any_bytes_in_the_file_are_harmless)
+{
+	uint8_t bytes[70000];
+	struct waiter waiter = {0};
+	struct compile_lock_file file;
+	int fd;
+
+	for (int fill = 0; fill < 3; fill++) {
+		cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+		start_waiter(&waiter);
+		for (size_t i = 0; i < sizeof(bytes); i++) {
+			bytes[i] = fill == 0 ? 0 : fill == 1 ? 0xff : (uint8_t)(i * 167 >> 3);
+		}
+		fd = open(compile_lock_fixture.file, O_WRONLY | O_CLOEXEC);
+		cr_assert_eq(pwrite(fd, bytes, sizeof(bytes), 8), sizeof(bytes), "behind the magic");
+		close(fd);
+		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+		cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_TAKEN);
+		compile_lock_file_release(&waiter.file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+		atomic_store(&waiter.id, 0);
+	}
+}
+
+Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_word)
+{
+	struct waiter waiters[4] = {0};
+	struct compile_lock_file file;
+	bool seen[4] = {false};
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	for (int i = 0; i < 4; i++) {
+		start_waiter(&waiters[i]);
+	}
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	for (int left = 4; left > 0;) {
+		for (int i = 0; i < 4; i++) {
+			if (seen[i] || pthread_tryjoin_np(waiters[i].thread, NULL) != 0) {
+				continue;
+			}
+			seen[i] = true;
+			left--;
+			if (waiters[i].state == COMPILE_LOCK_FILE_TAKEN) {
+				cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+				compile_lock_file_release(&waiters[i].file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+			} else {
+				cr_expect_eq(waiters[i].state, COMPILE_LOCK_FILE_OVER);
+			}
+		}
+		sched_yield();
+	}
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock_file, past_the_deadline_nobody_waits)
+{
+	struct compile_lock_file file;
+	struct compile_lock_file mine;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_clock(),
+	                                       true, ignore, NULL, &mine),
+	             COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+/* A process that takes the key, says so, and does what `then` says. */
+static pid_t start_holder(void (*then)(struct compile_lock_file *))
+{
+	int said[2];
+	char byte;
+	pid_t child;
+
+	cr_assert_eq(pipe(said), 0);
+	child = fork();
+	if (child == 0) {
+		struct compile_lock_file file;
+		enum compile_lock_file_state state = take(&file);
+
+		(void)!write(said[1], state == COMPILE_LOCK_FILE_TAKEN ? "y" : "n", 1);
+		alarm(300);
+		then(&file);
+		_exit(0);
+	}
+	cr_assert_eq(read(said[0], &byte, 1), 1);
+	cr_assert_eq(byte, 'y');
+	close(said[0]);
+	close(said[1]);
+	return child;
+}
+
+static void stay(struct compile_lock_file *file)
+{
+	(void)file;
+	pause();
+}
+
+static void stop_and_stay(struct compile_lock_file *file)
+{
+	raise(SIGSTOP);
+	stay(file);
+}
+
+static int leash[2];
+
+/* The child lives until the test lets go of the leash. */
+static void leave_a_child(struct compile_lock_file *file)
+{
+	char byte;
+
+	close(leash[1]);
+	if (fork() == 0) {
+		(void)!read(leash[0], &byte, 1);
+		_exit(0);
+	}
+	kill(getpid(), SIGKILL);
+	stay(file);
+}
+
+static void end(pid_t process)
+{
+	kill(process, SIGKILL);
+	waitpid(process, NULL, 0);
+}
+
+Test(compile_lock_file, a_process_that_is_killed_has_it_no_more)
+{
+	pid_t holder = start_holder(stay);
+	struct waiter waiter = {0};
+
+	start_waiter(&waiter);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+	end(holder);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&waiter.file, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+Test(compile_lock_file, a_process_that_is_stopped_is_not_waited_for)
+{
+	pid_t holder = start_holder(stop_and_stay);
+	struct waiter waiter = {0};
+
+	start_waiter(&waiter);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+	end(holder);
+}
+
+/* Its child was made past all handlers, and has the lock with the descriptor. */
+Test(compile_lock_file, a_dead_process_whose_child_lives_is_not_waited_for)
+{
+	struct waiter waiter = {0};
+	pid_t holder;
+
+	cr_assert_eq(pipe(leash), 0);
+	holder = start_holder(leave_a_child);
+	cr_assert_eq(waitpid(holder, NULL, 0), holder);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_assert_eq(pthread_create(&waiter.thread, NULL, wait_in_thread, &waiter), 0);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_GIVEN_UP);
+	close(leash[1]);
+	close(leash[0]);
+}
+
+/* What a child does with its copy; the parent holds on, releases, and the child still lives. */
+static void with_child(bool forgets)
+{
+	int told[2];
+	struct compile_lock_file file;
+	char byte;
+	pid_t child;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(pipe(leash), 0);
+	cr_assert_eq(pipe(told), 0);
+	child = fork();
+	if (child == 0) {
+		close(leash[1]);
+		if (forgets) {
+			compile_lock_file_forget(&file);
+		}
+		(void)!write(told[1], "y", 1);
+		(void)!read(leash[0], &byte, 1);
+		_exit(0);
+	}
+	cr_assert_eq(read(told[0], &byte, 1), 1);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP, "the child unlocked it");
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN, "the child keeps it locked");
+	close(leash[1]);
+	waitpid(child, NULL, 0);
+}
+
+Test(compile_lock_file, a_child_that_forgets_leaves_the_lock_to_its_parent)
+{
+	with_child(true);
+}
+
+Test(compile_lock_file, a_child_that_does_nothing_keeps_nothing_once_its_parent_has_released)
+{
+	with_child(false);
+}
+
+Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
+{
+	struct compile_lock_file file;
+	struct compile_lock_file other;
+	struct compile_lock_file copy;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(dup3(STDIN_FILENO, file.fd, O_CLOEXEC), file.fd);
+	copy = file;
+	compile_lock_file_release(&copy, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(fcntl(file.fd, F_GETFD), FD_CLOEXEC);
+	close(file.fd);
+	/* and so is another lock that got its number */
+	cr_assert_eq(take_key(other_key, false, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(other.fd, file.fd);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(take_key(other_key, false, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
+	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
+
+Test(compile_lock_file, a_waiter_whose_descriptor_is_taken_does_not_wait_on)
+{
+	struct waiter waiter = {0};
+	struct compile_lock_file file;
+	int number;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	number = file.fd + 1; /* the lowest that is free */
+	start_waiter(&waiter);
+	cr_assert_eq(dup2(STDIN_FILENO, number), number);
+	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_NONE);
+	cr_expect_geq(fcntl(number, F_GETFD), 0);
+	close(number);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+Test(compile_lock_file, it_is_never_one_of_the_standard_streams)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct compile_lock_file file;
+
+		for (int i = 0; i < 3; i++) {
+			close(i);
+		}
+		_exit(take(&file) == COMPILE_LOCK_FILE_TAKEN && file.fd > 2 && fcntl(0, F_GETFD) < 0 &&
+		              fcntl(file.fd, F_GETFD) == FD_CLOEXEC
+		          ? 0
+		          : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
+}
+
+Test(compile_lock_file, a_limit_on_file_sizes_raises_no_signal)
+{
+	struct rlimit limit = {.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
+	struct compile_lock_file file;
+	enum compile_lock_file_state state;
+
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	state = take(&file);
+	if (state == COMPILE_LOCK_FILE_TAKEN) {
+		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	}
+	limit.rlim_cur = RLIM_INFINITY;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+	cr_expect_eq(state, COMPILE_LOCK_FILE_TAKEN);
+}
+
+Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)
+{
+	struct rlimit before, few;
+	struct compile_lock_file file;
+	enum compile_lock_file_state state;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 200;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	state = take(&file);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_expect_eq(state, COMPILE_LOCK_FILE_NONE);
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+}
+
+static mode_t mode_made(bool shared)
+{
+	struct compile_lock_file file;
+	struct stat found = {0};
+	mode_t before = umask(0);
+
+	compile_lock_fixture.directory.shared = shared;
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	umask(before);
+	cr_assert_eq(stat(compile_lock_fixture.file, &found), 0);
+	return found.st_mode & 07777;
+}
+
+Test(compile_lock_file, it_is_private)
+{
+	cr_expect_eq(mode_made(false), 0600);
+}
+
+Test(compile_lock_file, it_is_the_groups_where_the_group_shares_the_directory)
+{
+	cr_expect_eq(mode_made(true), 0660);
+}
+
+Test(compile_lock_file, without_a_place_that_can_be_trusted_there_is_none)
+{
+	struct compile_lock_file file;
+
+	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+
+	cr_assert_eq(chmod(compile_lock_fixture.file, 0666), 0);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the file");
+	cr_assert_eq(remove(compile_lock_fixture.file), 0);
+	cr_assert_eq(symlink("../CACHEDIR.TAG", compile_lock_fixture.file), 0);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a symbolic link");
+	cr_assert_eq(remove(compile_lock_fixture.file), 0);
+	cr_assert_eq(mkfifo(compile_lock_fixture.file, 0600), 0);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a pipe");
+	cr_assert_eq(remove(compile_lock_fixture.file), 0);
+	cr_assert_eq(mkdir(compile_lock_fixture.file, 0700), 0);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "a directory");
+	cr_assert_eq(remove(compile_lock_fixture.file), 0);
+	cr_assert_eq(chmod(compile_lock_fixture.path, 0777), 0);
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the directory");
+	compile_lock_fixture.directory.path = (char *)"/dev/null/nowhere";
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "no directory");
+	compile_lock_fixture.directory.path = (char *)"/proc/nvrtccache";
+	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "one that cannot be made");
+	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
+}
