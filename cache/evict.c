@@ -2,9 +2,9 @@
 /*
  * evict: one store's share of the work
  *
- *   lock --> load account --> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
+ *   lock --> load index ----> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
  *                                                              |                                    |
- *   unlock <-- save account <------- no ------- past the cap? <+------------------------------------'
+ *   unlock <-- save index <--------- no ------- past the cap? <+------------------------------------'
  *                   ^                                |yes
  *                   |                                v
  *                   |           oldest record --> look at its file --same--> used within the hour? --no--> remove
@@ -14,11 +14,11 @@
  */
 #include "cache/evict.h"
 
-#include "cache/account.h"
 #include "cache/evict_shard.h"
 #include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
+#include "cache/usage_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
 
 struct work {
 	const struct evict *evict;
-	struct account *account;
+	struct usage_index *index;
 	int lock;
 	struct evict_report report;
 };
@@ -45,13 +45,13 @@ static uint64_t size_limit(const struct evict *evict)
 	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
 }
 
-static unsigned next_shard(struct account *account, bool unknown)
+static unsigned next_shard(struct usage_index *index, bool unknown)
 {
 	unsigned shard;
 
 	do {
-		shard = account->page.cursor++ % DIRECTORY_SHARDS;
-	} while (unknown && account->page.shards[shard].known);
+		shard = index->page.cursor++ % DIRECTORY_SHARDS;
+	} while (unknown && index->page.shards[shard].known);
 	return shard;
 }
 
@@ -59,35 +59,35 @@ static bool is_over(const struct work *work)
 {
 	unsigned unknown;
 
-	return work->evict->max_size && account_total(work->account, &unknown) > work->evict->max_size;
+	return work->evict->max_size && usage_index_total(work->index, &unknown) > work->evict->max_size;
 }
 
 /* Is the next shard's turn? The more files it has, the more stores must pay for it. */
-static bool scan_is_due(const struct account *account, bool over)
+static bool scan_is_due(const struct usage_index *index, bool over)
 {
-	uint64_t files = account->page.shards[account->page.cursor % DIRECTORY_SHARDS].files;
+	uint64_t files = index->page.shards[index->page.cursor % DIRECTORY_SHARDS].files;
 
-	return over ? account->page.stores * UINT64_C(16) >= files : account->page.stores * UINT64_C(8) >= 64 + files;
+	return over ? index->page.stores * UINT64_C(16) >= files : index->page.stores * UINT64_C(8) >= 64 + files;
 }
 
 static unsigned scan_some(struct work *work)
 {
-	struct account *account = work->account;
+	struct usage_index *index = work->index;
 	unsigned scans = 0;
 	unsigned unknown;
 
 	for (; scans < SCANS_MAX; scans++) {
-		(void)account_total(account, &unknown);
-		if (unknown == 0 && !scan_is_due(account, is_over(work))) {
+		(void)usage_index_total(index, &unknown);
+		if (unknown == 0 && !scan_is_due(index, is_over(work))) {
 			break;
 		}
-		evict_scan_shard(work->evict, account, next_shard(account, unknown != 0), &work->report, NULL);
+		evict_scan_shard(work->evict, index, next_shard(index, unknown != 0), &work->report, NULL);
 	}
 	return scans;
 }
 
 /* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
-static enum outcome remove_file(const struct work *work, const struct account_record *record, int shard,
+static enum outcome remove_file(const struct work *work, const struct usage_index_record *record, int shard,
                                 const char *name, bool spare, struct stat *ret_found)
 {
 	int64_t used;
@@ -111,10 +111,10 @@ static enum outcome remove_file(const struct work *work, const struct account_re
 	return REMOVED;
 }
 
-/* Settles one entry, whose record in the account may change or go. */
-static enum outcome settle(struct work *work, const struct account_record *record, bool spare)
+/* Settles one entry, whose record in the usage index may change or go. */
+static enum outcome settle(struct work *work, const struct usage_index_record *record, bool spare)
 {
-	struct account *account = work->account;
+	struct usage_index *index = work->index;
 	char name[DIRECTORY_NAME_BYTES];
 	struct stat found;
 	enum outcome outcome = BUSY;
@@ -133,31 +133,31 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 	case REMOVED:
 		work->report.entries++;
 		work->report.bytes += record->size;
-		account_subtract(account, record->key, record->size);
+		usage_index_subtract(index, record->key, record->size);
 		break;
 	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
 		work->report.foreign++;
 		/* fall through */
 	case GONE:
-		if (account_find(account, record->key) >= 0) {
-			account_subtract(account, record->key, record->size);
+		if (usage_index_find(index, record->key) >= 0) {
+			usage_index_subtract(index, record->key, record->size);
 		}
 		break;
 	case OTHER:
-		if (account_find(account, record->key) >= 0) {
-			account_subtract(account, record->key, record->size);
-			account_count(account, record->key, (uint64_t)found.st_size, recency_of(&found));
+		if (usage_index_find(index, record->key) >= 0) {
+			usage_index_subtract(index, record->key, record->size);
+			usage_index_count(index, record->key, (uint64_t)found.st_size, recency_of(&found));
 		}
 		break;
 	case SPARED:
-		account_set_used(account, record->key, recency_mark(shard, name, &found, work->evict->now));
+		usage_index_set_used(index, record->key, recency_mark(shard, name, &found, work->evict->now));
 		break;
 	case BUSY: /* somebody is putting there */
-		account_set_used(account, record->key, work->evict->now);
+		usage_index_set_used(index, record->key, work->evict->now);
 		break;
 	case FAILED:
 		work->report.failures++;
-		account_forget(account, record->key);
+		usage_index_forget(index, record->key);
 		break;
 	}
 	if (shard >= 0) {
@@ -169,48 +169,49 @@ static enum outcome settle(struct work *work, const struct account_record *recor
 /* The oldest of those that were looked at in vain. */
 struct fallback {
 	bool is_there;
-	struct account_record record;
+	struct usage_index_record record;
 };
 
-static void keep_fallback(const struct account *account, const uint8_t key[ENTRY_KEY_BYTES], struct fallback *fallback)
+static void keep_fallback(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES],
+                          struct fallback *fallback)
 {
-	int index = account_find(account, key);
+	int number = usage_index_find(index, key);
 
-	if (index >= 0 && (!fallback->is_there || account->page.records[index].used < fallback->record.used)) {
+	if (number >= 0 && (!fallback->is_there || index->page.records[number].used < fallback->record.used)) {
 		fallback->is_there = true;
-		fallback->record = account->page.records[index];
+		fallback->record = index->page.records[number];
 	}
 }
 
 static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uint64_t bytes_max, unsigned scans)
 {
-	struct account *account = work->account;
+	struct usage_index *index = work->index;
 	struct fallback fallback = {.is_there = false};
 	unsigned checks = EVICT_CHECKS;
-	struct account_record record;
+	struct usage_index_record record;
 	enum outcome outcome;
 
 	while (is_over(work) && work->report.bytes < bytes_max && work->report.failures < EVICT_FAILURES) {
-		int index = account_oldest(account, size_limit(work->evict));
+		int number = usage_index_oldest(index, size_limit(work->evict));
 
 		if (checks == 0 && !fallback.is_there) {
 			break;
 		}
-		if (index < 0 || memcmp(account->page.records[index].key, key, ENTRY_KEY_BYTES) == 0) {
+		if (number < 0 || memcmp(index->page.records[number].key, key, ENTRY_KEY_BYTES) == 0) {
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
-			evict_scan_shard(work->evict, account, next_shard(account, false), &work->report, NULL);
+			evict_scan_shard(work->evict, index, next_shard(index, false), &work->report, NULL);
 			continue;
 		}
-		record = checks > 0 ? account->page.records[index] : fallback.record;
+		record = checks > 0 ? index->page.records[number] : fallback.record;
 		outcome = settle(work, &record, checks > 0);
 		if (outcome == REMOVED) {
 			checks = EVICT_CHECKS;
 			fallback.is_there = false;
 		} else if (checks > 0) {
 			checks--;
-			keep_fallback(account, record.key, &fallback);
+			keep_fallback(index, record.key, &fallback);
 		} else {
 			fallback.is_there = false;
 		}
@@ -220,12 +221,12 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 static int begin(struct work *work, unsigned wait_us)
 {
 	const struct evict *evict = work->evict;
-	int rc = lock_take(evict->directory, evict->home, LOCK_ACCOUNT, wait_us, &work->lock);
+	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, wait_us, &work->lock);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = account_load(evict->directory, evict->home, &work->account);
+	rc = usage_index_load(evict->directory, evict->home, &work->index);
 	if (rc < 0) {
 		lock_release(work->lock);
 	}
@@ -234,9 +235,9 @@ static int begin(struct work *work, unsigned wait_us)
 
 static int end(struct work *work)
 {
-	int rc = account_save(work->account);
+	int rc = usage_index_save(work->index);
 
-	account_free(work->account);
+	usage_index_free(work->index);
 	lock_release(work->lock);
 	return rc;
 }
@@ -253,10 +254,10 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	if (rc < 0) {
 		return rc;
 	}
-	account_put(work.account, key, size, replaced, recency_stamp(evict->now));
-	work.account->page.stores++;
+	usage_index_put(work.index, key, size, replaced, recency_stamp(evict->now));
+	work.index->page.stores++;
 	scans = scan_some(&work);
-	(void)account_total(work.account, &unknown);
+	(void)usage_index_total(work.index, &unknown);
 	if (unknown > 0) { /* the sum is a guess */
 		bytes_max = work.report.bytes + 2 * size;
 	}
@@ -269,15 +270,15 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 /* Those too large for the cap come first. */
 static int compare(const void *a, const void *b, void *context)
 {
-	const struct account_record *left = a;
-	const struct account_record *right = b;
+	const struct usage_index_record *left = a;
+	const struct usage_index_record *right = b;
 	const uint64_t *limit = context;
 	int small = (left->size <= *limit) - (right->size <= *limit);
 
 	return small ? small : (left->used > right->used) - (left->used < right->used);
 }
 
-/* By a sum of its own: where the account cannot be written, this works as well. */
+/* By a sum of its own: where the usage index cannot be written, this works as well. */
 static int remove_listed(struct work *work, const struct evict_list *list, uint64_t bytes)
 {
 	uint64_t removed = work->report.bytes;
@@ -320,9 +321,9 @@ int evict_all(const struct evict *evict, struct evict_report *ret_report)
 	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
 		rc = begin(&work, LOCK_WAIT_ALL_US);
 		if (rc == 0) {
-			evict_scan_shard(evict, work.account, shard, &work.report, &list);
-			bytes += work.account->page.shards[shard].bytes;
-			entries += work.account->page.shards[shard].files;
+			evict_scan_shard(evict, work.index, shard, &work.report, &list);
+			bytes += work.index->page.shards[shard].bytes;
+			entries += work.index->page.shards[shard].files;
 			(void)end(&work);
 		}
 	}

@@ -5,13 +5,13 @@
  * Purpose: evict_put() is the store's last step: it counts the new file, and where the sum is past the cap removes what
  * was used longest ago. evict_all() does the same for people, exactly and for the whole directory.
  *
- * How the right one is found without an index of everything: the account (cache/account.h) holds the 512 entries that
- * were used longest ago among all that were seen. Stores add what they write, scans add what they find. A scan reads
- * one shard and asks each of its files for its times; it is done once for every 16 stores past the cap and 16 files in
- * the shard, or 8 below it, never more than two of them for one store. So a small cache (a file in every shard or so)
- * lies in the account as a whole, and the order is exact; in a large one each scan samples 1/256 of everything, and
- * what goes is among the oldest sixteenth. Least recently used within each shard would be simpler, but with one file
- * per shard it says nothing: whatever is there is the oldest.
+ * How the right one is found without an index of everything: the usage index (cache/usage_index.h) holds the 512
+ * entries that were used longest ago among all that were seen. Stores add what they write, scans add what they find. A
+ * scan reads one shard and asks each of its files for its times; it is done once for every 16 stores past the cap and
+ * 16 files in the shard, or 8 below it, never more than two of them for one store. So a small cache (a file in every
+ * shard or so) lies in the usage index as a whole, and the order is exact; in a large one each scan samples 1/256 of
+ * everything, and what goes is among the oldest sixteenth. Least recently used within each shard would be simpler, but
+ * with one file per shard it says nothing: whatever is there is the oldest.
  *
  * A record is a hint: before a removal the file is looked at again, under the lock of its key. If it was used or
  * replaced since (other time or size), it gets its new place in the order and the next one is looked at, EVICT_CHECKS
@@ -25,19 +25,19 @@
  * and age like any other. Larger than an eighth of the cap (it was lowered) goes
  * first. Other v<N> directories are left alone.
  *
- * At once: whoever counts or removes has the lock LOCK_ACCOUNT, so two that find the cache too full remove
+ * At once: whoever counts or removes has the lock LOCK_USAGE_INDEX, so two that find the cache too full remove
  * what is too much once. It is waited for at most 200 ms; who does not get it leaves the work to the next store
  * (-EAGAIN). Without locks (the file system has none) sums drift and are set right by scans; while shards are unknown
- * (the account was lost) a store removes at most twice what it brought.
+ * (the usage index was lost) a store removes at most twice what it brought.
  *
- * Cost of a store that must evict, in system calls: 9 for the account, 4 for each removal, 1 to 2 for each file that
- * was looked at in vain, and now and then a scan.
+ * Cost of a store that must evict, in system calls: 9 for the usage index, 4 for each removal, 1 to 2 for each file
+ * that was looked at in vain, and now and then a scan.
  *
  * Errors: negative errno values, of interest to the log only: the store itself has succeeded. What cannot be removed
  * (EACCES, EROFS) is passed over; EVICT_FAILURES of those end the attempt.
  * Threads, fork, signals: no state; no descriptor is kept. A process that is killed anywhere in here leaves a cache
- * whose files are whole, and an account that is right, damaged and made anew, or short of one file until its shard is
- * scanned: by so much can the cap be passed.
+ * whose files are whole, and a usage index that is right, damaged and made anew, or short of one file until its shard
+ * is scanned: by so much can the cap be passed.
  */
 #ifndef CACHE_EVICT_H
 #define CACHE_EVICT_H

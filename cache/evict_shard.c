@@ -16,7 +16,7 @@
 
 struct scan {
 	const struct evict *evict;
-	struct account *account;
+	struct usage_index *index;
 	struct evict_report *report;
 	struct evict_list *list;
 };
@@ -94,7 +94,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 	}
 	if (directory_is_temporary(name)) {
 		if (!sweep(scan, at, name, &found)) {
-			account_count_other(scan->account, shard, (uint64_t)found.st_size);
+			usage_index_count_other(scan->index, shard, (uint64_t)found.st_size);
 		}
 		return true;
 	}
@@ -103,7 +103,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 		recency_touch(at, name, &found, now);
 		used = now;
 	}
-	account_count(scan->account, key, (uint64_t)found.st_size, used);
+	usage_index_count(scan->index, key, (uint64_t)found.st_size, used);
 	if (scan->list) {
 		keep_in_list(scan->list, key, (uint64_t)found.st_size, used);
 	}
@@ -111,7 +111,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 }
 
 /* What was not seen is still there. A shard that was not known before is looked at again soon. */
-static void keep_more(const struct account_shard *before, struct account_shard *shard)
+static void keep_more(const struct usage_index_shard *before, struct usage_index_shard *shard)
 {
 	if (before->known && before->bytes > shard->bytes) {
 		*shard = *before;
@@ -120,29 +120,29 @@ static void keep_more(const struct account_shard *before, struct account_shard *
 }
 
 /* A shard that cannot be read keeps what is known of it. */
-void evict_scan_shard(const struct evict *evict, struct account *account, unsigned shard, struct evict_report *report,
+void evict_scan_shard(const struct evict *evict, struct usage_index *index, unsigned shard, struct evict_report *report,
                       struct evict_list *list)
 {
-	const struct scan scan = {evict, account, report, list};
-	const struct account_shard before = account->page.shards[shard];
+	const struct scan scan = {evict, index, report, list};
+	const struct usage_index_shard before = index->page.shards[shard];
 	bool complete = true;
 	struct dirent *found;
 	int place = -1;
 	int rc = directory_open_shard(evict->directory, evict->home, shard, DIRECTORY_LIST, &place);
 	DIR *names = rc == 0 ? fdopendir(place) : NULL;
 
-	account->page.stores = 0;
+	index->page.stores = 0;
 	if (!names) {
 		if (rc == 0) {
 			close(place);
 		}
 		if (rc == -ENOENT) {
-			account_begin_shard(account, shard);
+			usage_index_begin_shard(index, shard);
 		}
-		account->page.shards[shard].known = 1;
+		index->page.shards[shard].known = 1;
 		return;
 	}
-	account_begin_shard(account, shard);
+	usage_index_begin_shard(index, shard);
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
 		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 &&
 		    !count_file(&scan, dirfd(names), shard, found->d_name)) {
@@ -150,7 +150,7 @@ void evict_scan_shard(const struct evict *evict, struct account *account, unsign
 		}
 	}
 	if (!complete || errno != 0) {
-		keep_more(&before, &account->page.shards[shard]);
+		keep_more(&before, &index->page.shards[shard]);
 	}
 	closedir(names);
 }

@@ -17,7 +17,7 @@ static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 	uint64_t byte;
 
 	memcpy(&byte, key, sizeof(byte));
-	return byte >> 2; /* below LOCK_ACCOUNT */
+	return byte >> 2; /* below LOCK_USAGE_INDEX */
 }
 
 static int set_range(int lock, uint64_t byte, short type)
@@ -36,7 +36,7 @@ static bool is_held(void)
  * Who stands still with a lock (a stopped `prune`, a stranger's lock on the whole file) must cost a process one wait,
  * and not one in each of its stores: after a wait in vain nobody waits until a lock of that kind was had.
  */
-enum lock_kind { LOCK_OF_KEY, LOCK_OF_ACCOUNT, LOCK_KINDS };
+enum lock_kind { LOCK_OF_KEY, LOCK_OF_USAGE_INDEX, LOCK_KINDS };
 static _Atomic bool impatient[LOCK_KINDS];
 
 static void lose_patience(void)
@@ -48,7 +48,7 @@ static void lose_patience(void)
 
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
-	_Atomic bool *tired = &impatient[byte < LOCK_ACCOUNT ? LOCK_OF_KEY : LOCK_OF_ACCOUNT];
+	_Atomic bool *tired = &impatient[byte < LOCK_USAGE_INDEX ? LOCK_OF_KEY : LOCK_OF_USAGE_INDEX];
 	long pause_us = LOCK_SLEEP_MIN_US;
 	unsigned waited_us = 0;
 	int lock = -1;

@@ -2,8 +2,8 @@
 /*
  * lock: who changes files of the cache directory takes turns
  *
- * One file, <path>/v1/lock, of which bytes are locked and none is written: a byte for each key, and LOCK_ACCOUNT. The
- * kernel keeps the locks (open file descriptions'), so those of a process that dies are gone.
+ * One file, <path>/v1/lock, of which bytes are locked and none is written: a byte for each key, and LOCK_USAGE_INDEX.
+ * The kernel keeps the locks (open file descriptions'), so those of a process that dies are gone.
  *
  * Calling sequence: lock_take() or lock_take_key(); lock_release(). Errors: -EAGAIN: another has it. Where the file
  * system has no locks, or none can be had, `*ret_lock` is -1 and one goes on without: the locks keep sums exact, and
@@ -17,7 +17,7 @@
 #include "cache/directory.h"
 
 /* A byte that is no key's. */
-#define LOCK_ACCOUNT (UINT64_C(1) << 62)
+#define LOCK_USAGE_INDEX (UINT64_C(1) << 62)
 
 /* Polls for about `wait_us`. */
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock);

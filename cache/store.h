@@ -92,8 +92,9 @@ uint64_t store_take_evictions(struct store *store);
 /* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; walks the directory (for
  * the command, not for hosts). */
 int store_usage(struct store *store, struct store_usage *ret_usage);
-/* The same as the account has it (cache/account.h), without looking at any file, temporaries unknown (0); shards that
- * it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show later. */
+/* The same as the usage index has it (cache/usage_index.h), without looking at any file, temporaries unknown (0);
+ * shards that it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show
+ * later. */
 int store_usage_noted(struct store *store, struct store_usage *ret_usage);
 
 /* For the command: removes stale temporaries, and what was used longest ago until the size is below max_size. A missing

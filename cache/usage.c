@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/usage.h"
 
-#include "cache/account.h"
 #include "cache/source.h"
+#include "cache/usage_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,13 +61,13 @@ int usage_count(const struct directory *directory, struct store_usage *ret_usage
 	return rc;
 }
 
-static int add_noted(const struct directory *directory, int home, const struct account *account,
+static int add_noted(const struct directory *directory, int home, const struct usage_index *index,
                      struct store_usage *usage)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < DIRECTORY_SHARDS; i++) {
-		const struct account_shard *shard = &account->page.shards[i];
+		const struct usage_index_shard *shard = &index->page.shards[i];
 		int walked = 0;
 
 		if (shard->known) {
@@ -84,19 +84,19 @@ static int add_noted(const struct directory *directory, int home, const struct a
 int usage_noted(const struct directory *directory, struct store_usage *ret_usage)
 {
 	struct store_usage usage = {0};
-	struct account *account;
+	struct usage_index *index;
 	int home = -1;
 	int rc = directory_open(directory, false, &home);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? usage_count(directory, ret_usage) : rc;
 	}
-	if (account_peek(directory, home, &account) < 0) {
+	if (usage_index_peek(directory, home, &index) < 0) {
 		close(home);
 		return usage_count(directory, ret_usage);
 	}
-	rc = add_noted(directory, home, account, &usage);
-	account_free(account);
+	rc = add_noted(directory, home, index, &usage);
+	usage_index_free(index);
 	close(home);
 	if (rc == 0) {
 		*ret_usage = usage;
@@ -105,12 +105,12 @@ int usage_noted(const struct directory *directory, struct store_usage *ret_usage
 }
 
 /* Else the first stores to come would look for what has gone. */
-static void forget_account(const struct directory *directory)
+static void remove_index(const struct directory *directory)
 {
 	int home = -1;
 
 	if (directory_open(directory, false, &home) == 0) {
-		account_remove(directory, home);
+		usage_index_remove(directory, home);
 		close(home);
 	}
 }
@@ -120,7 +120,7 @@ int usage_clear(const struct directory *directory, struct store_usage *ret_remov
 	struct removal removal = {.directory = directory};
 	int rc = directory_walk(directory, remove_file, &removal);
 
-	forget_account(directory);
+	remove_index(directory);
 	if (rc == 0) {
 		*ret_removed = removal.sum;
 	}

@@ -22,7 +22,7 @@ struct store_usage {
 
 /* Asks every file for its size. */
 int usage_count(const struct directory *directory, struct store_usage *ret_usage);
-/* Asks the account, and the files of shards that it does not know. */
+/* Asks the usage index, and the files of shards that it does not know. */
 int usage_noted(const struct directory *directory, struct store_usage *ret_usage);
 int usage_clear(const struct directory *directory, struct store_usage *ret_removed);
 

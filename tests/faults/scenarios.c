@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/scenarios.h"
 
-#include "cache/account.h"
+#include "cache/usage_index.h"
 #include "tests/faults/tree.h"
 
 #include <fcntl.h>
@@ -146,7 +146,7 @@ static bool make_full(void)
 	return usage.entries == FILLERS && usage.bytes <= EVICT_CAP && usage.bytes + usage.bytes / FILLERS > EVICT_CAP;
 }
 
-/* The account is lost, and somebody died while storing, long ago. */
+/* The usage index is lost, and somebody died while storing, long ago. */
 static bool make_full_unknown(void)
 {
 	struct stage_usage usage;
@@ -172,21 +172,21 @@ static bool make_full_unknown(void)
 static bool make_full_uncounted(void)
 {
 	struct directory directory = {.path = (char *)(uintptr_t)stage_path("cache")};
-	struct account *account = NULL;
+	struct usage_index *index = NULL;
 	unsigned most = 0;
 	int root = -1;
 	bool good = make_full() && directory_open(&directory, false, &root) == 0 &&
-	            account_load(&directory, root, &account) == 0;
+	            usage_index_load(&directory, root, &index) == 0;
 
 	for (unsigned i = 0; good && i < DIRECTORY_SHARDS; i++) {
-		most = account->page.shards[i].files > account->page.shards[most].files ? i : most;
+		most = index->page.shards[i].files > index->page.shards[most].files ? i : most;
 	}
 	if (good) {
-		account->page.shards[most].known = 0;
-		account->page.cursor = most;
-		good = account_save(account) == 0;
+		index->page.shards[most].known = 0;
+		index->page.cursor = most;
+		good = usage_index_save(index) == 0;
 	}
-	account_free(account);
+	usage_index_free(index);
 	if (root >= 0) {
 		close(root);
 	}
@@ -228,7 +228,7 @@ const struct scenario scenarios[] = {
     {"store of a result that names its place", make_another, HOST(debug, NULL), HOST(with_debug, NULL), 0, 0},
     {"store of a large result", make_another, HOST(large, NULL), HOST(with_large, NULL), 0, 0},
     {"store that must evict", make_full, HOST(plain, capped), HOST(two, capped), 0, 1},
-    {"store that must evict without an account", make_full_unknown, HOST(plain, capped), HOST(two, capped), 0, 1},
+    {"store that must evict without a usage index", make_full_unknown, HOST(plain, capped), HOST(two, capped), 0, 1},
     {"store that must evict and count", make_full_uncounted, HOST(plain, capped), HOST(two, capped), 0, 1},
     {"store, shared and synced", make_shared, HOST(others, shared_synced), HOST(everywhere, shared), 0, 0},
     {"store over a result (recache)", make_plain, HOST(plain, recache), EVERYWHERE, 0, 0},

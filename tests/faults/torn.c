@@ -266,12 +266,12 @@ static void lose_directories(void)
 	stage_result(wrong == 0, "a power cut takes a directory: 3 states, %u wrong", wrong);
 }
 
-/* A full directory whose account is torn: it is below its cap soon, and not emptied. */
-static void tear_account(const struct sweep *sweep)
+/* A full directory whose usage index is torn: it is below its cap soon, and not emptied. */
+static void tear_index(const struct sweep *sweep)
 {
 	unsigned states = 0, wrong = 0;
 	struct scenario scenario = {.prepare = NULL};
-	struct file account = {.bytes = NULL};
+	struct file index = {.bytes = NULL};
 
 	for (size_t i = 0; i < scenario_count; i++) {
 		if (strcmp(scenarios[i].name, "store that must evict") == 0 &&
@@ -280,13 +280,12 @@ static void tear_account(const struct sweep *sweep)
 		}
 	}
 	if (scenario.prepare && scenario_restore(&scenario)) {
-		(void)tree_read(stage_path("cache/v1/account"), &account.bytes, &account.size);
+		(void)tree_read(stage_path("cache/v1/account"), &index.bytes, &index.size);
 	}
-	for (int tear = 0; account.bytes && tear < TEARS; tear++) {
-		for (size_t block = 0; block < (tear == EMPTY ? 1 : account.size / BLOCK); block++) {
+	for (int tear = 0; index.bytes && tear < TEARS; tear++) {
+		for (size_t block = 0; block < (tear == EMPTY ? 1 : index.size / BLOCK); block++) {
 			size_t size;
-			char *bytes =
-			    (block + (size_t)tear) % sweep->stride ? NULL : torn(&account, tear, block, &size);
+			char *bytes = (block + (size_t)tear) % sweep->stride ? NULL : torn(&index, tear, block, &size);
 			const char *now;
 
 			if (!bytes) {
@@ -299,16 +298,16 @@ static void tear_account(const struct sweep *sweep)
 			now = now ? now : sweep_judge_eviction(&scenario, false);
 			if (now) {
 				wrong++;
-				stage_note("account, tear %d at block %zu: %s", tear, block, now);
+				stage_note("usage index, tear %d at block %zu: %s", tear, block, now);
 			}
 			free(bytes);
 		}
 	}
 	stage_result(wrong == 0 && states > 0,
-	             "a power cut leaves a part of the account of a full directory: %u states, %u "
+	             "a power cut leaves a part of the usage index of a full directory: %u states, %u "
 	             "wrong",
 	             states, wrong);
-	free(account.bytes);
+	free(index.bytes);
 }
 
 void torn_files(const struct sweep *sweep)
@@ -327,5 +326,5 @@ void torn_files(const struct sweep *sweep)
 	}
 	tear_together();
 	lose_directories();
-	tear_account(sweep);
+	tear_index(sweep);
 }

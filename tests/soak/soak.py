@@ -17,7 +17,7 @@ in turn: plain, disk (no memory front), verify, fsync, limited (RLIMIT_FSIZE), r
 --incoherent: nodes may see an old size of a new file, which then counts as damaged.
 
 Prints "name value" lines; exits with 1 where any of these fails: no wrong answer, no worker died by itself, the cap
-held within 5 % (--tolerance), the account agrees with a count of the files as closely (and exactly after a prune), no temporary left
+held within 5 % (--tolerance), the usage index agrees with a count of the files as closely (and exactly after a prune), no temporary left
 once it is old enough.
 """
 import argparse
@@ -161,7 +161,7 @@ class Soak:
             if wait or process.poll() is not None:
                 _, error = process.communicate()
                 self.running.remove(process)
-                # the lock of the account may be kept for long by others, and prune says so
+                # the lock of the usage index may be kept for long by others, and prune says so
                 if process.returncode != 0 and "Resource temporarily unavailable" not in error:
                     self.counts["command_failures"] += 1
                     self.complaints.append(f"{process.args[1:]}: {process.returncode} {error.strip()}")
@@ -232,8 +232,8 @@ class Soak:
                     entries += 1
         return entries, bytes_, temporaries
 
-    def account(self):
-        """Entries, bytes and unknown shards of v1/account (cache/account.h)."""
+    def usage_index(self):
+        """Entries, bytes and unknown shards of v1/account (cache/usage_index.h)."""
         with open(os.path.join(self.nodes[0][0], "v1", "account"), "rb") as file:
             page = file.read()
         shards = [struct.unpack_from("<QII", page, 32 + 16 * i) for i in range(256)]
@@ -251,7 +251,7 @@ class Soak:
         if self.options.incoherent:
             time.sleep(2)  # what this node believes to be absent may be there
         entries, bytes_, temporaries = self.census()
-        noted_entries, noted_bytes, unknown = self.account()
+        noted_entries, noted_bytes, unknown = self.usage_index()
         say("seconds", round(self.options.seconds))
         say("processes", len(self.workers))
         say("lives", lives)
@@ -279,7 +279,7 @@ class Soak:
         room = cap * self.options.tolerance / 100
         self.expect(bytes_ <= cap + room, f"{bytes_} bytes, past the cap of {cap}")
         self.expect(abs(noted_bytes - bytes_) <= room or unknown,
-                    f"the account says {noted_bytes} bytes, and there are {bytes_}")
+                    f"the usage index says {noted_bytes} bytes, and there are {bytes_}")
         self.expect(stats["errors"]["mismatch"] == 0, "a comparison found a difference")
         self.expect(stats["errors"]["damaged"] == 0 or self.options.incoherent, "damaged entries")
         self.expect(stats["errors"]["internal"] == 0, "internal errors")
@@ -293,11 +293,11 @@ class Soak:
         text, error = pruned.communicate()
         self.expect(pruned.returncode == 0, "prune: " + error)
         entries, bytes_, left = self.census()
-        noted = self.account()
+        noted = self.usage_index()
         say("temporaries_after_sweep", len(left))
         say("account_difference_after_prune", abs(noted[1] - bytes_) + abs(noted[0] - entries))
         self.expect(not left, f"{len(left)} temporaries are left")
-        self.expect(noted == (entries, bytes_, 0), f"the account says {noted}, there are {entries} and {bytes_}")
+        self.expect(noted == (entries, bytes_, 0), f"the usage index says {noted}, there are {entries} and {bytes_}")
         self.expect(bytes_ <= self.options.cap, "past the cap after a prune")
 
 

@@ -89,7 +89,7 @@ static void put_step(void *context, unsigned step)
 
 static struct syscalls counts[STEPS];
 
-static void expect_bounded(unsigned files, bool lost_account)
+static void expect_bounded(unsigned files, bool lost_index)
 {
 	struct store *store = fixture_capped(0);
 	struct store *full;
@@ -111,7 +111,7 @@ static void expect_bounded(unsigned files, bool lost_account)
 	plant(0, files, clock_now);
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_eq(pruned.left.entries, files);
-	if (lost_account) {
+	if (lost_index) {
 		(void)snprintf(path, sizeof(path), "%s/v1/account", fixture.root);
 		cr_assert_eq(unlink(path), 0);
 	}
@@ -126,9 +126,9 @@ static void expect_bounded(unsigned files, bool lost_account)
 		sum += counts[i].all;
 	}
 	cr_log_info("a store that must evict, of %u files%s: %.1f system calls, at most %u", files,
-	            lost_account ? " whose account was lost" : "", (double)sum / STEPS, most);
+	            lost_index ? " whose usage index was lost" : "", (double)sum / STEPS, most);
 	cr_assert_leq(most, 60 + 2 * EVICT_CHECKS + 2 * (files / 256 * 5 / 4));
-	if (!lost_account) {
+	if (!lost_index) {
 		cr_assert_leq(usage_of(full).bytes, pruned.left.bytes);
 	}
 	store_close(full);
@@ -140,7 +140,7 @@ Store_test(soak_evict, the_cost_of_a_store_is_bounded_with_100000_files)
 	expect_bounded(100000, false);
 }
 
-Store_test(soak_evict, the_cost_of_a_store_is_bounded_with_100000_files_and_no_account)
+Store_test(soak_evict, the_cost_of_a_store_is_bounded_with_100000_files_and_no_usage_index)
 {
 	expect_bounded(100000, true);
 }

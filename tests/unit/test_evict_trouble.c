@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* evict: several at once, killed ones, lost accounts, what is no entry, and what cannot be removed */
+/* evict: several at once, killed ones, lost usage indexes, what is no entry, and what cannot be removed */
 #include "cache/lock.h"
 #include "evict_fixture.h"
 
-#include "cache/account.h"
+#include "cache/usage_index.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -12,19 +12,19 @@
 
 TestSuite(evict_trouble, .init = fixture_open, .fini = fixture_close, .timeout = 240);
 
-/* What the account says of all shards is what lies there. */
-static void expect_account_right(struct store *store)
+/* What the usage index says of all shards is what lies there. */
+static void expect_index_right(struct store *store)
 {
 	struct directory directory = {.path = fixture.root};
-	struct account *account;
+	struct usage_index *index;
 	unsigned unknown;
 	int root;
 
 	cr_assert_eq(directory_open(&directory, false, &root), 0);
-	cr_assert_eq(account_load(&directory, root, &account), 0);
-	cr_assert_eq(account_total(account, &unknown), usage_of(store).bytes);
+	cr_assert_eq(usage_index_load(&directory, root, &index), 0);
+	cr_assert_eq(usage_index_total(index, &unknown), usage_of(store).bytes);
 	cr_assert_eq(unknown, 0);
-	account_free(account);
+	usage_index_free(index);
 	close(root);
 }
 
@@ -98,13 +98,13 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 	cr_assert_leq(usage_of(store).bytes, cap * 105 / 100);
 	cr_assert_geq(usage_of(store).bytes, cap * 90 / 100);
 	cr_assert_eq(store_prune(store, &pruned), 0);
-	expect_account_right(store);
+	expect_index_right(store);
 	/* the temporaries of the killed are too young to be swept */
 	cr_assert_eq(store_clear(store, &(struct store_usage){0}), 0);
 	store_close(store);
 }
 
-Store_test(evict_trouble, a_lost_or_damaged_account_is_made_anew)
+Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_made_anew)
 {
 	uint64_t cap = 300 * FILE_BYTES;
 	struct store *store = fixture_capped(cap);
@@ -112,7 +112,7 @@ Store_test(evict_trouble, a_lost_or_damaged_account_is_made_anew)
 	uint8_t *bytes;
 
 	put_range(store, 0, 320);
-	expect_account_right(store);
+	expect_index_right(store);
 	for (unsigned kind = 0; kind < 4; kind++) {
 		bytes = fixture_read(inside("account"), &size);
 		bytes[kind == 0 ? 8 : kind == 1 ? 100 : size - 1] ^= 0x40;
@@ -124,12 +124,12 @@ Store_test(evict_trouble, a_lost_or_damaged_account_is_made_anew)
 		put_range(store, 1000 + kind * 1000, 1000 + kind * 1000 + 300);
 		cr_assert_leq(usage_of(store).bytes, cap);
 		cr_assert_geq(usage_of(store).bytes, cap * 95 / 100);
-		expect_account_right(store);
+		expect_index_right(store);
 	}
 	store_close(store);
 }
 
-Store_test(evict_trouble, removes_little_while_the_account_is_being_made_anew)
+Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_made_anew)
 {
 	uint64_t cap = 300 * FILE_BYTES;
 	struct store *store = fixture_capped(cap);
@@ -145,7 +145,7 @@ Store_test(evict_trouble, removes_little_while_the_account_is_being_made_anew)
 	store_close(store);
 }
 
-Store_test(evict_trouble, an_account_that_cannot_be_used_is_replaced)
+Store_test(evict_trouble, an_usage_index_that_cannot_be_used_is_replaced)
 {
 	struct store *store = fixture_capped(20 * FILE_BYTES);
 	struct stat found;
@@ -165,7 +165,7 @@ Store_test(evict_trouble, an_account_that_cannot_be_used_is_replaced)
 	store_close(store);
 }
 
-Store_test(evict_trouble, keeps_near_the_cap_where_no_account_can_be_written)
+Store_test(evict_trouble, keeps_near_the_cap_where_no_usage_index_can_be_written)
 {
 	struct store *store = fixture_capped(600 * FILE_BYTES);
 	char inner[420];
@@ -201,7 +201,7 @@ Store_test(evict_trouble, files_removed_by_others_are_noticed_by_and_by)
 	cr_assert_eq(usage_of(store).entries, before + 80 - evicted);
 	put_range(store, 1080, 1300);
 	cr_assert_eq(usage_of(store).entries, 200);
-	expect_account_right(store);
+	expect_index_right(store);
 	store_close(store);
 }
 
@@ -243,13 +243,13 @@ Store_test(evict_trouble, a_shard_that_vanishes_is_no_trouble)
 Store_test(evict_trouble, goes_on_when_another_keeps_the_lock)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
-	struct flock account = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)LOCK_ACCOUNT, .l_len = 1};
+	struct flock index = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)LOCK_USAGE_INDEX, .l_len = 1};
 	struct store_pruned pruned;
 	int lock;
 
 	put_range(store, 0, 10);
 	lock = open(inside("lock"), O_RDWR | O_CLOEXEC);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &account), 0);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &index), 0);
 	put_range(store, 10, 12);
 	cr_assert_eq(usage_of(store).entries, 12);
 	cr_assert_eq(store_prune(store, &pruned), -EAGAIN);
@@ -365,7 +365,7 @@ Store_test(evict_trouble, passes_over_files_on_a_read_only_file_system)
 	in_child(on_read_only_mounts);
 }
 
-Store_test(evict_trouble, clearing_starts_the_account_anew)
+Store_test(evict_trouble, clearing_starts_the_usage_index_anew)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
 	struct store_usage removed;
@@ -377,6 +377,6 @@ Store_test(evict_trouble, clearing_starts_the_account_anew)
 	cr_assert_eq(usage_of(store).entries, 200);
 	put_range(store, 400, 500);
 	cr_assert_eq(usage_of(store).entries, 200);
-	expect_account_right(store);
+	expect_index_right(store);
 	store_close(store);
 }

@@ -214,7 +214,7 @@ Store_test(store_shared, a_shard_that_another_group_reaches_and_may_write_is_not
 	as_member(IN_TEAM, trust_nothing);
 }
 
-Store_test(store_shared, locks_and_accounts_that_another_group_may_write_are_not_written)
+Store_test(store_shared, locks_and_usage_indexes_that_another_group_may_write_are_not_written)
 {
 	static const char *const names[] = {"v1/lock", "v1/account"};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* usage: what the account says of the directory, without looking at its files */
+/* usage: what the usage index says of the directory, without looking at its files */
 #include "evict_fixture.h"
 #include "syscalls.h"
 
@@ -30,7 +30,7 @@ static void put_some(struct store *store, unsigned from, unsigned to)
 	}
 }
 
-static const char *account_path(void)
+static const char *index_path(void)
 {
 	static char path[400];
 
@@ -60,30 +60,30 @@ Store_test(usage, is_noted_as_it_is_counted_after_stores_evictions_and_clearing)
 	store_close(store);
 }
 
-Store_test(usage, is_counted_where_the_account_is_missing_damaged_or_another_s)
+Store_test(usage, is_counted_where_the_usage_index_is_missing_damaged_or_another_s)
 {
 	struct store *store = fixture_capped(1 << 20);
 
 	put_some(store, 0, 60);
-	cr_assert_eq(truncate(account_path(), 100), 0);
+	cr_assert_eq(truncate(index_path(), 100), 0);
 	expect_as_counted(store);
-	cr_assert_eq(chmod(account_path(), 0666), 0);
+	cr_assert_eq(chmod(index_path(), 0666), 0);
 	expect_as_counted(store);
-	cr_assert_eq(unlink(account_path()), 0);
+	cr_assert_eq(unlink(index_path()), 0);
 	expect_as_counted(store);
-	cr_assert_not(fixture_exists(account_path()), "looking made one");
+	cr_assert_not(fixture_exists(index_path()), "looking made one");
 	store_close(store);
 }
 
-/* A lost account is made anew two shards at a time. */
-Store_test(usage, shards_that_the_account_does_not_know_are_counted)
+/* A lost usage index is made anew two shards at a time. */
+Store_test(usage, shards_that_the_usage_index_does_not_know_are_counted)
 {
 	struct store *store = fixture_capped(1 << 20);
 
 	put_some(store, 0, 200);
-	cr_assert_eq(unlink(account_path()), 0);
+	cr_assert_eq(unlink(index_path()), 0);
 	put_some(store, 200, 203);
-	cr_assert(fixture_exists(account_path()));
+	cr_assert(fixture_exists(index_path()));
 	expect_as_counted(store);
 	store_close(store);
 }

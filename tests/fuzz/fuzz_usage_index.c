@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The account of a directory. First what stands in the file: a byte (bit 0: magic and format are mended, bit 1: the
+ * The usage index of a directory. First what stands in the file: a byte (bit 0: magic and format are mended, bit 1: the
  * number of records is small, bit 2: the checksum is mended, bit 3: no file at all, bit 4: it ends where the input
  * does), how many records and so many bytes of them. Then steps: one byte each for what is done, a key, a size and a
  * time.
  *
- * Properties: every index lies in the records; what is saved is
+ * Properties: every record number lies in the records; what is saved is
  * loaded again as it was; a file whose checksum is wrong is as none. An eviction on what was loaded ends, and removes
  * nothing that is not there.
  */
-#include "cache/account.h"
 #include "cache/evict.h"
+#include "cache/usage_index.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -34,26 +34,26 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void check(const struct account *account)
+static void check(const struct usage_index *index)
 {
-	int oldest = account_oldest(account, UINT64_MAX);
+	int oldest = usage_index_oldest(index, UINT64_MAX);
 	unsigned unknown;
 
-	require(account->page.count <= ACCOUNT_RECORDS);
-	require(oldest < (int)account->page.count && (oldest >= 0 || account->page.count == 0));
-	for (uint32_t i = 0; i < account->page.count && oldest >= 0; i++) {
-		require(account->page.records[oldest].used <= account->page.records[i].used);
+	require(index->page.count <= USAGE_INDEX_RECORDS);
+	require(oldest < (int)index->page.count && (oldest >= 0 || index->page.count == 0));
+	for (uint32_t i = 0; i < index->page.count && oldest >= 0; i++) {
+		require(index->page.records[oldest].used <= index->page.records[i].used);
 	}
-	(void)account_total(account, &unknown);
+	(void)usage_index_total(index, &unknown);
 	require(unknown <= DIRECTORY_SHARDS);
 }
 
 /* Returns whether it is sound, as far as bytes say it. */
 static bool prepare(struct input *input)
 {
-	static struct account_page page;
+	static struct usage_index_page page;
 	uint8_t what = (uint8_t)take_number(input, 1);
-	size_t head = offsetof(struct account_page, records);
+	size_t head = offsetof(struct usage_index_page, records);
 	uint64_t sum;
 	size_t wanted;
 	size_t given;
@@ -70,7 +70,7 @@ static bool prepare(struct input *input)
 	page.cursor = (uint32_t)take_number(input, 4);
 	page.stores = (uint32_t)take_number(input, 4);
 	for (size_t i = 0; i < 4; i++) {
-		struct account_shard *shard = &page.shards[take_number(input, 1)];
+		struct usage_index_shard *shard = &page.shards[take_number(input, 1)];
 
 		shard->bytes = take_number(input, 8);
 		shard->files = (uint32_t)take_number(input, 4);
@@ -87,21 +87,21 @@ static bool prepare(struct input *input)
 	if (what & 2) {
 		page.count %= (uint32_t)(given / sizeof(page.records[0])) + 1;
 	}
-	if (what & 4 && page.count <= ACCOUNT_RECORDS) {
-		page.checksum =
-		    XXH3_64bits((uint8_t *)&page + offsetof(struct account_page, format),
-		                head + page.count * sizeof(page.records[0]) - offsetof(struct account_page, format));
+	if (what & 4 && page.count <= USAGE_INDEX_RECORDS) {
+		page.checksum = XXH3_64bits((uint8_t *)&page + offsetof(struct usage_index_page, format),
+		                            head + page.count * sizeof(page.records[0]) -
+		                                offsetof(struct usage_index_page, format));
 	}
 	fuzz_write(path, &page, head + given);
-	if (page.count > ACCOUNT_RECORDS || head + page.count * sizeof(page.records[0]) > head + given) {
+	if (page.count > USAGE_INDEX_RECORDS || head + page.count * sizeof(page.records[0]) > head + given) {
 		return false;
 	}
-	sum = XXH3_64bits((uint8_t *)&page + offsetof(struct account_page, format),
-	                  head + page.count * sizeof(page.records[0]) - offsetof(struct account_page, format));
+	sum = XXH3_64bits((uint8_t *)&page + offsetof(struct usage_index_page, format),
+	                  head + page.count * sizeof(page.records[0]) - offsetof(struct usage_index_page, format));
 	return memcmp(page.magic, "NVCACCNT", 8) == 0 && page.format == 1 && sum == page.checksum;
 }
 
-static void step(struct account *account, struct input *input)
+static void step(struct usage_index *index, struct input *input)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
 	uint8_t what = (uint8_t)take_number(input, 1);
@@ -115,49 +115,50 @@ static void step(struct account *account, struct input *input)
 	used = (int64_t)take_number(input, what & 32 ? 8 : 2);
 	switch (what & 7) {
 	case 0:
-		account_put(account, key, size, what & 64 ? size / 2 : 0, used);
+		usage_index_put(index, key, size, what & 64 ? size / 2 : 0, used);
 		break;
 	case 1:
-		account_subtract(account, key, size);
+		usage_index_subtract(index, key, size);
 		break;
 	case 2:
-		account_begin_shard(account, key[0]);
-		for (uint32_t i = 0; i < account->page.count; i++) {
-			require(account->page.records[i].key[0] != key[0]);
+		usage_index_begin_shard(index, key[0]);
+		for (uint32_t i = 0; i < index->page.count; i++) {
+			require(index->page.records[i].key[0] != key[0]);
 		}
 		break;
 	case 3:
-		account_count(account, key, size, used);
+		usage_index_count(index, key, size, used);
 		break;
 	case 4:
-		account_count_other(account, key[0], size);
+		usage_index_count_other(index, key[0], size);
 		break;
 	case 5:
-		account_set_used(account, key, used);
+		usage_index_set_used(index, key, used);
 		break;
 	case 6:
-		account_forget(account, key);
+		usage_index_forget(index, key);
 		break;
 	default:
-		found = account_oldest(account, size);
-		require(found < (int)account->page.count);
+		found = usage_index_oldest(index, size);
+		require(found < (int)index->page.count);
 		break;
 	}
-	found = account_find(account, key);
-	require(found < (int)account->page.count);
-	require(found < 0 || memcmp(account->page.records[found].key, key, sizeof(key)) == 0);
-	check(account);
+	found = usage_index_find(index, key);
+	require(found < (int)index->page.count);
+	require(found < 0 || memcmp(index->page.records[found].key, key, sizeof(key)) == 0);
+	check(index);
 }
 
-static void save_and_load(struct account *account)
+static void save_and_load(struct usage_index *index)
 {
-	struct account *again;
-	size_t size = offsetof(struct account_page, records) + account->page.count * sizeof(struct account_record);
+	struct usage_index *again;
+	size_t size =
+	    offsetof(struct usage_index_page, records) + index->page.count * sizeof(struct usage_index_record);
 
-	require(account_save(account) == 0);
-	require(account_load(&directory, home, &again) == 0);
-	require(memcmp(&again->page, &account->page, size) == 0);
-	account_free(again);
+	require(usage_index_save(index) == 0);
+	require(usage_index_load(&directory, home, &again) == 0);
+	require(memcmp(&again->page, &index->page, size) == 0);
+	usage_index_free(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -166,18 +167,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct evict evict = {.directory = &directory, .home = home, .max_size = 1000, .now = 1000000};
 	struct evict_report report = {0};
 	const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
-	struct account *account;
+	struct usage_index *index;
 	bool sound = prepare(&input);
 	uint8_t last = (uint8_t)take_number(&input, 1);
 
-	require(account_load(&directory, home, &account) == 0);
-	require(sound || account->page.count == 0);
-	check(account);
+	require(usage_index_load(&directory, home, &index) == 0);
+	require(sound || index->page.count == 0);
+	check(index);
 	for (size_t i = 0; i < STEPS && input.left > 0; i++) {
-		step(account, &input);
+		step(index, &input);
 	}
-	save_and_load(account);
-	account_free(account);
+	save_and_load(index);
+	usage_index_free(index);
 	if (last & 1) {
 		(void)evict_put(&evict, key, 2000, 0, &report);
 		require(report.entries == 0 && report.temporaries == 0);
