@@ -67,7 +67,7 @@ void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRE
 /* The key that a name in a shard stands for; false: it is not the name of an entry. */
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
 
-/* A temporary of ours by its name: "tmp.<pid>.<random>" (cache/draft.c). */
+/* A temporary of ours by its name: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
 /* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */

@@ -7,18 +7,18 @@
  *           |                 v                                          past the last: -ESTALE
  *           |              discard (unless replaced meanwhile): -EBADMSG
  *           `-> -ENOENT, -EPERM
- *   put:  lock of the key --> draft: the new result, then each old sound one that differs --> renamed --> unlock
+ *   put:  lock of the key --> temporary: the new result, then each old sound one that differs --> renamed --> unlock
  *         --> counted; past the cap: what was used longest ago is removed
  */
 #include "cache/store.h"
 
 #include "cache/calls.h"
 #include "cache/directory.h"
-#include "cache/draft.h"
 #include "cache/evict.h"
 #include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
+#include "cache/temporary.h"
 #include "cache/trust.h"
 #include "cache/usage.h"
 
@@ -229,12 +229,12 @@ static uint64_t size_limit(const struct store *store)
 	return store->max_size ? store->max_size / 8 : UINT64_MAX;
 }
 
-/* Old results that cannot be read, or find no room, are left behind; only a draft that fails is an error. */
+/* Old results that cannot be read, or find no room, are left behind; only a temporary file that fails is an error. */
 static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
-                      struct draft *draft, uint64_t *ret_replaced)
+                      struct temporary *temporary, uint64_t *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = size_limit(store) < draft->limit ? size_limit(store) : draft->limit;
+	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
 	struct stat found = {0};
@@ -250,7 +250,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	for (offset = 0; offset < source.size && count < STORE_RESULTS_MAX && rc == 0; offset += info.total_size) {
 		struct entry *old;
 
-		if (source_header(&source, offset, key, &info) < 0 || info.total_size > room - draft->written) {
+		if (source_header(&source, offset, key, &info) < 0 || info.total_size > room - temporary->written) {
 			break;
 		}
 		if (source_take(&source, offset, &info, NULL, &old) < 0) {
@@ -260,7 +260,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
 			size_t size;
 			const void *bytes = entry_bytes(old, &size);
 
-			rc = draft_append(draft, bytes, size);
+			rc = temporary_append(temporary, bytes, size);
 			count++;
 		}
 		entry_unref(old);
@@ -279,29 +279,29 @@ struct published {
 static int publish(const struct store *store, int shard, const char *name, const struct entry *entry,
                    struct published *published)
 {
-	struct draft draft;
+	struct temporary temporary;
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
-	int rc = draft_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &draft);
+	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &temporary);
 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = store->directory.shared ? trust_settle_file(true, shard, draft.file) : 0;
+	rc = store->directory.shared ? trust_settle_file(true, shard, temporary.file) : 0;
 	if (rc == 0) {
-		rc = draft_append(&draft, bytes, size);
+		rc = temporary_append(&temporary, bytes, size);
 	}
 	if (rc == 0) {
-		rc = append_old(store, shard, name, entry, &draft, &published->replaced);
+		rc = append_old(store, shard, name, entry, &temporary, &published->replaced);
 	}
 	if (rc == 0) {
 		published->now = store->clock();
-		published->size = draft.written;
-		recency_mark_file(draft.file, published->now);
-		rc = draft_publish(&draft, name, store->fsync);
+		published->size = temporary.written;
+		recency_mark_file(temporary.file, published->now);
+		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 	}
 	if (rc < 0) {
-		draft_discard(&draft);
+		temporary_discard(&temporary);
 	}
 	return rc;
 }

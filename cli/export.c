@@ -7,8 +7,8 @@
  * is. An interrupt takes the temporary file away.
  */
 #include "cache/bundle.h"
-#include "cache/draft.h"
 #include "cache/inventory.h"
+#include "cache/temporary.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/nobody.h"
@@ -27,7 +27,7 @@
 struct target {
 	char *path;       /* of the file that is replaced: links followed; NULL: written to directly */
 	const char *name; /* in its directory */
-	struct draft draft;
+	struct temporary temporary;
 	int fd; /* where it is written to directly */
 };
 
@@ -59,7 +59,7 @@ static mode_t mode_of_new_file(void)
 	return 0666 & ~mask;
 }
 
-static int begin_draft(struct target *target, mode_t mode)
+static int begin_temporary(struct target *target, mode_t mode)
 {
 	char *slash = strrchr(target->path, '/');
 	int directory;
@@ -79,7 +79,7 @@ static int begin_draft(struct target *target, mode_t mode)
 	if (directory < 0)
 		return -errno;
 	watch_signals(note_signal);
-	error = draft_begin(directory, mode, &target->draft);
+	error = temporary_begin(directory, mode, &target->temporary);
 	if (error != 0)
 		close(directory);
 	return error;
@@ -108,7 +108,7 @@ static int open_target(const char *file, struct target *target)
 	target->path = there ? realpath(file, NULL) : strdup(file);
 	if (target->path == NULL)
 		return -errno;
-	error = begin_draft(target, there ? found.st_mode & 0777 : mode_of_new_file());
+	error = begin_temporary(target, there ? found.st_mode & 0777 : mode_of_new_file());
 	if (error != 0) {
 		free(target->path);
 		target->path = NULL;
@@ -117,14 +117,14 @@ static int open_target(const char *file, struct target *target)
 }
 
 /* `error`: what has happened so far; then nothing appears. Returns it, or that of the last step. */
-static int close_target(struct target *target, bool sync, int error)
+static int close_target(struct target *target, enum durability durability, int error)
 {
 	if (target->path != NULL) {
 		if (error == 0)
-			error = draft_publish(&target->draft, target->name, sync);
+			error = temporary_publish(&target->temporary, target->name, durability);
 		if (error != 0)
-			draft_discard(&target->draft);
-		close(target->draft.directory);
+			temporary_discard(&target->temporary);
+		close(target->temporary.directory);
 		free(target->path);
 		watch_signals(SIG_DFL);
 	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
@@ -139,7 +139,7 @@ static int put(void *context, const void *bytes, size_t size)
 	const char *next = bytes;
 
 	if (target->path != NULL)
-		return interrupted ? -EINTR : draft_append(&target->draft, bytes, size);
+		return interrupted ? -EINTR : temporary_append(&target->temporary, bytes, size);
 	while (size > 0) {
 		ssize_t done = TEMP_FAILURE_RETRY(write(target->fd, next, size));
 
@@ -231,7 +231,8 @@ static int export_to(const struct settings *settings, const char *file)
 		              error == -EINVAL ? "a bundle is not written to a terminal" : strerror(-error));
 		return EXIT_TROUBLE;
 	}
-	error = close_target(&target, settings->fsync, put_all(&directory, &target, &work));
+	error = close_target(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
+	                     put_all(&directory, &target, &work));
 	number = interrupted;
 	if (number != 0 && error != 0)
 		(void)raise(number);

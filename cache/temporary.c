@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * temporary: a file on its way to its name
+ *
+ *   --begin--> open --append--> open --publish--> closed --> renamed: done
+ *                |                 |                 |
+ *                `-----------------`--- failure -----`--> discard: closed, unlinked
+ */
+#include "cache/temporary.h"
+
+#include "cache/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_TRIES 16
+
+/* Unlike any other of this or another process; containers on one volume share process ids, hence the random part. */
+static uint64_t unique_number(void)
+{
+	static atomic_uint_fast64_t counter;
+	uint64_t number;
+	struct timespec now = {0};
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number)) {
+		return number;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	number = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	number += atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed) << 48;
+	return number * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
+{
+	struct temporary temporary = {.directory = directory, .file = -1};
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int tries = 0;
+
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	temporary.limit = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	do {
+		(void)snprintf(temporary.name, sizeof(temporary.name), "tmp.%ld.%016llx", (long)getpid(),
+		               (unsigned long long)unique_number());
+		temporary.file = TEMP_FAILURE_RETRY(openat(directory, temporary.name, flags, mode));
+	} while (temporary.file < 0 && errno == EEXIST && ++tries < NAME_TRIES);
+	if (temporary.file < 0) {
+		return -errno;
+	}
+	if (fchmod(temporary.file, mode) < 0) { /* the umask may have taken bits */
+		int rc = -errno;
+
+		temporary_discard(&temporary);
+		return rc;
+	}
+	*ret_temporary = temporary;
+	return 0;
+}
+
+int temporary_append(struct temporary *temporary, const void *bytes, size_t size)
+{
+	int rc;
+
+	if (size > temporary->limit - temporary->written) {
+		return -EFBIG;
+	}
+	rc = output_at(temporary->file, (off_t)temporary->written, bytes, size);
+	temporary->written += size;
+	return rc;
+}
+
+static int replace(struct temporary *temporary, const char *name)
+{
+	if (renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
+		return 0;
+	}
+	/* somebody made a directory of that name: it goes if it is empty */
+	if ((errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
+	    unlinkat(temporary->directory, name, AT_REMOVEDIR) == 0 &&
+	    renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
+		return 0;
+	}
+	return -errno;
+}
+
+int temporary_publish(struct temporary *temporary, const char *name, enum durability durability)
+{
+	int file = temporary->file;
+	int rc;
+
+	if (durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(file)) < 0) {
+		return -errno;
+	}
+	temporary->file = -1;
+	if (close(file) < 0 && errno != EINTR) { /* NFS and quotas report a full disk here */
+		return -errno;
+	}
+	rc = replace(temporary, name);
+	if (rc < 0) {
+		return rc;
+	}
+	temporary->name[0] = '\0';
+	return durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(temporary->directory)) < 0 ? -errno : 0;
+}
+
+void temporary_discard(struct temporary *temporary)
+{
+	if (temporary->file >= 0) {
+		close(temporary->file);
+		temporary->file = -1;
+	}
+	if (temporary->name[0] != '\0') {
+		(void)unlinkat(temporary->directory, temporary->name, 0);
+		temporary->name[0] = '\0';
+	}
+}
