@@ -2,7 +2,7 @@
 #include "cache/compile_lock.h"
 
 #include "cache/compile_lock_file.h"
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -34,11 +34,11 @@ struct no_wait {
 };
 
 static struct shard {
-	_Alignas(64) struct guard lock;
+	_Alignas(64) struct fork_mutex lock;
 	_Atomic(struct seat *) seats; /* whole after each store: children close what hangs on them */
 	struct no_wait no_waits[NO_WAITS];
 	unsigned next_no_wait;
-} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
+} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
 static _Thread_local unsigned held;
 static _Atomic int64_t wasted; /* what this process has waited for others in vain, since it last did so with profit */
@@ -147,7 +147,7 @@ static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat 
 	while (!seat->over && now < deadline) {
 		struct timespec until = condition_time(deadline - now < LOOK ? deadline - now : LOOK);
 
-		(void)guard_wait(&shard->lock, &seat->changed, &until);
+		(void)fork_mutex_wait(&shard->lock, &seat->changed, &until);
 		now = compile_lock_clock();
 	}
 	*ret_last = --seat->users == 0;
@@ -167,7 +167,7 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 	if (!fresh) {
 		return COMPILE_LOCK_NOT_KEPT;
 	}
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	if (nobody_waits(shard, lock->key)) {
 		outcome = COMPILE_LOCK_NOT_KEPT;
 	}
@@ -187,7 +187,7 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 		lock->seat = fresh;
 		fresh = NULL;
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	seat_free(fresh);
 	return outcome;
 }
@@ -196,9 +196,9 @@ static void stop_waiting_for(const uint8_t *key)
 {
 	struct shard *shard = shard_of(key);
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	add_no_wait(shard, key);
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 }
 
 static void note_file(void *context, const struct compile_lock_file *file)
@@ -206,9 +206,9 @@ static void note_file(void *context, const struct compile_lock_file *file)
 	struct seat *seat = context;
 	struct shard *shard = shard_of(seat->key);
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	seat->file = *file;
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 }
 
 /* The seat is ours; now the other processes. True: look again. */
@@ -329,7 +329,7 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 	shard = shard_of(seat->key);
 	file = seat->file;
 	compile_lock_file_release(&file, elsewhere[outcome]);
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	leave_table(shard, seat);
 	if (outcome == COMPILE_LOCK_NOT_KEPT) {
 		add_no_wait(shard, seat->key);
@@ -340,7 +340,7 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 	if (!last) {
 		(void)pthread_cond_broadcast(&seat->changed);
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	if (last) {
 		seat_free(seat);
 	}
@@ -356,7 +356,7 @@ void compile_lock_fork_child(void)
 			seat->outcome = COMPILE_LOCK_ABANDONED;
 		}
 		shards[i].seats = NULL;
-		(void)guard_fork_child(&shards[i].lock);
+		(void)fork_mutex_fork_child(&shards[i].lock);
 	}
 	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
 }

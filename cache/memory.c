@@ -11,7 +11,7 @@
  */
 #include "cache/memory.h"
 
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ struct node {
 };
 
 struct shard {
-	_Alignas(64) struct guard lock;
+	_Alignas(64) struct fork_mutex lock;
 	struct node **buckets;
 	struct node *newest, *oldest;
 	uint64_t bytes;               /* cost of all that is linked in */
@@ -79,7 +79,7 @@ int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct shard *shard = &memory->shards[i];
 
-		guard_init(&shard->lock);
+		fork_mutex_init(&shard->lock);
 		shard->buckets = memory->buckets != NULL ? memory->buckets + i * count : NULL;
 		atomic_init(&shard->oldest_used, NEVER);
 	}
@@ -106,7 +106,7 @@ void memory_close(struct memory *memory)
 			node_free(node);
 			node = newer;
 		}
-		guard_destroy(&memory->shards[i].lock);
+		fork_mutex_destroy(&memory->shards[i].lock);
 	}
 	free(memory->buckets);
 	free(memory);
@@ -174,13 +174,13 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 	struct shard *shard = shard_of(memory, low);
 	struct node *node;
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	node = *bucket_of(memory, shard, low);
 	while (node != NULL && node->entry != entry)
 		node = node->next;
 	if (node != NULL)
 		touch(memory, shard, node);
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 }
 
 static bool holds(const struct entry *entry, store_check *check, void *context)
@@ -203,7 +203,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	if (memory == NULL || memory->max_bytes == 0)
 		return NULL;
 	shard = shard_of(memory, low);
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
 		if (node->low != low || node->high != high)
 			continue;
@@ -214,7 +214,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		if (certain || count == STORE_RESULTS_MAX)
 			break;
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	if (certain && count == 1)
 		return candidates[0];
 
@@ -247,11 +247,11 @@ static bool evict_one(struct memory *memory)
 	}
 	if (shard == NULL)
 		return false;
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	node = shard->oldest;
 	if (node != NULL)
 		detach(memory, shard, node);
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	if (node != NULL)
 		node_free(node);
 	return true;
@@ -290,13 +290,13 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
 		if (node->low == low && node->high == high && node->conditions_size == size &&
 		    count < STORE_RESULTS_MAX)
 			candidates[count++] = entry_ref(node->entry);
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	for (size_t i = 0; i < count; i++) {
 		const void *others = entry_conditions(candidates[i], &size);
 
@@ -317,7 +317,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	struct node *next;
 	size_t count = 1;
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket; node != NULL; node = next) {
 		next = node->next;
 		if (node->low != fresh->low || node->high != fresh->high)
@@ -334,7 +334,7 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	*bucket = fresh;
 	use_attach(memory, shard, fresh);
 	shard->bytes += fresh->cost;
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	return gone;
 }
 
@@ -382,7 +382,7 @@ void memory_fork_child(struct memory *memory)
 	for (size_t i = 0; memory != NULL && i < SHARDS; i++) {
 		struct shard *shard = &memory->shards[i];
 
-		if (!guard_fork_child(&shard->lock)) {
+		if (!fork_mutex_fork_child(&shard->lock)) {
 			if (shard->buckets != NULL)
 				memset(shard->buckets, 0, (memory->bucket_mask + 1) * sizeof(struct node *));
 			shard->newest = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/handle.h"
 
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,11 +41,11 @@ struct table {
 };
 
 struct shard {
-	struct guard lock;
+	struct fork_mutex lock;
 	_Atomic(struct table *) table; /* NULL until there is a record */
 };
 
-static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = GUARD_INITIALIZER}};
+static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
 static size_t hash(void *value)
 {
@@ -174,7 +174,7 @@ static bool put_in(struct handle *handle)
 	struct slot *slot, *vacant;
 	bool added = true;
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	slot = slot_of(shard->table, handle->value, &vacant);
 	if (slot) {
 		stale = record_in(slot);
@@ -185,7 +185,7 @@ static bool put_in(struct handle *handle)
 	} else {
 		added = false;
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	handle_free(stale);
 	return added;
 }
@@ -225,13 +225,13 @@ struct handle *handle_take(void *value)
 	struct handle *handle = NULL;
 	struct slot *slot, *vacant;
 
-	guard_lock(&shard->lock);
+	fork_mutex_lock(&shard->lock);
 	slot = slot_of(shard->table, value, &vacant);
 	if (slot) {
 		handle = record_in(slot);
 		empty(shard->table, slot);
 	}
-	guard_unlock(&shard->lock);
+	fork_mutex_unlock(&shard->lock);
 	return handle;
 }
 
@@ -294,6 +294,6 @@ int handle_answer_from(struct handle *handle, struct entry *entry)
 void handle_fork_child(void)
 {
 	for (int i = 0; i < SHARDS; i++) {
-		(void)guard_fork_child(&shards[i].lock);
+		(void)fork_mutex_fork_child(&shards[i].lock);
 	}
 }

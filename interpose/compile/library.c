@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/library.h"
 
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 #include "interpose/compile/log.h"
 #include "interpose/compilers.h"
 #include "interpose/elf/next_symbol.h"
@@ -20,7 +20,7 @@ struct search {
 
 static struct library libraries[LIBRARIES_MAX];
 static _Atomic int library_count;
-static struct guard adopt_lock = GUARD_INITIALIZER;
+static struct fork_mutex adopt_lock = FORK_MUTEX_INITIALIZER;
 
 struct library *library_in_slot(int slot)
 {
@@ -75,7 +75,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	if (library || strlen(object->path) >= sizeof(library->path)) {
 		return library;
 	}
-	guard_lock(&adopt_lock);
+	fork_mutex_lock(&adopt_lock);
 	library = known_library(object);
 	count = atomic_load_explicit(&library_count, memory_order_relaxed);
 	if (library || count == LIBRARIES_MAX) {
@@ -97,7 +97,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	}
 	atomic_store_explicit(&library_count, count + 1, memory_order_release);
 out:
-	guard_unlock(&adopt_lock);
+	fork_mutex_unlock(&adopt_lock);
 	return library;
 }
 
@@ -315,5 +315,5 @@ void library_fork_child(void)
 		atomic_compare_exchange_strong(&libraries[i].state, &preparing, LIBRARY_ADOPTED);
 		atomic_compare_exchange_strong(&libraries[i].patch_state, &patching, PATCH_REFUSED);
 	}
-	(void)guard_fork_child(&adopt_lock);
+	(void)fork_mutex_fork_child(&adopt_lock);
 }

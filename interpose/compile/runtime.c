@@ -27,7 +27,7 @@ static struct runtime runtime;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool ready;
 
-/* Nothing is done before a fork (cache/guard.h). */
+/* Nothing is done before a fork (cache/fork_mutex.h). */
 static void fork_child(void)
 {
 	handle_fork_child();

@@ -7,7 +7,7 @@
  *                           that were read are looked at again
  */
 #include "interpose/watch/live.h"
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 #include "interpose/watch/snapshot.h"
 #include "interpose/watch/watch.h"
 
@@ -20,7 +20,7 @@
 _Thread_local struct live *live_current;
 static _Atomic unsigned live_count;
 static struct live *live_list;
-static struct guard live_lock = GUARD_INITIALIZER;
+static struct fork_mutex live_lock = FORK_MUTEX_INITIALIZER;
 static _Atomic pid_t live_owner; /* a child of _Fork or clone gets the lock as it was, without handlers (BZ 17490) */
 
 static void lock(void)
@@ -31,20 +31,20 @@ static void lock(void)
 	if (owner != 0 && owner != pid) {
 		watch_fork_child();
 	}
-	guard_lock(&live_lock);
+	fork_mutex_lock(&live_lock);
 	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
 }
 
 static void unlock(void)
 {
-	guard_unlock(&live_lock);
+	fork_mutex_unlock(&live_lock);
 }
 
 void watch_fork_child(void)
 {
 	unsigned count = 0;
 
-	(void)guard_fork_child(&live_lock);
+	(void)fork_mutex_fork_child(&live_lock);
 	live_list = NULL;
 	for (struct live *live = live_current; live; live = live->outer) {
 		live->previous = NULL;

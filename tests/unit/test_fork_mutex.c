@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cache/guard.h"
+#include "cache/fork_mutex.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct guard guard = GUARD_INITIALIZER;
+static struct fork_mutex lock = FORK_MUTEX_INITIALIZER;
 static atomic_int stage;
 
 static void wait_for_stage(int wanted)
@@ -26,32 +26,32 @@ static int judged_in_child(void)
 		bool whole;
 
 		alarm(60);
-		whole = guard_fork_child(&guard);
-		guard_lock(&guard);
-		guard_unlock(&guard);
+		whole = fork_mutex_fork_child(&lock);
+		fork_mutex_lock(&lock);
+		fork_mutex_unlock(&lock);
 		_exit(whole ? 0 : 1);
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-Test(guard, what_nobody_had_is_whole_in_a_child, .timeout = 90)
+Test(fork_mutex, what_nobody_had_is_whole_in_a_child, .timeout = 90)
 {
-	guard_lock(&guard);
-	guard_unlock(&guard);
+	fork_mutex_lock(&lock);
+	fork_mutex_unlock(&lock);
 	cr_expect_eq(judged_in_child(), 0);
 }
 
 static void *hold(void *unused)
 {
-	guard_lock(&guard);
+	fork_mutex_lock(&lock);
 	atomic_store(&stage, 1);
 	wait_for_stage(2);
-	guard_unlock(&guard);
+	fork_mutex_unlock(&lock);
 	return unused;
 }
 
-Test(guard, what_another_thread_had_is_lost_in_a_child_and_the_lock_is_free, .timeout = 90)
+Test(fork_mutex, what_another_thread_had_is_lost_in_a_child_and_the_lock_is_free, .timeout = 90)
 {
 	pthread_t thread;
 
@@ -70,28 +70,28 @@ static void *wait_under(void *unused)
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 60;
-	guard_lock(&guard);
+	fork_mutex_lock(&lock);
 	atomic_store(&stage, 1);
 	while (atomic_load(&stage) != 2) {
-		(void)guard_wait(&guard, &condition, &until);
+		(void)fork_mutex_wait(&lock, &condition, &until);
 	}
-	guard_unlock(&guard);
+	fork_mutex_unlock(&lock);
 	return unused;
 }
 
-Test(guard, who_waits_for_a_condition_has_it_not, .timeout = 90)
+Test(fork_mutex, who_waits_for_a_condition_has_it_not, .timeout = 90)
 {
 	pthread_t thread;
 
 	cr_assert_eq(pthread_create(&thread, NULL, wait_under, NULL), 0);
 	wait_for_stage(1);
-	guard_lock(&guard); /* not before the other waits */
-	guard_unlock(&guard);
+	fork_mutex_lock(&lock); /* not before the other waits */
+	fork_mutex_unlock(&lock);
 	cr_expect_eq(judged_in_child(), 0);
-	guard_lock(&guard);
+	fork_mutex_lock(&lock);
 	atomic_store(&stage, 2);
 	pthread_cond_signal(&condition);
-	guard_unlock(&guard);
+	fork_mutex_unlock(&lock);
 	pthread_join(thread, NULL);
 }
 
@@ -103,25 +103,25 @@ static void fork_in_handler(int number)
 	from_handler = fork();
 	if (from_handler == 0) {
 		alarm(60);
-		if (!guard_fork_child(&guard)) {
+		if (!fork_mutex_fork_child(&lock)) {
 			_exit(2);
 		}
 	}
 }
 
-Test(guard, a_thread_that_forks_in_a_signal_handler_keeps_what_it_had, .timeout = 90)
+Test(fork_mutex, a_thread_that_forks_in_a_signal_handler_keeps_what_it_had, .timeout = 90)
 {
 	int status = -1;
 
 	signal(SIGUSR1, fork_in_handler);
-	guard_lock(&guard);
+	fork_mutex_lock(&lock);
 	raise(SIGUSR1);
-	if (pthread_mutex_trylock(&guard.mutex) == 0) {
+	if (pthread_mutex_trylock(&lock.mutex) == 0) {
 		_exit(3);
 	}
-	guard_unlock(&guard);
-	guard_lock(&guard);
-	guard_unlock(&guard);
+	fork_mutex_unlock(&lock);
+	fork_mutex_lock(&lock);
+	fork_mutex_unlock(&lock);
 	if (from_handler == 0) {
 		_exit(0);
 	}
