@@ -223,7 +223,9 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 
 	lock->state = COMPILE_LOCK_SETTLED;
 	if (options->directory && !options->read_only) {
-		state = compile_lock_file_acquire(&directory, lock->key, deadline, held == 1 && start < deadline,
+		state = compile_lock_file_acquire(&directory, lock->key, deadline,
+		                                  held == 1 && start < deadline ? COMPILE_LOCK_FILE_WAIT
+		                                                                : COMPILE_LOCK_FILE_TRY,
 		                                  note_file, lock->seat, &file);
 	}
 	if (state == COMPILE_LOCK_FILE_GIVEN_UP) {

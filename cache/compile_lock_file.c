@@ -70,7 +70,7 @@ static int open_path(const struct directory *directory)
 	int home = -1;
 	int fd = -1;
 
-	if (directory_open(directory, true, &home) < 0) {
+	if (directory_open(directory, DIRECTORY_MAKE, &home) < 0) {
 		return -1;
 	}
 	if (directory_open_file(directory, home, FILE_NAME, O_RDWR | O_CREAT, &fd) < 0) {
@@ -353,7 +353,8 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 	}
 }
 
-static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline, bool patient)
+static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline,
+                                                enum compile_lock_file_patience patience)
 {
 	struct note note = read_note(file);
 	enum compile_lock_file_state state;
@@ -362,12 +363,15 @@ static enum compile_lock_file_state take_opened(struct compile_lock_file *file, 
 		return COMPILE_LOCK_FILE_NOT_KEPT;
 	}
 	state = try_lock(file);
-	return state == COMPILE_LOCK_FILE_GIVEN_UP && patient ? wait_for_other(file, deadline) : state;
+	return state == COMPILE_LOCK_FILE_GIVEN_UP && patience == COMPILE_LOCK_FILE_WAIT
+	           ? wait_for_other(file, deadline)
+	           : state;
 }
 
 enum compile_lock_file_state compile_lock_file_acquire(const struct directory *directory,
                                                        const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline,
-                                                       bool patient, compile_lock_file_opened *opened, void *context,
+                                                       enum compile_lock_file_patience patience,
+                                                       compile_lock_file_opened *opened, void *context,
                                                        struct compile_lock_file *ret_file)
 {
 	struct compile_lock_file file;
@@ -377,7 +381,7 @@ enum compile_lock_file_state compile_lock_file_acquire(const struct directory *d
 		return COMPILE_LOCK_FILE_NONE;
 	}
 	opened(context, &file);
-	state = take_opened(&file, deadline, patient);
+	state = take_opened(&file, deadline, patience);
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		*ret_file = file;
 		return state;

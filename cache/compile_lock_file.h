@@ -48,17 +48,19 @@ enum compile_lock_file_state {
 	COMPILE_LOCK_FILE_KEPT,     /* another released it and its result was stored */
 	COMPILE_LOCK_FILE_NOT_KEPT, /* another released it, and there is nothing to wait for for a while */
 	COMPILE_LOCK_FILE_OVER,     /* another released it; a third has it now */
-	COMPILE_LOCK_FILE_GIVEN_UP  /* too long, or the holder stands still, or `patient` is false and another has it */
+	COMPILE_LOCK_FILE_GIVEN_UP  /* too long, or the holder stands still, or another has it and it was only tried */
 };
 
 /*
  * `opened` is called with the struct as soon as it has a descriptor, and again when that is closed (then fd is -1), so
  * that fork handlers may know. `deadline`: CLOCK_MONOTONIC, ns. The struct has a descriptor only if TAKEN.
  */
+enum compile_lock_file_patience { COMPILE_LOCK_FILE_TRY, COMPILE_LOCK_FILE_WAIT };
 typedef void compile_lock_file_opened(void *context, const struct compile_lock_file *file);
 enum compile_lock_file_state compile_lock_file_acquire(const struct directory *directory,
                                                        const uint8_t key[ENTRY_KEY_BYTES], int64_t deadline,
-                                                       bool patient, compile_lock_file_opened *opened, void *context,
+                                                       enum compile_lock_file_patience patience,
+                                                       compile_lock_file_opened *opened, void *context,
                                                        struct compile_lock_file *ret_file);
 
 enum compile_lock_file_outcome {

@@ -75,9 +75,9 @@ void counters_add(enum counter counter, uint64_t amount)
 	atomic_fetch_add_explicit(&counted[counter], amount, memory_order_relaxed);
 }
 
-void counters_share(bool shared)
+void counters_share(void)
 {
-	atomic_store_explicit(&is_shared, shared, memory_order_relaxed);
+	atomic_store_explicit(&is_shared, true, memory_order_relaxed);
 }
 
 static uint64_t written_of(size_t counter)
@@ -214,22 +214,23 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	return error;
 }
 
-int counters_flush(const char *directory, bool read_only, bool force)
+int counters_flush(const char *directory, enum counters_access access, enum counters_when when)
 {
+	bool now = when == COUNTERS_NOW;
 	bool prompt;
 	int error;
 
-	if (read_only || (!force && !is_due(coarse_clock())))
+	if (access == COUNTERS_READ_ONLY || (!now && !is_due(coarse_clock())))
 		return 0;
 	if (directory == NULL)
 		return -ENXIO;
 	if (directory[0] != '/')
 		return -EINVAL;
-	if (!take_flag(force)) {
+	if (!take_flag(now)) {
 		atomic_store(&once_more, true);
-		return force ? -EAGAIN : 0;
+		return now ? -EAGAIN : 0;
 	}
-	prompt = force || prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
+	prompt = now || prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed);
 	do {
 		atomic_store(&once_more, false);
 		error = write_fresh(directory, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);

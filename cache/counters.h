@@ -12,9 +12,9 @@
  * file system has none: without). A file of another format or with a bad checksum is started anew. Files are read and
  * written with pread/pwrite, never mapped, and not kept open.
  *
- * Calling sequence: counters_add() anywhere; counters_flush(force = false) after each event that may have changed
+ * Calling sequence: counters_add() anywhere; counters_flush(COUNTERS_WHEN_DUE) after each event that may have changed
  * something: it writes at once what counts a miss or a store, and everything while the process is young (see
- * cache/counters.c), then once a second; force = true at exit. counters_read() sums the files for people;
+ * cache/counters.c), then once a second; COUNTERS_NOW at exit. counters_read() sums the files for people;
  * counters_zero() removes them. counters_share() once before, where the group shares the directory: else one that the
  * group can write is refused. Threads: any. Fork: counters_fork_child() forgets what the parent has not yet written.
  * Signals: no. Errors: counting never fails visibly; flush returns a negative errno for the log.
@@ -90,11 +90,13 @@ enum counter_group counter_group(enum counter counter);
 uint64_t counters_here(enum counter counter);
 void counters_add(enum counter counter, uint64_t amount);
 
-/* Is the directory shared by its group (NVRTCCACHE_SHARED)? No, until this says so. */
-void counters_share(bool shared);
+/* The directory is shared by its group (NVRTCCACHE_SHARED): not, until this says so. */
+void counters_share(void);
 
-/* `directory`: the cache directory; made when missing, unless read_only (then nothing is written). */
-int counters_flush(const char *directory, bool read_only, bool force);
+enum counters_access { COUNTERS_WRITABLE, COUNTERS_READ_ONLY };
+enum counters_when { COUNTERS_WHEN_DUE, COUNTERS_NOW };
+/* `directory`: the cache directory; made when missing, unless it is read-only (then nothing is written). */
+int counters_flush(const char *directory, enum counters_access access, enum counters_when when);
 void counters_fork_child(void);
 
 int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT]);

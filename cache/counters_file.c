@@ -188,7 +188,7 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 {
 	int place = -1;
 	int home;
-	int error = directory_open(directory, want == COUNTERS_FILE_MAKE, &home);
+	int error = directory_open(directory, want == COUNTERS_FILE_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &home);
 
 	if (error != 0)
 		return error;
@@ -255,7 +255,7 @@ static int for_all(const struct directory *directory, uint64_t *values)
 {
 	int place = -1;
 	int home = -1;
-	int error = directory_open(directory, false, &home);
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (error != 0)
 		return error == -ENOENT ? 0 : error;

@@ -163,11 +163,11 @@ static int open_trusted(const struct directory *directory, int parent, const cha
 	return 0;
 }
 
-static int open_root(const struct directory *directory, bool make, int *ret_root)
+static int open_root(const struct directory *directory, enum directory_want want, int *ret_root)
 {
 	int rc = open_trusted(directory, AT_FDCWD, directory->path, O_PATH, ret_root);
 
-	if (rc != -ENOENT || !make) {
+	if (rc != -ENOENT || want != DIRECTORY_MAKE) {
 		return rc;
 	}
 	rc = may_make() ? make_root(directory) : -ENXIO;
@@ -198,10 +198,11 @@ int directory_open_place(const struct directory *directory, int home, const char
 	return rc;
 }
 
-int directory_open(const struct directory *directory, bool make, int *ret_home)
+int directory_open(const struct directory *directory, enum directory_want want, int *ret_home)
 {
+	bool make = want == DIRECTORY_MAKE;
 	int root = -1;
-	int rc = open_root(directory, make, &root);
+	int rc = open_root(directory, want, &root);
 
 	if (rc < 0) {
 		return rc;
@@ -340,7 +341,8 @@ static int walk_shard(int shard, directory_visit *visit, void *context)
 		             strspn(found->d_name, "0123456789abcdef") == strlen(found->d_name);
 
 		if (temporary || entry) {
-			int visited = visit(context, dirfd(names), found->d_name, temporary);
+			int visited = visit(context, dirfd(names), found->d_name,
+			                    temporary ? DIRECTORY_TEMPORARY : DIRECTORY_ENTRY);
 
 			rc = rc < 0 ? rc : visited;
 		}
@@ -368,7 +370,7 @@ int directory_walk_shard(const struct directory *directory, int home, unsigned s
 int directory_walk(const struct directory *directory, directory_visit *visit, void *context)
 {
 	int home = -1;
-	int rc = directory_open(directory, false, &home);
+	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? 0 : rc;

@@ -43,11 +43,13 @@ struct directory {
  */
 void directory_settle(const char *path, size_t home_length);
 
-/* Opens the home (O_PATH). `make`: makes it, and the root, when missing; -ENXIO: not here, see above. */
-int directory_open(const struct directory *directory, bool make, int *ret_home);
-
-/* A directory in the home: to reach files in it (O_PATH), to read its names too, or to be made first when missing. */
+/* To reach files in it (O_PATH), to read its names too, or to be made first when missing. */
 enum directory_want { DIRECTORY_REACH, DIRECTORY_LIST, DIRECTORY_MAKE };
+
+/* Opens the home (O_PATH). DIRECTORY_MAKE: makes it, and the root, when missing; -ENXIO: not here, see above. */
+int directory_open(const struct directory *directory, enum directory_want want, int *ret_home);
+
+/* A directory in the home. */
 int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
                          int *ret_place);
 int directory_open_shard(const struct directory *directory, int home, unsigned shard, enum directory_want want,
@@ -70,8 +72,9 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 /* A temporary of ours by its name: "tmp.<pid>.<random>" (cache/temporary.c). */
 bool directory_is_temporary(const char *name);
 
+enum directory_kind { DIRECTORY_ENTRY, DIRECTORY_TEMPORARY };
 /* Called for every entry and temporary file of the directory. A negative return is kept, and the walk goes on. */
-typedef int directory_visit(void *context, int shard, const char *name, bool temporary);
+typedef int directory_visit(void *context, int shard, const char *name, enum directory_kind kind);
 
 /* Returns the first error met, of a shard or of a visit. A home or shard that is missing has no files. */
 int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_mutex: a lock of which a forked child can tell who had it
+ * fork_mutex: a mutex of which a forked child can tell who had it
  *
  *     free --lock--> held by a thread --unlock--> free
  *       |                |-- forked by that thread (from a signal handler): still held, the thread will unlock it

@@ -19,14 +19,14 @@ struct taking {
 	unsigned shard;
 };
 
-static int take_file(void *context, int shard, const char *name, bool temporary)
+static int take_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct taking *taking = context;
 	struct inventory *inventory = &taking->inventory;
 	struct inventory_record record;
 	struct stat found;
 
-	if (temporary || !directory_entry_key(taking->shard, name, record.key) ||
+	if (kind == DIRECTORY_TEMPORARY || !directory_entry_key(taking->shard, name, record.key) ||
 	    fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return 0;
 	}
@@ -60,7 +60,7 @@ int inventory_take(const struct directory *directory, struct inventory *ret_inve
 {
 	struct taking taking = {.shard = 0};
 	int home = -1;
-	int rc = directory_open(directory, false, &home);
+	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0 && rc != -ENOENT) {
 		return rc;
@@ -149,7 +149,7 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	struct stat found = {0};
 	int home = -1;
 	int shard = -1;
-	int rc = directory_open(directory, false, &home);
+	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0) {
 		return rc;

@@ -198,7 +198,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	if (!store->directory.path) {
 		return -ENXIO;
 	}
-	rc = directory_open(&store->directory, false, &home);
+	rc = directory_open(&store->directory, DIRECTORY_REACH, &home);
 	if (rc < 0) {
 		return rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
 	}
@@ -365,7 +365,7 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 	if (info->total_size > size_limit(store)) {
 		return -EFBIG;
 	}
-	rc = directory_open(&store->directory, !replaced, &home);
+	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);
 	if (rc < 0) {
 		return rc;
 	}
@@ -422,7 +422,7 @@ int store_prune(struct store *store, struct store_pruned *ret_pruned)
 	if (store->read_only) {
 		return -EROFS;
 	}
-	rc = directory_open(&store->directory, false, &evict.home);
+	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
 	if (rc == 0) {
 		rc = evict_all(&evict, &report);
 		close(evict.home);

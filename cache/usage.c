@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int count_file(void *context, int shard, const char *name, bool temporary)
+static int count_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct store_usage *usage = context;
 	struct stat found;
@@ -18,7 +18,7 @@ static int count_file(void *context, int shard, const char *name, bool temporary
 		return errno == ENOENT ? 0 : -errno;
 	}
 	usage->bytes += (uint64_t)found.st_size;
-	*(temporary ? &usage->temporaries : &usage->entries) += 1;
+	*(kind == DIRECTORY_TEMPORARY ? &usage->temporaries : &usage->entries) += 1;
 	return 0;
 }
 
@@ -27,12 +27,12 @@ struct removal {
 	struct store_usage sum;
 };
 
-static int remove_file(void *context, int shard, const char *name, bool temporary)
+static int remove_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct store_usage removed = {0};
 	struct removal *removal = context;
 	struct store_usage *sum = &removal->sum;
-	int rc = count_file(&removed, shard, name, temporary);
+	int rc = count_file(&removed, shard, name, kind);
 
 	if (rc < 0) {
 		return rc;
@@ -86,7 +86,7 @@ int usage_noted(const struct directory *directory, struct store_usage *ret_usage
 	struct store_usage usage = {0};
 	struct usage_index *index;
 	int home = -1;
-	int rc = directory_open(directory, false, &home);
+	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0) {
 		return rc == -ENOENT ? usage_count(directory, ret_usage) : rc;
@@ -109,7 +109,7 @@ static void remove_index(const struct directory *directory)
 {
 	int home = -1;
 
-	if (directory_open(directory, false, &home) == 0) {
+	if (directory_open(directory, DIRECTORY_REACH, &home) == 0) {
 		usage_index_remove(directory, home);
 		close(home);
 	}

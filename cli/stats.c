@@ -139,7 +139,8 @@ static int show(const struct settings *settings, bool json, bool zero, bool coun
 
 	if (!console_directory(settings))
 		return EXIT_TROUBLE;
-	counters_share(settings->shared);
+	if (settings->shared)
+		counters_share();
 	error = gather(settings, count, &usage, counts);
 	if (error == 0) {
 		if (json)

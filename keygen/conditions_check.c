@@ -367,7 +367,7 @@ bool conditions_hold_anew(const void *conditions, size_t size, const struct root
 	check.seen = NULL;
 	check.moved = false;
 	place_init(&check.place);
-	content_begin(&check.content, conditions, size, ret_anew != NULL, &check.place);
+	content_begin(&check.content, conditions, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS, &check.place);
 	holds = all_hold(&check, size);
 	if (holds && ret_anew) {
 		*ret_anew = content_anew(&check.content);

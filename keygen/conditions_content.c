@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void content_begin(struct content *content, const void *bytes, size_t size, bool wants_anew, struct place *place)
+void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want, struct place *place)
 {
 	content->bytes = bytes;
 	content->size = size;
@@ -16,7 +16,7 @@ void content_begin(struct content *content, const void *bytes, size_t size, bool
 	content->sights.recorded = &content->stamps;
 	content->credentials_set = false;
 	content->sampled = false;
-	content->wants_anew = wants_anew;
+	content->wants_anew = want == CONTENT_ANEW;
 	content->anew = NULL;
 	content->gained = 0;
 }

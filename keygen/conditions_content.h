@@ -48,7 +48,10 @@ struct content {
 
 enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
 
-void content_begin(struct content *content, const void *bytes, size_t size, bool wants_anew, struct place *place);
+/* CONTENT_ANEW: the conditions with stamps of now are wanted, where one differs (content_anew()). */
+enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
+void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
+                   struct place *place);
 /* The stamps' head, as it was read. */
 void content_taken(struct content *content, const struct fixed_stamps *stamps);
 /* The files asked about from here on lie in another directory. */

@@ -78,7 +78,9 @@ static void open_layers(void)
 
 	directory_settle(options.directory, runtime.settings.home_length);
 	conditions_ask_paths(path_functions_agree);
-	counters_share(runtime.settings.shared);
+	if (runtime.settings.shared) {
+		counters_share();
+	}
 	if (runtime.settings.disable) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
@@ -145,12 +147,13 @@ int64_t runtime_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void flush(bool force)
+static void flush(enum counters_when when)
 {
 	int saved = errno;
 
 	if (runtime.settings.directory) {
-		int result = counters_flush(runtime.settings.directory, runtime.settings.read_only, force);
+		int result = counters_flush(runtime.settings.directory,
+		                            runtime.settings.read_only ? COUNTERS_READ_ONLY : COUNTERS_WRITABLE, when);
 
 		if (result < 0) {
 			log_write(LOG_DEBUG, "cannot write the counters: error %d", -result);
@@ -161,7 +164,7 @@ static void flush(bool force)
 
 void runtime_flush(void)
 {
-	flush(false);
+	flush(COUNTERS_WHEN_DUE);
 }
 
 enum sloppiness runtime_sloppiness(void)
@@ -249,7 +252,7 @@ __attribute__((destructor)) static void at_exit(void)
 	}
 	/* whoever stands before libc may be down already (cache/calls.h) */
 	calls_go_straight();
-	flush(true);
+	flush(COUNTERS_NOW);
 	if (runtime.settings.stats) {
 		print_line();
 	}

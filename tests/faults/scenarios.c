@@ -175,7 +175,7 @@ static bool make_full_uncounted(void)
 	struct usage_index *index = NULL;
 	unsigned most = 0;
 	int root = -1;
-	bool good = make_full() && directory_open(&directory, false, &root) == 0 &&
+	bool good = make_full() && directory_open(&directory, DIRECTORY_REACH, &root) == 0 &&
 	            usage_index_load(&directory, root, &index) == 0;
 
 	for (unsigned i = 0; good && i < DIRECTORY_SHARDS; i++) {

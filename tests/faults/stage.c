@@ -229,7 +229,7 @@ static const char *judge_counters(void)
 {
 	uint64_t values[COUNTER_COUNT];
 
-	counters_share(true); /* some scenario's directory is */
+	counters_share(); /* some scenario's directory is */
 	if (counters_read(stage_path("cache"), values) != 0) {
 		return "the counters cannot be read";
 	}

@@ -43,7 +43,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/flight", directory.path);
-	require(compile_lock_file_acquire(&directory, key, 0, false, opened, NULL, &file) == COMPILE_LOCK_FILE_TAKEN);
+	require(compile_lock_file_acquire(&directory, key, 0, COMPILE_LOCK_FILE_TRY, opened, NULL, &file) ==
+	        COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	return 0;
 }
@@ -91,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_write(path, bytes, what & 8 && size > 10 ? size - 2 : sizeof(bytes));
 	other = what & 1 ? lock_of_other(key) : -1;
 	deadline = compile_lock_clock() + (what & 64 ? 1000000 : 0);
-	state = compile_lock_file_acquire(&directory, key, deadline, what & 2, opened, NULL, &file);
+	state = compile_lock_file_acquire(
+	    &directory, key, deadline, what & 2 ? COMPILE_LOCK_FILE_WAIT : COMPILE_LOCK_FILE_TRY, opened, NULL, &file);
 	require(compile_lock_clock() - deadline < INT64_C(5000000000));
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		require(other < 0 && file.fd == seen.fd && file.fd >= 0);

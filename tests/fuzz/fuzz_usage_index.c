@@ -28,7 +28,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
 	(void)snprintf(path, sizeof(path), "%s/v1/account", directory.path);
-	require(directory_open(&directory, true, &home) == 0);
+	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
 	require(directory_open_shard(&directory, home, 0xab, DIRECTORY_MAKE, &shard) == 0);
 	close(shard);
 	return 0;

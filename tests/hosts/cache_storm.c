@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], &result);
 		wrong += (uintptr_t)result;
 	}
-	(void)counters_flush(directory, false, true);
+	(void)counters_flush(directory, COUNTERS_WRITABLE, COUNTERS_NOW);
 	printf("wrong %d\n", (int)wrong);
 	store_close(store);
 	memory_close(memory);

@@ -21,8 +21,8 @@ static void ignore(void *context, const struct compile_lock_file *file)
 static enum compile_lock_file_state seen_from_outside(const uint8_t *key)
 {
 	struct compile_lock_file file;
-	enum compile_lock_file_state state = compile_lock_file_acquire(&compile_lock_fixture.directory, key,
-	                                                               compile_lock_far(), false, ignore, NULL, &file);
+	enum compile_lock_file_state state = compile_lock_file_acquire(
+	    &compile_lock_fixture.directory, key, compile_lock_far(), COMPILE_LOCK_FILE_TRY, ignore, NULL, &file);
 
 	if (state == COMPILE_LOCK_FILE_TAKEN) {
 		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
@@ -144,7 +144,7 @@ Test(compile_lock, what_was_not_kept_in_another_process_is_not_waited_for_here)
 	struct compile_lock_file file;
 
 	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
-	                                       false, ignore, NULL, &file),
+	                                       COMPILE_LOCK_FILE_TRY, ignore, NULL, &file),
 	             COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
 	cr_expect_not(wait_for(&lock, compile_lock_key));
@@ -217,8 +217,8 @@ Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
 	cr_assert(wait_for(&outer, compile_lock_key));
 	cr_expect_not(wait_for(&same, compile_lock_key));
 	cr_expect_null(same.seat);
-	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, other_key, compile_lock_far(), false,
-	                                       ignore, NULL, &file),
+	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, other_key, compile_lock_far(),
+	                                       COMPILE_LOCK_FILE_TRY, ignore, NULL, &file),
 	             COMPILE_LOCK_FILE_TAKEN);
 	(void)wait_for(&other, other_key);
 	cr_expect_not(wait_for(&other, other_key));

@@ -11,16 +11,17 @@ static void ignore(void *context, const struct compile_lock_file *file)
 	(void)file;
 }
 
-static enum compile_lock_file_state take_key(const uint8_t *key, bool patient, struct compile_lock_file *ret_file)
+static enum compile_lock_file_state take_key(const uint8_t *key, enum compile_lock_file_patience patience,
+                                             struct compile_lock_file *ret_file)
 {
-	return compile_lock_file_acquire(&compile_lock_fixture.directory, key, compile_lock_far(), patient, ignore,
+	return compile_lock_file_acquire(&compile_lock_fixture.directory, key, compile_lock_far(), patience, ignore,
 	                                 NULL, ret_file);
 }
 
 /* Without waiting. */
 static enum compile_lock_file_state take(struct compile_lock_file *ret_file)
 {
-	return take_key(compile_lock_key, false, ret_file);
+	return take_key(compile_lock_key, COMPILE_LOCK_FILE_TRY, ret_file);
 }
 
 static enum compile_lock_file_state probe(void)
@@ -86,7 +87,7 @@ Test(compile_lock_file, other_keys_are_free)
 	struct compile_lock_file other;
 
 	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(take_key(other_key, false, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
@@ -122,7 +123,7 @@ Test(compile_lock_file, who_waits_learns_that_it_was_not_and_later_ones_know)
 		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_NOT_KEPT);
 	}
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
-	cr_expect_eq(take_key(other_key, false, &file), COMPILE_LOCK_FILE_TAKEN);
+	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &file), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
@@ -173,7 +174,7 @@ Test(compile_lock_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
 	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	fd = hold(0, 0);
-	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
 }
 
@@ -183,14 +184,14 @@ Test(compile_lock_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up
 	struct compile_lock_file other;
 	int fd;
 
-	cr_assert_eq(take_key(other_key, true, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
 	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP,
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP,
 	             "the note there is another key's");
 	close(fd);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, true, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
 }
 
@@ -203,7 +204,7 @@ Test(compile_lock_file, keys_whose_notes_would_share_a_slot_have_one_each)
 	FILE *notes;
 
 	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(take_key(other_key, true, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
 	notes = fopen(compile_lock_fixture.file, "r");
 	cr_assert_not_null(notes);
 	while (fread(&tag, sizeof(tag), 1, notes) == 1) {
@@ -296,7 +297,7 @@ Test(compile_lock_file, past_the_deadline_nobody_waits)
 
 	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_clock(),
-	                                       true, ignore, NULL, &mine),
+	                                       COMPILE_LOCK_FILE_WAIT, ignore, NULL, &mine),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
@@ -451,10 +452,10 @@ Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
 	cr_expect_eq(fcntl(file.fd, F_GETFD), FD_CLOEXEC);
 	close(file.fd);
 	/* and so is another lock that got its number */
-	cr_assert_eq(take_key(other_key, false, &other), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(other.fd, file.fd);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(take_key(other_key, false, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }

@@ -29,7 +29,7 @@ Test(counters, what_was_added_is_counted_here)
 Test(counters, the_first_event_is_written_at_once)
 {
 	counters_add(MISSES, 3);
-	cr_assert_eq(counters_flush(root, false, false), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 	cr_expect_eq(total(MISSES), 3);
 }
 
@@ -37,7 +37,7 @@ Test(counters, misses_and_stores_are_written_at_once_however_many_there_were)
 {
 	for (uint64_t i = 1; i <= 600; i++) {
 		counters_add(i % 2 ? MISSES : COUNTER_TOTAL_stores, 1);
-		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 		cr_assert_eq(total(MISSES) + total(COUNTER_TOTAL_stores), i);
 	}
 }
@@ -46,7 +46,7 @@ Test(counters, hits_of_a_young_process_are_written_one_by_one)
 {
 	for (uint64_t i = 1; i <= 200; i++) {
 		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 		cr_assert_eq(total(HITS), i);
 	}
 }
@@ -57,15 +57,15 @@ Test(counters, a_child_is_a_young_process_again)
 
 	for (int i = 0; i < 1000; i++) {
 		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 	}
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	child = fork();
 	if (child == 0) {
 		counters_fork_child();
 		for (int i = 0; i < 100; i++) {
 			counters_add(HITS, 1);
-			if (counters_flush(root, false, false) != 0)
+			if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0)
 				_exit(1);
 		}
 		_exit(0);
@@ -80,7 +80,7 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 
 	for (int i = 0; i < 300; i++) {
 		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 	}
 
 	/* a stall of the machine may make one of them late: then it is written, and the next one is right after it */
@@ -88,12 +88,12 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 		uint64_t before;
 
 		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		before = total(HITS);
 		counters_add(HITS, 1);
-		cr_assert_eq(counters_flush(root, false, false), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
 		flushed = total(HITS) == before;
-		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		cr_expect_eq(total(HITS), counters_here(HITS));
 	}
 	cr_expect_eq(flushed, 1);
@@ -101,7 +101,7 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 
 Test(counters, nothing_new_writes_nothing)
 {
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_not(exists(root));
 }
 
@@ -117,8 +117,8 @@ Test(counters, a_directory_that_is_no_absolute_path_is_refused)
 	uint64_t values[COUNTER_COUNT];
 
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(NULL, false, true), -ENXIO);
-	cr_expect_eq(counters_flush("here", false, true), -EINVAL);
+	cr_expect_eq(counters_flush(NULL, COUNTERS_WRITABLE, COUNTERS_NOW), -ENXIO);
+	cr_expect_eq(counters_flush("here", COUNTERS_WRITABLE, COUNTERS_NOW), -EINVAL);
 	cr_expect_eq(counters_read(NULL, values), -ENXIO);
 	cr_expect_eq(counters_zero(NULL), -ENXIO);
 }
@@ -126,7 +126,7 @@ Test(counters, a_directory_that_is_no_absolute_path_is_refused)
 Test(counters, processes_are_summed)
 {
 	counters_add(HITS, 1000);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	for (int i = 0; i < 20; i++) {
 		pid_t child = fork();
 
@@ -134,7 +134,7 @@ Test(counters, processes_are_summed)
 			counters_fork_child();
 			counters_add(HITS, 10);
 			counters_add(MISSES, 1);
-			_exit(counters_flush(root, false, true) != 0);
+			_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 		}
 		cr_assert_eq(wait_for(child), 0);
 	}
@@ -149,7 +149,7 @@ Test(counters, what_was_flushed_survives_a_kill)
 	if (child == 0) {
 		counters_fork_child();
 		counters_add(MISSES, 7);
-		if (counters_flush(root, false, false) != 0)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0)
 			_exit(1);
 		raise(SIGKILL);
 	}
@@ -168,11 +168,11 @@ Test(counters, a_forked_child_does_not_count_what_its_parent_has_not_written)
 		if (counters_here(MISSES) != 0)
 			_exit(2);
 		counters_add(MISSES, 1);
-		_exit(counters_flush(root, false, true) != 0);
+		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
 	cr_assert_eq(wait_for(child), 0);
 	cr_expect_eq(total(MISSES), 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 6);
 }
 
@@ -181,11 +181,11 @@ Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
 	pid_t child;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	counters_add(MISSES, 5);
 	child = fork();
 	if (child == 0)
-		_exit(counters_flush(root, false, true) != 0);
+		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	cr_assert_eq(wait_for(child), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
@@ -195,7 +195,7 @@ Test(counters, the_parent_goes_on_counting_after_a_fork)
 	pid_t child;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	child = fork();
 	if (child == 0) {
 		counters_fork_child();
@@ -203,18 +203,18 @@ Test(counters, the_parent_goes_on_counting_after_a_fork)
 	}
 	cr_assert_eq(wait_for(child), 0);
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 2);
 }
 
 Test(counters, zero_forgets_what_was_written)
 {
 	counters_add(MISSES, 3);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_assert_eq(counters_zero(root), 0);
 	cr_expect_eq(total(MISSES), 0);
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
 
@@ -225,7 +225,7 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 	pid_t like = getpid();
 
 	counters_add(HITS, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	for (int i = 0; i < PROCESSES; i++) {
 		children[i] = fork_to_file_of(like);
 		if (children[i] != 0)
@@ -233,9 +233,9 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 		counters_fork_child();
 		for (int round = 0; round < ROUNDS; round++) {
 			counters_add(MISSES, 1);
-			counters_flush(root, false, true); /* -EAGAIN: it stays counted */
+			counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW); /* -EAGAIN: it stays counted */
 		}
-		while (counters_flush(root, false, true) == -EAGAIN)
+		while (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) == -EAGAIN)
 			;
 		_exit(counters_here(MISSES) != ROUNDS);
 	}
@@ -255,7 +255,7 @@ Test(counters, eight_processes_that_make_the_directory_at_once_lose_nothing)
 			continue;
 		counters_fork_child();
 		counters_add(MISSES, 1);
-		_exit(counters_flush(root, false, true) != 0);
+		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
 	for (int i = 0; i < PROCESSES; i++)
 		cr_assert_eq(wait_for(children[i]), 0);
@@ -267,7 +267,7 @@ static void *hammer(void *unused)
 	(void)unused;
 	for (int i = 0; i < 2000; i++) {
 		counters_add(HITS, 1);
-		counters_flush(root, false, i % 50 == 0);
+		counters_flush(root, COUNTERS_WRITABLE, i % 50 == 0 ? COUNTERS_NOW : COUNTERS_WHEN_DUE);
 	}
 	return NULL;
 }
@@ -280,7 +280,7 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, NULL), 0);
 	for (int i = 0; i < 8; i++)
 		pthread_join(threads[i], NULL);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(counters_here(HITS), 16000);
 	cr_expect_eq(total(HITS), 16000);
 }
@@ -288,14 +288,14 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 Test(counters, counts_alone_do_not_bring_a_removed_directory_back)
 {
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	remove_tree(root);
 	counters_add(HITS, 1);
-	cr_expect_eq(counters_flush(root, false, true), -ENOENT);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -ENOENT);
 	cr_expect_not(exists(root));
 	counters_fork_child(); /* another process */
 	counters_add(HITS, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(HITS), 1);
 }
 
@@ -308,7 +308,7 @@ static void flush_at_exit(void *context, unsigned step)
 		counters_add(MISSES, 1);
 	if (step == STEP_STRAIGHT)
 		calls_go_straight();
-	if (counters_flush(root, false, true) != 0)
+	if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0)
 		_exit(1);
 }
 

@@ -20,7 +20,7 @@ Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 		before = umask(masks[i]);
 		counters_fork_child(); /* another process, which makes what is missing */
 		counters_add(MISSES, 1);
-		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		umask(before);
 		cr_assert_eq(stat(root, &found), 0);
 		cr_expect_eq(found.st_mode & 07777, 0700, "root, umask %o", masks[i]);
@@ -40,9 +40,9 @@ Test(counters_file, a_root_that_others_can_write_is_refused)
 	cr_assert_eq(mkdir(open_root, 0700), 0);
 	cr_assert_eq(chmod(open_root, 0770), 0);
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(open_root, false, true), -EPERM);
+	cr_expect_eq(counters_flush(open_root, COUNTERS_WRITABLE, COUNTERS_NOW), -EPERM);
 	cr_assert_eq(chmod(open_root, 0702), 0);
-	cr_expect_eq(counters_flush(open_root, false, true), -EPERM);
+	cr_expect_eq(counters_flush(open_root, COUNTERS_WRITABLE, COUNTERS_NOW), -EPERM);
 	cr_expect_eq(rmdir(open_root), 0, "something was written");
 }
 
@@ -51,12 +51,12 @@ Test(counters_file, a_file_that_others_can_write_counts_nothing_and_another_is_t
 	off_t before;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_assert_eq(chmod(file, 0602), 0);
 	cr_assert_eq(truncate(file, 7), 0);
 	before = file_size();
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(file_size(), before);
 	cr_expect_eq(total(MISSES), 1);
 }
@@ -65,9 +65,9 @@ Test(counters_file, a_root_that_the_group_shares_is_used_when_told_so)
 {
 	struct stat found;
 
-	counters_share(true);
+	counters_share();
 	counters_add(MISSES, 2);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 2);
 	cr_assert_eq(stat(root, &found), 0);
 	cr_expect_eq(found.st_mode & 07777, 02770);
@@ -81,14 +81,14 @@ Test(counters_file, a_link_in_place_of_the_file_is_not_followed)
 	int fd;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	snprintf(target, sizeof(target), "%s/target", base);
 	fd = open(target, O_CREAT | O_RDWR, 0600);
 	close(fd);
 	cr_assert_eq(unlink(file), 0);
 	cr_assert_eq(symlink(target, file), 0);
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1, "what the link hides is lost, the rest is counted elsewhere");
 	snprintf(file, sizeof(file), "%s", target);
 	cr_expect_eq(file_size(), 0);
@@ -99,13 +99,13 @@ Test(counters_file, a_file_with_a_second_name_is_not_written)
 	char target[4300];
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	snprintf(target, sizeof(target), "%s/target", base);
 	fclose(fopen(target, "w"));
 	cr_assert_eq(unlink(file), 0);
 	cr_assert_eq(link(target, file), 0);
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(file_size(), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
@@ -115,12 +115,12 @@ Test(counters_file, what_another_put_in_the_place_of_the_file_is_not_written_and
 	FILE *thesis;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	thesis = fopen(file, "w");
 	fputs("My thesis, chapter one.\n", thesis);
 	fclose(thesis);
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1);
 	cr_expect_eq(file_size(), 24);
 	cr_expect_eq(counters_zero(root), 0);
@@ -137,36 +137,36 @@ Test(counters_file, links_in_place_of_its_directories_are_not_followed)
 	snprintf(victim, sizeof(victim), "%s/victim", base);
 	for (size_t i = 0; i < 2; i++) {
 		counters_add(MISSES, 1);
-		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		cr_assert_eq(mkdir(victim, 0700), 0);
 		snprintf(place, sizeof(place), "%s/%s", root, places[i]);
 		remove_tree(place);
 		cr_assert_eq(symlink(victim, place), 0);
 		counters_add(MISSES, 1);
-		cr_expect_eq(counters_flush(root, false, true), -ENOTDIR);
+		cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -ENOTDIR);
 		cr_assert_eq(rmdir(victim), 0, "something was written through %s", places[i]);
 		cr_assert_eq(unlink(place), 0);
 		counters_fork_child(); /* another process, which makes what is missing */
 		counters_add(MISSES, 1);
-		cr_expect_eq(counters_flush(root, false, true), 0);
+		cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	}
 }
 
 Test(counters_file, a_pipe_in_place_of_the_file_does_not_hang)
 {
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_assert_eq(unlink(file), 0);
 	cr_assert_eq(mkfifo(file, 0600), 0);
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
 
 Test(counters_file, read_only_writes_nothing)
 {
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, true, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_READ_ONLY, COUNTERS_NOW), 0);
 	cr_expect_not(exists(root));
 	cr_expect_eq(counters_here(MISSES), 1);
 }
@@ -188,10 +188,10 @@ Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lo
 		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
 			_exit(9);
 		counters_add(MISSES, 5);
-		if (counters_flush(root, false, true) != -EACCES)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != -EACCES)
 			_exit(1);
 		chmod(root, 0700);
-		if (counters_flush(root, false, true) != 0)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0)
 			_exit(2);
 		_exit(0);
 	}
@@ -215,9 +215,9 @@ Test(counters_file, a_file_size_limit_does_not_kill_the_process)
 	getrlimit(RLIMIT_FSIZE, &before);
 	none.rlim_max = before.rlim_max;
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
-	cr_expect_eq(counters_flush(root, false, true), -EFBIG);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -EFBIG);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
 
@@ -228,7 +228,7 @@ Test(counters_file, no_descriptor_stays_open)
 
 	close(before);
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 1);
 	cr_assert_eq(counters_zero(root), 0);
 	after = dup(0);
@@ -241,7 +241,7 @@ Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
 	off_t size;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	size = file_size();
 	for (off_t at = 0; at < size; at++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
@@ -253,7 +253,7 @@ Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
 	cr_expect_eq(total(MISSES), 1);
 	damage(size - 1, 1);
 	counters_add(MISSES, 4);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 4);
 }
 
@@ -262,13 +262,13 @@ Test(counters_file, a_file_cut_short_anywhere_starts_anew)
 	off_t size;
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	size = file_size();
 	for (off_t length = 0; length < size; length++) {
 		cr_assert_eq(truncate(file, length), 0);
 		cr_assert_eq(total(MISSES), 0);
 		counters_add(MISSES, 2);
-		cr_assert_eq(counters_flush(root, false, true), 0);
+		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 		cr_assert_eq(total(MISSES), 2, "cut at %ld", (long)length);
 	}
 }
@@ -276,10 +276,10 @@ Test(counters_file, a_file_cut_short_anywhere_starts_anew)
 Test(counters_file, sums_do_not_wrap)
 {
 	counters_add(MISSES, UINT64_MAX - 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	counters_fork_child();
 	counters_add(MISSES, 5);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), UINT64_MAX);
 }
 
@@ -289,23 +289,23 @@ Test(counters_file, a_lock_that_is_held_for_long_delays_but_loses_nothing)
 	int fds[16];
 
 	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, false, true), 0);
+	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	for (unsigned i = 0; i < 16; i++) {
 		snprintf(file, sizeof(file), "%s/v1/stats/%02x", root, i);
 		if (i > 0) {
 			counters_add(MISSES, 1);
-			cr_assert_eq(counters_flush(root, false, true), 0, "file %u", i);
+			cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0, "file %u", i);
 			cr_assert_eq(total(MISSES), i + 1);
 		}
 		fds[i] = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 		cr_assert_eq(fcntl(fds[i], F_OFD_SETLK, &whole), 0);
 	}
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), -EAGAIN, "all are held");
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -EAGAIN, "all are held");
 	for (unsigned i = 0; i < 16; i++) {
 		close(fds[i]);
 	}
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 17);
 }
 
@@ -318,7 +318,9 @@ static int count_one_in_a_child(void)
 		if (child == 0) {
 			counters_fork_child();
 			counters_add(MISSES, 1);
-			_exit(((unsigned)getpid() & 15) == slot ? 77 : -counters_flush(root, false, true));
+			_exit(((unsigned)getpid() & 15) == slot
+			          ? 77
+			          : -counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW));
 		}
 		int status = wait_for(child);
 
@@ -340,7 +342,7 @@ Test(counters_file, on_a_full_disk_the_files_that_are_there_count_for_all)
 		skip_test("a small file system cannot be mounted here");
 	}
 	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, false, true), 0);
+	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	snprintf(filler, sizeof(filler), "%s/filler", root);
 	fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	while (write(fd, block, sizeof(block)) > 0)

@@ -20,7 +20,7 @@ static void expect_index_right(struct store *store)
 	unsigned unknown;
 	int root;
 
-	cr_assert_eq(directory_open(&directory, false, &root), 0);
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &root), 0);
 	cr_assert_eq(usage_index_load(&directory, root, &index), 0);
 	cr_assert_eq(usage_index_total(index, &unknown), usage_of(store).bytes);
 	cr_assert_eq(unknown, 0);

@@ -18,7 +18,8 @@ static int put_in_another_root(const char *jail)
 		return CANNOT;
 	}
 	counters_add(COUNTER_TOTAL_misses, 1);
-	return fixture_put(fixture.store, 1) == -ENXIO && counters_flush(fixture.root, false, true) == -ENXIO &&
+	return fixture_put(fixture.store, 1) == -ENXIO &&
+	               counters_flush(fixture.root, COUNTERS_WRITABLE, COUNTERS_NOW) == -ENXIO &&
 	               fixture_get(fixture.store, 1) == -ENOENT
 	           ? 0
 	           : 1;
