@@ -54,7 +54,7 @@ static struct checksum checksum_of(XXH128_hash_t hash)
 	return (struct checksum){.low = hash.low64, .high = hash.high64};
 }
 
-static bool same(struct checksum a, struct checksum b)
+static bool sums_equal(struct checksum a, struct checksum b)
 {
 	return a.low == b.low && a.high == b.high;
 }
@@ -64,7 +64,7 @@ static struct checksum frame_sum(const struct frame *frame)
 	return checksum_of(XXH3_128bits(frame, offsetof(struct frame, sum)));
 }
 
-static int put(struct bundle_writer *writer, const void *bytes, size_t size)
+static int write_summed(struct bundle_writer *writer, const void *bytes, size_t size)
 {
 	(void)XXH3_128bits_update(&writer->sum, bytes, size);
 	return writer->put(writer->context, bytes, size);
@@ -80,7 +80,7 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 	writer->put = put_bytes;
 	writer->context = context;
 	(void)XXH3_128bits_reset(&writer->sum);
-	return put(writer, &header, sizeof(header));
+	return write_summed(writer, &header, sizeof(header));
 }
 
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
@@ -93,9 +93,9 @@ int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 	frame.number = size;
 	memcpy(frame.key, entry_info(entry)->key, ENTRY_KEY_BYTES);
 	frame.sum = frame_sum(&frame);
-	rc = put(writer, &frame, sizeof(frame));
+	rc = write_summed(writer, &frame, sizeof(frame));
 	if (rc == 0) {
-		rc = put(writer, bytes, size);
+		rc = write_summed(writer, bytes, size);
 	}
 	writer->entries += rc == 0;
 	return rc;
@@ -108,11 +108,11 @@ int bundle_write_end(struct bundle_writer *writer)
 
 	memcpy(frame.key, &all, sizeof(all));
 	frame.sum = frame_sum(&frame);
-	return put(writer, &frame, sizeof(frame));
+	return write_summed(writer, &frame, sizeof(frame));
 }
 
 /* How many of `size` bytes there were, or a negative errno. */
-static ssize_t get(struct bundle_reader *reader, void *bytes, size_t size)
+static ssize_t read_summed(struct bundle_reader *reader, void *bytes, size_t size)
 {
 	size_t done = 0;
 
@@ -141,7 +141,7 @@ int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bun
 	reader->entry_size_max =
 	    entry_size_max > 0 && entry_size_max < ENTRY_BYTES_MAX ? entry_size_max : ENTRY_BYTES_MAX;
 	(void)XXH3_128bits_reset(&reader->sum);
-	got = get(reader, &header, sizeof(header));
+	got = read_summed(reader, &header, sizeof(header));
 	if (got < 0) {
 		return (int)got;
 	}
@@ -154,7 +154,7 @@ int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bun
 	if (header.format != BUNDLE_FORMAT) {
 		return -EPROTONOSUPPORT;
 	}
-	if (!same(header.sum, checksum_of(XXH3_128bits(&header, offsetof(struct header, sum))))) {
+	if (!sums_equal(header.sum, checksum_of(XXH3_128bits(&header, offsetof(struct header, sum))))) {
 		return -EBADMSG;
 	}
 	if (header.entry_format != ENTRY_FORMAT) {
@@ -190,7 +190,7 @@ static enum bundle_found get_whole(struct bundle_reader *reader, uint64_t size, 
 			return failed(-ENOMEM, ret_error);
 		}
 		bytes = grown;
-		got = get(reader, bytes + done, room - done);
+		got = read_summed(reader, bytes + done, room - done);
 		if (got < 0 || (uint64_t)got < room - done) {
 			free(bytes);
 			return got < 0 ? failed((int)got, ret_error) : BUNDLE_CUT;
@@ -208,7 +208,7 @@ static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size, 
 
 	while (size > 0) {
 		size_t piece = size < sizeof(bytes) ? (size_t)size : sizeof(bytes);
-		ssize_t got = get(reader, bytes, piece);
+		ssize_t got = read_summed(reader, bytes, piece);
 
 		if (got < 0) {
 			return failed((int)got, ret_error);
@@ -256,7 +256,7 @@ static enum bundle_found read_last(struct bundle_reader *reader, const struct fr
 	struct frame expected = {.kind = FRAME_LAST, .number = reader->entries};
 	struct checksum all = checksum_of(XXH3_128bits_digest(&reader->sum));
 	uint8_t more;
-	ssize_t got = get(reader, &more, sizeof(more));
+	ssize_t got = read_summed(reader, &more, sizeof(more));
 
 	if (got < 0) {
 		return failed((int)got, ret_error);
@@ -272,7 +272,7 @@ static enum bundle_found read_last(struct bundle_reader *reader, const struct fr
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry, int *ret_error)
 {
 	struct frame frame;
-	ssize_t got = get(reader, &frame, sizeof(frame));
+	ssize_t got = read_summed(reader, &frame, sizeof(frame));
 
 	if (got < 0) {
 		return failed((int)got, ret_error);
@@ -280,7 +280,7 @@ enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **
 	if ((size_t)got < sizeof(frame)) {
 		return BUNDLE_CUT;
 	}
-	if (!same(frame.sum, frame_sum(&frame))) {
+	if (!sums_equal(frame.sum, frame_sum(&frame))) {
 		return BUNDLE_BROKEN;
 	}
 	if (frame.kind == FRAME_LAST) {

@@ -57,7 +57,7 @@ static long ask(long number, long a, long b, long c, long d)
 	return ask_more(number, a, b, c, d, 0);
 }
 
-static long settle(long result)
+static long result_or_errno(long result)
 {
 	if (result < 0) {
 		errno = (int)-result;
@@ -66,7 +66,7 @@ static long settle(long result)
 	return result;
 }
 
-#define ASK(name, a, b, c, d) settle(ask(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d)))
+#define ASK(name, a, b, c, d) result_or_errno(ask(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d)))
 
 int call_openat(int at, const char *path, int flags, mode_t mode)
 {
@@ -107,7 +107,7 @@ int call_fchmod(int fd, mode_t mode)
 int call_chgrp(int fd, gid_t group)
 {
 	if (is_straight()) {
-		return (int)settle(ask_more(SYS_fchownat, fd, (long)"", -1, (long)group, AT_EMPTY_PATH));
+		return (int)result_or_errno(ask_more(SYS_fchownat, fd, (long)"", -1, (long)group, AT_EMPTY_PATH));
 	}
 	return fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
 }

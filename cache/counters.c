@@ -96,7 +96,7 @@ static struct directory directory_at(const char *path)
 	                          .shared = atomic_load_explicit(&is_shared, memory_order_relaxed)};
 }
 
-static void forget(void)
+static void forget_counts(void)
 {
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		atomic_store_explicit(&counted[i], 0, memory_order_relaxed);
@@ -140,7 +140,7 @@ static bool is_due(int64_t now_ns)
 
 void counters_fork_child(void)
 {
-	forget();
+	forget_counts();
 	atomic_store_explicit(&owner, call_getpid(), memory_order_relaxed);
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
@@ -172,7 +172,7 @@ static void settle_owner(void)
 	pid_t pid = call_getpid();
 
 	if (before != 0 && before != pid)
-		forget();
+		forget_counts();
 	atomic_store_explicit(&owner, pid, memory_order_relaxed);
 }
 

@@ -147,8 +147,8 @@ static bool is_full(int error)
 	return error == -ENOSPC || error == -EDQUOT;
 }
 
-static int add(const struct directory *directory, int place, unsigned number, int flags,
-               const uint64_t amounts[COUNTER_COUNT], int lock_tries)
+static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
+                         const uint64_t amounts[COUNTER_COUNT], int lock_tries)
 {
 	char name[NAME_BYTES];
 	int fd = -1;
@@ -171,13 +171,13 @@ static int add(const struct directory *directory, int place, unsigned number, in
 static int add_to_any(const struct directory *directory, int place, unsigned number,
                       const uint64_t amounts[COUNTER_COUNT])
 {
-	int error = add(directory, place, number, O_RDWR | O_CREAT, amounts, 1);
+	int error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, 1);
 	int full = is_full(error) ? error : 0;
 
 	for (unsigned i = 1; i < COUNTERS_FILES; i++) {
 		if (error != -EAGAIN && error != -ENOENT && !is_full(error) && !is_anothers(error))
 			return error;
-		error = add(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 1);
+		error = add_to_number(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 1);
 		full = is_full(error) ? error : full;
 	}
 	return error != 0 && full ? full : error;
@@ -200,7 +200,7 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 		return error;
 	error = add_to_any(directory, place, number, amounts);
 	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT)
-		error = add(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_TRIES);
+		error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_TRIES);
 	call_close(place);
 	return error;
 }
@@ -251,7 +251,7 @@ static int remove_file(const struct directory *directory, int place, unsigned nu
 }
 
 /* Each of the files, in the place that they share. The first error met. */
-static int for_all(const struct directory *directory, uint64_t *values)
+static int for_all_files(const struct directory *directory, uint64_t *values)
 {
 	int place = -1;
 	int home = -1;
@@ -274,10 +274,10 @@ static int for_all(const struct directory *directory, uint64_t *values)
 
 int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT])
 {
-	return for_all(directory, values);
+	return for_all_files(directory, values);
 }
 
 int counters_file_remove(const struct directory *directory)
 {
-	return for_all(directory, NULL);
+	return for_all_files(directory, NULL);
 }

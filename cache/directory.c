@@ -37,7 +37,7 @@ static struct {
 	char home[PATH_MAX]; /* empty: none is asked for */
 } ground;
 
-static bool look(const char *path, struct stat *ret_found)
+static bool stat_path(const char *path, struct stat *ret_found)
 {
 	int place = call_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	bool seen = place >= 0 && call_fstat(place, ret_found) == 0;
@@ -69,10 +69,11 @@ static bool may_make(void)
 {
 	struct stat found;
 
-	if (ground.known && (!look("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
+	if (ground.known &&
+	    (!stat_path("/", &found) || found.st_dev != ground.device || found.st_ino != ground.inode)) {
 		return false;
 	}
-	if (ground.home[0] != '\0' && (!look(ground.home, &found) || !trust_owner(&found))) {
+	if (ground.home[0] != '\0' && (!stat_path(ground.home, &found) || !trust_owner(&found))) {
 		return false;
 	}
 	return trust_user();

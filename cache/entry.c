@@ -97,7 +97,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static int wrap(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
+static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
 {
 	struct entry *entry = malloc(sizeof(*entry));
 
@@ -181,7 +181,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	memcpy(bytes, &header, sizeof(header));
 	rc = entry_parse_header(bytes, total, total, &info);
 	if (rc == 0) {
-		rc = wrap(bytes, &info, ret_entry);
+		rc = adopt_bytes(bytes, &info, ret_entry);
 	}
 	if (rc < 0) {
 		free(bytes);
@@ -223,7 +223,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	return 0;
 }
 
-static struct checksum noted(const void *bytes, size_t field)
+static struct checksum stored_checksum(const void *bytes, size_t field)
 {
 	struct checksum sum;
 
@@ -234,7 +234,7 @@ static struct checksum noted(const void *bytes, size_t field)
 bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *info)
 {
 	return checksum_equal(
-	    noted(entry_bytes, offsetof(struct header, conditions_sum)),
+	    stored_checksum(entry_bytes, offsetof(struct header, conditions_sum)),
 	    checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES));
 }
 
@@ -251,7 +251,7 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 	uint64_t offset = info->body_offset + info->section_count * sizeof(struct row);
 	size_t i;
 
-	if (!checksum_equal(noted(bytes, offsetof(struct header, body_sum)),
+	if (!checksum_equal(stored_checksum(bytes, offsetof(struct header, body_sum)),
 	                    checksum(bytes + info->body_offset, info->total_size - info->body_offset))) {
 		return false;
 	}
@@ -277,7 +277,7 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	if (!entry_conditions_sound(bytes, &info) || !body_sound(bytes, &info)) {
 		return -EBADMSG;
 	}
-	return wrap(bytes, &info, ret_entry);
+	return adopt_bytes(bytes, &info, ret_entry);
 }
 
 int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry)
@@ -302,7 +302,7 @@ int entry_amend(const struct entry *entry, const void *conditions, size_t size, 
 	header.conditions_sum = checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
 	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
-	rc = wrap(bytes, info, ret_entry);
+	rc = adopt_bytes(bytes, info, ret_entry);
 	if (rc < 0) {
 		free(bytes);
 	} else {

@@ -112,7 +112,7 @@ static enum outcome remove_file(const struct work *work, const struct usage_inde
 }
 
 /* Settles one entry, whose record in the usage index may change or go. */
-static enum outcome settle(struct work *work, const struct usage_index_record *record, bool spare)
+static enum outcome settle_record(struct work *work, const struct usage_index_record *record, bool spare)
 {
 	struct usage_index *index = work->index;
 	char name[DIRECTORY_NAME_BYTES];
@@ -205,7 +205,7 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 			continue;
 		}
 		record = checks > 0 ? index->page.records[number] : fallback.record;
-		outcome = settle(work, &record, checks > 0);
+		outcome = settle_record(work, &record, checks > 0);
 		if (outcome == REMOVED) {
 			checks = EVICT_CHECKS;
 			fallback.is_there = false;
@@ -218,7 +218,7 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 	}
 }
 
-static int begin(struct work *work, unsigned wait_us)
+static int lock_and_load(struct work *work, unsigned wait_us)
 {
 	const struct evict *evict = work->evict;
 	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, wait_us, &work->lock);
@@ -233,7 +233,7 @@ static int begin(struct work *work, unsigned wait_us)
 	return rc;
 }
 
-static int end(struct work *work)
+static int save_and_unlock(struct work *work)
 {
 	int rc = usage_index_save(work->index);
 
@@ -249,7 +249,7 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	uint64_t bytes_max = UINT64_MAX;
 	unsigned unknown;
 	unsigned scans;
-	int rc = begin(&work, LOCK_WAIT_US);
+	int rc = lock_and_load(&work, LOCK_WAIT_US);
 
 	if (rc < 0) {
 		return rc;
@@ -262,7 +262,7 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 		bytes_max = work.report.bytes + 2 * size;
 	}
 	make_room(&work, key, bytes_max, scans);
-	rc = end(&work);
+	rc = save_and_unlock(&work);
 	*ret_report = work.report;
 	return rc;
 }
@@ -287,12 +287,12 @@ static int remove_listed(struct work *work, const struct evict_list *list, uint6
 	int rc = 0;
 
 	while (rc == 0 && i < list->count && bytes - (work->report.bytes - removed) > cap) {
-		rc = begin(work, LOCK_WAIT_ALL_US);
+		rc = lock_and_load(work, LOCK_WAIT_ALL_US);
 		for (unsigned batch = 0; rc == 0 && batch < BATCH && i < list->count; batch++, i++) {
 			if (bytes - (work->report.bytes - removed) <= cap) {
 				break;
 			}
-			switch (settle(work, &list->records[i], false)) {
+			switch (settle_record(work, &list->records[i], false)) {
 			case GONE:
 			case FOREIGN:
 				bytes -= list->records[i].size;
@@ -302,7 +302,7 @@ static int remove_listed(struct work *work, const struct evict_list *list, uint6
 			}
 		}
 		if (rc == 0) {
-			(void)end(work);
+			(void)save_and_unlock(work);
 		}
 	}
 	work->report.left_bytes = bytes - (work->report.bytes - removed);
@@ -319,12 +319,12 @@ int evict_all(const struct evict *evict, struct evict_report *ret_report)
 	int rc = 0;
 
 	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
-		rc = begin(&work, LOCK_WAIT_ALL_US);
+		rc = lock_and_load(&work, LOCK_WAIT_ALL_US);
 		if (rc == 0) {
 			evict_scan_shard(evict, work.index, shard, &work.report, &list);
 			bytes += work.index->page.shards[shard].bytes;
 			entries += work.index->page.shards[shard].files;
-			(void)end(&work);
+			(void)save_and_unlock(&work);
 		}
 	}
 	if (rc == 0 && list.failed) {

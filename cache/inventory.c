@@ -96,7 +96,8 @@ struct place {
 };
 
 /* From the last to the first: a file has the newest in front. */
-static int give(struct source *source, const struct place *places, size_t count, inventory_visit *visit, void *context)
+static int visit_results(struct source *source, const struct place *places, size_t count, inventory_visit *visit,
+                         void *context)
 {
 	int damage = 0;
 
@@ -137,7 +138,7 @@ static int read_source(struct source *source, const uint8_t *key, inventory_visi
 	if (rc < 0 && rc != -EBADMSG) {
 		return rc;
 	}
-	given = give(source, places, count, visit, context);
+	given = visit_results(source, places, count, visit, context);
 	return given < 0 ? given : rc;
 }
 

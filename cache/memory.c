@@ -183,7 +183,7 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 	fork_mutex_unlock(&shard->lock);
 }
 
-static bool holds(const struct entry *entry, store_check *check, void *context)
+static bool passes_check(const struct entry *entry, store_check *check, void *context)
 {
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
@@ -219,7 +219,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		return candidates[0];
 
 	for (size_t i = 0; i < count; i++) {
-		if (found == NULL && holds(candidates[i], check, context)) {
+		if (found == NULL && passes_check(candidates[i], check, context)) {
 			found = candidates[i];
 			found_at = i;
 		} else {

@@ -13,7 +13,7 @@ struct shelter {
 	unsigned pending; /* for the host, among those that it blocks */
 };
 
-static struct shelter enter(void)
+static struct shelter block_signals(void)
 {
 	struct shelter shelter = {.blocked = call_block(SIGNALS)};
 
@@ -24,7 +24,7 @@ static struct shelter enter(void)
 	return shelter;
 }
 
-static void leave(struct shelter shelter, int error)
+static void restore_signals(struct shelter shelter, int error)
 {
 	int raised = error == -EFBIG ? SIGXFSZ : error == -EPIPE ? SIGPIPE : 0;
 
@@ -45,7 +45,7 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	    (limit.rlim_cur < size || limit.rlim_cur - size < (rlim_t)offset)) {
 		return -EFBIG;
 	}
-	shelter = enter();
+	shelter = block_signals();
 	while (done < size && error == 0) {
 		ssize_t put = call_pwrite(fd, (const char *)bytes + done, size - done, offset + (off_t)done);
 
@@ -55,28 +55,28 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 			done += (size_t)put;
 		}
 	}
-	leave(shelter, error);
+	restore_signals(shelter, error);
 	return error;
 }
 
 int output_line(int fd, const void *bytes, size_t size)
 {
-	struct shelter shelter = enter();
+	struct shelter shelter = block_signals();
 	int error = call_write(fd, bytes, size) < 0 ? -errno : 0;
 
-	leave(shelter, error);
+	restore_signals(shelter, error);
 	return error;
 }
 
 int output_cut(int fd, off_t size)
 {
-	struct shelter shelter = enter();
+	struct shelter shelter = block_signals();
 	struct stat found;
 	int error = 0;
 
 	if (call_fstat(fd, &found) < 0 || (found.st_size > size && call_ftruncate(fd, size) < 0)) {
 		error = -errno;
 	}
-	leave(shelter, error);
+	restore_signals(shelter, error);
 	return error;
 }

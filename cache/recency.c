@@ -50,7 +50,7 @@ bool recency_due(const struct stat *found, int64_t now)
 	return recency_marked(found) || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
 }
 
-static void fill(struct timespec times[2], int64_t now, int mark)
+static void make_times(struct timespec times[2], int64_t now, int mark)
 {
 	int64_t stamp = now - now % GRAIN_NS + mark;
 
@@ -58,12 +58,12 @@ static void fill(struct timespec times[2], int64_t now, int mark)
 	times[1] = (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
-static void set(int at, const char *path, const struct stat *found, int64_t now, int mark)
+static void set_times(int at, const char *path, const struct stat *found, int64_t now, int mark)
 {
 	bool written_ahead = recency_ahead(nanoseconds(found->st_mtim), now);
 	struct timespec times[2];
 
-	fill(times, now, mark);
+	make_times(times, now, mark);
 	if (written_ahead || (utimensat(at, path, times, AT_SYMLINK_NOFOLLOW) < 0 && errno == EPERM)) {
 		(void)utimensat(at, path, NULL, AT_SYMLINK_NOFOLLOW);
 	}
@@ -71,7 +71,7 @@ static void set(int at, const char *path, const struct stat *found, int64_t now,
 
 void recency_touch(int at, const char *path, const struct stat *found, int64_t now)
 {
-	set(at, path, found, now, 0);
+	set_times(at, path, found, now, 0);
 }
 
 int64_t recency_stamp(int64_t now)
@@ -81,7 +81,7 @@ int64_t recency_stamp(int64_t now)
 
 int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now)
 {
-	set(at, path, found, now, MARK_NS);
+	set_times(at, path, found, now, MARK_NS);
 	return recency_stamp(now);
 }
 
@@ -89,6 +89,6 @@ void recency_mark_file(int file, int64_t now)
 {
 	struct timespec times[2];
 
-	fill(times, now, MARK_NS);
+	make_times(times, now, MARK_NS);
 	(void)futimens(file, times);
 }

@@ -32,7 +32,7 @@ static int file_error(int error)
 	}
 }
 
-static int judge(const struct directory *directory, int at, const struct stat *found)
+static int check_kind_and_owner(const struct directory *directory, int at, const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
 		return -EBADMSG;
@@ -60,7 +60,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
 		}
 		return file_error(-rc);
 	}
-	rc = fstat(file, ret_found) < 0 ? file_error(errno) : judge(directory, at, ret_found);
+	rc = fstat(file, ret_found) < 0 ? file_error(errno) : check_kind_and_owner(directory, at, ret_found);
 	if (rc < 0) {
 		close(file);
 		return rc;

@@ -90,8 +90,8 @@ void store_close(struct store *store)
 	}
 }
 
-static int find(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
-                struct entry **ret_entry)
+static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+                       struct entry **ret_entry)
 {
 	struct entry_info info;
 	uint64_t offset;
@@ -125,8 +125,8 @@ static bool is_same(const struct stat *found, const struct stat *seen)
 }
 
 /* Removes a bad file, unless it is another one by now, or somebody is about to replace it. */
-static void discard(const struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
-                    const char *name, const struct stat *seen)
+static void discard_damaged(const struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
+                            const char *name, const struct stat *seen)
 {
 	struct stat found;
 	int lock = -1;
@@ -158,8 +158,8 @@ static bool user_may_change(void)
 	return false;
 }
 
-static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES], store_check *check,
-               void *context, struct entry **ret_entry)
+static int read_result(struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES], store_check *check,
+                       void *context, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
 	char name[DIRECTORY_NAME_BYTES];
@@ -173,7 +173,7 @@ static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY
 		rc = source_load(&source);
 	}
 	if (rc == 0) {
-		rc = find(&source, key, check, context, ret_entry);
+		rc = find_result(&source, key, check, context, ret_entry);
 	}
 	source_close(&source);
 	if (rc == 0 && (found.st_uid != 0 || (found.st_mode & S_IWGRP)) && user_may_change()) {
@@ -183,7 +183,7 @@ static int get(struct store *store, int home, int shard, const uint8_t key[ENTRY
 		recency_touch(shard, name, &found, now);
 	}
 	if (rc == -EBADMSG || rc == -EPERM) {
-		discard(store, home, shard, key, name, &found);
+		discard_damaged(store, home, shard, key, name, &found);
 	}
 	return rc;
 }
@@ -207,7 +207,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 		close(home);
 		return rc == -ESTALE ? -EIO : rc;
 	}
-	rc = get(store, home, shard, key, check, context, ret_entry);
+	rc = read_result(store, home, shard, key, check, context, ret_entry);
 	close(shard);
 	close(home);
 	return rc;
@@ -346,7 +346,7 @@ static bool is_there(const struct store *store, int shard, const char *name, con
 }
 
 /* `replaced`: what must still be there, and who else has the key's lock is not waited for. NULL: neither. */
-static int put(struct store *store, const struct entry *entry, const struct entry *replaced)
+static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
 	const struct entry_info *info = entry_info(entry);
 	struct published published = {0};
@@ -397,12 +397,12 @@ static int put(struct store *store, const struct entry *entry, const struct entr
 
 int store_put(struct store *store, const struct entry *entry)
 {
-	return put(store, entry, NULL);
+	return put_result(store, entry, NULL);
 }
 
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew)
 {
-	return put(store, anew, entry);
+	return put_result(store, anew, entry);
 }
 
 uint64_t store_take_evictions(struct store *store)

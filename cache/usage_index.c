@@ -257,7 +257,7 @@ static int newest(struct usage_index *index)
 }
 
 /* Where there is no room, the one used last has to give way, or this one if that is it. */
-static void note(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	struct usage_index_record *records = index->page.records;
 	uint32_t at = index->page.count;
@@ -276,7 +276,7 @@ static void note(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], 
 	index->newest = -1;
 }
 
-static void drop(struct usage_index *index, size_t number)
+static void drop_record(struct usage_index *index, size_t number)
 {
 	index->page.records[number] = index->page.records[--index->page.count];
 	index->newest = -1;
@@ -287,7 +287,7 @@ void usage_index_forget(struct usage_index *index, const uint8_t key[ENTRY_KEY_B
 	int number = usage_index_find(index, key);
 
 	if (number >= 0) {
-		drop(index, (size_t)number);
+		drop_record(index, (size_t)number);
 	}
 }
 
@@ -308,7 +308,7 @@ void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTE
 	usage_index_forget(index, key);
 	shard->bytes = add_saturated(subtract_saturated(shard->bytes, replaced), size);
 	shard->files += replaced == 0;
-	note(index, key, size, used);
+	record_use(index, key, size, used);
 }
 
 void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
@@ -325,7 +325,7 @@ void usage_index_begin_shard(struct usage_index *index, unsigned shard)
 	index->page.shards[shard] = (struct usage_index_shard){.known = 1};
 	for (size_t i = index->page.count; i-- > 0;) {
 		if (index->page.records[i].key[0] == shard) {
-			drop(index, i);
+			drop_record(index, i);
 		}
 	}
 }
@@ -336,7 +336,7 @@ void usage_index_count(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 
 	shard->bytes = add_saturated(shard->bytes, size);
 	shard->files++;
-	note(index, key, size, used);
+	record_use(index, key, size, used);
 }
 
 void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t size)
