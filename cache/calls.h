@@ -8,8 +8,8 @@
  * or in another library; the kernel is asked by an instruction. syscall(2) would not do: libfaketime has that too.
  * Until then they are libc's functions, so that whoever stands before them (fakechroot) is obeyed.
  *
- * Errors: -1 and errno, as libc's; EINTR is retried where that is right. Threads, fork, signals: no state but one flag,
- * which is never taken back.
+ * Errors: -1 and errno, as libc's; EINTR is retried where that is right. State: one flag, which is never taken
+ * back.
  */
 #ifndef CACHE_CALLS_H
 #define CACHE_CALLS_H

@@ -8,7 +8,6 @@
  *
  * Errors: negative errno values; -EAGAIN: the lock could not be had; -EPERM: others can write the directory, or none of
  * the files is to be had; -EFBIG: the process's RLIMIT_FSIZE would be passed. After an error nothing counts as added.
- * Threads, fork, signals: no state; no descriptor is kept; EINTR is retried.
  */
 #ifndef CACHE_COUNTERS_FILE_H
 #define CACHE_COUNTERS_FILE_H

@@ -14,8 +14,7 @@
  *
  * Calling sequence: directory_open() for each call of the store, everything else relative to it, close().
  * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: a symbolic link, or no directory, where one should be.
- * Ownership: descriptors are the caller's to close (O_CLOEXEC). Threads: any. Fork, signals: no state; EINTR is
- * retried.
+ * Ownership: descriptors are the caller's to close (O_CLOEXEC). State: what directory_settle() was told.
  */
 #ifndef CACHE_DIRECTORY_H
 #define CACHE_DIRECTORY_H

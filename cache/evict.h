@@ -35,9 +35,8 @@
  *
  * Errors: negative errno values, of interest to the log only: the store itself has succeeded. What cannot be removed
  * (EACCES, EROFS) is passed over; EVICT_FAILURES of those end the attempt.
- * Threads, fork, signals: no state; no descriptor is kept. A process that is killed anywhere in here leaves a cache
- * whose files are whole, and a usage index that is right, damaged and made anew, or short of one file until its shard
- * is scanned: by so much can the cap be passed.
+ * A process that is killed anywhere in here leaves a cache whose files are whole, and a usage index that is right,
+ * damaged and made anew, or short of one file until its shard is scanned: by so much can the cap be passed.
  */
 #ifndef CACHE_EVICT_H
 #define CACHE_EVICT_H

@@ -8,8 +8,7 @@
  *
  * Calling sequence: under the usage index's lock, on a loaded one. Errors: none. A shard that is missing is empty;
  * one that cannot be read keeps what is known of it; files that cannot be removed are counted in the report; a list
- * that finds no memory says so. Ownership: the list's records are the caller's to free(). Threads, fork, signals: no
- * state.
+ * that finds no memory says so. Ownership: the list's records are the caller's to free().
  */
 #ifndef CACHE_EVICT_SHARD_H
 #define CACHE_EVICT_SHARD_H

@@ -13,7 +13,7 @@
  * Errors: negative errno values. inventory_take(): a shard that cannot be read is passed over and counted. 40 bytes of
  * memory per key. inventory_read(): -ENOENT: gone since; -EPERM: not trusted; -EBADMSG: damaged; what lies ahead of the
  * damage, and behind it where it can be found, is given all the same.
- * Threads, fork, signals: no state; EINTR is retried. Ownership: the records are the inventory's.
+ * Ownership: the records are the inventory's.
  */
 #ifndef CACHE_INVENTORY_H
 #define CACHE_INVENTORY_H

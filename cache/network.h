@@ -2,7 +2,7 @@
 /*
  * network: file systems whose locks may be of one node only, or take a round trip each
  *
- * A file system that does not answer counts as one. Threads, fork, signals: no state. errno is not preserved.
+ * A file system that does not answer counts as one.
  */
 #ifndef CACHE_NETWORK_H
 #define CACHE_NETWORK_H

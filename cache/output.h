@@ -8,7 +8,7 @@
  * raised, which goes to this thread, is taken back. What was pending before is the host's and stays. Nothing else of
  * ours may call write, pwrite, ftruncate and their like; a test reads the sources for that.
  *
- * Errors: negative errno values; EINTR is retried. errno is not preserved. Threads: any. Fork: no state.
+ * Errors: negative errno values.
  */
 #ifndef CACHE_OUTPUT_H
 #define CACHE_OUTPUT_H

@@ -20,7 +20,7 @@
  *
  * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour ahead of now is from a wrong clock, and is set anew by
  * the next hit or scan: else the file would stay for ever.
- * Errors: none that matter; a time that cannot be set stays. Threads, fork, signals: no state.
+ * Errors: none that matter; a time that cannot be set stays.
  */
 #ifndef CACHE_RECENCY_H
 #define CACHE_RECENCY_H

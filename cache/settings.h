@@ -10,7 +10,7 @@
  * Calling sequence: settings_read() into a struct, use the fields, settings_free().
  * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
  * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is
- * NULL. Threads, fork, signals: no state.
+ * NULL.
  */
 #ifndef CACHE_SETTINGS_H
 #define CACHE_SETTINGS_H

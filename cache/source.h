@@ -7,7 +7,7 @@
  * further; source_close().
  * Errors: negative errno values; -EPERM: not trusted; -EBADMSG: not what the store wrote. Nothing is allocated by a
  * length that the file's size or a header's checksum does not vouch for.
- * Ownership: a source belongs to one call. Threads, fork, signals: no state; EINTR is retried.
+ * Ownership: a source belongs to one call.
  */
 #ifndef CACHE_SOURCE_H
 #define CACHE_SOURCE_H

@@ -16,7 +16,8 @@
  * In a user namespace an id that has no name shows as 65534, as does everybody else's without one: who is 65534 there
  * cannot tell what is ours, and trusts nothing but root's. Nor is a group of that number one, then.
  *
- * Errors: what cannot be found out is not trusted, and not opened to a group. Threads: any. Fork, signals: no state.
+ * Errors: what cannot be found out is not trusted, and not opened to a group. State: what the kernel said once of the
+ * user namespace.
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H

@@ -5,7 +5,7 @@
  * Calling sequence: any, on a directory that is trusted or missing (then there is nothing). See cache/store.h for what
  * the numbers mean.
  * Errors: negative errno values, the first that was met; usage_clear() has then removed what it could. ret_* are filled
- * in for 0 alone. Threads, fork, signals: no state; no descriptor is kept.
+ * in for 0 alone.
  */
 #ifndef CACHE_USAGE_H
 #define CACHE_USAGE_H

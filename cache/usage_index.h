@@ -18,8 +18,8 @@
  * usage_index_free(); let go of the lock. Without the lock (file systems that have none) an update may be lost; a torn
  * file fails its checksum and counts as missing. Where the file can be neither written nor made, usage_index_load()
  * gives a fresh index, and usage_index_save() fails. Errors: negative errno values; nothing is to be freed where
- * usage_index_load() failed. -EFBIG: the process may not write that much. -EBADF: there is no file. Threads, fork,
- * signals: no state between calls; no descriptor stays open after usage_index_free(). EINTR is retried.
+ * usage_index_load() failed. -EFBIG: the process may not write that much. -EBADF: there is no file. The
+ * descriptor stays open until usage_index_free().
  */
 #ifndef CACHE_USAGE_INDEX_H
 #define CACHE_USAGE_INDEX_H

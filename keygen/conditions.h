@@ -26,7 +26,6 @@
  *
  * Errors: conditions_build() returns -ENOMEM, or -EINVAL for a trace that conditions cannot express (tainted, failed,
  * TRACE_LISTING). conditions_hold() maps every doubt (unreadable, damaged bytes, no memory) to false.
- * Threads, fork, signals: no state; conditions_hold() opens descriptors O_CLOEXEC and closes them; errno is not kept.
  */
 #ifndef KEYGEN_CONDITIONS_H
 #define KEYGEN_CONDITIONS_H

@@ -13,7 +13,7 @@
  *
  * Calling sequence: content_begin(), then per path that is there content_moved() where it is another file than it was,
  * and per file that the compiler read content_ask(); content_anew() when all hold; content_end().
- * Errors: without memory nothing is stamped anew. Threads: one struct belongs to one thread. errno is not kept.
+ * Errors: without memory nothing is stamped anew.
  */
 #ifndef KEYGEN_CONDITIONS_CONTENT_H
 #define KEYGEN_CONDITIONS_CONTENT_H

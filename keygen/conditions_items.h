@@ -6,7 +6,6 @@
  * numbers the distinct files (docs/DESIGN.md B2, B6).
  *
  * Errors: -ENOMEM; -EINVAL for a trace in which one path was two things, or that lies in two roots.
- * Threads, fork, signals: no state.
  * Ownership: items_free() frees the list; the items point into the trace, which must outlive them.
  */
 #ifndef KEYGEN_CONDITIONS_ITEMS_H

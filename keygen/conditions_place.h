@@ -11,8 +11,7 @@
  *
  * Calling sequence: place_init(), then per group place_enter() and per name place_name() and the questions;
  * place_close(). Errors: -ENAMETOOLONG where a path would be longer than PATH_MAX; otherwise whole paths are the answer
- * to every error. Threads, fork, signals: one place belongs to one thread; descriptors are O_CLOEXEC; EINTR is retried;
- * errno is not kept.
+ * to every error.
  */
 #ifndef KEYGEN_CONDITIONS_PLACE_H
 #define KEYGEN_CONDITIONS_PLACE_H

@@ -3,8 +3,7 @@
  * conditions_sights: the mounts that one look at many files meets, by whom and on which boot
  *
  * Calling sequence: a zeroed struct, sights_mount() per file, sights_write() or sights_renew() at the end.
- * Each mount is asked for its identity once in a look. Threads: one struct belongs to one thread. Errors: a ninth mount
- * is unknown.
+ * Each mount is asked for its identity once in a look. Errors: a ninth mount is unknown.
  */
 #ifndef KEYGEN_CONDITIONS_SIGHTS_H
 #define KEYGEN_CONDITIONS_SIGHTS_H

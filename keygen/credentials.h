@@ -10,7 +10,7 @@
  * `confined`: no_new_privs is set, as it is by all who put a thread under rules of which `who` knows nothing
  * (Landlock), but for those who have CAP_SYS_ADMIN and leave it out. In doubt: confined.
  *
- * Errors: none. Threads, fork, signals: no state but whether this kernel has labels; errno is not kept.
+ * Errors: none. State: whether this kernel has labels, which no fork changes.
  */
 #ifndef KEYGEN_CREDENTIALS_H
 #define KEYGEN_CREDENTIALS_H

@@ -12,7 +12,7 @@
  * of the result are made of the same sums; so of 2^18 texts in a row two would.  Two secrets make that 2^66.
  *
  * Calling sequence: digest_secret() once from bytes that nobody can guess, then pure functions.
- * Threads, fork, signals: no state.  Errors: none.
+ * Errors: none.
  */
 #ifndef KEYGEN_DIGEST_H
 #define KEYGEN_DIGEST_H

@@ -6,7 +6,7 @@
  *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, where a pointer is among them
  *
  * Calling sequence: where initialiser_begins(), initialiser_next() from behind the brace until TOKEN_END.
- * Errors: none: what is no number is TOKEN_OTHER. Threads, fork, signals: no state.
+ * Errors: none: what is no number is TOKEN_OTHER.
  */
 #ifndef KEYGEN_INITIALISER_H
 #define KEYGEN_INITIALISER_H

@@ -16,8 +16,8 @@
  *
  * Each is meaningful on one boot alone: mount_boot().
  *
- * Errors: none; what cannot be told is MOUNT_UNKNOWN, or no boot. Threads, fork, signals: mount_boot() keeps what it
- * has read once; errno is not kept.
+ * Errors: none; what cannot be told is MOUNT_UNKNOWN, or no boot. State: mount_boot() keeps what it
+ * has read once, which is as true in a child.
  */
 #ifndef KEYGEN_MOUNT_H
 #define KEYGEN_MOUNT_H

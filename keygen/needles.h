@@ -11,7 +11,7 @@
  * Speed: linear in the text, however many needles there are.
  *
  * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free().
- * Errors: -ENOMEM. Threads, fork, signals: no state. Ownership: the needles' texts are copied.
+ * Errors: -ENOMEM. Ownership: the needles' texts are copied.
  */
 #ifndef KEYGEN_NEEDLES_H
 #define KEYGEN_NEEDLES_H

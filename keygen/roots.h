@@ -3,7 +3,7 @@
  * roots: the directories of a request, by number
  *
  * Calling sequence: directories_number() makes them; conditions and texts are read against them; roots_free().
- * Threads, fork, signals: no state. Ownership: texts are copies.
+ * Ownership: texts are copies.
  */
 #ifndef KEYGEN_ROOTS_H
 #define KEYGEN_ROOTS_H

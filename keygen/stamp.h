@@ -8,7 +8,7 @@
  * have been replaced by others that tell another time (libfaketime), which no file on the disk knows of.
  *
  * Errors: stamp_now() gives INT64_MIN where there is no clock: then nothing is settled. stamp_look() gives 0 or an
- * errno. Threads, fork, signals: no state; EINTR is retried; errno is not kept by stamp_look().
+ * errno.
  */
 #ifndef KEYGEN_STAMP_H
 #define KEYGEN_STAMP_H

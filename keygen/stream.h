@@ -10,7 +10,6 @@
  * `failed` once at the end, stream_free().
  *
  * Errors: memory that cannot be had sets `failed`; later calls do nothing; the bytes then mean nothing.
- * Threads: none of its own; one stream belongs to one thread at a time.  Fork, signals: plain memory.
  * Ownership: the stream owns `bytes` (malloc).
  */
 #ifndef KEYGEN_STREAM_H

@@ -15,7 +15,7 @@
  *
  * CALL comes first and once, and no creation run begins with it, so a call run alone is no other request's pair.
  *
- * Errors: those of the stream (`failed`). Threads, fork, signals: no state. Ownership: everything is the caller's.
+ * Errors: those of the stream (`failed`). Ownership: everything is the caller's.
  */
 #ifndef KEYGEN_SURROUNDINGS_H
 #define KEYGEN_SURROUNDINGS_H
