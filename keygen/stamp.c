@@ -11,10 +11,7 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* File times are a tick late at most: 10 ms (HZ=100), and as much again for safety. Some file systems keep whole
- * seconds, FAT two. */
-#define TICK_NS  (SECOND_NS / 50)
-#define WHOLE_NS (2 * SECOND_NS)
+#define WHOLE_NS  (2 * SECOND_NS) /* some file systems keep whole seconds, FAT two */
 
 /* Headers before 6.8 know neither the bit nor, before 5.8, the field. */
 #define MOUNT_NUMBER_BIT 0x4000U /* STATX_MNT_ID_UNIQUE */
@@ -53,7 +50,7 @@ bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *othe
 
 static bool is_settled(int64_t time_ns, int64_t read_ns)
 {
-	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : TICK_NS;
+	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;
 
 	return read_ns > INT64_MIN + slack && time_ns < read_ns - slack;
 }

@@ -31,6 +31,9 @@ struct file_stamp {
 void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
 bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *other);
 
+/* What the kernel stamps files with, and time(), are a tick late at most: 10 ms (HZ=100), and as much for safety. */
+#define STAMP_LATE_NS INT64_C(20000000)
+
 int64_t stamp_now(void);
 /*
  * Racily clean: a file whose times are not older than the moment at which it was read can change again without them

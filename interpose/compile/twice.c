@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/twice.h"
 
+#include "keygen/stamp.h"
+
 #include <errno.h>
 #include <time.h>
 
 #define TRIES     5
 #define SECOND_NS 1000000000L
-#define TICK_NS   20000000L
 
 /* Until another second has begun: module ids are made of it. time() is as late as the kernel's last tick. */
 static void pass_a_second(void)
@@ -15,7 +16,7 @@ static void pass_a_second(void)
 	long left_ns;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	left_ns = SECOND_NS - now.tv_nsec + TICK_NS;
+	left_ns = SECOND_NS - now.tv_nsec + STAMP_LATE_NS;
 	rest = (struct timespec){.tv_sec = left_ns / SECOND_NS, .tv_nsec = left_ns % SECOND_NS};
 	while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
 	}
