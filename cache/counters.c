@@ -127,14 +127,18 @@ static bool is_due(int64_t now_ns)
 	int64_t first_ns = atomic_load_explicit(&began_ns, memory_order_relaxed);
 	int64_t last_ns = atomic_load_explicit(&tried_ns, memory_order_relaxed);
 
-	if (first_ns == 0 || now_ns - last_ns >= PERIOD_NS)
+	if (first_ns == 0 || now_ns - last_ns >= PERIOD_NS) {
 		return true;
-	if (atomic_load_explicit(&failed, memory_order_relaxed))
+	}
+	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
 		return false;
-	if (prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed))
+	}
+	if (prompts() != atomic_load_explicit(&written_prompts, memory_order_relaxed)) {
 		return true;
-	if (atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES)
+	}
+	if (atomic_load_explicit(&tries, memory_order_relaxed) < PROMPT_WRITES) {
 		return true;
+	}
 	return now_ns - first_ns < PERIOD_NS && now_ns != last_ns;
 }
 
@@ -148,8 +152,9 @@ void counters_fork_child(void)
 static bool take_flag(bool wait)
 {
 	for (int i = 0; atomic_flag_test_and_set_explicit(&flushing, memory_order_acquire); i++) {
-		if (!wait || i == FLAG_TRIES)
+		if (!wait || i == FLAG_TRIES) {
 			return false;
+		}
 		call_yield();
 	}
 	return true;
@@ -159,8 +164,9 @@ static bool take_flag(bool wait)
 static bool is_fresh(void)
 {
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (counters_here((enum counter)i) != written_of(i))
+		if (counters_here((enum counter)i) != written_of(i)) {
 			return true;
+		}
 	}
 	return false;
 }
@@ -171,8 +177,9 @@ static void settle_owner(void)
 	pid_t before = atomic_load_explicit(&owner, memory_order_relaxed);
 	pid_t pid = call_getpid();
 
-	if (before != 0 && before != pid)
+	if (before != 0 && before != pid) {
 		forget_counts();
+	}
 	atomic_store_explicit(&owner, pid, memory_order_relaxed);
 }
 
@@ -186,19 +193,22 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	int64_t now_ns;
 	int error;
 
-	if (!is_fresh())
+	if (!is_fresh()) {
 		return 0;
+	}
 	settle_owner();
-	if (!is_fresh())
+	if (!is_fresh()) {
 		return 0;
+	}
 	prompts_now = prompts();
 	now_ns = coarse_clock();
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		now[i] = counters_here((enum counter)i);
 		fresh[i] = now[i] - written_of(i);
 	}
-	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0) {
 		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
+	}
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
 	error = counters_file_add(&where, (unsigned)atomic_load_explicit(&owner, memory_order_relaxed), fresh, patience,
@@ -206,8 +216,9 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	                                                                             : COUNTERS_FILE_MAKE);
 	if (error == 0) {
 		atomic_store_explicit(&wrote, true, memory_order_relaxed);
-		for (size_t i = 0; i < COUNTER_COUNT; i++)
+		for (size_t i = 0; i < COUNTER_COUNT; i++) {
 			set_written(i, now[i]);
+		}
 		atomic_store_explicit(&written_prompts, prompts_now, memory_order_relaxed);
 	}
 	atomic_store_explicit(&failed, error != 0 && error != -EAGAIN, memory_order_relaxed);
@@ -220,12 +231,15 @@ int counters_flush(const char *directory, enum counters_access access, enum coun
 	bool prompt;
 	int error;
 
-	if (access == COUNTERS_READ_ONLY || (!now && !is_due(coarse_clock())))
+	if (access == COUNTERS_READ_ONLY || (!now && !is_due(coarse_clock()))) {
 		return 0;
-	if (directory == NULL)
+	}
+	if (directory == NULL) {
 		return -ENXIO;
-	if (directory[0] != '/')
+	}
+	if (directory[0] != '/') {
 		return -EINVAL;
+	}
 	if (!take_flag(now)) {
 		atomic_store(&once_more, true);
 		return now ? -EAGAIN : 0;
@@ -245,11 +259,13 @@ int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT])
 	uint64_t values[COUNTER_COUNT] = {0};
 	int error;
 
-	if (directory == NULL)
+	if (directory == NULL) {
 		return -ENXIO;
+	}
 	error = counters_file_read(&where, values);
-	if (error != 0)
+	if (error != 0) {
 		return error;
+	}
 	memcpy(ret_values, values, sizeof(values));
 	return 0;
 }

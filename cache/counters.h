@@ -26,52 +26,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count) */
-#define COUNTERS(X)                                                                                    \
-	X(TOTAL, hits_memory)                                                                          \
-	X(TOTAL, hits_disk)                                                                            \
-	X(TOTAL, misses)                                                                               \
-	X(TOTAL, stores)                                                                               \
-	X(TOTAL, compile_ns)                                                                           \
-	X(TOTAL, saved_ns)                                                                             \
-	X(TOTAL, evictions)                                                                            \
-	X(TOTAL, verified)                                                                             \
-	X(TOTAL, verify_uncompared) /* of these: NVRTC does not give the same again */                 \
-	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */  \
-	X(BYPASSED, disabled)                                                                          \
-	X(BYPASSED, secure) /* AT_SECURE process */                                                    \
-	X(BYPASSED, no_directory)                                                                      \
-	X(BYPASSED, unwatchable)        /* an NVRTC whose imports cannot be watched */                 \
-	X(BYPASSED, not_watched)        /* the watch saw nothing (B10), or a slot had changed */       \
-	X(BYPASSED, files)              /* opened files that conditions cannot express */              \
-	X(BYPASSED, side_effects)       /* wrote, removed or ran something (B7) */                     \
-	X(BYPASSED, too_new)            /* B3 */                                                       \
-	X(BYPASSED, time_macros)        /* B4 */                                                       \
-	X(BYPASSED, environment)        /* B9, and load-time variables that changed since start */     \
-	X(BYPASSED, builtins)           /* libnvrtc-builtins not found where the loader would look */  \
-	X(BYPASSED, return_code)        /* B12: not a kept return code */                              \
-	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */                         \
-	X(BYPASSED, arguments)          /* arguments that NVRTC itself refuses */                      \
-	X(BYPASSED, cancelled)          /* flow callback said stop */                                  \
-	X(BYPASSED, precompiled_header) /* B11 */                                                      \
-	X(BYPASSED, history)            /* an earlier compile of the handle cannot be part of a key */ \
-	X(BYPASSED, lingering_options)  /* of an earlier compile, that NVRTC goes on obeying */        \
-	X(BYPASSED, uncleared_options)  /* of an earlier compile, that NVRTC may go on obeying */      \
-	X(BYPASSED, slots)              /* more NVRTC libraries than thunk slots */                    \
-	X(BYPASSED, threads)            /* files touched by threads that cannot be attributed */       \
-	X(BYPASSED, exports)            /* something linked calls functions that we do not export */   \
-	X(BYPASSED, libraries)          /* a mathematics library that cannot be told from others */    \
-	X(BYPASSED, too_large)          /* larger than max_size / 8 */                                 \
-	X(BYPASSED, read_only)                                                                         \
-	X(ERRORS, directory) /* cannot be made, opened or searched */                                  \
-	X(ERRORS, untrusted) /* others may write the root or an entry (C5) */                          \
-	X(ERRORS, damaged)   /* entries that failed a check */                                         \
-	X(ERRORS, read)                                                                                \
-	X(ERRORS, write)                                                                               \
-	X(ERRORS, no_space)                                                                            \
-	X(ERRORS, memory)                                                                              \
-	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */                                 \
+/*
+ * X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count). What all
+ * compilers can meet, and a list for each of what it alone can meet.
+ */
+#define COUNTERS_OF_ALL(X)                                                                                        \
+	X(TOTAL, hits_memory)                                                                                     \
+	X(TOTAL, hits_disk)                                                                                       \
+	X(TOTAL, misses)                                                                                          \
+	X(TOTAL, stores)                                                                                          \
+	X(TOTAL, compile_ns)                                                                                      \
+	X(TOTAL, saved_ns)                                                                                        \
+	X(TOTAL, evictions)                                                                                       \
+	X(TOTAL, verified)                                                                                        \
+	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */                     \
+	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */             \
+	X(BYPASSED, disabled)                                                                                     \
+	X(BYPASSED, secure) /* AT_SECURE process */                                                               \
+	X(BYPASSED, no_directory)                                                                                 \
+	X(BYPASSED, unwatchable)       /* a library whose imports cannot be watched */                            \
+	X(BYPASSED, not_watched)       /* the watch saw nothing (B10), or a slot had changed */                   \
+	X(BYPASSED, files)             /* opened files that conditions cannot express */                          \
+	X(BYPASSED, side_effects)      /* wrote, removed or ran something (B7) */                                 \
+	X(BYPASSED, too_new)           /* B3 */                                                                   \
+	X(BYPASSED, time_macros)       /* B4 */                                                                   \
+	X(BYPASSED, environment)       /* B9, and load-time variables that changed since start */                 \
+	X(BYPASSED, builtins)          /* what the compiler loads by itself is not where the loader would look */ \
+	X(BYPASSED, return_code)       /* B12: not a kept return code */                                          \
+	X(BYPASSED, arguments)         /* arguments that the compiler itself refuses */                           \
+	X(BYPASSED, cancelled)         /* flow callback said stop */                                              \
+	X(BYPASSED, history)           /* an earlier compile of the handle cannot be part of a key */             \
+	X(BYPASSED, lingering_options) /* sticky ones of an earlier call */                                       \
+	X(BYPASSED, uncleared_options) /* of an earlier call, that may be sticky */                               \
+	X(BYPASSED, slots)             /* more libraries than thunk slots */                                      \
+	X(BYPASSED, threads)           /* files touched by threads that cannot be attributed */                   \
+	X(BYPASSED, exports)           /* something linked calls functions that we do not export */               \
+	X(BYPASSED, libraries)         /* a mathematics library that cannot be told from others */                \
+	X(BYPASSED, too_large)         /* larger than max_size / 8 */                                             \
+	X(BYPASSED, read_only)
+
+#define COUNTERS_OF_NVRTC(X)                                                   \
+	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */ \
+	X(BYPASSED, precompiled_header) /* B11 */
+
+#define COUNTERS_OF_ERRORS(X)                                                 \
+	X(ERRORS, directory) /* cannot be made, opened or searched */         \
+	X(ERRORS, untrusted) /* others may write the root or an entry (C5) */ \
+	X(ERRORS, damaged)   /* entries that failed a check */                \
+	X(ERRORS, read)                                                       \
+	X(ERRORS, write)                                                      \
+	X(ERRORS, no_space)                                                   \
+	X(ERRORS, memory)                                                     \
+	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
 	X(ERRORS, internal)
+
+#define COUNTERS(X) COUNTERS_OF_ALL(X) COUNTERS_OF_NVRTC(X) COUNTERS_OF_ERRORS(X)
 
 enum counter {
 	COUNTER_NONE, /* where a counter stands for a reason: there is none */

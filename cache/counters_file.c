@@ -80,10 +80,12 @@ static ssize_t read_all(int fd, void *bytes, size_t size)
 	while (done < size) {
 		ssize_t got = call_pread(fd, (char *)bytes + done, size - done, (off_t)done);
 
-		if (got < 0)
+		if (got < 0) {
 			return -errno;
-		if (got == 0)
+		}
+		if (got == 0) {
 			break;
+		}
 		done += (size_t)got;
 	}
 	return (ssize_t)done;
@@ -95,10 +97,12 @@ static int lock_file(int fd, short type, int tries)
 	for (;;) {
 		struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
-		if (call_lock(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR))
+		if (call_lock(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR)) {
 			return 0;
-		if (--tries <= 0)
+		}
+		if (--tries <= 0) {
 			return -EAGAIN;
+		}
 		call_pause(LOCK_PAUSE_NS);
 	}
 }
@@ -129,15 +133,18 @@ static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 	struct counters_file file;
 	ssize_t got = read_all(fd, &file, sizeof(file));
 
-	if (got < 0)
+	if (got < 0) {
 		return (int)got;
+	}
 	if (!is_sound(&file, (size_t)got)) {
-		if (!directory_is_ours(fd, MAGIC))
+		if (!directory_is_ours(fd, MAGIC)) {
 			return -EPERM;
+		}
 		memset(&file, 0, sizeof(file));
 	}
-	for (size_t i = 0; i < COUNTER_COUNT; i++)
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		file.values[i] = htole64(add_saturated(le64toh(file.values[i]), amounts[i]));
+	}
 	seal(&file);
 	return output_at(fd, 0, &file, sizeof(file));
 }
@@ -156,8 +163,9 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 
 	name_file(number, name);
 	error = directory_open_file(directory, place, name, flags, &fd);
-	if (error != 0)
+	if (error != 0) {
 		return error;
+	}
 	error = lock_file(fd, F_WRLCK, lock_tries);
 	if (error == 0) {
 		error = add_to_file(fd, amounts);
@@ -175,8 +183,9 @@ static int add_to_any(const struct directory *directory, int place, unsigned num
 	int full = is_full(error) ? error : 0;
 
 	for (unsigned i = 1; i < COUNTERS_FILES; i++) {
-		if (error != -EAGAIN && error != -ENOENT && !is_full(error) && !is_anothers(error))
+		if (error != -EAGAIN && error != -ENOENT && !is_full(error) && !is_anothers(error)) {
 			return error;
+		}
 		error = add_to_number(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 1);
 		full = is_full(error) ? error : full;
 	}
@@ -190,17 +199,21 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 	int home;
 	int error = directory_open(directory, want == COUNTERS_FILE_MAKE ? DIRECTORY_MAKE : DIRECTORY_REACH, &home);
 
-	if (error != 0)
+	if (error != 0) {
 		return error;
+	}
 	error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_REACH, &place);
-	if (error == -ENOENT)
+	if (error == -ENOENT) {
 		error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_MAKE, &place);
+	}
 	call_close(home);
-	if (error != 0)
+	if (error != 0) {
 		return error;
+	}
 	error = add_to_any(directory, place, number, amounts);
-	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT)
+	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT) {
 		error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_TRIES);
+	}
 	call_close(place);
 	return error;
 }
@@ -216,19 +229,24 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 
 	name_file(number, name);
 	error = directory_open_file(directory, place, name, O_RDONLY, &fd);
-	if (error != 0)
+	if (error != 0) {
 		return is_anothers(error) || error == -ENOENT ? 0 : error;
+	}
 	locked = lock_file(fd, F_RDLCK, LOCK_TRIES) == 0;
 	got = read_all(fd, &file, sizeof(file));
-	if (locked)
+	if (locked) {
 		unlock_file(fd);
+	}
 	call_close(fd);
-	if (got < 0)
+	if (got < 0) {
 		return (int)got;
-	if (!is_sound(&file, (size_t)got))
+	}
+	if (!is_sound(&file, (size_t)got)) {
 		return 0;
-	for (size_t i = 0; i < COUNTER_COUNT; i++)
+	}
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		values[i] = add_saturated(values[i], le64toh(file.values[i]));
+	}
 	return 0;
 }
 
@@ -240,8 +258,9 @@ static int remove_file(const struct directory *directory, int place, unsigned nu
 
 	name_file(number, name);
 	error = directory_open_file(directory, place, name, O_RDONLY, &fd);
-	if (error != 0)
+	if (error != 0) {
 		return is_anothers(error) || error == -ENOENT ? 0 : error;
+	}
 	if (!directory_is_ours(fd, MAGIC)) {
 		call_close(fd);
 		return 0;
@@ -257,12 +276,14 @@ static int for_all_files(const struct directory *directory, uint64_t *values)
 	int home = -1;
 	int error = directory_open(directory, DIRECTORY_REACH, &home);
 
-	if (error != 0)
+	if (error != 0) {
 		return error == -ENOENT ? 0 : error;
+	}
 	error = directory_open_place(directory, home, PLACE_NAME, DIRECTORY_REACH, &place);
 	call_close(home);
-	if (error != 0)
+	if (error != 0) {
 		return error == -ENOENT ? 0 : error;
+	}
 	for (unsigned i = 0; i < COUNTERS_FILES; i++) {
 		int done = values ? read_file(directory, place, i, values) : remove_file(directory, place, i);
 

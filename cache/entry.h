@@ -82,7 +82,7 @@ int entry_amend(const struct entry *entry, const void *conditions, size_t size, 
  * as another may have no reason to believe it. ENTRY_ANYBODY (a new entry): made here, root's, or the process has no
  * way to become another user. Set before the entry is shared.
  */
-#define ENTRY_ANYBODY ((uid_t)-1)
+#define ENTRY_ANYBODY ((uid_t) - 1)
 void entry_set_reader(struct entry *entry, uid_t reader);
 uid_t entry_reader(const struct entry *entry);
 

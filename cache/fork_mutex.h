@@ -32,10 +32,7 @@ struct fork_mutex {
 	_Atomic(pthread_t) holder; /* 0: none; written under the mutex */
 };
 
-#define FORK_MUTEX_INITIALIZER                     \
-	{                                          \
-		.mutex = PTHREAD_MUTEX_INITIALIZER \
-	}
+#define FORK_MUTEX_INITIALIZER {.mutex = PTHREAD_MUTEX_INITIALIZER}
 
 static inline void fork_mutex_init(struct fork_mutex *lock)
 {

@@ -61,11 +61,13 @@ int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory
 	struct memory *memory = aligned_alloc(_Alignof(struct memory), sizeof(*memory));
 	size_t count = BUCKETS_MIN;
 
-	if (memory == NULL)
+	if (memory == NULL) {
 		return -ENOMEM;
+	}
 	memset(memory, 0, sizeof(*memory));
-	while (count < BUCKETS_MAX && count < max_bytes / SHARDS / BYTES_PER_BUCKET)
+	while (count < BUCKETS_MAX && count < max_bytes / SHARDS / BYTES_PER_BUCKET) {
 		count *= 2;
+	}
 	if (max_bytes > 0) {
 		memory->buckets = calloc(SHARDS * count, sizeof(struct node *));
 		if (memory->buckets == NULL) {
@@ -95,8 +97,9 @@ static void node_free(struct node *node)
 
 void memory_close(struct memory *memory)
 {
-	if (memory == NULL)
+	if (memory == NULL) {
 		return;
+	}
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct node *node = memory->shards[i].oldest;
 
@@ -128,24 +131,27 @@ static void use_attach(struct memory *memory, struct shard *shard, struct node *
 	node->used = atomic_load_explicit(&memory->clock, memory_order_relaxed);
 	node->newer = NULL;
 	node->older = shard->newest;
-	if (shard->newest != NULL)
+	if (shard->newest != NULL) {
 		shard->newest->newer = node;
-	else
+	} else {
 		shard->oldest = node;
+	}
 	shard->newest = node;
 	atomic_store_explicit(&shard->oldest_used, shard->oldest->used, memory_order_relaxed);
 }
 
 static void use_detach(struct shard *shard, struct node *node)
 {
-	if (node->newer != NULL)
+	if (node->newer != NULL) {
 		node->newer->older = node->older;
-	else
+	} else {
 		shard->newest = node->older;
-	if (node->older != NULL)
+	}
+	if (node->older != NULL) {
 		node->older->newer = node->newer;
-	else
+	} else {
 		shard->oldest = node->newer;
+	}
 	atomic_store_explicit(&shard->oldest_used, shard->oldest != NULL ? shard->oldest->used : NEVER,
 	                      memory_order_relaxed);
 }
@@ -161,8 +167,9 @@ static void detach(struct memory *memory, struct shard *shard, struct node *node
 {
 	struct node **link = bucket_of(memory, shard, node->low);
 
-	while (*link != node)
+	while (*link != node) {
 		link = &(*link)->next;
+	}
 	*link = node->next;
 	use_detach(shard, node);
 	shard->bytes -= node->cost;
@@ -176,10 +183,12 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 
 	fork_mutex_lock(&shard->lock);
 	node = *bucket_of(memory, shard, low);
-	while (node != NULL && node->entry != entry)
+	while (node != NULL && node->entry != entry) {
 		node = node->next;
-	if (node != NULL)
+	}
+	if (node != NULL) {
 		touch(memory, shard, node);
+	}
 	fork_mutex_unlock(&shard->lock);
 }
 
@@ -200,23 +209,28 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 	struct shard *shard;
 	bool certain = false;
 
-	if (memory == NULL || memory->max_bytes == 0)
+	if (memory == NULL || memory->max_bytes == 0) {
 		return NULL;
+	}
 	shard = shard_of(memory, low);
 	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
-		if (node->low != low || node->high != high)
+		if (node->low != low || node->high != high) {
 			continue;
-		if (count == 0)
+		}
+		if (count == 0) {
 			touch(memory, shard, node);
+		}
 		candidates[count++] = entry_ref(node->entry);
 		certain = check == NULL || node->conditions_size == 0;
-		if (certain || count == STORE_RESULTS_MAX)
+		if (certain || count == STORE_RESULTS_MAX) {
 			break;
+		}
 	}
 	fork_mutex_unlock(&shard->lock);
-	if (certain && count == 1)
+	if (certain && count == 1) {
 		return candidates[0];
+	}
 
 	for (size_t i = 0; i < count; i++) {
 		if (found == NULL && passes_check(candidates[i], check, context)) {
@@ -226,8 +240,9 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 			entry_unref(candidates[i]);
 		}
 	}
-	if (found_at > 0)
+	if (found_at > 0) {
 		touch_entry(memory, low, found);
+	}
 	return found;
 }
 
@@ -245,15 +260,18 @@ static bool evict_one(struct memory *memory)
 			shard = &memory->shards[i];
 		}
 	}
-	if (shard == NULL)
+	if (shard == NULL) {
 		return false;
+	}
 	fork_mutex_lock(&shard->lock);
 	node = shard->oldest;
-	if (node != NULL)
+	if (node != NULL) {
 		detach(memory, shard, node);
+	}
 	fork_mutex_unlock(&shard->lock);
-	if (node != NULL)
+	if (node != NULL) {
 		node_free(node);
+	}
 	return true;
 }
 
@@ -265,11 +283,13 @@ static bool reserve(struct memory *memory, uint64_t cost)
 	for (;;) {
 		if (cost <= memory->max_bytes - total) {
 			if (atomic_compare_exchange_weak_explicit(&memory->total, &total, total + cost,
-			                                          memory_order_relaxed, memory_order_relaxed))
+			                                          memory_order_relaxed, memory_order_relaxed)) {
 				return true;
+			}
 		} else {
-			if (!evict_one(memory))
+			if (!evict_one(memory)) {
 				return false;
+			}
 			total = atomic_load_explicit(&memory->total, memory_order_relaxed);
 		}
 	}
@@ -293,17 +313,19 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
 		if (node->low == low && node->high == high && node->conditions_size == size &&
-		    count < STORE_RESULTS_MAX)
+		    count < STORE_RESULTS_MAX) {
 			candidates[count++] = entry_ref(node->entry);
+		}
 	}
 	fork_mutex_unlock(&shard->lock);
 	for (size_t i = 0; i < count; i++) {
 		const void *others = entry_conditions(candidates[i], &size);
 
-		if (found == NULL && same_conditions(memory, others, conditions, size))
+		if (found == NULL && same_conditions(memory, others, conditions, size)) {
 			found = candidates[i];
-		else
+		} else {
 			entry_unref(candidates[i]);
+		}
 	}
 	return found;
 }
@@ -320,8 +342,9 @@ static struct node *insert(struct memory *memory, struct node *fresh, const stru
 	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket; node != NULL; node = next) {
 		next = node->next;
-		if (node->low != fresh->low || node->high != fresh->high)
+		if (node->low != fresh->low || node->high != fresh->high) {
 			continue;
+		}
 		if (node->entry == same || node->entry == fresh->entry || count == STORE_RESULTS_MAX) {
 			detach(memory, shard, node);
 			node->next = gone;
@@ -346,11 +369,13 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	struct node *fresh;
 	struct node *gone;
 
-	if (memory == NULL || size > memory->max_bytes / 4 || cost > memory->max_bytes)
+	if (memory == NULL || size > memory->max_bytes / 4 || cost > memory->max_bytes) {
 		return;
+	}
 	fresh = malloc(sizeof(*fresh));
-	if (fresh == NULL)
+	if (fresh == NULL) {
 		return;
+	}
 	if (!reserve(memory, cost)) {
 		free(fresh);
 		return;
@@ -383,8 +408,9 @@ void memory_fork_child(struct memory *memory)
 		struct shard *shard = &memory->shards[i];
 
 		if (!fork_mutex_fork_child(&shard->lock)) {
-			if (shard->buckets != NULL)
+			if (shard->buckets != NULL) {
 				memset(shard->buckets, 0, (memory->bucket_mask + 1) * sizeof(struct node *));
+			}
 			shard->newest = NULL;
 			shard->oldest = NULL;
 			shard->bytes = 0;
@@ -392,6 +418,7 @@ void memory_fork_child(struct memory *memory)
 		}
 		total += shard->bytes;
 	}
-	if (memory != NULL)
+	if (memory != NULL) {
 		atomic_store_explicit(&memory->total, total, memory_order_relaxed);
+	}
 }

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#define BIT(signal) (1u << ((signal)-1))
+#define BIT(signal) (1u << ((signal) - 1))
 #define SIGNALS     (BIT(SIGXFSZ) | BIT(SIGPIPE))
 
 struct shelter {

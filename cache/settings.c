@@ -13,13 +13,15 @@ static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_nu
 {
 	uint64_t number = 0;
 
-	if (*text < '0' || *text > '9')
+	if (*text < '0' || *text > '9') {
 		return NULL;
+	}
 	for (; *text >= '0' && *text <= '9'; text++) {
 		uint64_t digit = (uint64_t)(*text - '0');
 
-		if (number > (max - digit) / 10)
+		if (number > (max - digit) / 10) {
 			return NULL;
+		}
 		number = number * 10 + digit;
 	}
 	*ret_number = number;
@@ -31,8 +33,9 @@ static uint64_t fraction_of(const char *digits, size_t count, unsigned shift)
 {
 	uint64_t part = 0;
 
-	while (count-- > 0)
+	while (count-- > 0) {
 		part = (((uint64_t)(digits[count] - '0') << shift) + part) / 10;
+	}
 	return part;
 }
 
@@ -45,8 +48,9 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	const char *digits;
 	size_t count = 0;
 
-	if (rest == NULL)
+	if (rest == NULL) {
 		return -EINVAL;
+	}
 	digits = rest + 1;
 	if (*rest == '.') {
 		count = strspn(digits, "0123456789");
@@ -59,11 +63,13 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 			break;
 		}
 	}
-	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0))
+	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0)) {
 		return -EINVAL;
+	}
 	/* a point has digits behind it, and there are no parts of a byte */
-	if ((digits[-1] == '.' && (count == 0 || shift == 0)) || size > (uint64_t)INT64_MAX >> shift)
+	if ((digits[-1] == '.' && (count == 0 || shift == 0)) || size > (uint64_t)INT64_MAX >> shift) {
 		return -EINVAL;
+	}
 	*ret_size = (size << shift) + fraction_of(digits, count, shift);
 	return 0;
 }
@@ -93,8 +99,9 @@ static int parse_SECONDS(const char *text, unsigned *ret_value)
 	uint64_t number;
 	const char *rest = parse_digits(text, UINT_MAX, &number);
 
-	if (rest == NULL || *rest != '\0')
+	if (rest == NULL || *rest != '\0') {
 		return -EINVAL;
+	}
 	*ret_value = (unsigned)number;
 	return 0;
 }
@@ -103,8 +110,9 @@ static int parse_TEXT(const char *text, char **ret_value)
 {
 	char *copy = strdup(text);
 
-	if (copy == NULL)
+	if (copy == NULL) {
 		return -ENOMEM;
+	}
 	*ret_value = copy;
 	return 0;
 }
@@ -140,8 +148,9 @@ static void strip_slashes(char *path)
 {
 	size_t length = strlen(path);
 
-	while (length > 1 && path[length - 1] == '/')
+	while (length > 1 && path[length - 1] == '/') {
 		path[--length] = '\0';
+	}
 }
 
 static int default_directory(settings_lookup *lookup, char **ret_directory, size_t *ret_home_length)
@@ -157,13 +166,16 @@ static int default_directory(settings_lookup *lookup, char **ret_directory, size
 		tail = "/.cache/nvrtccache";
 		below_home = true;
 	}
-	if (base == NULL || base[0] != '/')
+	if (base == NULL || base[0] != '/') {
 		return 0;
-	for (length = strlen(base); length > 0 && base[length - 1] == '/';)
+	}
+	for (length = strlen(base); length > 0 && base[length - 1] == '/';) {
 		length--;
+	}
 	directory = malloc(length + strlen(tail) + 1);
-	if (directory == NULL)
+	if (directory == NULL) {
 		return -ENOMEM;
+	}
 	memcpy(directory, base, length);
 	memcpy(directory + length, tail, strlen(tail) + 1);
 	*ret_directory = directory;
@@ -175,8 +187,9 @@ static int default_directory(settings_lookup *lookup, char **ret_directory, size
 static bool is_path_list(const char *list)
 {
 	for (bool first = true; *list != '\0'; list++) {
-		if (first && *list != '/' && *list != ':')
+		if (first && *list != '/' && *list != ':') {
 			return false;
+		}
 		first = *list == ':';
 	}
 	return true;
@@ -184,10 +197,12 @@ static bool is_path_list(const char *list)
 
 static const char *wanted_TEXT(const char *variable)
 {
-	if (strcmp(variable, "NVRTCCACHE_DIR") == 0)
+	if (strcmp(variable, "NVRTCCACHE_DIR") == 0) {
 		return "an absolute path";
-	if (strcmp(variable, "NVRTCCACHE_LOWER") == 0)
+	}
+	if (strcmp(variable, "NVRTCCACHE_LOWER") == 0) {
 		return "absolute paths with colons between them";
+	}
 	return "the word time_macros";
 }
 
@@ -217,10 +232,11 @@ static bool read_sloppiness(const char *words, bool *ret_time_macros)
 	while (*words != '\0') {
 		size_t length = strcspn(words, separators);
 
-		if (length == sizeof(time_macros) - 1 && memcmp(words, time_macros, length) == 0)
+		if (length == sizeof(time_macros) - 1 && memcmp(words, time_macros, length) == 0) {
 			found = true;
-		else if (length > 0)
+		} else if (length > 0) {
 			return false;
+		}
 		words += length;
 		words += strspn(words, separators);
 	}
@@ -247,21 +263,27 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	}
 	SETTINGS(SETTINGS_READ)
 #undef SETTINGS_READ
-	if (error != 0)
+	if (error != 0) {
 		goto out;
+	}
 
-	if (fresh.directory != NULL && fresh.directory[0] != '/')
+	if (fresh.directory != NULL && fresh.directory[0] != '/') {
 		reject(&fresh, "NVRTCCACHE_DIR", &fresh.directory);
-	if (fresh.directory != NULL)
+	}
+	if (fresh.directory != NULL) {
 		strip_slashes(fresh.directory);
-	else
+	} else {
 		error = default_directory(lookup, &fresh.directory, &fresh.home_length);
-	if (error != 0)
+	}
+	if (error != 0) {
 		goto out;
-	if (fresh.lower != NULL && !is_path_list(fresh.lower))
+	}
+	if (fresh.lower != NULL && !is_path_list(fresh.lower)) {
 		reject(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
-	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros))
+	}
+	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros)) {
 		reject(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
+	}
 	*ret_settings = fresh;
 	return 0;
 out:

@@ -42,8 +42,9 @@ static bool is_from_environment(const struct settings *settings, const char *var
 	const char *value = getenv(variable);
 
 	for (int i = 0; i < settings->complaint_count; i++) {
-		if (strcmp(settings->complaints[i], variable) == 0)
+		if (strcmp(settings->complaints[i], variable) == 0) {
 			return false;
+		}
 	}
 	return value != NULL && value[0] != '\0';
 }
@@ -54,10 +55,12 @@ int command_config(int argc, char **argv)
 	char text[CONSOLE_NUMBER_BYTES];
 	int status;
 
-	if (!console_no_arguments("config", argc, argv, &status))
+	if (!console_no_arguments("config", argc, argv, &status)) {
 		return status;
-	if (!console_settings(&settings))
+	}
+	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
+	}
 #define SETTING_SHOW(kind, field, variable, preset, help)                                                          \
 	printf("%-11s %-22s %s\n", is_from_environment(&settings, variable) ? "environment" : "default", variable, \
 	       show_##kind(settings.field, text));

@@ -56,8 +56,9 @@ static bool only_help(const char *command, int argc, char **argv, int *ret_statu
 
 bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
 {
-	if (!only_help(command, argc, argv, ret_status))
+	if (!only_help(command, argc, argv, ret_status)) {
 		return false;
+	}
 	if (optind < argc) {
 		console_error("%s takes no argument: '%s'", command, argv[optind]);
 		*ret_status = console_usage(command);
@@ -68,8 +69,9 @@ bool console_no_arguments(const char *command, int argc, char **argv, int *ret_s
 
 bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status)
 {
-	if (!only_help(command, argc, argv, ret_status))
+	if (!only_help(command, argc, argv, ret_status)) {
 		return false;
+	}
 	if (optind + 1 != argc) {
 		console_error("%s takes the name of one file", command);
 		*ret_status = console_usage(command);
@@ -102,9 +104,10 @@ bool console_settings(struct settings *ret_settings)
 
 bool console_directory(const struct settings *settings)
 {
-	if (settings->directory == NULL)
+	if (settings->directory == NULL) {
 		console_error(
 		    "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+	}
 	return settings->directory != NULL;
 }
 
@@ -118,8 +121,9 @@ const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
 		snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
 		return ret_text;
 	}
-	for (; number >= 1023.95 && unit < 5; unit++)
+	for (; number >= 1023.95 && unit < 5; unit++) {
 		number /= 1024;
+	}
 	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.1f %s", number, units[unit]);
 	return ret_text;
 }
@@ -139,10 +143,12 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	             {0, 1, "ns"}};
 	size_t i = 0;
 
-	if (ns == 0)
+	if (ns == 0) {
 		return "0 s";
-	while ((double)ns < units[i].from_ns)
+	}
+	while ((double)ns < units[i].from_ns) {
 		i++;
+	}
 	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? 1 : 0, (double)ns / units[i].unit_ns,
 	         units[i].name);
 	return ret_text;
@@ -168,29 +174,34 @@ static size_t utf8_length(const unsigned char *text)
 	unsigned char high = 0xbf;
 	size_t length;
 
-	if (text[0] < 0x80)
+	if (text[0] < 0x80) {
 		return 1;
-	if (text[0] >= 0xc2 && text[0] <= 0xdf)
+	}
+	if (text[0] >= 0xc2 && text[0] <= 0xdf) {
 		length = 2;
-	else if ((text[0] & 0xf0) == 0xe0)
+	} else if ((text[0] & 0xf0) == 0xe0) {
 		length = 3;
-	else if (text[0] >= 0xf0 && text[0] <= 0xf4)
+	} else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
 		length = 4;
-	else
+	} else {
 		return 0;
-	if (text[0] == 0xe0)
+	}
+	if (text[0] == 0xe0) {
 		low = 0xa0;
-	else if (text[0] == 0xed)
+	} else if (text[0] == 0xed) {
 		high = 0x9f;
-	else if (text[0] == 0xf0)
+	} else if (text[0] == 0xf0) {
 		low = 0x90;
-	else if (text[0] == 0xf4)
+	} else if (text[0] == 0xf4) {
 		high = 0x8f;
-	if (text[1] < low || text[1] > high)
+	}
+	if (text[1] < low || text[1] > high) {
 		return 0;
+	}
 	for (size_t i = 2; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
+		if ((text[i] & 0xc0) != 0x80) {
 			return 0;
+		}
 	}
 	return length;
 }
@@ -207,14 +218,15 @@ void console_json_string(FILE *out, const char *text)
 	while (*at != '\0') {
 		size_t length = utf8_length(at);
 
-		if (length == 0)
+		if (length == 0) {
 			fprintf(out, "\\udc%02x", *at);
-		else if (*at == '"' || *at == '\\')
+		} else if (*at == '"' || *at == '\\') {
 			fprintf(out, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7f)
+		} else if (*at < 0x20 || *at == 0x7f) {
 			fprintf(out, "\\u%04x", *at);
-		else
+		} else {
 			fwrite(at, 1, length, out);
+		}
 		at += length > 0 ? length : 1;
 	}
 	fputc('"', out);
@@ -225,8 +237,9 @@ int console_finish(int status)
 	int failed = ferror(stdout);
 
 	errno = 0;
-	if (fflush(stdout) == 0 && !failed)
+	if (fflush(stdout) == 0 && !failed) {
 		return status;
+	}
 	console_error("standard output: %s", errno != 0 ? strerror(errno) : "not written");
 	return status == EXIT_DONE ? EXIT_TROUBLE : status;
 }

@@ -46,8 +46,9 @@ static void watch_signals(void (*handler)(int))
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		/* nohup's stays */
-		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
 			(void)sigaction(signals[i], &action, NULL);
+		}
 	}
 }
 
@@ -66,8 +67,9 @@ static int begin_temporary(struct target *target, mode_t mode)
 	int error;
 
 	target->name = slash != NULL ? slash + 1 : target->path;
-	if (*target->name == '\0')
+	if (*target->name == '\0') {
 		return -EISDIR;
+	}
 	if (slash == NULL) {
 		directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	} else if (slash == target->path) {
@@ -76,12 +78,14 @@ static int begin_temporary(struct target *target, mode_t mode)
 		*slash = '\0';
 		directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
-	if (directory < 0)
+	if (directory < 0) {
 		return -errno;
+	}
 	watch_signals(note_signal);
 	error = temporary_begin(directory, mode, &target->temporary);
-	if (error != 0)
+	if (error != 0) {
 		close(directory);
+	}
 	return error;
 }
 
@@ -93,21 +97,24 @@ static int open_target(const char *file, struct target *target)
 
 	*target = (struct target){.fd = -1};
 	if (strcmp(file, "-") == 0) {
-		if (isatty(STDOUT_FILENO) == 1)
+		if (isatty(STDOUT_FILENO) == 1) {
 			return -EINVAL;
+		}
 		target->fd = STDOUT_FILENO;
 		return 0;
 	}
 	there = stat(file, &found) == 0;
-	if (there && S_ISDIR(found.st_mode))
+	if (there && S_ISDIR(found.st_mode)) {
 		return -EISDIR;
+	}
 	if (there && !S_ISREG(found.st_mode)) {
 		target->fd = open(file, O_WRONLY | O_CLOEXEC);
 		return target->fd < 0 ? -errno : 0;
 	}
 	target->path = there ? realpath(file, NULL) : strdup(file);
-	if (target->path == NULL)
+	if (target->path == NULL) {
 		return -errno;
+	}
 	error = begin_temporary(target, there ? found.st_mode & 0777 : mode_of_new_file());
 	if (error != 0) {
 		free(target->path);
@@ -120,10 +127,12 @@ static int open_target(const char *file, struct target *target)
 static int close_target(struct target *target, enum durability durability, int error)
 {
 	if (target->path != NULL) {
-		if (error == 0)
+		if (error == 0) {
 			error = temporary_publish(&target->temporary, target->name, durability);
-		if (error != 0)
+		}
+		if (error != 0) {
 			temporary_discard(&target->temporary);
+		}
 		close(target->temporary.directory);
 		free(target->path);
 		watch_signals(SIG_DFL);
@@ -138,13 +147,15 @@ static int put(void *context, const void *bytes, size_t size)
 	struct target *target = context;
 	const char *next = bytes;
 
-	if (target->path != NULL)
+	if (target->path != NULL) {
 		return interrupted ? -EINTR : temporary_append(&target->temporary, bytes, size);
+	}
 	while (size > 0) {
 		ssize_t done = TEMP_FAILURE_RETRY(write(target->fd, next, size));
 
-		if (done <= 0)
+		if (done <= 0) {
 			return done < 0 ? -errno : -EIO;
+		}
 		next += done;
 		size -= (size_t)done;
 	}
@@ -165,8 +176,9 @@ static int put_entry(void *context, const struct entry *entry)
 	struct entry *neutral = NULL;
 
 	work->error = nobody_entry(entry, &neutral);
-	if (work->error == 0)
+	if (work->error == 0) {
 		work->error = bundle_write_entry(&work->writer, neutral);
+	}
 	work->bytes += work->error == 0 ? entry_info(entry)->total_size : 0;
 	entry_unref(neutral);
 	return work->error;
@@ -188,14 +200,16 @@ static int put_all(const struct directory *directory, struct target *target, str
 	work->error = bundle_write_begin(&work->writer, inventory.count, put, target);
 	for (size_t i = 0; i < inventory.count && work->error == 0; i++) {
 		error = inventory_read(directory, inventory.records[i].key, put_entry, work);
-		if (error == -EBADMSG || error == -EPERM)
+		if (error == -EBADMSG || error == -EPERM) {
 			work->left_out++;
-		else if (error != -ENOENT && error != 0)
+		} else if (error != -ENOENT && error != 0) {
 			work->unreadable++;
+		}
 		progress_show(&progress, i + 1, inventory.count);
 	}
-	if (work->error == 0)
+	if (work->error == 0) {
 		work->error = bundle_write_end(&work->writer);
+	}
 	progress_end(&progress);
 	inventory_free(&inventory);
 	return work->error;
@@ -209,12 +223,14 @@ static void report(const struct settings *settings, const struct target *target,
 	fprintf(target->fd == STDOUT_FILENO ? stderr : stdout, "Exported %" PRIu64 " %s (%s) from %s\n",
 	        work->writer.entries, work->writer.entries == 1 ? "result" : "results",
 	        console_bytes(work->bytes, text), settings->directory);
-	if (work->left_out != 0)
+	if (work->left_out != 0) {
 		console_error("%" PRIu64 " damaged or untrusted %s left out", work->left_out,
 		              work->left_out == 1 ? "file" : "files");
-	if (work->unreadable != 0)
+	}
+	if (work->unreadable != 0) {
 		console_error("%" PRIu64 " %s could not be read", work->unreadable,
 		              work->unreadable == 1 ? "file or directory" : "files or directories");
+	}
 }
 
 static int export_to(const struct settings *settings, const char *file)
@@ -234,12 +250,14 @@ static int export_to(const struct settings *settings, const char *file)
 	error = close_target(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
 	                     put_all(&directory, &target, &work));
 	number = interrupted;
-	if (number != 0 && error != 0)
+	if (number != 0 && error != 0) {
 		(void)raise(number);
+	}
 	if (error != 0) {
 		/* else it was the directory, and has been said */
-		if (work.writer.put != NULL)
+		if (work.writer.put != NULL) {
 			console_error("%s: %s", file, strerror(-error));
+		}
 		return EXIT_TROUBLE;
 	}
 	report(settings, &target, &work);
@@ -252,10 +270,12 @@ int command_export(int argc, char **argv)
 	const char *file;
 	int status;
 
-	if (!console_one_file("export", argc, argv, &file, &status))
+	if (!console_one_file("export", argc, argv, &file, &status)) {
 		return status;
-	if (!console_settings(&settings))
+	}
+	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
+	}
 	status = console_directory(&settings) ? export_to(&settings, file) : EXIT_TROUBLE;
 	settings_free(&settings);
 	return status;

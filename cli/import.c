@@ -36,8 +36,9 @@ static ssize_t get(void *context, void *bytes, size_t size)
 	struct origin *origin = context;
 	ssize_t got = TEMP_FAILURE_RETRY(read(origin->fd, bytes, size));
 
-	if (got < 0)
+	if (got < 0) {
 		return -errno;
+	}
 	origin->read += (uint64_t)got;
 	return got;
 }
@@ -48,10 +49,12 @@ static int open_origin(const char *file, struct origin *origin)
 	struct stat found;
 
 	*origin = (struct origin){.fd = file ? open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO};
-	if (origin->fd < 0)
+	if (origin->fd < 0) {
 		return -errno;
-	if (fstat(origin->fd, &found) == 0 && S_ISREG(found.st_mode))
+	}
+	if (fstat(origin->fd, &found) == 0 && S_ISREG(found.st_mode)) {
 		origin->size = (uint64_t)found.st_size;
+	}
 	return 0;
 }
 
@@ -78,16 +81,17 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 	uint64_t largest = settings->max_size == 0 ? 0 : settings->max_size < 16 ? 1 : settings->max_size / 8;
 	int error = bundle_read_begin(reader, largest, get, origin);
 
-	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT)
+	if (error == -EPROTONOSUPPORT && reader->format != BUNDLE_FORMAT) {
 		console_error("%s: a bundle of format %" PRIu32 "; this program reads format %d", file, reader->format,
 		              BUNDLE_FORMAT);
-	else if (error == -EPROTONOSUPPORT)
+	} else if (error == -EPROTONOSUPPORT) {
 		console_error("%s: a bundle with results of format %" PRIu32 "; this program reads format %d", file,
 		              reader->entry_format, ENTRY_FORMAT);
-	else if (error == -EBADMSG)
+	} else if (error == -EBADMSG) {
 		console_error("%s: no bundle of results", file);
-	else if (error != 0)
+	} else if (error != 0) {
 		console_error("%s: %s", file, strerror(-error));
+	}
 	return error == 0;
 }
 
@@ -122,8 +126,9 @@ static bool is_known(struct store *store, const struct entry *neutral)
 	bool same;
 
 	conditions.bytes = entry_conditions(neutral, &conditions.size);
-	if (store_get(store, entry_info(neutral)->key, ask_the_same, &conditions, &found) != 0)
+	if (store_get(store, entry_info(neutral)->key, ask_the_same, &conditions, &found) != 0) {
 		return false;
+	}
 	same = nobody_entry(found, &plain) == 0 && equal(plain, neutral);
 	entry_unref(plain);
 	entry_unref(found);
@@ -137,8 +142,9 @@ static bool keep(struct store *store, const struct settings *settings, const str
 	int error = nobody_entry(entry, &neutral); /* whatever the bundle says */
 	bool known = error == 0 && is_known(store, neutral);
 
-	if (error == 0 && !known)
+	if (error == 0 && !known) {
 		error = store_put(store, neutral);
+	}
 	entry_unref(neutral);
 	if (error == -EFBIG) {
 		work->large++;
@@ -187,23 +193,27 @@ static int report(const char *file, const struct settings *settings, const struc
 
 	printf("Imported %" PRIu64 " %s (%s) into %s", work->results, work->results == 1 ? "result" : "results",
 	       console_bytes(work->bytes, text), settings->directory);
-	if (work->known != 0)
+	if (work->known != 0) {
 		printf("; %" PRIu64 " %s there already", work->known, work->known == 1 ? "was" : "were");
+	}
 	putchar('\n');
-	if (work->large != 0)
+	if (work->large != 0) {
 		console_error("%s: %" PRIu64 " %s larger than an eighth of the size cap left out", file, work->large,
 		              work->large == 1 ? "result" : "results");
-	if (work->damaged != 0)
+	}
+	if (work->damaged != 0) {
 		console_error("%s: %" PRIu64 " damaged %s left out", file, work->damaged,
 		              work->damaged == 1 ? "result" : "results");
-	if (found == BUNDLE_CHANGED && work->damaged == 0)
+	}
+	if (found == BUNDLE_CHANGED && work->damaged == 0) {
 		console_error("%s: not as it was written", file);
-	else if (found == BUNDLE_CUT)
+	} else if (found == BUNDLE_CUT) {
 		console_error("%s: cut short; what was whole is imported", file);
-	else if (found == BUNDLE_BROKEN)
+	} else if (found == BUNDLE_BROKEN) {
 		console_error("%s: damaged; what came before is imported", file);
-	else if (found == BUNDLE_FAILED)
+	} else if (found == BUNDLE_FAILED) {
 		console_error("%s: %s", file, strerror(-error));
+	}
 	return found == BUNDLE_END && work->damaged == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -225,8 +235,9 @@ static int import_from(const struct settings *settings, struct store *store, con
 		found = take_all(&reader, store, settings, &work, &error);
 		status = report(file, settings, &work, found, error);
 	}
-	if (origin.fd != STDIN_FILENO)
+	if (origin.fd != STDIN_FILENO) {
 		close(origin.fd);
+	}
 	return status;
 }
 
@@ -238,13 +249,16 @@ int command_import(int argc, char **argv)
 	int status;
 	int error;
 
-	if (!console_one_file("import", argc, argv, &file, &status))
+	if (!console_one_file("import", argc, argv, &file, &status)) {
 		return status;
-	if (!console_settings(&settings))
+	}
+	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
+	}
 	status = EXIT_TROUBLE;
-	if (!console_directory(&settings))
+	if (!console_directory(&settings)) {
 		goto out;
+	}
 	directory_settle(settings.directory, settings.home_length);
 	error = settings.read_only ? -EROFS
 	                           : store_open(&(struct store_options){.directory = settings.directory,

@@ -32,8 +32,9 @@ static void own_directory(char ret_path[PATH_MAX])
 
 	ret_path[length > 0 ? length : 0] = '\0';
 	slash = strrchr(ret_path, '/');
-	if (slash != NULL)
+	if (slash != NULL) {
 		slash[1] = '\0';
+	}
 }
 
 char *library_find(void)
@@ -48,19 +49,22 @@ char *library_find(void)
 	if (asked != NULL && asked[0] != '\0') {
 		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;
 
-		if (real == NULL)
+		if (real == NULL) {
 			console_error("NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+		}
 		return real;
 	}
 	own_directory(directory);
 	for (size_t i = 0; directory[0] != '\0' && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s", directory, beside[i]);
-		if (is_file(path))
+		if (is_file(path)) {
 			return realpath(path, NULL);
+		}
 	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (is_file(places[i]))
+		if (is_file(places[i])) {
 			return realpath(places[i], NULL);
+		}
 	}
 	console_error("%s is not found; NVRTCCACHE_LIBRARY may say where it is", LIBRARY);
 	return NULL;
@@ -73,13 +77,15 @@ static const char *own_name(void *handle)
 	const char *strings = NULL;
 	const ElfW(Dyn) *name = NULL;
 
-	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
 		return NULL;
+	}
 	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_STRTAB)
+		if (entry->d_tag == DT_STRTAB) {
 			strings = (const char *)entry->d_un.d_ptr;
-		else if (entry->d_tag == DT_SONAME)
+		} else if (entry->d_tag == DT_SONAME) {
 			name = entry;
+		}
 	}
 	return strings != NULL && name != NULL ? strings + name->d_un.d_val : NULL;
 }
@@ -94,8 +100,9 @@ bool library_loads(const char *path)
 		return false;
 	}
 	name = own_name(handle);
-	if (name != NULL && strcmp(name, LIBRARY) == 0)
+	if (name != NULL && strcmp(name, LIBRARY) == 0) {
 		return true;
+	}
 	console_error("'%s' is another library than %s", path, LIBRARY);
 	return false;
 }

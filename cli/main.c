@@ -24,8 +24,9 @@ static const struct command {
 static const struct command *find(const char *name)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		if (strcmp(commands[i].name, name) == 0)
+		if (strcmp(commands[i].name, name) == 0) {
 			return &commands[i];
+		}
 	}
 	return NULL;
 }
@@ -35,8 +36,9 @@ static void print_overview(void)
 	puts("usage: nvrtccache <command> [argument...]\n\n"
 	     "Caches what NVRTC, the CUDA run-time compiler, makes for unmodified programs.\n\n"
 	     "Commands:");
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		printf("  %-8s %s\n", commands[i].name, commands[i].help);
+	}
 	puts("\nOptions:\n"
 	     "  --help     show this text\n"
 	     "  --version  show the version\n\n"
@@ -96,7 +98,8 @@ int main(int argc, char **argv)
 	}
 	/* getopt begins its messages with this */
 	snprintf(name, sizeof(name), "nvrtccache %s", command->name);
-	if (command->function != command_help)
+	if (command->function != command_help) {
 		argv[1] = name;
+	}
 	return console_finish(command->function(argc - 1, argv + 1));
 }

@@ -13,8 +13,9 @@ int nobody_entry(const struct entry *entry, struct entry **ret_entry)
 	void *neutral = malloc(size + 1);
 	int error;
 
-	if (neutral == NULL)
+	if (neutral == NULL) {
 		return -ENOMEM;
+	}
 	memcpy(neutral, conditions, size);
 	conditions_forget(neutral, size);
 	error = entry_amend(entry, neutral, size, ret_entry);

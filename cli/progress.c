@@ -25,23 +25,27 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t whole)
 {
 	int64_t now;
 
-	if (!progress->shown)
+	if (!progress->shown) {
 		return;
+	}
 	now = now_ns();
-	if (progress->dirty && now - progress->last_ns < PERIOD_NS)
+	if (progress->dirty && now - progress->last_ns < PERIOD_NS) {
 		return;
+	}
 	progress->dirty = true;
 	progress->last_ns = now;
-	if (whole != 0)
+	if (whole != 0) {
 		fprintf(stderr, "\r%s: %3d %%", progress->doing,
 		        done >= whole ? 100 : (int)(100.0 * (double)done / (double)whole));
-	else
+	} else {
 		fprintf(stderr, "\r%s: %" PRIu64, progress->doing, done);
+	}
 }
 
 void progress_end(struct progress *progress)
 {
-	if (progress->dirty)
+	if (progress->dirty) {
 		fputs("\r\x1b[K", stderr);
+	}
 	progress->dirty = false;
 }

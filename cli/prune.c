@@ -58,8 +58,9 @@ static int prune(const struct settings *settings)
 	struct store *store = NULL;
 	int error;
 
-	if (!console_directory(settings))
+	if (!console_directory(settings)) {
 		return EXIT_TROUBLE;
+	}
 	error = store_open(&options, &store);
 	if (error == 0) {
 		error = store_prune(store, &pruned);
@@ -70,9 +71,10 @@ static int prune(const struct settings *settings)
 		return EXIT_TROUBLE;
 	}
 	report(settings, &pruned);
-	if (pruned.failures != 0)
+	if (pruned.failures != 0) {
 		console_error("%" PRIu64 " %s could not be removed", pruned.failures,
 		              pruned.failures == 1 ? "file" : "files");
+	}
 	return pruned.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -91,16 +93,18 @@ int command_prune(int argc, char **argv)
 			puts("\n  -s, --max-size SIZE  down to this size instead of the cap (0: only stale files go)");
 			return EXIT_DONE;
 		}
-		if (option == '?')
+		if (option == '?') {
 			return console_usage("prune");
+		}
 		size = optarg;
 	}
 	if (optind < argc) {
 		console_error("prune takes no argument: '%s'", argv[optind]);
 		return console_usage("prune");
 	}
-	if (!console_settings(&settings))
+	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
+	}
 	if (size != NULL && settings_parse_size(size, &settings.max_size) != 0) {
 		console_error("bad size '%s': it takes %s", size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
 		settings_free(&settings);

@@ -33,8 +33,9 @@ static bool is_in_list(const char *list, const char *path)
 	while (*list != '\0') {
 		size_t length = strcspn(list, PRELOAD_SEPARATORS);
 
-		if (length == strlen(path) && memcmp(list, path, length) == 0)
+		if (length == strlen(path) && memcmp(list, path, length) == 0) {
 			return true;
+		}
 		list += length;
 		list += strspn(list, PRELOAD_SEPARATORS);
 	}
@@ -43,8 +44,9 @@ static bool is_in_list(const char *list, const char *path)
 
 static bool set(const char *name, const char *value)
 {
-	if (setenv(name, value, 1) == 0)
+	if (setenv(name, value, 1) == 0) {
 		return true;
+	}
 	console_error("%s: %s", name, strerror(errno));
 	return false;
 }
@@ -77,15 +79,17 @@ static bool preload(void)
 	char *list = NULL;
 	bool done = false;
 
-	if (library == NULL)
+	if (library == NULL) {
 		return false;
+	}
 	/* ld.so splits at these and knows no quotes */
 	if (strpbrk(library, PRELOAD_SEPARATORS) != NULL) {
 		console_error("'%s' cannot be preloaded: its path has a blank or a colon", library);
 		goto out;
 	}
-	if (!library_loads(library))
+	if (!library_loads(library)) {
 		goto out;
+	}
 	if (others == NULL || others[0] == '\0') {
 		done = set("LD_PRELOAD", library);
 	} else if (is_in_list(others, library)) {
@@ -128,12 +132,13 @@ static int apply_option(int option)
 			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "");
 			return console_usage("run");
 		}
-		if (option == RUN_DIR)
+		if (option == RUN_DIR) {
 			done = set_path("NVRTCCACHE_DIR", optarg);
-		else if (option == RUN_LOG && strcmp(optarg, "stderr") != 0)
+		} else if (option == RUN_LOG && strcmp(optarg, "stderr") != 0) {
 			done = set_path("NVRTCCACHE_LOG", optarg);
-		else
+		} else {
 			done = set(option == RUN_LOG ? "NVRTCCACHE_LOG" : "NVRTCCACHE_MAX_SIZE", optarg);
+		}
 		break;
 	case RUN_VERIFY:
 		done = set("NVRTCCACHE_VERIFY", "1");
@@ -161,15 +166,17 @@ int command_run(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "+", run_options, NULL)) != -1) {
 		status = apply_option(option);
-		if (status >= 0)
+		if (status >= 0) {
 			return status;
+		}
 	}
 	if (optind == argc) {
 		console_error("run: no program given");
 		return console_usage("run");
 	}
-	if (!preload())
+	if (!preload()) {
 		return EXIT_NOT_STARTED;
+	}
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 	console_error("%s: %s", argv[optind], strerror(errno));

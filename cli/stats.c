@@ -14,8 +14,9 @@ static void print_json_group(enum counter_group group, const uint64_t counts[COU
 	const char *separator = "";
 
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) != group)
+		if (counter_group((enum counter)i) != group) {
 			continue;
+		}
 		printf("%s\n    \"%s\": %" PRIu64, separator, counter_name((enum counter)i), counts[i]);
 		separator = ",";
 	}
@@ -29,8 +30,9 @@ static void print_json(const struct settings *settings, const struct store_usage
 	printf(",\n  \"entries\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"max_bytes\": %" PRIu64, usage->entries,
 	       usage->bytes, settings->max_size);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == COUNTER_TOTAL)
+		if (counter_group((enum counter)i) == COUNTER_TOTAL) {
 			printf(",\n  \"%s\": %" PRIu64, counter_name((enum counter)i), counts[i]);
+		}
 	}
 	fputs(",\n  \"bypassed\": {", stdout);
 	print_json_group(COUNTER_BYPASSED, counts);
@@ -49,8 +51,9 @@ static void print_count(const char *name, uint64_t count)
 static void print_share(const char *name, uint64_t part, uint64_t whole)
 {
 	printf(ROW "%" PRIu64, name, part);
-	if (whole != 0)
+	if (whole != 0) {
 		printf(" (%.1f %%)", 100 * (double)part / (double)whole);
+	}
 	putchar('\n');
 }
 
@@ -59,17 +62,20 @@ static void print_group(const char *title, enum counter_group group, const uint6
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < COUNTER_COUNT; i++)
+	for (int i = 0; i < COUNTER_COUNT; i++) {
 		sum += counter_group((enum counter)i) == group ? counts[i] : 0;
+	}
 	print_count(title, sum);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		char name[32];
 
-		if (counter_group((enum counter)i) != group || counts[i] == 0)
+		if (counter_group((enum counter)i) != group || counts[i] == 0) {
 			continue;
+		}
 		snprintf(name, sizeof(name), "  %s", counter_name((enum counter)i));
-		for (char *at = name; *at != '\0'; at++)
+		for (char *at = name; *at != '\0'; at++) {
 			*at = *at == '_' ? ' ' : *at;
+		}
 		print_count(name, counts[i]);
 	}
 }
@@ -86,23 +92,27 @@ static void print_table(const struct settings *settings, const struct store_usag
 	print_count("Entries", usage->entries);
 	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
-	if (settings->max_size != 0)
+	if (settings->max_size != 0) {
 		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
+	}
 	putchar('\n');
 	print_share("Hits", hits, looked_up);
 	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
 	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
-	if (counts[COUNTER_TOTAL_stale] != 0)
+	if (counts[COUNTER_TOTAL_stale] != 0) {
 		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
+	}
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
-	if (counts[COUNTER_TOTAL_evictions] != 0)
+	if (counts[COUNTER_TOTAL_evictions] != 0) {
 		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
+	}
 	if (counts[COUNTER_TOTAL_verified] != 0) {
 		print_count("Verified", counts[COUNTER_TOTAL_verified]);
 		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
-		if (counts[COUNTER_TOTAL_verify_uncompared] != 0)
+		if (counts[COUNTER_TOTAL_verify_uncompared] != 0) {
 			print_count("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
+		}
 	}
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
@@ -120,8 +130,9 @@ static int gather(const struct settings *settings, bool count, struct store_usag
 	                                .shared = settings->shared};
 	int error = store_open(&options, &store);
 
-	if (error != 0)
+	if (error != 0) {
 		return error;
+	}
 	error = count ? store_usage(store, ret_usage) : store_usage_noted(store, ret_usage);
 	store_close(store);
 	if (error == -ENOENT) {
@@ -137,30 +148,36 @@ static int show(const struct settings *settings, bool json, bool zero, bool coun
 	uint64_t counts[COUNTER_COUNT] = {0};
 	int error;
 
-	if (!console_directory(settings))
+	if (!console_directory(settings)) {
 		return EXIT_TROUBLE;
-	if (settings->shared)
+	}
+	if (settings->shared) {
 		counters_share();
+	}
 	error = gather(settings, count, &usage, counts);
 	if (error == 0) {
-		if (json)
+		if (json) {
 			print_json(settings, &usage, counts);
-		else
+		} else {
 			print_table(settings, &usage, counts);
+		}
 		/* what could not be shown is not thrown away */
-		if (zero && (fflush(stdout) != 0 || ferror(stdout)))
+		if (zero && (fflush(stdout) != 0 || ferror(stdout))) {
 			return EXIT_TROUBLE;
-		if (zero && settings->read_only)
+		}
+		if (zero && settings->read_only) {
 			error = -EROFS;
-		else if (zero)
+		} else if (zero) {
 			error = counters_zero(settings->directory);
+		}
 	}
-	if (error == -EPERM)
+	if (error == -EPERM) {
 		console_error("%s: not used, because others can write to it", settings->directory);
-	else if (error == -EROFS)
+	} else if (error == -EROFS) {
 		console_error("%s: not written, because NVRTCCACHE_READONLY is set", settings->directory);
-	else if (error != 0)
+	} else if (error != 0) {
 		console_error("%s: %s", settings->directory, strerror(-error));
+	}
 	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -187,8 +204,9 @@ int command_stats(int argc, char **argv)
 			     "noted");
 			return EXIT_DONE;
 		}
-		if (option == '?')
+		if (option == '?') {
 			return console_usage("stats");
+		}
 		json |= option == 'j';
 		zero |= option == 'z';
 		count |= option == 'c';
@@ -197,8 +215,9 @@ int command_stats(int argc, char **argv)
 		console_error("stats takes no argument: '%s'", argv[optind]);
 		return console_usage("stats");
 	}
-	if (!console_settings(&settings))
+	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
+	}
 	status = show(&settings, json, zero, count);
 	settings_free(&settings);
 	return status;

@@ -25,12 +25,14 @@ void digest_key(const struct span *spans, size_t count, struct key *ret_key)
 
 	(void)(portable ? blake2b_init_ref(&state, KEY_BYTES) : blake2b_init(&state, KEY_BYTES));
 	for (size_t i = 0; i < count; i++) {
-		if (spans[i].size == 0)
+		if (spans[i].size == 0) {
 			continue;
-		if (portable)
+		}
+		if (portable) {
 			blake2b_update_ref(&state, spans[i].bytes, spans[i].size);
-		else
+		} else {
 			blake2b_update(&state, spans[i].bytes, spans[i].size);
+		}
 	}
 	(void)(portable ? blake2b_final_ref(&state, ret_key->bytes, KEY_BYTES)
 	                : blake2b_final(&state, ret_key->bytes, KEY_BYTES));
@@ -57,8 +59,9 @@ static uint64_t hash_streamed(const uint8_t secret[SECRET_BYTES], const struct s
 
 	XXH3_64bits_reset_withSecret(&state, secret, SECRET_BYTES);
 	for (size_t i = 0; i < count; i++) {
-		if (spans[i].size)
+		if (spans[i].size) {
 			XXH3_64bits_update(&state, spans[i].bytes, spans[i].size);
+		}
 	}
 	return XXH3_64bits_digest(&state);
 }
@@ -76,8 +79,9 @@ void digest_fingerprint(const struct secret *secret, const struct span *spans, s
 			ret_fingerprint->high = hash_streamed(secret->high, spans, count);
 			return;
 		}
-		if (spans[i].size)
+		if (spans[i].size) {
 			memcpy(bytes + size, spans[i].bytes, spans[i].size);
+		}
 		size += spans[i].size;
 	}
 	ret_fingerprint->low = XXH3_64bits_withSecret(bytes, size, secret->low, SECRET_BYTES);

@@ -10,8 +10,9 @@ const struct key *roots_arithmetic(const struct roots *roots)
 
 void roots_free(struct roots *roots)
 {
-	for (size_t i = 0; i < roots->count; i++)
+	for (size_t i = 0; i < roots->count; i++) {
 		free(roots->root[i].text);
+	}
 	free(roots->root);
 	*roots = (struct roots){0};
 }

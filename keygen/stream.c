@@ -12,19 +12,25 @@ static bool stream_reserve(struct stream *stream, size_t more)
 	size_t need, capacity;
 	uint8_t *bytes;
 
-	if (stream->failed)
+	if (stream->failed) {
 		return false;
-	if (__builtin_add_overflow(stream->size, more, &need))
+	}
+	if (__builtin_add_overflow(stream->size, more, &need)) {
 		goto failed;
-	if (need <= stream->capacity)
+	}
+	if (need <= stream->capacity) {
 		return true;
-	if (__builtin_mul_overflow(stream->capacity, (size_t)2, &capacity) || capacity < need)
+	}
+	if (__builtin_mul_overflow(stream->capacity, (size_t)2, &capacity) || capacity < need) {
 		capacity = need;
-	if (capacity < STREAM_FIRST_CAPACITY)
+	}
+	if (capacity < STREAM_FIRST_CAPACITY) {
 		capacity = STREAM_FIRST_CAPACITY;
+	}
 	bytes = realloc(stream->bytes, capacity);
-	if (!bytes)
+	if (!bytes) {
 		goto failed;
+	}
 	stream->bytes = bytes;
 	stream->capacity = capacity;
 	return true;
@@ -42,8 +48,9 @@ static void put_u64(uint8_t *at, uint64_t value)
 
 void stream_bytes(struct stream *stream, const void *bytes, size_t size)
 {
-	if (!stream_reserve(stream, size) || size == 0)
+	if (!stream_reserve(stream, size) || size == 0) {
 		return;
+	}
 	memcpy(stream->bytes + stream->size, bytes, size);
 	stream->size += size;
 }
@@ -70,13 +77,15 @@ void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t 
 		stream->failed = true;
 		return;
 	}
-	if (!stream_reserve(stream, whole))
+	if (!stream_reserve(stream, whole)) {
 		return;
+	}
 	at = stream->bytes + stream->size;
 	at[0] = tag;
 	put_u64(at + 1, size);
-	if (size)
+	if (size) {
 		memcpy(at + head, bytes, size);
+	}
 	stream->size += whole;
 }
 
@@ -124,8 +133,9 @@ uint32_t cursor_u32(struct cursor *cursor)
 	const void *at = cursor_bytes(cursor, sizeof(uint32_t));
 	uint32_t value = 0;
 
-	if (at)
+	if (at) {
 		memcpy(&value, at, sizeof(value));
+	}
 	return le32toh(value);
 }
 
@@ -134,8 +144,9 @@ uint64_t cursor_u64(struct cursor *cursor)
 	const void *at = cursor_bytes(cursor, sizeof(uint64_t));
 	uint64_t value = 0;
 
-	if (at)
+	if (at) {
 		memcpy(&value, at, sizeof(value));
+	}
 	return le64toh(value);
 }
 
@@ -145,16 +156,20 @@ const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
 	const void *bytes;
 	uint64_t size;
 
-	if (!found)
+	if (!found) {
 		return NULL;
-	if (*found != tag)
+	}
+	if (*found != tag) {
 		goto failed;
+	}
 	size = cursor_u64(cursor);
-	if (size > SIZE_MAX)
+	if (size > SIZE_MAX) {
 		goto failed;
+	}
 	bytes = cursor_bytes(cursor, (size_t)size);
-	if (!bytes)
+	if (!bytes) {
 		return NULL;
+	}
 	*ret_size = (size_t)size;
 	return bytes;
 failed:

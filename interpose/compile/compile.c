@@ -198,8 +198,8 @@ static int cancelled(struct handle *handle, const struct call *call)
 }
 
 /* True when the handle is now served. */
-static bool answer_call_from(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *entry,
-                        int64_t start)
+static bool answer_call_from(struct handle *handle, const struct call *call, struct attempt *attempt,
+                             struct entry *entry, int64_t start)
 {
 	uint64_t cost = entry_info(entry)->cost_ns;
 	uint64_t asked = digest_half(&runtime_get()->secret, attempt->spans);

@@ -30,22 +30,22 @@
 	X(nvrtcAddNameExpression, 800, 9999, (nvrtcProgram program, const char *expression), program, expression)      \
 	X(nvrtcGetLoweredName, 800, 9999, (nvrtcProgram program, const char *expression, const char **name), program,  \
 	  expression, name)                                                                                            \
-	X(nvrtcGetPTXSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                            \
+	X(nvrtcGetPTXSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                             \
 	X(nvrtcGetPTX, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                                 \
-	X(nvrtcGetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t * size), program, size)                         \
+	X(nvrtcGetCUBINSize, 1101, 9999, (nvrtcProgram program, size_t *size), program, size)                          \
 	X(nvrtcGetCUBIN, 1101, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
-	X(nvrtcGetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t * size), program, size)                          \
+	X(nvrtcGetNVVMSize, 1104, 1300, (nvrtcProgram program, size_t *size), program, size)                           \
 	X(nvrtcGetNVVM, 1104, 1300, (nvrtcProgram program, char *bytes), program, bytes)                               \
-	X(nvrtcGetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                         \
+	X(nvrtcGetLTOIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                          \
 	X(nvrtcGetLTOIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                              \
-	X(nvrtcGetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t * size), program, size)                       \
+	X(nvrtcGetOptiXIRSize, 1200, 9999, (nvrtcProgram program, size_t *size), program, size)                        \
 	X(nvrtcGetOptiXIR, 1200, 9999, (nvrtcProgram program, char *bytes), program, bytes)                            \
-	X(nvrtcGetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t * size), program, size)                        \
+	X(nvrtcGetTileIRSize, 1302, 9999, (nvrtcProgram program, size_t *size), program, size)                         \
 	X(nvrtcGetTileIR, 1302, 9999, (nvrtcProgram program, char *bytes), program, bytes)                             \
-	X(nvrtcGetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t * size), program, size)                     \
+	X(nvrtcGetProgramLogSize, 700, 9999, (nvrtcProgram program, size_t *size), program, size)                      \
 	X(nvrtcGetProgramLog, 700, 9999, (nvrtcProgram program, char *bytes), program, bytes)                          \
 	X(nvrtcGetPCHCreateStatus, 1208, 9999, (nvrtcProgram program), program)                                        \
-	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t * size), program, size)               \
+	X(nvrtcGetPCHHeapSizeRequired, 1208, 9999, (nvrtcProgram program, size_t *size), program, size)                \
 	X(nvrtcSetPCHHeapSize, 1208, 9999, (size_t size), size)                                                        \
 	X(nvrtcSetFlowCallback, 1208, 9999, (nvrtcProgram program, flow_callback * callback, void *payload), program,  \
 	  callback, payload)

@@ -156,8 +156,9 @@ static const struct known_option *find_option(const char *name, size_t size, int
 	for (size_t i = 0; i < sizeof(known_options) / sizeof(known_options[0]); i++) {
 		const struct known_option *known = &known_options[i];
 
-		if (known->sizes[which] == size && memcmp(known->names[which], name, size) == 0)
+		if (known->sizes[which] == size && memcmp(known->names[which], name, size) == 0) {
 			return known;
+		}
 	}
 	return NULL;
 }
@@ -174,8 +175,9 @@ static bool ptxas_value_is_harmless(const char *value)
 	                                       "-O3", "-w",        "-dlcm=ca", "-dlcm=cg", "--warn-on-spills"};
 
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (strcmp(value, harmless[i]) == 0)
+		if (strcmp(value, harmless[i]) == 0) {
 			return true;
+		}
 	}
 	return false;
 }
@@ -229,8 +231,9 @@ static int add_include(struct options *options, size_t capacity, int index, cons
 	}
 	if (!options->include) {
 		options->include = calloc(capacity, sizeof(*options->include));
-		if (!options->include)
+		if (!options->include) {
 			return -ENOMEM;
+		}
 	}
 	options->include[options->include_count++] = (struct include_option){index, directory};
 	return 0;
@@ -303,13 +306,16 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 	int dashes;
 	size_t size, end;
 
-	while (is_blank(*string))
+	while (is_blank(*string)) {
 		string++;
+	}
 	end = strlen(string);
-	while (end && string[end - 1] == ' ')
+	while (end && string[end - 1] == ' ') {
 		end--;
-	if (has_doubtful_ends(string, end) || string[0] != '-')
+	}
+	if (has_doubtful_ends(string, end) || string[0] != '-') {
 		goto unknown;
+	}
 	dashes = string[1] == '-' ? 2 : 1;
 	name = string + dashes;
 	if (dashes == 1 && (*name == 'D' || *name == 'U' || *name == 'I')) {
@@ -324,26 +330,31 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 		if (*value == '=') {
 			value++;
 		} else {
-			while (*value == ' ')
+			while (*value == ' ') {
 				value++;
+			}
 		}
 		return note_value(options, capacity, known, index, value);
 	}
 	for (size = 0; dashes + size < end && name[size] != '='; size++)
 		;
 	known = find_option(name, size, dashes);
-	if (!known)
+	if (!known) {
 		goto unknown;
+	}
 	if (dashes + size == end) {
-		if (known->form == FORM_FLAG)
+		if (known->form == FORM_FLAG) {
 			return note_value(options, capacity, known, index, "");
-		if (known->form == FORM_JOINED)
+		}
+		if (known->form == FORM_JOINED) {
 			goto unknown;
+		}
 		*ret_waiting = known;
 		return 0;
 	}
-	if (known->form == FORM_FLAG)
+	if (known->form == FORM_FLAG) {
 		goto unknown;
+	}
 	return note_value(options, capacity, known, index, name + size + 1);
 unknown:
 	options->unknown = true;
@@ -365,8 +376,9 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 			continue;
 		}
 		if (waiting) {
-			while (is_blank(*string))
+			while (is_blank(*string)) {
 				string++;
+			}
 			rc = note_value(&found, (size_t)count, waiting, i, string);
 			waiting = NULL;
 		} else {

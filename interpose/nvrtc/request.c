@@ -87,8 +87,9 @@ int request_texts(const struct stream *creation, struct request_texts *ret_texts
 	const char *base;
 	size_t size;
 
-	if (!block)
+	if (!block) {
 		return -ENOMEM;
+	}
 	memcpy(run, creation->bytes, creation->size);
 	cursor = cursor_over(run, creation->size);
 	(void)cursor_field(&cursor, TAG_CREATION, &size);
@@ -177,10 +178,11 @@ static bool other_option_has_path(const struct request *request, const struct op
 	size_t include = 0;
 
 	for (int i = 0; i < request->option_count; i++) {
-		if (include < options->include_count && options->include[include].index == i)
+		if (include < options->include_count && options->include[include].index == i) {
 			include++;
-		else if (strchr(request->options[i], '/'))
+		} else if (strchr(request->options[i], '/')) {
 			return true;
+		}
 	}
 	return false;
 }
@@ -216,8 +218,9 @@ static void put_options(struct stream *stream, const struct plan *plan, const st
 			continue;
 		}
 		if (include < options->include_count && options->include[include].index == i) {
-			if (plan->neutral)
+			if (plan->neutral) {
 				directory = plan->include_directory[include];
+			}
 			include++;
 		}
 		if (directory == NOT_A_ROOT) {

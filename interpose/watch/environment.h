@@ -53,11 +53,13 @@ struct environment {
 #define ENVIRONMENT_LENGTH(kind, name)   | ENVIRONMENT_ASKS(kind) << (sizeof(#name) - 1)
 #define ENVIRONMENT_FIRST(kind, name)    | ENVIRONMENT_ASKS(kind) << (#name[0] & 63)
 #define ENVIRONMENT_SECOND(kind, name)   | ENVIRONMENT_ASKS(kind) << (#name[1] & 63)
-#define ENVIRONMENT_OF(list, variables)                                                            \
-	{                                                                                          \
-		variables, sizeof(variables) / sizeof((variables)[0]), 0 list(ENVIRONMENT_LENGTH), \
-		    0 list(ENVIRONMENT_FIRST), 0 list(ENVIRONMENT_SECOND), NULL                    \
-	}
+#define ENVIRONMENT_OF(list, variables)              \
+	{variables,                                  \
+	 sizeof(variables) / sizeof((variables)[0]), \
+	 0 list(ENVIRONMENT_LENGTH),                 \
+	 0 list(ENVIRONMENT_FIRST),                  \
+	 0 list(ENVIRONMENT_SECOND),                 \
+	 NULL}
 
 /* Fills `values` with the LOAD and CALL variables; returns how many. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX]);

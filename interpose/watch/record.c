@@ -30,8 +30,8 @@ static void add(struct trace *trace, enum trace_kind kind, const char *path, int
 }
 
 /*
- * Is the path such that an event can be made of it? The empty path is never there, whatever changes, nor is one that the
- * kernel takes from nobody: 13.5 puts one together from leftovers where the program is called "/".
+ * Is the path such that an event can be made of it? The empty path is never there, whatever changes, nor is one that
+ * the kernel takes from nobody: 13.5 puts one together from leftovers where the program is called "/".
  */
 static bool has_path(struct trace *trace, const char *path)
 {

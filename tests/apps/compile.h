@@ -73,15 +73,17 @@ static inline void compile_run(struct compilation *c)
 	result = NVRTC(nvrtcCreateProgram)(&program, c->source, c->name, c->header ? 1 : 0,
 	                                   c->header ? &c->header : NULL, c->header ? &c->header_name : NULL);
 	compile_said("nvrtcCreateProgram", result);
-	for (int i = 0; i < c->name_count; i++)
+	for (int i = 0; i < c->name_count; i++) {
 		compile_said("nvrtcAddNameExpression", NVRTC(nvrtcAddNameExpression)(program, c->names[i]));
+	}
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	c->result = NVRTC(nvrtcCompileProgram)(program, c->option_count, c->options);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	compile_said("nvrtcCompileProgram", c->result);
-	if (c->timed)
+	if (c->timed) {
 		fprintf(stderr, "compile: %.1f us\n",
 		        (double)(after.tv_sec - before.tv_sec) * 1e6 + (double)(after.tv_nsec - before.tv_nsec) / 1e3);
+	}
 
 	c->log = compile_artifact("log", program, NVRTC(nvrtcGetProgramLogSize), NVRTC(nvrtcGetProgramLog));
 	report_text("log text", c->log.bytes, c->log.size);
@@ -109,8 +111,9 @@ static inline void compile_free(struct compilation *c)
 	free(c->ltoir.bytes);
 	free(c->optixir.bytes);
 	free(c->log.bytes);
-	for (int i = 0; i < c->name_count; i++)
+	for (int i = 0; i < c->name_count; i++) {
 		free(c->lowered[i]);
+	}
 }
 
 /*
@@ -128,8 +131,9 @@ static inline int compile_architecture(int device)
 	known = (int *)report_memory((size_t)count * sizeof(*known));
 	compile_said("nvrtcGetSupportedArchs", NVRTC(nvrtcGetSupportedArchs)(known));
 	for (int i = 0; i < count; i++) {
-		if (known[i] <= wanted && known[i] > best)
+		if (known[i] <= wanted && known[i] > best) {
 			best = known[i];
+		}
 	}
 	free(known);
 	report_check(best > 0, "this NVRTC knows an architecture that the device can run");

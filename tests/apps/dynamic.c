@@ -48,8 +48,9 @@ int main(void)
 		return EXIT_FAILURE;
 	}
 	handle = load_library("libcuda.so.1", why, sizeof(why));
-	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why)))
+	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why))) {
 		missing_driver = why;
+	}
 	snprintf(option, sizeof(option), "--gpu-architecture=sm_%d", compile_architecture(launch_device()));
 	wrong.options[wrong.option_count++] = option;
 	c.options[c.option_count++] = option;
@@ -64,8 +65,9 @@ int main(void)
 	report_check(c.result == NVRTC_SUCCESS, "the compilation succeeds");
 	report_check(report_is_ptx(c.ptx.bytes, c.ptx.size, "saxpy"), "the PTX is text with .entry saxpy");
 	report_check(report_is_cubin(c.cubin.bytes, c.cubin.size, "saxpy"), "the cubin is an ELF file with saxpy");
-	if (!report_failed)
+	if (!report_failed) {
 		launch_image(c.cubin.bytes, c.ptx.bytes, "saxpy");
+	}
 	compile_free(&c);
 	return report_status();
 }

@@ -24,8 +24,9 @@ static char launch_reason[256]; /* why there is nothing to launch on */
 
 static inline bool launch_did(const char *call, CUresult result)
 {
-	if (result != CUDA_SUCCESS)
+	if (result != CUDA_SUCCESS) {
 		printf("%s: %d\n", call, (int)result);
+	}
 	return result == CUDA_SUCCESS;
 }
 
@@ -87,15 +88,18 @@ static inline bool launch_kernel(CUmodule module, const char *kernel)
 	                                                        THREADS, 1, 1, 0, NULL, arguments, NULL)) &&
 	    launch_did("cuCtxSynchronize", DRIVER(cuCtxSynchronize)()) &&
 	    launch_did("cuMemcpyDtoH", DRIVER(cuMemcpyDtoH)(y, on_device_y, size))) {
-		for (int i = 0; i < COUNT; i++)
+		for (int i = 0; i < COUNT; i++) {
 			error = fmax(error, fabs((double)y[i] - (2.5 * (0.5 * i) + (COUNT - i))));
+		}
 		printf("launch: %s, max error %g\n", error == 0 ? "ok" : "WRONG", error);
 		done = error == 0;
 	}
-	if (on_device_x)
+	if (on_device_x) {
 		DRIVER(cuMemFree)(on_device_x);
-	if (on_device_y)
+	}
+	if (on_device_y) {
 		DRIVER(cuMemFree)(on_device_y);
+	}
 	free(x);
 	free(y);
 	return done;
@@ -117,10 +121,12 @@ static inline void launch_image(const void *cubin, const char *ptx, const char *
 	if (launch_did("cuDeviceGet", DRIVER(cuDeviceGet)(&device, 0)) &&
 	    launch_did("cuDevicePrimaryCtxRetain", DRIVER(cuDevicePrimaryCtxRetain)(&context, device))) {
 		loaded = DRIVER(cuCtxSetCurrent)(context);
-		if (loaded == CUDA_SUCCESS)
+		if (loaded == CUDA_SUCCESS) {
 			loaded = DRIVER(cuModuleLoadData)(&module, cubin);
-		if (loaded == CUDA_ERROR_NO_BINARY_FOR_GPU && ptx)
+		}
+		if (loaded == CUDA_ERROR_NO_BINARY_FOR_GPU && ptx) {
 			loaded = DRIVER(cuModuleLoadData)(&module, ptx);
+		}
 		if (loaded == CUDA_ERROR_NO_BINARY_FOR_GPU && !ptx) {
 			printf("launch: skipped (a cubin alone, and this device cannot run it)\n");
 			done = true;

@@ -30,8 +30,9 @@ static inline void *load_library(const char *name, char *why, size_t why_size)
 {
 	void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
-	if (!handle)
+	if (!handle) {
 		snprintf(why, why_size, "%s", dlerror());
+	}
 	return handle;
 }
 

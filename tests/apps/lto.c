@@ -48,10 +48,12 @@ static bool linker_new_enough(void *handle, int major, int minor, char *why, siz
 	int (*version)(unsigned *ret_major, unsigned *ret_minor);
 	unsigned its_major = 0, its_minor = 0;
 
-	if (!load_table(handle, names, COUNT(names), &version, why, why_size) || version(&its_major, &its_minor))
+	if (!load_table(handle, names, COUNT(names), &version, why, why_size) || version(&its_major, &its_minor)) {
 		return true;
-	if (its_major * 100 + its_minor >= (unsigned)(major * 100 + minor))
+	}
+	if (its_major * 100 + its_minor >= (unsigned)(major * 100 + minor)) {
 		return true;
+	}
 	snprintf(why, why_size, "nvJitLink %u.%u is older than NVRTC", its_major, its_minor);
 	return false;
 }
@@ -64,13 +66,16 @@ static bool load_linker(char *why, size_t why_size)
 	void *handle = load_library(NVJITLINK_SONAME, why, why_size);
 	int major = 0, minor = 0;
 
-	if (!handle)
+	if (!handle) {
 		return false;
+	}
 	nvrtcVersion(&major, &minor);
-	if (!linker_new_enough(handle, major, minor, why, why_size))
+	if (!linker_new_enough(handle, major, minor, why, why_size)) {
 		return false;
-	if (load_table(handle, linker_names, COUNT(linker_names), &linker, why, why_size))
+	}
+	if (load_table(handle, linker_names, COUNT(linker_names), &linker, why, why_size)) {
 		return true;
+	}
 	for (size_t i = 0; i < COUNT(names); i++) {
 		snprintf(versioned[i], sizeof(versioned[i]), "__%s_%d_%d", linker_names[i], major, minor);
 		names[i] = versioned[i];
@@ -90,10 +95,12 @@ static struct artifact link_ltoir(const struct artifact *ltoir, int architecture
 	result = linker.create(&handle, COUNT(options), options);
 	if (!result) {
 		result = linker.add_data(handle, LINK_INPUT_LTOIR, ltoir->bytes, ltoir->size, "lto.cu");
-		if (!result)
+		if (!result) {
 			result = linker.complete(handle);
-		if (!result)
+		}
+		if (!result) {
 			result = linker.cubin_size(handle, &cubin.size);
+		}
 		if (!result) {
 			cubin.bytes = report_memory(cubin.size);
 			result = linker.cubin(handle, cubin.bytes);
@@ -115,8 +122,9 @@ int main(void)
 	struct artifact cubin = {NULL, 0};
 	int architecture;
 
-	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why)))
+	if (!handle || !load_table(handle, driver_names, COUNT(driver_names), &driver, why, sizeof(why))) {
 		missing_driver = why;
+	}
 	architecture = compile_architecture(launch_device());
 	snprintf(option, sizeof(option), "-arch=sm_%d", architecture);
 	compile_run(&c);
@@ -130,8 +138,9 @@ int main(void)
 			cubin = link_ltoir(&c.ltoir, architecture);
 			report_check(report_is_cubin(cubin.bytes, cubin.size, "saxpy"),
 			             "the linked cubin is an ELF file with saxpy");
-			if (!report_failed)
+			if (!report_failed) {
 				launch_image(cubin.bytes, NULL, "saxpy");
+			}
 		} else {
 			printf("launch: skipped (no linker: %s)\n", no_linker);
 		}

@@ -28,8 +28,9 @@ static inline int report_status(void)
 
 static inline void report_check(bool holds, const char *what)
 {
-	if (holds)
+	if (holds) {
 		return;
+	}
 	report_failed++;
 	printf("check failed: %s\n", what);
 }
@@ -51,8 +52,9 @@ static inline uint64_t report_hash(const void *bytes, size_t size)
 	const unsigned char *at = (const unsigned char *)bytes;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++) {
 		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+	}
 	return hash;
 }
 
@@ -63,13 +65,15 @@ static inline void report_text(const char *what, const char *text, size_t size)
 
 	printf("%s: %zu bytes, fnv1a %016llx\n", what, size, (unsigned long long)report_hash(text, size));
 	for (size_t i = 0; i < size && text[i]; i++) {
-		if (fresh)
+		if (fresh) {
 			fputs("  | ", stdout);
+		}
 		putchar(text[i]);
 		fresh = text[i] == '\n';
 	}
-	if (!fresh)
+	if (!fresh) {
 		putchar('\n');
+	}
 }
 
 /* An ELF object for the GPU whose symbol table names the kernel. */
@@ -80,32 +84,38 @@ static inline bool report_is_cubin(const void *image, size_t size, const char *k
 	Elf64_Shdr table, strings;
 	Elf64_Sym symbol;
 
-	if (size < sizeof(header))
+	if (size < sizeof(header)) {
 		return false;
+	}
 	memcpy(&header, bytes, sizeof(header));
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_machine != REPORT_EM_CUDA || header.e_shentsize != sizeof(table) || header.e_shoff > size ||
-	    header.e_shnum > (size - header.e_shoff) / sizeof(table))
+	    header.e_shnum > (size - header.e_shoff) / sizeof(table)) {
 		return false;
+	}
 	for (unsigned i = 0; i < header.e_shnum; i++) {
 		memcpy(&table, bytes + header.e_shoff + i * sizeof(table), sizeof(table));
-		if (table.sh_type != SHT_SYMTAB || table.sh_link >= header.e_shnum)
+		if (table.sh_type != SHT_SYMTAB || table.sh_link >= header.e_shnum) {
 			continue;
+		}
 		memcpy(&strings, bytes + header.e_shoff + table.sh_link * sizeof(strings), sizeof(strings));
 		if (table.sh_offset > size || table.sh_size > size - table.sh_offset || strings.sh_offset > size ||
-		    strings.sh_size > size - strings.sh_offset)
+		    strings.sh_size > size - strings.sh_offset) {
 			return false;
+		}
 		for (size_t at = 0; at + sizeof(symbol) <= table.sh_size; at += sizeof(symbol)) {
 			const char *name;
 			size_t room;
 
 			memcpy(&symbol, bytes + table.sh_offset + at, sizeof(symbol));
-			if (symbol.st_name >= strings.sh_size)
+			if (symbol.st_name >= strings.sh_size) {
 				continue;
+			}
 			name = bytes + strings.sh_offset + symbol.st_name;
 			room = strings.sh_size - symbol.st_name;
-			if (strlen(kernel) < room && !memcmp(name, kernel, strlen(kernel) + 1))
+			if (strlen(kernel) < room && !memcmp(name, kernel, strlen(kernel) + 1)) {
 				return true;
+			}
 		}
 	}
 	return false;
@@ -116,12 +126,14 @@ static inline bool report_is_ptx(const char *ptx, size_t size, const char *kerne
 {
 	const char *at = ptx;
 
-	if (!size || ptx[size - 1] || strlen(ptx) != size - 1 || !strstr(ptx, ".version"))
+	if (!size || ptx[size - 1] || strlen(ptx) != size - 1 || !strstr(ptx, ".version")) {
 		return false;
+	}
 	while ((at = strstr(at, ".entry "))) {
 		at += strlen(".entry ");
-		if (!strncmp(at, kernel, strlen(kernel)) && at[strlen(kernel)] == '(')
+		if (!strncmp(at, kernel, strlen(kernel)) && at[strlen(kernel)] == '(') {
 			return true;
+		}
 	}
 	return false;
 }

@@ -55,12 +55,13 @@ int main(int argc, char **argv)
 	    .name = "saxpy.cu", .source = SAXPY, .options = {option, "--std=c++17"}, .option_count = 2};
 
 	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--time"))
+		if (!strcmp(argv[i], "--time")) {
 			c.timed = true;
-		else if (!strcmp(argv[i], "--heavy"))
+		} else if (!strcmp(argv[i], "--heavy")) {
 			c.source = SAXPY HEAVY;
-		else
+		} else {
 			return fprintf(stderr, "usage: saxpy [--time] [--heavy]\n"), 2;
+		}
 	}
 	snprintf(option, sizeof(option), "--gpu-architecture=sm_%d", compile_architecture(launch_device()));
 	compile_run(&c);
@@ -68,8 +69,9 @@ int main(int argc, char **argv)
 	report_check(report_is_ptx(c.ptx.bytes, c.ptx.size, "saxpy"), "the PTX is text with .entry saxpy");
 	report_check(report_is_cubin(c.cubin.bytes, c.cubin.size, "saxpy"), "the cubin is an ELF file with saxpy");
 	report_check(c.log.size > 1 && strstr(c.log.bytes, "unused"), "the log has the warning");
-	if (!report_failed)
+	if (!report_failed) {
 		launch_image(c.cubin.bytes, c.ptx.bytes, "saxpy");
+	}
 	compile_free(&c);
 	return report_status();
 }

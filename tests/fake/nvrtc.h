@@ -23,11 +23,11 @@ typedef int nvrtcFlow(void *payload, void *reserved);
 	                       const char *const *headers, const char *const *names))                           \
 	X(nvrtcDestroyProgram, (nvrtcProgram * program))                                                        \
 	X(nvrtcCompileProgram, (nvrtcProgram program, int count, const char *const *options))                   \
-	X(nvrtcGetPTXSize, (nvrtcProgram program, size_t * size))                                               \
+	X(nvrtcGetPTXSize, (nvrtcProgram program, size_t *size))                                                \
 	X(nvrtcGetPTX, (nvrtcProgram program, char *out))                                                       \
-	X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t * size))                                             \
+	X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t *size))                                              \
 	X(nvrtcGetCUBIN, (nvrtcProgram program, char *out))                                                     \
-	X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * size))                                        \
+	X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t *size))                                         \
 	X(nvrtcGetProgramLog, (nvrtcProgram program, char *out))                                                \
 	X(nvrtcAddNameExpression, (nvrtcProgram program, const char *expression))                               \
 	X(nvrtcGetLoweredName, (nvrtcProgram program, const char *expression, const char **lowered))            \
@@ -36,28 +36,28 @@ typedef int nvrtcFlow(void *payload, void *reserved);
 	   const char *const *names, int extension_count, const int *kinds, void *const *values))
 
 /* 11.4 to 12.x */
-#define NVRTC_NVVM(X)                                              \
-	X(nvrtcGetNVVMSize, (nvrtcProgram program, size_t * size)) \
+#define NVRTC_NVVM(X)                                             \
+	X(nvrtcGetNVVMSize, (nvrtcProgram program, size_t *size)) \
 	X(nvrtcGetNVVM, (nvrtcProgram program, char *out))
 
 /* 12.0 and later */
-#define NVRTC_IR(X)                                                   \
-	X(nvrtcGetLTOIRSize, (nvrtcProgram program, size_t * size))   \
-	X(nvrtcGetLTOIR, (nvrtcProgram program, char *out))           \
-	X(nvrtcGetOptiXIRSize, (nvrtcProgram program, size_t * size)) \
+#define NVRTC_IR(X)                                                  \
+	X(nvrtcGetLTOIRSize, (nvrtcProgram program, size_t *size))   \
+	X(nvrtcGetLTOIR, (nvrtcProgram program, char *out))          \
+	X(nvrtcGetOptiXIRSize, (nvrtcProgram program, size_t *size)) \
 	X(nvrtcGetOptiXIR, (nvrtcProgram program, char *out))
 
 /* 12.8 and later */
-#define NVRTC_PCH(X)                                                          \
-	X(nvrtcGetPCHHeapSize, (size_t * size))                               \
-	X(nvrtcSetPCHHeapSize, (size_t size))                                 \
-	X(nvrtcGetPCHCreateStatus, (nvrtcProgram program))                    \
-	X(nvrtcGetPCHHeapSizeRequired, (nvrtcProgram program, size_t * size)) \
+#define NVRTC_PCH(X)                                                         \
+	X(nvrtcGetPCHHeapSize, (size_t *size))                               \
+	X(nvrtcSetPCHHeapSize, (size_t size))                                \
+	X(nvrtcGetPCHCreateStatus, (nvrtcProgram program))                   \
+	X(nvrtcGetPCHHeapSizeRequired, (nvrtcProgram program, size_t *size)) \
 	X(nvrtcSetFlowCallback, (nvrtcProgram program, nvrtcFlow * callback, void *payload))
 
 /* 13.2 and later */
-#define NVRTC_TILE(X)                                                \
-	X(nvrtcGetTileIRSize, (nvrtcProgram program, size_t * size)) \
+#define NVRTC_TILE(X)                                               \
+	X(nvrtcGetTileIRSize, (nvrtcProgram program, size_t *size)) \
 	X(nvrtcGetTileIR, (nvrtcProgram program, char *out))
 
 /* Of no version: what a coming one may bring */

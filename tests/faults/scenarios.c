@@ -15,14 +15,8 @@
 #define FILLERS     24
 #define HOUR        3600
 
-#define JOB(program, world, library)                                \
-	{                                                           \
-		PROGRAM_##program, WORLD_##world, LIBRARY_##library \
-	}
-#define HOST(list, variables)                                                    \
-	{                                                                        \
-		.environment = (variables), .jobs = (list), .count = COUNT(list) \
-	}
+#define JOB(program, world, library) {PROGRAM_##program, WORLD_##world, LIBRARY_##library}
+#define HOST(list, variables)        {.environment = (variables), .jobs = (list), .count = COUNT(list)}
 
 static const struct job plain[] = {JOB(PLAIN, A, 13)};
 static const struct job plain_twice[] = {JOB(PLAIN, A, 13), JOB(PLAIN, A, 13)};

@@ -16,8 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool holds)
 {
-	if (!holds)
+	if (!holds) {
 		abort();
+	}
 }
 
 /* `text` with its leading root put elsewhere; the string that it stands in keeps what is before it. */
@@ -27,8 +28,10 @@ static char *moved(const char *string, const char *text, const struct roots *roo
 		const struct root *root = &roots->root[i];
 		char *result = NULL;
 
-		if (strncmp(text, root->text, root->size) != 0 || (text[root->size] != '/' && text[root->size] != '\0'))
+		if (strncmp(text, root->text, root->size) != 0 ||
+		    (text[root->size] != '/' && text[root->size] != '\0')) {
 			continue;
+		}
 		check(asprintf(&result, "%.*s" MOVED "%c%s", (int)(text - string), string, (char)('a' + i % 26),
 		               text + root->size) > 0);
 		return result;
@@ -47,12 +50,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = 0, include = 0;
 
 	check(copy != NULL);
-	if (size)
+	if (size) {
 		memcpy(copy, data, size);
-	for (size_t at = 0; at < size && count < STRINGS_MAX; at += strlen(copy + at) + 1)
+	}
+	for (size_t at = 0; at < size && count < STRINGS_MAX; at += strlen(copy + at) + 1) {
 		strings[count++] = copy + at;
-	if (count)
+	}
+	if (count) {
 		request.program_name = strings[0];
+	}
 	request.options = strings + (count ? 1 : 0);
 	request.option_count = count ? (int)count - 1 : 0;
 	check(request_call(&request, &stream, &roots, &options) == 0);
@@ -69,8 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int i = 0; i < request.option_count; i++) {
 			const char *text = request.options[i];
 
-			if (include < options.include_count && options.include[include].index == i)
+			if (include < options.include_count && options.include[include].index == i) {
 				moved_strings[i] = moved(text, options.include[include++].directory, &roots);
+			}
 			other[i] = moved_strings[i] ? moved_strings[i] : text;
 		}
 		request.program_name = name;
@@ -81,8 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		stream_free(&again);
 		roots_free(&other_roots);
 		options_free(&other_options);
-		for (size_t i = 0; i < STRINGS_MAX; i++)
+		for (size_t i = 0; i < STRINGS_MAX; i++) {
 			free(moved_strings[i]);
+		}
 		free(name);
 	}
 	stream_free(&stream);

@@ -54,8 +54,9 @@ static bool load_nvrtc(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
 
-	if (!library)
+	if (!library) {
 		return false;
+	}
 	*(void **)&nvrtc.create = dlsym(library, "nvrtcCreateProgram");
 	*(void **)&nvrtc.compile = dlsym(library, "nvrtcCompileProgram");
 	*(void **)&nvrtc.destroy = dlsym(library, "nvrtcDestroyProgram");
@@ -83,16 +84,19 @@ static bool find_nvrtc(const char *given)
 	const char *home = getenv("CUDA_HOME");
 	char path[PATH_MAX];
 
-	if (given)
+	if (given) {
 		return load_nvrtc(given);
+	}
 	if (home) {
 		snprintf(path, sizeof(path), "%s/lib64/libnvrtc.so", home);
-		if (load_nvrtc(path))
+		if (load_nvrtc(path)) {
 			return true;
+		}
 	}
 	for (size_t i = 0; i < COUNT(names); i++) {
-		if (load_nvrtc(names[i]))
+		if (load_nvrtc(names[i])) {
 			return true;
+		}
 	}
 	return false;
 }
@@ -104,8 +108,9 @@ static char *taken(void *program, int (*size_of)(void *, size_t *), int (*get)(v
 	*ret_size = 0;
 	size_of(program, ret_size);
 	bytes = calloc(1, *ret_size + 1);
-	if (bytes && *ret_size)
+	if (bytes && *ret_size) {
 		get(program, bytes);
+	}
 	return bytes;
 }
 
@@ -117,10 +122,12 @@ static void drop_call_numbers(struct output *output)
 	while (from < end) {
 		bool number = to - output->ptx >= 8 && memcmp(to - 8, "callseq ", 8) == 0;
 
-		while (number && from < end && *from >= '0' && *from <= '9')
+		while (number && from < end && *from >= '0' && *from <= '9') {
 			from++;
-		if (from < end)
+		}
+		if (from < end) {
 			*to++ = *from++;
+		}
 	}
 	output->ptx_size = (size_t)(to - output->ptx);
 }
@@ -131,8 +138,9 @@ static struct output compile(const char *source, const char *name, const char *c
 	size_t log_size;
 	void *program;
 
-	if (nvrtc.create(&program, source, name, 0, NULL, NULL) != 0)
+	if (nvrtc.create(&program, source, name, 0, NULL, NULL) != 0) {
 		return output;
+	}
 	output.rc = nvrtc.compile(program, count, options);
 	output.log = taken(program, nvrtc.log_size, nvrtc.log, &log_size);
 	output.ptx = taken(program, nvrtc.ptx_size, nvrtc.ptx, &output.ptx_size);
@@ -151,8 +159,9 @@ static void output_free(struct output *output)
 
 static bool equal(const struct output *a, const struct output *b)
 {
-	if (!a->ptx || !b->ptx || !a->cubin || !b->cubin)
+	if (!a->ptx || !b->ptx || !a->cubin || !b->cubin) {
 		return false;
+	}
 	return a->rc == b->rc && a->ptx_size == b->ptx_size && a->cubin_size == b->cubin_size &&
 	       memcmp(a->ptx, b->ptx, a->ptx_size) == 0 && memcmp(a->cubin, b->cubin, a->cubin_size) == 0;
 }
@@ -163,10 +172,12 @@ static char *spelled(const char *text, const char *directory)
 	const char *at = strchr(text, '@');
 	char *result = NULL;
 
-	if (!at)
+	if (!at) {
 		return strdup(text);
-	if (asprintf(&result, "%.*s%s%s", (int)(at - text), text, directory, at + 1) < 0)
+	}
+	if (asprintf(&result, "%.*s%s%s", (int)(at - text), text, directory, at + 1) < 0) {
 		return NULL;
+	}
 	return result;
 }
 
@@ -186,23 +197,27 @@ static void check_spelling(const struct option_spelling *spelling, const char *d
 		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "[%s]", spelling->strings[i]);
 	}
 	for (char *c = detail; *c; c++) {
-		if (*c == '\n' || *c == '\t')
+		if (*c == '\n' || *c == '\t') {
 			*c = '~';
+		}
 	}
 	output = compile(source, NULL, (const char *const *)strings, count);
 	outcome = output.rc == 0 ? HEADER_FOUND : output.rc == 5 ? REFUSED : HEADER_MISSED;
 	if (options_read((const char *const *)strings, count, &options) == 0) {
-		for (size_t i = 0; i < options.include_count; i++)
+		for (size_t i = 0; i < options.include_count; i++) {
 			finds |= strncmp(options.include[i].directory, directory, strlen(directory)) == 0 &&
 			         strchr("/", options.include[i].directory[strlen(directory)]) != NULL;
+		}
 		options_free(&options);
 	}
 	report(outcome == spelling->nvrtc, outcomes[spelling->nvrtc], detail);
-	if (finds && outcome != REFUSED)
+	if (finds && outcome != REFUSED) {
 		report(outcome == HEADER_FOUND, "a directory that was read is one that NVRTC searches", detail);
+	}
 	output_free(&output);
-	for (int i = 1; i < count; i++)
+	for (int i = 1; i < count; i++) {
 		free(strings[i]);
+	}
 }
 
 /* A path that was found through a root is the root's text, a slash and the name: what conditions rely on. */
@@ -260,12 +275,14 @@ static void check_neutral(const char *first, const char *second)
 		snprintf(directory, sizeof(directory), "%s/%s", base, i ? "two/longer" : "one");
 		snprintf(include, sizeof(include), "-I%s/include", directory);
 		snprintf(name, sizeof(name), "%s/k.cu", directory);
-		if (chdir(directory) != 0)
+		if (chdir(directory) != 0) {
 			exit(1);
+		}
 		setenv("PWD", directory, 1);
 		outputs[i] = compile(source, name, options, request.option_count);
-		if (request_call(&request, &stream, &roots, &read) != 0)
+		if (request_call(&request, &stream, &roots, &read) != 0) {
 			exit(1);
+		}
 		neutral &= !options_bind(&read);
 		digest_key(&(struct span){stream.bytes, stream.size}, 1, &keys[i]);
 		stream_free(&stream);
@@ -274,11 +291,12 @@ static void check_neutral(const char *first, const char *second)
 	}
 	snprintf(detail, sizeof(detail), "%s %s", first, second);
 	report(neutral && memcmp(&keys[0], &keys[1], sizeof(keys[0])) == 0, "one key under two prefixes", detail);
-	if (outputs[0].rc == 5)
+	if (outputs[0].rc == 5) {
 		printf("ok %d - one result under two prefixes: %s # SKIP this NVRTC does not know it\n", ++test_number,
 		       detail);
-	else
+	} else {
 		report(equal(&outputs[0], &outputs[1]), "one result under two prefixes", detail);
+	}
 	output_free(&outputs[0]);
 	output_free(&outputs[1]);
 }
@@ -293,8 +311,9 @@ static void write_file(const char *directory, const char *name, const char *text
 	mkdir(path, 0700);
 	snprintf(path, sizeof(path), "%s/%s/%s", base, directory, name);
 	file = fopen(path, "w");
-	if (!file)
+	if (!file) {
 		exit(1);
+	}
 	fputs(text, file);
 	fclose(file);
 	utimensat(AT_FDCWD, path, times, 0);
@@ -308,8 +327,9 @@ static bool make_world(void)
 	int count = 0, *archs;
 
 	snprintf(base, sizeof(base), "%s/options-real-XXXXXX", parent ? parent : "/tmp");
-	if (!mkdtemp(base))
+	if (!mkdtemp(base)) {
 		return false;
+	}
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/%s", base, ((const char *[]){"here", "one", "two", "two/longer"})[i]);
 		mkdir(path, 0700);
@@ -318,11 +338,13 @@ static bool make_world(void)
 	write_file("include", "error.h", "#error here\n", 1000000000);
 	write_file("one/include", "kernel.h", kernel, 1000000000);
 	write_file("two/longer/include", "kernel.h", kernel, 1500000000);
-	if (nvrtc.archs_count(&count) != 0 || count < 1)
+	if (nvrtc.archs_count(&count) != 0 || count < 1) {
 		return false;
+	}
 	archs = calloc((size_t)count, sizeof(*archs));
-	if (!archs || nvrtc.archs(archs) != 0)
+	if (!archs || nvrtc.archs(archs) != 0) {
 		return false;
+	}
 	snprintf(arch, sizeof(arch), "-arch=sm_%d", archs[count / 2]);
 	snprintf(virtual_arch, sizeof(virtual_arch), "-arch=compute_%d", archs[count / 2]);
 	free(archs);
@@ -397,16 +419,21 @@ int main(int argc, char **argv)
 	}
 	snprintf(here, sizeof(here), "%s/here", base);
 	snprintf(directory, sizeof(directory), "%s/include", base);
-	if (chdir(here) != 0)
+	if (chdir(here) != 0) {
 		return 1;
-	for (size_t i = 0; i < OPTION_SPELLING_COUNT; i++)
+	}
+	for (size_t i = 0; i < OPTION_SPELLING_COUNT; i++) {
 		check_spelling(&option_spellings[i], directory);
-	for (size_t i = 0; i < COUNT(root_forms); i++)
+	}
+	for (size_t i = 0; i < COUNT(root_forms); i++) {
 		check_root_text(root_forms[i], directory);
-	for (size_t i = 0; i < COUNT(harmless); i++)
+	}
+	for (size_t i = 0; i < COUNT(harmless); i++) {
 		check_neutral(harmless[i][0], harmless[i][1]);
-	if (chdir("/") == 0)
+	}
+	if (chdir("/") == 0) {
 		remove_world();
+	}
 	printf("1..%d\n", test_number);
 	return failures != 0;
 }

@@ -87,12 +87,14 @@ static inline pid_t fork_to_file_of(pid_t like)
 
 		cr_assert_geq(child, 0);
 		if (child == 0) {
-			if (((getpid() ^ like) & 15) != 0)
+			if (((getpid() ^ like) & 15) != 0) {
 				_exit(0);
+			}
 			return 0;
 		}
-		if (((child ^ like) & 15) == 0)
+		if (((child ^ like) & 15) == 0) {
 			return child;
+		}
 		wait_for(child);
 	}
 }

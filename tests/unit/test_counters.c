@@ -65,8 +65,9 @@ Test(counters, a_child_is_a_young_process_again)
 		counters_fork_child();
 		for (int i = 0; i < 100; i++) {
 			counters_add(HITS, 1);
-			if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0)
+			if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0) {
 				_exit(1);
+			}
 		}
 		_exit(0);
 	}
@@ -149,8 +150,9 @@ Test(counters, what_was_flushed_survives_a_kill)
 	if (child == 0) {
 		counters_fork_child();
 		counters_add(MISSES, 7);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0) {
 			_exit(1);
+		}
 		raise(SIGKILL);
 	}
 	cr_assert(WIFSIGNALED(wait_for(child)));
@@ -165,8 +167,9 @@ Test(counters, a_forked_child_does_not_count_what_its_parent_has_not_written)
 	child = fork();
 	if (child == 0) {
 		counters_fork_child();
-		if (counters_here(MISSES) != 0)
+		if (counters_here(MISSES) != 0) {
 			_exit(2);
+		}
 		counters_add(MISSES, 1);
 		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
@@ -184,8 +187,9 @@ Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	counters_add(MISSES, 5);
 	child = fork();
-	if (child == 0)
+	if (child == 0) {
 		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
+	}
 	cr_assert_eq(wait_for(child), 0);
 	cr_expect_eq(total(MISSES), 1);
 }
@@ -228,8 +232,9 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	for (int i = 0; i < PROCESSES; i++) {
 		children[i] = fork_to_file_of(like);
-		if (children[i] != 0)
+		if (children[i] != 0) {
 			continue;
+		}
 		counters_fork_child();
 		for (int round = 0; round < ROUNDS; round++) {
 			counters_add(MISSES, 1);
@@ -239,8 +244,9 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 			;
 		_exit(counters_here(MISSES) != ROUNDS);
 	}
-	for (int i = 0; i < PROCESSES; i++)
+	for (int i = 0; i < PROCESSES; i++) {
 		cr_assert_eq(wait_for(children[i]), 0);
+	}
 	cr_expect_eq(total(MISSES), PROCESSES * ROUNDS);
 }
 
@@ -251,14 +257,16 @@ Test(counters, eight_processes_that_make_the_directory_at_once_lose_nothing)
 
 	for (int i = 0; i < PROCESSES; i++) {
 		children[i] = fork();
-		if (children[i] != 0)
+		if (children[i] != 0) {
 			continue;
+		}
 		counters_fork_child();
 		counters_add(MISSES, 1);
 		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
 	}
-	for (int i = 0; i < PROCESSES; i++)
+	for (int i = 0; i < PROCESSES; i++) {
 		cr_assert_eq(wait_for(children[i]), 0);
+	}
 	cr_expect_eq(total(MISSES), PROCESSES);
 }
 
@@ -276,10 +284,12 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 {
 	pthread_t threads[8];
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++) {
 		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, NULL), 0);
-	for (int i = 0; i < 8; i++)
+	}
+	for (int i = 0; i < 8; i++) {
 		pthread_join(threads[i], NULL);
+	}
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(counters_here(HITS), 16000);
 	cr_expect_eq(total(HITS), 16000);
@@ -304,20 +314,24 @@ enum step { STEP_FIRST, STEP_AGAIN, STEP_STRAIGHT, STEPS };
 static void flush_at_exit(void *context, unsigned step)
 {
 	(void)context;
-	if (step == STEP_FIRST)
+	if (step == STEP_FIRST) {
 		counters_add(MISSES, 1);
-	if (step == STEP_STRAIGHT)
+	}
+	if (step == STEP_STRAIGHT) {
 		calls_go_straight();
-	if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0)
+	}
+	if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0) {
 		_exit(1);
+	}
 }
 
 Test(counters, the_last_flush_asks_the_kernel_nothing_where_all_is_written)
 {
 	struct syscalls counts[STEPS];
 
-	if (!syscalls_count(flush_at_exit, NULL, STEPS, counts))
+	if (!syscalls_count(flush_at_exit, NULL, STEPS, counts)) {
 		skip_test("no tracing here");
+	}
 	cr_expect_gt(counts[STEP_FIRST].all, 0);
 	cr_expect_eq(counts[STEP_AGAIN].all, 0);
 	cr_expect_eq(counts[STEP_STRAIGHT].all, 0);

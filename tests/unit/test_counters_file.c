@@ -185,14 +185,17 @@ Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lo
 	child = fork();
 	if (child == 0) {
 		counters_fork_child();
-		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
 			_exit(9);
+		}
 		counters_add(MISSES, 5);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != -EACCES)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != -EACCES) {
 			_exit(1);
+		}
 		chmod(root, 0700);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0)
+		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0) {
 			_exit(2);
+		}
 		_exit(0);
 	}
 	cr_assert_eq(wait_for(child), 0);

@@ -71,8 +71,9 @@ Test(digest, each_half_of_a_fingerprint_has_a_secret_of_its_own)
 
 	digest_secret("seed", 4, &secret);
 	digest_fingerprint(&secret, &span, 1, &one);
-	for (size_t i = 0; i < SECRET_BYTES; i++)
+	for (size_t i = 0; i < SECRET_BYTES; i++) {
 		secret.high[i] ^= (uint8_t)(i * 31 + 7);
+	}
 	digest_fingerprint(&secret, &span, 1, &other);
 	cr_assert_eq(one.low, other.low);
 	cr_assert_neq(one.high, other.high);
@@ -86,8 +87,9 @@ Test(digest, spans_count_as_one_run_wherever_they_are_cut)
 	struct secret secret;
 
 	digest_secret("test", 4, &secret);
-	for (size_t i = 0; i < sizeof(bytes); i++)
+	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	}
 	whole_key = key_of(bytes, sizeof(bytes));
 	whole = fingerprint_of(bytes, sizeof(bytes));
 	for (size_t cut = 0; cut <= sizeof(bytes); cut += 37) {
@@ -109,8 +111,9 @@ Test(digest, a_fingerprint_is_the_same_whether_spans_are_small_or_large)
 	struct secret secret;
 
 	digest_secret("test", 4, &secret);
-	for (size_t i = 0; i < sizeof(bytes); i++)
+	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	}
 	for (size_t size = 4000; size <= sizeof(bytes); size += 97) {
 		struct fingerprint whole = fingerprint_of(bytes, size), pieces;
 		struct span spans[] = {{bytes, size / 3}, {bytes + size / 3, size - size / 3}};

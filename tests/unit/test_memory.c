@@ -15,8 +15,9 @@ static bool never(void *context, const void *conditions, size_t size)
 {
 	(void)conditions;
 	(void)size;
-	if (context != NULL)
+	if (context != NULL) {
 		++*(int *)context;
+	}
 	return false;
 }
 
@@ -40,10 +41,12 @@ Test(memory, both_halves_of_the_fingerprint_count)
 Test(memory, fingerprints_that_share_a_bucket_are_told_apart)
 {
 	open_memory(1 << 20);
-	for (uint32_t i = 0; i < 50; i++)
+	for (uint32_t i = 0; i < 50; i++) {
 		put((uint64_t)i << 40, i, i + 1, NULL, 10);
-	for (uint32_t i = 0; i < 50; i++)
+	}
+	for (uint32_t i = 0; i < 50; i++) {
 		cr_expect_eq(get_if((uint64_t)i << 40, i, NULL, NULL), i + 1);
+	}
 }
 
 Test(memory, a_cap_of_zero_keeps_nothing)
@@ -107,12 +110,14 @@ Test(memory, the_least_recently_used_goes_first_across_all_shards)
 
 	entry_unref(entry);
 	open_memory(KEPT * (size + OVERHEAD_MAX));
-	for (uint32_t i = 1; i <= KEPT; i++)
+	for (uint32_t i = 1; i <= KEPT; i++) {
 		put(i, 0, i, NULL, 100000);
+	}
 	cr_assert_eq(get(7), 7);
 	cr_assert_eq(get(3), 3);
-	for (uint32_t i = KEPT + 1; i <= KEPT + MORE; i++)
+	for (uint32_t i = KEPT + 1; i <= KEPT + MORE; i++) {
 		put(i, 0, i, NULL, 100000);
+	}
 	for (uint32_t i = 1; i <= KEPT + MORE; i++) {
 		bool goes = i <= MORE + 2 && i != 7 && i != 3;
 
@@ -128,10 +133,12 @@ Test(memory, eviction_follows_the_order_of_puts)
 
 	entry_unref(entry);
 	open_memory(KEPT * (size + OVERHEAD_MAX));
-	for (uint32_t i = 1; i <= KEPT + MORE; i++)
+	for (uint32_t i = 1; i <= KEPT + MORE; i++) {
 		put(i * 7, 0, i, NULL, 100000);
-	for (uint32_t i = 1; i <= KEPT + MORE; i++)
+	}
+	for (uint32_t i = 1; i <= KEPT + MORE; i++) {
 		cr_expect_eq(get(i * 7), i <= MORE ? 0 : i, "%u", i);
+	}
 }
 
 Test(memory, a_hit_saves_from_eviction)
@@ -141,8 +148,9 @@ Test(memory, a_hit_saves_from_eviction)
 
 	entry_unref(entry);
 	open_memory(5 * (size + OVERHEAD_MAX));
-	for (uint32_t i = 1; i <= 5; i++)
+	for (uint32_t i = 1; i <= 5; i++) {
 		put(i, 0, i, NULL, 100000);
+	}
 	cr_assert_eq(get(1), 1);
 	put(6, 0, 6, NULL, 100000);
 	cr_expect_eq(get(1), 1);
@@ -159,8 +167,9 @@ Test(memory, a_hit_on_an_older_result_saves_that_result)
 	open_memory(5 * (size + OVERHEAD_MAX));
 	put(1, 0, 1, "old", 100000);
 	put(1, 0, 2, "new", 100000);
-	for (uint32_t i = 3; i <= 5; i++)
+	for (uint32_t i = 3; i <= 5; i++) {
 		put(i, 0, i, NULL, 100000);
+	}
 	cr_assert_eq(get_if(1, 0, is_text, "old"), 1);
 	put(6, 0, 6, NULL, 100000);
 	put(7, 0, 7, NULL, 100000);
@@ -178,8 +187,9 @@ Test(memory, the_cap_is_respected_at_all_times)
 
 		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		put(i, 0, i, NULL, (random >> 33) % 45000);
-		if (i % 50 != 0)
+		if (i % 50 != 0) {
 			continue;
+		}
 		/* newest first, so that looking does not change who is the oldest for long */
 		for (uint32_t j = 1; j <= i; j++) {
 			struct entry *entry = memory_get(memory, j, 0, NULL, NULL);
@@ -199,8 +209,9 @@ Test(memory, an_evicted_entry_lives_as_long_as_somebody_has_it)
 	open_memory(40000);
 	put(1, 0, 77, NULL, 5000);
 	held = memory_get(memory, 1, 0, NULL, NULL);
-	for (uint32_t i = 2; i < 40; i++)
+	for (uint32_t i = 2; i < 40; i++) {
 		put(i, 0, i, NULL, 5000);
+	}
 	cr_assert_eq(get(1), 0);
 	cr_expect_eq(mark_of(held), 77);
 	memory_close(memory);
@@ -345,8 +356,9 @@ Test(memory, no_lock_is_held_while_conditions_are_checked, .timeout = 30)
 static bool push_out(void *context, const void *conditions, size_t size)
 {
 	(void)size;
-	for (uint32_t i = 100; i < 140; i++)
+	for (uint32_t i = 100; i < 140; i++) {
 		put(i, 0, i, NULL, 5000);
+	}
 	*(bool *)context = get_if(1, 0, NULL, NULL) == 0;
 	return *(const char *)conditions == 'a';
 }

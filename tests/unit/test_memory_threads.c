@@ -40,8 +40,9 @@ static void *hammer(void *seed)
 			continue;
 		}
 		found = memory_get(memory, low, 0, holds_often, &calls);
-		if (found != NULL && mark_of(found) != low)
+		if (found != NULL && mark_of(found) != low) {
 			atomic_fetch_add(&wrong, 1);
+		}
 		entry_unref(found);
 	}
 	return NULL;
@@ -52,17 +53,20 @@ Test(memory_threads, threads_get_only_what_was_put_under_their_fingerprint, .tim
 	pthread_t threads[THREADS];
 
 	open_memory(100000);
-	for (uintptr_t i = 0; i < THREADS; i++)
+	for (uintptr_t i = 0; i < THREADS; i++) {
 		cr_assert_eq(pthread_create(&threads[i], NULL, hammer, (void *)(i + 1)), 0);
-	for (int i = 0; i < THREADS; i++)
+	}
+	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
+	}
 	cr_expect_eq(wrong, 0);
 }
 
 static void *hammer_until_stopped(void *seed)
 {
-	while (!atomic_load(&stop))
+	while (!atomic_load(&stop)) {
 		hammer(seed);
+	}
 	return NULL;
 }
 
@@ -75,10 +79,12 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 	/* its allocator has no fork handlers: a child may get a heap that another thread was changing */
 	only_gets = true;
 #endif
-	for (uint32_t low = 1; low <= KEYS; low++)
+	for (uint32_t low = 1; low <= KEYS; low++) {
 		put(low, 0, low, NULL, 500);
-	for (uintptr_t i = 0; i < 3; i++)
+	}
+	for (uintptr_t i = 0; i < 3; i++) {
 		cr_assert_eq(pthread_create(&threads[i], NULL, hammer_until_stopped, (void *)(i + 1)), 0);
+	}
 	for (int i = 0; i < 100; i++) {
 		int status;
 		pid_t child;
@@ -89,8 +95,9 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 			memory_fork_child(memory);
 			for (uint32_t low = 1; low <= KEYS; low++) {
 				put(low, 0, low, NULL, 3000);
-				if (get(low) != low)
+				if (get(low) != low) {
 					_exit(1);
+				}
 			}
 			_exit(0);
 		}
@@ -99,7 +106,8 @@ Test(memory_threads, a_child_forked_while_threads_hold_locks_works, .timeout = 3
 		cr_assert_eq(status, 0);
 	}
 	atomic_store(&stop, true);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		pthread_join(threads[i], NULL);
+	}
 	cr_expect_eq(wrong, 0);
 }

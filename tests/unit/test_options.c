@@ -14,8 +14,9 @@ static struct options options_of(const char *const *strings)
 	struct options options;
 	int count = 0;
 
-	while (strings[count])
+	while (strings[count]) {
 		count++;
+	}
 	cr_assert_eq(options_read(strings, count, &options), 0);
 	return options;
 }
@@ -48,10 +49,12 @@ static char *spelled(const char *text)
 	const char *at = text ? strchr(text, '@') : NULL;
 	char *result = NULL;
 
-	if (!text)
+	if (!text) {
 		return NULL;
-	if (!at)
+	}
+	if (!at) {
 		return strdup(text);
+	}
 	cr_assert_gt(asprintf(&result, "%.*s/d/include%s", (int)(at - text), text, at + 1), 0);
 	return result;
 }
@@ -63,8 +66,9 @@ Test(options, every_spelling_of_an_include_gives_the_directory_that_nvrtc_would_
 		char *strings[5] = {NULL}, *directory = spelled(spelling->directory);
 		struct options options;
 
-		for (size_t j = 0; j < 4; j++)
+		for (size_t j = 0; j < 4; j++) {
 			strings[j] = spelled(spelling->strings[j]);
+		}
 		options = options_of((const char *const *)strings);
 		if (directory) {
 			cr_assert_gt(options.include_count, 0, "row %zu: %s", i, strings[0]);
@@ -73,8 +77,9 @@ Test(options, every_spelling_of_an_include_gives_the_directory_that_nvrtc_would_
 			cr_assert_eq(options.include_count, 0, "row %zu: %s", i, strings[0]);
 		}
 		options_free(&options);
-		for (size_t j = 0; j < 4; j++)
+		for (size_t j = 0; j < 4; j++) {
 			free(strings[j]);
+		}
 		free(directory);
 	}
 }
@@ -85,8 +90,9 @@ Test(options, a_spelling_that_nvrtc_accepts_and_that_hides_a_directory_from_us_b
 		const struct option_spelling *spelling = &option_spellings[i];
 		struct options options;
 
-		if (spelling->nvrtc != HEADER_FOUND || spelling->directory)
+		if (spelling->nvrtc != HEADER_FOUND || spelling->directory) {
 			continue;
+		}
 		options = options_of(spelling->strings);
 		cr_assert(options_bind(&options), "row %zu: %s", i, spelling->strings[0]);
 		options_free(&options);

@@ -184,11 +184,13 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.request.around.floating_point = UINT64_C(1) << 32);
 	VARIANT(s.request.around.cwd = NULL);
 #undef VARIANT
-	for (size_t i = 0; i < count; i++)
-		keys[i] = key_of(samples[i]);
 	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < i; j++)
+		keys[i] = key_of(samples[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
 			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "variants %zu and %zu", i, j);
+		}
 	}
 }
 
@@ -375,8 +377,9 @@ Test(request, very_many_directories_bind_instead_of_taking_quadratic_time)
 	struct roots roots;
 	struct options read;
 
-	for (int i = 0; i < MANY; i++)
+	for (int i = 0; i < MANY; i++) {
 		options[i] = "-I/v";
+	}
 	sample.request.options = options;
 	sample.request.option_count = MANY;
 	sample.request.name_count = 0;

@@ -164,8 +164,9 @@ Test(scan, other_macros_that_look_like_a_time_macro_are_not)
 	    "_DATE__ _TIME__", "__TATE__ __DIME__",
 	    "DATE TIME",       "__FILE__ __LINE__ and more text to fill more than one block of sixteen __DATA__"};
 
-	for (size_t i = 0; i < COUNT(others); i++)
+	for (size_t i = 0; i < COUNT(others); i++) {
 		cr_assert_not((scan_text(others[i], strlen(others[i]), NULL) & SCAN_TIME), "%s", others[i]);
+	}
 }
 
 Test(scan, the_kin_of_file_are_found_at_every_place)

@@ -12,8 +12,9 @@ static const char *const *environment;
 static const char *look_up(const char *name)
 {
 	for (const char *const *pair = environment; pair[0] != NULL; pair += 2) {
-		if (strcmp(pair[0], name) == 0)
+		if (strcmp(pair[0], name) == 0) {
 			return pair[1];
+		}
 	}
 	return NULL;
 }
@@ -33,8 +34,9 @@ static struct settings read_from(const char *const *pairs)
 static bool complained(const struct settings *settings, const char *name)
 {
 	for (int i = 0; i < settings->complaint_count; i++) {
-		if (strcmp(settings->complaints[i], name) == 0)
+		if (strcmp(settings->complaints[i], name) == 0) {
 			return true;
+		}
 	}
 	return false;
 }
@@ -286,10 +288,11 @@ Test(settings, the_directory_comes_from_the_first_absolute_place)
 			pairs[used++] = cases[i].home;
 		}
 		settings = read_from(pairs);
-		if (cases[i].result == NULL)
+		if (cases[i].result == NULL) {
 			cr_expect_null(settings.directory, "case %zu", i);
-		else
+		} else {
 			cr_expect_str_eq(settings.directory, cases[i].result, "case %zu", i);
+		}
 		/* what is $HOME in it */
 		cr_expect_eq(settings.home_length,
 		             settings.directory && strncmp(settings.directory, "/h/", 3) == 0 ? 2 : 0, "case %zu", i);
@@ -358,8 +361,9 @@ Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 	}
 	settings = read_from(pairs);
 	cr_expect_eq(settings.complaint_count, (int)count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		cr_expect(complained(&settings, names[i]), "%s", names[i]);
+	}
 	cr_expect_eq(settings.log_level, 2);
 	cr_expect_null(settings.directory);
 	cr_expect_null(settings.lower);

@@ -35,8 +35,9 @@ static struct field_list random_list(void)
 	for (size_t i = 0; i < list.count; i++) {
 		list.field[i].tag = 1 + random_next() % 2;
 		list.field[i].size = random_next() % (BYTES_MAX + 1);
-		for (size_t j = 0; j < list.field[i].size; j++)
+		for (size_t j = 0; j < list.field[i].size; j++) {
 			list.field[i].bytes[j] = (uint8_t)(random_next() % 3);
+		}
 	}
 	return list;
 }
@@ -45,20 +46,23 @@ static struct stream stream_of(const struct field_list *list)
 {
 	struct stream stream = STREAM_EMPTY;
 
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		stream_field(&stream, list->field[i].tag, list->field[i].bytes, list->field[i].size);
+	}
 	cr_assert(!stream.failed);
 	return stream;
 }
 
 static bool lists_equal(const struct field_list *a, const struct field_list *b)
 {
-	if (a->count != b->count)
+	if (a->count != b->count) {
 		return false;
+	}
 	for (size_t i = 0; i < a->count; i++) {
 		if (a->field[i].tag != b->field[i].tag || a->field[i].size != b->field[i].size ||
-		    memcmp(a->field[i].bytes, b->field[i].bytes, a->field[i].size) != 0)
+		    memcmp(a->field[i].bytes, b->field[i].bytes, a->field[i].size) != 0) {
 			return false;
+		}
 	}
 	return true;
 }
@@ -71,8 +75,9 @@ Test(stream, two_lists_of_fields_give_one_stream_only_when_they_are_equal)
 
 		if (round % 4 == 0) {
 			b = a;
-			if (b.count && b.field[0].size)
+			if (b.count && b.field[0].size) {
 				b.field[0].size--;
+			}
 		}
 		left = stream_of(&a);
 		right = stream_of(&b);

@@ -30,9 +30,9 @@ enum npiece_kind { NPIECE_TEXT = 1, NPIECE_PATH = 2 };
 	X(npieceCreate, (npieceHandle * handle, int option_count, const char *const *options))          \
 	X(npieceAdd, (npieceHandle handle, int kind, const char *name, const void *bytes, size_t size)) \
 	X(npieceComplete, (npieceHandle handle))                                                        \
-	X(npieceGetOutputSize, (npieceHandle handle, size_t * size))                                    \
+	X(npieceGetOutputSize, (npieceHandle handle, size_t *size))                                     \
 	X(npieceGetOutput, (npieceHandle handle, void *bytes))                                          \
-	X(npieceGetErrorLogSize, (npieceHandle handle, size_t * size))                                  \
+	X(npieceGetErrorLogSize, (npieceHandle handle, size_t *size))                                   \
 	X(npieceGetErrorLog, (npieceHandle handle, char *bytes))                                        \
 	X(npieceDestroy, (npieceHandle * handle))                                                       \
 	X(npieceVersion, (int *major, int *minor))

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One way to write C, and one brace style: .clang-format's.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+REPO=$(cd "$(dirname "$0")/../.." && pwd)
+
+"$REPO/scripts/style" >"$tmp/said" 2>&1
+code=$?
+[ "$code" != 77 ] || skip_all "$(sed 's/^style: //' "$tmp/said")"
+formatted() { [ "$code" = 0 ] || { tail -n 20 "$tmp/said" && false; }; }
+check "All C is formatted as .clang-format says." formatted
+
+mkdir -p "$tmp/house"/{scripts,cache,keygen,interpose,cli,tests,build}
+cp "$REPO/scripts/style" "$tmp/house/scripts/" && cp "$REPO/.clang-format" "$tmp/house/" && ln -s "$REPO/build/style" "$tmp/house/build/style"
+printf 'int two(int a)\n{\n\tif (a)\n\t\treturn 1;\n\treturn 2;\n}\n' >"$tmp/house/cache/bare.c"
+refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/bare.c' "$tmp/said"; }
+check "A statement without braces is refused." refused
+plan
