@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Publishing a result in its key's file:
+ *
+ *   lock of the key --> temporary: the new result, then each old sound one that differs --> renamed --> unlock
+ *   --> counted; past the cap: what was used longest ago is removed
+ */
+#include "cache/store_state.h"
+
+#include "cache/evict.h"
+#include "cache/lock.h"
+#include "cache/recency.h"
+#include "cache/source.h"
+#include "cache/temporary.h"
+#include "cache/trust.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_US 200000
+
+static bool same_conditions(const struct store *store, const struct entry *a, const struct entry *b)
+{
+	size_t a_size;
+	size_t b_size;
+	const void *a_bytes = entry_conditions(a, &a_size);
+	const void *b_bytes = entry_conditions(b, &b_size);
+
+	return store->same(a_bytes, a_size, b_bytes, b_size);
+}
+
+/* No file is larger than this. */
+static uint64_t size_limit(const struct store *store)
+{
+	return store->max_size ? store->max_size / 8 : UINT64_MAX;
+}
+
+/* Old results that cannot be read, or find no room, are left behind; only a temporary file that fails is an error. */
+static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
+                      struct temporary *temporary, uint64_t *ret_replaced)
+{
+	const uint8_t *key = entry_info(entry)->key;
+	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
+	struct source source = {.file = -1};
+	struct entry_info info;
+	struct stat found = {0};
+	unsigned count = 1;
+	uint64_t offset;
+	int rc = 0;
+
+	rc = source_open(&store->directory, shard, name, &found, &source);
+	*ret_replaced = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
+	if (rc < 0) {
+		return 0;
+	}
+	for (offset = 0; offset < source.size && count < STORE_RESULTS_MAX && rc == 0; offset += info.total_size) {
+		struct entry *old;
+
+		if (source_header(&source, offset, key, &info) < 0 || info.total_size > room - temporary->written) {
+			break;
+		}
+		if (source_take(&source, offset, &info, NULL, &old) < 0) {
+			continue;
+		}
+		if (!same_conditions(store, old, entry)) {
+			size_t size;
+			const void *bytes = entry_bytes(old, &size);
+
+			rc = temporary_append(temporary, bytes, size);
+			count++;
+		}
+		entry_unref(old);
+	}
+	source_close(&source);
+	return rc;
+}
+
+/* What the name stands for after, and how much it stood for before. */
+struct published {
+	int64_t now;
+	uint64_t size;
+	uint64_t replaced;
+};
+
+static int publish(const struct store *store, int shard, const char *name, const struct entry *entry,
+                   struct published *published)
+{
+	struct temporary temporary;
+	size_t size;
+	const void *bytes = entry_bytes(entry, &size);
+	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &temporary);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = store->directory.shared ? trust_settle_file(true, shard, temporary.file) : 0;
+	if (rc == 0) {
+		rc = temporary_append(&temporary, bytes, size);
+	}
+	if (rc == 0) {
+		rc = append_old(store, shard, name, entry, &temporary, &published->replaced);
+	}
+	if (rc == 0) {
+		published->now = store->clock();
+		published->size = temporary.written;
+		recency_mark_file(temporary.file, published->now);
+		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
+	}
+	if (rc < 0) {
+		temporary_discard(&temporary);
+	}
+	return rc;
+}
+
+static void keep_below_cap(struct store *store, int home, const uint8_t *key, const struct published *published)
+{
+	struct evict evict = {&store->directory, home, store->max_size, published->now};
+	struct evict_report report = {0};
+
+	(void)evict_put(&evict, key, published->size, published->replaced, &report);
+	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
+}
+
+/* Is the entry, byte for byte, one of those in the file? */
+static bool is_there(const struct store *store, int shard, const char *name, const struct entry *entry)
+{
+	const struct entry_info *wanted = entry_info(entry);
+	struct source source = {.file = -1};
+	struct entry_info info;
+	struct stat found;
+	bool there = false;
+	size_t size;
+	const uint8_t *bytes = entry_bytes(entry, &size);
+
+	if (source_open(&store->directory, shard, name, &found, &source) < 0 || source_load(&source) < 0) {
+		source_close(&source);
+		return false;
+	}
+	for (uint64_t offset = 0; offset < source.size && !there; offset += info.total_size) {
+		const uint8_t *head;
+		uint8_t *owned;
+
+		if (source_header(&source, offset, wanted->key, &info) < 0 ||
+		    source_head(&source, offset, &info, &head, &owned) < 0) {
+			break;
+		}
+		there = info.body_offset == wanted->body_offset && memcmp(head, bytes, info.body_offset) == 0;
+		free(owned);
+	}
+	source_close(&source);
+	return there;
+}
+
+/* `replaced`: what must still be there, and who else has the key's lock is not waited for. NULL: neither. */
+static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
+{
+	const struct entry_info *info = entry_info(entry);
+	struct published published = {0};
+	char name[DIRECTORY_NAME_BYTES];
+	int home = -1;
+	int shard = -1;
+	int lock = -1;
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	if (store->read_only) {
+		return -EROFS;
+	}
+	if (info->total_size > size_limit(store)) {
+		return -EFBIG;
+	}
+	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = directory_open_shard(&store->directory, home, info->key[0], replaced ? DIRECTORY_LIST : DIRECTORY_MAKE,
+	                          &shard);
+	if (rc < 0) {
+		close(home);
+		return rc;
+	}
+	directory_entry_name(info->key, name);
+	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
+		lock = -1; /* better to lose another's result than to keep the host waiting */
+		rc = replaced ? -EAGAIN : 0;
+	}
+	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
+		rc = -EAGAIN;
+	}
+	if (rc == 0) {
+		rc = publish(store, shard, name, entry, &published);
+	}
+	lock_release(lock);
+	close(shard);
+	if (rc == 0) {
+		keep_below_cap(store, home, info->key, &published);
+	}
+	close(home);
+	return rc;
+}
+
+int store_put(struct store *store, const struct entry *entry)
+{
+	return put_result(store, entry, NULL);
+}
+
+int store_amend(struct store *store, const struct entry *entry, const struct entry *anew)
+{
+	return put_result(store, anew, entry);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store_state: what the parts of store share
+ */
+#ifndef CACHE_STORE_STATE_H
+#define CACHE_STORE_STATE_H
+
+#include "cache/directory.h"
+#include "cache/store.h"
+
+#include <stdatomic.h>
+
+struct store {
+	struct directory directory;
+	uint64_t max_size;
+	bool read_only;
+	bool fsync;
+	store_clock *clock;
+	store_same *same;
+	_Atomic uint64_t evictions; /* not yet taken */
+};
+
+#endif
