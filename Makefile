@@ -4,6 +4,7 @@
 # make check           unit and integration tests (scripts/test installs what they need first)
 # make soak            tests that take minutes
 # make faults          every fault at every call of the library, which takes longer
+# make style           formats all C; make tidy asks clang-tidy, which takes minutes
 # make layers          who includes whom, and on which floor each noun stands
 # make install         DESTDIR= PREFIX=
 # make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands; ARCH=aarch64 CC=... crosses
