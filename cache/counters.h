@@ -56,7 +56,7 @@
 	X(BYPASSED, arguments)         /* arguments that the compiler itself refuses */                           \
 	X(BYPASSED, cancelled)         /* flow callback said stop */                                              \
 	X(BYPASSED, history)           /* an earlier compile of the handle cannot be part of a key */             \
-	X(BYPASSED, lingering_options) /* sticky ones of an earlier call */                                       \
+	X(BYPASSED, sticky_options)    /* sticky ones of an earlier call */                                       \
 	X(BYPASSED, uncleared_options) /* of an earlier call, that may be sticky */                               \
 	X(BYPASSED, slots)             /* more libraries than thunk slots */                                      \
 	X(BYPASSED, threads)           /* files touched by threads that cannot be attributed */                   \

@@ -33,7 +33,7 @@
 	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled for real too, and compared")                    \
 	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                                \
 	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                     \
-	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "how long to wait for another process that compiles the same")        \
+	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "how long to wait for another who compiles the same")                 \
 	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                     \
 	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros: keep results that hold __DATE__ or __TIME__") \
 	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                    \

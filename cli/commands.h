@@ -22,7 +22,7 @@ enum exit_status {
 /* X(name, arguments, help) */
 #define COMMANDS(X)                                                                                        \
 	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached") \
-	X(stats, "[--json] [--zero]", "show how often what happened, and what the cache holds")            \
+	X(stats, "[--json] [--count] [--zero]", "show how often what happened, and what the cache holds")  \
 	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")            \
 	X(clear, "", "remove every result from the cache directory")                                       \
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* nvrtccache: the command for people; finds the command's function and leaves the rest to it */
+#include "cache/version.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/version.h"
 
 #include <string.h>
 

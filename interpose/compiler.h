@@ -72,6 +72,10 @@ enum doubts {
 /* Who answers where the library asks the host whether to go on. */
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
+/*
+ * Obligatory: all constants but `reader`, and the functions owns, wants_door, only_gives, release, describe, run,
+ * outcome, collect, explains_failure and section_name. The others say what NULL means.
+ */
 struct compiler {
 	const char *name;    /* for machines */
 	const char *title;   /* as people know it */
@@ -118,8 +122,10 @@ struct compiler {
 	 */
 	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
 	                         const struct snapshot *told, struct attempt *);
-	/* Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. NULL:
-	 * all getters are exported on all nodes. */
+	/*
+	 * Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. NULL:
+	 * all getters are exported on all nodes.
+	 */
 	bool (*reachable)(const struct handle *, const struct entry *);
 	void (*served)(struct handle *, const struct entry *); /* NULL: it keeps nothing of it */
 	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. NULL
@@ -143,8 +149,8 @@ struct compiler {
 
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
 	bool (*explains_failure)(const struct result *);
-	bool (*spells_plainly)(const char *directory,
-	                       size_t size); /* has it one spelling only in a text? NULL: none has */
+	/* Has the directory one spelling only in a text? NULL: none has. */
+	bool (*spells_plainly)(const char *directory, size_t size);
 	const char *(*section_name)(uint32_t tag);
 	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? NULL: all are */
 	/* But for ids that are made anew each time. NULL: there are none, all bytes count. */

@@ -2,9 +2,9 @@
 /*
  * conditions_content: is a file's content still what the conditions say?
  *
- *     stamp equal, taken on this boot in this mount --yes--> opened before by one of our credentials? --yes--> SAME
- *        | no                                                   | no: open it ------------------------> SAME,
- * UNREADABLE |                                                      | yes: open one file of each directory, as a sample
+ *     stamp equal, taken on this boot in this mount --yes--> opened before by one of our credentials?
+ *        | no                                                   | yes: SAME, but for one file of each directory
+ *        |                                                      | no, or such a file: open it --> SAME, UNREADABLE
  *        v
  *     read by this process at this stamp? --no--> read it; remember, if settled
  *        `--------------------------------------> digest equal? SAME (and the stamp anew), CHANGED

@@ -7,8 +7,7 @@
  * other content under an equal stamp. So a stamp is believed only together with the identity of what it was seen in:
  *
  *   MOUNT_SUPERBLOCK  ext2/3/4, xfs, f2fs: the inode number of the kernel's own directory for this life of the file
- * system
- *                     (/sys/fs/ext4/<name>): made at each mount of the device, never given twice until the next boot
+ *                     system (/sys/fs/ext4/<name>): made at each mount of the device, never given twice until the next boot
  *   MOUNT_MEMORY      tmpfs, ramfs: every time in it was set by this kernel, as no image can be mounted there
  *   MOUNT_NUMBERED    others whose ctime can be relied upon, or that cannot be changed while they are mounted: the
  *                     number of the mount itself, which the kernel tells from 6.8 on

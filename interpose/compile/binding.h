@@ -5,8 +5,8 @@
  * Purpose: gives conditions_build() its input. A root (the program's directory, an absolute -I directory) or the
  * working directory is literal, so that the result holds only where it is spelled the same, when
  *   - its text is in a product, the log or a lowered name;
- *   - a text of this compile (the compiler's read_texts(), headers that were read) names __FILE__ or its kin, or spells
- * a path inside a place: what the compiler computes from that need not show as text;
+ *   - a text of this compile (the compiler's read_texts(), files that were read) names __FILE__ or its kin, or spells a
+ *     path inside a place: what the compiler computes from that need not show as text;
  *   - it is the working directory, and a text might spell it in a way that would not be found.
  *
  * Calling sequence: binding_decide(), conditions_build(&binding.input), binding_free().

@@ -9,14 +9,15 @@
  * that is one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
  * Adopting only looks (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE: BZ 19810 is why the
- * reference is counted too) and asks for its release; NVRTC itself calls dlopen in its first compile, so a dlerror
+ * reference is counted too), once its release is known; NVRTC itself calls dlopen in its first compile, so a dlerror
  * state is lost there with and without us. Imports are patched at the first miss only: a process of hits never pays for
  * it.
  *
  * Threads: records are written once and published by release; they live for ever (LIBRARIES_MAX of them).
  * No lock is held across a call into the loader. A thread that finds another one preparing waits for it, at most 100 ms
  * (it might hold the loader's lock), then passes this one compile through.
- * Fork: nothing is half-done for longer than that; library_fork_child() lets the child start over.
+ * Fork: nothing is half-done for longer than that. library_fork_child(): what was being prepared is prepared anew in
+ * the child; a patch that was under way is given up, and the child keeps nothing more of that library.
  */
 #ifndef INTERPOSE_COMPILE_LIBRARY_H
 #define INTERPOSE_COMPILE_LIBRARY_H

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: the real program catches up with what the host was served (docs/DESIGN.md B8)
+ * replay: the real handle catches up with what the host was served (docs/DESIGN.md B8)
  *
- *     served --replay()--> real     the compiler would see what it saw when those results were made: it sees it again
- *        |   \--replay()--> detached it would not (a header was edited, the directory changed): the real program stays
- *        |                           as created, and what lasts over compiles is answered from the entry it leaves
- * behind
- *        '--replay_all()--> real     a function that we do not know wants the real program, whatever it then holds
- *     detached --replay_take_back()--> served  the library refused the call without doing anything
+ *     served --replay()--> real      the compiler would see what it saw when those results were made: it does again
+ *        |   \--replay()--> detached  it would not (a header was edited, the directory changed): the real one stays
+ *        |                           as created, and the entry answers for what lasts over compiles
+ *        '--replay_all()--> real     a function that we do not know wants the real one, whatever it then holds
+ *     detached --replay_take_back()--> served    the library refused the call without doing anything
  *
  * Over compiles of one handle everything lasts but PTX and log: a product until the next of its kind is made, lowered
- * names until the next success. On the detached program nothing was ever compiled, so what it has is of later compiles
+ * names until the next success. On the detached handle nothing was ever compiled, so what it has is of later compiles
  * and what it lacks is the entry's.
  *
- * Calling sequence: replay() before a real compile of a program that may be served.
- * Threads: those of the program. Errors: none; see replay().
+ * Calling sequence: replay() before a real compile of a handle that may be served.
+ * Threads: those of the handle. Errors: none; see replay().
  */
 #ifndef INTERPOSE_COMPILE_REPLAY_H
 #define INTERPOSE_COMPILE_REPLAY_H

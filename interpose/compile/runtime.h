@@ -38,11 +38,11 @@ struct runtime {
 };
 
 const struct runtime *runtime_get(void);
-/* Counts, and writes the counts out if it is time. errno is kept. */
 void runtime_count(enum counter counter, uint64_t amount);
 /* The counter for an error of the layers below. */
 void runtime_count_read_error(int error);
 void runtime_count_write_error(int error);
+/* Writes the counts out if it is time. errno is kept. */
 void runtime_flush(void);
 /* What the user allows a result to be (NVRTCCACHE_SLOPPINESS). */
 enum sloppiness { SLOPPINESS_NONE, SLOPPINESS_TIME_MACROS };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/door/doors.h"
 
+#include "cache/version.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/replay.h"
 
@@ -11,7 +12,7 @@
 #define UNKNOWN_MAX        32 /* entries in dlsym.S */
 #define UNKNOWN_ENTRY_SIZE 16
 
-__attribute__((visibility("default"))) const char nvrtccache_library_version[] = "libnvrtccache 0.1.0";
+__attribute__((visibility("default"))) const char nvrtccache_library_version[] = "libnvrtccache " NVRTCCACHE_VERSION;
 
 extern char unknown_entries[];
 void *unknown_prepare(unsigned index, const uintptr_t arguments[6]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_image: what the parts of elf share: bounds of a loaded image
+ * image: what the parts of elf share: bounds of a loaded image
  *
  * Pure functions over an elf_object whose phdr fields are set. Nothing here is for other modules.
  */

@@ -6,7 +6,7 @@
  *
  *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
  *
- * dlsym_*.S jumps through that table for every name that is not ours to answer.
+ * dlsym.S (door/arch/) jumps through that table for every name that is not ours to answer.
  *
  * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as of dlsym; dlerror changes. Threads: any.
  */

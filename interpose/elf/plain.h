@@ -4,7 +4,7 @@
  *
  * Our dlsym is called before the sanitizers' runtimes have found the functions that they stand in for: AddressSanitizer
  * looks up strcmp through dlsym with its own strcmp already bound, and not yet working. So nothing on the way of a
- * dlsym that is not NVRTC's may call a string function of libc.
+ * dlsym that is no compiler's may call a string function of libc.
  */
 #ifndef INTERPOSE_ELF_PLAIN_H
 #define INTERPOSE_ELF_PLAIN_H

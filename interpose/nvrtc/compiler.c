@@ -160,7 +160,7 @@ static enum counter refuses(const struct handle *handle, const struct attempt *a
 		return COUNTER_BYPASSED_history;
 	}
 	if (sticky_spoils(handle->library, options_of(attempt))) {
-		return COUNTER_BYPASSED_lingering_options;
+		return COUNTER_BYPASSED_sticky_options;
 	}
 	if (sticky_may_spoil(handle->library, options_of(attempt))) {
 		return COUNTER_BYPASSED_uncleared_options;

@@ -8,7 +8,8 @@
  * gone 9999: still there. All return nvrtcResult (int).
  *
  * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
- * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>.
+ * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>. The position is the number of the
+ * section in stored results: new ones come last.
  *
  * __nvrtcNvvmHandle (from 13.1 on) is private, and treated like any unknown function.
  */

@@ -223,6 +223,7 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 	FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
 
+/* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and their kin. */
 #define PRODUCT_HANDLERS(product)                                                                       \
 	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
 	{                                                                                               \

@@ -6,9 +6,9 @@
  * and into the roots that conditions are relative to.
  *
  * The stream has two runs.  The creation run (source, in-memory headers with names, the program's base name) is built
- * once, when the program is created, and is the only copy of the host's strings that is kept.  The call run (format,
- * identity of the libraries, namespace, options, name expressions, environment, history) is built at each compile.
- * When a handle is compiled again, the keys of its earlier compiles stand for the creation run, which may be dropped
+ * once, when the program is created, and is the only copy of the host's strings that is kept.  The call run is built
+ * at each compile. request.c begins with both, field by field; what all compilers' requests have is
+ * keygen/surroundings.h's. When a handle is compiled again, the keys of its earlier compiles stand for the creation run, which may be dropped
  * after the first.
  *
  * Path-neutral requests (no option binds): the directory of the program's name and each absolute -I directory lie in
@@ -26,7 +26,7 @@
  * the result is kept, such a root must count as literal, as one does whose text is found in the output (B6).
  *
  * Calling sequence: request_creation() at nvrtcCreateProgram; request_call() at nvrtcCompileProgram; then
- * digest_fingerprint()/digest_key() over { creation, call }.
+ * digest_fingerprint()/digest_key() over { call, creation }, in that order.
  * Errors: -ENOMEM.
  * Ownership: outputs belong to the caller (stream_free, roots_free).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch_live: which compiles are under way, on which threads (shared by the parts of watch)
+ * live: which compiles are under way, on which threads (shared by the parts of watch)
  *
  * live_current is the innermost compile of this thread. The list of all of them serves the threads that have none: its
  * lock is held for a few loads and stores, never across a call that takes a path.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch_record: what the replacement functions tell the trace of their thread
+ * record: what the replacement functions tell the trace of their thread
  *
  * Calling sequence: a replacement does the real call and then reports it here, once. Acts that could end the process
  * or leave the function twice (exec, fork) are reported before they are done.

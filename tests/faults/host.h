@@ -9,7 +9,7 @@
  *   A as it is        B the header says something else, in as many bytes
  *   C another header of that name comes earlier on the search path        D there is none
  *
- * host_expect() has done every job in a process without the cache, so that its answers are those of the fake alone.
+ * What is expected was done in a process without the cache, so that the answers are those of the fake alone.
  * Ownership: texts belong to their struct, and there is room for the longest.
  */
 #ifndef FAULTS_HOST_H

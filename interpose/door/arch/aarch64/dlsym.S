@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same doors as in dlsym_x86_64.S, which explains them and shows them in C. */
+/* The same doors as in arch/x86_64/dlsym.S, which explains them and shows them in C. */
 
 	.text
 
