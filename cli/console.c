@@ -16,7 +16,7 @@ void console_error(const char *format, ...)
 
 	fputs("nvrtccache: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	fputc('\n', stderr);
 }

@@ -66,6 +66,7 @@ int directories_number(struct directories *directories)
 	if (!roots->root) {
 		return -ENOMEM;
 	}
+	roots->count = 0;
 	for (size_t i = 0; i < directories->count; i++) {
 		struct request_directory *directory = &directories->list[i];
 		const struct request_directory *outermost;

@@ -85,7 +85,7 @@ static long ask_clock(clockid_t clock, struct timespec *ret_time)
 
 int64_t stamp_now(void)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
 	return ask_clock(CLOCK_REALTIME, &now) == 0 ? nanoseconds(&now) : INT64_MIN;
 }

@@ -163,7 +163,8 @@ static void append(const char *path, char *event, size_t size)
 		/* a pipe, a terminal: events follow one another, as that format allows */
 		file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | flags, 0);
 		if (file >= 0) {
-			memcpy(event + size, ",\n", 2);
+			event[size] = ',';
+			event[size + 1] = '\n';
 			(void)output_line(file, event + 2, size);
 			call_close(file);
 		}

@@ -85,7 +85,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	library->slot = count;
 	library->node = node;
 	library->compiler = node->compiler;
-	strcpy(library->path, object->path);
+	memcpy(library->path, object->path, strlen(object->path) + 1);
 	library->object = *object;
 	library->object.path = library->path;
 	for (size_t i = 0; i < node->compiler->function_count; i++) {

@@ -40,26 +40,26 @@ enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
 enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_PASSED_THROUGH };
 
 struct library {
-	int slot;
 	struct node *node;
 	const struct compiler *compiler;
 	char path[PATH_MAX];
+	int slot;
+	_Atomic int state;
 	struct elf_object object;
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
-	_Atomic int state;
-	enum counter reason;     /* why it is passed through */
-	const char *reason_text; /* a detail for the log: a static string */
+	const char *reason_text; /* why it is passed through: a detail for the log, a static string */
+	enum counter reason;
 	/* of a ready library */
 	int major, minor;
 	uint8_t build_id[64];
 	size_t build_id_size;
 	/* the watch: patched at the first miss */
-	_Atomic(struct watch *) watch;
 	_Atomic int patch_state; /* enum patch_state */
+	_Atomic(struct watch *) watch;
 	/* what the process has told it that lasts: the compiler's own bits, and a hash of what nobody has searched */
-	_Atomic uint32_t told;
 	_Atomic uint64_t uncleared;
 	_Atomic uint32_t uncleared_running; /* calls that may add to it */
+	_Atomic uint32_t told;
 };
 
 /* Which library is a call for? Exactly one of the two is set. */

@@ -46,7 +46,7 @@ static void open_lower(const char *list)
 	for (const char *at = list; at && *at; at++) {
 		most += *at == ':';
 	}
-	runtime.lower = list ? calloc(most, sizeof(*runtime.lower)) : NULL;
+	runtime.lower = list ? calloc(most, sizeof(struct store *)) : NULL;
 	while (runtime.lower && *list) {
 		size_t size = strcspn(list, ":");
 		char *directory = strndup(list, size);

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+/* ours, and not that of another object: link.h does not say so */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* NOLINT(readability-redundant-declaration) */
 
 /* The list of loaded objects, from the main program's DT_DEBUG; NULL where it has none (started by ld.so's name). */
 static const struct link_map *first_object(void)

@@ -84,7 +84,7 @@ static enum loader_search look_in_loader_cache(const char *name, char *path, siz
 		}
 		result = LOADER_SEARCH_UNKNOWN;
 		if (!entry->hwcap && is_string(bytes, size, entry->value) && strlen(bytes + entry->value) < path_size) {
-			strcpy(path, bytes + entry->value);
+			memcpy(path, bytes + entry->value, strlen(bytes + entry->value) + 1);
 			result = LOADER_SEARCH_FOUND;
 		}
 		break;

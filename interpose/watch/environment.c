@@ -15,8 +15,6 @@
 
 #define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit on arguments and environment: 3/4 of 8 MiB of stack */
 
-extern char **environ;
-
 /* The values of the LOAD variables when the process started, in their order. */
 struct initial {
 	char *block; /* what the values point into, where it is ours */
