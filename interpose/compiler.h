@@ -52,6 +52,9 @@ struct call {
 	const char *const *options;
 };
 
+/* May the host's thread be cancelled in it, as its own state says? */
+enum cancellation { CANCELLATION_OFF, CANCELLATION_OF_HOST };
+
 /* What a return code of such a call means. */
 enum outcome {
 	OUTCOME_SUCCESS,
@@ -136,7 +139,11 @@ struct compiler {
 	 * the host's own. */
 	bool (*prepare)(const struct handle *, const struct call *, struct attempt *);
 	trace_scratch *(*scratch)(const struct attempt *); /* which files are the compiler's own; NULL twice: none */
-	int (*run)(const struct handle *, const struct call *);
+	/*
+	 * The real call, and around it nothing of ours where the host's thread may be cancelled:
+	 * handle_enter_real(), the library's function, handle_leave_real() (compile/handle.h).
+	 */
+	int (*run)(const struct handle *, const struct call *, enum cancellation);
 	enum outcome (*outcome)(int return_code);
 	/* What was seen is complete, or says why it cannot be. NULL: it is. */
 	void (*unwatched)(struct attempt *);

@@ -8,8 +8,9 @@
  *
  * Calling sequence: directories_add() for each in the request's order, directories_number(), directories_put() where
  * one stands in the request; the roots go to whoever wants them, or directories_free(). Errors: directories_add() is
- * false where a path in the directory could be spelled in more than one way (an empty, "." or ".." component, a byte
- * that texts spell otherwise, "/" itself) or there are too many: then nothing of the request may move. -ENOMEM.
+ * false where there are too many; directories_number() gives -ENOMEM. Whoever adds one has seen that paths in it can be
+ * spelled in one way only (directories_plain(), and that none of its bytes has another spelling in a text): else nothing
+ * of the request may move.
  * Ownership: texts given must outlive the directories; the roots' are copies.
  */
 #ifndef KEYGEN_DIRECTORIES_H

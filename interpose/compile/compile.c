@@ -26,16 +26,9 @@
  */
 #define HISTORY_MAX 32
 
-/* The host's own state of cancellation holds in the real compile, and only there: our opens and reads are cancellation
- * points, and a thread cancelled in one would leave descriptors and references behind. */
 static int real_compile(const struct handle *handle, const struct call *call)
 {
-	int ours, result;
-
-	(void)pthread_setcancelstate(handle->cancel_state, &ours);
-	result = handle->library->compiler->run(handle, call);
-	(void)pthread_setcancelstate(ours, NULL);
-	return result;
+	return handle->library->compiler->run(handle, call, CANCELLATION_OF_HOST);
 }
 
 /* The host's thread is cancelled inside the real compile, or in its own callback. */
@@ -55,14 +48,14 @@ static void abandon_entry(void *entry)
 /* The callback of the host, which must find its thread as in the real compile, and may never come back. */
 static bool host_cancels(const struct handle *handle, struct attempt *attempt, struct entry *entry)
 {
-	int ours;
 	bool cancels;
+	int ours;
 
 	pthread_cleanup_push(abandon, attempt);
 	pthread_cleanup_push(abandon_entry, entry);
-	(void)pthread_setcancelstate(handle->cancel_state, &ours);
+	ours = handle_enter_real(handle, CANCELLATION_OF_HOST);
 	cancels = handle->library->compiler->host_stops(handle);
-	(void)pthread_setcancelstate(ours, NULL);
+	handle_leave_real(ours);
 	pthread_cleanup_pop(0);
 	pthread_cleanup_pop(0);
 	return cancels;

@@ -4,6 +4,7 @@
 #include "cache/fork_mutex.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,6 +290,23 @@ int handle_answer_from(struct handle *handle, struct entry *entry)
 	held[handle->held_count++] = entry_ref(entry);
 	handle->served = entry;
 	return 0;
+}
+
+int handle_enter_real(const struct handle *handle, enum cancellation cancellation)
+{
+	int ours = PTHREAD_CANCEL_DISABLE;
+
+	if (cancellation == CANCELLATION_OF_HOST) {
+		(void)pthread_setcancelstate(handle->cancel_state, &ours);
+	}
+	return cancellation == CANCELLATION_OF_HOST ? ours : -1;
+}
+
+void handle_leave_real(int state)
+{
+	if (state >= 0) {
+		(void)pthread_setcancelstate(state, NULL);
+	}
 }
 
 void handle_fork_child(void)

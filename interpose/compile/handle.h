@@ -87,6 +87,14 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 /* Takes one more reference: from now on getters answer from this entry. */
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
+/*
+ * Around the library's own work. The host's state of cancellation holds there, and only there: our opens and reads are
+ * cancellation points, and a thread cancelled in one would leave descriptors and references behind. Gives the state
+ * that handle_leave_real() is to put back.
+ */
+int handle_enter_real(const struct handle *handle, enum cancellation cancellation);
+void handle_leave_real(int state);
+
 void handle_fork_child(void);
 
 #endif

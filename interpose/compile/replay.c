@@ -26,7 +26,7 @@ void replay_all(struct handle *handle)
 			compiler->let_answer(handle, ANSWER_GO_ON);
 			replaced = true;
 		}
-		(void)compiler->run(handle, &call);
+		(void)compiler->run(handle, &call, CANCELLATION_OFF);
 		past->state = CALL_DONE;
 	}
 	if (replaced) {

@@ -109,14 +109,16 @@ static void let_answer(struct handle *handle, enum answer who)
 	}
 }
 
-static int run(const struct handle *handle, const struct call *call)
+static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	compile_function *compile = (compile_function *)handle->library->real[FUNCTION_nvrtcCompileProgram];
 	struct sticky_call sticky;
-	int result;
+	int ours, result;
 
 	sticky_begin(handle->library, call, &sticky);
+	ours = handle_enter_real(handle, cancellation);
 	result = compile(handle->value, call->option_count, call->options);
+	handle_leave_real(ours);
 	sticky_end(&sticky, result);
 	return result;
 }

@@ -64,10 +64,16 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 	return COUNTER_NONE;
 }
 
-static int run(const struct handle *handle, const struct call *call)
+static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
+	int (*complete)(void *) = (int (*)(void *))handle->library->real[FUNCTION_npieceComplete];
+	int ours, result;
+
 	(void)call; /* its options went into the handle when it was made */
-	return ((int (*)(void *))handle->library->real[FUNCTION_npieceComplete])(handle->value);
+	ours = handle_enter_real(handle, cancellation);
+	result = complete(handle->value);
+	handle_leave_real(ours);
+	return result;
 }
 
 static enum outcome outcome(int return_code)
