@@ -21,7 +21,7 @@ $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 
 $(FUZZ_BUILD)/core.a: $(FUZZ_LIB)
-	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(FUZZ_BIN): $(FUZZ_BUILD)/%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/core.a
 	$(call quiet,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(B2) -ldl -lm

@@ -16,7 +16,7 @@ echo 'int LLVMFuzzerTestOneInput(const char *bytes, unsigned long size) { return
 # a make of its own, not part of the one that runs the tests
 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -j2 BUILD="$BUILD" FUZZ_SECONDS="${FUZZ_SECONDS:-60}" fuzz >"$tmp/log" 2>&1
 status=$?
-grep -E '^[a-z]+ +[0-9?]+ runs,' "$tmp/log" | tr -s ' ' >"$tmp/lines"
+grep -E '^[a-z_]+ +[0-9?]+ runs,' "$tmp/log" | tr -s ' ' >"$tmp/lines"
 while read -r name line; do
 	case $line in
 	*': fine') ok "$name: ${line%: fine}" ;;
