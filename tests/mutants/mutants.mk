@@ -23,7 +23,7 @@ mutants: export MUTANT_COVERAGE = $(MAKE) --no-print-directory BUILD=$(BUILD) mu
 MUTANTS_NEED := $(BUILD)/tests/player $(BUILD)/tests/life $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% $(LOADER)/% \
 	%/collide,$(TEST_TARGETS))
 
-mutants: all $(BUILD)/unit-tests $(MUTANTS_NEED)
+mutants: all $(BUILD)/unit-tests $(BUILD)/interpose/door/libnvrtccache.map $(MUTANTS_NEED)
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$${NVRTC_LIB:+$$NVRTC_LIB/$$NVRTC_SONAME} \
 		python3 tests/mutants/mutants.py $(BUILD)
 

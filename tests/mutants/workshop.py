@@ -6,6 +6,7 @@ library and the unit tests are linked, with OUTPUT and OBJECTS for the names.
 """
 import os
 import shlex
+import shutil
 import subprocess
 
 LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS"}
@@ -54,13 +55,30 @@ class Workshop:
 
     def link(self, path):
         ours = os.path.join(os.path.relpath(self.build), os.path.splitext(path)[0] + ".o")
-        core = os.path.join(os.path.relpath(self.build), "core.a")
+        archive = self.archive(path, ours)
         for product, rule in LINKED.items():
             new = os.path.join(self.top, product + ".new")
-            # in front of the archive: its own object of that name is not looked at then
-            instead = {ours: [self.object(path)], core: [self.object(path), core], "OUTPUT": [new]}
-            command = [other for word in shlex.split(os.environ[rule]) for other in instead.get(word, [word])]
+            instead = {ours: self.object(path), os.path.join(os.path.relpath(self.build), "core.a"): archive, "OUTPUT": new}
+            command = [instead.get(word, word) for word in shlex.split(os.environ[rule])]
             done = subprocess.run(command, check=False, capture_output=True)
             if done.returncode:
                 raise RuntimeError(done.stderr.decode(errors="replace"))
             os.replace(new, os.path.join(self.top, product))
+
+    def archive(self, path, ours):
+        """core.a with the changed object in the place of ours. Folders have files of one name: its bytes tell which it is."""
+        archive, name = os.path.join(self.top, "core.a"), os.path.basename(ours)
+        shutil.copyfile(os.path.join(self.build, "core.a"), archive)
+        with open(ours, "rb") as file:
+            honest = file.read()
+        members = subprocess.run(["ar", "t", archive], check=True, capture_output=True, text=True).stdout.split()
+        for n in range(1, members.count(name) + 1):
+            subprocess.run(["ar", "xN", str(n), archive, name], check=True, capture_output=True, cwd=self.top)
+            with open(os.path.join(self.top, name), "rb") as file:
+                member = file.read()
+            os.unlink(file.name)
+            if member == honest:
+                subprocess.run(["ar", "dN", str(n), archive, name], check=True, capture_output=True)
+                break
+        subprocess.run(["ar", "qs", archive, self.object(path)], check=True, capture_output=True)
+        return archive
