@@ -2,9 +2,8 @@
 /*
  * admit: may this result be kept, and keeping it (docs/DESIGN.md B2-B13)
  *
- * Decides by what was observed: return code, taints, whether the watch saw anything, environment, what the
- * compiler loads by itself, paths. Whatever is not kept is
- * counted with its reason.
+ * Decides by what was observed: return code, taints, whether the watch saw anything, environment, what the compiler
+ * loads by itself, paths. Whatever is not kept is counted with its reason.
  *
  * Calling sequence: admit_result() after the real compile of an attempt.
  * Errors: a result is simply not kept.

@@ -14,7 +14,6 @@
 #include "keygen/conditions.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,14 +60,6 @@ static bool host_cancels(const struct handle *handle, struct attempt *attempt, s
 	return cancels;
 }
 
-/* From here on no request of this handle can be named by a key. */
-static void no_longer_keyed(struct handle *handle, enum counter reason)
-{
-	handle->keyed = false;
-	handle->reason = reason;
-	stream_free(&handle->creation);
-}
-
 /* The real compile, and nothing else. The handle's past is no longer known in full. */
 static int pass_through(struct handle *handle, const struct call *call, enum counter reason)
 {
@@ -82,7 +73,7 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 	if (was_served && handle->base && handle->library->compiler->outcome(result) == OUTCOME_REFUSED_CALL) {
 		replay_take_back(handle);
 	}
-	no_longer_keyed(handle, reason);
+	handle_unkey(handle, reason);
 	return result;
 }
 
@@ -186,7 +177,7 @@ static int cancelled(struct handle *handle, const struct call *call)
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);
 	result = real_compile(handle, call);
 	handle->library->compiler->let_answer(handle, ANSWER_HOST);
-	no_longer_keyed(handle, COUNTER_BYPASSED_history);
+	handle_unkey(handle, COUNTER_BYPASSED_history);
 	return result;
 }
 
@@ -199,14 +190,13 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 	uint64_t spent;
 
 	if (handle_add_call(handle, call, &attempt->key, asked, CALL_OWED) != 0) {
-		no_longer_keyed(handle, COUNTER_ERRORS_memory);
+		handle_unkey(handle, COUNTER_ERRORS_memory);
 		return false;
 	}
 	if (handle_answer_from(handle, entry) != 0) {
 		handle->call_count--;
 		return false;
 	}
-	handle->was_served = true;
 	if (handle->library->compiler->served) {
 		handle->library->compiler->served(handle, entry);
 	}
@@ -225,12 +215,12 @@ static void note_call(struct handle *handle, const struct call *call, const stru
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
 	if (attempt->doubt == COUNTER_BYPASSED_history) {
-		no_longer_keyed(handle, COUNTER_BYPASSED_history);
+		handle_unkey(handle, COUNTER_BYPASSED_history);
 	} else if (handle_add_call(handle, call, &attempt->key, attempt->fingerprint.low,
 	                           refused ? CALL_REFUSED : CALL_DONE) != 0) {
-		no_longer_keyed(handle, COUNTER_ERRORS_memory);
+		handle_unkey(handle, COUNTER_ERRORS_memory);
 	} else if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE && !refused) {
-		no_longer_keyed(handle, COUNTER_BYPASSED_history);
+		handle_unkey(handle, COUNTER_BYPASSED_history);
 	}
 	if (handle->keyed && !refused) {
 		stream_free(&handle->creation);
@@ -243,7 +233,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 {
 	const struct compiler *compiler = handle->library->compiler;
 	bool watched = library_watched(handle->library);
-	const struct call *given = call;
+	const struct call *given;
 	int64_t start;
 	int result;
 

@@ -220,6 +220,13 @@ struct handle *handle_find(void *value)
 	return slot ? record_in(slot) : NULL;
 }
 
+struct handle *handle_find_of(const struct compiler *compiler, void *value)
+{
+	struct handle *handle = handle_find(value);
+
+	return handle && handle->library->compiler == compiler ? handle : NULL;
+}
+
 struct handle *handle_take(void *value)
 {
 	struct shard *shard = shard_of(value);
@@ -290,6 +297,13 @@ int handle_answer_from(struct handle *handle, struct entry *entry)
 	held[handle->held_count++] = entry_ref(entry);
 	handle->served = entry;
 	return 0;
+}
+
+void handle_unkey(struct handle *handle, enum counter reason)
+{
+	handle->keyed = false;
+	handle->reason = reason;
+	stream_free(&handle->creation);
 }
 
 int handle_enter_real(const struct handle *handle, enum cancellation cancellation)

@@ -57,9 +57,8 @@ struct handle {
 	bool keyed;          /* requests of it can have a key: nothing happened to it that a key cannot hold */
 	enum counter reason; /* why not */
 	struct stream creation;
-	char *name;      /* of what is compiled; NULL as given */
-	bool was_served; /* the host has seen a compile that the real one may not have been through */
-	bool asks_host;  /* the host has set who is asked whether to go on */
+	char *name;     /* of what is compiled; NULL as given */
+	bool asks_host; /* the host has set who is asked whether to go on */
 	struct past_call *calls;
 	struct key *keys; /* of those calls, each with what it left (seal_history() in describe.c) */
 	size_t call_count;
@@ -75,12 +74,17 @@ struct handle {
 /* Takes the record, zeros but for what is its compiler's own. False: there is no memory, and it was freed. */
 bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach);
 struct handle *handle_find(void *value);
+/* NULL too where it is another compiler's. */
+struct handle *handle_find_of(const struct compiler *compiler, void *value);
 struct handle *handle_take(void *value);
 void handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 
 /* The call's options, pointers and texts in one block. NULL: no memory. */
 char **handle_copy_options(const struct call *call);
+/* From here on no request of it can be named by a key. */
+void handle_unkey(struct handle *handle, enum counter reason);
+
 /* Remembers a call under its key. -ENOMEM: the history is then not known and the handle is no longer keyed. */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state);

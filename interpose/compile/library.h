@@ -69,6 +69,11 @@ struct door {
 	void *caller;            /* exports: the return address */
 };
 
+static inline const struct compiler *door_compiler(const struct door *door)
+{
+	return door->library ? door->library->compiler : door->node->compiler;
+}
+
 struct library *library_of_door(const struct door *door);
 /* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
 struct library *library_of_node(struct node *node, void *caller);

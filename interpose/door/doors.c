@@ -31,8 +31,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 			replay_all(handle);
 		}
 		if (handle) {
-			handle->keyed = false;
-			handle->reason = COUNTER_BYPASSED_history;
+			handle_unkey(handle, COUNTER_BYPASSED_history);
 		}
 	}
 	errno = host_errno;

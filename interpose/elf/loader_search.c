@@ -37,7 +37,10 @@ struct loader_cache_entry {
 	uint64_t hwcap;
 };
 
-/* ld.so itself maps this file, which is only ever replaced as a whole (ldconfig renames). */
+/*
+ * Mapped, and not read: it is some 100 KB of which a search looks at little. ld.so itself maps this file, which is only
+ * ever replaced as a whole (ldconfig renames), so that no page of it goes away under us.
+ */
 static const char *map_loader_cache(size_t *ret_size)
 {
 	int descriptor = open(LOADER_CACHE, O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/compiler.h"
-
 #include "interpose/nvrtc/again.h"
 #include "interpose/nvrtc/artifacts.h"
 #include "interpose/nvrtc/compilation.h"

@@ -2,6 +2,7 @@
 #include "interpose/nvrtc/handlers.h"
 
 #include "interpose/compile/compile.h"
+#include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvrtc/artifacts.h"
 #include "interpose/nvrtc/pch.h"
@@ -14,39 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends a handler that has done work of its own: errno is the host's again. */
-static int answer(int host_errno, int result)
-{
-	errno = host_errno;
-	return result;
-}
-
 static real_function *real_of(const struct door *door, const struct program *program, enum nvrtc_function function)
 {
 	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
-/* Calls the real function with the handler's own parameters; errno is what it leaves. */
-#define FORWARD(function, type, host_errno, program_record, ...)                          \
-	do {                                                                              \
-		type *real_ = (type *)real_of(door, program_record, FUNCTION_##function); \
-		errno = (host_errno);                                                     \
-		return real_ ? real_(__VA_ARGS__) : RESULT_INTERNAL_ERROR;                \
-	} while (0)
-
 static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
                    const char *const *headers, const char *const *include_names)
 {
-	struct library *library = library_of_door(door);
+	struct library *library = host_call_made(door, handle);
 	struct program *program =
 	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
 	struct request_header *list;
 	int error = -ENOMEM;
 
-	if (!library) {
-		handle_free(handle_take(handle));
-		runtime_count(COUNTER_BYPASSED_slots, 1);
-	}
 	if (!program) {
 		return;
 	}
@@ -62,8 +44,7 @@ static void record(const struct door *door, nvrtcProgram handle, const char *sou
 		error = -ENOMEM;
 	}
 	if (error != 0) {
-		program->handle.keyed = false;
-		program->handle.reason = COUNTER_ERRORS_memory;
+		handle_unkey(&program->handle, COUNTER_ERRORS_memory);
 	}
 	free(list);
 }
@@ -77,19 +58,15 @@ int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, co
 	int result;
 
 	if (!real) {
-		return answer(host_errno, RESULT_INTERNAL_ERROR);
+		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
 	}
 	errno = host_errno;
 	result = real(program, source, name, header_count, headers, include_names);
 	host_errno = errno;
 	if (result == RESULT_SUCCESS) {
-		if (runtime_get()->off) {
-			handle_free(handle_take(*program));
-		} else {
-			record(door, *program, source, name, header_count, headers, include_names);
-		}
+		record(door, *program, source, name, header_count, headers, include_names);
 	}
-	return answer(host_errno, result);
+	return host_call_answer(host_errno, result);
 }
 
 /* Without extensions it is nvrtcCreateProgram; with them the source may be encoded and of unknown length (A7). */
@@ -118,28 +95,12 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
-	return answer(host_errno, result);
+	return host_call_answer(host_errno, result);
 }
 
 int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
 {
-	int host_errno = errno;
-	typedef int function(nvrtcProgram *);
-	struct handle *known = program && program_find(*program) ? handle_take(*program) : NULL;
-	function *real = (function *)real_of(door, known ? program_of(known) : NULL, FUNCTION_nvrtcDestroyProgram);
-	int result = RESULT_INTERNAL_ERROR;
-
-	if (real) {
-		errno = host_errno;
-		result = real(program);
-		host_errno = errno;
-	}
-	if (known && result != RESULT_SUCCESS) {
-		handle_put_back(known);
-	} else {
-		handle_free(known);
-	}
-	return answer(host_errno, result);
+	return host_call_destroy(door, FUNCTION_nvrtcDestroyProgram, program ? *program : NULL, program);
 }
 
 int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
@@ -155,7 +116,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	int result = RESULT_INTERNAL_ERROR;
 
 	if (known) {
-		return answer(host_errno, compile_call(&known->handle, &call));
+		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}
 	if (runtime_get()->off) {
 		runtime_count(runtime_get()->off_reason, 1);
@@ -187,22 +148,21 @@ int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program,
 	function *real = (function *)real_of(door, known, FUNCTION_nvrtcAddNameExpression);
 	int result;
 
-	if (known && (known->handle.served || known->handle.base) && known->handle.was_served) {
-		return answer(host_errno, expression || looks_late_at_null(known)
-		                              ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
-		                              : RESULT_INVALID_INPUT);
+	if (known && (known->handle.served || known->handle.base)) {
+		return host_call_answer(host_errno, expression || looks_late_at_null(known)
+		                                        ? RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION
+		                                        : RESULT_INVALID_INPUT);
 	}
 	if (!real) {
-		return answer(host_errno, RESULT_INTERNAL_ERROR);
+		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
 	}
 	errno = host_errno;
 	result = real(program, expression);
 	host_errno = errno;
 	if (known && result == RESULT_SUCCESS && program_add_name(known, expression) != 0) {
-		known->handle.keyed = false;
-		known->handle.reason = COUNTER_ERRORS_memory;
+		handle_unkey(&known->handle, COUNTER_ERRORS_memory);
 	}
-	return answer(host_errno, result);
+	return host_call_answer(host_errno, result);
 }
 
 int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
@@ -215,40 +175,40 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 	if (entry && !expression && name && looks_late_at_null(known) &&
 	    result_value(entry, RESULT_TAG_RETURN_CODE, RESULT_INTERNAL_ERROR) != RESULT_SUCCESS) {
 		*name = NULL;
-		return answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+		return host_call_answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
 	}
 	if (entry) {
-		return answer(host_errno, artifacts_lowered_name(entry, expression, name));
+		return host_call_answer(host_errno, artifacts_lowered_name(entry, expression, name));
 	}
-	FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
+	HOST_CALL_FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
 
 /* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and their kin. */
-#define PRODUCT_HANDLERS(product)                                                                       \
-	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
-	{                                                                                               \
-		int host_errno = errno;                                                                 \
-		typedef int function(nvrtcProgram, size_t *);                                           \
-		struct program *known = program_find(program);                                          \
-		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);           \
-                                                                                                        \
-		if (entry) {                                                                            \
-			return answer(host_errno, artifacts_size(entry, PRODUCT_##product, size));      \
-		}                                                                                       \
-		FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);           \
-	}                                                                                               \
-                                                                                                        \
-	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
-	{                                                                                               \
-		int host_errno = errno;                                                                 \
-		typedef int function(nvrtcProgram, char *);                                             \
-		struct program *known = program_find(program);                                          \
-		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);           \
-                                                                                                        \
-		if (entry) {                                                                            \
-			return answer(host_errno, artifacts_bytes(entry, PRODUCT_##product, bytes));    \
-		}                                                                                       \
-		FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);                \
+#define PRODUCT_HANDLERS(product)                                                                              \
+	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size)        \
+	{                                                                                                      \
+		int host_errno = errno;                                                                        \
+		typedef int function(nvrtcProgram, size_t *);                                                  \
+		struct program *known = program_find(program);                                                 \
+		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);                  \
+                                                                                                               \
+		if (entry) {                                                                                   \
+			return host_call_answer(host_errno, artifacts_size(entry, PRODUCT_##product, size));   \
+		}                                                                                              \
+		HOST_CALL_FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);        \
+	}                                                                                                      \
+                                                                                                               \
+	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)               \
+	{                                                                                                      \
+		int host_errno = errno;                                                                        \
+		typedef int function(nvrtcProgram, char *);                                                    \
+		struct program *known = program_find(program);                                                 \
+		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);                  \
+                                                                                                               \
+		if (entry) {                                                                                   \
+			return host_call_answer(host_errno, artifacts_bytes(entry, PRODUCT_##product, bytes)); \
+		}                                                                                              \
+		HOST_CALL_FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);             \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS
@@ -260,9 +220,9 @@ int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
-		return answer(host_errno, artifacts_pch_status(known->handle.served));
+		return host_call_answer(host_errno, artifacts_pch_status(known->handle.served));
 	}
-	FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
+	HOST_CALL_FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
 }
 
 int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
@@ -272,9 +232,9 @@ int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram pro
 	struct program *known = program_find(program);
 
 	if (known && known->handle.served) {
-		return answer(host_errno, artifacts_pch_heap(known->handle.served, size));
+		return host_call_answer(host_errno, artifacts_pch_heap(known->handle.served, size));
 	}
-	FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
+	HOST_CALL_FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
 }
 
 int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
@@ -286,7 +246,7 @@ int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 	if (library) {
 		pch_set_heap(library);
 	}
-	FORWARD(nvrtcSetPCHHeapSize, function, host_errno, NULL, size);
+	HOST_CALL_FORWARD(nvrtcSetPCHHeapSize, function, host_errno, (const struct program *)NULL, size);
 }
 
 int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
@@ -298,7 +258,7 @@ int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, f
 	int result;
 
 	if (!real) {
-		return answer(host_errno, RESULT_INTERNAL_ERROR);
+		return host_call_answer(host_errno, RESULT_INTERNAL_ERROR);
 	}
 	errno = host_errno;
 	result = real(program, callback, payload);

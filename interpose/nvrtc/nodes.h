@@ -38,6 +38,7 @@ enum nvrtc_node {
 	    NVRTC_NODE_COUNT
 };
 
+extern const struct compiler nvrtc_compiler; /* whose they are: compiler.c */
 extern struct node nvrtc_nodes[NVRTC_NODE_COUNT];
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/program.h"
 
-#include "interpose/nvrtc/functions.h"
+#include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/scan.h"
 
 #include <errno.h>
@@ -25,9 +25,9 @@ struct program *program_add(nvrtcProgram value, struct library *library, enum re
 
 struct program *program_find(nvrtcProgram value)
 {
-	struct handle *handle = handle_find(value);
+	struct handle *handle = handle_find_of(&nvrtc_compiler, value);
 
-	return handle && handle->library->compiler->functions == nvrtc_functions ? program_of(handle) : NULL;
+	return handle ? program_of(handle) : NULL;
 }
 
 void program_release(struct handle *handle)

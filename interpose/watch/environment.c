@@ -41,7 +41,8 @@ size_t environment_values(const struct environment *environment, struct environm
 		const char *text = *entry;
 		size_t size;
 
-		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[text[0] != '\0'] & 63) & 1)) {
+		/* no name begins as the empty string does, so there is a second byte to be looked at */
+		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[1] & 63) & 1)) {
 			continue;
 		}
 		size = (size_t)(strchrnul(text, '=') - text);

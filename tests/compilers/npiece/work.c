@@ -35,9 +35,7 @@ void npiece_work_add(void *value, struct library *library, enum reach reach, con
 
 struct work *npiece_work_find(void *value)
 {
-	struct handle *handle = handle_find(value);
-
-	return handle && handle->library->compiler == &npiece_compiler ? (struct work *)handle : NULL;
+	return (struct work *)handle_find_of(&npiece_compiler, value);
 }
 
 void npiece_work_add_piece(struct work *work, int kind, const char *name, const void *bytes, size_t size)
@@ -46,16 +44,14 @@ void npiece_work_add_piece(struct work *work, int kind, const char *name, const 
 
 	/* After a call the creation run is no part of the key any more. */
 	if (handle->call_count > 0) {
-		handle->keyed = false;
-		handle->reason = COUNTER_BYPASSED_history;
+		handle_unkey(handle, COUNTER_BYPASSED_history);
 		return;
 	}
 	stream_number(&handle->creation, TAG_KIND, (uint64_t)kind);
 	stream_string(&handle->creation, TAG_NAME, name);
 	stream_field(&handle->creation, TAG_BYTES, bytes, size);
 	if (handle->creation.failed) {
-		handle->keyed = false;
-		handle->reason = COUNTER_ERRORS_memory;
+		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_call: what the handlers of all compilers do around the real function
+ *
+ * Calling sequence: a handler reads errno first. Where it has nothing of its own to do it ends with HOST_CALL_FORWARD();
+ * else it calls what library_function() gives with the host's errno in place, reads errno again, does its own, and ends
+ * with host_call_answer(). One that has made a handle asks host_call_made(); the one that destroys them is
+ * host_call_destroy().
+ * Threads, signals: as of handle.h. Errors: where the real function is not to be had, the compiler's internal error.
+ */
+#ifndef INTERPOSE_COMPILE_HOST_CALL_H
+#define INTERPOSE_COMPILE_HOST_CALL_H
+
+#include "interpose/compile/handle.h"
+
+#include <errno.h>
+
+/* Ends a handler that has done work of its own: errno is the host's again. */
+static inline int host_call_answer(int host_errno, int result)
+{
+	errno = host_errno;
+	return result;
+}
+
+/* Calls the real function with the handler's own parameters; errno is what it leaves. `record`: a compiler's, or NULL. */
+#define HOST_CALL_FORWARD(function, type, host_errno, record, ...)                                                   \
+	do {                                                                                                         \
+		type *real_ =                                                                                        \
+		    (type *)library_function(door, (record) ? (record)->handle.library : NULL, FUNCTION_##function); \
+		errno = (host_errno);                                                                                \
+		return real_ ? real_(__VA_ARGS__) : door_compiler(door)->internal_error;                             \
+	} while (0)
+
+/*
+ * The real function has given the host this handle. The library that a record of it is to have; NULL: it gets none, and
+ * what was known of a handle of that value is forgotten.
+ */
+struct library *host_call_made(const struct door *door, void *value);
+/* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
+int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
+
+#endif
