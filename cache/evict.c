@@ -45,13 +45,15 @@ static uint64_t size_limit(const struct evict *evict)
 	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
 }
 
-static unsigned next_shard(struct usage_index *index, bool unknown)
+enum which_shard { SHARD_ANY, SHARD_UNKNOWN };
+
+static unsigned next_shard(struct usage_index *index, enum which_shard which)
 {
 	unsigned shard;
 
 	do {
 		shard = index->page.cursor++ % DIRECTORY_SHARDS;
-	} while (unknown && index->page.shards[shard].known);
+	} while (which == SHARD_UNKNOWN && index->page.shards[shard].known);
 	return shard;
 }
 
@@ -81,14 +83,18 @@ static unsigned scan_some(struct work *work)
 		if (unknown == 0 && !scan_is_due(index, is_over(work))) {
 			break;
 		}
-		evict_scan_shard(work->evict, index, next_shard(index, unknown != 0), &work->report, NULL);
+		evict_scan_shard(work->evict, index, next_shard(index, unknown ? SHARD_UNKNOWN : SHARD_ANY),
+		                 &work->report, NULL);
 	}
 	return scans;
 }
 
+/* What becomes of a file that was used within the last hour and has not yet been marked for it. */
+enum lately { LATELY_SPARED, LATELY_REMOVED };
+
 /* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
 static enum outcome remove_file(const struct work *work, const struct usage_index_record *record, int shard,
-                                const char *name, bool spare, struct stat *ret_found)
+                                const char *name, enum lately lately, struct stat *ret_found)
 {
 	int64_t used;
 
@@ -99,7 +105,7 @@ static enum outcome remove_file(const struct work *work, const struct usage_inde
 	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size || used != record->used) {
 		return OTHER;
 	}
-	if (spare && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
+	if (lately == LATELY_SPARED && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
 		return SPARED;
 	}
 	if (!source_is_ours(work->evict->directory, shard, name)) {
@@ -112,7 +118,7 @@ static enum outcome remove_file(const struct work *work, const struct usage_inde
 }
 
 /* Settles one entry, whose record in the usage index may change or go. */
-static enum outcome settle_record(struct work *work, const struct usage_index_record *record, bool spare)
+static enum outcome settle_record(struct work *work, const struct usage_index_record *record, enum lately lately)
 {
 	struct usage_index *index = work->index;
 	char name[DIRECTORY_NAME_BYTES];
@@ -126,7 +132,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 	if (rc < 0) {
 		outcome = rc == -ENOENT || rc == -ENOTDIR ? GONE : FAILED;
 	} else if (lock_add_key(work->lock, record->key)) {
-		outcome = remove_file(work, record, shard, name, spare, &found);
+		outcome = remove_file(work, record, shard, name, lately, &found);
 		lock_release_key(work->lock, record->key);
 	}
 	switch (outcome) {
@@ -201,11 +207,11 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
-			evict_scan_shard(work->evict, index, next_shard(index, false), &work->report, NULL);
+			evict_scan_shard(work->evict, index, next_shard(index, SHARD_ANY), &work->report, NULL);
 			continue;
 		}
 		record = checks > 0 ? index->page.records[number] : fallback.record;
-		outcome = settle_record(work, &record, checks > 0);
+		outcome = settle_record(work, &record, checks > 0 ? LATELY_SPARED : LATELY_REMOVED);
 		if (outcome == REMOVED) {
 			checks = EVICT_CHECKS;
 			fallback.is_there = false;
@@ -292,7 +298,7 @@ static int remove_listed(struct work *work, const struct evict_list *list, uint6
 			if (bytes - (work->report.bytes - removed) <= cap) {
 				break;
 			}
-			switch (settle_record(work, &list->records[i], false)) {
+			switch (settle_record(work, &list->records[i], LATELY_REMOVED)) {
 			case GONE:
 			case FOREIGN:
 				bytes -= list->records[i].size;
