@@ -50,6 +50,17 @@ struct compiler_function {
 struct call {
 	int option_count;
 	const char *const *options;
+	int kind; /* where a compiler has several such functions, or inputs: which, as it counts */
+};
+
+/* What a call has to do with earlier ones of its handle. */
+enum past {
+	/* They leave things in the handle: their keys, and what is left, stand for the creation run. */
+	PAST_LEAVES,
+	/* They are steps of one piece of work. The creation run goes on growing, and says all that went before. */
+	PAST_GROWS,
+	/* Nothing: it gives what it would give without them. The creation run goes on growing. */
+	PAST_IS_NOTHING
 };
 
 /* May the host's thread be cancelled in it, as its own state says? */
@@ -76,24 +87,23 @@ enum doubts {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Obligatory: all constants but `reader`, and the functions owns, wants_door, only_gives, release, describe, run,
- * outcome, collect, explains_failure and section_name. The others say what NULL means.
+ * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
+ * describe, run, outcome, collect, explains_failure and section_name. The others say what NULL means.
  */
 struct compiler {
 	const char *name;    /* for machines */
 	const char *title;   /* as people know it */
 	const char *unnamed; /* what people see of a handle without a name */
 	int internal_error;  /* the return code for what should not be */
-	/*
-	 * Every call that it does not refuse looks at some file: one that was not seen to do so was not watched. False:
-	 * it may have no reason to.
-	 */
-	bool always_looks;
+	enum past past;
 
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */
 
-	const char *landmark; /* the function that every one defines, under the version of its node */
-	struct node *nodes;   /* one per soname */
+	/* Of libraries whose symbols have no version: a function that each defines beside the landmark, and nobody
+	 * else. They are of the first node, and linked hosts do not reach us. NULL: the landmark's version tells the
+	 * node. */
+	const char *hallmark;
+	struct node *nodes; /* one per soname */
 	size_t node_count;
 	const struct compiler_function *functions; /* those with a door; struct library's `real` is in this order */
 	size_t function_count;
@@ -105,6 +115,16 @@ struct compiler {
 	bool (*owns)(const char *name);       /* is it a name of this compiler's functions? */
 	bool (*wants_door)(const char *name); /* of those: does it concern a handle, or is it unknown? */
 	bool (*only_gives)(const char *name); /* it gives out an artifact, and changes nothing */
+	/* Is a function of this name the one that the table calls so? NULL: where the names are equal. */
+	bool (*names)(const char *name, const char *function);
+	/* Under which name a library of the node has it. NULL: the table's. */
+	const char *(*name_on)(const struct node *, size_t function);
+	/* Does a host that is linked with this name on the node reach us? NULL: if node_exports() says so. */
+	bool (*exports)(const struct node *, const char *name);
+	/* Might somebody be linked with it? NULL: with all but names that begin with _, which are private. */
+	bool (*links)(const char *name);
+	/* Whoever asks for it can get at handles past us: then the library is passed through. NULL: nobody can. */
+	bool (*opens)(const char *name);
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
 	/* The name of the library that it loads by itself and that its results hang on; false or NULL: none. */
 	bool (*companion)(const struct library *, char *ret_name, size_t size);
@@ -147,6 +167,8 @@ struct compiler {
 	enum outcome (*outcome)(int return_code);
 	/* What was seen is complete, or says why it cannot be. NULL: it is. */
 	void (*unwatched)(struct attempt *);
+	/* Was it seen to do what each such call does? If not, it was not watched. NULL: there is no such thing. */
+	bool (*was_seen)(const struct attempt *);
 	/* Taints the trace with what the texts say that are no files. NULL: they say nothing of places or times. */
 	void (*read_texts)(struct handle *, const struct call *, struct attempt *);
 	/* Why the result must not be kept, or COUNTER_NONE. NULL: for no reason of the compiler's own. */

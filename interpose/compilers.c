@@ -25,16 +25,36 @@ const struct compiler *compiler_of_name(const char *name)
 	return NULL;
 }
 
-struct node *compiler_node_of(const struct elf_object *object)
+static struct node *node_among(const struct compiler *compiler, const struct elf_object *object)
 {
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		const char *version = elf_symbol_version(object, compilers[i]->landmark);
+	const char *landmark = compiler->nodes[0].landmark;
+	const char *version = elf_symbol_version(object, landmark);
 
-		for (size_t j = 0; version && j < compilers[i]->node_count; j++) {
-			if (strcmp(version, compilers[i]->nodes[j].name) == 0) {
-				return &compilers[i]->nodes[j];
-			}
+	if (compiler->hallmark) {
+		return !version && elf_symbol(object, landmark, NULL) && elf_symbol(object, compiler->hallmark, NULL)
+		           ? compiler->nodes
+		           : NULL;
+	}
+	for (size_t i = 0; i < compiler->node_count; i++) {
+		struct node *node = &compiler->nodes[i];
+
+		if (node->landmark != landmark) {
+			landmark = node->landmark;
+			version = elf_symbol_version(object, landmark);
+		}
+		if (version && strcmp(version, node->name) == 0) {
+			return node;
 		}
 	}
 	return NULL;
+}
+
+struct node *compiler_node_of(const struct elf_object *object)
+{
+	struct node *node = NULL;
+
+	for (size_t i = 0; i < COMPILER_COUNT && !node; i++) {
+		node = node_among(compilers[i], object);
+	}
+	return node;
 }

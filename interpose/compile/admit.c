@@ -90,7 +90,7 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (!attempt->watched || (compiler->always_looks && trace->count == 0)) {
+	if (!attempt->watched || (compiler->was_seen && !compiler->was_seen(attempt))) {
 		return COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {

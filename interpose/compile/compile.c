@@ -185,10 +185,14 @@ static int cancelled(struct handle *handle, const struct call *call)
 static bool answer_call_from(struct handle *handle, const struct call *call, struct attempt *attempt,
                              struct entry *entry, int64_t start)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	uint64_t cost = entry_info(entry)->cost_ns;
 	uint64_t asked = digest_half(&runtime_get()->secret, attempt->spans);
 	uint64_t spent;
 
+	if (compiler->past == PAST_IS_NOTHING) {
+		handle_forget_calls(handle, call->kind);
+	}
 	if (handle_add_call(handle, call, &attempt->key, asked, CALL_OWED) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 		return false;
@@ -197,10 +201,13 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 		handle->call_count--;
 		return false;
 	}
-	if (handle->library->compiler->served) {
-		handle->library->compiler->served(handle, entry);
+	handle->calls[handle->call_count - 1].answer = entry;
+	if (compiler->served) {
+		compiler->served(handle, entry);
 	}
-	stream_free(&handle->creation);
+	if (compiler->past == PAST_LEAVES) {
+		stream_free(&handle->creation);
+	}
 	spent = (uint64_t)(runtime_clock() - start);
 	runtime_count(attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk, 1);
 	runtime_count(COUNTER_TOTAL_saved_ns, cost > spent ? cost - spent : 0);
@@ -211,9 +218,14 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 /* What the handle has been through with this call. */
 static void note_call(struct handle *handle, const struct call *call, const struct attempt *attempt, int result)
 {
-	enum outcome outcome = handle->library->compiler->outcome(result);
+	const struct compiler *compiler = handle->library->compiler;
+	enum outcome outcome = compiler->outcome(result);
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
+	if (compiler->past == PAST_IS_NOTHING) {
+		handle_forget_calls(handle, call->kind);
+		return;
+	}
 	if (attempt->doubt == COUNTER_BYPASSED_history) {
 		handle_unkey(handle, COUNTER_BYPASSED_history);
 	} else if (handle_add_call(handle, call, &attempt->key, attempt->fingerprint.low,
@@ -222,7 +234,7 @@ static void note_call(struct handle *handle, const struct call *call, const stru
 	} else if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE && !refused) {
 		handle_unkey(handle, COUNTER_BYPASSED_history);
 	}
-	if (handle->keyed && !refused) {
+	if (handle->keyed && !refused && compiler->past == PAST_LEAVES) {
 		stream_free(&handle->creation);
 	}
 }

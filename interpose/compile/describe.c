@@ -19,7 +19,7 @@ static int seal_history(struct handle *handle)
 	struct key *last;
 	int error;
 
-	if (handle->sealed == handle->call_count) {
+	if (handle->sealed == handle->call_count || handle->library->compiler->past != PAST_LEAVES) {
 		return 0;
 	}
 	error = result_state(handle, &handle->state);
@@ -46,7 +46,7 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	    .floating_point = arithmetic_mode(),
 	    .decimals = environment_decimals(decimals),
 	    .history = handle->keys,
-	    .history_count = earlier,
+	    .history_count = handle->library->compiler->past == PAST_LEAVES ? earlier : 0,
 	};
 	enum counter reason;
 
@@ -87,7 +87,7 @@ enum counter describe(struct handle *handle, size_t earlier, const struct call *
 	attempt->spans[0] = (struct span){attempt->run.bytes, attempt->run.size};
 	attempt->spans[1] = (struct span){handle->creation.bytes, handle->creation.size};
 	/* The keys of earlier compiles stand for the creation run. */
-	attempt->span_count = earlier ? 1 : 2;
+	attempt->span_count = earlier && handle->library->compiler->past == PAST_LEAVES ? 1 : 2;
 	return reason;
 }
 

@@ -280,10 +280,48 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 		free(copy);
 		return -ENOMEM;
 	}
-	calls[count - 1] = (struct past_call){copy, call->option_count, asked, state};
+	calls[count - 1] = (struct past_call){
+	    .options = copy,
+	    .option_count = call->option_count,
+	    .kind = call->kind,
+	    .asked = asked,
+	    .state = state,
+	};
 	keys[count - 1] = *key;
 	handle->call_count = count;
 	return 0;
+}
+
+struct call handle_past_call(const struct handle *handle, size_t index)
+{
+	const struct past_call *past = &handle->calls[index];
+
+	return (struct call){past->option_count, (const char *const *)past->options, past->kind};
+}
+
+void handle_forget_calls(struct handle *handle, int kind)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < handle->call_count; i++) {
+		if (handle->calls[i].kind == kind) {
+			free(handle->calls[i].options);
+			continue;
+		}
+		handle->calls[left] = handle->calls[i];
+		handle->keys[left++] = handle->keys[i];
+	}
+	handle->call_count = left;
+}
+
+bool handle_owes(const struct handle *handle)
+{
+	for (size_t i = 0; i < handle->call_count; i++) {
+		if (handle->calls[i].state == CALL_OWED) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int handle_answer_from(struct handle *handle, struct entry *entry)

@@ -43,8 +43,10 @@ enum call_state {
 struct past_call {
 	char **options; /* one block: pointers, then text */
 	int option_count;
+	int kind;
 	uint64_t asked; /* half a fingerprint, of its call run alone */
 	enum call_state state;
+	const struct entry *answer; /* of a hit: one of the handle's held ones */
 };
 
 /* How its host comes to the compiler: past an export, functions without one of ours bypass us. */
@@ -88,6 +90,12 @@ void handle_unkey(struct handle *handle, enum counter reason);
 /* Remembers a call under its key. -ENOMEM: the history is then not known and the handle is no longer keyed. */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state);
+/* The compile of that number among them, as it was asked. */
+struct call handle_past_call(const struct handle *handle, size_t index);
+/* Forgets earlier calls of this kind that the real handle owes: another one has taken their place. */
+void handle_forget_calls(struct handle *handle, int kind);
+/* Does the real handle owe a call? */
+bool handle_owes(const struct handle *handle);
 /* Takes one more reference: from now on getters answer from this entry. */
 int handle_answer_from(struct handle *handle, struct entry *entry);
 

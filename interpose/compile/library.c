@@ -89,7 +89,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	library->object = *object;
 	library->object.path = library->path;
 	for (size_t i = 0; i < node->compiler->function_count; i++) {
-		library->real[i] = (real_function *)elf_symbol(object, node->compiler->functions[i].name, node->name);
+		library->real[i] = (real_function *)elf_symbol(object, node_name(node, i), node->name);
 	}
 	if (elf_build_id(object, &id, &id_size) == 0 && id_size <= sizeof(library->build_id)) {
 		memcpy(library->build_id, id, id_size);
@@ -117,7 +117,7 @@ static int collect(const struct elf_object *object, void *context)
  */
 static const struct elf_object *candidate_for(const struct search *search, void *caller)
 {
-	const char *landmark = search->node->compiler->landmark, *version = search->node->name;
+	const char *landmark = search->node->landmark, *version = search->node->name;
 	uintptr_t address = (uintptr_t)next_symbol(RTLD_NEXT, landmark, version, NEXT_SYMBOL_DLVSYM);
 	struct elf_object object;
 
@@ -185,7 +185,7 @@ static real_function *function_of_node(struct node *node, void *caller, size_t f
 	struct elf_object object;
 
 	return choose(node, caller, &object)
-	           ? (real_function *)elf_symbol(&object, node->compiler->functions[function].name, node->name)
+	           ? (real_function *)elf_symbol(&object, node_name(node, function), node->name)
 	           : NULL;
 }
 

@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/linked_callers.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+
+static bool reaches_us(const struct node *node, const char *name)
+{
+	const struct compiler *compiler = node->compiler;
+
+	if (compiler->exports) {
+		return compiler->exports(node, name);
+	}
+	for (size_t i = 0; i < compiler->function_count; i++) {
+		if (strcmp(name, compiler->functions[i].name) == 0 && node_exports(node, i)) {
+			return true;
+		}
+	}
+	return false;
+}
 
 static bool passes_by(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
 
 	/* private functions are none that anybody links against and calls with a handle of ours */
-	if (name[0] == '_' || !compiler->owns(name) || !compiler->wants_door(name)) {
+	if (!(compiler->links ? compiler->links(name) : name[0] != '_') || !compiler->owns(name) ||
+	    !compiler->wants_door(name)) {
 		return false;
 	}
-	for (size_t i = 0; i < compiler->function_count; i++) {
-		if (strcmp(name, compiler->functions[i].name) == 0 && node_exports(node, i)) {
-			return false;
-		}
-	}
-	return !compiler->only_gives(name);
+	return !reaches_us(node, name) && !compiler->only_gives(name);
 }
 
 static int import_passes_by(const struct elf_import *import, void *context)
@@ -27,10 +39,26 @@ static int import_passes_by(const struct elf_import *import, void *context)
 	return import->version && strcmp(import->version, node->name) == 0 && passes_by(node, import->name);
 }
 
+static int unversioned_passes_by(const struct elf_import *import, void *context)
+{
+	return passes_by(context, import->name);
+}
+
+/* Of libraries without versions: bound to whichever is found first, maybe to one that is loaded only later. */
+static int undefined_passes_by(const char *name, void *context)
+{
+	return passes_by(context, name);
+}
+
 static int object_passes_by(const struct elf_object *object, void *context)
 {
 	const struct node *node = context;
 
+	if (node->compiler->hallmark) {
+		int result = elf_each_undefined(object, undefined_passes_by, context);
+
+		return result != -ENODATA ? result : elf_each_import(object, unversioned_passes_by, context) == 1;
+	}
 	return elf_needs_version(object, node->name) && elf_each_import(object, import_passes_by, context) == 1;
 }
 

@@ -9,15 +9,18 @@
 
 #include <string.h>
 
-/* A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced. */
-void replay_all(struct handle *handle)
+/*
+ * A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced.
+ * False: the real library says of a call what the host was not told.
+ */
+static bool catch_up(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
-	bool replaced = false;
+	bool replaced = false, as_told = true;
 
 	for (size_t i = 0; i < handle->call_count; i++) {
 		struct past_call *past = &handle->calls[i];
-		const struct call call = {past->option_count, (const char *const *)past->options};
+		const struct call call = handle_past_call(handle, i);
 
 		if (past->state != CALL_OWED) {
 			continue;
@@ -26,13 +29,22 @@ void replay_all(struct handle *handle)
 			compiler->let_answer(handle, ANSWER_GO_ON);
 			replaced = true;
 		}
-		(void)compiler->run(handle, &call, CANCELLATION_OFF);
+		if (compiler->run(handle, &call, CANCELLATION_OFF) !=
+		    result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
+			as_told = false;
+		}
 		past->state = CALL_DONE;
 	}
 	if (replaced) {
 		compiler->let_answer(handle, ANSWER_HOST);
 	}
 	handle->served = NULL;
+	return as_told;
+}
+
+void replay_all(struct handle *handle)
+{
+	(void)catch_up(handle);
 }
 
 /* Was every compile of this handle a hit, or refused? Then held[] are the answers to those calls[] that are not done.
@@ -58,10 +70,11 @@ bool replay_allows(const struct handle *handle, const struct entry *entry)
 	return never_compiled(handle) || !conditions_name_files(conditions, size);
 }
 
-static bool holds_still(struct handle *handle, size_t index, const struct entry *entry)
+static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];
-	const struct call call = {past->option_count, (const char *const *)past->options};
+	const struct entry *entry = past->answer;
+	const struct call call = handle_past_call(handle, index);
 	struct attempt *now = attempt_new(handle->library);
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
@@ -99,20 +112,44 @@ void replay_take_back(struct handle *handle)
 	handle->base = NULL;
 }
 
+static bool all_hold_still(struct handle *handle)
+{
+	for (size_t i = 0; i < handle->call_count; i++) {
+		if (handle->calls[i].state == CALL_OWED && !holds_still(handle, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Steps cannot be left out: the next one needs what they leave. */
+static bool replay_steps(struct handle *handle)
+{
+	bool still = all_hold_still(handle);
+
+	return catch_up(handle) && still;
+}
+
 bool replay(struct handle *handle)
 {
 	struct key state;
-	size_t held = 0;
 
 	if (!handle->served) {
 		return true;
 	}
-	for (size_t i = 0; i < handle->call_count && never_compiled(handle); i++) {
-		if (handle->calls[i].state == CALL_OWED && !holds_still(handle, i, handle->held[held++])) {
-			detach(handle);
-			return false;
-		}
+	switch (handle->library->compiler->past) {
+	case PAST_IS_NOTHING:
+		handle->served = NULL;
+		return true;
+	case PAST_GROWS:
+		return replay_steps(handle);
+	case PAST_LEAVES:
+		break;
 	}
-	replay_all(handle);
+	if (never_compiled(handle) && !all_hold_still(handle)) {
+		detach(handle);
+		return false;
+	}
+	(void)catch_up(handle);
 	return result_state(handle, &state) == 0 && memcmp(&state, &handle->state, sizeof(state)) == 0;
 }

@@ -8,6 +8,11 @@
  *        '--replay_all()--> real     a function that we do not know wants the real one, whatever it then holds
  *     detached --replay_take_back()--> served    the library refused the call without doing anything
  *
+ * That is where calls leave things in the handle. Where they are steps of one piece of work (PAST_GROWS), the real one
+ * always catches up, and what comes next is not kept if it was told otherwise than the host; where they have nothing to
+ * do with one another (PAST_IS_NOTHING), there is nothing to catch up with, and the compiler's record knows which entry
+ * answers for what an earlier one made.
+ *
  * Over compiles of one handle everything lasts but PTX and log: a product until the next of its kind is made, lowered
  * names until the next success. On the detached handle nothing was ever compiled, so what it has is of later compiles
  * and what it lacks is the entry's.

@@ -58,8 +58,14 @@ void *doors_for_symbol(const char *name, void *address)
 	if (!library) {
 		return address;
 	}
+	if (compiler->opens && compiler->opens(name)) {
+		library_give_up(library, COUNTER_BYPASSED_exports, "somebody asked for its private functions");
+		return address;
+	}
 	for (size_t i = 0; i < compiler->thunk_count; i++) {
-		if (strcmp(name, compiler->thunks[i].name) == 0) {
+		const char *function = compiler->thunks[i].name;
+
+		if (compiler->names ? compiler->names(name, function) : strcmp(name, function) == 0) {
 			return (void *)compiler->thunks[i].of_slot[library->slot];
 		}
 	}

@@ -76,6 +76,10 @@ struct elf_import {
 int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                     void *context);
 
+/* Names that the object does not define itself, without looking at who uses them; same protocol. -ENODATA where that
+ * cannot be told: elf_each_import() can. */
+int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
+
 /* DT_NEEDED names in order; same protocol. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 

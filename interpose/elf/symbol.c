@@ -3,6 +3,8 @@
 #include "interpose/elf/image.h"
 #include "interpose/elf/plain.h"
 
+#include <errno.h>
+
 #define VERSION_HIDDEN 0x8000
 #define VERSION_INDEX  0x7fff
 #define VERSION_LOCAL  0
@@ -222,6 +224,38 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 
 	*ret_address = index && !indirect ? object->base + object->symbols[index].st_value : 0;
 	return index != 0;
+}
+
+static bool has_definitions(const struct gnu_hash *hash)
+{
+	for (uint32_t i = 0; i < hash->bucket_count; i++) {
+		if (hash->buckets[i] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A GNU table lists definitions, and the symbols that it leaves out stand in front of them. Without any it says 1. */
+int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
+{
+	struct gnu_hash hash;
+	size_t count = object->symbol_count;
+	int result = 0;
+
+	if (object->gnu_hash) {
+		if (!gnu_hash_open(object, &hash) || !has_definitions(&hash)) {
+			return -ENODATA;
+		}
+		count = hash.first < count ? hash.first : count;
+	}
+	for (size_t i = 1; i < count && result == 0; i++) {
+		const char *name =
+		    object->symbols[i].st_shndx == SHN_UNDEF ? string_at(object, object->symbols[i].st_name) : NULL;
+
+		result = name ? each(name, context) : 0;
+	}
+	return result;
 }
 
 uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/artifacts.h"
 
-#include "interpose/nvrtc/equal_modulo_ids.h"
+#include "interpose/compile/equal_modulo_ids.h"
 #include "keygen/stream.h"
 
 #include <errno.h>

@@ -22,7 +22,8 @@ typedef int flow_setter(nvrtcProgram program, flow_callback *callback, void *pay
 
 struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
-	[NVRTC_NODE_##id] = {.compiler = &nvrtc_compiler, .name = #soname, .floor = (lowest)},
+	[NVRTC_NODE_##                    \
+	    id] = {.compiler = &nvrtc_compiler, .name = #soname, .landmark = "nvrtcCreateProgram", .floor = (lowest)},
     NVRTC_NODES(NODE_ROW, )
 #undef NODE_ROW
 };
@@ -144,6 +145,12 @@ static trace_scratch *scratch(const struct attempt *attempt)
 	return options_of(attempt)->pch ? pch_scratch : NULL;
 }
 
+/* A compile that looked at no file at all was not watched: NVRTC looks for its builtins' headers in each. */
+static bool was_seen(const struct attempt *attempt)
+{
+	return attempt->trace.count > 0;
+}
+
 static void unwatched(struct attempt *attempt)
 {
 	if (options_of(attempt)->pch) {
@@ -186,8 +193,7 @@ const struct compiler nvrtc_compiler = {
     .title = "NVRTC",
     .unnamed = "default_program",
     .internal_error = RESULT_INTERNAL_ERROR,
-    .always_looks = true,
-    .landmark = "nvrtcCreateProgram",
+    .past = PAST_LEAVES,
     .nodes = nvrtc_nodes,
     .node_count = NVRTC_NODE_COUNT,
     .functions = nvrtc_functions,
@@ -215,6 +221,7 @@ const struct compiler nvrtc_compiler = {
     .run = run,
     .outcome = outcome,
     .unwatched = unwatched,
+    .was_seen = was_seen,
     .read_texts = texts_read,
     .refuses = refuses,
     .collect = artifacts_collect,

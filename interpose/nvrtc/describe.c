@@ -86,7 +86,7 @@ bool describe_prepare(const struct handle *handle, const struct call *call, stru
 	}
 	compilation->more[0] = no_cache;
 	memcpy(compilation->more + 1, call->options, (size_t)call->option_count * sizeof(char *));
-	attempt->instead = (struct call){call->option_count + 1, compilation->more};
+	attempt->instead = (struct call){call->option_count + 1, compilation->more, 0};
 	return true;
 }
 

@@ -107,7 +107,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
                                const char *const *options)
 {
 	int host_errno = errno;
-	const struct call call = {option_count, options};
+	const struct call call = {option_count, options, 0};
 	struct program *known = program_find(program);
 	typedef int function(nvrtcProgram, int, const char *const *);
 	struct sticky_call sticky = {0};

@@ -29,7 +29,7 @@ int main(int count, char **words)
 		if (i < count && strcmp(words[i], "::") != 0) {
 			continue;
 		}
-		sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin}, &sticky);
+		sticky_begin(&library, &(struct call){i - begin, (const char *const *)words + begin, 0}, &sticky);
 		sticky_end(&sticky, 0);
 		if (i == count && options_read((const char *const *)words + begin, i - begin, &options) != 0) {
 			return 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Comparing results apart from what NVRTC makes anew in every process. */
-#include "interpose/nvrtc/equal_modulo_ids.h"
+#include "interpose/compile/equal_modulo_ids.h"
 
 #include <criterion/criterion.h>
 #include <elf.h>

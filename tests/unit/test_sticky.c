@@ -11,7 +11,7 @@ static void compiled(int result, const char *option, const char *other)
 	const char *options[] = {"-arch=sm_80", option, other};
 	struct sticky_call sticky;
 
-	sticky_begin(&library, &(struct call){other ? 3 : 2, options}, &sticky);
+	sticky_begin(&library, &(struct call){other ? 3 : 2, options, 0}, &sticky);
 	sticky_end(&sticky, result);
 }
 
@@ -103,7 +103,7 @@ Test(sticky, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
 	struct sticky_call sticky;
 
 	fresh(13, 0);
-	sticky_begin(&library, &(struct call){1, options}, &sticky);
+	sticky_begin(&library, &(struct call){1, options, 0}, &sticky);
 	cr_expect_not(kept(NULL, NULL));
 	sticky_end(&sticky, RESULT_INVALID_OPTION);
 	cr_expect(kept(NULL, NULL));
@@ -114,9 +114,9 @@ Test(sticky, unsound_options_are_borne)
 	struct sticky_call sticky;
 
 	fresh(13, 0);
-	sticky_begin(&library, &(struct call){1, NULL}, &sticky);
+	sticky_begin(&library, &(struct call){1, NULL, 0}, &sticky);
 	sticky_end(&sticky, RESULT_INVALID_INPUT);
-	sticky_begin(&library, &(struct call){-1, (const char *const[]){"-restrict"}}, &sticky);
+	sticky_begin(&library, &(struct call){-1, (const char *const[]){"-restrict"}, 0}, &sticky);
 	sticky_end(&sticky, RESULT_INVALID_INPUT);
 	cr_expect(kept(NULL, NULL));
 }

@@ -22,7 +22,8 @@ static struct environment environment = ENVIRONMENT_OF(NPIECE_VARIABLES, variabl
 
 struct node npiece_nodes[NPIECE_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, ...) \
-	[NPIECE_NODE_##id] = {.compiler = &npiece_compiler, .name = #soname, .floor = (lowest)},
+	[NPIECE_NODE_##                   \
+	    id] = {.compiler = &npiece_compiler, .name = #soname, .landmark = "npieceCreate", .floor = (lowest)},
     NPIECE_NODES(NODE_ROW, )
 #undef NODE_ROW
 };
@@ -100,7 +101,7 @@ const struct compiler npiece_compiler = {
     .title = "npiece",
     .unnamed = "pieces",
     .internal_error = RESULT_INTERNAL_ERROR,
-    .landmark = "npieceCreate",
+    .past = PAST_LEAVES,
     .nodes = npiece_nodes,
     .node_count = NPIECE_NODE_COUNT,
     .functions = npiece_functions,

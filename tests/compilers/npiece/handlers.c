@@ -13,7 +13,7 @@ int handle_npieceCreate(const struct door *door, void **handle, int option_count
 	int host_errno = errno;
 	typedef int function(void **, int, const char *const *);
 	function *real = (function *)library_function(door, NULL, FUNCTION_npieceCreate);
-	const struct call call = {option_count, options};
+	const struct call call = {option_count, options, 0};
 	struct library *library;
 	int result;
 

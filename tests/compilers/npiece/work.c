@@ -28,7 +28,7 @@ void npiece_work_add(void *value, struct library *library, enum reach reach, con
 		forget(value);
 		return;
 	}
-	work->call = (struct call){call->option_count, (const char *const *)options};
+	work->call = (struct call){call->option_count, (const char *const *)options, 0};
 	stream_number(&work->handle.creation, TAG_CREATION, REQUEST_FORMAT);
 	(void)handle_add(&work->handle, value, library, reach);
 }

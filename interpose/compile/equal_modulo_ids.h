@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * equal_modulo_ids: is it what NVRTC would give, but for what NVRTC itself makes anew in every process? (docs/DESIGN.md
+ * equal_modulo_ids: is it what the compiler would give, but for what it makes anew in every process? (docs/DESIGN.md
  * B14)
  *
  * Module ids (_<8 hex>_<pid>: the second of the clock and the process) and, up to 12.6, the numbers of calls in
@@ -12,8 +12,8 @@
  *
  * Calling sequence: a pure function. Errors: none.
  */
-#ifndef INTERPOSE_NVRTC_EQUAL_MODULO_IDS_H
-#define INTERPOSE_NVRTC_EQUAL_MODULO_IDS_H
+#ifndef INTERPOSE_COMPILE_EQUAL_MODULO_IDS_H
+#define INTERPOSE_COMPILE_EQUAL_MODULO_IDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

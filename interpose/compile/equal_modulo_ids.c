@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/equal_modulo_ids.h"
+#include "interpose/compile/equal_modulo_ids.h"
 
 #include <ctype.h>
 #include <elf.h>
