@@ -31,13 +31,19 @@ $(BUILD)/tests/life: tests/bench/life.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
+# Preloaded into the clients of scripts/clients, and so built plainly.
+$(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
+
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o directories.o surroundings.o) \
 		$(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/tap/options_real
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/compiler_clock.so \
+	$(BUILD)/tests/tap/options_real
 
 # What takes minutes; not a part of check.
 SOAK_SRC := $(wildcard tests/soak/soak_*.c)

@@ -5,6 +5,8 @@ APP_CFLAGS ?= -O2 -g -Wall -Wextra -Werror
 APPS       := $(addprefix $(BUILD)/apps/,saxpy template_kernel static_cxx lto dynamic)
 # static_nvrtc: only where the toolkit has NVRTC to link in (scripts/smoke asks for it then)
 APPS_TOO   := $(BUILD)/apps/static_nvrtc
+# jit_lto: only where there is an nvJitLink to link with (tests/clients/jit_lto.py asks for it then)
+APPS_TOO   += $(BUILD)/apps/jit_lto
 APP_STUB   := $(BUILD)/apps/stub/libcuda.so.1
 
 TEST_TARGETS += $(APPS)
@@ -17,6 +19,8 @@ $(BUILD)/apps/static_cxx: APP_FLAGS = -static-libstdc++ -static-libgcc -Wl,-z,la
 # libnvrtc_static.a is C++ inside
 $(BUILD)/apps/static_nvrtc: APP_FLAGS = -lnvrtc_static -lnvrtc-builtins_static -lnvptxcompiler_static -lcuda -lm \
 	-Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lpthread -ldl
+# bound at start, for tests/clients/compiler_clock.c
+$(BUILD)/apps/jit_lto: APP_FLAGS = -Wl,-z,now -lnvrtc -lnvJitLink
 $(BUILD)/apps/lto: APP_FLAGS = -lnvrtc -ldl -lm
 $(BUILD)/apps/dynamic: APP_FLAGS = -ldl -lm
 
@@ -24,6 +28,7 @@ $(addprefix $(BUILD)/apps/,template_kernel static_cxx): APP_CC = $(CXX) -std=c++
 $(addprefix $(BUILD)/apps/,template_kernel static_cxx): tests/apps/template_kernel.cpp
 $(addprefix $(BUILD)/apps/,saxpy static_nvrtc): tests/apps/saxpy.c
 $(BUILD)/apps/lto: tests/apps/lto.c
+$(BUILD)/apps/jit_lto: tests/apps/jit_lto.c
 $(BUILD)/apps/dynamic: tests/apps/dynamic.c
 
 APP_CC = $(CC) -std=gnu11

@@ -9,34 +9,45 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOME = os.path.join(REPOSITORY, "build", "clients")
 
+NVJITLINK = {"12": "nvidia-nvjitlink-cu12==12.*", "13": "nvidia-nvjitlink==13.*"}
 NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
 
 
 class Client:
-    """{major} stands for NVRTC's major version, {nvvm} for the package with libNVVM, of which an NVRTC from wheels has none;
-    `binds` says how the client reaches NVRTC, `stub` that it must have some driver's library to start, `only_named` why it
-    is tried only where it is named. `source` is the variable that names a directory with its sources, of which `holds` is
-    one; its driver builds it when called with --build. What is not `reached` has NVRTC inside, where no preload gets to."""
+    """{major} stands for NVRTC's major version, {nvjitlink} and {nvvm} for the packages with nvJitLink and libNVVM, which an
+    NVRTC from wheels does not bring; `binds` says how the client reaches the compilers, `stub` that it must have some driver's
+    library to start, `only_named` why it is tried only where it is named. `source` is the variable that names a directory with
+    its sources, of which `holds` is one; its driver builds it when called with --build. `program` is a sample of ours in
+    build/apps that the driver starts. What is not `reached` has NVRTC inside, where no preload gets to."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
-                 source="", holds="", reached=True):
+                 source="", holds="", program="", reached=True):
         self.name, self.driver, self.binds, self.packages = name, driver, binds, packages
         self.quick, self.stub, self.majors, self.only_named = quick, stub, majors, only_named
-        self.source, self.holds, self.reached = source, holds, reached
+        self.source, self.holds, self.program, self.reached = source, holds, program, reached
 
     def requirements(self, major):
-        return [package.format(major=major, nvvm=NVVM[major]) for package in self.packages]
+        return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major]) for package in self.packages]
 
+
+NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvjitlink}", "{nvvm}"]
+COMPUTE = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "{nvjitlink}"]
 
 CLIENTS = [
     Client("cuda.bindings", "cuda_bindings", "dlsym by dlopen", ["cuda-bindings=={major}.*"]),
     Client("cuda.core", "cuda_core", "cuda.bindings", ["cuda-bindings=={major}.*", "cuda-core==1.2.*"]),
+    Client("Linker", "cuda_core_linker", "cuda.bindings",
+           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "{nvjitlink}", "{nvvm}"]),
     Client("CuPy", "cupy_compiler", "dlsym by dlopen", ["cuda-bindings=={major}.*", "cupy-cuda{major}x==14.*"]),
     Client("tinygrad", "tinygrad_compiler", "ctypes, path", ["tinygrad==0.14.*"]),
+    Client("NVPTXCompiler", "tinygrad_linker", "ctypes, path", ["tinygrad==0.14.*", "{nvjitlink}"]),
     Client("numba-cuda", "numba_cuda_nvrtc", "cuda.core",
            ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvvm}"]),
-    Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",),
-           packages=["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "nvidia-nvjitlink=={major}.*"]),
+    Client("numba launch", "numba_cuda_launches", "cuda.bindings", NUMBA),
+    Client("numba compile", "numba_cuda_compile", "cuda.bindings", NUMBA),
+    Client("jit_lto", "jit_lto", "linked", program="jit_lto"),
+    Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
+    Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("TVM", "tvm_nvcc", "cuda.bindings", ["cuda-bindings=={major}.*", "apache-tvm==0.27.*"], quick=False, stub=True,
            majors=("13",)),
     Client("PyTorch", "pytorch_nvrtc", "ctypes, its own", ["torch==2.15.*"], quick=False, majors=("13",),
@@ -106,7 +117,7 @@ class Environment:
         if self.major not in client.majors:
             raise Unavailable(f"not for NVRTC {self.major}")
         os.makedirs(HOME, exist_ok=True)
-        if client.source:
+        if not client.packages:
             return
         with open(os.path.join(HOME, "lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Running a client's driver plainly, with a cold cache, with a warm one and verified, and comparing what it says."""
+"""Running a client's driver plainly, with a cold cache, with a warm one and verified, and comparing what it says. In the plain
+run and in a second warm one the time inside the compilers' functions is taken (tests/clients/compiler_clock.c)."""
+import contextlib
 import json
 import os
 import re
@@ -13,12 +15,35 @@ from catalogue import HOME, REPOSITORY, Unavailable, last_line, run
 SHOWN = 12
 
 
+COMPILERS = {"nvrtc": "NVRTC", "nvJitLink": "nvJitLink", "nvvm": "libNVVM"}  # by what their functions begin with
+
+
+class Clock:
+    """What tests/clients/compiler_clock.c wrote: calls and CPU time, of functions by their name in the table."""
+
+    def __init__(self, path):
+        self.calls, self.seconds, self.unclocked = {}, dict.fromkeys(COMPILERS, 0.0), []
+        with contextlib.suppress(FileNotFoundError), open(path) as file:
+            for line in file:
+                self.add(line.split())
+
+    def add(self, words):
+        if words[0] == "unclocked":
+            self.unclocked.append(" ".join(words[1:]))
+            return
+        name = re.sub(r"_[0-9]+_[0-9]+$", "", words[0].lstrip("_"))
+        self.calls[name] = self.calls.get(name, 0) + int(words[1])
+        for begin in COMPILERS:
+            if name.startswith(begin):
+                self.seconds[begin] += int(words[2]) / 1e9
+
+
 class Outcome:
     """One run of a driver."""
 
-    def __init__(self, done, pid_digits, seconds):
+    def __init__(self, done, pid_digits, seconds, clock):
         self.code, self.output, self.errors = done.returncode, done.stdout, done.stderr
-        self.pid_digits, self.seconds = pid_digits, seconds
+        self.pid_digits, self.seconds, self.clock = pid_digits, seconds, clock
         self.report = {}
         for line in done.stderr.splitlines():
             if line.startswith("report "):
@@ -33,7 +58,7 @@ class Runs:
         self.again, self.log = None, []
 
     def with_cache(self):
-        return {"cold": self.cold, "warm": self.warm, "verified": self.verified}
+        return {"cold": self.cold, "warm": self.warm, "timed": self.timed, "verified": self.verified}
 
     def outcomes(self):
         return [self.plain, *self.with_cache().values()] + ([self.again] if self.again else [])
@@ -88,6 +113,8 @@ class Bench:
                          CUDA_HOME=self.nvrtc["NVRTC_ROOT"], CUDA_INCLUDE=self.nvrtc["CUDA_INCLUDE"])
         if client.stub and not self.nvrtc["CUDA_DRIVER"]:
             variables["LD_LIBRARY_PATH"] += ":" + os.path.join(self.build, "apps", "stub")
+        if client.program:
+            variables["CLIENT_PROGRAM"] = os.path.join(self.build, "apps", client.program)
         if client.source:
             variables.update(CLIENT_WORK=os.path.join(HOME, client.driver), NVRTC_LIB=self.nvrtc["NVRTC_LIB"],
                              CLIENT_SOURCE=os.path.abspath(os.environ[client.source]),
@@ -105,10 +132,24 @@ class Bench:
         if done.returncode != 0:
             raise Unavailable("cannot be built here: " + last_line(done.stderr))
 
-    def run(self, client, cached, **more):
-        variables = self.variables(client)
+    def build_program(self, client):
+        done = run(["make", "-s", "-C", REPOSITORY, "BUILD=" + self.build, f"{self.build}/apps/{client.program}"])
+        if not os.path.exists(os.path.join(self.build, "apps", client.program)):
+            raise Unavailable(f"no nvJitLink to link with: {last_line(done.stderr)}")
+
+    def run(self, client, cached, timed=False, **more):
+        variables, preload = self.variables(client), []
+        clock = os.path.join(self.top, "clock")
+        if timed:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(clock)
+            preload.append(os.path.join(self.build, "tests", "compiler_clock.so"))
+            variables["COMPILER_CLOCK"] = clock
         if cached:
-            variables.update(LD_PRELOAD=os.path.join(self.build, "libnvrtccache.so"), NVRTCCACHE_DIR=self.cache, **more)
+            preload.append(os.path.join(self.build, "libnvrtccache.so"))
+            variables.update(NVRTCCACHE_DIR=self.cache, **more)
+        if preload:
+            variables["LD_PRELOAD"] = ":".join(preload)
         begin = time.monotonic()
         process = subprocess.Popen([self.python, driver_of(client)], env=variables, cwd=self.top, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -117,7 +158,7 @@ class Bench:
         finally:
             process.kill()
         done = subprocess.CompletedProcess([], process.returncode, output, errors)
-        return Outcome(done, len(str(process.pid)), time.monotonic() - begin)
+        return Outcome(done, len(str(process.pid)), time.monotonic() - begin, Clock(clock) if timed else None)
 
     def counts(self):
         done = run([os.path.join(self.build, "nvrtccache"), "stats", "--json"],
@@ -130,11 +171,12 @@ class Bench:
         while True:
             shutil.rmtree(self.cache, ignore_errors=True)
             runs = Runs(client)
-            runs.plain = self.run(client, False)
+            runs.plain = self.run(client, False, timed=True)
             if runs.plain.code != 0 or not runs.plain.report:
                 return runs
             runs.cold, runs.after_cold = self.run(client, True), self.counts()
             runs.warm, runs.after_warm = self.run(client, True), self.counts()
+            runs.timed, runs.after_timed = self.run(client, True, timed=True), self.counts()
             log = os.path.join(self.top, "verify.log")
             runs.verified = self.run(client, True, NVRTCCACHE_VERIFY="1", NVRTCCACHE_LOG=log)
             runs.after_verified = self.counts()

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler_clock: CPU time that a program spends inside the functions of NVRTC, nvJitLink and libNVVM
+ *
+ *     COMPILER_CLOCK=FILE LD_PRELOAD=compiler_clock.so[:libnvrtccache.so] program
+ *
+ * When a process ends it appends lines "<function> <calls> <nanoseconds>" to FILE. Everything behind the call counts,
+ * also a cache that stands there, of the calling thread alone. A call from inside another is a part of that one.
+ *
+ * What dlsym gives out is replaced on its way to the program. What objects are linked with is replaced in their slots,
+ * by looking at the objects that have come whenever somebody calls dlsym, which Python does after each import, and once
+ * before main(). A slot that is still to be bound is left alone and told as "unclocked <object>": run such programs
+ * with LD_BIND_NOW=1.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLOCKS  256
+#define OBJECTS 1024
+
+#ifdef __x86_64__
+#define LIBC_NODE     "GLIBC_2.2.5"
+#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT || (type) == R_X86_64_64)
+#else
+#define LIBC_NODE     "GLIBC_2.17"
+#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT || (type) == R_AARCH64_ABS64)
+#endif
+
+typedef long any_function(long, long, long, long, long, long);
+typedef void *dlsym_function(void *, const char *);
+
+struct clock {
+	char name[64];
+	any_function *real;
+	long long calls, ns;
+};
+
+static struct clock clocks[CLOCKS];
+static int clock_count;
+static ElfW(Addr) seen[OBJECTS];
+static size_t seen_count;
+static unsigned long long seen_adds;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread int depth;
+
+static long long now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static long clocked(struct clock *clock, long a, long b, long c, long d, long e, long f)
+{
+	long long start = now();
+	long result;
+
+	depth++;
+	result = clock->real(a, b, c, d, e, f);
+	if (--depth == 0) {
+		__atomic_fetch_add(&clock->ns, now() - start, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&clock->calls, 1, __ATOMIC_RELAXED);
+	}
+	return result;
+}
+
+/* A function for each clock: none of those it stands for takes more than six words, or anything else. */
+#define WRAPPER(number)                                                              \
+	static long wrapper_##number(long a, long b, long c, long d, long e, long f) \
+	{                                                                            \
+		return clocked(&clocks[0x##number], a, b, c, d, e, f);               \
+	}
+#define NAME(number) wrapper_##number,
+#define SIXTEEN(X, high)                                                                                              \
+	X(high##0)                                                                                                    \
+	X(high##1) X(high##2) X(high##3) X(high##4) X(high##5) X(high##6) X(high##7) X(high##8) X(high##9) X(high##a) \
+	    X(high##b) X(high##c) X(high##d) X(high##e) X(high##f)
+#define ALL(X)                                                                                                \
+	SIXTEEN(X, 0)                                                                                         \
+	SIXTEEN(X, 1) SIXTEEN(X, 2) SIXTEEN(X, 3) SIXTEEN(X, 4) SIXTEEN(X, 5) SIXTEEN(X, 6) SIXTEEN(X, 7)     \
+	    SIXTEEN(X, 8) SIXTEEN(X, 9) SIXTEEN(X, a) SIXTEEN(X, b) SIXTEEN(X, c) SIXTEEN(X, d) SIXTEEN(X, e) \
+	        SIXTEEN(X, f)
+ALL(WRAPPER)
+static any_function *const wrappers[] = {ALL(NAME)};
+
+_Static_assert(sizeof(wrappers) / sizeof(wrappers[0]) == CLOCKS, "a wrapper for each clock");
+
+static bool is_compilers(const char *name)
+{
+	name += strspn(name, "_");
+	return strncmp(name, "nvrtc", 5) == 0 || strncmp(name, "nvJitLink", 9) == 0 || strncmp(name, "nvvm", 4) == 0;
+}
+
+/* The clock that stands before a function; the function itself where there is none left. */
+static void *clock_of(const char *name, void *function)
+{
+	void *found = function;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < clock_count && found == function; i++) {
+		if ((void *)clocks[i].real == function || (void *)wrappers[i] == function) {
+			found = (void *)wrappers[i];
+		}
+	}
+	if (found == function && clock_count < CLOCKS) {
+		(void)snprintf(clocks[clock_count].name, sizeof(clocks[clock_count].name), "%s", name);
+		clocks[clock_count].real = (any_function *)function;
+		found = (void *)wrappers[clock_count++];
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static void report_line(const char *text)
+{
+	const char *path = getenv("COMPILER_CLOCK");
+	int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+
+	if (file >= 0) {
+		(void)!write(file, text, strlen(text));
+		close(file);
+	}
+}
+
+/* ---- slots of linked objects ---- */
+
+struct dynamic {
+	const ElfW(Rela) * tables[2];
+	size_t sizes[2];
+	const ElfW(Sym) * symbols;
+	const char *strings;
+};
+
+static void read_dynamic(const ElfW(Dyn) * entry, struct dynamic *ret_dynamic)
+{
+	for (; entry->d_tag != DT_NULL; entry++) {
+		switch (entry->d_tag) {
+		case DT_RELA:
+			ret_dynamic->tables[0] = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_RELASZ:
+			ret_dynamic->sizes[0] = entry->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			ret_dynamic->tables[1] = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_PLTRELSZ:
+			ret_dynamic->sizes[1] = entry->d_un.d_val;
+			break;
+		case DT_SYMTAB:
+			ret_dynamic->symbols = (const void *)entry->d_un.d_ptr;
+			break;
+		case DT_STRTAB:
+			ret_dynamic->strings = (const void *)entry->d_un.d_ptr;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static bool lies_in(const struct dl_phdr_info *object, ElfW(Addr) address)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && address - object->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put(ElfW(Addr) * slot, void *value)
+{
+	ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
+
+	if (mprotect((void *)((ElfW(Addr))slot & ~(page - 1)), page, PROT_READ | PROT_WRITE) == 0) {
+		*slot = (ElfW(Addr))value;
+	}
+}
+
+static void replace_imports(const struct dl_phdr_info *object, const struct dynamic *dynamic)
+{
+	for (int table = 0; table < 2; table++) {
+		for (size_t i = 0; i < dynamic->sizes[table] / sizeof(ElfW(Rela)); i++) {
+			const ElfW(Rela) *rela = &dynamic->tables[table][i];
+			const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(rela->r_info)];
+			const char *name = dynamic->strings + symbol->st_name;
+			ElfW(Addr) *slot = (ElfW(Addr) *)(object->dlpi_addr + rela->r_offset);
+
+			if (!IS_SLOT(ELF64_R_TYPE(rela->r_info)) || symbol->st_shndx != SHN_UNDEF ||
+			    !is_compilers(name) || !*slot) {
+				continue;
+			}
+			if (lies_in(object, *slot)) {
+				char line[PATH_MAX];
+
+				(void)snprintf(line, sizeof(line), "unclocked %s %s\n", object->dlpi_name, name);
+				report_line(line);
+				continue;
+			}
+			put(slot, clock_of(name, (void *)*slot));
+		}
+	}
+}
+
+static bool seen_before(ElfW(Addr) base)
+{
+	for (size_t i = 0; i < seen_count; i++) {
+		if (seen[i] == base) {
+			return true;
+		}
+	}
+	if (seen_count < OBJECTS) {
+		seen[seen_count++] = base;
+	}
+	return false;
+}
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *context)
+{
+	(void)size, (void)context;
+	if (object->dlpi_adds == seen_adds) {
+		return 1;
+	}
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC && !strstr(object->dlpi_name, "linux-vdso") &&
+		    !strstr(object->dlpi_name, "libnvrtccache") && !seen_before(object->dlpi_addr)) {
+			struct dynamic dynamic = {.symbols = NULL};
+
+			read_dynamic((const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr), &dynamic);
+			if (dynamic.symbols && dynamic.strings) {
+				replace_imports(object, &dynamic);
+			}
+		}
+	}
+	return 0;
+}
+
+static int count_adds(struct dl_phdr_info *object, size_t size, void *context)
+{
+	(void)size;
+	*(unsigned long long *)context = object->dlpi_adds;
+	return 1;
+}
+
+static void look_at_objects(void)
+{
+	unsigned long long adds = 0;
+
+	dl_iterate_phdr(look_at, NULL);
+	dl_iterate_phdr(count_adds, &adds);
+	seen_adds = adds;
+}
+
+/* ---- dlsym ---- */
+
+static dlsym_function *next_dlsym(void)
+{
+	static dlsym_function *next;
+	dlsym_function *libcs;
+
+	if (!next) {
+		/* libc's first: through it, that of a cache that stands between the program and libc */
+		libcs = (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+		libcs = libcs ? libcs : (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", LIBC_NODE);
+		next = (dlsym_function *)libcs(RTLD_NEXT, "dlsym");
+	}
+	return next;
+}
+
+static void *clocked_dlsym(void *handle, const char *name)
+{
+	void *function = next_dlsym()(handle, name);
+
+	return function ? clock_of(name, function) : NULL;
+}
+
+__attribute__((visibility("default"))) void *dlsym(void *handle, const char *name)
+{
+	look_at_objects();
+	/* the tail call leaves the caller's return address where the loader looks for it */
+	return is_compilers(name) ? clocked_dlsym(handle, name) : next_dlsym()(handle, name);
+}
+
+/* ---- the process ---- */
+
+static void forget(void)
+{
+	for (int i = 0; i < clock_count; i++) {
+		clocks[i].calls = clocks[i].ns = 0;
+	}
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, forget);
+	look_at_objects();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	char line[128];
+
+	for (int i = 0; i < clock_count; i++) {
+		if (clocks[i].calls) {
+			(void)snprintf(line, sizeof(line), "%.63s %lld %lld\n", clocks[i].name, clocks[i].calls,
+			               clocks[i].ns);
+			report_line(line);
+		}
+	}
+}
