@@ -69,6 +69,8 @@
 	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */ \
 	X(BYPASSED, precompiled_header) /* B11 */
 
+#define COUNTERS_OF_NVJITLINK(X) X(BYPASSED, timed) /* the log is to tell how long it took */
+
 #define COUNTERS_OF_ERRORS(X)                                                 \
 	X(ERRORS, directory) /* cannot be made, opened or searched */         \
 	X(ERRORS, untrusted) /* others may write the root or an entry (C5) */ \
@@ -80,7 +82,7 @@
 	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
 	X(ERRORS, internal)
 
-#define COUNTERS(X) COUNTERS_OF_ALL(X) COUNTERS_OF_NVRTC(X) COUNTERS_OF_ERRORS(X)
+#define COUNTERS(X) COUNTERS_OF_ALL(X) COUNTERS_OF_NVRTC(X) COUNTERS_OF_NVJITLINK(X) COUNTERS_OF_ERRORS(X)
 
 enum counter {
 	COUNTER_NONE, /* where a counter stands for a reason: there is none */

@@ -87,13 +87,14 @@ enum doubts {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
+ * Obligatory: all constants but `mark`, `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
  * describe, run, outcome, collect, explains_failure and section_name. The others say what NULL means.
  */
 struct compiler {
 	const char *name;    /* for machines */
 	const char *title;   /* as people know it */
 	const char *unnamed; /* what people see of a handle without a name */
+	const char *mark;    /* what entries say they are of; NULL: nothing, as before there were others */
 	int internal_error;  /* the return code for what should not be */
 	enum past past;
 
@@ -151,6 +152,11 @@ struct compiler {
 	 */
 	bool (*reachable)(const struct handle *, const struct entry *);
 	void (*served)(struct handle *, const struct entry *); /* NULL: it keeps nothing of it */
+	/*
+	 * Where calls are steps (PAST_GROWS): this one's result, served or just kept. What it hangs on besides the
+	 * input (files) goes into the creation run, as what comes next hangs on it too. NULL: there is no such thing.
+	 */
+	void (*grown)(struct handle *, const struct entry *);
 	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. NULL
 	 * where none is. */
 	bool (*host_stops)(const struct handle *);

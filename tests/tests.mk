@@ -38,7 +38,7 @@ $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o directories.o surroundings.o) \
-		$(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
+		$(BUILD)/interpose/compile/ptxas_options.o $(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 

@@ -68,6 +68,9 @@ static int add_marks(const struct attempt *attempt, struct result *result)
 	if (error == 0 && has_time_macro(attempt)) {
 		result_add_sloppy(result);
 	}
+	if (error == 0 && attempt->library->compiler->mark) {
+		error = result_add_compiler(result, attempt->library->compiler->mark);
+	}
 	stream_free(&unset);
 	return error;
 }
@@ -182,7 +185,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 	}
 }
 
-void admit_result(struct handle *handle, struct attempt *attempt, int return_code)
+struct entry *admit_result(struct handle *handle, struct attempt *attempt, int return_code)
 {
 	enum outcome outcome = handle->library->compiler->outcome(return_code);
 	struct entry *entry = NULL;
@@ -194,13 +197,12 @@ void admit_result(struct handle *handle, struct attempt *attempt, int return_cod
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);
 		log_write(LOG_INFO, "not kept: %s", counter_name(reason));
-		return;
+		return NULL;
 	}
 	error = build_entry(handle, attempt, return_code, &entry);
 	if (error == 0) {
 		store(attempt, entry);
-		entry_unref(entry);
-		return;
+		return entry;
 	}
 	if (error == -EAGAIN) {
 		reason = COUNTER_BYPASSED_return_code;
@@ -211,4 +213,5 @@ void admit_result(struct handle *handle, struct attempt *attempt, int return_cod
 	}
 	runtime_count(reason, 1);
 	log_write(LOG_INFO, "not kept: %s (error %d)", counter_name(reason), -error);
+	return NULL;
 }

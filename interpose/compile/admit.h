@@ -14,6 +14,7 @@
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/handle.h"
 
-void admit_result(struct handle *handle, struct attempt *attempt, int return_code);
+/* What was kept of it, with a reference; NULL: nothing. */
+struct entry *admit_result(struct handle *handle, struct attempt *attempt, int return_code);
 
 #endif

@@ -21,7 +21,7 @@
 
 /*
  * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does
- * all of them again.
+ * all of them again. (Steps would be done anyway.)
  */
 #define HISTORY_MAX 32
 
@@ -205,6 +205,9 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 	if (compiler->served) {
 		compiler->served(handle, entry);
 	}
+	if (compiler->grown) {
+		compiler->grown(handle, entry);
+	}
 	if (compiler->past == PAST_LEAVES) {
 		stream_free(&handle->creation);
 	}
@@ -239,11 +242,22 @@ static void note_call(struct handle *handle, const struct call *call, const stru
 	}
 }
 
+/* What comes after a step hangs on all that the step hung on, so that must be known. */
+static void note_step(struct handle *handle, const struct entry *kept)
+{
+	if (!kept) {
+		handle_unkey(handle, COUNTER_BYPASSED_history);
+	} else if (handle->library->compiler->grown) {
+		handle->library->compiler->grown(handle, kept);
+	}
+}
+
 /* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
 static int compile_for_real(struct handle *handle, const struct call *call, struct attempt *attempt,
-                            const struct entry *expected)
+                            struct entry *expected)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	struct entry *kept;
 	bool watched = library_watched(handle->library);
 	const struct call *given;
 	int64_t start;
@@ -276,12 +290,17 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 		if (compiler->read_texts) {
 			compiler->read_texts(handle, call, attempt);
 		}
-		admit_result(handle, attempt, result);
+		kept = admit_result(handle, attempt, result);
 	} else {
+		kept = entry_ref(expected);
 		runtime_count(COUNTER_TOTAL_verified, 1);
 		verify_compare(handle, attempt, given, result, expected);
 	}
 	note_call(handle, call, attempt, result);
+	if (compiler->past == PAST_GROWS && handle->keyed) {
+		note_step(handle, kept);
+	}
+	entry_unref(kept);
 	return result;
 }
 
@@ -361,7 +380,7 @@ int compile_call(struct handle *handle, const struct call *call)
 		result = pass_through(handle, call, handle->reason);
 	} else if (linked_callers_pass_by(handle->library->node)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_exports);
-	} else if (handle->call_count >= HISTORY_MAX) {
+	} else if (handle->call_count >= HISTORY_MAX && handle->library->compiler->past == PAST_LEAVES) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_history);
 	} else if (handle->library->compiler->sound && !handle->library->compiler->sound(call)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_arguments);

@@ -41,20 +41,30 @@ void result_search(const struct result *result, struct needles *needles)
 	}
 }
 
-int result_add_unset(struct result *result, const char *unset, size_t unset_size)
+static int add_copy(struct result *result, uint32_t tag, const char *bytes, size_t size)
 {
 	char *copy;
 
-	if (unset_size == 0) {
+	if (size == 0) {
 		return 0;
 	}
-	copy = malloc(unset_size);
+	copy = malloc(size);
 	if (!copy) {
 		return -ENOMEM;
 	}
-	memcpy(copy, unset, unset_size);
-	result_add(result, RESULT_TAG_UNSET, 0, copy, unset_size);
+	memcpy(copy, bytes, size);
+	result_add(result, tag, 0, copy, size);
 	return 0;
+}
+
+int result_add_unset(struct result *result, const char *unset, size_t unset_size)
+{
+	return add_copy(result, RESULT_TAG_UNSET, unset, unset_size);
+}
+
+int result_add_compiler(struct result *result, const char *mark)
+{
+	return add_copy(result, RESULT_TAG_COMPILER, mark, strlen(mark));
 }
 
 void result_add_sloppy(struct result *result)
@@ -65,7 +75,8 @@ void result_add_sloppy(struct result *result)
 /* What is said of the result, and is not part of it. */
 static bool is_mark(const struct section *section)
 {
-	return section->tag == RESULT_TAG_UNSET || section->tag == RESULT_TAG_SLOPPY;
+	return section->tag == RESULT_TAG_UNSET || section->tag == RESULT_TAG_SLOPPY ||
+	       section->tag == RESULT_TAG_COMPILER;
 }
 
 bool result_is_sloppy(const struct entry *entry)

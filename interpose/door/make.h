@@ -22,16 +22,20 @@
 #define DOOR_UNPACK(...) __VA_ARGS__
 
 /* Only where every release of the node has the function: a weak reference must not find what the library lacks. */
-#define DOOR_EXPORT(id, soname, floor, name, since, gone, parameters, ...)                                           \
-	int export_##name##_##id parameters;                                                                         \
-	__attribute__((visibility("default"))) int export_##name##_##id parameters                                   \
-	{                                                                                                            \
-		const struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0)};                         \
-                                                                                                                     \
-		return handle_##name(&door, __VA_ARGS__);                                                            \
-	}                                                                                                            \
-	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #id ", " #name \
-	        "@" #soname "\n.endif\n.endif\n");
+#define DOOR_EXPORT(id, soname, floor, name, since, gone, parameters, ...) \
+	DOOR_EXPORT_AS(id, #name "@" #soname, id, floor, name, since, gone, parameters, __VA_ARGS__)
+
+/* Under another name: `which` tells the exports of a function apart, `symbol` is what hosts are linked with. */
+#define DOOR_EXPORT_AS(which, symbol, id, floor, name, since, gone, parameters, ...)                         \
+	int export_##name##_##which parameters;                                                              \
+	__attribute__((visibility("default"))) int export_##name##_##which parameters                        \
+	{                                                                                                    \
+		const struct door door = {NULL, DOOR_NODE(id), __builtin_return_address(0)};                 \
+                                                                                                             \
+		return handle_##name(&door, __VA_ARGS__);                                                    \
+	}                                                                                                    \
+	__asm__(".if " #since " <= " #floor "\n.if " #floor " < " #gone "\n.symver export_" #name "_" #which \
+	        ", " symbol "\n.endif\n.endif\n");
 
 #define DOOR_SLOTS(X, ...) \
 	X(0, __VA_ARGS__)  \

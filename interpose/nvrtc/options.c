@@ -10,6 +10,8 @@
  */
 #include "interpose/nvrtc/options.h"
 
+#include "interpose/compile/ptxas_options.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,20 +124,6 @@ enum option_form {
 	X(BINDS, FLAG, "uumn", "uumn")                                                \
 	X(PROCESS, FLAG, "enable-cache-trace", "enable-cache-trace")
 
-/* Options of ptxas that do not linger, whatever their values. */
-#define PTXAS_CLEARED                                                                                               \
-	"-v", "--verbose", "-w", "--disable-warnings", "-O0", "-O1", "-O2", "-O3", "--opt-level", "-dlcm", "-dscm", \
-	    "--def-load-cache", "--def-store-cache", "-flcm", "-fscm", "--force-load-cache", "--force-store-cache", \
-	    "--warn-on-spills", "-warn-spills", "--warn-on-local-memory-usage", "-warn-lmem-usage",                 \
-	    "--warn-on-double-precision-use", "-warn-double-usage", "--warning-as-error", "-Werror", "--fmad",      \
-	    "-fmad", "--maxrregcount", "-maxrregcount", "--register-usage-level", "-regUsageLevel",                 \
-	    "--allow-expensive-optimizations", "-allow-expensive-optimizations", "--optimize-float-atomics",        \
-	    "-opt-fp-atomics", "--suppress-stack-size-warning", "-suppress-stack-size-warning",                     \
-	    "--generate-line-info", "-lineinfo", "--device-debug", "-g", "--preserve-relocs", "-preserve-relocs",   \
-	    "--return-at-end", "-ret-end", "--position-independent-code", "-pic", "--disable-optimizer-constants",  \
-	    "-disable-optimizer-consts", "--extensible-whole-program", "-ewp", "--split-compile", "-split-compile", \
-	    "--Ofast-compile", "-Ofc", "--version", "-V", "--help", "-h"
-
 struct known_option {
 	const char *names[2]; /* [0] behind two dashes, [1] behind one */
 	uint8_t sizes[2];
@@ -182,35 +170,6 @@ static bool ptxas_value_is_harmless(const char *value)
 	return false;
 }
 
-static bool is_one_of(const char *text, size_t size, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(list[i]) == size && memcmp(list[i], text, size) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Of the assembler's options those that its --help lists were searched, with values. */
-static bool ptxas_value_is_cleared(const char *value)
-{
-	static const char *const cleared[] = {PTXAS_CLEARED};
-
-	for (;;) {
-		size_t name = strcspn(value, "=,");
-		size_t size = strcspn(value, ",");
-
-		if (!is_one_of(value, name, cleared, sizeof(cleared) / sizeof(cleared[0]))) {
-			return false;
-		}
-		if (value[size] == '\0') {
-			return true;
-		}
-		value += size + 1;
-	}
-}
-
 /* Of several, and in another order, it is another hash: such a compile is not the same as one before. */
 static void not_cleared(struct options *options, const char *option)
 {
@@ -251,7 +210,7 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_PTXAS:
 		options->unknown |= !ptxas_value_is_harmless(value);
-		if (!ptxas_value_is_cleared(value)) {
+		if (!ptxas_options_cleared(value)) {
 			not_cleared(options, value);
 		}
 		options->ptxas_speaks |= strstr(value, "-v") || strstr(value, "-warn");

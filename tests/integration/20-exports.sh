@@ -34,9 +34,9 @@ needs_libc_alone() {
 check "It needs libc alone." needs_libc_alone
 
 exports_belong_to_nodes() {
-	! grep -vE '^(nvrtc[A-Z][A-Za-z]*@libnvrtc(\.alt)?\.so\.[0-9.]+|__nvrtcCPEx@libnvrtc(\.alt)?\.so\.[0-9.]+|dlv?sym@@?GLIBC_[0-9.]+|nvrtccache_[a-z_]+@@?NVRTCCACHE_PRIVATE)$' "$tmp/defined"
+	! grep -vE '^(nvrtc[A-Z][A-Za-z]*@libnvrtc(\.alt)?\.so\.[0-9.]+|__nvrtcCPEx@libnvrtc(\.alt)?\.so\.[0-9.]+|(nvJitLink[A-Z][A-Za-z]*|__nvJitLink[A-Z][A-Za-z]*_[0-9]+_0)@libnvJitLink\.so\.[0-9]+|dlv?sym@@?GLIBC_[0-9.]+|nvrtccache_[a-z_]+@@?NVRTCCACHE_PRIVATE)$' "$tmp/defined"
 }
-check "It exports only NVRTC's functions, dlsym, dlvsym and its private symbol, all versioned." exports_belong_to_nodes
+check "It exports only compilers' functions, dlsym, dlvsym and its private symbol, all versioned." exports_belong_to_nodes
 absolute_are_nodes() {
 	! sed 's/@.*//' "$tmp/absolute" | grep -vxF -f <(awk '{ print $2 }' "$tmp/nodes")
 }
@@ -55,23 +55,23 @@ fi
 first_node_is_private() {
 	awk '$1 == 2 { print $2 }' "$tmp/nodes" >"$tmp/first"
 	cat "$tmp/nodes"
-	[ -s "$tmp/first" ] && ! grep -qE '^(libnvrtc|GLIBC)' "$tmp/first"
+	[ -s "$tmp/first" ] && ! grep -qE '^(libnv|GLIBC)' "$tmp/first"
 }
 check "The first version node is private, so that no unversioned reference binds to a function of ours." first_node_is_private
-nvrtc_nodes_come_later() {
-	grep -E ' libnvrtc(\.alt)?\.so' "$tmp/nodes" >"$tmp/later"
+nodes_come_later() {
+	grep -E ' libnv' "$tmp/nodes" >"$tmp/later"
 	cat "$tmp/later"
 	[ -s "$tmp/later" ] && awk '$1 < 3 { bad = 1 } END { exit bad }' "$tmp/later"
 }
-check "All nodes of NVRTC have index 3 or more." nvrtc_nodes_come_later
+check "All nodes of compilers have index 3 or more." nodes_come_later
 has_sonames() {
 	local soname
-	for soname in 11.2 12 13; do
-		awk '{ print $2 }' "$tmp/nodes" | grep -qxF "libnvrtc.so.$soname" || { echo "no libnvrtc.so.$soname"; return 1; }
+	for soname in libnvrtc.so.11.2 libnvrtc.so.12 libnvrtc.so.13 libnvJitLink.so.12 libnvJitLink.so.13; do
+		awk '{ print $2 }' "$tmp/nodes" | grep -qxF "$soname" || { echo "no $soname"; return 1; }
 	done
 }
 check "There is a node for each soname of today." has_sonames
-check "Every function of NVRTC is hidden: none has a default version." none '^(__)?nvrtc[A-Za-z]*@@' "$tmp/defined"
+check "Every function of a compiler is hidden: none has a default version." none '^(__)?(nvrtc|nvJitLink)[A-Za-z0-9_]*@@' "$tmp/defined"
 base="CreateProgram DestroyProgram CompileProgram AddNameExpression GetLoweredName GetPTX GetPTXSize GetCUBIN GetCUBINSize
 	GetProgramLog GetProgramLogSize"
 ir="GetLTOIR GetLTOIRSize GetOptiXIR GetOptiXIRSize"
@@ -89,6 +89,23 @@ check "libnvrtc.so.11.2 has what 11.2 has." node_has_exactly libnvrtc.so.11.2 $b
 check "libnvrtc.so.12 has what 12.0 has." node_has_exactly libnvrtc.so.12 $base $ir $nvvm
 # shellcheck disable=SC2086
 check "libnvrtc.so.13 has what 13.0 has." node_has_exactly libnvrtc.so.13 $base $ir $pch
+link="AddData AddFile Complete Create Destroy GetErrorLog GetErrorLogSize GetInfoLog GetInfoLogSize GetLinkedCubin
+	GetLinkedCubinSize GetLinkedPtx GetLinkedPtxSize"
+# Hosts name the release of their header: only the names that every release of the soname has may be here, or a host
+# would load that the loader refuses without us.
+link_has_exactly() { # NODE FORM...: printf's formats of the names
+	local node=$1 form function
+	shift
+	for form in "$@"; do
+		for function in $link; do
+			# shellcheck disable=SC2059
+			printf "$form\n" "$function"
+		done
+	done | sort >"$tmp/expected"
+	sed -n "s/^\(.*\)@$node\$/\1/p" "$tmp/defined" | sort | diff "$tmp/expected" -
+}
+check "libnvJitLink.so.12 has the names of 12.0, and no later ones." link_has_exactly libnvJitLink.so.12 __nvJitLink%s_12_0
+check "libnvJitLink.so.13 has the names of 13.0 and the plain ones." link_has_exactly libnvJitLink.so.13 nvJitLink%s __nvJitLink%s_13_0
 both_versions() {
 	grep -E "^$1@" "$tmp/defined"
 	grep -qxF "$1@$oldest" "$tmp/defined" && grep -qxF "$1@@GLIBC_2.34" "$tmp/defined"

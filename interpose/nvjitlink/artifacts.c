@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/artifacts.h"
+
+#include "interpose/compile/equal_modulo_ids.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_ARTIFACT 0x100
+#define HEAD         sizeof(uint64_t)
+#define SLACK        16 /* behind what a getter says that it writes */
+
+/* Two fillings: what is left of them was not written. */
+#define FILL_ONE   0x55
+#define FILL_OTHER 0xaa
+
+typedef int size_getter(void *handle, size_t *size);
+typedef int bytes_getter(void *handle, void *bytes);
+
+static const struct {
+	enum nvjitlink_function size, bytes;
+	const char *name;
+} artifacts[NVJITLINK_ARTIFACT_COUNT] = {
+#define ARTIFACT_GETTERS(name) \
+	[NVJITLINK_ARTIFACT_##name] = {FUNCTION_nvJitLinkGet##name##Size, FUNCTION_nvJitLinkGet##name, #name},
+    NVJITLINK_ARTIFACTS(ARTIFACT_GETTERS)
+#undef ARTIFACT_GETTERS
+};
+
+/* How much of `one` was written. `other` was filled otherwise. */
+static size_t written(const uint8_t *one, const uint8_t *other, size_t size)
+{
+	while (size > 0 && one[size - 1] == FILL_ONE && other[size - 1] == FILL_OTHER) {
+		size--;
+	}
+	return size;
+}
+
+static int collect(const struct handle *handle, enum nvjitlink_artifact artifact, struct result *result)
+{
+	size_getter *get_size = (size_getter *)handle->library->real[artifacts[artifact].size];
+	bytes_getter *get_bytes = (bytes_getter *)handle->library->real[artifacts[artifact].bytes];
+	uint8_t *one, *other;
+	uint64_t told;
+	size_t size = 0, room;
+	int size_code, bytes_code, other_code;
+
+	if (!get_size || !get_bytes) {
+		return 0;
+	}
+	size_code = get_size(handle->value, &size);
+	size = size_code == NVJITLINK_SUCCESS ? size : 0;
+	if (size > ENTRY_BYTES_MAX / 2) {
+		return -EFBIG;
+	}
+	room = size + SLACK;
+	one = malloc(HEAD + room);
+	other = malloc(room);
+	if (!one || !other) {
+		free(one);
+		free(other);
+		return -ENOMEM;
+	}
+	memset(one + HEAD, FILL_ONE, room);
+	memset(other, FILL_OTHER, room);
+	bytes_code = get_bytes(handle->value, one + HEAD);
+	other_code = get_bytes(handle->value, other);
+	room = written(one + HEAD, other, room);
+	if (other_code != bytes_code || memcmp(one + HEAD, other, room) != 0) {
+		free(one);
+		free(other);
+		return -EPROTO;
+	}
+	free(other);
+	told = size;
+	memcpy(one, &told, HEAD);
+	result_add(result, TAG_ARTIFACT + (uint32_t)artifact, size_code | bytes_code << 8, one, HEAD + room);
+	return 0;
+}
+
+int link_artifacts_collect(const struct handle *handle, struct result *result)
+{
+	int error = 0;
+
+	for (int artifact = 0; artifact < NVJITLINK_ARTIFACT_COUNT && error == 0; artifact++) {
+		error = collect(handle, (enum nvjitlink_artifact)artifact, result);
+	}
+	return error;
+}
+
+static bool says_one_of(const struct section *section, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (memmem(section->bytes, section->size, texts[i], strlen(texts[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool link_artifacts_explain_failure(const struct result *result)
+{
+	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
+	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
+
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->tag == TAG_ARTIFACT + NVJITLINK_ARTIFACT_ErrorLog) {
+			return !says_one_of(section, shortages, sizeof(shortages) / sizeof(shortages[0])) &&
+			       says_one_of(section, errors, sizeof(errors) / sizeof(errors[0]));
+		}
+	}
+	return false;
+}
+
+static bool is_artifact(uint32_t tag)
+{
+	return tag >= TAG_ARTIFACT && tag - TAG_ARTIFACT < NVJITLINK_ARTIFACT_COUNT;
+}
+
+/* Up to 12.6 linked PTX numbers its calls through the whole process, so the size may be another as well. */
+bool link_artifacts_alike(const struct section *left, const struct section *right)
+{
+	if (!is_artifact(left->tag) || left->size < HEAD || right->size < HEAD) {
+		return left->size == right->size &&
+		       (left->size == 0 || memcmp(left->bytes, right->bytes, left->size) == 0);
+	}
+	return equal_modulo_ids((const char *)left->bytes + HEAD, left->size - HEAD, (const char *)right->bytes + HEAD,
+	                        right->size - HEAD);
+}
+
+const char *link_artifacts_name(uint32_t tag)
+{
+	return is_artifact(tag) ? artifacts[tag - TAG_ARTIFACT].name : "another artifact";
+}
+
+static bool find(const struct entry *entry, enum nvjitlink_artifact artifact, struct section *ret_section)
+{
+	return entry_section(entry, TAG_ARTIFACT + (uint32_t)artifact, ret_section) && ret_section->size >= HEAD;
+}
+
+int link_artifact_size(const struct entry *entry, enum nvjitlink_artifact artifact, size_t *size, int missing)
+{
+	struct section section;
+	uint64_t told;
+
+	if (!size) {
+		return missing;
+	}
+	if (!find(entry, artifact, &section)) {
+		return NVJITLINK_INTERNAL;
+	}
+	if ((section.value & 0xff) == NVJITLINK_SUCCESS) {
+		memcpy(&told, section.bytes, HEAD);
+		*size = (size_t)told;
+	}
+	return section.value & 0xff;
+}
+
+int link_artifact_bytes(const struct entry *entry, enum nvjitlink_artifact artifact, void *bytes, int missing)
+{
+	struct section section;
+
+	if (!bytes) {
+		return missing;
+	}
+	if (!find(entry, artifact, &section)) {
+		return NVJITLINK_INTERNAL;
+	}
+	memcpy(bytes, (const char *)section.bytes + HEAD, section.size - HEAD);
+	return section.value >> 8;
+}

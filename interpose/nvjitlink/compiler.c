@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compiler.h"
+
+#include "interpose/compile/attempt.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/doors.h"
+#include "interpose/nvjitlink/environment.h"
+#include "interpose/nvjitlink/link.h"
+#include "interpose/nvjitlink/nodes.h"
+#include "interpose/nvjitlink/options.h"
+#include "keygen/directories.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* A tag of nvJitLink's own in the call run (keygen/surroundings.h) */
+#define TAG_KIND 24
+
+enum kind { KIND_COMPLETE = 1, KIND_ADD = 2 };
+
+/* What an attempt has beside what all have. */
+struct linking {
+	struct attempt attempt;
+	bool asks; /* it is of those that always ask for some variable */
+};
+
+struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
+#define NODE_ROW(id, soname, lowest, mark, ...) \
+	[NVJITLINK_NODE_##                      \
+	    id] = {.compiler = &nvjitlink_compiler, .name = #soname, .landmark = (mark), .floor = (lowest)},
+    NVJITLINK_NODES(NODE_ROW, )
+#undef NODE_ROW
+};
+
+/* 12.0 to 12.2 do not tell their release, but each has a name for every one that it can stand for. */
+static int release_by_names(const struct library *library, int *ret_major, int *ret_minor)
+{
+	char name[64];
+
+	for (int minor = 2; minor >= 0; minor--) {
+		(void)snprintf(name, sizeof(name), "__nvJitLinkCreate_12_%d", minor);
+		if (elf_symbol(&library->object, name, library->node->name)) {
+			*ret_major = 12;
+			*ret_minor = minor;
+			return 0;
+		}
+	}
+	return -ENOSYS;
+}
+
+static int release(const struct library *library, int *ret_major, int *ret_minor)
+{
+	int (*version)(unsigned *major, unsigned *minor) =
+	    (int (*)(unsigned *, unsigned *))elf_symbol(&library->object, "nvJitLinkVersion", library->node->name);
+	unsigned major, minor;
+
+	if (!version) {
+		return release_by_names(library, ret_major, ret_minor);
+	}
+	if (version(&major, &minor) != NVJITLINK_SUCCESS) {
+		return -ENOSYS;
+	}
+	*ret_major = (int)major;
+	*ret_minor = (int)minor;
+	return 0;
+}
+
+/*
+ * The call run: surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). All the rest is in the creation
+ * run. Without roots: nothing of a place reaches what is made; members of thin archives are conditions, and one that is
+ * relative follows the working directory as the library does.
+ */
+static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
+                             const struct snapshot *told, struct attempt *attempt)
+{
+	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
+	const struct directories none = {.count = 0};
+	const struct link *link = link_of(handle);
+	struct stream stream = STREAM_EMPTY;
+
+	(void)told;
+	surroundings_begin(&stream, around, &name, around->cwd ? &none : NULL);
+	surroundings_compute(&stream, around);
+	stream_number(&stream, TAG_KIND, call->kind == LINK_COMPLETE ? KIND_COMPLETE : KIND_ADD);
+	surroundings_end(&stream, around);
+	if (stream.failed) {
+		stream_free(&stream);
+		return COUNTER_ERRORS_memory;
+	}
+	attempt->run = stream;
+	attempt->bound = !around->cwd;
+	attempt->looks_count = true;
+	((struct linking *)attempt)->asks = call->kind == LINK_COMPLETE
+	                                        ? (link->options & LINK_OPTIONS_LTO) != 0
+	                                        : link->inputs[call->kind - 1].type == NVJITLINK_PTX;
+	return COUNTER_NONE;
+}
+
+static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+{
+	typedef int complete_function(nvjitlink_handle);
+	typedef int add_function(nvjitlink_handle, int, const void *, size_t, const char *);
+	complete_function *complete = (complete_function *)handle->library->real[FUNCTION_nvJitLinkComplete];
+	add_function *add = (add_function *)handle->library->real[FUNCTION_nvJitLinkAddData];
+	const struct link_input *input = call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
+	int ours = handle_enter_real(handle, cancellation);
+	int result =
+	    input ? add(handle->value, input->type, input->data, input->size, input->name) : complete(handle->value);
+
+	handle_leave_real(ours);
+	return result;
+}
+
+static enum outcome outcome(int return_code)
+{
+	switch (return_code) {
+	case NVJITLINK_SUCCESS:
+		return OUTCOME_SUCCESS;
+	case NVJITLINK_PTX_COMPILE:
+	case NVJITLINK_NVVM_COMPILE:
+	case NVJITLINK_INTERNAL:
+		return OUTCOME_FAILURE;
+	default:
+		return OUTCOME_OTHER;
+	}
+}
+
+/* ptxas asks for some of its settings whenever it reads PTX, and NVVM before it compiles. */
+static bool was_seen(const struct attempt *attempt)
+{
+	return !((const struct linking *)attempt)->asks || attempt->trace.asked_count > 0;
+}
+
+/* With inputs of machine code 12.0 to 12.2 leave bytes in the result that they never wrote. */
+static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
+{
+	const struct library *library = handle->library;
+
+	(void)attempt;
+	if (atomic_load(&library->told)) {
+		return COUNTER_BYPASSED_uncleared_options;
+	}
+	return link_of(handle)->has_cubins && library->major == 12 && library->minor < 3 ? COUNTER_BYPASSED_arguments
+	                                                                                 : COUNTER_NONE;
+}
+
+static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
+{
+	(void)attempt;
+	return (atomic_load(&handle->library->told) ? DOUBT_SPOILED : 0u) |
+	       (link_of(handle)->options & LINK_OPTIONS_VARIES ? DOUBT_ADDRESS : 0u);
+}
+
+const struct compiler nvjitlink_compiler = {
+    .name = "nvjitlink",
+    .title = "nvJitLink",
+    .unnamed = "link",
+    .mark = "nvjitlink",
+    .internal_error = NVJITLINK_INTERNAL,
+    .past = PAST_GROWS,
+    .nodes = nvjitlink_nodes,
+    .node_count = NVJITLINK_NODE_COUNT,
+    .functions = nvjitlink_functions,
+    .function_count = NVJITLINK_FUNCTION_COUNT,
+    .thunks = nvjitlink_thunks,
+    .thunk_count = NVJITLINK_FUNCTION_COUNT,
+    .environment = &nvjitlink_environment,
+    .owns = nvjitlink_owns,
+    .wants_door = nvjitlink_wants_door,
+    .only_gives = nvjitlink_only_gives,
+    .names = nvjitlink_names,
+    .name_on = nvjitlink_name_on,
+    .exports = nvjitlink_exports,
+    .links = nvjitlink_links,
+    .opens = nvjitlink_opens,
+    .release = release,
+    .free_handle = link_free,
+    .attempt_size = sizeof(struct linking),
+    .describe = describe,
+    .grown = link_grown,
+    .run = run,
+    .outcome = outcome,
+    .was_seen = was_seen,
+    .refuses = refuses,
+    .collect = link_artifacts_collect,
+    .explains_failure = link_artifacts_explain_failure,
+    .section_name = link_artifacts_name,
+    .alike = link_artifacts_alike,
+    .doubts = doubts,
+};

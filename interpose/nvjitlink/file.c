@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX ((off_t)256 << 20)
+
+/* -EAGAIN where it is not as long as it was said to be. */
+static int read_all(int descriptor, char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at <= size) {
+		ssize_t got = read(descriptor, bytes + at, size + 1 - at);
+
+		if (got < 0 && errno != EINTR) {
+			return -errno;
+		}
+		if (got == 0) {
+			break;
+		}
+		at += got > 0 ? (size_t)got : 0;
+	}
+	return at == size ? 0 : -EAGAIN;
+}
+
+int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char *bytes = NULL;
+	struct stat stat;
+	int result = -EINVAL;
+
+	if (descriptor < 0) {
+		return -errno;
+	}
+	if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_size == 0) {
+		goto out;
+	}
+	if (stat.st_size > FILE_MAX) {
+		result = -EFBIG;
+		goto out;
+	}
+	bytes = malloc((size_t)stat.st_size + 1);
+	result = bytes ? read_all(descriptor, bytes, (size_t)stat.st_size) : -ENOMEM;
+	if (result == 0) {
+		bytes[stat.st_size] = '\0';
+		*ret_bytes = bytes;
+		*ret_size = (size_t)stat.st_size;
+		bytes = NULL;
+	}
+out:
+	free(bytes);
+	(void)close(descriptor);
+	return result;
+}

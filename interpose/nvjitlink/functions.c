@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/functions.h"
+
+#include "interpose/elf/plain.h"
+#include "interpose/nvjitlink/nodes.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT] = {
+#define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
+    NVJITLINK_HANDLED(FUNCTION_ROW)
+#undef FUNCTION_ROW
+};
+
+_Static_assert(NVJITLINK_FUNCTION_COUNT <= COMPILER_FUNCTIONS_MAX, "a library's record has room for all functions");
+
+bool nvjitlink_owns(const char *name)
+{
+	return plain_begins(name, "nvJitLink") || plain_begins(name, "__nvJitLink");
+}
+
+bool nvjitlink_wants_door(const char *name)
+{
+	return !plain_equal(name, "nvJitLinkVersion");
+}
+
+/* Even a getter that goes past us asks a handle that may have linked nothing, and no node lacks the others. */
+bool nvjitlink_only_gives(const char *name)
+{
+	(void)name;
+	return false;
+}
+
+/* "_12_9" */
+static bool is_release(const char *text)
+{
+	for (int i = 0; i < 2; i++) {
+		if (*text++ != '_' || !isdigit((unsigned char)*text)) {
+			return false;
+		}
+		while (isdigit((unsigned char)*text)) {
+			text++;
+		}
+	}
+	return *text == '\0';
+}
+
+bool nvjitlink_names(const char *name, const char *function)
+{
+	size_t size = strlen(function);
+
+	if (strncmp(name, "__", 2) != 0) {
+		return strcmp(name, function) == 0;
+	}
+	return strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
+}
+
+/* Plain names came with 12.3. */
+const char *nvjitlink_name_on(const struct node *node, size_t function)
+{
+	static const char *const of_12[NVJITLINK_FUNCTION_COUNT] = {
+#define NAME_ROW(name, ...) [FUNCTION_##name] = "__" #name "_12_0",
+	    NVJITLINK_HANDLED(NAME_ROW)
+#undef NAME_ROW
+	};
+
+	return node == &nvjitlink_nodes[NVJITLINK_NODE_12] ? of_12[function] : nvjitlink_functions[function].name;
+}
+
+static bool is_spelled(const char *name, const char *prefix, const char *function, const char *suffix)
+{
+	size_t front = strlen(prefix), size = strlen(function);
+
+	return strncmp(name, prefix, front) == 0 && strncmp(name + front, function, size) == 0 &&
+	       strcmp(name + front + size, suffix) == 0;
+}
+
+bool nvjitlink_exports(const struct node *node, const char *name)
+{
+	for (size_t i = 0; i < NVJITLINK_FUNCTION_COUNT; i++) {
+		const char *function = nvjitlink_functions[i].name;
+
+		if (!node_exports(node, i)) {
+			continue;
+		}
+#define IS_EXPORT(which, prefix, suffix, version, id, floor, ...)                                          \
+	if (node == &nvjitlink_nodes[NVJITLINK_NODE_##id] && is_spelled(name, prefix, function, suffix)) { \
+		return true;                                                                               \
+	}
+		NVJITLINK_LINKED(IS_EXPORT, )
+#undef IS_EXPORT
+	}
+	return false;
+}
+
+bool nvjitlink_links(const char *name)
+{
+	(void)name;
+	return true;
+}
+
+bool nvjitlink_opens(const char *name)
+{
+	return plain_equal(name, "__nvJitLinkAPI");
+}

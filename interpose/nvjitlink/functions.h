@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * functions: those of nvJitLink that concern a handle; X(name, since, gone, (parameters), arguments...), all return int
+ *
+ * Each has as many names as its library has releases behind it: nvJitLinkX, and __nvJitLinkX_<major>_<minor> for every
+ * minor up to its own. All of them are one function, so here it stands once, by its plain name.
+ *
+ * nvJitLinkVersion concerns no handle: dlsym gives the real one. __nvJitLinkAPI gives out functions that take handles
+ * past us.
+ */
+#ifndef INTERPOSE_NVJITLINK_FUNCTIONS_H
+#define INTERPOSE_NVJITLINK_FUNCTIONS_H
+
+#include "interpose/compiler.h"
+#include "interpose/nvjitlink/types.h"
+
+#define NVJITLINK_HANDLED(X)                                                                                        \
+	X(nvJitLinkCreate, 1200, 9999, (nvjitlink_handle * handle, uint32_t option_count, const char **options),    \
+	  handle, option_count, options)                                                                            \
+	X(nvJitLinkDestroy, 1200, 9999, (nvjitlink_handle * handle), handle)                                        \
+	X(nvJitLinkAddData, 1200, 9999,                                                                             \
+	  (nvjitlink_handle handle, int type, const void *data, size_t size, const char *name), handle, type, data, \
+	  size, name)                                                                                               \
+	X(nvJitLinkAddFile, 1200, 9999, (nvjitlink_handle handle, int type, const char *path), handle, type, path)  \
+	X(nvJitLinkComplete, 1200, 9999, (nvjitlink_handle handle), handle)                                         \
+	X(nvJitLinkGetLinkedCubinSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
+	X(nvJitLinkGetLinkedCubin, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)               \
+	X(nvJitLinkGetLinkedPtxSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)             \
+	X(nvJitLinkGetLinkedPtx, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                 \
+	X(nvJitLinkGetErrorLogSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)              \
+	X(nvJitLinkGetErrorLog, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                  \
+	X(nvJitLinkGetInfoLogSize, 1200, 9999, (nvjitlink_handle handle, size_t *size), handle, size)               \
+	X(nvJitLinkGetInfoLog, 1200, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)                   \
+	X(nvJitLinkGetLinkedLTOIRSize, 1302, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
+	X(nvJitLinkGetLinkedLTOIR, 1302, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)
+
+/* What a handle can be asked for, each by its size and then its bytes. The position is its number in stored results. */
+#define NVJITLINK_ARTIFACTS(X) \
+	X(LinkedCubin)         \
+	X(LinkedPtx)           \
+	X(ErrorLog)            \
+	X(InfoLog)             \
+	X(LinkedLTOIR)
+
+enum nvjitlink_function {
+#define FUNCTION_ENUM(name, ...) FUNCTION_##name,
+	NVJITLINK_HANDLED(FUNCTION_ENUM)
+#undef FUNCTION_ENUM
+	    NVJITLINK_FUNCTION_COUNT
+};
+
+enum nvjitlink_artifact {
+#define ARTIFACT_ENUM(name) NVJITLINK_ARTIFACT_##name,
+	NVJITLINK_ARTIFACTS(ARTIFACT_ENUM)
+#undef ARTIFACT_ENUM
+	    NVJITLINK_ARTIFACT_COUNT
+};
+
+extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT];
+
+/* The compiler's functions of these names (interpose/compiler.h). */
+bool nvjitlink_owns(const char *name);
+bool nvjitlink_wants_door(const char *name);
+bool nvjitlink_only_gives(const char *name);
+bool nvjitlink_names(const char *name, const char *function);
+const char *nvjitlink_name_on(const struct node *node, size_t function);
+bool nvjitlink_exports(const struct node *node, const char *name);
+bool nvjitlink_links(const char *name);
+bool nvjitlink_opens(const char *name);
+
+#endif

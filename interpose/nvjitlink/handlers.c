@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/handlers.h"
+
+#include "interpose/compile/compile.h"
+#include "interpose/compile/host_call.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/file.h"
+#include "interpose/nvjitlink/link.h"
+#include "interpose/nvjitlink/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Options that the library took can be read: it crashes, or says so, where one is NULL. */
+static bool is_sound(uint32_t option_count, const char *const *options)
+{
+	for (uint32_t i = 0; i < option_count; i++) {
+		if (!options || !options[i]) {
+			return false;
+		}
+	}
+	return option_count <= INT_MAX;
+}
+
+int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, uint32_t option_count,
+                           const char **options)
+{
+	int host_errno = errno;
+	typedef int function(nvjitlink_handle *, uint32_t, const char **);
+	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkCreate);
+	struct call call = {0};
+	struct library *library;
+	int result;
+
+	if (!real) {
+		return host_call_answer(host_errno, NVJITLINK_INTERNAL);
+	}
+	errno = host_errno;
+	result = real(handle, option_count, options);
+	host_errno = errno;
+	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle) : NULL;
+	if (library && is_sound(option_count, options)) {
+		call.option_count = (int)option_count;
+		call.options = options;
+		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
+	} else if (handle && *handle) {
+		handle_free(handle_take(*handle));
+	}
+	return host_call_answer(host_errno, result);
+}
+
+int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *handle)
+{
+	return host_call_destroy(door, FUNCTION_nvJitLinkDestroy, handle ? *handle : NULL, handle);
+}
+
+static int forward_data(const struct door *door, const struct link *link, nvjitlink_handle handle,
+                        const struct link_input *input, int host_errno)
+{
+	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
+
+	HOST_CALL_FORWARD(nvJitLinkAddData, function, host_errno, link, handle, input->type, input->data, input->size,
+	                  input->name);
+}
+
+static int step(struct link *link, int kind)
+{
+	const struct call call = {.kind = kind};
+	int result = compile_call(&link->handle, &call);
+
+	if (kind != LINK_COMPLETE) {
+		link_stepped(link, kind);
+	}
+	return result;
+}
+
+/* `link`: keyed or not, of this handle. */
+static int add(const struct door *door, struct link *link, nvjitlink_handle handle, const struct link_input *input,
+               int host_errno)
+{
+	enum link_way way = link_way(link, input);
+	int kind = way == LINK_WAY_STEP ? link_step(link, input) : 0;
+	int result;
+
+	if (kind > 0) {
+		return host_call_answer(host_errno, step(link, kind));
+	}
+	if (way != LINK_WAY_AT_ONCE) {
+		link_settle(link, COUNTER_BYPASSED_arguments);
+	}
+	result = forward_data(door, link, handle, input, host_errno);
+	host_errno = errno;
+	if (way == LINK_WAY_AT_ONCE) {
+		link_record(link, input, result);
+	}
+	return host_call_answer(host_errno, result);
+}
+
+int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, int type, const void *data, size_t size,
+                            const char *name)
+{
+	int host_errno = errno;
+	struct link *link = link_find(handle);
+	const struct link_input input = {type, (void *)(uintptr_t)data, size, (char *)(uintptr_t)name};
+
+	return link ? add(door, link, handle, &input, host_errno)
+	            : forward_data(door, NULL, handle, &input, host_errno);
+}
+
+/*
+ * The library reads the file, and adds that under its path's name. So do we, once: what was read is what the key says,
+ * whatever becomes of the file. What is no plain file, or empty, is the library's to refuse.
+ */
+int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
+{
+	int host_errno = errno;
+	typedef int function(nvjitlink_handle, int, const char *);
+	struct link *link = link_find(handle);
+	struct link_input input = {.type = type};
+	int result;
+
+	if (link && link->handle.keyed && path && link_file_read(path, &input.data, &input.size) == 0) {
+		input.name = link_keep_name(link, path);
+		if (input.name) {
+			result = add(door, link, handle, &input, host_errno);
+			host_errno = errno;
+			free(input.data);
+			return host_call_answer(host_errno, result);
+		}
+		free(input.data);
+	}
+	if (link) {
+		link_settle(link, COUNTER_BYPASSED_files);
+	}
+	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
+}
+
+/* Without LTO-IR and without steps it takes a tenth of a millisecond, and no look-up is faster. */
+static bool has_work(const struct link *link)
+{
+	return (link->options & LINK_OPTIONS_LTO) || link->handle.call_count > 0;
+}
+
+int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
+{
+	int host_errno = errno;
+	typedef int function(nvjitlink_handle);
+	struct link *link = link_find(handle);
+	int result;
+
+	if (!link && runtime_get()->off) {
+		runtime_count(runtime_get()->off_reason, 1);
+		runtime_flush();
+	}
+	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {
+		result = step(link, LINK_COMPLETE);
+		link->is_complete = true;
+		return host_call_answer(host_errno, result);
+	}
+	if (link) {
+		link_settle(link, COUNTER_BYPASSED_history);
+		link->is_complete = true;
+	}
+	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);
+}
+
+static int code_for_null(const struct link *link)
+{
+	return link->handle.library->major < 13 ? NVJITLINK_INVALID_INPUT : NVJITLINK_NULL_INPUT;
+}
+
+/* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and their kin. */
+#define GETTERS(artifact)                                                                                              \
+	int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size)        \
+	{                                                                                                              \
+		int host_errno = errno;                                                                                \
+		typedef int function(nvjitlink_handle, size_t *);                                                      \
+		struct link *link = link_find(handle);                                                                 \
+                                                                                                                       \
+		if (link && link->handle.served) {                                                                     \
+			return host_call_answer(host_errno,                                                            \
+			                        link_artifact_size(link->handle.served, NVJITLINK_ARTIFACT_##artifact, \
+			                                           size, code_for_null(link)));                        \
+		}                                                                                                      \
+		HOST_CALL_FORWARD(nvJitLinkGet##artifact##Size, function, host_errno, link, handle, size);             \
+	}                                                                                                              \
+                                                                                                                       \
+	int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)               \
+	{                                                                                                              \
+		int host_errno = errno;                                                                                \
+		typedef int function(nvjitlink_handle, void *);                                                        \
+		struct link *link = link_find(handle);                                                                 \
+                                                                                                                       \
+		if (link && link->handle.served) {                                                                     \
+			return host_call_answer(host_errno, link_artifact_bytes(link->handle.served,                   \
+			                                                        NVJITLINK_ARTIFACT_##artifact, bytes,  \
+			                                                        code_for_null(link)));                 \
+		}                                                                                                      \
+		HOST_CALL_FORWARD(nvJitLinkGet##artifact, function, host_errno, link, handle, bytes);                  \
+	}
+NVJITLINK_ARTIFACTS(GETTERS)
+#undef GETTERS

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, SEEN?)* */
+#include "interpose/nvjitlink/link.h"
+
+#include "interpose/compile/replay.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvjitlink/environment.h"
+#include "interpose/nvjitlink/nodes.h"
+#include "interpose/nvjitlink/options.h"
+#include "keygen/conditions.h"
+#include "keygen/content.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum own_tag {
+	TAG_CREATION = 1,
+	TAG_OPTION = 2,
+	TAG_VARIABLE = 3,
+	TAG_VALUE = 4,
+	TAG_TYPE = 5,
+	TAG_NAME = 6,
+	TAG_ENDS = 7,
+	TAG_WHOLE = 8,
+	TAG_DIGEST = 9,
+	TAG_ANSWER = 10,
+	TAG_SEEN = 11
+};
+
+_Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
+
+/* A link that is larger is not kept by anybody's patience: its inputs go straight in. */
+#define COPIES_MAX ((size_t)256 << 20)
+
+/* From here on PTX may be a step: what 12.0 to 12.3 read behind its size was not measured. */
+#define STEPS_SINCE 1204
+
+static int release_of(const struct link *link)
+{
+	return link->handle.library->major * 100 + link->handle.library->minor;
+}
+
+/* Variables that are set, as the library may read them in the call that is just being made. */
+static void put_told(struct stream *stream)
+{
+	struct environment_value values[ENVIRONMENT_MAX];
+	size_t count = environment_values(&nvjitlink_environment, values);
+
+	for (size_t i = 0; i < count; i++) {
+		if (values[i].value) {
+			stream_string(stream, TAG_VARIABLE, values[i].name);
+			stream_string(stream, TAG_VALUE, values[i].value);
+		}
+	}
+}
+
+void link_add(nvjitlink_handle value, struct library *library, enum reach reach, const struct call *call)
+{
+	struct link *link = calloc(1, sizeof(*link));
+	enum counter reason;
+
+	if (!link) {
+		handle_free(handle_take(value));
+		return;
+	}
+	link->options = link_options_read(call);
+	stream_number(&link->handle.creation, TAG_CREATION, REQUEST_FORMAT);
+	for (int i = 0; i < call->option_count; i++) {
+		stream_string(&link->handle.creation, TAG_OPTION, call->options[i]);
+	}
+	put_told(&link->handle.creation);
+	if (!handle_add(&link->handle, value, library, reach)) {
+		return;
+	}
+	if (link->handle.creation.failed) {
+		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
+	} else if (link->options & LINK_OPTIONS_UNCLEARED) {
+		atomic_store(&library->told, 1);
+		handle_unkey(&link->handle, COUNTER_BYPASSED_uncleared_options);
+	} else if (link->options & LINK_OPTIONS_TIMED) {
+		handle_unkey(&link->handle, COUNTER_BYPASSED_timed);
+	} else if (!library_prepare(library, &reason)) {
+		handle_unkey(&link->handle, reason);
+	}
+}
+
+struct link *link_find(nvjitlink_handle value)
+{
+	struct handle *handle = handle_find_of(&nvjitlink_compiler, value);
+
+	return handle ? link_of(handle) : NULL;
+}
+
+char *link_keep_name(struct link *link, const char *name)
+{
+	char **names = realloc(link->names, (link->name_count + 1) * sizeof(*names));
+	char *copy = names ? strdup(name) : NULL;
+
+	if (names) {
+		link->names = names;
+	}
+	if (copy) {
+		names[link->name_count++] = copy;
+	}
+	return copy;
+}
+
+/* Does a text end where a C string would, so that nobody reads on? */
+enum text_end { TEXT_NONE, TEXT_ENDS_INSIDE, TEXT_ENDS_BEHIND, TEXT_DOES_NOT_END };
+
+static bool is_binary(const struct link_input *input)
+{
+	static const char *const magics[] = {"\x7f"
+	                                     "ELF",
+	                                     "!<arch>", "!<thin>", "\x50\xed\x55\xba", "\xed\x43\x4e\x7f"};
+
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+		size_t size = strlen(magics[i]);
+
+		if (input->size >= size && memcmp(input->data, magics[i], size) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * PTX is a C string to the library, whatever size it is told: it looks at the byte behind the last one, where that is no
+ * NUL, and so do we, then and only then.
+ */
+static enum text_end end_of(const struct link_input *input)
+{
+	const char *text = input->data;
+
+	if (input->type != NVJITLINK_PTX && (input->type != NVJITLINK_ANY || is_binary(input))) {
+		return TEXT_NONE;
+	}
+	if (text[input->size - 1] == '\0') {
+		return TEXT_ENDS_INSIDE;
+	}
+	return text[input->size] == '\0' ? TEXT_ENDS_BEHIND : TEXT_DOES_NOT_END;
+}
+
+static bool is_copied_only(int type)
+{
+	return type == NVJITLINK_CUBIN || type == NVJITLINK_LTOIR;
+}
+
+static bool is_worked_on(int type)
+{
+	return type == NVJITLINK_PTX || type == NVJITLINK_FATBIN || type == NVJITLINK_OBJECT ||
+	       type == NVJITLINK_LIBRARY || type == NVJITLINK_ANY;
+}
+
+enum link_way link_way(const struct link *link, const struct link_input *input)
+{
+	if (!link->handle.keyed || link->is_complete || !input->data || input->size == 0) {
+		return LINK_WAY_FORWARD;
+	}
+	if (is_copied_only(input->type)) {
+		return link->handle.call_count > 0 ? LINK_WAY_STEP : LINK_WAY_AT_ONCE;
+	}
+	if (!is_worked_on(input->type) || release_of(link) < STEPS_SINCE || end_of(input) == TEXT_DOES_NOT_END) {
+		return LINK_WAY_FORWARD;
+	}
+	return LINK_WAY_STEP;
+}
+
+static void put_input(struct link *link, const struct link_input *input)
+{
+	const struct content_tags tags = {TAG_WHOLE, TAG_DIGEST};
+	const struct runtime *runtime = runtime_get();
+	struct stream *stream = &link->handle.creation;
+
+	stream_number(stream, TAG_TYPE, (uint64_t)input->type);
+	if (input->name) {
+		stream_string(stream, TAG_NAME, input->name);
+	}
+	if (end_of(input) != TEXT_NONE) {
+		stream_number(stream, TAG_ENDS, end_of(input));
+	}
+	(void)content_put(stream, tags, runtime->memory ? &runtime->secret : NULL, input->data, input->size);
+	put_told(stream);
+	link->has_cubins |= input->type == NVJITLINK_CUBIN;
+}
+
+void link_record(struct link *link, const struct link_input *input, int return_code)
+{
+	put_input(link, input);
+	stream_number(&link->handle.creation, TAG_ANSWER, (uint64_t)(unsigned)return_code);
+	if (link->handle.creation.failed) {
+		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
+	}
+}
+
+int link_step(struct link *link, const struct link_input *input)
+{
+	struct link_input *inputs, *copy;
+
+	if (input->size > COPIES_MAX - link->copied) {
+		return -EFBIG;
+	}
+	inputs = realloc(link->inputs, (link->input_count + 1) * sizeof(*inputs));
+	if (!inputs) {
+		return -ENOMEM;
+	}
+	link->inputs = inputs;
+	copy = &inputs[link->input_count];
+	*copy = (struct link_input){.type = input->type, .size = input->size};
+	copy->data = malloc(input->size + 1);
+	copy->name = input->name ? strdup(input->name) : NULL;
+	if (!copy->data || (input->name && !copy->name)) {
+		free(copy->data);
+		free(copy->name);
+		return -ENOMEM;
+	}
+	memcpy(copy->data, input->data, input->size);
+	((char *)copy->data)[input->size] = '\0';
+	link->copied += input->size;
+	link->input_count++;
+	put_input(link, input);
+	if (link->handle.creation.failed) {
+		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
+	}
+	return (int)link->input_count;
+}
+
+void link_stepped(struct link *link, int kind)
+{
+	const struct handle *handle = &link->handle;
+
+	if (!handle_owes(handle)) {
+		free(link->inputs[kind - 1].data);
+		link->inputs[kind - 1].data = NULL;
+	}
+}
+
+/* Members of archives that lie elsewhere: what comes after hangs on them as well. */
+void link_grown(struct handle *handle, const struct entry *entry)
+{
+	size_t size;
+	const void *conditions = entry_conditions(entry, &size);
+	void *seen = size ? malloc(size) : NULL;
+
+	if (seen) {
+		memcpy(seen, conditions, size);
+		conditions_forget(seen, size);
+		stream_field(&handle->creation, TAG_SEEN, seen, size);
+		free(seen);
+	} else if (size) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+	}
+}
+
+void link_settle(struct link *link, enum counter reason)
+{
+	if (handle_owes(&link->handle)) {
+		replay_all(&link->handle);
+	}
+	if (link->handle.keyed) {
+		handle_unkey(&link->handle, reason);
+	}
+}
+
+void link_free(struct handle *handle)
+{
+	struct link *link = link_of(handle);
+
+	for (size_t i = 0; i < link->input_count; i++) {
+		free(link->inputs[i].data);
+		free(link->inputs[i].name);
+	}
+	free(link->inputs);
+	for (size_t i = 0; i < link->name_count; i++) {
+		free(link->names[i]);
+	}
+	free(link->names);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link: what we know of one nvJitLink handle beyond what all handles have (interpose/compile/handle.h)
+ *
+ *     open --link_record()--> open      an input that the real handle has
+ *     open --link_step()--> open        an input that the real handle has, or owes
+ *     open --link_complete()--> linked
+ *     any  --link_settle()--> unkeyed   the real handle has all that it owed; every call is forwarded
+ *
+ * The creation run is: the options, then each input as it was added, with what the library was told of the environment
+ * at that moment. It says all that a link hangs on, so a step's key is of the run up to it.
+ *
+ * Calling sequence: link_add() after a successful nvJitLinkCreate, link_find() in every call about it.
+ * Threads, fork, signals: as of handle.h. Errors: where there is no memory the handle is unknown, or settled.
+ * Ownership: inputs of steps are copies, their names live as long as the handle: the library keeps pointers to names and
+ * reads them when it adds other inputs.
+ */
+#ifndef INTERPOSE_NVJITLINK_LINK_H
+#define INTERPOSE_NVJITLINK_LINK_H
+
+#include "interpose/compile/handle.h"
+#include "interpose/nvjitlink/types.h"
+
+/* What the host added, as it may have to be added once more. */
+struct link_input {
+	int type;
+	void *data; /* with a NUL behind its size; NULL: the real handle has it */
+	size_t size;
+	char *name; /* NULL as given */
+};
+
+struct link {
+	struct handle handle;
+	unsigned options; /* enum link_options */
+	struct link_input *inputs;
+	size_t input_count;
+	char **names; /* that were kept */
+	size_t name_count;
+	size_t copied; /* bytes of all that was ever copied */
+	bool has_cubins;
+	bool is_complete;
+};
+
+/* The call kinds: completing is 0, a step is its input's number from 1 on. */
+#define LINK_COMPLETE 0
+
+void link_add(nvjitlink_handle value, struct library *library, enum reach reach, const struct call *call);
+struct link *link_find(nvjitlink_handle value); /* NULL: unknown, or none of nvJitLink's */
+
+static inline struct link *link_of(const struct handle *handle)
+{
+	return (struct link *)handle;
+}
+
+/* A copy of a name that the library may keep a pointer to; it lives as long as the handle. NULL: no memory. */
+char *link_keep_name(struct link *link, const char *name);
+
+/* How an input goes in. */
+enum link_way {
+	LINK_WAY_FORWARD, /* nobody can say what it does: link_settle() first */
+	LINK_WAY_AT_ONCE, /* the library copies it: link_record() after it */
+	LINK_WAY_STEP     /* link_step(), then compile_call() */
+};
+enum link_way link_way(const struct link *link, const struct link_input *input);
+
+void link_record(struct link *link, const struct link_input *input, int return_code);
+/* Copies the input. The call's kind; -ENOMEM, -EFBIG: then it is to be forwarded. */
+int link_step(struct link *link, const struct link_input *input);
+/* After a step: drops the copy where the real handle has it. */
+void link_stepped(struct link *link, int kind);
+/* The compiler's grown(). */
+void link_grown(struct handle *handle, const struct entry *entry);
+
+/* The real handle catches up, and is used for everything from now on. */
+void link_settle(struct link *link, enum counter reason);
+
+/* The compiler's free_handle(). */
+void link_free(struct handle *handle);
+
+#endif
