@@ -59,7 +59,7 @@ first_node_is_private() {
 }
 check "The first version node is private, so that no unversioned reference binds to a function of ours." first_node_is_private
 nodes_come_later() {
-	grep -E ' libnv' "$tmp/nodes" >"$tmp/later"
+	grep -E ' libnv[A-Za-z.]*\.so\.' "$tmp/nodes" >"$tmp/later"
 	cat "$tmp/later"
 	[ -s "$tmp/later" ] && awk '$1 < 3 { bad = 1 } END { exit bad }' "$tmp/later"
 }
@@ -71,7 +71,7 @@ has_sonames() {
 	done
 }
 check "There is a node for each soname of today." has_sonames
-check "Every function of a compiler is hidden: none has a default version." none '^(__)?(nvrtc|nvJitLink)[A-Za-z0-9_]*@@' "$tmp/defined"
+check "Every function of a compiler is hidden: none has a default version." none '^(__)?(nvrtc|nvJitLink)[A-Z][A-Za-z0-9_]*@@' "$tmp/defined"
 base="CreateProgram DestroyProgram CompileProgram AddNameExpression GetLoweredName GetPTX GetPTXSize GetCUBIN GetCUBINSize
 	GetProgramLog GetProgramLogSize"
 ir="GetLTOIR GetLTOIRSize GetOptiXIR GetOptiXIRSize"
