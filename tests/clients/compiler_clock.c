@@ -83,15 +83,40 @@ static long clocked(struct clock *clock, long a, long b, long c, long d, long e,
 		return clocked(&clocks[0x##number], a, b, c, d, e, f);               \
 	}
 #define NAME(number) wrapper_##number,
-#define SIXTEEN(X, high)                                                                                              \
-	X(high##0)                                                                                                    \
-	X(high##1) X(high##2) X(high##3) X(high##4) X(high##5) X(high##6) X(high##7) X(high##8) X(high##9) X(high##a) \
-	    X(high##b) X(high##c) X(high##d) X(high##e) X(high##f)
-#define ALL(X)                                                                                                \
-	SIXTEEN(X, 0)                                                                                         \
-	SIXTEEN(X, 1) SIXTEEN(X, 2) SIXTEEN(X, 3) SIXTEEN(X, 4) SIXTEEN(X, 5) SIXTEEN(X, 6) SIXTEEN(X, 7)     \
-	    SIXTEEN(X, 8) SIXTEEN(X, 9) SIXTEEN(X, a) SIXTEEN(X, b) SIXTEEN(X, c) SIXTEEN(X, d) SIXTEEN(X, e) \
-	        SIXTEEN(X, f)
+#define SIXTEEN(X, high) \
+	X(high##0)       \
+	X(high##1)       \
+	X(high##2)       \
+	X(high##3)       \
+	X(high##4)       \
+	X(high##5)       \
+	X(high##6)       \
+	X(high##7)       \
+	X(high##8)       \
+	X(high##9)       \
+	X(high##a)       \
+	X(high##b)       \
+	X(high##c)       \
+	X(high##d)       \
+	X(high##e)       \
+	X(high##f)
+#define ALL(X)        \
+	SIXTEEN(X, 0) \
+	SIXTEEN(X, 1) \
+	SIXTEEN(X, 2) \
+	SIXTEEN(X, 3) \
+	SIXTEEN(X, 4) \
+	SIXTEEN(X, 5) \
+	SIXTEEN(X, 6) \
+	SIXTEEN(X, 7) \
+	SIXTEEN(X, 8) \
+	SIXTEEN(X, 9) \
+	SIXTEEN(X, a) \
+	SIXTEEN(X, b) \
+	SIXTEEN(X, c) \
+	SIXTEEN(X, d) \
+	SIXTEEN(X, e) \
+	SIXTEEN(X, f)
 ALL(WRAPPER)
 static any_function *const wrappers[] = {ALL(NAME)};
 
