@@ -17,8 +17,8 @@ TEST_TARGETS :=
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
-$(BUILD)/tests/player: $(addprefix tests/cases/,player.c calls.c calls_library.c texts.c calls.h texts.h) \
-		interpose/nvrtc/versions.h
+$(BUILD)/tests/player: $(foreach noun,calls texts answers inputs complaints,tests/cases/$(noun).c tests/cases/$(noun).h) \
+		$(addprefix tests/cases/,player.c calls_library.c calls_linker.c calls_nvvm.c) interpose/nvrtc/versions.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 

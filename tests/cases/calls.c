@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
+#include "answers.h"
+#include "inputs.h"
 #include "interpose/nvrtc/versions.h"
 #include "texts.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 
 typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
 typedef int name_function(void *, const char *, const char **);
-typedef int size_function(void *, size_t *);
 
 static void *library;
 static void *programs[PROGRAMS];
@@ -29,71 +29,27 @@ void *function(const char *symbol)
 	return dlsym(library, symbol);
 }
 
-static void complain_of_errno(const char *what)
+static struct getter getter_of(const char *what)
 {
-	if (errno != 77) {
-		printf("  %s left errno %d\n", what, errno);
-	}
+	char size[64], bytes[64];
+
+	snprintf(size, sizeof(size), "nvrtcGet%sSize", what);
+	snprintf(bytes, sizeof(bytes), "nvrtcGet%s", what);
+	return (struct getter){what, REAL(size_function *, size), REAL(bytes_function *, bytes)};
 }
 
-static void product(const char *what, int show, int bytes_too)
+static void product(const char *what, enum answer_form form)
 {
-	char symbol[64];
-	size_function *get_size;
-	int (*get)(void *, char *);
-	size_t size = 4242, left = 16;
-	char *bytes;
-	int code, bytes_code;
+	struct getter getter = getter_of(what);
 
-	snprintf(symbol, sizeof(symbol), "nvrtcGet%sSize", what);
-	get_size = REAL(size_function *, symbol);
-	snprintf(symbol, sizeof(symbol), "nvrtcGet%s", what);
-	get = REAL(int (*)(void *, char *), symbol);
-	if (!get_size || !get) {
-		printf("  %s absent\n", what);
-		return;
-	}
-	errno = 77;
-	code = get_size(programs[current], &size);
-	complain_of_errno(what);
-	if (!bytes_too) {
-		printf("  %sSize %d %zu\n", what, code, size);
-		return;
-	}
-	if (code != 0) {
-		printf("  %sSize %d %zu", what, code, size);
-		size = 16;
-	}
-	bytes = malloc(size + 16);
-	memset(bytes, 0xee, size + 16);
-	errno = 77;
-	bytes_code = get(programs[current], bytes);
-	complain_of_errno(what);
-	for (size_t i = size; i < size + 16; i++) {
-		if ((unsigned char)bytes[i] != 0xee) {
-			printf(" WROTE PAST THE END");
-			break;
-		}
-	}
-	if (code == 0) {
-		int ended = size && !bytes[size - 1];
+	answer_print(&getter, programs[current], form);
+}
 
-		/* Numbers that differ from process to process differ in length too. */
-		left = bytes_code == 0 ? text_normalise(bytes, size) : size;
-		printf("  %sSize %d %zu%s", what, code, left, ended ? ", a NUL at the end" : "");
-	}
-	printf(" get %d", bytes_code);
-	if (bytes_code == 0) {
-		printf(" %016llx", (unsigned long long)text_hash(bytes, left));
-		if (show) {
-			printf(" ");
-			text_print(bytes, left);
-			free(bytes);
-			return;
-		}
-	}
-	printf("\n");
-	free(bytes);
+char *call_product(const char *what, size_t *ret_size)
+{
+	struct getter getter = getter_of(what);
+
+	return answer_take(&getter, programs[current], ret_size);
 }
 
 static const char *const products[] = {"PTX", "CUBIN", "NVVM", "LTOIR", "OptiXIR", "TileIR"};
@@ -105,9 +61,9 @@ static void all(int bytes_too)
 	size_t size = 99;
 
 	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
-		product(products[i], 0, bytes_too);
+		product(products[i], bytes_too ? ANSWER_HASH : ANSWER_SIZE);
 	}
-	product("ProgramLog", 1, bytes_too);
+	product("ProgramLog", bytes_too ? ANSWER_TEXT : ANSWER_SIZE);
 	if (status && heap) {
 		int a = status(programs[current]);
 		int b = heap(programs[current], &size);
@@ -317,6 +273,9 @@ void calls_begin(void)
 	source = name = NULL;
 	header_count = current = callback_limit = 0;
 	memset(programs, 0, sizeof(programs));
+	inputs_begin();
+	linker_begin();
+	nvvm_begin();
 }
 
 /* What a program is made of. */
@@ -362,7 +321,9 @@ int call(int count, char **words)
 	const char *verb = words[0];
 	char **rest = words + 1;
 
-	if (call_of_creation(verb, count - 1, rest) || call_of_library(verb, count - 1, rest)) {
+	if (call_of_creation(verb, count - 1, rest) || call_of_library(verb, count - 1, rest) ||
+	    call_of_inputs(verb, count - 1, rest) || call_of_linker(verb, count - 1, rest) ||
+	    call_of_nvvm(verb, count - 1, rest)) {
 		return 1;
 	}
 	if (strcmp(verb, "use") == 0) {
@@ -391,10 +352,10 @@ int call(int count, char **words)
 	} else if (strcmp(verb, "sizes") == 0) {
 		all(0);
 	} else if (strcmp(verb, "get") == 0) {
-		product(rest[0], strcmp(rest[0], "ProgramLog") == 0, 1);
+		product(rest[0], strcmp(rest[0], "ProgramLog") == 0 ? ANSWER_TEXT : ANSWER_HASH);
 	} else if (strcmp(verb, "code") == 0) {
-		product("PTX", 0, 1);
-		product("CUBIN", 0, 1);
+		product("PTX", ANSWER_HASH);
+		product("CUBIN", ANSWER_HASH);
 	} else if (strcmp(verb, "null") == 0) {
 		null();
 	} else if (strcmp(verb, "null-expression") == 0) {

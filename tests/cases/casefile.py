@@ -1,50 +1,58 @@
 # SPDX-License-Identifier: MIT
-"""Case files: what player.c plays, after what concerns only some versions of NVRTC and what stands for many is settled.
+"""Case files: what player.c plays, after what concerns only some versions of a compiler and what stands for many is
+settled.
 
 A case begins with "=== A sentence." Lines with # in it are for the driver:
 
     #for X in a b c         the case is there once for a, b and c: $X in its lines and its sentence is replaced.
                             ~ in a value is a blank between words. More than one such line: every combination.
     #needs FUNCTION         not for a library without that function
+    #needs nvJitLink        not where there is none; libNVVM likewise
     #since 12.8             not for older releases
     #before 13.0            not for this one and later ones
     #hits N                 so many of its compiles are hits when warm; without it all that return 0 or 6
     #hits-before 12.8 N     the same, for releases before that
     #neutral N              so many are hits in round 2 of the cold run, in another directory with the same content
     #once                   only round 1 is counted
+
+Lines with # in front of the first case hold for all of a file.
 """
 import itertools
 import re
 
 
+COMPILERS = ("nvJitLink", "libNVVM")
 MARKS = ("for", "needs", "since", "before", "hits", "hits-before", "neutral", "once")
 
 
 class Case:
-    def __init__(self, sentence, lines):
-        self.sentence, self.lines, self.marks = sentence, [], []
+    def __init__(self, sentence, lines, marks=()):
+        self.sentence, self.lines, self.marks = sentence, [], list(marks)
         text = False
         for line in lines:
             if text or not line.startswith("#"):
                 self.lines.append(line)
                 text = line != "END" if text else line.endswith((" <<", " <<x"))
             elif line[1:2].isalpha():
-                self.marks.append(line[1:].split())
-                if self.marks[-1][0] not in MARKS:
-                    raise ValueError(f"{sentence}: what is {line}?")
+                self.marks.append(mark(line))
 
     def mark(self, name):
         return next((words[1:] for words in self.marks if words[0] == name), None)
 
-    def unfit(self, has, release):
-        """Why it is not for this library, or None."""
-        needs, since, before = self.mark("needs"), self.mark("since"), self.mark("before")
-        if needs and not has(needs[0]):
-            return f"this NVRTC has no {needs[0]}"
+    def needs(self):
+        return [words[1] for words in self.marks if words[0] == "needs"]
+
+    def unfit(self, library):
+        """Why it is not for these libraries (differential.py), or None."""
+        since, before = self.mark("since"), self.mark("before")
+        for what in self.needs():
+            if not library.has(what):
+                return f"there is no {what}"
+        release, whose = library.release_for(self)
         if since and release < number(since[0]):
-            return f"needs NVRTC {since[0]} or newer"
+            return f"needs {whose} {since[0]} or newer"
         if before and release >= number(before[0]):
-            return f"needs an NVRTC older than {before[0]}"
+            return f"needs {whose} before {before[0]}"
         return None
 
     def hits(self, compiles, release):
@@ -70,6 +78,13 @@ class Case:
         return made
 
 
+def mark(line):
+    words = line[1:].split()
+    if words[0] not in MARKS:
+        raise ValueError(f"what is {line}?")
+    return words
+
+
 def number(release):
     """12.8 -> (12, 8)"""
     return tuple(int(part) for part in release.split("."))
@@ -85,14 +100,16 @@ def fill(text, pairs, shown=False):
 
 def read(path):
     """The cases of a file, in order. Sentences are unique."""
-    cases, sentence, lines = [], None, []
+    cases, sentence, lines, marks = [], None, [], []
     with open(path, encoding="latin-1", newline="\n") as file:
         for line in [*file.read().split("\n"), "=== "]:
             if not line.startswith("=== "):
                 lines.append(line)
                 continue
             if sentence:
-                cases += Case(sentence, lines).expanded()
+                cases += Case(sentence, lines, marks).expanded()
+            else:
+                marks = [mark(line) for line in lines if line[:1] == "#" and line[1:2].isalpha()]
             sentence, lines = line[4:], []
     sentences = [case.sentence for case in cases]
     twice = {each for each in sentences if sentences.count(each) > 1}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays every case file in front of NVRTC, and compares everything that a host can see.
+"""Plays every case file in front of the compilers, and compares everything that a host can see.
 
 usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
 
@@ -10,8 +10,8 @@ usage: differential.py BUILD [CASE-FILE...]     (TAP on standard output)
     memory      a fresh process, everything twice: the second time every hit comes from memory
     verified    NVRTCCACHE_VERIFY=1: every hit is compiled for real too, and compared
 
-casefile.py and player.c tell what a case file says. Environment: NVRTC_LIB, the library to test against; CASES_ARMS,
-the arms to play besides plain (all); CASES_PLACES=1, one directory only; CASES, a regular expression for the sentences
+casefile.py and player.c tell what a case file says. Environment: NVRTC_LIB, the library to test against, and
+NVJITLINK_LIB and NVVM_LIB, for files that need them; CASES_ARMS, the arms to play besides plain (all); CASES_PLACES=1, one directory only; CASES, a regular expression for the sentences
 to play (all); CASES_WORKERS, how many files at a time (as many as there are processors).
 """
 import concurrent.futures
@@ -38,6 +38,9 @@ ARMS = {
 }
 
 
+# Compilers whose results nobody keeps yet.
+LATER = {"nvJitLink", "libNVVM"}
+
 if os.environ.get("CASES_PLACES") == "1":
     ARMS = {arm: (rounds.replace("2", ""), environment) for arm, (rounds, environment) in ARMS.items()}
 
@@ -62,9 +65,28 @@ class Library:
         major, minor = ctypes.c_int(), ctypes.c_int()
         self.handle.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
         self.release = (major.value, minor.value)
+        self.linker = self.open("NVJITLINK_LIB")
+        self.nvvm = self.open("NVVM_LIB")
 
-    def has(self, function):
-        return hasattr(self.handle, function)
+    @staticmethod
+    def open(variable):
+        path = os.environ.get(variable)
+        return ctypes.CDLL(path, mode=os.RTLD_LAZY | os.RTLD_LOCAL) if path and os.path.exists(path) else None
+
+    def has(self, what):
+        """A function, or one of casefile.COMPILERS."""
+        if what in casefile.COMPILERS:
+            return {"nvJitLink": self.linker, "libNVVM": self.nvvm}[what] is not None
+        owner = self.linker if "nvJitLink" in what else self.nvvm if "nvvm" in what else self.handle
+        return hasattr(owner, what)
+
+    def release_for(self, case):
+        """The release that a case's marks are about, and whose it is: nvJitLink's own; libNVVM does not tell its own, and
+        is taken to be of NVRTC's toolkit."""
+        if "nvJitLink" not in case.needs():
+            return self.release, "NVRTC"
+        return max((major, minor) for major in (12, 13) for minor in range(20)
+                   if hasattr(self.linker, f"__nvJitLinkCreate_{major}_{minor}")), "nvJitLink"
 
 
 class Bench:
@@ -123,12 +145,20 @@ def hit_lines(run, key):
     return [line.split(": ", 1)[-1] for line in run.log.get(key, []) if ": hit " in line]
 
 
-def wanted_hits(case, plain, release):
-    compiles = sum(bool(re.match(r"  compile [06]$", line)) for line in plain.get((1, case.sentence), []))
-    return case.hits(compiles, release)
+# What the player prints of calls whose results are kept: what a compiler made, or says is wrong with the input.
+COUNTED = re.compile(r"  (compile [06]|nvvm (verify|compile) [069]|linker complete [045]|"
+                     r"linker add (ptx|fatbin|object|library|any) [04])$")
+NVRTC_ONLY = re.compile(r"  compile [06]$")
 
 
-def judge(case, arm, plain, run, release):
+def wanted_hits(case, plain, library):
+    lines = plain.get((1, case.sentence), [])
+    if LATER.intersection(case.needs()):
+        return sum(bool(NVRTC_ONLY.match(line)) for line in lines)
+    return case.hits(sum(bool(COUNTED.match(line)) for line in lines), library.release_for(case)[0])
+
+
+def judge(case, arm, plain, run, library):
     """What is wrong with one case in one arm."""
     why = []
     rounds = ARMS[arm][0]
@@ -144,7 +174,7 @@ def judge(case, arm, plain, run, release):
         if any("verify:" in line for line in run.log.get(key, [])):
             why.append(f"{arm}, round {number}: verify found a difference")
         hits = hit_lines(run, key)
-        wanted, place = wanted_hits(case, plain, release), None
+        wanted, place = wanted_hits(case, plain, library), None
         if arm == "disk":
             place = "hit on disk"
         elif arm == "memory":
@@ -153,7 +183,7 @@ def judge(case, arm, plain, run, release):
                 (len(hits) != wanted or not all(line.startswith(place) for line in hits)):
             why.append(f"{arm}, round {number}: expected {wanted} times '{place or 'hit'}'")
             why += [f"  {line}" for line in run.log.get(key, [])]
-    if arm == "cold" and case.mark("neutral") and "2" in rounds:
+    if arm == "cold" and case.mark("neutral") and "2" in rounds and not LATER.intersection(case.needs()):
         found, wanted = len(hit_lines(run, (2, case.sentence))), int(case.mark("neutral")[0])
         if found != wanted:
             why.append(f"cold, round 2, another directory: {found} hits, expected {wanted}")
@@ -178,7 +208,7 @@ def play_once(build, library, path, arms):
     for case in casefile.read(path):
         if not chosen.search(case.sentence):
             continue
-        reason = case.unfit(library.has, library.release)
+        reason = case.unfit(library)
         results.append([case, reason, []])
         if not reason:
             fit.append(case)
@@ -197,10 +227,10 @@ def play_once(build, library, path, arms):
             lengths.add(run.pid_digits)
             if arm == "verified":
                 verified = bench.counter("verified") - before
-                wanted = sum(wanted_hits(case, plain.output, library.release) for case in fit)
+                wanted = sum(wanted_hits(case, plain.output, library) for case in fit)
             for result in results:
                 if not result[1]:
-                    result[2] += judge(result[0], arm, plain.output, run, library.release)
+                    result[2] += judge(result[0], arm, plain.output, run, library)
     finally:
         bench.close()
     results = [(f"{family}: {case.sentence}", reason, why) for case, reason, why in results]

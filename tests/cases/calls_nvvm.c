@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* What a host can ask of libNVVM. */
+#include "answers.h"
+#include "calls.h"
+#include "complaints.h"
+#include "inputs.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAMS    8
+#define OPTIONS_MAX 64
+
+typedef int program_function(void **);
+typedef int add_function(void *, const char *, size_t, const char *);
+typedef int work_function(void *, int, const char **);
+
+static void *programs[PROGRAMS];
+static int current;
+static void *library;
+
+static void *real(const char *name)
+{
+	const char *path = getenv("NVVM_LIB");
+	char symbol[64];
+
+	if (!library && (!path || !(library = dlopen(path, RTLD_LAZY | RTLD_LOCAL)))) {
+		printf("  no libNVVM: %s\n", path ? dlerror() : "NVVM_LIB is not set");
+		fflush(stdout);
+		exit(2);
+	}
+	snprintf(symbol, sizeof(symbol), "nvvm%s", name);
+	return dlsym(library, symbol);
+}
+
+static struct getter getter_of(const char *what)
+{
+	char size[64], bytes[64];
+
+	snprintf(size, sizeof(size), "Get%sSize", what);
+	snprintf(bytes, sizeof(bytes), "Get%s", what);
+	return (struct getter){what, (size_function *)real(size), (bytes_function *)real(bytes)};
+}
+
+static void product(const char *what, enum answer_form form)
+{
+	struct getter getter = getter_of(what);
+
+	answer_print(&getter, programs[current], form);
+}
+
+static void of_program(const char *verb, const char *name, void **program)
+{
+	int code = ((program_function *)real(name))(program);
+
+	printf("  nvvm %s %d%s\n", verb, code, program && *program ? ", a program" : "");
+}
+
+/* add or lazy NAME INPUT [inside|SIZE] */
+static void add(const char *verb, const char *name, const char *input, const char *how)
+{
+	add_function *f =
+	    (add_function *)real(strcmp(verb, "lazy") == 0 ? "LazyAddModuleToProgram" : "AddModuleToProgram");
+	size_t size, told;
+	char *bytes = inputs_give(input, how && strcmp(how, "inside") == 0 ? ENDING_INSIDE : ENDING_BEHIND, &size);
+	char *copy = name ? strdup(name) : NULL;
+
+	told = how && how[0] >= '0' && how[0] <= '9' ? strtoull(how, NULL, 10) : size;
+	told = told < size ? told : size;
+	printf("  nvvm %s %d\n", verb, f(programs[current], bytes, told, copy));
+	inputs_scribble(bytes, size);
+	inputs_scribble(copy, copy ? strlen(copy) : 0);
+}
+
+/* verify or compile, with an array of options unless none are given but counted */
+static void work(const char *verb, int count, int given, char **options)
+{
+	work_function *f = (work_function *)real(strcmp(verb, "verify") == 0 ? "VerifyProgram" : "CompileProgram");
+	const char *copies[OPTIONS_MAX] = {0};
+	int code;
+
+	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
+		copies[i] = options[i] ? strdup(options[i]) : NULL;
+	}
+	complaints_begin();
+	code = f(programs[current], count, given > 0 || count == 0 ? copies : NULL);
+	complaints_end();
+	printf("  nvvm %s %d\n", verb, code);
+	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
+		inputs_scribble((char *)copies[i], copies[i] ? strlen(copies[i]) : 0);
+	}
+}
+
+static void null(void)
+{
+	static const char *const products[] = {"CompiledResult", "ProgramLog"};
+	const char *options[] = {"-arch=compute_75"};
+
+	printf("  null program: add %d", ((add_function *)real("AddModuleToProgram"))(NULL, "x", 1, "n"));
+	printf(" lazy %d", ((add_function *)real("LazyAddModuleToProgram"))(NULL, "x", 1, "n"));
+	printf(" verify %d", ((work_function *)real("VerifyProgram"))(NULL, 1, options));
+	printf(" compile %d", ((work_function *)real("CompileProgram"))(NULL, 1, options));
+	printf(" create %d\n", ((program_function *)real("CreateProgram"))(NULL));
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+		struct getter getter = getter_of(products[i]);
+		char bytes[16] = "untouched";
+		size_t value = 5;
+		int code = getter.size(NULL, &value);
+
+		printf("  null program: %s %d %zu", products[i], code, value);
+		code = getter.bytes(NULL, bytes);
+		printf(" %d %s\n", code, bytes);
+	}
+}
+
+static void version(void)
+{
+	int numbers[4] = {77, 77, 77, 77};
+	int code = ((int (*)(int *, int *))real("Version"))(&numbers[0], &numbers[1]);
+
+	printf("  nvvm version %d %d.%d", code, numbers[0], numbers[1]);
+	code = ((int (*)(int *, int *, int *, int *))real("IRVersion"))(&numbers[0], &numbers[1], &numbers[2],
+	                                                                &numbers[3]);
+	printf(" IR %d %d.%d %d.%d\n", code, numbers[0], numbers[1], numbers[2], numbers[3]);
+}
+
+static void llvm_version(const char *architecture)
+{
+	int (*f)(const char *, int *) = (int (*)(const char *, int *))real("LLVMVersion");
+	int major = 77;
+
+	if (f) {
+		int code = f(architecture, &major);
+
+		printf("  nvvm llvm %d %d\n", code, major);
+	} else {
+		printf("  nvvm llvm absent\n");
+	}
+}
+
+static void errors(int from, int to)
+{
+	const char *(*f)(int) = (const char *(*)(int))real("GetErrorString");
+
+	for (int i = from; i <= to; i++) {
+		const char *text = f(i);
+
+		printf("  nvvm error %d %s\n", i, text ? text : "NULL");
+	}
+}
+
+static void keep(const char *name)
+{
+	struct getter getter = getter_of("CompiledResult");
+	size_t size;
+	char *bytes = answer_take(&getter, programs[current], &size);
+
+	if (bytes) {
+		inputs_keep(name, bytes, size);
+	}
+}
+
+void nvvm_begin(void)
+{
+	memset(programs, 0, sizeof(programs));
+	current = 0;
+}
+
+static int call_of_program(const char *verb, int count, char **rest)
+{
+	if (strcmp(verb, "create") == 0) {
+		of_program(verb, "CreateProgram", &programs[current]);
+	} else if (strcmp(verb, "use") == 0) {
+		current = atoi(rest[0]);
+	} else if (strcmp(verb, "add") == 0 || strcmp(verb, "lazy") == 0) {
+		add(verb, rest[0], rest[1], count > 2 ? rest[2] : NULL);
+	} else if (strcmp(verb, "verify") == 0 || strcmp(verb, "compile") == 0) {
+		work(verb, count, count, rest);
+	} else if (strcmp(verb, "verify-count") == 0 || strcmp(verb, "compile-count") == 0) {
+		work(verb[0] == 'v' ? "verify" : "compile", atoi(rest[0]), count - 1, rest + 1);
+	} else if (strcmp(verb, "destroy") == 0) {
+		of_program(verb, "DestroyProgram", &programs[current]);
+	} else if (strcmp(verb, "destroy-null") == 0) {
+		of_program(verb, "DestroyProgram", NULL);
+	} else if (strcmp(verb, "destroy-empty") == 0) {
+		of_program(verb, "DestroyProgram", (void *[]){NULL});
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+int call_of_nvvm(const char *verb, int count, char **rest)
+{
+	if (strcmp(verb, "nvvm") != 0 || count < 1) {
+		return 0;
+	}
+	verb = *rest++;
+	count--;
+	if (call_of_program(verb, count, rest)) {
+		return 1;
+	}
+	if (strcmp(verb, "all") == 0) {
+		product("CompiledResult", ANSWER_HASH);
+		product("ProgramLog", ANSWER_TEXT);
+	} else if (strcmp(verb, "sizes") == 0) {
+		product("CompiledResult", ANSWER_SIZE);
+		product("ProgramLog", ANSWER_SIZE);
+	} else if (strcmp(verb, "get") == 0) {
+		product(rest[0], strstr(rest[0], "Log") ? ANSWER_TEXT : ANSWER_HASH);
+	} else if (strcmp(verb, "null") == 0) {
+		null();
+	} else if (strcmp(verb, "version") == 0) {
+		version();
+	} else if (strcmp(verb, "llvm") == 0) {
+		llvm_version(rest[0]);
+	} else if (strcmp(verb, "errors") == 0) {
+		errors(atoi(rest[0]), atoi(rest[1]));
+	} else if (strcmp(verb, "keep") == 0) {
+		keep(rest[0]);
+	} else {
+		return 0;
+	}
+	return 1;
+}
