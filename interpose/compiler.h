@@ -50,7 +50,9 @@ struct compiler_function {
 struct call {
 	int option_count;
 	const char *const *options;
-	int kind; /* where a compiler has several such functions, or inputs: which, as it counts */
+	/* Where a compiler has several such functions, or inputs: which, as it counts. Of calls that have nothing to
+	 * do with one another, those of higher kinds leave all that lower ones leave. */
+	int kind;
 };
 
 /* What a call has to do with earlier ones of its handle. */

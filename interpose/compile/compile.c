@@ -21,7 +21,7 @@
 
 /*
  * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does
- * all of them again. (Steps would be done anyway.)
+ * all of them again, and each hit holds an entry for as long as the handle lives. (Steps would be done anyway.)
  */
 #define HISTORY_MAX 32
 
@@ -68,7 +68,7 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 
 	runtime_count(reason, 1);
 	log_write(LOG_INFO, "passed through: %s", counter_name(reason));
-	(void)replay(handle);
+	(void)replay(handle, call);
 	result = real_compile(handle, call);
 	if (was_served && handle->base && handle->library->compiler->outcome(result) == OUTCOME_REFUSED_CALL) {
 		replay_take_back(handle);
@@ -173,7 +173,7 @@ static int cancelled(struct handle *handle, const struct call *call)
 	int result;
 
 	runtime_count(COUNTER_BYPASSED_cancelled, 1);
-	(void)replay(handle);
+	(void)replay(handle, call);
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);
 	result = real_compile(handle, call);
 	handle->library->compiler->let_answer(handle, ANSWER_HOST);
@@ -263,7 +263,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	int64_t start;
 	int result;
 
-	if (!replay(handle)) {
+	if (!replay(handle, call)) {
 		attempt->doubt = COUNTER_BYPASSED_history;
 	}
 	if (compiler->prepare && !compiler->prepare(handle, call, attempt)) {
@@ -380,7 +380,8 @@ int compile_call(struct handle *handle, const struct call *call)
 		result = pass_through(handle, call, handle->reason);
 	} else if (linked_callers_pass_by(handle->library->node)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_exports);
-	} else if (handle->call_count >= HISTORY_MAX && handle->library->compiler->past == PAST_LEAVES) {
+	} else if (handle->library->compiler->past != PAST_GROWS &&
+	           (handle->call_count >= HISTORY_MAX || handle->held_count >= HISTORY_MAX)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_history);
 	} else if (handle->library->compiler->sound && !handle->library->compiler->sound(call)) {
 		result = pass_through(handle, call, COUNTER_BYPASSED_arguments);

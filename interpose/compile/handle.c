@@ -304,7 +304,7 @@ void handle_forget_calls(struct handle *handle, int kind)
 	size_t left = 0;
 
 	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].kind == kind) {
+		if (handle->calls[i].kind <= kind) {
 			free(handle->calls[i].options);
 			continue;
 		}

@@ -92,7 +92,7 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
                     enum call_state state);
 /* The compile of that number among them, as it was asked. */
 struct call handle_past_call(const struct handle *handle, size_t index);
-/* Forgets earlier calls of this kind that the real handle owes: another one has taken their place. */
+/* Forgets earlier calls of this kind and lower ones: another one has taken their place. */
 void handle_forget_calls(struct handle *handle, int kind);
 /* Does the real handle owe a call? */
 bool handle_owes(const struct handle *handle);

@@ -130,7 +130,17 @@ static bool replay_steps(struct handle *handle)
 	return catch_up(handle) && still;
 }
 
-bool replay(struct handle *handle)
+static bool owes_more_than(const struct handle *handle, int kind)
+{
+	for (size_t i = 0; i < handle->call_count; i++) {
+		if (handle->calls[i].state == CALL_OWED && handle->calls[i].kind > kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool replay(struct handle *handle, const struct call *next)
 {
 	struct key state;
 
@@ -139,6 +149,9 @@ bool replay(struct handle *handle)
 	}
 	switch (handle->library->compiler->past) {
 	case PAST_IS_NOTHING:
+		if (owes_more_than(handle, next->kind)) {
+			(void)catch_up(handle);
+		}
 		handle->served = NULL;
 		return true;
 	case PAST_GROWS:
