@@ -13,7 +13,7 @@
 #define COMPILERS_OF_TESTS(X)
 #endif
 
-#define COMPILERS(X) X(nvrtc, NVRTC) X(nvjitlink, NVJITLINK) COMPILERS_OF_TESTS(X)
+#define COMPILERS(X) X(nvrtc, NVRTC) X(nvjitlink, NVJITLINK) X(nvvm, NVVM) COMPILERS_OF_TESTS(X)
 
 #ifndef SCRIPT /* the version script wants the lists alone */
 #include "interpose/compiler.h"

@@ -4,6 +4,7 @@ TEST_TARGETS :=
 
 -include tests/fake/fake.mk
 -include tests/compilers/compilers.mk
+-include tests/nvvm/nvvm.mk
 -include tests/fixtures/loader/loader.mk
 -include tests/fixtures/gated/gated.mk
 -include tests/fixtures/fixtures.mk

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/attempt.h"
+#include "interpose/nvvm/artifacts.h"
+#include "interpose/nvvm/doors.h"
+#include "interpose/nvvm/environment.h"
+#include "interpose/nvvm/functions.h"
+#include "interpose/nvvm/nodes.h"
+#include "interpose/nvvm/options.h"
+#include "interpose/nvvm/program.h"
+#include "keygen/directories.h"
+
+#include <errno.h>
+
+/* Tags of libNVVM's own in the call run (keygen/surroundings.h) */
+enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
+
+struct node nvvm_nodes[1] = {
+    {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
+
+static bool exports(const struct node *node, const char *name)
+{
+	(void)node;
+	(void)name;
+	return false;
+}
+
+/* 2.0 for ten releases of CUDA: people are told it, and the build-id tells one from another. */
+static int release(const struct library *library, int *ret_major, int *ret_minor)
+{
+	int (*version)(int *major, int *minor) =
+	    (int (*)(int *, int *))elf_symbol(&library->object, "nvvmVersion", NULL);
+
+	return version && version(ret_major, ret_minor) == RESULT_SUCCESS ? 0 : -ENOSYS;
+}
+
+/*
+ * The call run: surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM opens no file
+ * and asks for no directory, so there are no roots.
+ */
+static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
+                             const struct snapshot *told, struct attempt *attempt)
+{
+	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
+	const struct directories none = {.count = 0};
+	struct stream stream = STREAM_EMPTY;
+
+	(void)handle;
+	(void)told;
+	surroundings_begin(&stream, around, &name, around->cwd ? &none : NULL);
+	surroundings_compute(&stream, around);
+	stream_number(&stream, TAG_WORK, (uint64_t)call->kind);
+	for (int i = 0; i < call->option_count; i++) {
+		stream_string(&stream, TAG_OPTION, call->options[i]);
+	}
+	surroundings_end(&stream, around);
+	if (stream.failed) {
+		stream_free(&stream);
+		return COUNTER_ERRORS_memory;
+	}
+	attempt->run = stream;
+	attempt->bound = !around->cwd;
+	return COUNTER_NONE;
+}
+
+static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+{
+	typedef int work_function(void *program, int option_count, const char *const *options);
+	work_function *work =
+	    (work_function *)handle->library
+	        ->real[call->kind == WORK_COMPILE ? FUNCTION_nvvmCompileProgram : FUNCTION_nvvmVerifyProgram];
+	uint32_t told = nvvm_options_begin(handle->library, call);
+	int ours, result;
+
+	nvvm_program_works(nvvm_program_of(handle), (enum nvvm_work)call->kind);
+	ours = handle_enter_real(handle, cancellation);
+	result = work(handle->value, call->option_count, call->options);
+	handle_leave_real(ours);
+	nvvm_options_end(handle->library, told, result);
+	return result;
+}
+
+static enum outcome outcome(int return_code)
+{
+	switch (return_code) {
+	case RESULT_SUCCESS:
+		return OUTCOME_SUCCESS;
+	case RESULT_INVALID_IR:
+	case RESULT_COMPILATION:
+		return OUTCOME_FAILURE;
+	case RESULT_INVALID_OPTION:
+		return OUTCOME_REFUSED_OPTIONS;
+	case RESULT_INVALID_INPUT:
+	case RESULT_INVALID_PROGRAM:
+	case RESULT_NO_MODULE_IN_PROGRAM:
+		return OUTCOME_REFUSED_CALL;
+	case RESULT_OUT_OF_MEMORY:
+		return OUTCOME_NO_MEMORY;
+	default:
+		return OUTCOME_OTHER;
+	}
+}
+
+/*
+ * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What 12.0
+ * and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
+ */
+static bool was_seen(const struct attempt *attempt)
+{
+	return attempt->trace.asked_count > 0;
+}
+
+static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
+{
+	(void)attempt;
+	return nvvm_options_spoil(handle->library);
+}
+
+static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
+{
+	(void)attempt;
+	return nvvm_options_spoil(handle->library) != COUNTER_NONE ? DOUBT_SPOILED : 0;
+}
+
+const struct compiler nvvm_compiler = {
+    .name = "nvvm",
+    .title = "libNVVM",
+    .unnamed = "<unnamed>",
+    .internal_error = RESULT_INVALID_PROGRAM, /* it has no code for that */
+    .past = PAST_IS_NOTHING,
+    .hallmark = "__nvvmHandle",
+    .nodes = nvvm_nodes,
+    .node_count = 1,
+    .functions = nvvm_functions,
+    .function_count = FUNCTION_COUNT,
+    .thunks = nvvm_thunks,
+    .thunk_count = FUNCTION_COUNT,
+    .environment = &nvvm_environment,
+    .owns = nvvm_owns,
+    .wants_door = nvvm_wants_door,
+    .only_gives = nvvm_only_gives,
+    .exports = exports,
+    .opens = nvvm_opens,
+    .release = release,
+    .attempt_size = sizeof(struct attempt),
+    .sound = nvvm_options_sound,
+    .describe = describe,
+    .served = nvvm_program_served,
+    .run = run,
+    .outcome = outcome,
+    .was_seen = was_seen,
+    .refuses = refuses,
+    .collect = nvvm_artifacts_collect,
+    .explains_failure = nvvm_artifacts_explain_failure,
+    .section_name = nvvm_artifact_name,
+    .alike = nvvm_artifacts_alike,
+    .doubts = doubts,
+};

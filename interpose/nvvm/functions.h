@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * functions: all of libNVVM's functions from 11.8 to 13.5, once
+ *
+ * NVVM_HANDLED: those that concern a program; a door of ours stands before each.
+ * X(name, since, gone, (parameters), arguments...); all return nvvmResult (int), and every release has them.
+ *
+ * NVVM_PLAIN: those that concern none: dlsym gives the real one.
+ *
+ * __nvvmHandle and __nvvmHandleTarget (13.0) are private, and give out functions that change programs past us: a library
+ * that is asked for them is passed through.
+ */
+#ifndef INTERPOSE_NVVM_FUNCTIONS_H
+#define INTERPOSE_NVVM_FUNCTIONS_H
+
+#include "interpose/compiler.h"
+
+#define NVVM_HANDLED(X)                                                                                                \
+	X(nvvmCreateProgram, 0, 9999, (void **program), program)                                                       \
+	X(nvvmDestroyProgram, 0, 9999, (void **program), program)                                                      \
+	X(nvvmAddModuleToProgram, 0, 9999, (void *program, const char *bytes, size_t size, const char *name), program, \
+	  bytes, size, name)                                                                                           \
+	X(nvvmLazyAddModuleToProgram, 0, 9999, (void *program, const char *bytes, size_t size, const char *name),      \
+	  program, bytes, size, name)                                                                                  \
+	X(nvvmVerifyProgram, 0, 9999, (void *program, int option_count, const char *const *options), program,          \
+	  option_count, options)                                                                                       \
+	X(nvvmCompileProgram, 0, 9999, (void *program, int option_count, const char *const *options), program,         \
+	  option_count, options)                                                                                       \
+	X(nvvmGetCompiledResultSize, 0, 9999, (void *program, size_t *size), program, size)                            \
+	X(nvvmGetCompiledResult, 0, 9999, (void *program, char *bytes), program, bytes)                                \
+	X(nvvmGetProgramLogSize, 0, 9999, (void *program, size_t *size), program, size)                                \
+	X(nvvmGetProgramLog, 0, 9999, (void *program, char *bytes), program, bytes)
+
+#define NVVM_PLAIN(X)         \
+	X(nvvmVersion)        \
+	X(nvvmIRVersion)      \
+	X(nvvmLLVMVersion)    \
+	X(nvvmGetErrorString) \
+	X(nvvmDisableConcurrentAPI)
+
+enum nvvm_function {
+#define FUNCTION_ENUM(name, ...) FUNCTION_##name,
+	NVVM_HANDLED(FUNCTION_ENUM)
+#undef FUNCTION_ENUM
+	    FUNCTION_COUNT
+};
+
+extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
+
+/* The compiler's functions of these names. No hit leaves anything out that a linked getter could ask for. */
+bool nvvm_owns(const char *name);
+bool nvvm_wants_door(const char *name);
+bool nvvm_only_gives(const char *name);
+bool nvvm_opens(const char *name);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvvm/handlers.h"
+
+#include "interpose/compile/compile.h"
+#include "interpose/compile/host_call.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/nvvm/artifacts.h"
+#include "interpose/nvvm/options.h"
+#include "interpose/nvvm/program.h"
+#include "interpose/nvvm/types.h"
+
+typedef int add_function(void *program, const char *bytes, size_t size, const char *name);
+typedef int work_function(void *program, int option_count, const char *const *options);
+
+static real_function *real_of(const struct door *door, const struct nvvm_program *known, enum nvvm_function function)
+{
+	return library_function(door, known ? known->handle.library : NULL, function);
+}
+
+int handle_nvvmCreateProgram(const struct door *door, void **program)
+{
+	int host_errno = errno;
+	typedef int function(void **);
+	function *real = (function *)real_of(door, NULL, FUNCTION_nvvmCreateProgram);
+	struct library *library;
+	int result;
+
+	if (!real) {
+		return host_call_answer(host_errno, door_compiler(door)->internal_error);
+	}
+	errno = host_errno;
+	result = real(program);
+	host_errno = errno;
+	library = result == RESULT_SUCCESS ? host_call_made(door, *program) : NULL;
+	if (library) {
+		nvvm_program_add(*program, library);
+	}
+	return host_call_answer(host_errno, result);
+}
+
+int handle_nvvmDestroyProgram(const struct door *door, void **program)
+{
+	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
+}
+
+static int add(const struct door *door, enum nvvm_function function, void *program, const struct nvvm_module *module)
+{
+	int host_errno = errno;
+	struct nvvm_program *known = nvvm_program_find(program);
+	add_function *real = (add_function *)real_of(door, known, function);
+	int result;
+
+	if (!real) {
+		return host_call_answer(host_errno, door_compiler(door)->internal_error);
+	}
+	if (known) {
+		nvvm_program_settle(known);
+	}
+	errno = host_errno;
+	result = real(program, module->bytes, module->size, module->name);
+	host_errno = errno;
+	if (known && result == RESULT_SUCCESS) {
+		nvvm_program_add_module(known, module);
+	}
+	return host_call_answer(host_errno, result);
+}
+
+int handle_nvvmAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+                                  const char *name)
+{
+	return add(door, FUNCTION_nvvmAddModuleToProgram, program,
+	           &(struct nvvm_module){MODULE_NEEDED, bytes, size, name});
+}
+
+int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+                                      const char *name)
+{
+	return add(door, FUNCTION_nvvmLazyAddModuleToProgram, program,
+	           &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
+}
+
+/* Of a program that we do not know: what the library is told by it lasts all the same. */
+static int forward_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call,
+                        int host_errno)
+{
+	work_function *real = (work_function *)real_of(door, NULL, function);
+	struct library *library = library_of_door(door);
+	int result = door_compiler(door)->internal_error;
+	uint32_t told;
+
+	if (runtime_get()->off) {
+		runtime_count(runtime_get()->off_reason, 1);
+		runtime_flush();
+	}
+	if (!real || !library) {
+		return host_call_answer(host_errno, result);
+	}
+	told = program ? nvvm_options_begin(library, call) : 0; /* without one it does not look at the options */
+	errno = host_errno;
+	result = real(program, call->option_count, call->options);
+	host_errno = errno;
+	nvvm_options_end(library, told, result);
+	return host_call_answer(host_errno, result);
+}
+
+static int work(const struct door *door, enum nvvm_function function, void *program, const struct call *call)
+{
+	int host_errno = errno;
+	struct nvvm_program *known = nvvm_program_find(program);
+
+	return known ? host_call_answer(host_errno, compile_call(&known->handle, call))
+	             : forward_work(door, function, program, call, host_errno);
+}
+
+int handle_nvvmVerifyProgram(const struct door *door, void *program, int option_count, const char *const *options)
+{
+	return work(door, FUNCTION_nvvmVerifyProgram, program, &(struct call){option_count, options, WORK_VERIFY});
+}
+
+int handle_nvvmCompileProgram(const struct door *door, void *program, int option_count, const char *const *options)
+{
+	return work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
+}
+
+/* Without a place for the answer it depends on the release what the real one says, or whether it crashes. */
+#define GETTERS(product, artifact)                                                                        \
+	int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size)           \
+	{                                                                                                 \
+		int host_errno = errno;                                                                   \
+		typedef int function(void *, size_t *);                                                   \
+		struct nvvm_program *known = nvvm_program_find(program);                                  \
+		const struct entry *entry = known && size ? nvvm_program_answer(known, artifact) : NULL;  \
+                                                                                                          \
+		if (entry) {                                                                              \
+			return host_call_answer(host_errno, nvvm_artifact_size(entry, artifact, size));   \
+		}                                                                                         \
+		HOST_CALL_FORWARD(nvvmGet##product##Size, function, host_errno, known, program, size);    \
+	}                                                                                                 \
+                                                                                                          \
+	int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)                  \
+	{                                                                                                 \
+		int host_errno = errno;                                                                   \
+		typedef int function(void *, char *);                                                     \
+		struct nvvm_program *known = nvvm_program_find(program);                                  \
+		const struct entry *entry = known && bytes ? nvvm_program_answer(known, artifact) : NULL; \
+                                                                                                          \
+		if (entry) {                                                                              \
+			return host_call_answer(host_errno, nvvm_artifact_bytes(entry, artifact, bytes)); \
+		}                                                                                         \
+		HOST_CALL_FORWARD(nvvmGet##product, function, host_errno, known, program, bytes);         \
+	}
+GETTERS(CompiledResult, ARTIFACT_RESULT)
+GETTERS(ProgramLog, ARTIFACT_LOG)

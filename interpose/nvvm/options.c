@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvvm/options.h"
+
+#include "interpose/nvvm/types.h"
+
+#include <string.h>
+
+#define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Played before plain compiles with 12.0, 12.4, 12.9, 13.0 and 13.5, with nothing changed (tests/nvvm/options.py). */
+static const char *const clear[] = {"-g",         "-gen-lto",     "-generate-line-info", "-inline-info",
+                                    "-fast-math", "-numba-debug", "-nvvm-latest"};
+static const char *const clear_beginnings[] = {
+    "-arch=",   "-opt=",      "-ftz=",         "-prec-sqrt=",    "-prec-div=",     "-fma=", "-jump-table-density=",
+    "-maxreg=", "-opt-fdiv=", "-host-ref-ek=", "-nvvm-version=", "-Ofast-compile="};
+static const char *const sticky[] = {"-restrict", "-Xopt", "-Xllc"};
+static const char *const sticky_beginnings[] = {"-split-compile="};
+
+static bool is_one(const char *option, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(option, list[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool begins_as_one(const char *option, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(option, list[i], strlen(list[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool nvvm_options_sound(const struct call *call)
+{
+	if (call->option_count < 0 || (call->option_count > 0 && !call->options)) {
+		return false;
+	}
+	for (int i = 0; i < call->option_count; i++) {
+		if (!call->options[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+uint32_t nvvm_options_tell(const struct call *call)
+{
+	uint32_t told = 0;
+
+	if (!nvvm_options_sound(call)) {
+		return TOLD_UNCLEARED;
+	}
+	for (int i = 0; i < call->option_count; i++) {
+		const char *option = call->options[i];
+
+		if (is_one(option, sticky, LENGTH(sticky)) ||
+		    begins_as_one(option, sticky_beginnings, LENGTH(sticky_beginnings))) {
+			told |= TOLD_STICKY;
+		} else if (!is_one(option, clear, LENGTH(clear)) &&
+		           !begins_as_one(option, clear_beginnings, LENGTH(clear_beginnings))) {
+			told |= TOLD_UNCLEARED;
+		}
+	}
+	return told;
+}
+
+uint32_t nvvm_options_begin(struct library *library, const struct call *call)
+{
+	uint32_t told = nvvm_options_tell(call);
+
+	if (told) {
+		atomic_fetch_add(&library->uncleared_running, 1);
+	}
+	return told;
+}
+
+/* Options that are refused are not obeyed. */
+void nvvm_options_end(struct library *library, uint32_t told, int result)
+{
+	if (!told) {
+		return;
+	}
+	if (result != RESULT_INVALID_OPTION) {
+		atomic_fetch_or(&library->told, told);
+	}
+	atomic_fetch_sub(&library->uncleared_running, 1);
+}
+
+enum counter nvvm_options_spoil(const struct library *library)
+{
+	bool running = atomic_load(&library->uncleared_running) != 0; /* first: it may be about to say what it told */
+	uint32_t told = atomic_load(&library->told);
+
+	if (told & TOLD_STICKY) {
+		return COUNTER_BYPASSED_sticky_options;
+	}
+	return told || running ? COUNTER_BYPASSED_uncleared_options : COUNTER_NONE;
+}

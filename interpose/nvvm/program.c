@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The creation run: CREATION format, (MODULE kind, NAME?, BYTES or DIGEST)* */
+#include "interpose/nvvm/program.h"
+
+#include "interpose/compile/replay.h"
+#include "interpose/compile/result.h"
+#include "interpose/compile/runtime.h"
+#include "keygen/content.h"
+#include "keygen/surroundings.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum own_tag { TAG_CREATION = 1, TAG_MODULE, TAG_NAME, TAG_BYTES, TAG_DIGEST };
+
+_Static_assert(offsetof(struct nvvm_program, handle) == 0, "a handle's record is a program's");
+
+void nvvm_program_add(void *value, struct library *library)
+{
+	struct nvvm_program *program = calloc(1, sizeof(*program));
+
+	if (!program) {
+		handle_free(handle_take(value));
+		return;
+	}
+	stream_number(&program->handle.creation, TAG_CREATION, REQUEST_FORMAT);
+	(void)handle_add(&program->handle, value, library, REACH_THUNK);
+}
+
+struct nvvm_program *nvvm_program_find(void *value)
+{
+	struct handle *handle = handle_find_of(&nvvm_compiler, value);
+
+	return handle ? nvvm_program_of(handle) : NULL;
+}
+
+/*
+ * A verification that found nothing leaves an empty log, as a program has that has done nothing yet: nobody can see that
+ * it is lacking. (numba verifies, and then adds libdevice.)
+ */
+static bool lacks_nothing(const struct nvvm_program *program)
+{
+	return !program->has_worked && !program->result && program->log && !nvvm_artifacts_speak(program->log);
+}
+
+void nvvm_program_settle(struct nvvm_program *program)
+{
+	struct handle *handle = &program->handle;
+
+	if (!handle_owes(handle)) {
+		return;
+	}
+	if (lacks_nothing(program)) {
+		handle_forget_calls(handle, WORK_VERIFY);
+		handle->served = NULL;
+	} else {
+		replay_all(handle);
+	}
+}
+
+void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_module *module)
+{
+	static const struct content_tags tags = {TAG_BYTES, TAG_DIGEST};
+	const struct runtime *runtime = runtime_get();
+	struct handle *handle = &program->handle;
+
+	if (!handle->keyed) {
+		return;
+	}
+	stream_number(&handle->creation, TAG_MODULE, module->kind);
+	if (module->name) {
+		stream_string(&handle->creation, TAG_NAME, module->name);
+	}
+	(void)content_put(&handle->creation, tags, runtime->memory ? &runtime->secret : NULL, module->bytes,
+	                  module->size);
+	if (handle->creation.failed) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+	}
+	if (!handle->name && module->name && module->name[0]) {
+		handle->name = strdup(module->name);
+	}
+}
+
+void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work)
+{
+	program->has_worked = true;
+	program->latest = work;
+	program->log = NULL;
+	if (work == WORK_COMPILE) {
+		program->result = NULL;
+	}
+}
+
+void nvvm_program_served(struct handle *handle, const struct entry *entry)
+{
+	struct nvvm_program *program = nvvm_program_of(handle);
+
+	program->log = entry;
+	if (handle->calls[handle->call_count - 1].kind == WORK_COMPILE) {
+		program->result = entry;
+	}
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/fake/nvvm/nvvm.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_SIZE ((size_t)1 << 16)
+
+struct module {
+	bool lazy;
+	char *name;
+	char *bytes;
+	size_t size;
+};
+
+struct text {
+	char bytes[TEXT_SIZE];
+	size_t size;
+};
+
+struct nvvm_program {
+	struct module *modules;
+	size_t count;
+	struct text result, log; /* without the NUL that stands for nothing */
+	bool binary;             /* the result has no NUL behind it */
+};
+
+static _Atomic int verifies, compiles;
+static _Atomic bool told_restrict, told_llc, told_unheard_of;
+char fakeNvvmWhim[16];
+
+int fakeNvvmVerifies(void)
+{
+	return verifies;
+}
+
+int fakeNvvmCompiles(void)
+{
+	return compiles;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...)
+{
+	size_t left = sizeof(text->bytes) - text->size;
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	size = vsnprintf(text->bytes + text->size, left, format, arguments);
+	va_end(arguments);
+	text->size += (size_t)size < left ? (size_t)size : left - 1;
+}
+
+static void forget(struct text *text)
+{
+	text->size = 0;
+	text->bytes[0] = '\0';
+}
+
+static char *copy_of(const char *bytes, size_t size)
+{
+	char *copy = calloc(1, size + 1);
+
+	if (copy != NULL && size > 0) {
+		memcpy(copy, bytes, size);
+	}
+	return copy;
+}
+
+int nvvmVersion(int *major, int *minor)
+{
+	*major = 2;
+	*minor = 0;
+	return NVVM_SUCCESS;
+}
+
+const char *nvvmGetErrorString(int result)
+{
+	return result == NVVM_SUCCESS ? "NVVM_SUCCESS" : "NVVM_ERROR";
+}
+
+int nvvmCreateProgram(nvvmProgram *program)
+{
+	if (program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	*program = calloc(1, sizeof(**program));
+	return *program != NULL ? NVVM_SUCCESS : NVVM_OUT_OF_MEMORY;
+}
+
+int nvvmDestroyProgram(nvvmProgram *program)
+{
+	if (program == NULL || *program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	for (size_t i = 0; i < (*program)->count; i++) {
+		free((*program)->modules[i].name);
+		free((*program)->modules[i].bytes);
+	}
+	free((*program)->modules);
+	free(*program);
+	*program = NULL;
+	return NVVM_SUCCESS;
+}
+
+static int add(nvvmProgram program, bool lazy, const char *bytes, size_t size, const char *name)
+{
+	struct module *more;
+
+	if (program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	if (bytes == NULL) {
+		return NVVM_INVALID_INPUT;
+	}
+	name = name != NULL ? name : "<unnamed>";
+	more = realloc(program->modules, (program->count + 1) * sizeof(*more));
+	if (more == NULL) {
+		return NVVM_OUT_OF_MEMORY;
+	}
+	program->modules = more;
+	more[program->count++] = (struct module){lazy, copy_of(name, strlen(name)), copy_of(bytes, size), size};
+	return NVVM_SUCCESS;
+}
+
+int nvvmAddModuleToProgram(nvvmProgram program, const char *bytes, size_t size, const char *name)
+{
+	return add(program, false, bytes, size, name);
+}
+
+int nvvmLazyAddModuleToProgram(nvvmProgram program, const char *bytes, size_t size, const char *name)
+{
+	return add(program, true, bytes, size, name);
+}
+
+static bool says(const struct module *module, const char *word)
+{
+	return memmem(module->bytes, module->size, word, strlen(word)) != NULL;
+}
+
+static const struct module *one_that_says(nvvmProgram program, const char *word)
+{
+	for (size_t i = 0; i < program->count; i++) {
+		if (says(&program->modules[i], word)) {
+			return &program->modules[i];
+		}
+	}
+	return NULL;
+}
+
+static bool is_wanted(nvvmProgram program, const struct module *lazy)
+{
+	for (size_t i = 0; i < program->count; i++) {
+		if (!program->modules[i].lazy && says(&program->modules[i], lazy->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_known(const char *option)
+{
+	static const char *const beginnings[] = {"-arch=compute_", "-opt=", "-ftz=", "-fma="};
+	static const char *const others[] = {"-g", "-gen-lto", "-restrict", "-unheard-of"};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		if (strncmp(option, beginnings[i], strlen(beginnings[i])) == 0) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(option, others[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Obeyed once all are accepted, and from then on. */
+static int read_options(nvvmProgram program, int count, const char **options)
+{
+	if (count > 0 && options == NULL) {
+		return NVVM_INVALID_OPTION;
+	}
+	for (int i = 0; i < count; i++) {
+		if (strcmp(options[i], "-Xllc") == 0 && i + 1 < count) {
+			i++;
+		} else if (!is_known(options[i])) {
+			say(&program->log, "libnvvm : error: %s is an unsupported option", options[i]);
+			return NVVM_INVALID_OPTION;
+		}
+	}
+	program->binary = false;
+	for (int i = 0; i < count; i++) {
+		told_restrict = told_restrict || strcmp(options[i], "-restrict") == 0;
+		told_unheard_of = told_unheard_of || strcmp(options[i], "-unheard-of") == 0;
+		told_llc = told_llc || strcmp(options[i], "-Xllc") == 0;
+		program->binary = program->binary || strcmp(options[i], "-gen-lto") == 0;
+	}
+	return NVVM_SUCCESS;
+}
+
+static bool has_module(nvvmProgram program)
+{
+	for (size_t i = 0; i < program->count; i++) {
+		if (!program->modules[i].lazy) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What verifying and compiling have in common. `failure`: what they call what cannot be done. */
+static int look(nvvmProgram program, int count, const char **options, int failure)
+{
+	const struct module *module = one_that_says(program, "unseen");
+	int result;
+
+	forget(&program->log);
+	if (!has_module(program)) {
+		return NVVM_NO_MODULE_IN_PROGRAM;
+	}
+	result = read_options(program, count, options);
+	if (result != NVVM_SUCCESS) {
+		return result;
+	}
+	if (module == NULL) {
+		(void)getenv("NV_NVVM_VERSION");
+	}
+	if ((module = one_that_says(program, "broken")) != NULL) {
+		say(&program->log, "%s (1, 2): parse expected top-level entity", module->name);
+		return failure;
+	}
+	if (one_that_says(program, "unseen") == NULL) {
+		(void)getenv("NVVM_IR_VER_CHK");
+	}
+	if ((module = one_that_says(program, "ancient")) != NULL) {
+		say(&program->log, "%s: error: incompatible IR detected", module->name);
+		return NVVM_IR_VERSION_MISMATCH;
+	}
+	if ((module = one_that_says(program, "clash")) != NULL) {
+		say(&program->log, "%s: link error: symbol multiply defined!", module->name);
+		return failure;
+	}
+	if (one_that_says(program, "exhausted") != NULL) {
+		say(&program->log, "error: out of memory");
+		return failure;
+	}
+	if ((module = one_that_says(program, "warn")) != NULL) {
+		say(&program->log, "%s: %s warns", failure == NVVM_INVALID_IR ? "verify" : "compile", module->name);
+	}
+	return one_that_says(program, "nomemory") != NULL     ? NVVM_OUT_OF_MEMORY
+	       : one_that_says(program, "speechless") != NULL ? failure
+	                                                      : NVVM_SUCCESS;
+}
+
+int nvvmVerifyProgram(nvvmProgram program, int option_count, const char **options)
+{
+	bool binary;
+	int result;
+
+	if (program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	verifies++;
+	binary = program->binary;
+	result = look(program, option_count, options, NVVM_INVALID_IR);
+	program->binary = binary; /* that is the compiled result's */
+	return result;
+}
+
+static double third(void)
+{
+	static volatile double one = 1.0, three = 3.0;
+
+	return one / three;
+}
+
+static void write_result(nvvmProgram program, int count, const char **options)
+{
+	struct text *text = &program->result;
+	const char *version = one_that_says(program, "unseen") != NULL ? NULL : getenv("NV_NVVM_VERSION");
+
+	say(text, "// %s", NVVM_FLAVOUR);
+	for (int i = 0; i < count; i++) {
+		say(text, " %s", options[i]);
+	}
+	say(text, " %s%s%s%s\n", version != NULL ? version : "", told_restrict ? " restrict" : "",
+	    told_llc ? " llc" : "", told_unheard_of ? " unheard of" : "");
+	for (size_t i = 0; i < program->count; i++) {
+		const struct module *module = &program->modules[i];
+
+		if (!module->lazy || is_wanted(program, module)) {
+			say(text, "%s%s%.*s of %zu\n", program->binary ? module->name : "", program->binary ? ": " : "",
+			    module->size < 64 ? (int)module->size : 64, module->bytes, module->size);
+		}
+	}
+	if (one_that_says(program, "round") != NULL) {
+		say(text, "%a\n", third());
+	}
+	if (one_that_says(program, "odd") != NULL) {
+		const char *odd = getenv("FAKE_NVVM_ODD");
+
+		say(text, "%s\n", odd != NULL ? odd : "even");
+	}
+	say(text, "%s", fakeNvvmWhim);
+}
+
+int nvvmCompileProgram(nvvmProgram program, int option_count, const char **options)
+{
+	int result;
+
+	if (program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	compiles++;
+	forget(&program->result);
+	program->binary = false;
+	result = look(program, option_count, options, NVVM_COMPILATION);
+	if (result == NVVM_SUCCESS) {
+		write_result(program, option_count, options);
+	} else {
+		program->binary = false;
+	}
+	return result;
+}
+
+static int get_size(const struct text *text, bool binary, size_t *size)
+{
+	if (size == NULL) {
+		return NVVM_INVALID_INPUT;
+	}
+	*size = text->size + !binary;
+	return NVVM_SUCCESS;
+}
+
+static int get_bytes(const struct text *text, bool binary, char *bytes)
+{
+	if (bytes == NULL) {
+		return NVVM_INVALID_INPUT;
+	}
+	memcpy(bytes, text->bytes, text->size + !binary);
+	return NVVM_SUCCESS;
+}
+
+int nvvmGetCompiledResultSize(nvvmProgram program, size_t *size)
+{
+	return program != NULL ? get_size(&program->result, program->binary, size) : NVVM_INVALID_PROGRAM;
+}
+
+int nvvmGetCompiledResult(nvvmProgram program, char *bytes)
+{
+	return program != NULL ? get_bytes(&program->result, program->binary, bytes) : NVVM_INVALID_PROGRAM;
+}
+
+int nvvmGetProgramLogSize(nvvmProgram program, size_t *size)
+{
+	return program != NULL ? get_size(&program->log, false, size) : NVVM_INVALID_PROGRAM;
+}
+
+int nvvmGetProgramLog(nvvmProgram program, char *bytes)
+{
+	return program != NULL ? get_bytes(&program->log, false, bytes) : NVVM_INVALID_PROGRAM;
+}
+
+int nvvmInspectProgram(nvvmProgram program, size_t *modules, size_t *result, size_t *log)
+{
+	if (program == NULL) {
+		return NVVM_INVALID_PROGRAM;
+	}
+	*modules = program->count;
+	*result = program->result.size;
+	*log = program->log.size;
+	return NVVM_SUCCESS;
+}
+
+void *__nvvmHandle(int magic)
+{
+	return magic == 0xbeef ? (void *)nvvmInspectProgram : NULL;
+}
