@@ -28,7 +28,7 @@ $(BUILD)/tests/verdict: tests/cases/verdict.c $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
-$(BUILD)/tests/life: tests/bench/life.c
+$(addprefix $(BUILD)/tests/,life links): $(BUILD)/tests/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -o $@ $< -ldl
 
@@ -83,8 +83,8 @@ races: all $(BUILD)/tests/hosts/races
 		bash tests/integration/39-races.sh $(BUILD)
 .PHONY: races
 
-bench: all $(BUILD)/tests/life
-	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
+bench: all $(BUILD)/tests/life $(BUILD)/tests/links
+	eval "$$(scripts/nvrtc-env)" && NVRTC_ROOT=$$NVRTC_ROOT CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
 		python3 tests/bench/bench.py $(BUILD)
 .PHONY: bench
 
