@@ -27,16 +27,26 @@
 #include <stdint.h>
 
 /*
- * X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count). What all
- * compilers can meet, and a list for each of what it alone can meet.
+ * X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count), and one
+ * for each compiler (an object of "compilers"). What all compilers can meet, and a list for each of what it alone can
+ * meet.
  */
+#define COUNTERS_OF_EACH(X, group) \
+	X(group, hits_memory)      \
+	X(group, hits_disk)        \
+	X(group, misses)           \
+	X(group, stores)           \
+	X(group, compile_ns)       \
+	X(group, saved_ns)
+
+/* X(GROUP, name, title): whose shares of these are counted. */
+#define COUNTERS_COMPILERS(X)                \
+	X(NVRTC, nvrtc, "NVRTC")             \
+	X(NVJITLINK, nvjitlink, "nvJitLink") \
+	X(NVVM, nvvm, "libNVVM")
+
 #define COUNTERS_OF_ALL(X)                                                                                        \
-	X(TOTAL, hits_memory)                                                                                     \
-	X(TOTAL, hits_disk)                                                                                       \
-	X(TOTAL, misses)                                                                                          \
-	X(TOTAL, stores)                                                                                          \
-	X(TOTAL, compile_ns)                                                                                      \
-	X(TOTAL, saved_ns)                                                                                        \
+	COUNTERS_OF_EACH(X, TOTAL)                                                                                \
 	X(TOTAL, evictions)                                                                                       \
 	X(TOTAL, verified)                                                                                        \
 	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */                     \
@@ -69,7 +79,8 @@
 	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */ \
 	X(BYPASSED, precompiled_header) /* B11 */
 
-#define COUNTERS_OF_NVJITLINK(X) X(BYPASSED, timed) /* the log is to tell how long it took */
+#define COUNTERS_OF_NVJITLINK(X) \
+	X(BYPASSED, logs) /* the log tells run times, or lacks what the driver's own cache leaves out */
 
 #define COUNTERS_OF_ERRORS(X)                                                 \
 	X(ERRORS, directory) /* cannot be made, opened or searched */         \
@@ -82,7 +93,12 @@
 	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
 	X(ERRORS, internal)
 
-#define COUNTERS(X) COUNTERS_OF_ALL(X) COUNTERS_OF_NVRTC(X) COUNTERS_OF_NVJITLINK(X) COUNTERS_OF_ERRORS(X)
+#define COUNTERS(X)              \
+	COUNTERS_OF_ALL(X)       \
+	COUNTERS_OF_NVRTC(X)     \
+	COUNTERS_OF_NVJITLINK(X) \
+	COUNTERS_OF_ERRORS(X)    \
+	COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
 
 enum counter {
 	COUNTER_NONE, /* where a counter stands for a reason: there is none */
@@ -92,7 +108,29 @@ enum counter {
 	    COUNTER_COUNT
 };
 
-enum counter_group { COUNTER_NOTHING, COUNTER_TOTAL, COUNTER_BYPASSED, COUNTER_ERRORS };
+enum counter_group {
+	COUNTER_NOTHING,
+	COUNTER_TOTAL,
+	COUNTER_BYPASSED,
+	COUNTER_ERRORS,
+	COUNTER_NVRTC,
+	COUNTER_NVJITLINK,
+	COUNTER_NVVM
+};
+
+/* A compiler's share of a counter of COUNTERS_OF_EACH. `group`: COUNTER_NOTHING for one that has no list. */
+static inline enum counter counter_share(enum counter_group group, enum counter total)
+{
+	switch (group) {
+#define COUNTER_SHARE(group, name, title) \
+	case COUNTER_##group:             \
+		return (enum counter)(COUNTER_##group##_hits_memory + (total - COUNTER_TOTAL_hits_memory));
+		COUNTERS_COMPILERS(COUNTER_SHARE)
+#undef COUNTER_SHARE
+	default:
+		return COUNTER_NONE;
+	}
+}
 
 const char *counter_name(enum counter counter);
 enum counter_group counter_group(enum counter counter);

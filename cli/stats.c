@@ -9,7 +9,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void print_json_group(enum counter_group group, const uint64_t counts[COUNTER_COUNT])
+static const struct {
+	enum counter_group group;
+	const char *name, *title;
+} compilers[] = {
+#define COMPILER_ROW(group, name, title) {COUNTER_##group, #name, title},
+    COUNTERS_COMPILERS(COMPILER_ROW)
+#undef COMPILER_ROW
+};
+
+#define COMPILER_COUNT (sizeof(compilers) / sizeof(compilers[0]))
+
+static void print_json_group(enum counter_group group, const uint64_t counts[COUNTER_COUNT], const char *indent)
 {
 	const char *separator = "";
 
@@ -17,7 +28,7 @@ static void print_json_group(enum counter_group group, const uint64_t counts[COU
 		if (counter_group((enum counter)i) != group) {
 			continue;
 		}
-		printf("%s\n    \"%s\": %" PRIu64, separator, counter_name((enum counter)i), counts[i]);
+		printf("%s\n%s\"%s\": %" PRIu64, separator, indent, counter_name((enum counter)i), counts[i]);
 		separator = ",";
 	}
 }
@@ -29,15 +40,22 @@ static void print_json(const struct settings *settings, const struct store_usage
 	console_json_string(stdout, settings->directory);
 	printf(",\n  \"entries\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"max_bytes\": %" PRIu64, usage->entries,
 	       usage->bytes, settings->max_size);
+	fputs(",\n  \"compilers\": {", stdout);
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		printf("%s\n    \"%s\": {", i ? "," : "", compilers[i].name);
+		print_json_group(compilers[i].group, counts, "      ");
+		fputs("\n    }", stdout);
+	}
+	fputs("\n  }", stdout);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		if (counter_group((enum counter)i) == COUNTER_TOTAL) {
 			printf(",\n  \"%s\": %" PRIu64, counter_name((enum counter)i), counts[i]);
 		}
 	}
 	fputs(",\n  \"bypassed\": {", stdout);
-	print_json_group(COUNTER_BYPASSED, counts);
+	print_json_group(COUNTER_BYPASSED, counts, "    ");
 	fputs("\n  },\n  \"errors\": {", stdout);
-	print_json_group(COUNTER_ERRORS, counts);
+	print_json_group(COUNTER_ERRORS, counts, "    ");
 	fputs("\n  }\n}\n", stdout);
 }
 
@@ -80,6 +98,28 @@ static void print_group(const char *title, enum counter_group group, const uint6
 	}
 }
 
+/* Where more than one was used: what each of them had. */
+static void print_compilers(const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t hits[COMPILER_COUNT], misses[COMPILER_COUNT];
+	char text[CONSOLE_NUMBER_BYTES], name[32];
+	int used = 0;
+
+	for (size_t i = 0; i < COMPILER_COUNT; i++) {
+		hits[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)] +
+		          counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk)];
+		misses[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_misses)];
+		used += hits[i] + misses[i] != 0;
+	}
+	for (size_t i = 0; used > 1 && i < COMPILER_COUNT; i++) {
+		if (hits[i] + misses[i] != 0) {
+			snprintf(name, sizeof(name), "  of %s", compilers[i].title);
+			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits[i], hits[i] + misses[i],
+			       console_time(counts[counter_share(compilers[i].group, COUNTER_TOTAL_saved_ns)], text));
+		}
+	}
+}
+
 static void print_table(const struct settings *settings, const struct store_usage *usage,
                         const uint64_t counts[COUNTER_COUNT])
 {
@@ -99,6 +139,7 @@ static void print_table(const struct settings *settings, const struct store_usag
 	print_share("Hits", hits, looked_up);
 	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
+	print_compilers(counts);
 	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
 	if (counts[COUNTER_TOTAL_stale] != 0) {
 		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);

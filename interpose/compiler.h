@@ -93,11 +93,12 @@ enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
  * describe, run, outcome, collect, explains_failure and section_name. The others say what NULL means.
  */
 struct compiler {
-	const char *name;    /* for machines */
-	const char *title;   /* as people know it */
-	const char *unnamed; /* what people see of a handle without a name */
-	const char *mark;    /* what entries say they are of; NULL: nothing, as before there were others */
-	int internal_error;  /* the return code for what should not be */
+	const char *name;         /* for machines */
+	const char *title;        /* as people know it */
+	const char *unnamed;      /* what people see of a handle without a name */
+	const char *mark;         /* what entries say they are of; NULL: nothing, as before there were others */
+	int internal_error;       /* the return code for what should not be */
+	enum counter_group share; /* of the counts; COUNTER_NOTHING: it has none of its own */
 	enum past past;
 
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */

@@ -176,9 +176,10 @@ static void store(struct attempt *attempt, struct entry *entry)
 	error = store_put(runtime->store, entry);
 	if (error == 0) {
 		attempt->outcome = COMPILE_LOCK_KEPT;
-		runtime_count(COUNTER_TOTAL_stores, 1);
+		runtime_count_share(attempt->library->compiler->share, COUNTER_TOTAL_stores, 1);
 		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
-		log_write(LOG_INFO, "stored, %zu bytes", (size_t)entry_info(entry)->total_size);
+		log_write(LOG_INFO, "%s: stored, %zu bytes", attempt->library->compiler->title,
+		          (size_t)entry_info(entry)->total_size);
 	} else {
 		runtime_count_write_error(error);
 		log_write(LOG_WARNING, "cannot store a result: error %d", -error);
@@ -196,7 +197,7 @@ struct entry *admit_result(struct handle *handle, struct attempt *attempt, int r
 	reason = refusal(handle, attempt, outcome);
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);
-		log_write(LOG_INFO, "not kept: %s", counter_name(reason));
+		log_write(LOG_INFO, "%s: not kept: %s", attempt->library->compiler->title, counter_name(reason));
 		return NULL;
 	}
 	error = build_entry(handle, attempt, return_code, &entry);
@@ -212,6 +213,7 @@ struct entry *admit_result(struct handle *handle, struct attempt *attempt, int r
 		reason = error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal;
 	}
 	runtime_count(reason, 1);
-	log_write(LOG_INFO, "not kept: %s (error %d)", counter_name(reason), -error);
+	log_write(LOG_INFO, "%s: not kept: %s (error %d)", attempt->library->compiler->title, counter_name(reason),
+	          -error);
 	return NULL;
 }

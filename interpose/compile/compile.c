@@ -67,7 +67,7 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 	int result;
 
 	runtime_count(reason, 1);
-	log_write(LOG_INFO, "passed through: %s", counter_name(reason));
+	log_write(LOG_INFO, "%s: passed through: %s", handle->library->compiler->title, counter_name(reason));
 	(void)replay(handle, call);
 	result = real_compile(handle, call);
 	if (was_served && handle->base && handle->library->compiler->outcome(result) == OUTCOME_REFUSED_CALL) {
@@ -212,9 +212,10 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 		stream_free(&handle->creation);
 	}
 	spent = (uint64_t)(runtime_clock() - start);
-	runtime_count(attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk, 1);
-	runtime_count(COUNTER_TOTAL_saved_ns, cost > spent ? cost - spent : 0);
-	log_write(LOG_INFO, "hit %s", attempt->from_memory ? "in memory" : "on disk");
+	runtime_count_share(compiler->share, attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk,
+	                    1);
+	runtime_count_share(compiler->share, COUNTER_TOTAL_saved_ns, cost > spent ? cost - spent : 0);
+	log_write(LOG_INFO, "%s: hit %s", compiler->title, attempt->from_memory ? "in memory" : "on disk");
 	return true;
 }
 
@@ -277,7 +278,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	pthread_cleanup_pop(0);
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	attempt_unwatch(attempt);
-	runtime_count(COUNTER_TOTAL_compile_ns, attempt->cost_ns);
+	runtime_count_share(compiler->share, COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 	if (!watched) {
 		attempt->doubt = COUNTER_BYPASSED_unwatchable;
 	}
@@ -285,7 +286,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 		attempt->doubt = COUNTER_BYPASSED_environment;
 	}
 	if (!expected) {
-		runtime_count(COUNTER_TOTAL_misses, 1);
+		runtime_count_share(compiler->share, COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
 		if (compiler->read_texts) {
 			compiler->read_texts(handle, call, attempt);

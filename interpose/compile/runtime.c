@@ -177,6 +177,14 @@ void runtime_count(enum counter counter, uint64_t amount)
 	counters_add(counter, amount);
 }
 
+void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount)
+{
+	counters_add(counter, amount);
+	if (of != COUNTER_NOTHING) {
+		counters_add(counter_share(of, counter), amount);
+	}
+}
+
 static void count_error(int error, enum counter otherwise)
 {
 	switch (-error) {

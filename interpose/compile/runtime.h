@@ -39,6 +39,8 @@ struct runtime {
 
 const struct runtime *runtime_get(void);
 void runtime_count(enum counter counter, uint64_t amount);
+/* One of COUNTERS_OF_EACH, and the compiler's share of it. */
+void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount);
 /* The counter for an error of the layers below. */
 void runtime_count_read_error(int error);
 void runtime_count_write_error(int error);

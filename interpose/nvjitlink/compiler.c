@@ -158,6 +158,7 @@ const struct compiler nvjitlink_compiler = {
     .unnamed = "link",
     .mark = "nvjitlink",
     .internal_error = NVJITLINK_INTERNAL,
+    .share = COUNTER_NVJITLINK,
     .past = PAST_GROWS,
     .nodes = nvjitlink_nodes,
     .node_count = NVJITLINK_NODE_COUNT,

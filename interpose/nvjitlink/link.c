@@ -79,8 +79,8 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	} else if (link->options & LINK_OPTIONS_UNCLEARED) {
 		atomic_store(&library->told, 1);
 		handle_unkey(&link->handle, COUNTER_BYPASSED_uncleared_options);
-	} else if (link->options & LINK_OPTIONS_TIMED) {
-		handle_unkey(&link->handle, COUNTER_BYPASSED_timed);
+	} else if (link->options & LINK_OPTIONS_LOGS) {
+		handle_unkey(&link->handle, COUNTER_BYPASSED_logs);
 	} else if (!library_prepare(library, &reason)) {
 		handle_unkey(&link->handle, reason);
 	}

@@ -7,6 +7,9 @@
 
 enum form { FORM_FLAG, FORM_VALUE };
 
+/* Of one option: ptxas is to speak; the driver's cache is left alone (from 12.5 on). */
+enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
+
 /*
  * X(name, form, what): measured on 12.0, 12.4, 12.9, 13.0 and 13.5. -split-compile-extended, and from 13.5 on -g and
  * -Ofc, give other bytes from link to link.
@@ -33,12 +36,12 @@ enum form { FORM_FLAG, FORM_VALUE };
 	X("-split-compile", FORM_VALUE, 0)                            \
 	X("-split-compile-extended", FORM_VALUE, LINK_OPTIONS_VARIES) \
 	X("-jump-table-density", FORM_VALUE, 0)                       \
-	X("-no-cache", FORM_FLAG, 0)                                  \
+	X("-no-cache", FORM_FLAG, NO_CACHE)                           \
 	X("-Ofc", FORM_VALUE, LINK_OPTIONS_VARIES)                    \
 	X("-r", FORM_FLAG, 0)                                         \
 	X("-nvvm-latest", FORM_FLAG, 0)                               \
-	X("-verbose", FORM_FLAG, 0)                                   \
-	X("-time", FORM_FLAG, LINK_OPTIONS_TIMED)
+	X("-verbose", FORM_FLAG, SPEAKS)                              \
+	X("-time", FORM_FLAG, LINK_OPTIONS_LOGS)
 
 static unsigned read_one(const char *option)
 {
@@ -55,7 +58,11 @@ static unsigned read_one(const char *option)
 	enum form form = option[size] == '=' ? FORM_VALUE : FORM_FLAG;
 
 	if (strncmp(option, "-Xptxas=", strlen("-Xptxas=")) == 0) {
-		return ptxas_options_cleared(option + strlen("-Xptxas=")) ? 0 : LINK_OPTIONS_UNCLEARED;
+		const char *value = option + strlen("-Xptxas=");
+
+		return !ptxas_options_cleared(value)                   ? LINK_OPTIONS_UNCLEARED
+		       : strstr(value, "-v") || strstr(value, "-warn") ? SPEAKS
+		                                                       : 0;
 	}
 	for (size_t i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++) {
 		if (form == cleared[i].form && strlen(cleared[i].name) == size &&
@@ -73,5 +80,8 @@ unsigned link_options_read(const struct call *call)
 	for (int i = 0; i < call->option_count; i++) {
 		what |= read_one(call->options[i]);
 	}
-	return what;
+	if ((what & (SPEAKS | NO_CACHE)) == SPEAKS) {
+		what |= LINK_OPTIONS_LOGS;
+	}
+	return what & ~(unsigned)(SPEAKS | NO_CACHE);
 }

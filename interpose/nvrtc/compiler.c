@@ -193,6 +193,7 @@ const struct compiler nvrtc_compiler = {
     .title = "NVRTC",
     .unnamed = "default_program",
     .internal_error = RESULT_INTERNAL_ERROR,
+    .share = COUNTER_NVRTC,
     .past = PAST_LEAVES,
     .nodes = nvrtc_nodes,
     .node_count = NVRTC_NODE_COUNT,

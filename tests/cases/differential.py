@@ -142,7 +142,7 @@ class Run:
 
 
 def hit_lines(run, key):
-    return [line.split(": ", 1)[-1] for line in run.log.get(key, []) if ": hit " in line]
+    return [line.rsplit(": ", 1)[-1] for line in run.log.get(key, []) if ": hit " in line]
 
 
 # What the player prints of calls whose results are kept: what a compiler made, or says is wrong with the input.

@@ -15,6 +15,7 @@ import select
 import subprocess
 
 FILE_VERBS = {"write", "rewrite", "append", "unlink", "mkdir", "link", "hard", "rename", "age", "touch", "settle"}
+COMPILER = re.compile(r"^\w+: (?=hit |stored|not kept|passed through)")  # whose line of the log it is
 OUTCOMES = ("hit ", "stored", "not kept", "passed through", "cannot store")
 
 
@@ -127,7 +128,7 @@ class Arms:
             text = ""
         found, lines = [], []
         for line in text.splitlines():
-            line = line.split(": ", 1)[-1]
+            line = COMPILER.sub("", line.split(": ", 1)[-1])
             lines.append(line)
             if line.startswith(OUTCOMES):
                 found.append(Outcome(arm, lines))

@@ -74,7 +74,7 @@ PY
 cd "$work" || exit 1
 host() { python3 host.py "$NVRTC_LIB/$NVRTC_SONAME" "$@"; }
 cached() { LD_PRELOAD=$build/libnvrtccache.so NVRTCCACHE_DIR=$work/cache host "$@"; }
-hits() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"hits_disk": \([0-9]*\).*/\1/p'; }
+hits() { NVRTCCACHE_DIR=$work/cache "$build/nvrtccache" stats --json | sed -n 's/.*"hits_disk": \([0-9]*\).*/\1/p' | tail -n 1; }
 number=0
 check() { # condition sentence
 	number=$((number + 1))
