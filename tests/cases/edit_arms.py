@@ -11,6 +11,7 @@ file too, and plays as one process in differential.py.
     V   cached, one process for the whole run: NVRTC compiles every hit too, and compares (random_calls.py)
 """
 import os
+import re
 import select
 import subprocess
 
