@@ -45,7 +45,7 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 		call.option_count = (int)option_count;
 		call.options = options;
 		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
-	} else if (handle && *handle) {
+	} else if (library) {
 		handle_free(handle_take(*handle));
 	}
 	return host_call_answer(host_errno, result);

@@ -107,65 +107,19 @@ char *link_keep_name(struct link *link, const char *name)
 	return copy;
 }
 
-/* Does a text end where a C string would, so that nobody reads on? */
-enum text_end { TEXT_NONE, TEXT_ENDS_INSIDE, TEXT_ENDS_BEHIND, TEXT_DOES_NOT_END };
-
-static bool is_binary(const struct link_input *input)
-{
-	static const char *const magics[] = {"\x7f"
-	                                     "ELF",
-	                                     "!<arch>", "!<thin>", "\x50\xed\x55\xba", "\xed\x43\x4e\x7f"};
-
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
-		size_t size = strlen(magics[i]);
-
-		if (input->size >= size && memcmp(input->data, magics[i], size) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * PTX is a C string to the library, whatever size it is told: it looks at the byte behind the last one, where that is no
- * NUL, and so do we, then and only then.
- */
-static enum text_end end_of(const struct link_input *input)
-{
-	const char *text = input->data;
-
-	if (input->type != NVJITLINK_PTX && (input->type != NVJITLINK_ANY || is_binary(input))) {
-		return TEXT_NONE;
-	}
-	if (text[input->size - 1] == '\0') {
-		return TEXT_ENDS_INSIDE;
-	}
-	return text[input->size] == '\0' ? TEXT_ENDS_BEHIND : TEXT_DOES_NOT_END;
-}
-
-static bool is_copied_only(int type)
-{
-	return type == NVJITLINK_CUBIN || type == NVJITLINK_LTOIR;
-}
-
-static bool is_worked_on(int type)
-{
-	return type == NVJITLINK_PTX || type == NVJITLINK_FATBIN || type == NVJITLINK_OBJECT ||
-	       type == NVJITLINK_LIBRARY || type == NVJITLINK_ANY;
-}
-
 enum link_way link_way(const struct link *link, const struct link_input *input)
 {
-	if (!link->handle.keyed || link->is_complete || !input->data || input->size == 0) {
+	if (!link->handle.keyed || link->is_complete) {
 		return LINK_WAY_FORWARD;
 	}
-	if (is_copied_only(input->type)) {
+	switch (link_input_kind(input)) {
+	case LINK_INPUT_COPIED:
 		return link->handle.call_count > 0 ? LINK_WAY_STEP : LINK_WAY_AT_ONCE;
-	}
-	if (!is_worked_on(input->type) || release_of(link) < STEPS_SINCE || end_of(input) == TEXT_DOES_NOT_END) {
+	case LINK_INPUT_WORKED_ON:
+		return release_of(link) >= STEPS_SINCE ? LINK_WAY_STEP : LINK_WAY_FORWARD;
+	default:
 		return LINK_WAY_FORWARD;
 	}
-	return LINK_WAY_STEP;
 }
 
 static void put_input(struct link *link, const struct link_input *input)
@@ -178,8 +132,8 @@ static void put_input(struct link *link, const struct link_input *input)
 	if (input->name) {
 		stream_string(stream, TAG_NAME, input->name);
 	}
-	if (end_of(input) != TEXT_NONE) {
-		stream_number(stream, TAG_ENDS, end_of(input));
+	if (link_input_end(input) != LINK_TEXT_NONE) {
+		stream_number(stream, TAG_ENDS, link_input_end(input));
 	}
 	(void)content_put(stream, tags, runtime->memory ? &runtime->secret : NULL, input->data, input->size);
 	put_told(stream);

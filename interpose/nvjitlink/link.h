@@ -19,15 +19,7 @@
 #define INTERPOSE_NVJITLINK_LINK_H
 
 #include "interpose/compile/handle.h"
-#include "interpose/nvjitlink/types.h"
-
-/* What the host added, as it may have to be added once more. */
-struct link_input {
-	int type;
-	void *data; /* with a NUL behind its size; NULL: the real handle has it */
-	size_t size;
-	char *name; /* NULL as given */
-};
+#include "interpose/nvjitlink/input.h"
 
 struct link {
 	struct handle handle;

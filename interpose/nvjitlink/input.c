@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/input.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
+
+/* The head of a fatbin. (The struct that nvcc puts before one has another magic, and pointers in it.) */
+struct fatbin {
+	uint32_t magic;
+	uint16_t version, head_size;
+	uint64_t size;
+};
+
+#define FATBIN_MAGIC 0xba55ed50u
+#define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
+
+static bool begins(const struct link_input *input, const char *magic)
+{
+	size_t size = strlen(magic);
+
+	return input->size >= size && memcmp(input->data, magic, size) == 0;
+}
+
+static bool is_fatbin(const struct link_input *input)
+{
+	uint32_t magic;
+
+	if (input->size < sizeof(struct fatbin)) {
+		return false;
+	}
+	memcpy(&magic, input->data, sizeof(magic));
+	return magic == FATBIN_MAGIC;
+}
+
+static bool is_whole_fatbin(const struct link_input *input)
+{
+	struct fatbin head;
+
+	if (!is_fatbin(input)) {
+		return false;
+	}
+	memcpy(&head, input->data, sizeof(head));
+	return head.size == input->size - head.head_size && head.head_size <= input->size;
+}
+
+static bool read_head(const struct link_input *input, Elf64_Ehdr *ret_head)
+{
+	if (!begins(input, ELFMAG) || input->size < sizeof(*ret_head)) {
+		return false;
+	}
+	memcpy(ret_head, input->data, sizeof(*ret_head));
+	return ret_head->e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+/* Compilers and assemblers put the table of sections last. */
+static bool is_whole_object(const struct link_input *input)
+{
+	Elf64_Ehdr head;
+
+	return read_head(input, &head) && head.e_shoff == input->size - (uint64_t)head.e_shnum * head.e_shentsize &&
+	       head.e_shnum > 0;
+}
+
+static bool is_cubin(const struct link_input *input)
+{
+	Elf64_Ehdr head;
+
+	return read_head(input, &head) && head.e_machine == EM_CUDA;
+}
+
+static bool is_archive(const struct link_input *input)
+{
+	return begins(input, "!<arch>\n") || begins(input, "!<thin>\n");
+}
+
+static bool is_text(const struct link_input *input)
+{
+	return !begins(input, ELFMAG) && !is_archive(input) && !is_fatbin(input) && !begins(input, LTOIR_MAGIC);
+}
+
+enum link_text_end link_input_end(const struct link_input *input)
+{
+	const char *text = input->data;
+
+	if (input->type != NVJITLINK_PTX && (input->type != NVJITLINK_ANY || !is_text(input))) {
+		return LINK_TEXT_NONE;
+	}
+	if (text[input->size - 1] == '\0') {
+		return LINK_TEXT_ENDS_INSIDE;
+	}
+	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;
+}
+
+static bool is_understood(const struct link_input *input)
+{
+	switch (input->type) {
+	case NVJITLINK_PTX:
+		return link_input_end(input) != LINK_TEXT_DOES_NOT_END;
+	case NVJITLINK_FATBIN:
+		return is_whole_fatbin(input);
+	case NVJITLINK_OBJECT:
+		return is_whole_object(input);
+	case NVJITLINK_LIBRARY:
+		return is_archive(input);
+	case NVJITLINK_ANY:
+		return is_cubin(input) || is_archive(input) || begins(input, LTOIR_MAGIC) || is_whole_fatbin(input) ||
+		       is_whole_object(input) || (is_text(input) && link_input_end(input) != LINK_TEXT_DOES_NOT_END);
+	default:
+		return false;
+	}
+}
+
+enum link_input_kind link_input_kind(const struct link_input *input)
+{
+	if (!input->data || input->size == 0) {
+		return LINK_INPUT_UNKNOWN;
+	}
+	if (input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR) {
+		return LINK_INPUT_COPIED;
+	}
+	return is_understood(input) ? LINK_INPUT_WORKED_ON : LINK_INPUT_UNKNOWN;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/input.h"
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum link_input_kind kind(int type, const void *bytes, size_t size)
+{
+	return link_input_kind(&(struct link_input){.type = type, .data = (void *)(uintptr_t)bytes, .size = size});
+}
+
+static enum link_text_end end(int type, const char *text, size_t size)
+{
+	return link_input_end(&(struct link_input){.type = type, .data = (void *)(uintptr_t)text, .size = size});
+}
+
+Test(link_input, cubins_and_lto_ir_are_only_copied)
+{
+	cr_expect_eq(kind(NVJITLINK_CUBIN, "anything", 8), LINK_INPUT_COPIED);
+	cr_expect_eq(kind(NVJITLINK_LTOIR, "anything", 8), LINK_INPUT_COPIED);
+}
+
+Test(link_input, what_has_no_bytes_is_the_librarys_to_judge)
+{
+	cr_expect_eq(kind(NVJITLINK_CUBIN, NULL, 8), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_PTX, "", 0), LINK_INPUT_UNKNOWN);
+}
+
+Test(link_input, a_text_ends_inside_behind_or_not_at_all)
+{
+	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 4), LINK_TEXT_ENDS_INSIDE);
+	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 3), LINK_TEXT_ENDS_BEHIND);
+	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 2), LINK_TEXT_DOES_NOT_END);
+	cr_expect_eq(end(NVJITLINK_ANY, "ptx", 3), LINK_TEXT_ENDS_BEHIND);
+	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 3), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 2), LINK_INPUT_UNKNOWN);
+}
+
+/* The byte behind the size is another's: it lies in no object that anybody has to have. */
+Test(link_input, behind_what_is_no_text_nobody_looks)
+{
+	char *archive = strdup("!<arch>\nX"), *ir = strdup("\xed\x43\x4e\x7fX");
+
+	cr_expect_eq(end(NVJITLINK_ANY, archive, 8), LINK_TEXT_NONE);
+	cr_expect_eq(end(NVJITLINK_LIBRARY, archive, 8), LINK_TEXT_NONE);
+	cr_expect_eq(end(NVJITLINK_ANY, ir, 4), LINK_TEXT_NONE);
+	cr_expect_eq(end(NVJITLINK_CUBIN, "x", 1), LINK_TEXT_NONE);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, archive, 8), LINK_INPUT_WORKED_ON);
+	free(archive);
+	free(ir);
+}
+
+Test(link_input, a_fatbin_is_taken_where_it_is_as_long_as_it_says)
+{
+	struct {
+		uint32_t magic;
+		uint16_t version, head_size;
+		uint64_t size;
+		char members[8];
+	} fatbin = {0xba55ed50u, 1, 16, 8, "members"};
+
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_ANY, &fatbin, sizeof(fatbin)), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin) - 1), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, 12), LINK_INPUT_UNKNOWN);
+	fatbin.size = 9;
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
+	fatbin.magic = 0x466243b1u; /* with pointers in it, which say nothing of what they point to */
+	fatbin.size = 8;
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
+}
+
+Test(link_input, an_object_is_taken_where_its_sections_end_it)
+{
+	struct {
+		Elf64_Ehdr head;
+		Elf64_Shdr sections[2];
+	} object = {.head = {.e_ident = ELFMAG, .e_machine = EM_X86_64, .e_shnum = 2}};
+
+	object.head.e_ident[EI_CLASS] = ELFCLASS64;
+	object.head.e_shentsize = sizeof(Elf64_Shdr);
+	object.head.e_shoff = sizeof(Elf64_Ehdr);
+	cr_expect_eq(kind(NVJITLINK_OBJECT, &object, sizeof(object)), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_ANY, &object, sizeof(object)), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_OBJECT, &object, sizeof(object) - 1), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_OBJECT, &object, 20), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_OBJECT, "text", 4), LINK_INPUT_UNKNOWN);
+}
+
+Test(link_input, types_that_nobody_knows_are_the_librarys_to_judge)
+{
+	cr_expect_eq(kind(0, "x", 1), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(7, "x", 1), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(99, "x", 1), LINK_INPUT_UNKNOWN);
+}
