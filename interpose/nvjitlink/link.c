@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, SEEN?)* */
+/* The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, (STEP, SEEN?)?)* */
 #include "interpose/nvjitlink/link.h"
 
 #include "interpose/compile/replay.h"
@@ -26,7 +26,8 @@ enum own_tag {
 	TAG_WHOLE = 8,
 	TAG_DIGEST = 9,
 	TAG_ANSWER = 10,
-	TAG_SEEN = 11
+	TAG_SEEN = 11,
+	TAG_STEP = 12
 };
 
 _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
@@ -191,19 +192,24 @@ void link_stepped(struct link *link, int kind)
 	}
 }
 
-/* Members of archives that lie elsewhere: what comes after hangs on them as well. */
+/*
+ * What comes after a step hangs on all that the step hung on: on its call run as well (the rounding mode of then), and on
+ * members of archives that lie elsewhere.
+ */
 void link_grown(struct handle *handle, const struct entry *entry)
 {
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
 	void *seen = size ? malloc(size) : NULL;
 
+	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {
 		memcpy(seen, conditions, size);
 		conditions_forget(seen, size);
 		stream_field(&handle->creation, TAG_SEEN, seen, size);
 		free(seen);
-	} else if (size) {
+	}
+	if ((size && !seen) || handle->creation.failed) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }
