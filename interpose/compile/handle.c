@@ -2,6 +2,7 @@
 #include "interpose/compile/handle.h"
 
 #include "cache/fork_mutex.h"
+#include "interpose/watch/arithmetic.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -284,6 +285,7 @@ int handle_add_call(struct handle *handle, const struct call *call, const struct
 	    .options = copy,
 	    .option_count = call->option_count,
 	    .kind = call->kind,
+	    .mode = arithmetic_mode(),
 	    .asked = asked,
 	    .state = state,
 	};

@@ -44,6 +44,7 @@ struct past_call {
 	char **options; /* one block: pointers, then text */
 	int option_count;
 	int kind;
+	uint64_t mode;  /* the thread's, for arithmetic */
 	uint64_t asked; /* half a fingerprint, of its call run alone */
 	enum call_state state;
 	const struct entry *answer; /* of a hit: one of the handle's held ones */

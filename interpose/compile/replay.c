@@ -5,17 +5,19 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/watch/arithmetic.h"
 #include "keygen/conditions.h"
 
 #include <string.h>
 
 /*
- * A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced.
+ * Each in the rounding mode in which the host asked for it. A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced.
  * False: the real library says of a call what the host was not told.
  */
 static bool catch_up(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	uint64_t mode = arithmetic_mode();
 	bool replaced = false, as_told = true;
 
 	for (size_t i = 0; i < handle->call_count; i++) {
@@ -29,12 +31,14 @@ static bool catch_up(struct handle *handle)
 			compiler->let_answer(handle, ANSWER_GO_ON);
 			replaced = true;
 		}
+		arithmetic_restore(past->mode);
 		if (compiler->run(handle, &call, CANCELLATION_OFF) !=
 		    result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
 			as_told = false;
 		}
 		past->state = CALL_DONE;
 	}
+	arithmetic_restore(mode);
 	if (replaced) {
 		compiler->let_answer(handle, ANSWER_HOST);
 	}

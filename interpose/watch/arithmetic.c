@@ -314,3 +314,18 @@ uint64_t arithmetic_mode(void)
 #error "how does this machine spell its rounding mode?"
 #endif
 }
+
+void arithmetic_restore(uint64_t mode)
+{
+#if defined(__x86_64__)
+	uint32_t vector;
+	uint16_t stack = (uint16_t)(mode >> 32);
+
+	__asm__ volatile("stmxcsr %0" : "=m"(vector));
+	vector = (uint32_t)mode | (vector & UINT32_C(0x3f));
+	__asm__ volatile("ldmxcsr %0" : : "m"(vector));
+	__asm__ volatile("fldcw %0" : : "m"(stack));
+#else
+	__asm__ volatile("msr fpcr, %0" : : "r"(mode));
+#endif
+}

@@ -93,5 +93,7 @@ bool arithmetic_missed(const struct arithmetic *arithmetic);
 
 /* Rounding mode, flush-to-zero and the like of this thread, without the flags that operations leave behind. */
 uint64_t arithmetic_mode(void);
+/* Makes it so again; those flags stay. */
+void arithmetic_restore(uint64_t mode);
 
 #endif
