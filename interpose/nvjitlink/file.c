@@ -30,27 +30,31 @@ static int read_all(int descriptor, char *bytes, size_t size)
 
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *bytes = NULL;
-	struct stat stat;
-	int result = -EINVAL;
+	struct stat status;
+	int descriptor, result = -EINVAL;
 
+	/* Opening alone is felt by who writes into a pipe, and by devices. */
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+		return -EINVAL;
+	}
+	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (descriptor < 0) {
 		return -errno;
 	}
-	if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_size == 0) {
+	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
 		goto out;
 	}
-	if (stat.st_size > FILE_MAX) {
+	if (status.st_size > FILE_MAX) {
 		result = -EFBIG;
 		goto out;
 	}
-	bytes = malloc((size_t)stat.st_size + 1);
-	result = bytes ? read_all(descriptor, bytes, (size_t)stat.st_size) : -ENOMEM;
+	bytes = malloc((size_t)status.st_size + 1);
+	result = bytes ? read_all(descriptor, bytes, (size_t)status.st_size) : -ENOMEM;
 	if (result == 0) {
-		bytes[stat.st_size] = '\0';
+		bytes[status.st_size] = '\0';
 		*ret_bytes = bytes;
-		*ret_size = (size_t)stat.st_size;
+		*ret_size = (size_t)status.st_size;
 		bytes = NULL;
 	}
 out:

@@ -16,6 +16,8 @@ struct fatbin {
 	uint64_t size;
 };
 
+#define PAGE_LEAST 4096 /* no page is smaller */
+
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
 
@@ -92,6 +94,9 @@ enum link_text_end link_input_end(const struct link_input *input)
 	}
 	if (text[input->size - 1] == '\0') {
 		return LINK_TEXT_ENDS_INSIDE;
+	}
+	if ((uintptr_t)(text + input->size) % PAGE_LEAST == 0) {
+		return LINK_TEXT_DOES_NOT_END;
 	}
 	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;
 }
