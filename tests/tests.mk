@@ -10,6 +10,7 @@ TEST_TARGETS :=
 -include tests/fixtures/fixtures.mk
 -include tests/apps/apps.mk
 -include tests/hosts/hosts.mk
+-include tests/fake/link/link.mk
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
 -include tests/network/network.mk
