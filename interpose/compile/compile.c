@@ -60,7 +60,23 @@ static bool host_cancels(const struct handle *handle, struct attempt *attempt, s
 	return cancels;
 }
 
-/* The real compile, and nothing else. The handle's past is no longer known in full. */
+/*
+ * Of calls that have nothing to do with one another: what is done is not owed. But if something greater is, which would
+ * cover it, it will have to be done again after that.
+ */
+static void note_independent(struct handle *handle, const struct call *call, uint64_t asked)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	static const struct key none;
+
+	handle_forget_calls(handle, call->kind);
+	if (handle_owes(handle) && (!compiler->sound || compiler->sound(call)) &&
+	    handle_add_call(handle, call, &none, asked, CALL_OWED) != 0) {
+		handle_unkey(handle, COUNTER_ERRORS_memory);
+	}
+}
+
+/* The real compile, and nothing else. The handle's past, where that counts, is no longer known in full. */
 static int pass_through(struct handle *handle, const struct call *call, enum counter reason)
 {
 	bool was_served = handle->served != NULL;
@@ -68,8 +84,12 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 
 	runtime_count(reason, 1);
 	log_write(LOG_INFO, "%s: passed through: %s", handle->library->compiler->title, counter_name(reason));
-	(void)replay(handle, call);
+	(void)replay(handle);
 	result = real_compile(handle, call);
+	if (handle->library->compiler->past == PAST_IS_NOTHING) {
+		note_independent(handle, call, 0);
+		return result;
+	}
 	if (was_served && handle->base && handle->library->compiler->outcome(result) == OUTCOME_REFUSED_CALL) {
 		replay_take_back(handle);
 	}
@@ -173,7 +193,7 @@ static int cancelled(struct handle *handle, const struct call *call)
 	int result;
 
 	runtime_count(COUNTER_BYPASSED_cancelled, 1);
-	(void)replay(handle, call);
+	(void)replay(handle);
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);
 	result = real_compile(handle, call);
 	handle->library->compiler->let_answer(handle, ANSWER_HOST);
@@ -227,7 +247,7 @@ static void note_call(struct handle *handle, const struct call *call, const stru
 	bool refused = outcome == OUTCOME_REFUSED_OPTIONS;
 
 	if (compiler->past == PAST_IS_NOTHING) {
-		handle_forget_calls(handle, call->kind);
+		note_independent(handle, call, digest_half(&runtime_get()->secret, attempt->spans));
 		return;
 	}
 	if (attempt->doubt == COUNTER_BYPASSED_history) {
@@ -264,7 +284,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	int64_t start;
 	int result;
 
-	if (!replay(handle, call)) {
+	if (!replay(handle)) {
 		attempt->doubt = COUNTER_BYPASSED_history;
 	}
 	if (compiler->prepare && !compiler->prepare(handle, call, attempt)) {

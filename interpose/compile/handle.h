@@ -47,7 +47,7 @@ struct past_call {
 	uint64_t mode;  /* the thread's, for arithmetic */
 	uint64_t asked; /* half a fingerprint, of its call run alone */
 	enum call_state state;
-	const struct entry *answer; /* of a hit: one of the handle's held ones */
+	const struct entry *answer; /* of a hit: one of the handle's held ones; NULL: it was done, and must be again */
 };
 
 /* How its host comes to the compiler: past an export, functions without one of ours bypass us. */

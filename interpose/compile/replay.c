@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Each in the rounding mode in which the host asked for it. A callback that the host has set meanwhile must not cancel what it did before; it cannot be unset, only replaced.
- * False: the real library says of a call what the host was not told.
+ * Each in the rounding mode in which the host asked for it. A callback that the host has set meanwhile must not cancel
+ * what it did before; it cannot be unset, only replaced. False: the real library says of a call what the host was not
+ * told.
  */
 static bool catch_up(struct handle *handle)
 {
@@ -23,6 +24,7 @@ static bool catch_up(struct handle *handle)
 	for (size_t i = 0; i < handle->call_count; i++) {
 		struct past_call *past = &handle->calls[i];
 		const struct call call = handle_past_call(handle, i);
+		int result;
 
 		if (past->state != CALL_OWED) {
 			continue;
@@ -32,8 +34,9 @@ static bool catch_up(struct handle *handle)
 			replaced = true;
 		}
 		arithmetic_restore(past->mode);
-		if (compiler->run(handle, &call, CANCELLATION_OFF) !=
-		    result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
+		result = compiler->run(handle, &call, CANCELLATION_OFF);
+		if (past->answer &&
+		    result != result_value(past->answer, RESULT_TAG_RETURN_CODE, compiler->internal_error)) {
 			as_told = false;
 		}
 		past->state = CALL_DONE;
@@ -80,13 +83,14 @@ static bool holds_still(struct handle *handle, size_t index)
 	const struct entry *entry = past->answer;
 	const struct call call = handle_past_call(handle, index);
 	struct attempt *now = attempt_new(handle->library);
-	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
-	bool same = now && describe(handle, index, &call, now) == COUNTER_NONE;
+	bool same = now && describe(handle, index, &call, now) == COUNTER_NONE &&
+	            digest_half(&runtime_get()->secret, now->spans) == past->asked;
 
-	if (same) {
-		same = digest_half(&runtime_get()->secret, now->spans) == past->asked &&
-		       result_applies(entry, runtime_sloppiness()) &&
+	if (same && entry) {
+		size_t size;
+		const void *conditions = entry_conditions(entry, &size);
+
+		same = result_applies(entry, runtime_sloppiness()) &&
 		       conditions_hold(conditions, size, &now->roots, NULL, 0);
 	}
 	attempt_free(now);
@@ -126,6 +130,11 @@ static bool all_hold_still(struct handle *handle)
 	return true;
 }
 
+bool replay_unchanged(struct handle *handle)
+{
+	return all_hold_still(handle) && catch_up(handle);
+}
+
 /* Steps cannot be left out: the next one needs what they leave. */
 static bool replay_steps(struct handle *handle)
 {
@@ -134,17 +143,7 @@ static bool replay_steps(struct handle *handle)
 	return catch_up(handle) && still;
 }
 
-static bool owes_more_than(const struct handle *handle, int kind)
-{
-	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_OWED && handle->calls[i].kind > kind) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool replay(struct handle *handle, const struct call *next)
+bool replay(struct handle *handle)
 {
 	struct key state;
 
@@ -153,9 +152,6 @@ bool replay(struct handle *handle, const struct call *next)
 	}
 	switch (handle->library->compiler->past) {
 	case PAST_IS_NOTHING:
-		if (owes_more_than(handle, next->kind)) {
-			(void)catch_up(handle);
-		}
 		handle->served = NULL;
 		return true;
 	case PAST_GROWS:

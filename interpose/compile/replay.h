@@ -10,8 +10,8 @@
  *
  * That is where calls leave things in the handle. Where they are steps of one piece of work (PAST_GROWS), the real one
  * always catches up, and what comes next is not kept if it was told otherwise than the host; where they have nothing to
- * do with one another (PAST_IS_NOTHING), only what leaves more than the next one is caught up with, as that would have to
- * come before it; else the compiler's record knows which entry answers for what an earlier one made.
+ * do with one another (PAST_IS_NOTHING), there is nothing to catch up with, and the compiler's record knows which entry
+ * answers for what an earlier one made. replay_unchanged() is for what changes what a call would then do.
  *
  * Over compiles of one handle everything lasts but PTX and log: a product until the next of its kind is made, lowered
  * names until the next success. On the detached handle nothing was ever compiled, so what it has is of later compiles
@@ -25,14 +25,16 @@
 
 #include "interpose/compile/handle.h"
 
-/* False: the real program does not hold what the host was served, so what comes `next` must not be kept. */
-bool replay(struct handle *handle, const struct call *next);
+/* False: the real program does not hold what the host was served, so what comes next must not be kept. */
+bool replay(struct handle *handle);
 /*
  * May the host be served this entry? A program that was compiled for real has products of its own and cannot rest: none
  * that a file's change would make stale.
  */
 bool replay_allows(const struct handle *handle, const struct entry *entry);
 void replay_all(struct handle *handle);
+/* Makes up for all that is owed, if that gives what the host was told. False: it does not. */
+bool replay_unchanged(struct handle *handle);
 void replay_take_back(struct handle *handle);
 
 #endif

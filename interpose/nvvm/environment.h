@@ -7,18 +7,6 @@
 
 #include "interpose/watch/environment.h"
 
-/* X(kind, name) */
-#define NVVM_VARIABLES(X)                       \
-	X(LOAD, AS_SECURE_LOG_FILE)             \
-	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API) \
-	X(LOAD, LLVM_IGNORED_ENV_VAR)           \
-	X(LOAD, LLVM_OVERRIDE_PRODUCER)         \
-	X(LOAD, OPENSSL_ia32cap)                \
-	X(LOAD, bar)                            \
-	X(CALL, LIBNVVM_NVVM_VERSION)           \
-	X(CALL, NVVM_IR_VER_CHK)                \
-	X(CALL, NV_NVVM_VERSION)
-
 extern struct environment nvvm_environment;
 
 #endif

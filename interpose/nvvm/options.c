@@ -53,7 +53,7 @@ uint32_t nvvm_options_tell(const struct call *call)
 {
 	uint32_t told = 0;
 
-	if (!nvvm_options_sound(call)) {
+	if (call->option_count > 0 && !nvvm_options_sound(call)) {
 		return TOLD_UNCLEARED;
 	}
 	for (int i = 0; i < call->option_count; i++) {

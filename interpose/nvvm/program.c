@@ -44,19 +44,21 @@ static bool lacks_nothing(const struct nvvm_program *program)
 	return !program->has_worked && !program->result && program->log && !nvvm_artifacts_speak(program->log);
 }
 
+/* Whatever is made up for, and in whatever environment: what the host was told is what its getters say. */
 void nvvm_program_settle(struct nvvm_program *program)
 {
 	struct handle *handle = &program->handle;
+	const struct entry *result = program->result, *log = program->log;
 
 	if (!handle_owes(handle)) {
 		return;
 	}
-	if (lacks_nothing(program)) {
-		handle_forget_calls(handle, WORK_VERIFY);
+	if (lacks_nothing(program) || !replay_unchanged(handle)) {
+		handle_forget_calls(handle, WORK_COMPILE);
 		handle->served = NULL;
-	} else {
-		replay_all(handle);
 	}
+	program->result = result;
+	program->log = log;
 }
 
 void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_module *module)

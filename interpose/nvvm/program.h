@@ -46,7 +46,7 @@ static inline struct nvvm_program *nvvm_program_of(const struct handle *handle)
 	return (struct nvvm_program *)handle;
 }
 
-/* A module is about to come: what the host was served and could still see the lack of is made up for. */
+/* A module is about to come: what the real program owes, and somebody could see the lack of, is made up for. */
 void nvvm_program_settle(struct nvvm_program *program);
 void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_module *module);
 

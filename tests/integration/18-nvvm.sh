@@ -100,7 +100,7 @@ check "A verification and a compile warn in words of their own." \
 
 # Which of result and log is whose
 session "A verification after a compile leaves the result." "1 1, 1 1, 0 0" create add=a=one compile verify get destroy
-session "A verification that is refused leaves the result of a compile that was served." "1 1, 1 1, 1 1" \
+session "A verification that is refused leaves the result of a compile that was served." "1 1, 1 1, 1 0" \
 	option=-opt=3 create add=a=one compile option=-bad verify get destroy
 session "A compile that is refused leaves no result, whatever was served before." "0 2, 0 2, 0 1" \
 	option=-opt=3 create add=a=one compile option=-bad compile get destroy
@@ -129,9 +129,16 @@ check "The log is the compile's here too." diff <(lines_of "$tmp/bare") <(lines_
 fresh_cache
 needs "A compile alone is kept." "0 1" create add=a=one compile get destroy
 timeout 600 "$lookup" "$so" create add=a=one compile verify get inspect destroy >"$tmp/bare" 2>&1
-needs "A verification that is done after a compile that was served makes up for it first." "1 1" \
-	create add=a=one compile verify get inspect destroy
+needs "Before a function that nobody knows, a compile that was served is made up for, and what came after it is done again." \
+	"2 1" create add=a=one compile verify get inspect destroy
 check "Result and log are whose they are without us." diff <(lines_of "$tmp/bare") <(lines_of "$tmp/run")
+latest=(create add=a=one compile set=NV_NVVM_VERSION=latest verify get add=b=two get destroy)
+timeout 600 "$lookup" "$so" "${latest[@]}" >"$tmp/bare" 2>&1
+needs "Where the environment has changed meanwhile, it is not made up for." "1 0" "${latest[@]}"
+check "The result is what the compile made." diff <(lines_of "$tmp/bare") <(lines_of "$tmp/run")
+timeout 600 "$lookup" "$so" create add=a=one compile add=b=warn get inspect destroy >"$tmp/bare" 2>&1
+needs "A compile that was served is made up for before a module is added." "0 1" create add=a=one compile add=b=warn get inspect destroy
+check "It made the same result." diff <(lines_of "$tmp/bare") <(lines_of "$tmp/run")
 fresh_cache
 needs "A verification of one module is kept." "1 0" create add=a=warn verify destroy
 timeout 600 "$lookup" "$so" create add=a=warn verify add=b=two get inspect destroy >"$tmp/bare" 2>&1
@@ -193,7 +200,8 @@ session "A variable that nobody knows, and that is set, keeps nothing." "0 1, 0 
 check "It is counted as well." test "$(entries) $(stat_of bypassed.environment)" = "0 2"
 session "A result of a time when it was not set is kept." "0 1, 0 1, 0 0" create add=a=odd compile get destroy
 needs "It is not given out where it is set." "0 1" set=FAKE_NVVM_ODD=really create add=a=odd compile get destroy
-session "Options that are no array are passed through." "0 2, 0 2, 0 1" create add=a=one null-options get destroy
+session "Options that are no array are passed through, and what comes next is not." "0 3, 0 2, 0 1" \
+	create add=a=one null-options get compile get destroy
 forty=(create add=a=one)
 for ((i = 0; i < 40; i++)); do forty+=(compile); done
 session "A program that is compiled again and again is served 32 times." "0 40, 0 8, 0 8" "${forty[@]}" get destroy
