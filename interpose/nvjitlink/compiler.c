@@ -91,9 +91,7 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 	attempt->run = stream;
 	attempt->bound = !around->cwd;
 	attempt->looks_count = true;
-	((struct linking *)attempt)->asks = call->kind == LINK_COMPLETE
-	                                        ? (link->options & LINK_OPTIONS_LTO) != 0
-	                                        : link->inputs[call->kind - 1].type == NVJITLINK_PTX;
+	((struct linking *)attempt)->asks = call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO);
 	return COUNTER_NONE;
 }
 
@@ -126,7 +124,10 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-/* ptxas asks for some of its settings whenever it reads PTX, and NVVM before it compiles. */
+/*
+ * NVVM always asks before it compiles. ptxas does not: up to 13.0 only once it has parsed the text, in 13.5 for sm_90 and
+ * later alone. For its steps the watch's own look at the slots, before and after, must do.
+ */
 static bool was_seen(const struct attempt *attempt)
 {
 	return !((const struct linking *)attempt)->asks || attempt->trace.asked_count > 0;
