@@ -5,7 +5,7 @@ import subprocess
 
 import report
 
-report.begin("jit_lto", "-")
+report.begin("jit_lto", "-", compiles=3)
 with report.compiling():
     done = subprocess.run([os.environ["CLIENT_PROGRAM"]], capture_output=True)
 for line in done.stdout.splitlines() + done.stderr.splitlines():

@@ -8,7 +8,8 @@
     report.text("saxpy log", log)
 
 `compiles` is how many compilations the driver asks for, `kept` how many of them a cache may keep; where only the cache can
-count them, `compiles` is None, or any_kept true. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
+count them, `compiles` is None, or any_kept true. `unverified` are those that take what NVRTC makes with module ids: when it is
+verified, the driver gets NVRTC's own, with other ids, and asks for something else. Standard output is what scripts/clients compares; it reads versions, numbers and times on standard
 error. Each line ends with a digest of the bytes as they are; what is before it is made alike where NVRTC makes something
 anew in every process, the module ids (_<8 hex>_<pid>). Their length is told: mangled names hold their own lengths, and in a
 CUBIN every offset behind a longer name is another, so that results of pids with more digits cannot be compared. Numbers of calls in comments of PTX, which older NVRTCs count
@@ -24,8 +25,8 @@ import time
 _facts = {"seconds": 0.0}
 
 
-def begin(client, version, compiles=None, kept=None, any_kept=False):
-    _facts.update(client=client, version=version, compiles=compiles,
+def begin(client, version, compiles=None, kept=None, any_kept=False, unverified=0):
+    _facts.update(client=client, version=version, compiles=compiles, unverified=unverified,
                   kept=None if any_kept else compiles if kept is None else kept)
 
 
