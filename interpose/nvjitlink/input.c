@@ -95,7 +95,7 @@ enum link_text_end link_input_end(const struct link_input *input)
 	if (text[input->size - 1] == '\0') {
 		return LINK_TEXT_ENDS_INSIDE;
 	}
-	if ((uintptr_t)(text + input->size) % PAGE_LEAST == 0) {
+	if (input->type == NVJITLINK_ANY && (uintptr_t)(text + input->size) % PAGE_LEAST == 0) {
 		return LINK_TEXT_DOES_NOT_END;
 	}
 	return text[input->size] == '\0' ? LINK_TEXT_ENDS_BEHIND : LINK_TEXT_DOES_NOT_END;

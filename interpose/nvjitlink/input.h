@@ -4,8 +4,8 @@
  *
  * A size that the host gives is believed where the library believes it too, which is measured: what it reads to the last
  * byte, so may we. It goes by what an object or a fatbin says of itself, so those are taken only where that is the size;
- * and of a text without a NUL at its end it reads one byte more. Not we where that is another page, which may not be
- * there: what is none of the kinds that we know need not be a text, and 12.0 reads no further than it is told.
+ * and of a text without a NUL at its end it reads one byte more, from 12.4 on. What is of any type, and of none that we
+ * know, need not be a text: there that byte is not read where it is on another page, which may not be there.
  *
  * Calling sequence: pure functions. Threads, fork, signals: no state. Errors: an input that is not understood is
  * LINK_INPUT_UNKNOWN, and the library's to judge.

@@ -110,14 +110,16 @@ char *link_keep_name(struct link *link, const char *name)
 
 enum link_way link_way(const struct link *link, const struct link_input *input)
 {
-	if (!link->handle.keyed || link->is_complete) {
+	bool copied = input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR;
+
+	if (!link->handle.keyed || link->is_complete || (release_of(link) < STEPS_SINCE && !copied)) {
 		return LINK_WAY_FORWARD;
 	}
 	switch (link_input_kind(input)) {
 	case LINK_INPUT_COPIED:
 		return link->handle.call_count > 0 ? LINK_WAY_STEP : LINK_WAY_AT_ONCE;
 	case LINK_INPUT_WORKED_ON:
-		return release_of(link) >= STEPS_SINCE ? LINK_WAY_STEP : LINK_WAY_FORWARD;
+		return LINK_WAY_STEP;
 	default:
 		return LINK_WAY_FORWARD;
 	}

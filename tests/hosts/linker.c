@@ -2,7 +2,7 @@
 /*
  * A host of nvJitLink: does what its arguments say, in their order, and prints every return code and all that it gets.
  *
- *     lib=PATH from=handle|default names=plain|RELEASE     where functions come from (RELEASE: 12_3), not where it is linked
+ *     lib=PATH from=handle|default names=plain|linked|RELEASE     where functions come from; RELEASE: 12_3
  *     handle=N option=TEXT options=                        which handle what follows is about; of those to come
  *     create create=none                                   none: a NULL pointer
  *     name=TEXT noname end=inside|behind|open|page         of the inputs to come: what lies behind the last byte
@@ -55,9 +55,8 @@ static enum end end = END_BEHIND;
 LINK_FUNCTIONS(LINKED_DECLARE)
 #pragma weak nvJitLinkVersion
 
-static void take_functions(const char *release)
+static void take_linked(void)
 {
-	(void)release;
 #define LINKED_TAKE(name, parameters) functions.name = LINKED(name);
 	LINK_FUNCTIONS(LINKED_TAKE)
 	library = RTLD_DEFAULT;
@@ -68,6 +67,16 @@ static bool has_version(void)
 	return nvJitLinkVersion != NULL;
 }
 #else
+static void take_linked(void)
+{
+}
+
+static bool has_version(void)
+{
+	return dlsym(from_default ? RTLD_DEFAULT : library, "nvJitLinkVersion") != NULL;
+}
+#endif
+
 static void *look_up(const char *name, const char *release)
 {
 	char text[64];
@@ -89,12 +98,6 @@ static void take_functions(const char *release)
 	LINK_LATER(LOOKUP_TAKE)
 	(void)dlerror();
 }
-
-static bool has_version(void)
-{
-	return dlsym(from_default ? RTLD_DEFAULT : library, "nvJitLinkVersion") != NULL;
-}
-#endif
 
 static void show(const char *what, int code, const char *bytes, size_t size)
 {
@@ -157,7 +160,8 @@ static const char *laid_out(const char *text, size_t size)
 		(void)mprotect(bytes + room, page, PROT_NONE);
 		bytes += room - size;
 	} else {
-		bytes = malloc(size + 2);
+		bytes = malloc(size + 2 + page);
+		bytes += (page / 2 - (uintptr_t)(bytes + size)) % page; /* not at the end of one by chance */
 		bytes[size] = end == END_OPEN ? 'x' : '\0';
 		bytes[size + 1] = '\0';
 	}
@@ -286,6 +290,8 @@ static bool act_on_library(const char *word)
 		}
 	} else if (is(word, "from=", &rest)) {
 		from_default = strcmp(rest, "default") == 0;
+	} else if (strcmp(word, "names=linked") == 0) {
+		take_linked();
 	} else if (is(word, "names=", &rest)) {
 		take_functions(strcmp(rest, "plain") == 0 ? NULL : rest);
 	} else if (strcmp(word, "version") == 0) {
@@ -419,9 +425,7 @@ int main(int argc, char **argv)
 	void (*work)(int *, int *);
 	int texts, links;
 
-#ifdef PREFIX
-	take_functions(NULL);
-#endif
+	take_linked();
 	for (int i = 1; i < argc; i++) {
 		if (!act_on_library(argv[i]) && !act_on_handle(argv[i]) && !act_on_input(argv[i]) &&
 		    !act_on_process(argv[i])) {

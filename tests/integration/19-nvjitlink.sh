@@ -112,6 +112,8 @@ host=("$hosts/linker-12_8")
 session "A host that is linked with 12.8's names is right, and goes uncached." "0 1, 0 1, 0 1" "${lto[@]}"
 session "So are its texts." "2 0, 2 0, 2 0" "${ptx[@]}"
 check "Nothing of it is kept." test "$(entries)" = 0
+session "So are handles that are made by other names, as getters past us may be asked of them." "1 0, 1 0, 1 0" names=12_9 \
+	"$arch" create $'ptx=8.0\none' complete names=linked get names=plain destroy
 export LD_LIBRARY_PATH=$FAKE/link/12.0
 session "With a library that lacks those names it fails as without us." ", , " "${lto[@]}"
 check "What is missing is said." grep -q 'undefined symbol: __nvJitLink.*_12_8, version libnvJitLink.so.12' "$tmp/cold"
@@ -131,6 +133,7 @@ host=("${lookup[@]}")
 
 session "A handle without inputs is passed on." "0 0, 0 0, 0 0" "$arch" create complete get destroy
 session "One with -lto says that there is no module, again and again." "0 0, 0 0, 0 0" "$arch" option=-lto create complete get
+check "Of that nothing is kept, as the library was not seen to work." test "$(entries)" = 0
 session "Cubins alone are passed on." "0 0, 0 0, 0 0" "$arch" create cubin=one cubin=two complete get destroy
 check "They cost no look-up." test "$(entries)" = 0
 session "A refused option leaves a handle that has a log." "0 0, 0 0, 0 0" "$arch" option=-odd create logs destroy
@@ -360,6 +363,13 @@ fresh_cache
 check "A step is made." test "$(works "${one[@]:0:5}" destroy)" = "1 0"
 run warm preloaded "${host[@]}" "${one[@]:0:5}" setenv=NVVM_IR_VER_CHK=set "${one[@]:5}"
 check "What comes of a step that was made up for in another environment is not kept." test "$(entries)" = 1
+
+fresh_cache
+check "Steps are made." test "$(works "${ptx[@]:0:4}" destroy) $(entries)" = "2 0 2"
+run warm preloaded "${host[@]}" "${ptx[@]:0:4}" whim=refuse complete
+check "What comes of steps that do not say what was told is not kept." test "$(entries)" = 2
+check "A link of a copy that was refused is made." test "$(works "${lto[@]:0:3}" whim=refuse $'lto=zero\n' whim= "${lto[@]:3}")" = "0 1"
+as_bare "What the library says of a copy is part of the key." "0 1" "${lto[@]:0:3}" $'lto=zero\n' "${lto[@]:3}"
 
 # ---- Files ----
 

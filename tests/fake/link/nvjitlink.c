@@ -59,6 +59,11 @@ static _Atomic int texts, links;
 static _Atomic bool lingers;
 char fakeLinkWhim[16];
 
+static bool has_whim(const char *whim)
+{
+	return strcmp(fakeLinkWhim, whim) == 0;
+}
+
 void fakeLinkWork(int *ret_texts, int *ret_links)
 {
 	*ret_texts = texts;
@@ -204,6 +209,9 @@ static int compile_ptx(struct link_state *link, const char *bytes, size_t size, 
 		return WRONG_TYPE;
 	}
 	texts++;
+	if (has_whim("refuse")) {
+		return INTERNAL;
+	}
 	put(&made, FAKE_FLAVOUR, strlen(FAKE_FLAVOUR));
 	put_variable(&made, "DUMP_KNOBS_TO_FILE");
 	put_variable(&made, "CAN_FINALIZE_DEBUG");
@@ -224,7 +232,7 @@ static int add_module(struct link_state *link, const void *bytes, size_t size, c
 		say(&link->error_log, "error   : LTO-IR without -lto\n");
 		return NO_LTO;
 	}
-	if (link->module_count == MODULES_MAX) {
+	if (link->module_count == MODULES_MAX || has_whim("refuse")) {
 		return INTERNAL;
 	}
 	put(module, bytes, size);

@@ -80,7 +80,10 @@ LINK_EXPORT void *__nvJitLinkAPI(int which);
 
 /* The fake's own: how often this library has compiled PTX, and LTO-IR, in this process. */
 LINK_EXPORT void fakeLinkWork(int *ret_texts, int *ret_links);
-/* What comes out at the end of a link otherwise than by the input; "": nothing. Unseen by whoever watches the library. */
+/*
+ * What comes out at the end of a link otherwise than by the input; "": nothing; "refuse": inputs are refused. Unseen by
+ * whoever watches the library.
+ */
 extern LINK_EXPORT char fakeLinkWhim[16];
 
 #endif
