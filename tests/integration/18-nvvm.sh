@@ -139,6 +139,9 @@ check "The result is what the compile made." diff <(lines_of "$tmp/bare") <(line
 timeout 600 "$lookup" "$so" create add=a=one compile add=b=warn get inspect destroy >"$tmp/bare" 2>&1
 needs "A compile that was served is made up for before a module is added." "0 1" create add=a=one compile add=b=warn get inspect destroy
 check "It made the same result." diff <(lines_of "$tmp/bare") <(lines_of "$tmp/run")
+timeout 600 "$lookup" "$so" create add=a=one compile get whim=odd add=b=warn get destroy >"$tmp/bare" 2>&1
+needs "It is made up for where that makes another." "0 1" create add=a=one compile get whim=odd add=b=warn get destroy
+check "The result is the one that was served." diff <(lines_of "$tmp/bare") <(lines_of "$tmp/run")
 fresh_cache
 needs "A verification of one module is kept." "1 0" create add=a=warn verify destroy
 timeout 600 "$lookup" "$so" create add=a=warn verify add=b=two get inspect destroy >"$tmp/bare" 2>&1
