@@ -240,8 +240,12 @@ bool library_prepare(struct library *library, enum counter *ret_reason)
 	int state = atomic_load_explicit(&library->state, memory_order_acquire);
 
 	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
+		expected = LIBRARY_PREPARING;
 		state = prepare(library) ? LIBRARY_READY : LIBRARY_PASSED_THROUGH;
-		atomic_store_explicit(&library->state, state, memory_order_release);
+		/* unless it has been given up meanwhile (library_give_up()) */
+		if (!atomic_compare_exchange_strong(&library->state, &expected, state)) {
+			state = expected;
+		}
 	}
 	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_PASSED_THROUGH; i++) {
 		const struct timespec millisecond = {0, 1000000};

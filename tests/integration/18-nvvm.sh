@@ -247,6 +247,10 @@ check "It found a result." grep -qx 'loaded: 20' "$tmp/warm"
 # In company
 session "libNVVM and NVRTC are cached in one process, side by side." "1 1, 1 1, 0 0" "${numba[@]}" "nvrtc=$so13"
 check "NVRTC worked once as well." test "$(really "$tmp/bare" nvrtc) $(really "$tmp/cold" nvrtc) $(really "$tmp/warm" nvrtc)" = "1 1 0"
+two=(create add=a=one verify "library=$other" use=1 create add=a=one verify compile get "library=$so" use=0 compile get destroy
+	"library=$other" use=1 compile get destroy)
+session "Two builds in one process are two compilers." "1 0 1 1 1 1 1 2, 1 0 1 1 1 1 1 1, 0 0 0 0 0 0 0 0" "${two[@]}"
+check "Each has its own result." sh -c "grep -q '// first' '$tmp/warm' && grep -q '// other' '$tmp/warm'"
 three_runs "$lookup" "$so" option=-opt=3 threads=16
 check "Threads get what they get without us." test ! -s "$tmp/difference"
 check "Each of their programs is verified and compiled once." test "$(really "$tmp/cold"), $(really "$tmp/warm")" = "5 5, 0 0"

@@ -4,6 +4,7 @@
  *
  *     LIBRARY                          first, where it is not linked against libNVVM
  *     use=N                            which of four programs is meant from here on
+ *     library=LIBRARY                  from here on the functions of this one are called
  *     option=TEXT no-options           one more option for the calls to come; none
  *     create add=NAME=TEXT lazy=NAME=TEXT nameless=TEXT big=NAME=TEXT add-nothing
  *     verify compile null-options get get-nowhere destroy
@@ -53,6 +54,14 @@ static void *function(void *where, const char *name)
 	return address;
 }
 
+static void take_from(void *where)
+{
+#define NVVM_TAKE_FROM(type, name, parameters) *(void **)&nvvm.name = function(where, #name);
+	NVVM_FUNCTIONS(NVVM_TAKE_FROM)
+	NVVM_OWN(NVVM_TAKE_FROM)
+	nvvm.fakeNvvmWhim = function(where, "fakeNvvmWhim");
+}
+
 #ifdef LINKED
 /* Nobody can link against a function that came later. */
 static int take_functions(int argc, char **argv)
@@ -76,10 +85,7 @@ static int take_functions(int argc, char **argv)
 		printf("no library: %s\n", dlerror());
 		exit(2);
 	}
-#define NVVM_TAKE(type, name, parameters) *(void **)&nvvm.name = function(library, #name);
-	NVVM_FUNCTIONS(NVVM_TAKE)
-	NVVM_OWN(NVVM_TAKE)
-	nvvm.fakeNvvmWhim = function(library, "fakeNvvmWhim");
+	take_from(library);
 	return 2;
 }
 #endif
@@ -265,6 +271,10 @@ static void act(char *word)
 		fesetround(strcmp(value, "up") == 0 ? FE_UPWARD : FE_TONEAREST);
 	} else if (strcmp(word, "whim") == 0) {
 		snprintf(nvvm.fakeNvvmWhim, sizeof(fakeNvvmWhim), "%s", value);
+	} else if (strcmp(word, "library") == 0) {
+		printf("really %d %d\n", nvvm.fakeNvvmVerifies(), nvvm.fakeNvvmCompiles());
+		library = dlopen(value, RTLD_NOW | RTLD_LOCAL);
+		take_from(library);
 	} else if (strcmp(word, "load") == 0) {
 		printf("load %d\n", dlopen(value, RTLD_NOW | RTLD_GLOBAL) != NULL);
 	} else if (strcmp(word, "threads") == 0) {
