@@ -23,6 +23,7 @@ enum exit_status {
 #define COMMANDS(X)                                                                                        \
 	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached") \
 	X(stats, "[--json] [--count] [--zero]", "show how often what happened, and what the cache holds")  \
+	X(ls, "[--json] [--sort used|saved|size]", "list the results, what was used last first")           \
 	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")            \
 	X(clear, "", "remove every result from the cache directory")                                       \
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")    \

@@ -35,6 +35,7 @@ struct library;
 struct node;
 struct result;
 struct snapshot;
+struct stream;
 
 typedef void real_function(void);
 
@@ -89,14 +90,13 @@ enum doubts {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Obligatory: all constants but `mark`, `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
- * describe, run, outcome, collect, explains_failure and section_name. The others say what NULL means.
+ * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
+ * describe, run, outcome, collect, about, explains_failure and section_name. The others say what NULL means.
  */
 struct compiler {
 	const char *name;         /* for machines */
 	const char *title;        /* as people know it */
 	const char *unnamed;      /* what people see of a handle without a name */
-	const char *mark;         /* what entries say they are of; NULL: nothing, as before there were others */
 	int internal_error;       /* the return code for what should not be */
 	enum counter_group share; /* of the counts; COUNTER_NOTHING: it has none of its own */
 	enum past past;
@@ -185,6 +185,9 @@ struct compiler {
 
 	/* ---- results (compile/result.h) ---- */
 
+	size_t artifact_head; /* bytes of ours before an artifact's own, in its section */
+	/* What entries say of themselves to people, besides what all say: names of inputs, and digests of each. */
+	void (*about)(const struct handle *, const struct call *, struct stream *);
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
 	bool (*explains_failure)(const struct result *);
 	/* Has the directory one spelling only in a text? NULL: none has. */

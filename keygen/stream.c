@@ -150,7 +150,7 @@ uint64_t cursor_u64(struct cursor *cursor)
 	return le64toh(value);
 }
 
-const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
+const void *cursor_any_field(struct cursor *cursor, uint8_t *ret_tag, size_t *ret_size)
 {
 	const uint8_t *found = cursor_bytes(cursor, 1);
 	const void *bytes;
@@ -159,22 +159,27 @@ const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
 	if (!found) {
 		return NULL;
 	}
-	if (*found != tag) {
-		goto failed;
-	}
 	size = cursor_u64(cursor);
 	if (size > SIZE_MAX) {
-		goto failed;
+		cursor->failed = true;
+		return NULL;
 	}
 	bytes = cursor_bytes(cursor, (size_t)size);
 	if (!bytes) {
 		return NULL;
 	}
+	*ret_tag = *found;
 	*ret_size = (size_t)size;
 	return bytes;
-failed:
-	cursor->failed = true;
-	return NULL;
+}
+
+const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size)
+{
+	if (!cursor->failed && cursor->at < cursor->end && *cursor->at != tag) {
+		cursor->failed = true;
+		return NULL;
+	}
+	return cursor_any_field(cursor, &tag, ret_size);
 }
 
 bool cursor_at_end(const struct cursor *cursor)

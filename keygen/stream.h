@@ -54,6 +54,8 @@ uint64_t cursor_u64(struct cursor *cursor);
 const void *cursor_bytes(struct cursor *cursor, size_t size);
 /* A field of that tag; anything else is a failure. */
 const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size);
+/* The next field, whatever its tag is. */
+const void *cursor_any_field(struct cursor *cursor, uint8_t *ret_tag, size_t *ret_size);
 bool cursor_at_end(const struct cursor *cursor);
 
 #endif

@@ -39,7 +39,7 @@ $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
-		$(addprefix $(BUILD)/keygen/,stream.o digest.o roots.o directories.o surroundings.o) \
+		$(addprefix $(BUILD)/keygen/,about.o stream.o digest.o roots.o directories.o surroundings.o) \
 		$(BUILD)/interpose/compile/ptxas_options.o $(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/admit.h"
 
+#include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
@@ -68,9 +69,6 @@ static int add_marks(const struct attempt *attempt, struct result *result)
 	if (error == 0 && has_time_macro(attempt)) {
 		result_add_sloppy(result);
 	}
-	if (error == 0 && attempt->library->compiler->mark) {
-		error = result_add_compiler(result, attempt->library->compiler->mark);
-	}
 	stream_free(&unset);
 	return error;
 }
@@ -128,11 +126,12 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	return COUNTER_NONE;
 }
 
-static int build_entry(const struct handle *handle, struct attempt *attempt, int return_code, struct entry **ret_entry)
+static int build_entry(const struct handle *handle, const struct call *call, struct attempt *attempt, int return_code,
+                       struct entry **ret_entry)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	struct binding binding = {0};
-	struct stream conditions = STREAM_EMPTY;
+	struct stream conditions = STREAM_EMPTY, about = STREAM_EMPTY;
 	struct result result = {.count = 0};
 	int error = result_collect(handle, return_code, &result);
 
@@ -149,6 +148,12 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, int
 	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);
+	}
+	if (error == 0) {
+		error = about_build(handle, call, attempt, &binding, &result, &about);
+	}
+	if (error == 0) {
+		result_add_about(&result, &about);
 	}
 	if (error == 0) {
 		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
@@ -186,7 +191,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 	}
 }
 
-struct entry *admit_result(struct handle *handle, struct attempt *attempt, int return_code)
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code)
 {
 	enum outcome outcome = handle->library->compiler->outcome(return_code);
 	struct entry *entry = NULL;
@@ -200,7 +205,7 @@ struct entry *admit_result(struct handle *handle, struct attempt *attempt, int r
 		log_write(LOG_INFO, "%s: not kept: %s", attempt->library->compiler->title, counter_name(reason));
 		return NULL;
 	}
-	error = build_entry(handle, attempt, return_code, &entry);
+	error = build_entry(handle, call, attempt, return_code, &entry);
 	if (error == 0) {
 		store(attempt, entry);
 		return entry;

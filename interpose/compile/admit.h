@@ -15,6 +15,6 @@
 #include "interpose/compile/handle.h"
 
 /* What was kept of it, with a reference; NULL: nothing. */
-struct entry *admit_result(struct handle *handle, struct attempt *attempt, int return_code);
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code);
 
 #endif

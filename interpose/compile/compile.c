@@ -311,7 +311,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 		if (compiler->read_texts) {
 			compiler->read_texts(handle, call, attempt);
 		}
-		kept = admit_result(handle, attempt, result);
+		kept = admit_result(handle, call, attempt, result);
 	} else {
 		kept = entry_ref(expected);
 		runtime_count(COUNTER_TOTAL_verified, 1);

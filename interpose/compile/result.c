@@ -41,30 +41,26 @@ void result_search(const struct result *result, struct needles *needles)
 	}
 }
 
-static int add_copy(struct result *result, uint32_t tag, const char *bytes, size_t size)
+int result_add_unset(struct result *result, const char *unset, size_t unset_size)
 {
 	char *copy;
 
-	if (size == 0) {
+	if (unset_size == 0) {
 		return 0;
 	}
-	copy = malloc(size);
+	copy = malloc(unset_size);
 	if (!copy) {
 		return -ENOMEM;
 	}
-	memcpy(copy, bytes, size);
-	result_add(result, tag, 0, copy, size);
+	memcpy(copy, unset, unset_size);
+	result_add(result, RESULT_TAG_UNSET, 0, copy, unset_size);
 	return 0;
 }
 
-int result_add_unset(struct result *result, const char *unset, size_t unset_size)
+void result_add_about(struct result *result, struct stream *about)
 {
-	return add_copy(result, RESULT_TAG_UNSET, unset, unset_size);
-}
-
-int result_add_compiler(struct result *result, const char *mark)
-{
-	return add_copy(result, RESULT_TAG_COMPILER, mark, strlen(mark));
+	result_add(result, RESULT_TAG_ABOUT, 0, about->bytes, about->size);
+	*about = STREAM_EMPTY;
 }
 
 void result_add_sloppy(struct result *result)
@@ -76,7 +72,7 @@ void result_add_sloppy(struct result *result)
 static bool is_mark(const struct section *section)
 {
 	return section->tag == RESULT_TAG_UNSET || section->tag == RESULT_TAG_SLOPPY ||
-	       section->tag == RESULT_TAG_COMPILER;
+	       section->tag == RESULT_TAG_ABOUT;
 }
 
 bool result_is_sloppy(const struct entry *entry)

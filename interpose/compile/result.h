@@ -8,7 +8,7 @@
  *
  * Sections of an entry: RETURN_CODE (value); the compiler's own. Where there is need: UNSET (names of variables, each
  * with its NUL, that no key holds, that the compiler asked for and that were not set), SLOPPY (kept by
- * NVRTCCACHE_SLOPPINESS), COMPILER (its name for people's lists; without: NVRTC's).
+ * NVRTCCACHE_SLOPPINESS), ABOUT (what it is of, for people).
  *
  * Calling sequence: result_collect(), look at the sections (root texts), entry_build(), result_free().
  * Errors: as of the compiler's collect(). Ownership: collected bytes belong to the
@@ -20,12 +20,19 @@
 #include "cache/entry.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/runtime.h"
+#include "keygen/about.h"
 #include "keygen/needles.h"
 
 #define RESULT_SECTIONS 24
 
 /* 2 to 5 and from 0x100 on are the compiler's own. */
-enum result_tag { RESULT_TAG_RETURN_CODE = 1, RESULT_TAG_UNSET = 6, RESULT_TAG_SLOPPY = 7, RESULT_TAG_COMPILER = 8 };
+enum result_tag {
+	RESULT_TAG_RETURN_CODE = 1,
+	RESULT_TAG_UNSET = 6,
+	RESULT_TAG_SLOPPY = 7,
+	RESULT_TAG_ABOUT = ABOUT_SECTION,
+	RESULT_TAG_OWN = 0x100 /* from here on; 2 to 5 are the compiler's too */
+};
 
 struct result {
 	struct section sections[RESULT_SECTIONS];
@@ -50,7 +57,7 @@ int result_state(const struct handle *handle, struct key *ret_state);
 /* Adds to what was collected the names of variables, NUL behind each (copied; may be empty). -ENOMEM. */
 int result_add_unset(struct result *result, const char *unset, size_t unset_size);
 void result_add_sloppy(struct result *result);
-int result_add_compiler(struct result *result, const char *mark); /* as result_add_unset() */
+void result_add_about(struct result *result, struct stream *about); /* takes its bytes */
 bool result_is_sloppy(const struct entry *entry);
 
 /* May this process be given it: are those variables still not set, and is sloppiness allowed where there is some? */

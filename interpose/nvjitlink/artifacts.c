@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TAG_ARTIFACT 0x100
-#define HEAD         sizeof(uint64_t)
+#define HEAD         LINK_ARTIFACT_HEAD
 #define SLACK        16 /* behind what a getter says that it writes */
 
 /* Two fillings: what is left of them was not written. */

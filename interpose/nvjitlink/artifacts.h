@@ -15,6 +15,9 @@
 #include "interpose/compile/result.h"
 #include "interpose/nvjitlink/functions.h"
 
+/* Bytes in front of what the getter wrote. */
+#define LINK_ARTIFACT_HEAD sizeof(uint64_t)
+
 int link_artifacts_collect(const struct handle *handle, struct result *result);
 /* Does the log say what is wrong with the input? Not where there was no memory. */
 bool link_artifacts_explain_failure(const struct result *result);

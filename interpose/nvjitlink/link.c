@@ -7,11 +7,13 @@
 #include "interpose/nvjitlink/environment.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "keygen/about.h"
 #include "keygen/conditions.h"
 #include "keygen/content.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +143,9 @@ static void put_input(struct link *link, const struct link_input *input)
 	(void)content_put(stream, tags, runtime->memory ? &runtime->secret : NULL, input->data, input->size);
 	put_told(stream);
 	link->has_cubins |= input->type == NVJITLINK_CUBIN;
+	if (!link->handle.name && input->name && input->name[0]) {
+		link->handle.name = strdup(input->name);
+	}
 }
 
 void link_record(struct link *link, const struct link_input *input, int return_code)
@@ -213,6 +218,49 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	}
 	if ((size && !seen) || handle->creation.failed) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
+	}
+}
+
+static void put_input_part(struct stream *about, unsigned number, const struct span *type, const struct span *name,
+                           const struct span *content)
+{
+	static const char *const types[] = {"?", "CUBIN", "PTX", "LTO-IR", "FATBIN", "object", "library", "index"};
+	const uint8_t which = type->size ? *(const uint8_t *)type->bytes : 0;
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "input %u, %s%s%.*s", number,
+	               which < sizeof(types) / sizeof(types[0]) ? types[which] : "any", name->size ? " " : "",
+	               (int)name->size, name->size ? (const char *)name->bytes : "");
+	about_part(about, text, content, 1);
+}
+
+void link_about(const struct handle *handle, const struct call *call, struct stream *about)
+{
+	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
+	struct span type = {0}, name = {0};
+	unsigned number = 0;
+	char text[128];
+
+	about_text(about, ABOUT_STEP, call->kind == LINK_COMPLETE ? "link" : "add");
+	while (!cursor_at_end(&cursor)) {
+		uint8_t tag = 0;
+		struct span field = {0};
+
+		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
+		if (!field.bytes) {
+			return;
+		}
+		if (tag == TAG_OPTION) {
+			(void)snprintf(text, sizeof(text), "%.*s", (int)field.size, (const char *)field.bytes);
+			about_text(about, ABOUT_OPTION, text);
+		} else if (tag == TAG_TYPE) {
+			type = field;
+			name = (struct span){0};
+		} else if (tag == TAG_NAME) {
+			name = field;
+		} else if (tag == TAG_WHOLE || tag == TAG_DIGEST) {
+			put_input_part(about, ++number, &type, &name, &field);
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ void link_grown(struct handle *handle, const struct entry *entry);
 /* The real handle catches up, and is used for everything from now on. */
 void link_settle(struct link *link, enum counter reason);
 
+/* The compiler's about(). */
+void link_about(const struct handle *handle, const struct call *call, struct stream *about);
+
 /* The compiler's free_handle(). */
 void link_free(struct handle *handle);
 

@@ -9,6 +9,7 @@
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
+#include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/texts.h"
@@ -27,6 +28,14 @@ struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
     NVRTC_NODES(NODE_ROW, )
 #undef NODE_ROW
 };
+
+static void about(const struct handle *handle, const struct call *call, struct stream *about)
+{
+	const struct program *program = program_of(handle);
+
+	(void)call;
+	request_about(&handle->creation, (const char *const *)program->names, program->name_count, about);
+}
 
 static int release(const struct library *library, int *ret_major, int *ret_minor)
 {
@@ -225,6 +234,7 @@ const struct compiler nvrtc_compiler = {
     .was_seen = was_seen,
     .read_texts = texts_read,
     .refuses = refuses,
+    .about = about,
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,

@@ -10,9 +10,11 @@
  */
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
+#include "keygen/about.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +120,34 @@ void request_texts_free(struct request_texts *texts)
 {
 	free(texts->block);
 	*texts = (struct request_texts){0};
+}
+
+/* Behind a first compile there is none: the history stands for it. */
+void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
+                   struct stream *about)
+{
+	struct cursor cursor = cursor_over(creation->bytes, creation->size);
+	char name[256] = "";
+
+	while (!cursor_at_end(&cursor)) {
+		uint8_t tag = 0;
+		struct span field = {0};
+
+		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
+		if (!field.bytes) {
+			break;
+		}
+		if (tag == TAG_SOURCE) {
+			about_part(about, "source", &field, 1);
+		} else if (tag == TAG_HEADER_NAME) {
+			(void)snprintf(name, sizeof(name), "header %.*s", (int)field.size, (const char *)field.bytes);
+		} else if (tag == TAG_HEADER_TEXT) {
+			about_part(about, name, &field, 1);
+		}
+	}
+	for (size_t i = 0; i < name_count; i++) {
+		about_text(about, ABOUT_EXPRESSION, name_expressions[i]);
+	}
 }
 
 /* Has a path in it one spelling only, so that one that a text spells is found (scan.h)? */

@@ -68,6 +68,10 @@ struct request_texts {
 int request_texts(const struct stream *creation, struct request_texts *ret_texts);
 void request_texts_free(struct request_texts *texts);
 
+/* For people: which texts these were (keygen/about.h). */
+void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
+                   struct stream *about);
+
 /* The call run, the roots and the options as they were read. On failure all three outputs are untouched. */
 int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);

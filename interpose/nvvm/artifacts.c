@@ -3,8 +3,8 @@
 
 #include "interpose/compile/equal_modulo_ids.h"
 #include "interpose/nvvm/functions.h"
+#include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/program.h"
-#include "interpose/nvvm/types.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,11 +114,4 @@ int nvvm_artifact_bytes(const struct entry *entry, enum nvvm_artifact artifact, 
 		memcpy(bytes, section.bytes, section.size);
 	}
 	return section.value >> 8;
-}
-
-bool nvvm_artifacts_speak(const struct entry *entry)
-{
-	struct section section;
-
-	return !entry_section(entry, ARTIFACT_LOG, &section) || section.value != RESULT_SUCCESS || section.size > 1;
 }

@@ -12,8 +12,7 @@
 #define INTERPOSE_NVVM_ARTIFACTS_H
 
 #include "interpose/compile/result.h"
-
-enum nvvm_artifact { ARTIFACT_RESULT = 0x100, ARTIFACT_LOG = 0x101 };
+#include "interpose/nvvm/types.h"
 
 int nvvm_artifacts_collect(const struct handle *handle, struct result *result);
 bool nvvm_artifacts_explain_failure(const struct result *result);
@@ -22,7 +21,5 @@ bool nvvm_artifacts_alike(const struct section *left, const struct section *righ
 
 int nvvm_artifact_size(const struct entry *entry, enum nvvm_artifact artifact, size_t *size);
 int nvvm_artifact_bytes(const struct entry *entry, enum nvvm_artifact artifact, char *bytes);
-/* Is there a log that says anything? */
-bool nvvm_artifacts_speak(const struct entry *entry);
 
 #endif

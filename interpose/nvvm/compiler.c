@@ -149,6 +149,7 @@ const struct compiler nvvm_compiler = {
     .outcome = outcome,
     .was_seen = was_seen,
     .refuses = refuses,
+    .about = nvvm_program_about,
     .collect = nvvm_artifacts_collect,
     .explains_failure = nvvm_artifacts_explain_failure,
     .section_name = nvvm_artifact_name,

@@ -5,10 +5,13 @@
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/nvvm/nodes.h"
+#include "keygen/about.h"
 #include "keygen/content.h"
 #include "keygen/surroundings.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +38,21 @@ struct nvvm_program *nvvm_program_find(void *value)
 	return handle ? nvvm_program_of(handle) : NULL;
 }
 
+/* Is there a log that says anything? */
+static bool speaks(const struct entry *entry)
+{
+	struct section section;
+
+	return !entry_section(entry, ARTIFACT_LOG, &section) || section.value != RESULT_SUCCESS || section.size > 1;
+}
+
 /*
  * A verification that found nothing leaves an empty log, as a program has that has done nothing yet: nobody can see that
  * it is lacking. (numba verifies, and then adds libdevice.)
  */
 static bool lacks_nothing(const struct nvvm_program *program)
 {
-	return !program->has_worked && !program->result && program->log && !nvvm_artifacts_speak(program->log);
+	return !program->has_worked && !program->result && program->log && !speaks(program->log);
 }
 
 /* Whatever is made up for, and in whatever environment: what the host was told is what its getters say. */
@@ -101,5 +112,33 @@ void nvvm_program_served(struct handle *handle, const struct entry *entry)
 	program->log = entry;
 	if (handle->calls[handle->call_count - 1].kind == WORK_COMPILE) {
 		program->result = entry;
+	}
+}
+
+void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about)
+{
+	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
+	struct span name = {0};
+	unsigned number = 0;
+	char text[256];
+
+	about_text(about, ABOUT_STEP, call->kind == WORK_COMPILE ? "compile" : "verify");
+	while (!cursor_at_end(&cursor)) {
+		uint8_t tag = 0;
+		struct span field = {0};
+
+		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
+		if (!field.bytes) {
+			return;
+		}
+		if (tag == TAG_MODULE) {
+			name = (struct span){0};
+		} else if (tag == TAG_NAME) {
+			name = field;
+		} else if (tag == TAG_BYTES || tag == TAG_DIGEST) {
+			(void)snprintf(text, sizeof(text), "module %u%s%.*s", ++number, name.size ? " " : "",
+			               (int)name.size, name.size ? (const char *)name.bytes : "");
+			about_part(about, text, &field, 1);
+		}
 	}
 }

@@ -15,7 +15,6 @@
 #define INTERPOSE_NVVM_PROGRAM_H
 
 #include "interpose/compile/handle.h"
-#include "interpose/nvvm/artifacts.h"
 #include "interpose/nvvm/types.h"
 
 struct nvvm_program {
@@ -34,8 +33,6 @@ struct nvvm_module {
 	const char *name; /* NULL as given */
 };
 
-extern const struct compiler nvvm_compiler;
-
 /* Where there is no memory, what was known of that handle is forgotten. */
 void nvvm_program_add(void *value, struct library *library);
 /* NULL: unknown, or no program of libNVVM's. */
@@ -52,6 +49,8 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 
 /* The real program is about to do this. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work);
+/* The compiler's about(). */
+void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about);
 /* The compiler's served(). */
 void nvvm_program_served(struct handle *handle, const struct entry *entry);
 

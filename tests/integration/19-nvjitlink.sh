@@ -474,7 +474,7 @@ session "NVRTCCACHE_DISABLE=1 does all the work each time." "2 0, 2 0, 2 0" "${p
 unset NVRTCCACHE_DISABLE
 fresh_cache
 check "A link on a time line is made." test "$(NVRTCCACHE_TRACE=$tmp/events works "${lto[@]}")" = "0 1"
-check "The time line tells the compiler." grep -q '"cat":"nvjitlink".*"program":"link"' "$tmp/events"
+check "The time line tells the compiler." grep -q '"cat":"nvjitlink"' "$tmp/events"
 export NVRTCCACHE_VERIFY=1
 check "A library that gives something else is worked with." \
 	test "$(NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=1 works whim=odd "${lto[@]}")" = "0 1"

@@ -47,7 +47,7 @@ plant() {
 
 overview_names_every_command() {
 	command_gives 0 help && silent_err || return
-	for name in run stats prune clear export import config help; do out_has "^  $name +[a-z]" || return; done
+	for name in run stats ls prune clear export import config help; do out_has "^  $name +[a-z]" || return; done
 	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
 	cp "$tmp/out" "$tmp/overview"
 	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview"
@@ -55,7 +55,7 @@ overview_names_every_command() {
 check "The overview names every command and variable." overview_names_every_command
 
 every_command_has_help() {
-	for name in run stats prune clear export import config help; do
+	for name in run stats ls prune clear export import config help; do
 		command_gives 0 "$name" --help && silent_err && out_has "^usage: nvrtccache $name" || return
 		cp "$tmp/out" "$tmp/direct"
 		command_gives 0 help "$name" && cmp "$tmp/out" "$tmp/direct" || return
@@ -76,10 +76,10 @@ bad_words() {
 		command_gives 2 --bogus && err_has "unknown option '--bogus'" &&
 		command_gives 2 help bogus && err_has "unknown command 'bogus'" &&
 		command_gives 2 help stats clear && err_has 'one argument' || return
-	for name in run stats prune clear export import config; do
+	for name in run stats ls prune clear export import config; do
 		command_gives 2 "$name" --bogus && [ ! -s "$tmp/out" ] && err_has "'--bogus'" || return
 	done
-	for name in stats clear config; do
+	for name in stats ls clear config; do
 		command_gives 2 "$name" bogus && [ ! -s "$tmp/out" ] && err_has "takes no argument: 'bogus'" || return
 	done
 }
@@ -87,7 +87,7 @@ check "Unknown commands, options and arguments are named on stderr, with exit st
 
 unwritten_output() {
 	local words
-	for words in help --version --help config stats "stats --json" clear "help run"; do
+	for words in help --version --help config stats "stats --json" "ls --json" clear "help run"; do
 		# shellcheck disable=SC2086 # several words
 		"$COMMAND" $words >/dev/full 2>"$tmp/err"
 		[ $? -eq 1 ] && err_has 'standard output: No space left' || { echo "after $words" && return 1; }

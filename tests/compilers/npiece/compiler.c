@@ -118,6 +118,7 @@ const struct compiler npiece_compiler = {
     .describe = describe,
     .run = run,
     .outcome = outcome,
+    .about = npiece_work_about,
     .collect = npiece_collect,
     .explains_failure = npiece_explains_failure,
     .section_name = npiece_artifact_name,

@@ -2,6 +2,7 @@
 /* The creation run: CREATION format, (KIND, NAME, BYTES)* */
 #include "tests/compilers/npiece/work.h"
 
+#include "keygen/about.h"
 #include "keygen/surroundings.h"
 #include "tests/compilers/npiece/compiler.h"
 
@@ -58,4 +59,12 @@ void npiece_work_add_piece(struct work *work, int kind, const char *name, const 
 void npiece_work_free(struct handle *handle)
 {
 	free((void *)((struct work *)handle)->call.options);
+}
+
+void npiece_work_about(const struct handle *handle, const struct call *call, struct stream *about)
+{
+	const struct span pieces = {handle->creation.bytes, handle->creation.size};
+
+	(void)call;
+	about_part(about, "pieces", &pieces, 1);
 }

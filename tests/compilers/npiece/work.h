@@ -21,6 +21,8 @@ void npiece_work_add(void *value, struct library *library, enum reach reach, con
 struct work *npiece_work_find(void *value); /* NULL: unknown, or none of npiece's */
 void npiece_work_add_piece(struct work *work, int kind, const char *name, const void *bytes, size_t size);
 
+/* The compiler's about(). */
+void npiece_work_about(const struct handle *handle, const struct call *call, struct stream *about);
 /* The compiler's free_handle(). */
 void npiece_work_free(struct handle *handle);
 

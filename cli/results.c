@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/results.h"
+
+#include "cache/inventory.h"
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct taking {
+	struct results *results;
+	int64_t used_ns;
+};
+
+static int copy_sections(const struct entry *entry, struct listed_result *result)
+{
+	const size_t count = entry_info(entry)->section_count;
+	struct section section;
+
+	result->sections = calloc(count + 1, sizeof(*result->sections));
+	if (!result->sections) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count && entry_section_at(entry, i, &section); i++) {
+		result->sections[i].tag = section.tag;
+		result->sections[i].size = section.size;
+		result->section_count++;
+		if (section.tag == ABOUT_SECTION && section.size > 0) {
+			result->about = malloc(section.size);
+			if (!result->about) {
+				return -ENOMEM;
+			}
+			memcpy(result->about, section.bytes, section.size);
+			result->about_size = section.size;
+		}
+	}
+	return 0;
+}
+
+static void free_result(struct listed_result *result)
+{
+	free(result->about);
+	free(result->sections);
+}
+
+static int take(void *context, const struct entry *entry)
+{
+	const struct entry_info *info = entry_info(entry);
+	const struct taking *taking = context;
+	struct results *results = taking->results;
+	struct listed_result result = {
+	    .used_ns = taking->used_ns,
+	    .bytes = info->total_size,
+	    .cost_ns = info->cost_ns,
+	    .created_ns = info->created_ns,
+	};
+
+	memcpy(result.key, info->key, sizeof(result.key));
+	if (results->count == results->capacity) {
+		size_t capacity = results->capacity ? 2 * results->capacity : 256;
+		struct listed_result *list = realloc(results->list, capacity * sizeof(*list));
+
+		if (!list) {
+			return -ENOMEM;
+		}
+		results->list = list;
+		results->capacity = capacity;
+	}
+	if (copy_sections(entry, &result) != 0) {
+		free_result(&result);
+		return -ENOMEM;
+	}
+	results->list[results->count++] = result;
+	return 0;
+}
+
+static void turn_round(struct results *results)
+{
+	for (size_t i = 0, j = results->count; i + 1 < j; i++) {
+		struct listed_result other = results->list[--j];
+
+		results->list[j] = results->list[i];
+		results->list[i] = other;
+	}
+}
+
+int results_take(const struct settings *settings, struct results *ret_results)
+{
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct results results = {.count = 0};
+	struct taking taking = {.results = &results};
+	struct inventory inventory;
+	struct progress progress;
+	int error = inventory_take(&directory, &inventory);
+
+	if (error != 0) {
+		return error;
+	}
+	results.unreadable = inventory.failures;
+	progress_begin(&progress, "reading");
+	for (size_t i = 0; i < inventory.count && error != -ENOMEM; i++) {
+		taking.used_ns = inventory.records[i].used;
+		error = inventory_read(&directory, inventory.records[i].key, take, &taking);
+		if (error == -EBADMSG || error == -EPERM) {
+			results.left_out++;
+		} else if (error != -ENOENT && error != 0) {
+			results.unreadable++;
+		}
+		progress_show(&progress, i + 1, inventory.count);
+	}
+	progress_end(&progress);
+	inventory_free(&inventory);
+	if (error == -ENOMEM) {
+		results_free(&results);
+		return error;
+	}
+	turn_round(&results);
+	*ret_results = results;
+	return 0;
+}
+
+void results_free(struct results *results)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		free_result(&results->list[i]);
+	}
+	free(results->list);
+	*results = (struct results){.count = 0};
+}
+
+struct wanted {
+	enum about_kind kind;
+	struct about_fact *found;
+};
+
+static int find_fact(const struct about_fact *fact, void *context)
+{
+	const struct wanted *wanted = context;
+
+	if (fact->kind != wanted->kind) {
+		return 0;
+	}
+	*wanted->found = *fact;
+	return 1;
+}
+
+bool results_fact(const struct listed_result *result, enum about_kind kind, struct about_fact *ret_fact)
+{
+	struct wanted wanted = {kind, ret_fact};
+
+	return result->about && about_read(result->about, result->about_size, find_fact, &wanted) == 1;
+}
+
+struct arch {
+	struct about_fact *found;
+	bool comes; /* the next option is it */
+	bool is_there;
+};
+
+/* -arch=sm_90, -arch sm_90, --gpu-architecture=compute_90: the last one counts. */
+static int find_arch(const struct about_fact *fact, void *context)
+{
+	static const char *const names[] = {"--gpu-architecture", "-gpu-architecture", "--arch", "-arch"};
+	struct arch *arch = context;
+
+	if (fact->kind != ABOUT_OPTION) {
+		return 0;
+	}
+	if (arch->comes) {
+		arch->comes = false;
+		arch->is_there = true;
+		*arch->found = *fact;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t size = strlen(names[i]);
+
+		if (fact->size < size || memcmp(fact->text, names[i], size) != 0) {
+			continue;
+		}
+		if (fact->size == size) {
+			arch->comes = true;
+		} else if (fact->text[size] == '=') {
+			*arch->found = *fact;
+			arch->found->text += size + 1;
+			arch->found->size -= size + 1;
+			arch->is_there = true;
+		}
+		return 0;
+	}
+	return 0;
+}
+
+bool results_arch(const struct listed_result *result, struct about_fact *ret_fact)
+{
+	struct arch arch = {.found = ret_fact};
+
+	return result->about && about_read(result->about, result->about_size, find_arch, &arch) == 0 && arch.is_there;
+}
+
+uint64_t results_artifact_size(const struct listed_result *result, const struct about_fact *artifact)
+{
+	for (size_t i = 0; i < result->section_count; i++) {
+		if (result->sections[i].tag == artifact->tag) {
+			return result->sections[i].size > artifact->skip ? result->sections[i].size - artifact->skip
+			                                                 : 0;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/about.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_compiler(struct stream *about, const struct library *library)
+{
+	char release[32];
+
+	about_text(about, ABOUT_COMPILER, library->compiler->name);
+	about_text(about, ABOUT_TITLE, library->compiler->title);
+	(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
+	about_text(about, ABOUT_RELEASE, release);
+}
+
+/* What all compilers' call runs have (keygen/surroundings.h), as people would call it. NULL: not here. */
+static const char *part_of(uint8_t tag)
+{
+	switch (tag) {
+	case REQUEST_TAG_IDENTITY:
+		return "compiler";
+	case REQUEST_TAG_NAMESPACE:
+		return "namespace";
+	case REQUEST_TAG_NAME:
+		return "program name";
+	case REQUEST_TAG_PWD:
+		return "PWD";
+	case REQUEST_TAG_CWD:
+		return "working directory";
+	case REQUEST_TAG_FLOATING_POINT:
+		return "rounding mode";
+	case REQUEST_TAG_DECIMALS:
+		return "decimals";
+	default:
+		return NULL;
+	}
+}
+
+static void put_variable(struct stream *about, const char *name, size_t name_size, const struct span *value)
+{
+	char text[80];
+
+	(void)snprintf(text, sizeof(text), "variable %.*s", (int)name_size, name);
+	about_part(about, text, value, 1);
+}
+
+static void put_surroundings(struct stream *about, const struct stream *run)
+{
+	struct cursor cursor = cursor_over(run->bytes, run->size);
+	struct span history[2] = {0};
+	const char *variable = NULL;
+	size_t variable_size = 0;
+
+	while (!cursor_at_end(&cursor)) {
+		uint8_t tag = 0;
+		struct span field = {0};
+
+		field.bytes = cursor_any_field(&cursor, &tag, &field.size);
+		if (!field.bytes) {
+			return;
+		}
+		if (part_of(tag)) {
+			about_part(about, part_of(tag), &field, 1);
+		} else if (tag == REQUEST_TAG_VARIABLE) {
+			variable = field.bytes;
+			variable_size = field.size;
+		} else if (tag == REQUEST_TAG_VALUE && variable) {
+			put_variable(about, variable, variable_size, &field);
+		} else if (tag == REQUEST_TAG_HISTORY) {
+			history[0] = history[1];
+			history[1] = field;
+		}
+	}
+	if (history[1].bytes) {
+		about_part(about, "earlier compiles", &history[1], 1);
+	}
+}
+
+static void put_bound(struct stream *about, const struct attempt *attempt, const struct binding *binding)
+{
+	char text[PATH_MAX];
+
+	if (attempt->bound || (attempt->cwd && !binding->input.cwd && trace_opened_any(&attempt->trace))) {
+		about_text(about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
+	}
+	for (size_t i = 0; i < attempt->roots.count; i++) {
+		if (binding->literal[i]) {
+			(void)snprintf(text, sizeof(text), "%.*s", (int)attempt->roots.root[i].size,
+			               attempt->roots.root[i].text);
+			about_text(about, ABOUT_BOUND, text);
+		}
+	}
+}
+
+static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section->tag >= RESULT_TAG_OWN && section->size > compiler->artifact_head) {
+			about_artifact(about, compiler->section_name(section->tag), section->tag,
+			               (uint32_t)compiler->artifact_head);
+		}
+	}
+}
+
+int about_build(const struct handle *handle, const struct call *call, const struct attempt *attempt,
+                const struct binding *binding, const struct result *result, struct stream *ret_about)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	struct stream about = STREAM_EMPTY;
+
+	about_begin(&about);
+	put_compiler(&about, handle->library);
+	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
+	about_text(&about, ABOUT_COMMAND, program_invocation_short_name);
+	for (int i = 0; i < call->option_count; i++) {
+		about_text(&about, ABOUT_OPTION, call->options[i]);
+	}
+	put_surroundings(&about, &attempt->run);
+	compiler->about(handle, call, &about);
+	put_bound(&about, attempt, binding);
+	put_artifacts(&about, compiler, result);
+	if (about.failed) {
+		stream_free(&about);
+		return -ENOMEM;
+	}
+	*ret_about = about;
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* FORMAT number, then a field per fact: a text; of a part its digest and name; of an artifact tag, skip and name. */
+#include "keygen/about.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#define TAG_FORMAT 1
+#define FORMAT     1
+
+void about_begin(struct stream *stream)
+{
+	stream_number(stream, TAG_FORMAT, FORMAT);
+}
+
+void about_text(struct stream *stream, enum about_kind kind, const char *text)
+{
+	stream_string(stream, (uint8_t)kind, text);
+}
+
+/* A field of a head and a name. */
+static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name)
+{
+	struct stream field = STREAM_EMPTY;
+
+	stream_bytes(&field, head, head_size);
+	stream_bytes(&field, name, strlen(name));
+	if (field.failed) {
+		stream->failed = true;
+	} else {
+		stream_field(stream, (uint8_t)kind, field.bytes, field.size);
+	}
+	stream_free(&field);
+}
+
+void about_part(struct stream *stream, const char *name, const struct span *spans, size_t count)
+{
+	struct key digest;
+
+	digest_key(spans, count, &digest);
+	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, name);
+}
+
+void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip)
+{
+	const uint32_t head[2] = {htole32(tag), htole32(skip)};
+
+	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name);
+}
+
+/* False: it is damaged. */
+static bool read_fact(uint8_t tag, const uint8_t *bytes, size_t size, struct about_fact *ret_fact)
+{
+	struct about_fact fact = {.kind = (enum about_kind)tag, .text = (const char *)bytes, .size = size};
+	size_t head = tag == ABOUT_PART ? ABOUT_DIGEST_BYTES : tag == ABOUT_ARTIFACT ? 2 * sizeof(uint32_t) : 0;
+	uint32_t numbers[2];
+
+	if (size < head) {
+		return false;
+	}
+	fact.text += head;
+	fact.size -= head;
+	if (tag == ABOUT_PART) {
+		fact.digest = bytes;
+	} else if (tag == ABOUT_ARTIFACT) {
+		memcpy(numbers, bytes, sizeof(numbers));
+		fact.tag = le32toh(numbers[0]);
+		fact.skip = le32toh(numbers[1]);
+	}
+	*ret_fact = fact;
+	return true;
+}
+
+int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context), void *context)
+{
+	struct cursor cursor = cursor_over(bytes, size);
+	size_t format_size = 0;
+	const void *format = cursor_field(&cursor, TAG_FORMAT, &format_size);
+	struct cursor number = cursor_over(format, format_size);
+	int result = format && cursor_u64(&number) == FORMAT && cursor_at_end(&number) ? 0 : -EBADMSG;
+
+	while (result == 0 && !cursor_at_end(&cursor)) {
+		struct about_fact fact;
+		uint8_t tag = 0;
+		const uint8_t *field = cursor_any_field(&cursor, &tag, &format_size);
+
+		if (!field || !read_fact(tag, field, format_size, &fact)) {
+			return -EBADMSG;
+		}
+		if (tag >= ABOUT_COMPILER && tag <= ABOUT_STEP) {
+			result = each(&fact, context);
+		}
+	}
+	return result;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/about.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char told[1024];
+
+static int tell(const struct about_fact *fact, void *context)
+{
+	char line[128];
+
+	(void)context;
+	snprintf(line, sizeof(line), "%d %.*s %u %u %s;", (int)fact->kind, (int)fact->size, fact->text, fact->tag,
+	         fact->skip, fact->digest ? "digest" : "");
+	strncat(told, line, sizeof(told) - strlen(told) - 1);
+	return 0;
+}
+
+static int stop(const struct about_fact *fact, void *context)
+{
+	(void)context;
+	return fact->kind == ABOUT_OPTION ? 7 : 0;
+}
+
+static struct stream example(void)
+{
+	const struct span source = {"text", 4};
+	struct stream about = STREAM_EMPTY;
+
+	about_begin(&about);
+	about_text(&about, ABOUT_COMPILER, "nvrtc");
+	about_text(&about, ABOUT_OPTION, "-arch=sm_90");
+	about_part(&about, "source", &source, 1);
+	about_artifact(&about, "PTX", 0x100, 8);
+	cr_assert(!about.failed);
+	return about;
+}
+
+Test(about, facts_come_back_in_order)
+{
+	struct stream about = example();
+
+	told[0] = '\0';
+	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
+	cr_expect_str_eq(told, "2 nvrtc 0 0 ;6 -arch=sm_90 0 0 ;10 source 0 0 digest;11 PTX 256 8 ;");
+	stream_free(&about);
+}
+
+Test(about, whoever_reads_can_stop)
+{
+	struct stream about = example();
+
+	cr_expect_eq(about_read(about.bytes, about.size, stop, NULL), 7);
+	stream_free(&about);
+}
+
+Test(about, parts_of_other_bytes_have_other_digests)
+{
+	const struct span one = {"text", 4}, other = {"texu", 4};
+	struct stream a = STREAM_EMPTY, b = STREAM_EMPTY;
+
+	about_part(&a, "source", &one, 1);
+	about_part(&b, "source", &other, 1);
+	cr_expect_eq(a.size, b.size);
+	cr_expect_neq(memcmp(a.bytes, b.bytes, a.size), 0);
+	stream_free(&a);
+	stream_free(&b);
+}
+
+Test(about, cut_short_it_is_damaged_or_says_less)
+{
+	struct stream about = example();
+
+	for (size_t size = 0; size < about.size; size++) {
+		char *copy = malloc(size + 1); /* the sanitizer sees who reads on */
+		int result;
+
+		memcpy(copy, about.bytes, size);
+		told[0] = '\0';
+		result = about_read(copy, size, tell, NULL);
+		cr_expect(result == 0 || result == -EBADMSG, "%zu", size);
+		free(copy);
+	}
+	stream_free(&about);
+}
+
+Test(about, facts_of_later_builds_are_passed_over)
+{
+	struct stream about = example();
+
+	stream_string(&about, 200, "what is to come");
+	about_text(&about, ABOUT_PROGRAM, "k.cu");
+	told[0] = '\0';
+	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
+	cr_expect(strstr(told, "5 k.cu") && !strstr(told, "to come"));
+	stream_free(&about);
+}
+
+Test(about, another_format_is_not_read)
+{
+	struct stream about = STREAM_EMPTY;
+
+	stream_number(&about, 1, 2);
+	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), -EBADMSG);
+	cr_expect_eq(about_read("", 0, tell, NULL), -EBADMSG);
+	stream_free(&about);
+}
