@@ -5,6 +5,8 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static enum link_input_kind kind(int type, const void *bytes, size_t size)
 {
@@ -14,6 +16,17 @@ static enum link_input_kind kind(int type, const void *bytes, size_t size)
 static enum link_text_end end(int type, const char *text, size_t size)
 {
 	return link_input_end(&(struct link_input){.type = type, .data = (void *)(uintptr_t)text, .size = size});
+}
+
+/* The bytes as the last ones that can be read. */
+static const char *before_nothing(const char *bytes, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(pages, MAP_FAILED);
+	cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
+	return memcpy(pages + page - size, bytes, size);
 }
 
 Test(link_input, cubins_and_lto_ir_are_only_copied)
@@ -30,10 +43,12 @@ Test(link_input, what_has_no_bytes_is_the_librarys_to_judge)
 
 Test(link_input, a_text_ends_inside_behind_or_not_at_all)
 {
+	static const char aligned[16] __attribute__((aligned(16))) = "ptx";
+
 	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 4), LINK_TEXT_ENDS_INSIDE);
 	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 3), LINK_TEXT_ENDS_BEHIND);
 	cr_expect_eq(end(NVJITLINK_PTX, "ptx", 2), LINK_TEXT_DOES_NOT_END);
-	cr_expect_eq(end(NVJITLINK_ANY, "ptx", 3), LINK_TEXT_ENDS_BEHIND);
+	cr_expect_eq(end(NVJITLINK_ANY, aligned, 3), LINK_TEXT_ENDS_BEHIND);
 	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 3), LINK_INPUT_WORKED_ON);
 	cr_expect_eq(kind(NVJITLINK_PTX, "ptx", 2), LINK_INPUT_UNKNOWN);
 }
@@ -52,6 +67,21 @@ Test(link_input, behind_what_is_no_text_nobody_looks)
 	free(ir);
 }
 
+Test(link_input, of_any_type_nothing_on_the_next_page_is_read)
+{
+	static const char *const known[] = {"!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t size = strlen(known[i]);
+
+		cr_expect_eq(kind(NVJITLINK_ANY, before_nothing(known[i], size), size), LINK_INPUT_WORKED_ON);
+	}
+	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("BC\xc0\xde", 4), 4), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_ANY, before_nothing("ptx", 4), 4), LINK_INPUT_WORKED_ON);
+	cr_expect_eq(kind(NVJITLINK_LIBRARY, before_nothing("!<arch>", 7), 7), LINK_INPUT_UNKNOWN);
+	cr_expect_eq(kind(NVJITLINK_CUBIN, before_nothing("x", 1), 1), LINK_INPUT_COPIED);
+}
+
 Test(link_input, a_fatbin_is_taken_where_it_is_as_long_as_it_says)
 {
 	struct {
@@ -67,6 +97,10 @@ Test(link_input, a_fatbin_is_taken_where_it_is_as_long_as_it_says)
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, 12), LINK_INPUT_UNKNOWN);
 	fatbin.size = 9;
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
+	fatbin.head_size = sizeof(fatbin) + 1;
+	fatbin.size = UINT64_MAX;
+	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
+	fatbin.head_size = 16;
 	fatbin.magic = 0x466243b1u; /* with pointers in it, which say nothing of what they point to */
 	fatbin.size = 8;
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);

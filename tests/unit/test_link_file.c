@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/file.h"
+#include "tests/descriptors.h"
+#include "tests/private_directory.h"
+#include "tests/unit/skip.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct {
+	char base[200];
+	char path[220];
+	int descriptors;
+} here;
+
+static void open_here(void)
+{
+	here.descriptors = descriptors_open();
+	cr_assert(private_directory_make(here.base, sizeof(here.base), "link-file-test"));
+	(void)snprintf(here.path, sizeof(here.path), "%s/file", here.base);
+}
+
+static void close_here(void)
+{
+	remove_tree(here.base);
+}
+
+TestSuite(link_file, .init = open_here, .fini = close_here);
+
+static void write_file(const void *bytes, size_t size)
+{
+	FILE *file = fopen(here.path, "we");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	cr_assert_eq(fclose(file), 0);
+}
+
+/* What a failure leaves alone, and that nothing stays open. */
+static int read_file(const char *path)
+{
+	void *bytes = &here;
+	size_t size = 42;
+	int error = link_file_read(path, &bytes, &size);
+
+	if (error != 0) {
+		cr_expect_eq(bytes, &here);
+		cr_expect_eq(size, 42);
+	} else {
+		free(bytes);
+	}
+	cr_expect_eq(descriptors_open(), here.descriptors);
+	return error;
+}
+
+Test(link_file, all_bytes_are_there_and_a_nul_behind_them)
+{
+	char text[70000], *bytes;
+	size_t size;
+
+	memset(text, 'x', sizeof(text));
+	text[100] = '\0';
+	write_file(text, sizeof(text));
+	cr_assert_eq(link_file_read(here.path, (void **)&bytes, &size), 0);
+	cr_expect_eq(size, sizeof(text));
+	cr_expect_eq(memcmp(bytes, text, size), 0);
+	cr_expect_eq(bytes[size], '\0');
+	free(bytes);
+	cr_expect_eq(read_file(here.path), 0);
+}
+
+Test(link_file, what_is_no_plain_file_or_empty_is_left_to_the_library)
+{
+	cr_expect_eq(read_file(here.base), -EINVAL);
+	cr_expect_eq(read_file(here.path), -EINVAL);
+	cr_expect_eq(read_file(""), -EINVAL);
+	cr_expect_eq(read_file("/dev/null"), -EINVAL);
+	write_file("", 0);
+	cr_expect_eq(read_file(here.path), -EINVAL);
+}
+
+Test(link_file, a_pipe_is_not_opened)
+{
+	int writer;
+
+	cr_assert_eq(mkfifo(here.path, 0600), 0);
+	cr_expect_eq(read_file(here.path), -EINVAL);
+	writer = open(here.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_expect_eq(writer, -1);
+}
+
+Test(link_file, a_link_is_followed)
+{
+	char other[240];
+
+	(void)snprintf(other, sizeof(other), "%s.link", here.path);
+	write_file("text", 4);
+	cr_assert_eq(symlink(here.path, other), 0);
+	cr_expect_eq(read_file(other), 0);
+	cr_assert_eq(unlink(here.path), 0);
+	cr_expect_eq(read_file(other), -EINVAL);
+}
+
+Test(link_file, a_file_without_permission_says_so)
+{
+	if (geteuid() == 0) {
+		skip_test("root may read everything");
+	}
+	write_file("text", 4);
+	cr_assert_eq(chmod(here.path, 0), 0);
+	cr_expect_eq(read_file(here.path), -EACCES);
+}
+
+Test(link_file, a_file_that_is_too_large_is_not_read)
+{
+	write_file("text", 4);
+	cr_assert_eq(truncate(here.path, (off_t)257 << 20), 0);
+	cr_expect_eq(read_file(here.path), -EFBIG);
+}
+
+/* The files of sysfs say that they are as large as a page, whatever is in them. */
+Test(link_file, a_file_that_is_shorter_than_it_was_said_to_be_has_changed)
+{
+	static const char *const shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
+	struct stat status;
+
+	if (stat(shorter, &status) != 0 || status.st_size == 0 || access(shorter, R_OK) != 0) {
+		skip_test("needs sysfs");
+	}
+	cr_expect_eq(read_file(shorter), -EAGAIN);
+}

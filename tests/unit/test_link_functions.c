@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/functions.h"
+#include "interpose/nvjitlink/nodes.h"
+
+#include <criterion/criterion.h>
+
+/* The compiler's own stand beside all that it can do, a dlsym among it. */
+static const struct compiler compiler = {.functions = nvjitlink_functions, .function_count = NVJITLINK_FUNCTION_COUNT};
+struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
+#define NODE_ROW(id, soname, lowest, mark, ...) \
+	[NVJITLINK_NODE_##id] = {.compiler = &compiler, .name = #soname, .floor = (lowest)},
+    NVJITLINK_NODES(NODE_ROW, )
+#undef NODE_ROW
+};
+
+static const struct node *const of_12 = &nvjitlink_nodes[NVJITLINK_NODE_12];
+static const struct node *const of_13 = &nvjitlink_nodes[NVJITLINK_NODE_13];
+
+Test(link_functions, names_are_nvjitlinks_by_their_beginning)
+{
+	cr_expect(nvjitlink_owns("nvJitLinkCreate"));
+	cr_expect(nvjitlink_owns("__nvJitLinkCreate_12_0"));
+	cr_expect(nvjitlink_owns("__nvJitLinkAPI"));
+	cr_expect(nvjitlink_owns("nvJitLinkOfTheFuture"));
+	cr_expect_not(nvjitlink_owns("nvJitLin"));
+	cr_expect_not(nvjitlink_owns("_nvJitLinkCreate"));
+	cr_expect_not(nvjitlink_owns("nvrtcVersion"));
+	cr_expect_not(nvjitlink_owns(""));
+}
+
+Test(link_functions, a_name_with_any_release_is_the_functions)
+{
+	cr_expect(nvjitlink_names("nvJitLinkCreate", "nvJitLinkCreate"));
+	cr_expect(nvjitlink_names("__nvJitLinkCreate_12_0", "nvJitLinkCreate"));
+	cr_expect(nvjitlink_names("__nvJitLinkCreate_13_12", "nvJitLinkCreate"));
+	cr_expect(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubinSize"));
+}
+
+Test(link_functions, a_name_that_is_like_it_is_not)
+{
+	static const char *const others[] = {
+	    "__nvJitLinkCreate",       "__nvJitLinkCreate_",      "__nvJitLinkCreate_12",    "__nvJitLinkCreate_12_",
+	    "__nvJitLinkCreate_12_x",  "__nvJitLinkCreate_x_1",   "__nvJitLinkCreate_12_0_", "nvJitLinkCreate_12_0",
+	    "__nvJitLinkCreateX_12_0", "__nvJitLinkCreate_12_0x", "__nvJitLinkCreat_12_0",   "__"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		cr_expect_not(nvjitlink_names(others[i], "nvJitLinkCreate"), "%s", others[i]);
+	}
+	cr_expect_not(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubin"));
+}
+
+Test(link_functions, every_release_of_a_soname_has_the_name_that_its_library_is_asked_for)
+{
+	cr_expect_str_eq(nvjitlink_name_on(of_12, FUNCTION_nvJitLinkComplete), "__nvJitLinkComplete_12_0");
+	cr_expect_str_eq(nvjitlink_name_on(of_13, FUNCTION_nvJitLinkComplete), "nvJitLinkComplete");
+	for (size_t i = 0; i < NVJITLINK_FUNCTION_COUNT; i++) {
+		cr_expect(nvjitlink_names(nvjitlink_name_on(of_12, i), nvjitlink_functions[i].name));
+		cr_expect(nvjitlink_names(nvjitlink_name_on(of_13, i), nvjitlink_functions[i].name));
+	}
+}
+
+Test(link_functions, linked_hosts_reach_us_by_what_every_release_of_the_soname_has)
+{
+	cr_expect(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_0"));
+	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_1"));
+	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_8"));
+	cr_expect_not(nvjitlink_exports(of_12, "nvJitLinkCreate"));
+	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_13_0"));
+	cr_expect(nvjitlink_exports(of_13, "nvJitLinkCreate"));
+	cr_expect(nvjitlink_exports(of_13, "__nvJitLinkCreate_13_0"));
+	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkCreate_13_1"));
+	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkCreate_12_0"));
+	cr_expect_not(nvjitlink_exports(of_13, "nvJitLinkGetLinkedLTOIR"));
+	cr_expect_not(nvjitlink_exports(of_13, "__nvJitLinkGetLinkedLTOIR_13_0"));
+	cr_expect_not(nvjitlink_exports(of_13, "nvJitLinkOfTheFuture"));
+}
+
+Test(link_functions, a_version_is_nobodys_and_everything_else_has_a_door)
+{
+	cr_expect_not(nvjitlink_wants_door("nvJitLinkVersion"));
+	cr_expect(nvjitlink_wants_door("nvJitLinkCreate"));
+	cr_expect(nvjitlink_wants_door("nvJitLinkOfTheFuture"));
+	cr_expect(nvjitlink_opens("__nvJitLinkAPI"));
+	cr_expect_not(nvjitlink_opens("nvJitLinkCreate"));
+	cr_expect(nvjitlink_links("__nvJitLinkCreate_12_8"));
+}

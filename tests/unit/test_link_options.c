@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/options.h"
+
+#include <criterion/criterion.h>
+
+static unsigned read_two(const char *option, const char *other)
+{
+	const char *options[] = {"-arch=sm_90", option, other};
+	const struct call call = {.option_count = other ? 3 : 2, .options = options};
+
+	return link_options_read(&call);
+}
+
+static unsigned read_one(const char *option)
+{
+	return read_two(option, NULL);
+}
+
+Test(link_options, what_leaves_nothing_behind_is_clear)
+{
+	static const char *const clear[] = {"-ptx",
+	                                    "-O3",
+	                                    "-lineinfo",
+	                                    "-ftz=true",
+	                                    "-maxrregcount=32",
+	                                    "-kernels-used=a,b",
+	                                    "-optimize-unused-variables",
+	                                    "-split-compile=4",
+	                                    "-no-cache",
+	                                    "-r",
+	                                    "-Xptxas=-O2",
+	                                    "-Xptxas=-dlcm=cg,-O1"};
+
+	for (size_t i = 0; i < sizeof(clear) / sizeof(clear[0]); i++) {
+		cr_expect_eq(read_one(clear[i]), 0, "%s", clear[i]);
+	}
+	cr_expect_eq(link_options_read(&(struct call){0}), 0);
+}
+
+Test(link_options, what_nobody_knows_is_uncleared)
+{
+	static const char *const unknown[] = {
+	    "",           "-",          "-future",     "-future=1",     "-Xnvvm=-inline-info", "-Xnvvm=",
+	    "-lt",        "-lto2",      "-Xptxas=",    "-Xptxas=--odd", "-Xptxas=-O2,--odd",   "-Xptxas",
+	    "arch=sm_90", "-arc=sm_90", "--arch=sm_90"};
+
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		cr_expect_eq(read_one(unknown[i]), LINK_OPTIONS_UNCLEARED, "%s", unknown[i]);
+	}
+}
+
+/* nvJitLink matches names by their beginning: -lto=1 is taken, and what it does is not known. */
+Test(link_options, a_known_name_with_another_form_is_uncleared)
+{
+	static const char *const others[] = {"-lto=1",  "-ptx=",       "-arch",         "-ftz",
+	                                     "-time=1", "-no-cache=0", "-split-compile"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		cr_expect_eq(read_one(others[i]), LINK_OPTIONS_UNCLEARED, "%s", others[i]);
+	}
+}
+
+Test(link_options, each_says_what_it_is_for)
+{
+	cr_expect_eq(read_one("-lto"), LINK_OPTIONS_LTO);
+	cr_expect_eq(read_one("-time"), LINK_OPTIONS_LOGS);
+	cr_expect_eq(read_one("-g"), LINK_OPTIONS_VARIES);
+	cr_expect_eq(read_one("-Ofc=max"), LINK_OPTIONS_VARIES);
+	cr_expect_eq(read_one("-split-compile-extended=4"), LINK_OPTIONS_VARIES);
+	cr_expect_eq(read_two("-lto", "-time"), LINK_OPTIONS_LTO | LINK_OPTIONS_LOGS);
+	cr_expect_eq(read_two("-odd", "-lto"), LINK_OPTIONS_LTO | LINK_OPTIONS_UNCLEARED);
+}
+
+Test(link_options, what_ptxas_says_is_for_others_only_without_the_drivers_cache)
+{
+	static const char *const speaking[] = {"-verbose", "-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
+	                                       "-Xptxas=--warn-on-spills"};
+
+	for (size_t i = 0; i < sizeof(speaking) / sizeof(speaking[0]); i++) {
+		cr_expect_eq(read_one(speaking[i]), LINK_OPTIONS_LOGS, "%s", speaking[i]);
+		cr_expect_eq(read_two(speaking[i], "-no-cache"), 0, "%s", speaking[i]);
+		cr_expect_eq(read_two("-no-cache", speaking[i]), 0, "%s", speaking[i]);
+	}
+	cr_expect_eq(read_two("-time", "-no-cache"), LINK_OPTIONS_LOGS);
+}
