@@ -21,7 +21,7 @@ mutants: export ONLY := $(ONLY)
 
 mutants: export MUTANT_COVERAGE = $(MAKE) --no-print-directory BUILD=$(BUILD) mutants-coverage
 MUTANTS_NEED := $(BUILD)/tests/player $(BUILD)/tests/life $(filter $(BUILD)/tests/fake/% $(BUILD)/tests/fixtures/% $(LOADER)/% \
-	$(NVVM_HOSTS)/% %/collide,$(TEST_TARGETS))
+	$(NVVM_HOSTS)/% %/collide %/linker $(HOSTS)/linker-%,$(TEST_TARGETS))
 
 mutants: all $(BUILD)/unit-tests $(BUILD)/interpose/door/libnvrtccache.map $(MUTANTS_NEED)
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$${NVRTC_LIB:+$$NVRTC_LIB/$$NVRTC_SONAME} \
