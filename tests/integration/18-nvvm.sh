@@ -253,7 +253,7 @@ session "Two builds in one process are two compilers." "1 0 1 1 1 1 1 2, 1 0 1 1
 check "Each has its own result." sh -c "grep -q '// first' '$tmp/warm' && grep -q '// other' '$tmp/warm'"
 three_runs "$lookup" "$so" option=-opt=3 threads=16
 check "Threads get what they get without us." test ! -s "$tmp/difference"
-check "Each of their programs is verified and compiled once." test "$(really "$tmp/cold"), $(really "$tmp/warm")" = "5 5, 0 0"
+check "Each of their programs is kept, verified and compiled." test "$(entries), $(really "$tmp/warm")" = "10, 0 0"
 session "A child goes on with its parent's program." "1 1, 1 1, 0 0" create add=a=one verify fork lazy=b=two compile get destroy
 session "A child of one that was served has what was served." "1 1, 1 1, 0 0" create add=a=one verify compile fork get destroy
 
