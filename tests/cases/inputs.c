@@ -343,6 +343,17 @@ static void keep_text(const char *name, const char *text)
 	inputs_keep(name, strdup(text), strlen(text));
 }
 
+/* ptx NAME <<: PTX, without what all of it says alike */
+static void keep_ptx(const char *name, const char *text)
+{
+	static const char head[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
+	struct buffer all = {0};
+
+	put(&all, head, strlen(head));
+	put(&all, text, strlen(text));
+	inputs_keep(name, all.bytes, all.size);
+}
+
 /* ir NAME <<: a module of NVVM IR, without what all of them say alike. !9 is the number of its version. */
 static void keep_ir(const char *name, const char *text)
 {
@@ -398,6 +409,8 @@ int call_of_inputs(const char *verb, int count, char **rest)
 		keep_text(rest[0], rest[1]);
 	} else if (strcmp(verb, "ir") == 0) {
 		keep_ir(rest[0], rest[1]);
+	} else if (strcmp(verb, "ptx") == 0) {
+		keep_ptx(rest[0], rest[1]);
 	} else if (strcmp(verb, "made") == 0) {
 		keep_product(rest[0], rest[1]);
 	} else if (strcmp(verb, "fatbin") == 0) {
