@@ -38,9 +38,6 @@ ARMS = {
 }
 
 
-# Compilers whose results nobody keeps yet.
-LATER = {"nvJitLink", "libNVVM"}
-
 if os.environ.get("CASES_PLACES") == "1":
     ARMS = {arm: (rounds.replace("2", ""), environment) for arm, (rounds, environment) in ARMS.items()}
 
@@ -148,13 +145,10 @@ def hit_lines(run, key):
 # What the player prints of calls whose results are kept: what a compiler made, or says is wrong with the input.
 COUNTED = re.compile(r"  (compile [06]|nvvm (verify|compile) [069]|linker complete [045]|"
                      r"linker add (ptx|fatbin|object|library|any) [04])$")
-NVRTC_ONLY = re.compile(r"  compile [06]$")
 
 
 def wanted_hits(case, plain, library):
     lines = plain.get((1, case.sentence), [])
-    if LATER.intersection(case.needs()):
-        return sum(bool(NVRTC_ONLY.match(line)) for line in lines)
     return case.hits(sum(bool(COUNTED.match(line)) for line in lines), library.release_for(case)[0])
 
 
@@ -183,7 +177,7 @@ def judge(case, arm, plain, run, library):
                 (len(hits) != wanted or not all(line.startswith(place) for line in hits)):
             why.append(f"{arm}, round {number}: expected {wanted} times '{place or 'hit'}'")
             why += [f"  {line}" for line in run.log.get(key, [])]
-    if arm == "cold" and case.mark("neutral") and "2" in rounds and not LATER.intersection(case.needs()):
+    if arm == "cold" and case.mark("neutral") and "2" in rounds:
         found, wanted = len(hit_lines(run, (2, case.sentence))), int(case.mark("neutral")[0])
         if found != wanted:
             why.append(f"cold, round 2, another directory: {found} hits, expected {wanted}")
