@@ -25,7 +25,8 @@ typedef int complete_function(void *);
 
 struct link {
 	void *handle;
-	int work; /* more than cubins to put together */
+	int work;  /* more than cubins to put together */
+	int steps; /* an input was added for which Add itself does the work */
 };
 
 static struct link links[HANDLES];
@@ -136,6 +137,17 @@ static int type_of(const char *word)
 	return atoi(word);
 }
 
+/* Tells apart what only copies the input, and what does work or comes behind such. */
+static void tell(const char *type, int code)
+{
+	struct link *link = &links[current];
+	int number = type_of(type);
+
+	link->work |= number != 1;
+	link->steps |= number == 2 || (number >= 4 && number <= 6) || number == 10;
+	printf("  linker %s %s %d\n", link->steps ? "step" : "add", type, code);
+}
+
 static char *lasting(const char *text)
 {
 	return text ? strdup(text) : NULL;
@@ -165,9 +177,8 @@ static void add(const char *type, const char *name, const char *input, const cha
 		code = ((add_function *)real("AddData"))(links[current].handle, type_of(type), bytes, told, kept);
 	}
 	complaints_end();
-	links[current].work |= type_of(type) != 1;
 	inputs_scribble(bytes, size);
-	printf("  linker add %s %d\n", type, code);
+	tell(type, code);
 }
 
 static void add_file(const char *type, const char *path)
@@ -177,8 +188,7 @@ static void add_file(const char *type, const char *path)
 	complaints_begin();
 	code = ((add_file_function *)real("AddFile"))(links[current].handle, type_of(type), lasting(path));
 	complaints_end();
-	links[current].work |= type_of(type) != 1;
-	printf("  linker add %s %d\n", type, code);
+	tell(type, code);
 }
 
 static void complete(void)

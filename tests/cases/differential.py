@@ -143,8 +143,7 @@ def hit_lines(run, key):
 
 
 # What the player prints of calls whose results are kept: what a compiler made, or says is wrong with the input.
-COUNTED = re.compile(r"  (compile [06]|nvvm (verify|compile) [069]|linker complete [045]|"
-                     r"linker add (ptx|fatbin|object|library|any) [04])$")
+COUNTED = re.compile(r"  (compile [06]|nvvm (verify|compile) [069]|linker (complete [045]|step \w+ [04]))$")
 
 
 def wanted_hits(case, plain, library):
