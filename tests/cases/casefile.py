@@ -11,9 +11,11 @@ A case begins with "=== A sentence." Lines with # in it are for the driver:
     #since 12.8             not for older releases
     #before 13.0            not for this one and later ones
     #hits N                 so many of its compiles are hits when warm; without it all that return 0 or 6
+    #hits any               nobody counts them
     #hits-before 12.8 N     the same, for releases before that
     #neutral N              so many are hits in round 2 of the cold run, in another directory with the same content
     #once                   only round 1 is counted
+    #unverified             what it makes cannot be compared (NVRTC gives another each time), nor what is made of that
 
 Lines with # in front of the first case hold for all of a file.
 """
@@ -22,12 +24,12 @@ import re
 
 
 COMPILERS = ("nvJitLink", "libNVVM")
-MARKS = ("for", "needs", "since", "before", "hits", "hits-before", "neutral", "once")
+MARKS = ("for", "needs", "since", "before", "hits", "hits-before", "neutral", "once", "unverified")
 
 
 class Case:
     def __init__(self, sentence, lines, marks=()):
-        self.sentence, self.lines, self.marks = sentence, [], list(marks)
+        self.sentence, self.lines, self.marks = sentence, [], []
         text = False
         for line in lines:
             if text or not line.startswith("#"):
@@ -35,6 +37,7 @@ class Case:
                 text = line != "END" if text else line.endswith((" <<", " <<x"))
             elif line[1:2].isalpha():
                 self.marks.append(mark(line))
+        self.marks += marks
 
     def mark(self, name):
         return next((words[1:] for words in self.marks if words[0] == name), None)
@@ -60,6 +63,8 @@ class Case:
             if words[0] == "hits-before" and release < number(words[1]):
                 return int(words[2])
         given = self.mark("hits")
+        if given and given[0] == "any":
+            return None
         return int(given[0]) if given else compiles
 
     def expanded(self):

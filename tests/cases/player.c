@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * player: plays case files against an NVRTC and prints everything that a host can see
+ * player: plays case files against the compilers and prints everything that a host can see
  *
  * usage: player LIBRARY DIRECTORY CASE-FILE [LOG [ROUNDS]]
  *
@@ -29,6 +29,7 @@
  *   thread COMMAND       (in another thread)  child COMMAND           (in a forked child)
  *   mode up|zero|flush|normal    (how this thread rounds; flush: denormals are zero)
  *   mark WORD            (prints the word on a line of its own)
+ *   input ...            linker ...           nvvm ...                (README.md tells of them)
  */
 #include "calls.h"
 #include "texts.h"

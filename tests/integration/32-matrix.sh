@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 5400
-# The case files against other versions of NVRTC than the toolkit's, and what the tables say of each of them.
+# The case files against other versions of NVRTC, nvJitLink and libNVVM than the toolkit's, and what the tables say of each of them.
 # scripts/setup gets each into build/, once. MATRIX is the list of versions: the oldest, one with the signs of most that
 # changed, and the newest; where the oldest cannot be had, the oldest of PyPI's too. make matrix takes more.
 # For the time that it takes, hits of another directory and the arm that verifies are left to 30-differential.sh.
@@ -39,6 +39,7 @@ for version in $versions; do
 	# packages of distributions have no path to their builtins
 	retell "$version" < <(LD_LIBRARY_PATH=$RUN_PATH python3 tests/cases/versions.py "$library" 2>&1)
 	retell "$version" < <(LD_LIBRARY_PATH=$RUN_PATH CUDA_INCLUDE=$CUDA_INCLUDE NVRTC_LIB=$library \
+		NVJITLINK_LIB=$NVJITLINK_LIB NVVM_LIB=$NVVM_LIB \
 		CASES_PLACES=1 CASES_ARMS='cold disk memory' python3 tests/cases/differential.py "$BUILD" 2>&1)
 done
 plan
