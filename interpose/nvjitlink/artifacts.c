@@ -37,6 +37,12 @@ static size_t written(const uint8_t *one, const uint8_t *other, size_t size)
 	return size;
 }
 
+/* A getter writes no more than was told of its size, and a NUL where that is nothing: a host has room for no more. */
+static bool fits(size_t size, uint64_t told)
+{
+	return size <= (told > 0 ? told : 1);
+}
+
 static int collect(const struct handle *handle, enum nvjitlink_artifact artifact, struct result *result)
 {
 	size_getter *get_size = (size_getter *)handle->library->real[artifacts[artifact].size];
@@ -67,7 +73,7 @@ static int collect(const struct handle *handle, enum nvjitlink_artifact artifact
 	bytes_code = get_bytes(handle->value, one + HEAD);
 	other_code = get_bytes(handle->value, other);
 	room = written(one + HEAD, other, room);
-	if (other_code != bytes_code || memcmp(one + HEAD, other, room) != 0) {
+	if (other_code != bytes_code || memcmp(one + HEAD, other, room) != 0 || !fits(room, size)) {
 		free(one);
 		free(other);
 		return -EPROTO;
@@ -138,7 +144,13 @@ const char *link_artifacts_name(uint32_t tag)
 
 static bool find(const struct entry *entry, enum nvjitlink_artifact artifact, struct section *ret_section)
 {
-	return entry_section(entry, TAG_ARTIFACT + (uint32_t)artifact, ret_section) && ret_section->size >= HEAD;
+	uint64_t told;
+
+	if (!entry_section(entry, TAG_ARTIFACT + (uint32_t)artifact, ret_section) || ret_section->size < HEAD) {
+		return false;
+	}
+	memcpy(&told, ret_section->bytes, HEAD);
+	return fits(ret_section->size - HEAD, (ret_section->value & 0xff) == NVJITLINK_SUCCESS ? told : 0);
 }
 
 int link_artifact_size(const struct entry *entry, enum nvjitlink_artifact artifact, size_t *size, int missing)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program asks of a link, and what it adds to one. The input is the sections of an entry, as a stranger with a
+ * bundle could have made them (checksums are right), then bytes of a type that are added.
+ *
+ * Properties: every question has an answer, what is written fits into what was told of its size (one byte where that is
+ * none, as the library does it), a result is like itself; of an input nothing is read but what is there, and one byte
+ * more of a text.
+ */
+#include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/input.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include <elf.h>
+
+/* As much of nvJitLink as tells results apart. */
+static const struct compiler compiler = {.section_name = link_artifacts_name, .alike = link_artifacts_alike};
+
+#define SECTIONS 6
+#define MISSING  77
+#define TAGS     0x100 /* of artifacts, from here on */
+
+static struct entry *build(struct input *input)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES];
+	struct section sections[SECTIONS] = {{0}};
+	size_t count = take_number(input, 1) % (SECTIONS + 1);
+	struct entry *entry;
+
+	for (size_t i = 0; i < count; i++) {
+		sections[i].tag = TAGS + (uint32_t)take_number(input, 1) % 8;
+		sections[i].value = (int32_t)take_number(input, 2);
+		sections[i].bytes = take_bytes(input, take_number(input, 1), &sections[i].size);
+	}
+	require(entry_build(key, 0, NULL, 0, sections, count, &entry) == 0);
+	return entry;
+}
+
+static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
+{
+	size_t size = 0;
+	uint8_t *bytes;
+
+	require(link_artifact_size(entry, artifact, NULL, MISSING) == MISSING);
+	require(link_artifact_bytes(entry, artifact, NULL, MISSING) == MISSING);
+	if (link_artifact_size(entry, artifact, &size, MISSING) != NVJITLINK_SUCCESS) {
+		require(size == 0);
+	}
+	/* an entry can say that there is more than it holds: nobody has that much */
+	if (size > 4096) {
+		return;
+	}
+	bytes = malloc(size ? size : 1);
+	require(bytes != NULL);
+	(void)link_artifact_bytes(entry, artifact, bytes, MISSING);
+	free(bytes);
+}
+
+static bool is_binary(const uint8_t *bytes, size_t size)
+{
+	static const char *const magics[] = {ELFMAG, "!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
+
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+		if (size >= strlen(magics[i]) && memcmp(bytes, magics[i], strlen(magics[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add(struct input *input)
+{
+	int type = (int)take_number(input, 1) % 12;
+	uint8_t behind = (uint8_t)take_number(input, 1);
+	size_t size;
+	const uint8_t *bytes = take_bytes(input, 512, &size);
+	bool text = type == NVJITLINK_PTX || (type == NVJITLINK_ANY && !is_binary(bytes, size));
+	uint8_t *copy = malloc(size + 1);
+	struct link_input added = {.type = type, .size = size};
+	enum link_input_kind kind;
+
+	require(copy != NULL);
+	memcpy(copy, bytes, size);
+	copy[size] = behind;
+	if (!text) {
+		free(copy);
+		copy = copy_of(bytes, size);
+	}
+	added.data = size ? copy : NULL;
+	kind = link_input_kind(&added);
+	require(size > 0 || kind == LINK_INPUT_UNKNOWN);
+	require(kind != LINK_INPUT_COPIED || type == NVJITLINK_CUBIN || type == NVJITLINK_LTOIR);
+	if (size > 0 && link_input_end(&added) == LINK_TEXT_ENDS_BEHIND) {
+		require(text && behind == '\0' && copy[size - 1] != '\0');
+	}
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = input_of(data, size);
+	struct entry *one = build(&input);
+	struct entry *other = build(&input);
+	const char *what = NULL;
+
+	for (int artifact = 0; artifact < NVJITLINK_ARTIFACT_COUNT; artifact++) {
+		ask(one, (enum nvjitlink_artifact)artifact);
+	}
+	require(result_compare(&compiler, one, one, &what) == RESULTS_ALIKE || what);
+	require(result_compare(&compiler, one, other, &what) == RESULTS_ALIKE || what);
+	entry_unref(one);
+	entry_unref(other);
+	add(&input);
+	return 0;
+}

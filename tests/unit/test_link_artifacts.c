@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/nvjitlink/artifacts.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define TAG     (0x100 + NVJITLINK_ARTIFACT_ErrorLog)
+#define MISSING 3
+
+/* As it lies in an entry: what was told of the size, then what a getter wrote. */
+struct kept {
+	uint64_t told;
+	char bytes[24];
+};
+
+static struct section section_of(const struct kept *kept, size_t written, int size_code, int code)
+{
+	return (struct section){TAG, size_code | code << 8, kept, sizeof(kept->told) + written};
+}
+
+static struct entry *entry_of(const struct section *section)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES];
+	struct entry *entry;
+
+	cr_assert_eq(entry_build(key, 0, NULL, 0, section, section ? 1 : 0, &entry), 0);
+	return entry;
+}
+
+/* What a host is told and given: codes, the size, and how much was written. */
+static void expect(const struct section *section, int size_code, size_t size, int code, size_t written)
+{
+	struct entry *entry = entry_of(section);
+	char bytes[32];
+	size_t told = 42, given = sizeof(bytes);
+
+	memset(bytes, '?', sizeof(bytes));
+	cr_expect_eq(link_artifact_size(entry, NVJITLINK_ARTIFACT_ErrorLog, &told, MISSING), size_code);
+	cr_expect_eq(told, size);
+	cr_expect_eq(link_artifact_bytes(entry, NVJITLINK_ARTIFACT_ErrorLog, bytes, MISSING), code);
+	while (given > 0 && bytes[given - 1] == '?') {
+		given--;
+	}
+	cr_expect_eq(given, written, "%zu", given);
+	entry_unref(entry);
+}
+
+Test(link_artifacts, what_was_told_and_written_is_what_a_host_gets)
+{
+	const struct kept kept = {5, "text"};
+	struct section section = section_of(&kept, 5, 0, 0);
+
+	expect(&section, 0, 5, 0, 5);
+	section = section_of(&kept, 4, 0, 0); /* 12.0 leaves the NUL out */
+	expect(&section, 0, 5, 0, 4);
+	section = section_of(&(struct kept){0, ""}, 1, 0, 0); /* and others write one where there is no text */
+	expect(&section, 0, 0, 0, 1);
+	section = section_of(&(struct kept){0, ""}, 0, 6, 5);
+	expect(&section, 6, 42, 5, 0);
+}
+
+Test(link_artifacts, no_more_is_written_than_was_told)
+{
+	const struct kept kept = {4, "text"}, nothing = {0, "text"}, huge = {UINT64_MAX, "text"};
+	struct section section = section_of(&kept, 5, 0, 0);
+
+	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+	section = section_of(&nothing, 2, 0, 0);
+	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+	section = section_of(&huge, 5, 6, 0); /* the size was refused, so a host knows of none */
+	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+}
+
+Test(link_artifacts, what_is_not_there_is_an_error)
+{
+	struct section section = {TAG, 0, "seven", 7};
+
+	expect(NULL, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
+}
+
+Test(link_artifacts, a_pointer_that_is_missing_is_told_of)
+{
+	const struct kept kept = {5, "text"};
+	const struct section section = section_of(&kept, 5, 0, 0);
+	struct entry *entry = entry_of(&section);
+
+	cr_expect_eq(link_artifact_size(entry, NVJITLINK_ARTIFACT_ErrorLog, NULL, MISSING), MISSING);
+	cr_expect_eq(link_artifact_bytes(entry, NVJITLINK_ARTIFACT_ErrorLog, NULL, MISSING), MISSING);
+	entry_unref(entry);
+}
+
+static bool explains(const char *log)
+{
+	struct kept kept = {strlen(log) + 1, ""};
+	struct result result = {.count = 1};
+
+	memcpy(kept.bytes, log, strlen(log) + 1);
+	result.sections[0] = section_of(&kept, strlen(log) + 1, 0, 0);
+	return link_artifacts_explain_failure(&result);
+}
+
+Test(link_artifacts, a_failure_is_explained_by_an_error_that_is_no_shortage)
+{
+	cr_expect(explains("error: it is broken"));
+	cr_expect(explains("fatal   : no"));
+	cr_expect_not(explains(""));
+	cr_expect_not(explains("warning: something"));
+	cr_expect_not(explains("error: out of memory"));
+	cr_expect_not(explains("error: std::bad_alloc"));
+	cr_expect_not(link_artifacts_explain_failure(&(struct result){.count = 0}));
+}
