@@ -421,7 +421,7 @@ static int compile_modules(struct link_state *link, struct text *made)
 	int code = SUCCESS;
 
 	if (link->module_count == 0) {
-		say(&link->error_log, "ERROR NVVM_ERROR_NO_MODULE_IN_PROGRAM\n");
+		say(&link->error_log, "error   : NVVM_ERROR_NO_MODULE_IN_PROGRAM\n");
 		return NVVM_FAILS;
 	}
 	links++;
@@ -518,22 +518,23 @@ static int log_of(const struct text *log, char *bytes)
 	return SUCCESS;
 }
 
-#define GETTERS(artifact, member, code)                                                      \
-	int nvJitLinkGet##artifact##Size(nvJitLinkHandle handle, size_t *size)               \
-	{                                                                                    \
-		return handle == NULL ? NO_POINTER : size_of(&handle->member, code, size);   \
-	}                                                                                    \
-	int nvJitLinkGet##artifact(nvJitLinkHandle handle, CHARS_OF_##artifact *bytes)       \
-	{                                                                                    \
-		return handle == NULL ? NO_POINTER : bytes_of(&handle->member, code, bytes); \
+/* Where there is none, the size and the bytes may be refused with codes of their own. */
+#define GETTERS(artifact, member, size_code, code)                                              \
+	int nvJitLinkGet##artifact##Size(nvJitLinkHandle handle, size_t *size)                  \
+	{                                                                                       \
+		return handle == NULL ? NO_POINTER : size_of(&handle->member, size_code, size); \
+	}                                                                                       \
+	int nvJitLinkGet##artifact(nvJitLinkHandle handle, CHARS_OF_##artifact *bytes)          \
+	{                                                                                       \
+		return handle == NULL ? NO_POINTER : bytes_of(&handle->member, code, bytes);    \
 	}
 #define CHARS_OF_LinkedCubin void
 #define CHARS_OF_LinkedPtx   char
 #define CHARS_OF_LinkedLTOIR void
-GETTERS(LinkedCubin, cubin, INTERNAL)
-GETTERS(LinkedPtx, linked_ptx, INVALID)
+GETTERS(LinkedCubin, cubin, INTERNAL, INTERNAL)
+GETTERS(LinkedPtx, linked_ptx, INVALID, INTERNAL)
 #if FAKE_MAJOR * 100 + FAKE_MINOR >= 1302
-GETTERS(LinkedLTOIR, ltoir, INTERNAL)
+GETTERS(LinkedLTOIR, ltoir, INTERNAL, INTERNAL)
 
 int nvJitLinkInspect(nvJitLinkHandle handle, int *ret_output)
 {
