@@ -59,13 +59,15 @@ class Case:
         return None
 
     def hits(self, compiles, release):
+        """None where nobody counts them."""
+        given = self.mark("hits")
         for words in self.marks:
             if words[0] == "hits-before" and release < number(words[1]):
-                return int(words[2])
-        given = self.mark("hits")
-        if given and given[0] == "any":
-            return None
-        return int(given[0]) if given else compiles
+                given = words[2:]
+                break
+        if not given:
+            return compiles
+        return None if given[0] == "any" else int(given[0])
 
     def expanded(self):
         loops = [words for words in self.marks if words[0] == "for"]
