@@ -33,19 +33,21 @@ class Client:
 NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvjitlink}", "{nvvm}"]
 COMPUTE = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "{nvjitlink}"]
 
+# Where majors is 13 alone: cuda.bindings of 12 takes an NVRTC of 13 where the loader knows one, and nvJitLink 12 then refuses
+# its LTO-IR; links of programs that are linked with names of 12 are cached only under those of 12.0 (README).
 CLIENTS = [
     Client("cuda.bindings", "cuda_bindings", "dlsym by dlopen", ["cuda-bindings=={major}.*"]),
     Client("cuda.core", "cuda_core", "cuda.bindings", ["cuda-bindings=={major}.*", "cuda-core==1.2.*"]),
     Client("Linker", "cuda_core_linker", "cuda.bindings",
-           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "{nvjitlink}", "{nvvm}"]),
+           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "{nvjitlink}", "{nvvm}"], majors=("13",)),
     Client("CuPy", "cupy_compiler", "dlsym by dlopen", ["cuda-bindings=={major}.*", "cupy-cuda{major}x==14.*"]),
     Client("tinygrad", "tinygrad_compiler", "ctypes, path", ["tinygrad==0.14.*"]),
     Client("NVPTXCompiler", "tinygrad_linker", "ctypes, path", ["tinygrad==0.14.*", "{nvjitlink}"]),
     Client("numba-cuda", "numba_cuda_nvrtc", "cuda.core",
            ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvvm}"]),
-    Client("numba launch", "numba_cuda_launches", "cuda.bindings", NUMBA),
-    Client("numba compile", "numba_cuda_compile", "cuda.bindings", NUMBA),
-    Client("jit_lto", "jit_lto", "linked", program="jit_lto"),
+    Client("numba launch", "numba_cuda_launches", "cuda.bindings", NUMBA, majors=("13",)),
+    Client("numba compile", "numba_cuda_compile", "cuda.bindings", NUMBA, majors=("13",)),
+    Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("TVM", "tvm_nvcc", "cuda.bindings", ["cuda-bindings=={major}.*", "apache-tvm==0.27.*"], quick=False, stub=True,
