@@ -268,6 +268,8 @@ check "None is counted." test "$(stat_of verified) $(stat_of errors.mismatch)" =
 unset NVRTCCACHE_VERIFY
 export NVRTCCACHE_DISABLE=1
 session "NVRTCCACHE_DISABLE=1 does it every time." "1 1, 1 1, 1 1" "${numba[@]}"
+session "Then a compile leaves the errno that the library leaves." "0 1, 0 1, 0 1" create add=a=errno compile get destroy
+check "It is one more." grep -qx 'compile 0, errno 78' "$tmp/warm"
 unset NVRTCCACHE_DISABLE
 
 # Nothing of ours is found where there is no libNVVM: the host's first line.

@@ -22,6 +22,7 @@
 #include "tests/hosts/host.h"
 #include "tests/fake/nvvm/nvvm.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -119,24 +120,35 @@ static void get(void)
 	get_one("log", nvvm.nvvmGetProgramLogSize, nvvm.nvvmGetProgramLog);
 }
 
+/* A call, and what it made of an errno of 77. */
+static void tell(const char *what, int code)
+{
+	int left = errno;
+
+	printf("%s %d, errno %d\n", what, code, left);
+}
+
 static void add(const char *how, char *name)
 {
 	char *text = strchr(name, '=');
 	char *bytes;
 	size_t size;
-	int code;
+	int code, left;
 
 	*text++ = '\0';
 	size = strcmp(how, "big") == 0 ? BIG_SIZE : strlen(text);
 	bytes = malloc(size + 1);
+	errno = 77;
 	memset(bytes, '.', size);
 	memcpy(bytes, text, strlen(text));
 	code = strcmp(how, "lazy") == 0
 	           ? nvvm.nvvmLazyAddModuleToProgram(*program, bytes, size, name)
 	           : nvvm.nvvmAddModuleToProgram(*program, bytes, size, strcmp(how, "nameless") == 0 ? NULL : name);
+	left = errno;
 	memset(bytes, 'x', size); /* the library has a copy */
 	free(bytes);
-	printf("%s %d\n", how, code);
+	errno = left;
+	tell(how, code);
 }
 
 typedef int inspect_function(nvvmProgram program, size_t *modules, size_t *result, size_t *log);
@@ -212,13 +224,13 @@ static void go_on_in_child(void)
 static void act_on_program(const char *word)
 {
 	if (strcmp(word, "create") == 0) {
-		printf("create %d\n", nvvm.nvvmCreateProgram(program));
+		tell("create", nvvm.nvvmCreateProgram(program));
 	} else if (strcmp(word, "add-nothing") == 0) {
 		printf("nothing %d\n", nvvm.nvvmAddModuleToProgram(*program, NULL, 3, "nothing"));
 	} else if (strcmp(word, "verify") == 0) {
-		printf("verify %d\n", nvvm.nvvmVerifyProgram(*program, option_count, options));
+		tell("verify", nvvm.nvvmVerifyProgram(*program, option_count, options));
 	} else if (strcmp(word, "compile") == 0) {
-		printf("compile %d\n", nvvm.nvvmCompileProgram(*program, option_count, options));
+		tell("compile", nvvm.nvvmCompileProgram(*program, option_count, options));
 	} else if (strcmp(word, "null-options") == 0) {
 		printf("null %d\n", nvvm.nvvmCompileProgram(*program, 0, NULL));
 		printf("null %d\n", nvvm.nvvmCompileProgram(*program, 2, NULL));
@@ -234,7 +246,7 @@ static void act_on_program(const char *word)
 	} else if (strcmp(word, "private") == 0) {
 		inspect(((void *(*)(int))function(library, "__nvvmHandle"))(0xbeef));
 	} else if (strcmp(word, "destroy") == 0) {
-		printf("destroy %d\n", nvvm.nvvmDestroyProgram(program));
+		tell("destroy", nvvm.nvvmDestroyProgram(program));
 	} else {
 		printf("what is %s?\n", word);
 		exit(4);
@@ -294,6 +306,7 @@ static void act(char *word)
 int main(int argc, char **argv)
 {
 	for (int i = take_functions(argc, argv); i < argc; i++) {
+		errno = 77;
 		act(argv[i]);
 	}
 	printf("really %d %d\n", nvvm.fakeNvvmVerifies(), nvvm.fakeNvvmCompiles());

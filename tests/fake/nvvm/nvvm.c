@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fake/nvvm/nvvm.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -88,6 +89,7 @@ int nvvmCreateProgram(nvvmProgram *program)
 	if (program == NULL) {
 		return NVVM_INVALID_PROGRAM;
 	}
+	errno++;
 	*program = calloc(1, sizeof(**program));
 	return *program != NULL ? NVVM_SUCCESS : NVVM_OUT_OF_MEMORY;
 }
@@ -101,6 +103,7 @@ int nvvmDestroyProgram(nvvmProgram *program)
 		free((*program)->modules[i].name);
 		free((*program)->modules[i].bytes);
 	}
+	errno++;
 	free((*program)->modules);
 	free(*program);
 	*program = NULL;
@@ -117,6 +120,7 @@ static int add(nvvmProgram program, bool lazy, const char *bytes, size_t size, c
 	if (bytes == NULL) {
 		return NVVM_INVALID_INPUT;
 	}
+	errno++;
 	name = name != NULL ? name : "<unnamed>";
 	more = realloc(program->modules, (program->count + 1) * sizeof(*more));
 	if (more == NULL) {
@@ -302,6 +306,7 @@ static void write_result(nvvmProgram program, int count, const char **options)
 	if (one_that_says(program, "round") != NULL) {
 		say(text, "%a\n", third());
 	}
+	errno += one_that_says(program, "errno") != NULL;
 	if (one_that_says(program, "odd") != NULL) {
 		const char *odd = getenv("FAKE_NVVM_ODD");
 

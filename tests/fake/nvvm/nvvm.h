@@ -11,6 +11,7 @@
  *     warn        0, and a log
  *     round       the result has a constant that was folded in the thread's rounding mode
  *     odd         the result has the value of FAKE_NVVM_ODD, which nobody knows
+ *     errno       a compile counts errno up, as making, adding and destroying do in any case
  *     unseen      nothing is asked of the environment
  *
  * The result is a line of the flavour, the options and NV_NVVM_VERSION, then a line per module that is needed, and one
