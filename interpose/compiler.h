@@ -52,7 +52,7 @@ struct call {
 	int option_count;
 	const char *const *options;
 	/* Where a compiler has several such functions, or inputs: which, as it counts. Of calls that have nothing to
-	 * do with one another, those of higher kinds leave all that lower ones leave. */
+	 * do with one another, those of higher kinds leave all that lower ones leave. Of steps, 0 is the last. */
 	int kind;
 };
 

@@ -343,6 +343,19 @@ static bool wait_for_others(const struct handle *handle, struct attempt *attempt
 	return compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
 }
 
+/*
+ * A step that is served may have to be made up for later, and then as it would have been now: not one that opens files,
+ * which may be others by then, or gone, or looked for in another directory.
+ */
+static bool can_be_owed(const struct handle *handle, const struct call *call, const struct entry *entry)
+{
+	size_t size;
+	const void *conditions = entry_conditions(entry, &size);
+
+	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 ||
+	       !conditions_name_files(conditions, size);
+}
+
 static int attempt_compile(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
@@ -365,7 +378,8 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
 	}
-	if (!entry || (compiler->reachable && !compiler->reachable(handle, entry)) ||
+	if (!entry || !can_be_owed(handle, call, entry) ||
+	    (compiler->reachable && !compiler->reachable(handle, entry)) ||
 	    !(settings->verify || replay_allows(handle, entry)) || !result_applies(entry, runtime_sloppiness())) {
 		result = compile_for_real(handle, call, attempt, NULL);
 	} else if (handle->asks_host && host_cancels(handle, attempt, entry)) {

@@ -211,6 +211,18 @@ struct library *library_at(uintptr_t address)
 	return node ? library_adopt(&object, node) : NULL;
 }
 
+bool library_holds(const struct node *node, uintptr_t address)
+{
+	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+
+	for (int i = 0; i < count; i++) {
+		if (libraries[i].node == node && elf_contains(&libraries[i].object, address)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Keeps the library loaded for as long as the process lives. */
 static bool pin(struct library *library)
 {

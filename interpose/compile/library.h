@@ -91,6 +91,8 @@ struct library *library_in_slot(int slot);
 bool library_prepare(struct library *library, enum counter *ret_reason);
 /* Patch its imports if that has not been done. false: cannot be watched. */
 bool library_watched(struct library *library);
+/* Does the address lie in a library of the node that we know? Callable where loaded objects are walked along. */
+bool library_holds(const struct node *node, uintptr_t address);
 /* From now on passed through (its watch was lost). */
 void library_give_up(struct library *library, enum counter reason, const char *text);
 void library_fork_child(void);

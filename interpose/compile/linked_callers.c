@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/linked_callers.h"
 
+#include "interpose/compile/library.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -36,7 +38,13 @@ static int import_passes_by(const struct elf_import *import, void *context)
 {
 	const struct node *node = context;
 
-	return import->version && strcmp(import->version, node->name) == 0 && passes_by(node, import->name);
+	if (!import->version || strcmp(import->version, node->name) != 0) {
+		return false;
+	}
+	/* bound to the library itself (RTLD_DEEPBIND): the name is one of ours, and yet its calls go past us */
+	return passes_by(node, import->name) ||
+	       (import->slot && node->compiler->owns(import->name) && node->compiler->wants_door(import->name) &&
+	        library_holds(node, (uintptr_t)*import->slot));
 }
 
 static int unversioned_passes_by(const struct elf_import *import, void *context)
@@ -62,12 +70,16 @@ static int object_passes_by(const struct elf_object *object, void *context)
 	return elf_needs_version(object, node->name) && elf_each_import(object, import_passes_by, context) == 1;
 }
 
+/* Whoever was there once may have told the library what works on in it, and handles of theirs may live on. */
 bool linked_callers_pass_by(struct node *node)
 {
 	struct elf_generation now = elf_generation();
 	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
 	uint64_t answer = atomic_load_explicit(&node->callers, memory_order_relaxed);
 
+	if (answer & 1) {
+		return true;
+	}
 	if ((answer & ~UINT64_C(1)) != generation) {
 		answer = generation | (elf_each_object(object_passes_by, node) != 0);
 		atomic_store_explicit(&node->callers, answer, memory_order_relaxed);

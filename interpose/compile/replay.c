@@ -6,8 +6,10 @@
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
+#include "interpose/watch/environment.h"
 #include "keygen/conditions.h"
 
+#include <locale.h>
 #include <string.h>
 
 /*
@@ -18,7 +20,13 @@
 static bool catch_up(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	char decimals[ENVIRONMENT_DECIMALS_MAX];
 	uint64_t mode = arithmetic_mode();
+	/* No step is served where decimals are not spelled with a dot, so none was asked for so. */
+	locale_t dots = compiler->past == PAST_GROWS && environment_decimals(decimals)
+	                    ? newlocale(LC_ALL_MASK, "C", (locale_t)0)
+	                    : (locale_t)0;
+	locale_t hosts = dots ? uselocale(dots) : (locale_t)0;
 	bool replaced = false, as_told = true;
 
 	for (size_t i = 0; i < handle->call_count; i++) {
@@ -42,6 +50,10 @@ static bool catch_up(struct handle *handle)
 		past->state = CALL_DONE;
 	}
 	arithmetic_restore(mode);
+	if (dots) {
+		(void)uselocale(hosts);
+		freelocale(dots);
+	}
 	if (replaced) {
 		compiler->let_answer(handle, ANSWER_HOST);
 	}

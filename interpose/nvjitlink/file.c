@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX ((off_t)256 << 20)
+#define FILE_LEAST 2 /* of a file of one byte the library says something else than of one byte that is added */
+#define FILE_MAX   ((off_t)16 << 20)
 
 /* -EAGAIN where it is not as long as it was said to be. */
 static int read_all(int descriptor, char *bytes, size_t size)
@@ -42,7 +43,7 @@ int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 	if (descriptor < 0) {
 		return -errno;
 	}
-	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < FILE_LEAST) {
 		goto out;
 	}
 	if (status.st_size > FILE_MAX) {

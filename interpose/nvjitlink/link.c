@@ -34,8 +34,11 @@ enum own_tag {
 
 _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
 
-/* A link that is larger is not kept by anybody's patience: its inputs go straight in. */
-#define COPIES_MAX ((size_t)256 << 20)
+/*
+ * More than that is not owed, but goes straight in: copies that a host has not asked for must not be what it runs short of
+ * memory by, and of a large archive the library reads less than we would have to.
+ */
+#define COPIES_MAX ((size_t)8 << 20)
 
 /* From here on PTX may be a step: what 12.0 to 12.3 read behind its size was not measured. */
 #define STEPS_SINCE 1204
@@ -61,14 +64,19 @@ static void put_told(struct stream *stream)
 
 void link_add(nvjitlink_handle value, struct library *library, enum reach reach, const struct call *call)
 {
-	struct link *link = calloc(1, sizeof(*link));
+	const unsigned options = link_options_read(call);
+	struct link *link;
 	enum counter reason;
 
+	if (options & LINK_OPTIONS_UNCLEARED) {
+		atomic_store(&library->told, 1);
+	}
+	link = calloc(1, sizeof(*link));
 	if (!link) {
 		handle_free(handle_take(value));
 		return;
 	}
-	link->options = link_options_read(call);
+	link->options = options;
 	stream_number(&link->handle.creation, TAG_CREATION, REQUEST_FORMAT);
 	for (int i = 0; i < call->option_count; i++) {
 		stream_string(&link->handle.creation, TAG_OPTION, call->options[i]);
@@ -80,7 +88,6 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 	if (link->handle.creation.failed) {
 		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
 	} else if (link->options & LINK_OPTIONS_UNCLEARED) {
-		atomic_store(&library->told, 1);
 		handle_unkey(&link->handle, COUNTER_BYPASSED_uncleared_options);
 	} else if (link->options & LINK_OPTIONS_LOGS) {
 		handle_unkey(&link->handle, COUNTER_BYPASSED_logs);
@@ -110,6 +117,14 @@ char *link_keep_name(struct link *link, const char *name)
 	return copy;
 }
 
+/* Where decimals are not spelled with a dot ptxas reads numbers by that, and a step is made up for with dots. */
+static enum link_way way_of_step(void)
+{
+	char decimals[ENVIRONMENT_DECIMALS_MAX];
+
+	return environment_decimals(decimals) ? LINK_WAY_FORWARD : LINK_WAY_STEP;
+}
+
 enum link_way link_way(const struct link *link, const struct link_input *input)
 {
 	bool copied = input->type == NVJITLINK_CUBIN || input->type == NVJITLINK_LTOIR;
@@ -119,9 +134,9 @@ enum link_way link_way(const struct link *link, const struct link_input *input)
 	}
 	switch (link_input_kind(input)) {
 	case LINK_INPUT_COPIED:
-		return link->handle.call_count > 0 ? LINK_WAY_STEP : LINK_WAY_AT_ONCE;
+		return link->handle.call_count > 0 ? way_of_step() : LINK_WAY_AT_ONCE;
 	case LINK_INPUT_WORKED_ON:
-		return LINK_WAY_STEP;
+		return way_of_step();
 	default:
 		return LINK_WAY_FORWARD;
 	}
@@ -209,6 +224,9 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	const void *conditions = entry_conditions(entry, &size);
 	void *seen = size ? malloc(size) : NULL;
 
+	/* the key stands for all of the run: so a link of many steps does not digest the first ones again and again */
+	stream_free(&handle->creation);
+	stream_number(&handle->creation, TAG_CREATION, REQUEST_FORMAT);
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {
 		memcpy(seen, conditions, size);

@@ -196,6 +196,26 @@ unaffected "RTLD_NEXT in another preload finds the next one." "$LOADER/next"
 before=''
 unaffected "RTLD_DEFAULT in a local library sees the scope of that library." "$LOADER/host" modules "$LOADER/foo_scope.so"
 uncached "A module opened with RTLD_DEEPBIND runs, uncached." "$LOADER/host" deepbind "$LOADER/module13.so"
+beside_deep() { # a module whose calls go past us might have told the library what works on in it
+	fresh_cache
+	cat >"$tmp/beside.py" <<-'PROGRAM'
+		import ctypes, os, sys
+		module = ctypes.CDLL(sys.argv[1], os.RTLD_NOW | int(sys.argv[3]))
+		nvrtc, program = ctypes.CDLL(sys.argv[2]), ctypes.c_void_p()
+		if nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"extern int i;", b"k.cu", 0, None, None) != 0:
+		    sys.exit("no program")
+		sys.exit(nvrtc.nvrtcCompileProgram(program, 0, None))
+	PROGRAM
+	preloaded python3 "$tmp/beside.py" "$LOADER/module13.so" "$so13" "$1" &&
+		[ "$(stat_of stores) $(stat_of bypassed.exports)" = "$2" ] || { "$COMMAND" stats && false; }
+}
+if command -v python3 >/dev/null; then
+	check "Beside a module that is bound to us others are cached." beside_deep 0 "1 0"
+	check "Beside one that is bound to NVRTC itself nobody is." beside_deep 8 "0 1"
+else
+	skip "Beside a module that is bound to us others are cached." "no python3"
+	skip "Beside one that is bound to NVRTC itself nobody is." "no python3"
+fi
 unaffected "NVRTC opened with RTLD_DEEPBIND runs." "$lookup" deepbind "$so13"
 unaffected "NVRTC in a namespace of its own runs." "$lookup" namespace "$so13"
 

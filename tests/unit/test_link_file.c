@@ -80,6 +80,10 @@ Test(link_file, what_is_no_plain_file_or_empty_is_left_to_the_library)
 	cr_expect_eq(read_file("/dev/null"), -EINVAL);
 	write_file("", 0);
 	cr_expect_eq(read_file(here.path), -EINVAL);
+	write_file("x", 1); /* of which the library says something else than of a byte that is added */
+	cr_expect_eq(read_file(here.path), -EINVAL);
+	write_file("xy", 2);
+	cr_expect_eq(read_file(here.path), 0);
 }
 
 Test(link_file, a_pipe_is_not_opened)
