@@ -61,14 +61,14 @@ soak: all $(BUILD)/soak-tests $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/lib
 	python3 tests/soak/soak.py $(BUILD) --seconds $(SOAK_SECONDS)
 .PHONY: soak
 
-# Long runs of tests/cases/random_edits.py, random_calls.py and random_texts.py: make edits ROUNDS=5000 SEED=7; the others
-# likewise.
+# Long runs of tests/cases/random_edits.py, random_calls.py, random_links.py and random_texts.py:
+# make edits ROUNDS=5000 SEED=7; the others likewise.
 ROUNDS ?= 5000
 SEED   ?= 1
-edits calls texts: all $(BUILD)/tests/player $(BUILD)/tests/fixtures/libwall_clock.so
-	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
+edits calls links texts: all $(BUILD)/tests/player $(BUILD)/tests/fixtures/libwall_clock.so
+	eval "$$(scripts/nvrtc-env)" && NVJITLINK_LIB=$$NVJITLINK_LIB NVVM_LIB=$$NVVM_LIB NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME ROUNDS=$(ROUNDS) SEED=$(SEED) \
 		python3 tests/cases/random_$@.py $(BUILD)
-.PHONY: edits calls texts
+.PHONY: edits calls links texts
 
 # Which options change what later compiles give: make sticky, make sticky RELEASES='11.8 12.9 13'; and at random.
 RELEASES ?=

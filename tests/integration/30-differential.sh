@@ -1,7 +1,7 @@
 #!/bin/bash
 # needs: nvrtc
-# The case files of tests/cases, each compared plain, cold, warm and verified.
+# The case files of NVRTC in tests/cases, each compared plain, cold, warm and verified; 29-linkers.sh has the others.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1
-export CUDA_INCLUDE NVJITLINK_LIB NVVM_LIB NVRTC_LIB=$NVRTC_LIB/$NVRTC_SONAME
-exec python3 tests/cases/differential.py "$1"
+export CUDA_INCLUDE NVRTC_LIB=$NVRTC_LIB/$NVRTC_SONAME
+exec python3 tests/cases/differential.py "$1" "$PWD"/tests/cases/[0-9][0-9]-*.case

@@ -3,5 +3,5 @@
 # Random sequences of calls, in front of NVRTC itself (tests/cases/random_calls.py); `make calls` for long runs.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1
-export NVJITLINK_LIB NVVM_LIB NVRTC_LIB=$NVRTC_LIB/$NVRTC_SONAME
+export NVRTC_LIB=$NVRTC_LIB/$NVRTC_SONAME
 exec python3 tests/cases/random_calls.py "$1"
