@@ -14,11 +14,12 @@ NVVM = {"12": "nvidia-cuda-nvcc-cu12==12.*", "13": "nvidia-nvvm==13.*"}
 
 
 class Client:
-    """{major} stands for NVRTC's major version, {nvjitlink} and {nvvm} for the packages with nvJitLink and libNVVM, which an
-    NVRTC from wheels does not bring; `binds` says how the client reaches the compilers, `stub` that it must have some driver's
-    library to start, `only_named` why it is tried only where it is named. `source` is the variable that names a directory with
-    its sources, of which `holds` is one; its driver builds it when called with --build. `program` is a sample of ours in
-    build/apps that the driver starts. What is not `reached` has NVRTC inside, where no preload gets to."""
+    """{major} stands for NVRTC's major version, {nvjitlink} and {nvvm} for the packages with nvJitLink and libNVVM,
+    which an NVRTC from wheels does not bring; `binds` says how the client reaches the compilers, `stub` that it must
+    have some driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable
+    that names a directory with its sources, of which `holds` is one; its driver builds it when called with --build.
+    `program` is a sample of ours in build/apps that the driver starts. What is not `reached` has NVRTC inside, where
+    no preload gets to."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
                  source="", holds="", program="", reached=True):
@@ -33,8 +34,8 @@ class Client:
 NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvjitlink}", "{nvvm}"]
 COMPUTE = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "{nvjitlink}"]
 
-# Where majors is 13 alone: cuda.bindings of 12 takes an NVRTC of 13 where the loader knows one, and nvJitLink 12 then refuses
-# its LTO-IR; links of programs that are linked with names of 12 are cached only under those of 12.0 (README).
+# Where majors is 13 alone: cuda.bindings of 12 takes an NVRTC of 13 where the loader knows one, and nvJitLink 12 then
+# refuses its LTO-IR; links of programs that are linked with names of 12 are cached only under those of 12.0 (README).
 CLIENTS = [
     Client("cuda.bindings", "cuda_bindings", "dlsym by dlopen", ["cuda-bindings=={major}.*"]),
     Client("cuda.core", "cuda_core", "cuda.bindings", ["cuda-bindings=={major}.*", "cuda-core==1.2.*"]),
