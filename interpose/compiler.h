@@ -189,7 +189,8 @@ struct compiler {
 	/* What entries say of themselves to people, besides what all say: names of inputs, and digests of each. */
 	void (*about)(const struct handle *, const struct call *, struct stream *);
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
-	bool (*explains_failure)(const struct result *);
+	/* Does the log say what is wrong with the input, so that it would be said again? */
+	bool (*explains_failure)(const struct handle *, const struct result *);
 	/* Has the directory one spelling only in a text? NULL: none has. */
 	bool (*spells_plainly)(const char *directory, size_t size);
 	const char *(*section_name)(uint32_t tag);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static void put_compiler(struct stream *about, const struct library *library)
 {
@@ -106,6 +107,17 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 	}
 }
 
+/* As it was started; the kernel keeps the name. */
+static void put_command(struct stream *about)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	if (path) {
+		about_text(about, ABOUT_COMMAND, slash ? slash + 1 : path);
+	}
+}
+
 int about_build(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                 const struct binding *binding, const struct result *result, struct stream *ret_about)
 {
@@ -115,7 +127,7 @@ int about_build(const struct handle *handle, const struct call *call, const stru
 	about_begin(&about);
 	put_compiler(&about, handle->library);
 	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
-	about_text(&about, ABOUT_COMMAND, program_invocation_short_name);
+	put_command(&about);
 	for (int i = 0; i < call->option_count; i++) {
 		about_text(&about, ABOUT_OPTION, call->options[i]);
 	}

@@ -138,7 +138,9 @@ static int build_entry(const struct handle *handle, const struct call *call, str
 	if (error != 0) {
 		return error;
 	}
-	error = compiler->outcome(return_code) == OUTCOME_SUCCESS || compiler->explains_failure(&result) ? 0 : -EAGAIN;
+	error = compiler->outcome(return_code) == OUTCOME_SUCCESS || compiler->explains_failure(handle, &result)
+	            ? 0
+	            : -EAGAIN;
 	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
 	if (error == 0) {
 		error = add_marks(attempt, &result);

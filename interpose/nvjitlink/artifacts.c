@@ -2,6 +2,7 @@
 #include "interpose/nvjitlink/artifacts.h"
 
 #include "interpose/compile/equal_modulo_ids.h"
+#include "interpose/nvjitlink/link.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,11 +106,15 @@ static bool says_one_of(const struct section *section, const char *const *texts,
 	return false;
 }
 
-bool link_artifacts_explain_failure(const struct result *result)
+bool link_artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
 	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
 
+	/* the log has what was wrong before, and a failure for want of something passing need not add a word */
+	if (link_of(handle)->has_failed) {
+		return false;
+	}
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
 

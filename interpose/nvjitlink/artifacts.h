@@ -20,7 +20,7 @@
 
 int link_artifacts_collect(const struct handle *handle, struct result *result);
 /* Does the log say what is wrong with the input? Not where there was no memory. */
-bool link_artifacts_explain_failure(const struct result *result);
+bool link_artifacts_explain_failure(const struct handle *handle, const struct result *result);
 bool link_artifacts_alike(const struct section *left, const struct section *right);
 const char *link_artifacts_name(uint32_t tag);
 

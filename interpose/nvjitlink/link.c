@@ -3,6 +3,7 @@
 #include "interpose/nvjitlink/link.h"
 
 #include "interpose/compile/replay.h"
+#include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/environment.h"
 #include "interpose/nvjitlink/nodes.h"
@@ -166,6 +167,7 @@ static void put_input(struct link *link, const struct link_input *input)
 void link_record(struct link *link, const struct link_input *input, int return_code)
 {
 	put_input(link, input);
+	link->has_failed |= return_code != NVJITLINK_SUCCESS;
 	stream_number(&link->handle.creation, TAG_ANSWER, (uint64_t)(unsigned)return_code);
 	if (link->handle.creation.failed) {
 		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
@@ -224,6 +226,8 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	const void *conditions = entry_conditions(entry, &size);
 	void *seen = size ? malloc(size) : NULL;
 
+	link_of(handle)->has_failed |=
+	    result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL) != NVJITLINK_SUCCESS;
 	/* the key stands for all of the run: so a link of many steps does not digest the first ones again and again */
 	stream_free(&handle->creation);
 	stream_number(&handle->creation, TAG_CREATION, REQUEST_FORMAT);

@@ -30,6 +30,7 @@ struct link {
 	size_t name_count;
 	size_t copied; /* bytes of all that was ever copied */
 	bool has_cubins;
+	bool has_failed; /* an input, so that the log says something */
 	bool is_complete;
 };
 

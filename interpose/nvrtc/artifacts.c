@@ -118,12 +118,13 @@ int artifacts_collect(const struct handle *handle, struct result *result)
 	return error ? error : collect_pch(handle, result);
 }
 
-bool artifacts_explain_failure(const struct result *result)
+bool artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
 	static const char *const errors[] = {
 	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
 
+	(void)handle;
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
 

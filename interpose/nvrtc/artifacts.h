@@ -24,7 +24,7 @@ int artifacts_collect(const struct handle *handle, struct result *result);
  * Does a failure explain itself by the program? Short of memory, ptxas gives up with the return code of an error in the
  * program: 13.0 with nothing but warnings in the log (its message goes to stderr), others may say it in the log.
  */
-bool artifacts_explain_failure(const struct result *result);
+bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
 const char *artifacts_name(uint32_t tag);
 bool artifacts_comparable(const struct section *section);
 bool artifacts_alike(const struct section *left, const struct section *right);

@@ -52,10 +52,11 @@ int nvvm_artifacts_collect(const struct handle *handle, struct result *result)
 }
 
 /* A log of a failure has no words of its own: "NAME (190, 2): parse ...", "NAME: link error: ...". */
-bool nvvm_artifacts_explain_failure(const struct result *result)
+bool nvvm_artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
 
+	(void)handle;
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
 

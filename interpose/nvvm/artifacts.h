@@ -15,7 +15,7 @@
 #include "interpose/nvvm/types.h"
 
 int nvvm_artifacts_collect(const struct handle *handle, struct result *result);
-bool nvvm_artifacts_explain_failure(const struct result *result);
+bool nvvm_artifacts_explain_failure(const struct handle *handle, const struct result *result);
 const char *nvvm_artifact_name(uint32_t tag);
 bool nvvm_artifacts_alike(const struct section *left, const struct section *right);
 

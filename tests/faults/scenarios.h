@@ -11,11 +11,11 @@ struct scenario {
 	struct process host;   /* what is tried */
 	struct process after;  /* the jobs that examine the directory then */
 	bool held;             /* another process is in the middle of the same compile */
-	bool evicts;           /* under EVICT_CAP */
+	bool evicts;           /* under evict_cap */
 };
 
-#define EVICT_CAP      30900
-#define EVICT_CAP_TEXT "NVRTCCACHE_MAX_SIZE=30900"
+/* Little more than the full directory holds: results say paths of the stage, so their sizes hang on it. */
+extern uint64_t evict_cap;
 
 extern const struct scenario scenarios[];
 extern const size_t scenario_count;

@@ -101,10 +101,10 @@ const char *sweep_judge_eviction(const struct scenario *scenario, bool soon)
 	stores.count = soon ? STORES_SOON : STORES_AFTER;
 	wrong = stage_judge(stage_run(&stores, seen), &stores, seen);
 	stage_usage(&usage);
-	if (!wrong && usage.bytes > EVICT_CAP) {
+	if (!wrong && usage.bytes > evict_cap) {
 		wrong = "the directory stays above its cap";
 	}
-	if (!wrong && usage.bytes < EVICT_CAP / 2) {
+	if (!wrong && usage.bytes < evict_cap / 2) {
 		wrong = "more was evicted than needed";
 	}
 	return wrong;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/link.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -90,23 +91,32 @@ Test(link_artifacts, a_pointer_that_is_missing_is_told_of)
 	entry_unref(entry);
 }
 
-static bool explains(const char *log)
+static bool explains(const struct link *link, const char *log)
 {
 	struct kept kept = {strlen(log) + 1, ""};
 	struct result result = {.count = 1};
 
 	memcpy(kept.bytes, log, strlen(log) + 1);
 	result.sections[0] = section_of(&kept, strlen(log) + 1, 0, 0);
-	return link_artifacts_explain_failure(&result);
+	return link_artifacts_explain_failure(&link->handle, &result);
 }
 
 Test(link_artifacts, a_failure_is_explained_by_an_error_that_is_no_shortage)
 {
-	cr_expect(explains("error: it is broken"));
-	cr_expect(explains("fatal   : no"));
-	cr_expect_not(explains(""));
-	cr_expect_not(explains("warning: something"));
-	cr_expect_not(explains("error: out of memory"));
-	cr_expect_not(explains("error: std::bad_alloc"));
-	cr_expect_not(link_artifacts_explain_failure(&(struct result){.count = 0}));
+	const struct link link = {.has_failed = false};
+
+	cr_expect(explains(&link, "error: it is broken"));
+	cr_expect(explains(&link, "fatal   : no"));
+	cr_expect_not(explains(&link, ""));
+	cr_expect_not(explains(&link, "warning: something"));
+	cr_expect_not(explains(&link, "error: out of memory"));
+	cr_expect_not(explains(&link, "error: std::bad_alloc"));
+	cr_expect_not(link_artifacts_explain_failure(&link.handle, &(struct result){.count = 0}));
+}
+
+Test(link_artifacts, behind_an_input_that_failed_the_log_explains_nothing)
+{
+	const struct link link = {.has_failed = true};
+
+	cr_expect_not(explains(&link, "error: of that input"));
 }

@@ -48,8 +48,9 @@ int npiece_collect(const struct handle *handle, struct result *result)
 	           : collect(handle, ARTIFACT_LOG, FUNCTION_npieceGetErrorLogSize, FUNCTION_npieceGetErrorLog, result);
 }
 
-bool npiece_explains_failure(const struct result *result)
+bool npiece_explains_failure(const struct handle *handle, const struct result *result)
 {
+	(void)handle;
 	for (size_t i = 0; i < result->count; i++) {
 		const struct section *section = &result->sections[i];
 

@@ -15,7 +15,7 @@
 enum npiece_artifact { ARTIFACT_OUTPUT = 0x100, ARTIFACT_LOG = 0x101 };
 
 int npiece_collect(const struct handle *handle, struct result *result);
-bool npiece_explains_failure(const struct result *result);
+bool npiece_explains_failure(const struct handle *handle, const struct result *result);
 const char *npiece_artifact_name(uint32_t tag);
 
 int npiece_artifact_size(const struct entry *entry, enum npiece_artifact artifact, size_t *size);
