@@ -17,7 +17,16 @@ struct taking {
 	struct inventory inventory;
 	size_t room;
 	unsigned shard;
+	struct inventory_beginning beginning; /* no digits: all keys */
 };
+
+static bool begins(const uint8_t *key, const struct inventory_beginning *beginning)
+{
+	const size_t whole = beginning->digits / 2;
+
+	return memcmp(key, beginning->bytes, whole) == 0 &&
+	       (beginning->digits % 2 == 0 || (key[whole] & 0xf0) == (beginning->bytes[whole] & 0xf0));
+}
 
 static int take_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
@@ -27,7 +36,7 @@ static int take_file(void *context, int shard, const char *name, enum directory_
 	struct stat found;
 
 	if (kind == DIRECTORY_TEMPORARY || !directory_entry_key(taking->shard, name, record.key) ||
-	    fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	    !begins(record.key, &taking->beginning) || fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return 0;
 	}
 	record.used = recency_of(&found);
@@ -56,9 +65,18 @@ static int compare(const void *left, const void *right)
 	return memcmp(a->key, b->key, ENTRY_KEY_BYTES);
 }
 
-int inventory_take(const struct directory *directory, struct inventory *ret_inventory)
+static bool shard_begins(unsigned shard, const struct inventory_beginning *beginning)
 {
-	struct taking taking = {.shard = 0};
+	const uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
+	const struct inventory_beginning first = {{beginning->bytes[0]}, beginning->digits < 2 ? beginning->digits : 2};
+
+	return begins(key, &first);
+}
+
+int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,
+                   struct inventory *ret_inventory)
+{
+	struct taking taking = {.beginning = *beginning};
 	int home = -1;
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
@@ -66,6 +84,9 @@ int inventory_take(const struct directory *directory, struct inventory *ret_inve
 		return rc;
 	}
 	for (rc = 0; home >= 0 && taking.shard < DIRECTORY_SHARDS && rc != -ENOMEM; taking.shard++) {
+		if (!shard_begins(taking.shard, beginning)) {
+			continue;
+		}
 		rc = directory_walk_shard(directory, home, taking.shard, take_file, &taking);
 		taking.inventory.failures += rc < 0;
 	}
@@ -81,6 +102,13 @@ int inventory_take(const struct directory *directory, struct inventory *ret_inve
 	}
 	*ret_inventory = taking.inventory;
 	return 0;
+}
+
+int inventory_take(const struct directory *directory, struct inventory *ret_inventory)
+{
+	const struct inventory_beginning all = {.digits = 0};
+
+	return inventory_find(directory, &all, ret_inventory);
 }
 
 void inventory_free(struct inventory *inventory)

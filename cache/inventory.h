@@ -9,7 +9,7 @@
  * Order: used longest ago first, equal times by key. Whoever stores them in this order in another cache gives them the
  * same order of use there, and where that is too small for all, what was used last stays.
  *
- * Calling sequence: inventory_take(), inventory_read() for each record, inventory_free().
+ * Calling sequence: inventory_take() or inventory_find(), inventory_read() for each record, inventory_free().
  * Errors: negative errno values. inventory_take(): a shard that cannot be read is passed over and counted. 40 bytes of
  * memory per key. inventory_read(): -ENOENT: gone since; -EPERM: not trusted; -EBADMSG: damaged; what lies ahead of the
  * damage, and behind it where it can be found, is given all the same.
@@ -34,6 +34,13 @@ struct inventory {
 
 /* A directory that is missing has no records. */
 int inventory_take(const struct directory *directory, struct inventory *ret_inventory);
+/* Only keys that begin with these hexadecimal digits; two of them or more: one shard is walked, not all. */
+struct inventory_beginning {
+	uint8_t bytes[ENTRY_KEY_BYTES]; /* two digits in each, the first in the high half; zeros behind the last */
+	unsigned digits;                /* 0 to 64 */
+};
+int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,
+                   struct inventory *ret_inventory);
 void inventory_free(struct inventory *inventory);
 
 /* Called for each sound result of the key, the oldest first. A negative return ends it and is given back. */

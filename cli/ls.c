@@ -2,6 +2,7 @@
 /* ls: one line a result, what was used last first */
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/key.h"
 #include "cli/results.h"
 
 #include <errno.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define KEY_SHOWN 8 /* digits, in the table */
 
 enum sorting { SORT_USED, SORT_SAVED, SORT_SIZE };
 
@@ -34,13 +33,6 @@ static void sort(struct results *results, enum sorting sorting)
 	if (sorting != SORT_USED && results->count > 1) {
 		qsort(results->list, results->count, sizeof(results->list[0]),
 		      sorting == SORT_SIZE ? by_size : by_saved);
-	}
-}
-
-static void spell_key(const struct listed_result *result, char ret_text[2 * ENTRY_KEY_BYTES + 1])
-{
-	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
-		snprintf(ret_text + 2 * i, 3, "%02x", result->key[i]);
 	}
 }
 
@@ -85,12 +77,12 @@ static const char *spell_age(int64_t used_ns, char ret_text[CONSOLE_NUMBER_BYTES
 
 static void print_line(const struct listed_result *result)
 {
-	char key[2 * ENTRY_KEY_BYTES + 1], program[PROGRAM_WIDTH + 1] = "?", arch[ARCH_WIDTH + 1] = "-";
+	char key[KEY_TEXT_BYTES], program[PROGRAM_WIDTH + 1] = "?", arch[ARCH_WIDTH + 1] = "-";
 	char title[COMPILER_WIDTH + 1] = "?", release[COMPILER_WIDTH + 1] = "", compiler[2 * COMPILER_WIDTH + 2];
 	char cost[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES];
 	struct about_fact fact;
 
-	spell_key(result, key);
+	key_spell(result->key, key);
 	if (results_fact(result, ABOUT_PROGRAM, &fact)) {
 		spell_text(&fact, PROGRAM_WIDTH, program);
 	}
@@ -104,7 +96,7 @@ static void print_line(const struct listed_result *result)
 		spell_text(&fact, ARCH_WIDTH, arch);
 	}
 	snprintf(compiler, sizeof(compiler), "%s %s", title, release);
-	printf("%.*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHOWN, key, PROGRAM_WIDTH, program, COMPILER_WIDTH,
+	printf("%.*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, key, PROGRAM_WIDTH, program, COMPILER_WIDTH,
 	       compiler, ARCH_WIDTH, arch, console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
 	       spell_age(result->used_ns, age));
 }
@@ -112,7 +104,7 @@ static void print_line(const struct listed_result *result)
 static void print_table(const struct results *results)
 {
 	if (results->count > 0) {
-		printf("%-*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHOWN, "KEY", PROGRAM_WIDTH, "PROGRAM",
+		printf("%-*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, "KEY", PROGRAM_WIDTH, "PROGRAM",
 		       COMPILER_WIDTH, "COMPILER", ARCH_WIDTH, "ARCH", "SAVES", "SIZE", "USED");
 	}
 	for (size_t i = 0; i < results->count; i++) {
@@ -176,10 +168,10 @@ static void print_members(const char *name, const struct listed_result *result, 
 
 static void print_object(const struct listed_result *result)
 {
-	char key[2 * ENTRY_KEY_BYTES + 1];
+	char key[KEY_TEXT_BYTES];
 	struct about_fact arch;
 
-	spell_key(result, key);
+	key_spell(result->key, key);
 	printf("{\"key\": \"%s\"", key);
 	print_fact("program", result, ABOUT_PROGRAM);
 	print_fact("compiler", result, ABOUT_COMPILER);

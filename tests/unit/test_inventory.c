@@ -210,3 +210,38 @@ Store_test(inventory, reading_leaves_the_time_of_use_as_it_was)
 	cr_assert_eq(stat(fixture.path, &found), 0);
 	cr_expect_eq(found.st_atim.tv_sec, 1000);
 }
+
+static size_t found(const char *digits)
+{
+	struct directory directory = here();
+	struct inventory_beginning beginning = {.digits = (unsigned)strlen(digits)};
+	struct inventory inventory;
+	size_t count;
+
+	for (unsigned i = 0; i < beginning.digits; i++) {
+		char digit[2] = {digits[i]};
+
+		beginning.bytes[i / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (i % 2 ? 0 : 4));
+	}
+	cr_assert_eq(inventory_find(&directory, &beginning, &inventory), 0);
+	count = inventory.count;
+	inventory_free(&inventory);
+	return count;
+}
+
+Store_test(inventory, keys_are_found_by_their_first_digits_odd_or_even)
+{
+	put_key(0x20, 0x17);
+	put_key(0x21, 0x17);
+	put_key(0x21, 0x27);
+	put_key(0x30, 0x17);
+	cr_expect_eq(found(""), 4);
+	cr_expect_eq(found("2"), 3);
+	cr_expect_eq(found("21"), 2);
+	cr_expect_eq(found("210"), 2);
+	cr_expect_eq(found("211"), 0);
+	cr_expect_eq(found("2100000000000000000000000000000000000000000000000000000000000002"), 0);
+	cr_expect_eq(found("210000000000000000000000000000000000000000000000000000000000002"), 1);
+	cr_expect_eq(found("2100000000000000000000000000000000000000000000000000000000000027"), 1);
+	cr_expect_eq(found("4"), 0);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * key: the key of the cache directory that a text is the beginning of
+ *
+ * Purpose: people write the first digits of a key, as `ls` shows them. No result is read for that, and only the shard
+ * that the first two digits name is looked through.
+ *
+ * Calling sequence: key_find(), then inventory_read() of that key. Errors: said on stderr; of several keys that begin so,
+ * the first few. Threads: one.
+ */
+#ifndef CLI_KEY_H
+#define CLI_KEY_H
+
+#include "cache/entry.h"
+#include "cache/settings.h"
+
+#define KEY_TEXT_BYTES (2 * ENTRY_KEY_BYTES + 1)
+#define KEY_SHORT      8 /* digits, where people see a key */
+
+/* EXIT_DONE; EXIT_USAGE: no beginning of a key; EXIT_TROUBLE: none of the directory's, or several. */
+int key_find(const struct settings *settings, const char *text, uint8_t ret_key[ENTRY_KEY_BYTES]);
+
+void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
+
+#endif
