@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/settings.h"
 
+#include "cache/nearest.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -289,6 +291,38 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 out:
 	settings_free(&fresh);
 	return error;
+}
+
+#define PREFIX      "NVRTCCACHE_"
+#define PREFIX_SIZE (sizeof(PREFIX) - 1)
+
+static bool is_known(const char *name, size_t size, const char *const *known, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(known[i], name, size) == 0 && known[i][size] == '\0') {
+			return true;
+		}
+	}
+	return false;
+}
+
+void settings_each_unknown(char *const *environment, settings_unknown *each, void *context)
+{
+#define SETTINGS_NAME(kind, field, variable, preset, help) variable,
+	static const char *const known[] = {SETTINGS(SETTINGS_NAME) SETTINGS_OF_OTHERS};
+#undef SETTINGS_NAME
+	const size_t count = sizeof(known) / sizeof(known[0]);
+
+	for (; environment && *environment; environment++) {
+		const char *name = *environment;
+		size_t size = strcspn(name, "=");
+
+		if (strncmp(name, PREFIX, PREFIX_SIZE) == 0 && name[size] != '\0' && name[size + 1] != '\0' &&
+		    !is_known(name, size, known, count)) {
+			each(name, size,
+			     nearest_word(name + PREFIX_SIZE, size - PREFIX_SIZE, known, count, PREFIX_SIZE), context);
+		}
+	}
 }
 
 #define SETTINGS_FREE_SIZE(field)

@@ -7,7 +7,8 @@
  * 1/0, yes/no, true/false, on/off. A bad value is refused as a whole, its name remembered (complaints), and the default
  * stands.
  *
- * Calling sequence: settings_read() into a struct, use the fields, settings_free().
+ * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for what else
+ * begins like ours.
  * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
  * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is
  * NULL.
@@ -65,6 +66,17 @@ typedef const char *settings_lookup(const char *name);
 
 int settings_read(settings_lookup *lookup, struct settings *ret_settings);
 void settings_free(struct settings *settings);
+
+/* Variables that begin like ours and that the library does not read: they are the command's, or of scripts/. */
+#define SETTINGS_OF_OTHERS "NVRTCCACHE_LIBRARY", "NVRTCCACHE_TOOLKIT", "NVRTCCACHE_MIRRORS"
+
+/* `name` is `size` bytes long; `nearest` is the one that was meant, or NULL. */
+typedef void settings_unknown(const char *name, size_t size, const char *nearest, void *context);
+/*
+ * Of an environment ("NAME=value", NULL at its end): what begins with NVRTCCACHE_, is none of ours, and is not empty.
+ * No memory is taken. AT_SECURE is the caller's affair.
+ */
+void settings_each_unknown(char *const *environment, settings_unknown *each, void *context);
 /* "64M" -> 67108864, "1.5K" -> 1536, whole bytes. -EINVAL: not a size, or past 2^63-1. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
 /* In words, what a variable takes that was complained about; of another name, what a size looks like. */

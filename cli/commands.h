@@ -4,7 +4,7 @@
  *
  * Purpose: the X-macro list that the dispatcher and the help come from. A command gets its own argument vector (its
  * name first) and returns the exit status: EXIT_DONE, EXIT_TROUBLE (said on stderr), EXIT_USAGE (likewise).
- * `--help` of every command prints its text. Standard output is checked by the dispatcher at the end.
+ * `--help` of every command prints its text (console_help.c). Standard output is checked by the dispatcher at the end.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
@@ -29,6 +29,7 @@ enum exit_status {
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")    \
 	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")   \
 	X(config, "", "show the settings in effect")                                                       \
+	X(version, "", "show the version")                                                                 \
 	X(help, "[command]", "show this text, or that of a command")
 
 #define COMMAND_PROTOTYPE(name, arguments, help) int command_##name(int argc, char **argv);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cache/places.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 
@@ -49,6 +50,23 @@ static bool is_from_environment(const struct settings *settings, const char *var
 	return value != NULL && value[0] != '\0';
 }
 
+static void say_trouble(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	(void)context;
+	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+}
+
+/* What the settings name and nobody can use. */
+static void say_troubles(const struct settings *settings)
+{
+	int error;
+
+	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
+		say_trouble("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
+	}
+	places_each_trouble(settings, say_trouble, NULL);
+}
+
 int command_config(int argc, char **argv)
 {
 	struct settings settings;
@@ -66,6 +84,7 @@ int command_config(int argc, char **argv)
 	       show_##kind(settings.field, text));
 	SETTINGS(SETTING_SHOW)
 #undef SETTING_SHOW
+	say_troubles(&settings);
 	settings_free(&settings);
 	return EXIT_DONE;
 }

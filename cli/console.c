@@ -1,33 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/console.h"
 
+#include "cache/places.h"
 #include "cli/commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How many bytes of a character beyond ASCII stand here that no terminal takes for a command; 0: none. */
+static size_t harmless_length(const unsigned char *text)
+{
+	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+
+	/* U+0080 to U+009F are control characters, and begin with 0xc2 */
+	if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) {
+		return 0;
+	}
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	return length;
+}
+
+void console_disarm(char *text)
+{
+	unsigned char *at = (unsigned char *)text;
+
+	while (*at != '\0') {
+		size_t length = *at < 0x80 ? *at >= 0x20 && *at != 0x7f : harmless_length(at);
+
+		if (length == 0) {
+			*at = '?';
+			length = 1;
+		}
+		at += length;
+	}
+}
 
 void console_error(const char *format, ...)
 {
+	char *text;
 	va_list arguments;
+	int size;
 
-	fputs("nvrtccache: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-	fputc('\n', stderr);
+	if (size < 0) {
+		fputs("nvrtccache: out of memory\n", stderr);
+		return;
+	}
+	console_disarm(text);
+	fprintf(stderr, "nvrtccache: %s\n", text);
+	free(text);
 }
 
-void console_help(const char *command)
+const char *console_reason(int error)
 {
-#define COMMAND_HELP(name, arguments, help) \
-	if (strcmp(command, #name) == 0)    \
-		printf("usage: nvrtccache %s%s%s\n\n%s\n", #name, *(arguments) ? " " : "", arguments, help);
-	COMMANDS(COMMAND_HELP)
-#undef COMMAND_HELP
+	return error == -EPERM ? "not used, because others can write to it" : strerror(-error);
 }
 
 int console_usage(const char *command)
@@ -40,7 +77,7 @@ int console_usage(const char *command)
 static bool only_help(const char *command, int argc, char **argv, int *ret_status)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	int option = getopt_long(argc, argv, "h", options, NULL);
+	int option = console_getopt(argc, argv, "h", options);
 
 	if (option == 'h') {
 		console_help(command);
@@ -86,6 +123,13 @@ static const char *environment(const char *name)
 	return getenv(name);
 }
 
+static void say_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	(void)context;
+	console_error("%.*s is unknown%s%s%s", (int)size, name, nearest != NULL ? "; " : "",
+	              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+}
+
 bool console_settings(struct settings *ret_settings)
 {
 	int error = settings_read(environment, ret_settings);
@@ -99,16 +143,26 @@ bool console_settings(struct settings *ret_settings)
 
 		console_error("%s: bad value '%s' is not used: it takes %s", name, getenv(name), settings_wanted(name));
 	}
+	settings_each_unknown(environ, say_unknown, NULL);
 	return true;
 }
 
 bool console_directory(const struct settings *settings)
 {
+	struct stat found;
+	int error;
+
 	if (settings->directory == NULL) {
 		console_error(
 		    "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+		return false;
 	}
-	return settings->directory != NULL;
+	/* of what is there the command itself says what is wrong */
+	if (lstat(settings->directory, &found) < 0 && places_directory(settings, &error) == PLACES_REFUSED) {
+		console_error("%s: is not there and cannot be made: %s", settings->directory, strerror(-error));
+		return false;
+	}
+	return true;
 }
 
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

@@ -10,10 +10,14 @@
 
 #include "cache/settings.h"
 
+#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/* A line; what could command a terminal shows as '?'. */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
+/* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
+void console_disarm(char *text);
 
 /*
  * Goes over the options of a command that takes none but --help. Returns true when it may go on; else *ret_status is
@@ -24,14 +28,24 @@ bool console_no_arguments(const char *command, int argc, char **argv, int *ret_s
 /* The same for a command that takes the name of one file. */
 bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status);
 
-/* Prints usage and text of a command to stdout. */
+/*
+ * In place of getopt_long(): complains about what is not in the table, with the nearest that is, and returns '?'. What
+ * console_help() prints is made from the table that was handed over last and from the words that console_help.c has for
+ * each option, so that nothing is accepted that help does not show, nor the other way round. `letters` as getopt has
+ * them; a command's table has "help" with the letter h.
+ */
+int console_getopt(int argc, char **argv, const char *letters, const struct option *options);
+/* On stdout: usage, what the command does, its options, exit status, example. */
 void console_help(const char *command);
 /* "Try ..." on stderr; returns EXIT_USAGE. */
 int console_usage(const char *command);
 
-/* Reads the environment's settings; bad values are named on stderr. False: said why; the status is EXIT_TROUBLE. */
+/* Why a cache directory is not used: of a negative errno value. */
+const char *console_reason(int error);
+
+/* Reads the environment's settings; bad values and unknown variables are named on stderr. False: said why; the status is EXIT_TROUBLE. */
 bool console_settings(struct settings *ret_settings);
-/* False: there is no directory to be had, and that was said. */
+/* False: there is no directory to be had, nor to be made, and that was said. */
 bool console_directory(const struct settings *settings);
 
 /* "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */

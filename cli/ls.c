@@ -6,7 +6,6 @@
 #include "cli/results.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +258,7 @@ int command_ls(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
 		if (option == 'h') {
 			console_help("ls");
 			return EXIT_DONE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nvrtccache: the command for people; finds the command's function and leaves the rest to it */
+#include "cache/nearest.h"
 #include "cache/version.h"
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -31,6 +32,28 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* An unknown one is named on stderr, with the nearest. */
+static const struct command *find_or_say(const char *name)
+{
+	static const char *const options[] = {"--help", "--version"};
+	const struct command *command = find(name);
+	const char *names[COMMAND_COUNT], *nearest;
+
+	if (command == NULL) {
+		bool is_option = name[0] == '-';
+
+		for (size_t i = 0; i < COMMAND_COUNT; i++) {
+			names[i] = commands[i].name;
+		}
+		nearest = is_option ? nearest_word(name, strlen(name), options, 2, 0)
+		                    : nearest_word(name, strlen(name), names, COMMAND_COUNT, 0);
+		console_error("unknown %s '%s'%s%s%s", is_option ? "option" : "command", name,
+		              nearest != NULL ? "; '" : "", nearest != NULL ? nearest : "",
+		              nearest != NULL ? "'?" : "");
+	}
+	return command;
+}
+
 static void print_overview(void)
 {
 	puts("usage: nvrtccache <command> [argument...]\n\n"
@@ -40,66 +63,78 @@ static void print_overview(void)
 		printf("  %-8s %s\n", commands[i].name, commands[i].help);
 	}
 	puts("\nOptions:\n"
-	     "  --help     show this text\n"
-	     "  --version  show the version\n\n"
+	     "  -h, --help     show this text\n"
+	     "  -V, --version  show the version\n\n"
 	     "Environment:");
 #define SETTING_HELP(kind, field, variable, preset, help) printf("  %-22s %s\n", variable, help);
 	SETTINGS(SETTING_HELP)
 #undef SETTING_HELP
+	printf("  %-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' takes");
+}
+
+int command_version(int argc, char **argv)
+{
+	int status;
+
+	if (!console_no_arguments("version", argc, argv, &status)) {
+		return status;
+	}
+	puts("nvrtccache " NVRTCCACHE_VERSION);
+	return EXIT_DONE;
 }
 
 int command_help(int argc, char **argv)
 {
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	const struct command *command;
 	char *asked[] = {NULL, (char *)"--help", NULL};
+	int option = console_getopt(argc, argv, "h", options);
 
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+	if (option == 'h') {
 		console_help("help");
 		return EXIT_DONE;
 	}
-	if (argc > 2) {
-		console_error("help takes one argument");
-		return console_usage("");
+	if (option != -1) {
+		return console_usage("help");
 	}
-	if (argc < 2) {
+	if (argc - optind > 1) {
+		console_error("help takes one argument");
+		return console_usage("help");
+	}
+	if (optind == argc) {
 		print_overview();
 		return EXIT_DONE;
 	}
-	command = find(argv[1]);
+	command = find_or_say(argv[optind]);
 	if (command == NULL) {
-		console_error("unknown command '%s'", argv[1]);
 		return console_usage("");
 	}
-	asked[0] = argv[1];
+	asked[0] = argv[optind];
+	optind = 0; /* getopt begins anew */
 	return command->function(2, asked);
+}
+
+static bool is_one_of(const char *text, const char *letter, const char *name)
+{
+	return strcmp(text, letter) == 0 || strcmp(text, name) == 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
-	char name[64];
 
 	if (argc < 2) {
 		console_error("no command given");
 		return console_usage("");
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (is_one_of(argv[1], "-h", "--help")) {
 		print_overview();
 		return console_finish(EXIT_DONE);
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("nvrtccache " NVRTCCACHE_VERSION);
-		return console_finish(EXIT_DONE);
-	}
-	command = find(argv[1]);
+	command = is_one_of(argv[1], "-V", "--version") ? find("version") : find_or_say(argv[1]);
 	if (command == NULL) {
-		console_error("unknown %s '%s'", argv[1][0] == '-' ? "option" : "command", argv[1]);
 		return console_usage("");
 	}
-	/* getopt begins its messages with this */
-	snprintf(name, sizeof(name), "nvrtccache %s", command->name);
-	if (command->function != command_help) {
-		argv[1] = name;
-	}
+	argv[1] = (char *)command->name;
 	return console_finish(command->function(argc - 1, argv + 1));
 }

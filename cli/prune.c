@@ -4,7 +4,6 @@
 #include "cli/console.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -87,10 +86,9 @@ int command_prune(int argc, char **argv)
 	int option;
 	int status;
 
-	while ((option = getopt_long(argc, argv, "s:h", options, NULL)) != -1) {
+	while ((option = console_getopt(argc, argv, "s:h", options)) != -1) {
 		if (option == 'h') {
 			console_help("prune");
-			puts("\n  -s, --max-size SIZE  down to this size instead of the cap (0: only stale files go)");
 			return EXIT_DONE;
 		}
 		if (option == '?') {

@@ -5,28 +5,12 @@
 #include "cli/library.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PRELOAD_SEPARATORS ": "
-
-static const char options_help[] =
-    "\n"
-    "  --dir DIR        cache directory (NVRTCCACHE_DIR)\n"
-    "  --max-size SIZE  its size cap, as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)\n"
-    "  --verify         compile every hit for real too, and compare (NVRTCCACHE_VERIFY)\n"
-    "  --log FILE       write a log to FILE, or stderr (NVRTCCACHE_LOG)\n"
-    "  --stats          print one line of counts at the end (NVRTCCACHE_STATS)\n"
-    "  --read-only      never write the cache directory (NVRTCCACHE_READONLY)\n"
-    "\n"
-    "The library is taken from NVRTCCACHE_LIBRARY, or looked for beside this command, in ../lib from there, and in\n"
-    "the usual library directories.\n"
-    "\n"
-    "The exit status is that of the program; 127: it is not there; 126: it cannot be run; 125: it was not started\n"
-    "because the library cannot be loaded.";
 
 static bool is_in_list(const char *list, const char *path)
 {
@@ -109,13 +93,13 @@ out:
 	return done;
 }
 
-enum run_option { RUN_DIR = 1, RUN_MAX_SIZE, RUN_VERIFY, RUN_LOG, RUN_STATS, RUN_READ_ONLY, RUN_HELP };
+enum run_option { RUN_DIR = 1, RUN_MAX_SIZE, RUN_VERIFY, RUN_LOG, RUN_STATS, RUN_READ_ONLY };
 
 static const struct option run_options[] = {
     {"dir", required_argument, NULL, RUN_DIR}, {"max-size", required_argument, NULL, RUN_MAX_SIZE},
     {"verify", no_argument, NULL, RUN_VERIFY}, {"log", required_argument, NULL, RUN_LOG},
     {"stats", no_argument, NULL, RUN_STATS},   {"read-only", no_argument, NULL, RUN_READ_ONLY},
-    {"help", no_argument, NULL, RUN_HELP},     {NULL, 0, NULL, 0}};
+    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 
 /* Returns -1 to go on, else the exit status. */
 static int apply_option(int option)
@@ -149,9 +133,8 @@ static int apply_option(int option)
 	case RUN_READ_ONLY:
 		done = set("NVRTCCACHE_READONLY", "1");
 		break;
-	case RUN_HELP:
+	case 'h':
 		console_help("run");
-		puts(options_help);
 		return EXIT_DONE;
 	default:
 		return console_usage("run");
@@ -164,7 +147,7 @@ int command_run(int argc, char **argv)
 	int option;
 	int status;
 
-	while ((option = getopt_long(argc, argv, "+", run_options, NULL)) != -1) {
+	while ((option = console_getopt(argc, argv, "+h", run_options)) != -1) {
 		status = apply_option(option);
 		if (status >= 0) {
 			return status;

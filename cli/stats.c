@@ -5,7 +5,6 @@
 #include "cli/console.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -236,13 +235,9 @@ int command_stats(int argc, char **argv)
 	int option;
 	int status;
 
-	while ((option = getopt_long(argc, argv, "jzch", options, NULL)) != -1) {
+	while ((option = console_getopt(argc, argv, "jzch", options)) != -1) {
 		if (option == 'h') {
 			console_help("stats");
-			puts("\n  -j, --json   for machines: every count, in one object\n"
-			     "  -z, --zero   show the counts, then start them anew\n"
-			     "  -c, --count  look at every file; otherwise entries and size are what the cache has "
-			     "noted");
 			return EXIT_DONE;
 		}
 		if (option == '?') {

@@ -103,6 +103,13 @@ static const char *look_up(const char *name)
 	return secure_getenv(name);
 }
 
+static void log_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	(void)context;
+	log_write(LOG_WARNING, "%.*s is unknown%s%s%s", (int)size, name, nearest ? "; " : "", nearest ? nearest : "",
+	          nearest ? "?" : "");
+}
+
 static void set_up(void)
 {
 	int saved = errno;
@@ -119,6 +126,9 @@ static void set_up(void)
 		for (int i = 0; i < runtime.settings.complaint_count; i++) {
 			log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
 			          runtime.settings.complaints[i], settings_wanted(runtime.settings.complaints[i]));
+		}
+		if (log_wanted(LOG_WARNING)) {
+			settings_each_unknown(environ, log_unknown, NULL);
 		}
 		open_layers();
 	}

@@ -47,10 +47,10 @@ plant() {
 
 overview_names_every_command() {
 	command_gives 0 help && silent_err || return
-	for name in run stats ls prune clear export import config help; do out_has "^  $name +[a-z]" || return; done
+	for name in run stats ls prune clear export import config version help; do out_has "^  $name +[a-z]" || return; done
 	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
 	cp "$tmp/out" "$tmp/overview"
-	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview"
+	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview" && command_gives 0 -h && cmp "$tmp/out" "$tmp/overview"
 }
 check "The overview names every command and variable." overview_names_every_command
 
@@ -64,9 +64,12 @@ every_command_has_help() {
 check "Every command explains itself, asked in either way." every_command_has_help
 
 version_is_one_line() {
-	command_gives 0 --version && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] && out_has '^nvrtccache [0-9]+\.[0-9]+\.[0-9]+$'
+	for name in --version -V version; do
+		command_gives 0 "$name" && silent_err && cp "$tmp/out" "$tmp/version-$name" || return
+	done
+	cmp "$tmp/version--V" "$tmp/version---version" && cmp "$tmp/version--V" "$tmp/version-version" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] && out_has '^nvrtccache [0-9]+\.[0-9]+\.[0-9]+$'
 }
-check "--version prints the name and three numbers." version_is_one_line
+check "--version, -V and version print the name and three numbers." version_is_one_line
 
 no_command() { command_gives 2 && [ ! -s "$tmp/out" ] && err_has 'no command'; }
 check "Without a command it says so on stderr and exits with 2." no_command
@@ -84,6 +87,18 @@ bad_words() {
 	done
 }
 check "Unknown commands, options and arguments are named on stderr, with exit status 2." bad_words
+
+nearest_words() {
+	command_gives 2 stat && err_has "unknown command 'stat'; 'stats'\?" && command_gives 2 lsit && err_has "'ls'\?" &&
+		command_gives 2 xyzzy && err_has "unknown command 'xyzzy'$" && command_gives 2 --hlep && err_has "'--hlep'; '--help'\?" &&
+		command_gives 2 help exprot && err_has "'export'\?" && command_gives 2 ls --jsno && err_has "'--jsno'; '--json'\?" &&
+		command_gives 2 run --max_size=1G true && err_has "'--max_size'; '--max-size'\?" &&
+		command_gives 2 stats --xyzzy && err_has "unknown option '--xyzzy'$" && command_gives 2 stats -x && err_has "'-x'$" &&
+		command_gives 2 stats --json=1 && err_has "'--json' takes no argument" &&
+		command_gives 2 stats --json -xj && err_has "unknown option '-x'$" && command_gives 2 prune -s && err_has "'-s' requires" &&
+		command_gives 0 stats --js && command_gives 2 $'e\033[31m\302\233v\377il' && ! grep -q $'[\033\377]' "$tmp/err"
+}
+check "What was mistyped is answered with the nearest word, and never reaches a terminal as it is." nearest_words
 
 unwritten_output() {
 	local words
@@ -241,6 +256,44 @@ bad_config() {
 	for name in DISABLE READONLY RECACHE VERIFY SHARED FSYNC STATS; do refused "NVRTCCACHE_$name" perhaps '1 or 0' || return; done
 }
 check "A bad value is named with what would be right, and what is shown is in effect." bad_config
+
+unknown_variables() {
+	local verb
+	for verb in config stats ls; do
+		NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_LIBRARY=/l command_gives 0 "$verb" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+			err_has '^nvrtccache: NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' || return
+	done
+	NVRTCCACHE_XYZZY=1 command_gives 0 config && err_has '^nvrtccache: NVRTCCACHE_XYZZY is unknown$' &&
+		NVRTCCACHE_LOGS='' command_gives 0 config && silent_err
+}
+check "A variable that begins like ours and is none is named with the nearest." unknown_variables
+
+# What settings name and nobody can use; nothing is made meanwhile.
+places_of_settings() {
+	mkdir -p "$tmp/open" "$tmp/good" && chmod 777 "$tmp/open" && : >"$tmp/good/file" || return
+	NVRTCCACHE_LOWER=$tmp/nowhere:$tmp/open::$tmp/good command_gives 0 config && err_has "NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
+		err_has "NVRTCCACHE_LOWER: '$tmp/open' cannot be used: not used, because others can write" && [ "$(grep -c LOWER "$tmp/err")" -eq 3 ] || return
+	for name in LOG TRACE; do
+		env "NVRTCCACHE_$name=$tmp/nowhere/file" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && err_has "NVRTCCACHE_$name: '$tmp/nowhere/file' cannot be used: No such" &&
+			env "NVRTCCACHE_$name=$tmp/good" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && err_has "NVRTCCACHE_$name: .* Is a directory" &&
+			env "NVRTCCACHE_$name=$tmp/good/new" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && silent_err && [ ! -e "$tmp/good/new" ] &&
+			env "NVRTCCACHE_$name=$tmp/good/file" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && silent_err || return
+	done
+	NVRTCCACHE_LOG=stderr command_gives 0 config && silent_err && NVRTCCACHE_DIR=/dev/null/x command_gives 0 config &&
+		err_has "NVRTCCACHE_DIR: '/dev/null/x' cannot be used: Not a directory"
+}
+check "config says which files and directories of the settings cannot be used, and why." places_of_settings
+
+impossible_directory() {
+	local verb
+	for verb in stats "stats --json" ls prune clear "export $tmp/bundle"; do
+		# shellcheck disable=SC2086 # several words
+		NVRTCCACHE_DIR=/proc/x command_gives 1 $verb && [ ! -s "$tmp/out" ] && err_has '^nvrtccache: /proc/x: is not there and cannot be made: ' || return
+		# shellcheck disable=SC2086
+		NVRTCCACHE_DIR=/dev/null/a/b command_gives 1 $verb && err_has '/dev/null/a/b: .*Not a directory' || return
+	done
+}
+check "A directory that is not there and cannot be made is an error, not an empty cache." impossible_directory
 
 fractions() {
 	NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k command_gives 0 config && silent_err &&

@@ -375,6 +375,65 @@ Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 	cr_expect_str_eq(settings_wanted("NVRTCCACHE_SLOPPINESS"), "the word time_macros");
 }
 
+struct unknown {
+	int count;
+	char names[4][64];
+	const char *nearest[4];
+};
+
+static void note_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	struct unknown *unknown = context;
+
+	cr_assert_lt(unknown->count, 4);
+	snprintf(unknown->names[unknown->count], sizeof(unknown->names[0]), "%.*s", (int)size, name);
+	unknown->nearest[unknown->count++] = nearest;
+}
+
+Test(settings, what_begins_like_ours_and_is_not_is_named_with_the_nearest)
+{
+	static const char *const variables[] = {"HOME=/h",
+	                                        "NVRTCCACHE_MAXSIZE=1G",
+	                                        "NVRTCCACHE_DIR=/d",
+	                                        "NVRTCCACHE_LIBRARY=/l.so",
+	                                        "NVRTCCACHE_MIRRORS=x",
+	                                        "NVRTCCACHE_TOOLKIT=wheel",
+	                                        "NVRTCCACHE_LOGS=",
+	                                        "NVRTCCACHE_COLOUR_OF_THE_SKY=blue",
+	                                        "NVRTCCACHE_=x",
+	                                        "NVRTCCACHE_DIR_=/d",
+	                                        "NVRTCCACHE",
+	                                        "NVRTCCACHES_DIR=/d",
+	                                        "MY_NVRTCCACHE_DIRS=/d",
+	                                        "NVRTCCACHE_WAITS",
+	                                        NULL};
+	struct unknown unknown = {0};
+
+	settings_each_unknown((char *const *)variables, note_unknown, &unknown);
+	cr_assert_eq(unknown.count, 4);
+	cr_expect_str_eq(unknown.names[0], "NVRTCCACHE_MAXSIZE");
+	cr_expect_str_eq(unknown.nearest[0], "NVRTCCACHE_MAX_SIZE");
+	cr_expect_str_eq(unknown.names[1], "NVRTCCACHE_COLOUR_OF_THE_SKY");
+	cr_expect_null(unknown.nearest[1]);
+	cr_expect_str_eq(unknown.names[2], "NVRTCCACHE_");
+	cr_expect_null(unknown.nearest[2]);
+	cr_expect_str_eq(unknown.names[3], "NVRTCCACHE_DIR_");
+	cr_expect_str_eq(unknown.nearest[3], "NVRTCCACHE_DIR");
+	settings_each_unknown(NULL, note_unknown, &unknown);
+	cr_expect_eq(unknown.count, 4);
+}
+
+Test(settings, every_variable_of_the_list_is_known)
+{
+#define SETTING_SET(kind, field, variable, preset, help) variable "=x",
+	static const char *const variables[] = {SETTINGS(SETTING_SET) NULL};
+#undef SETTING_SET
+	struct unknown unknown = {0};
+
+	settings_each_unknown((char *const *)variables, note_unknown, &unknown);
+	cr_expect_eq(unknown.count, 0, "%s", unknown.names[0]);
+}
+
 Test(settings, texts_are_copies)
 {
 	char value[] = "run.log";

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/nearest.h"
+
+#include <string.h>
+
+static unsigned least(unsigned one, unsigned other)
+{
+	return one < other ? one : other;
+}
+
+/* Row by row of the table of distances between beginnings of both; the row before the last is for neighbours swapped. */
+static unsigned distance(const char *one, size_t one_size, const char *other, size_t other_size)
+{
+	unsigned rows[3][NEAREST_BYTES + 1];
+	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+
+	for (size_t j = 0; j <= other_size; j++) {
+		above[j] = (unsigned)j;
+	}
+	for (size_t i = 1; i <= one_size; i++) {
+		unsigned *next = before;
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= other_size; j++) {
+			row[j] = above[j - 1] + (one[i - 1] != other[j - 1]);
+			row[j] = least(row[j], least(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1]) {
+				row[j] = least(row[j], before[j - 2] + 1);
+			}
+		}
+		before = above;
+		above = row;
+		row = next;
+	}
+	return above[other_size];
+}
+
+const char *nearest_word(const char *text, size_t size, const char *const *words, size_t count, size_t skip)
+{
+	const char *nearest = NULL;
+	unsigned nearest_distance = NEAREST_BYTES;
+
+	for (size_t i = 0; i < count && size <= NEAREST_BYTES; i++) {
+		const char *word = words[i] + skip;
+		size_t length = strlen(word);
+		size_t longer = length > size ? length : size;
+		unsigned found = length <= NEAREST_BYTES ? distance(text, size, word, length) : NEAREST_BYTES;
+
+		if (found < nearest_distance && found <= (longer + 2) / 3) {
+			nearest_distance = found;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
