@@ -243,7 +243,7 @@ static int judge_file(const struct directory *directory, int at, int file, int f
 
 int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file)
 {
-	int all = (flags & O_ACCMODE) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int all = (flags & (O_ACCMODE | O_APPEND)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	int file = call_openat(at, name, all, 0);
 	int rc;
 

@@ -55,8 +55,8 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
                          int *ret_shard);
 
 /*
- * A file of ours in one of these: O_RDONLY, O_RDWR, or O_RDWR | O_CREAT. -EPERM: no regular file, not trusted, or to be
- * written and with more than one name.
+ * A file of ours in one of these: O_RDONLY, O_RDWR, or O_RDWR | O_CREAT, the latter with O_APPEND too. -EPERM: no regular
+ * file, not trusted, or to be written and with more than one name.
  */
 int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file);
 /* Is it ours by its first bytes: `magic`, or nothing yet, or zeros (a crash)? Any other was put there by somebody. */

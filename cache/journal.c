@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record's way:
+ *
+ *   opened --room--> appended
+ *      ^  \--full--> locked --still the journal--> renamed to the old one's name --\
+ *      |                \--it is the old one by now, or another has the lock--------+--> opened again
+ *      `----------------------------------------------------------------------------'
+ *
+ * Only who has the lock of the file that the name stands for renames it, so nobody moves a journal that was just begun,
+ * and with it the old one, away. Where the file system has no locks that can happen, and the older half is lost.
+ */
+#include "cache/journal.h"
+
+#include "cache/calls.h"
+#include "cache/output.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define MAGIC      "NVCJRNAL"
+#define FORMAT     1
+#define NAME       "journal"
+#define OLD_NAME   "journal.old"
+#define TRIES      100
+#define FILE_BYTES (JOURNAL_BYTES / 2 - 4 * JOURNAL_RECORD_BYTES) /* several may find the last room at once */
+
+enum flag { FLAG_KEY = 1, FLAG_CUT = 2 };
+
+/* Little-endian in the file; the texts follow. */
+struct head {
+	char magic[8];
+	uint32_t format;
+	uint32_t size;
+	uint64_t checksum; /* XXH3 of all behind it, seeded with that of all before it */
+	uint64_t when_ns;
+	uint64_t cost_ns;
+	uint32_t pid;
+	uint8_t outcome;
+	uint8_t flags;
+	uint16_t reason_size;
+	uint16_t detail_size;
+	uint16_t about_size;
+	uint32_t reserved;
+	uint8_t key[ENTRY_KEY_BYTES];
+};
+
+#define SUMMED_AT (offsetof(struct head, checksum) + sizeof(uint64_t))
+
+static uint64_t checksum_of(const uint8_t *bytes, size_t size)
+{
+	uint64_t before = XXH3_64bits(bytes, offsetof(struct head, checksum));
+
+	return XXH3_64bits_withSeed(bytes + SUMMED_AT, size - SUMMED_AT, before);
+}
+
+size_t journal_room(const struct journal_record *record)
+{
+	size_t taken = sizeof(struct head) + record->reason.size + record->detail.size;
+
+	return taken < JOURNAL_RECORD_BYTES ? JOURNAL_RECORD_BYTES - taken : 0;
+}
+
+static uint8_t *put_text(uint8_t *at, const struct journal_text *text)
+{
+	if (text->size > 0) {
+		memcpy(at, text->bytes, text->size);
+	}
+	return at + text->size;
+}
+
+/* Into `bytes`, which have room for it. */
+static void build(const struct journal_record *record, size_t size, uint8_t *bytes)
+{
+	struct head head = {
+	    .magic = MAGIC,
+	    .format = htole32(FORMAT),
+	    .size = htole32((uint32_t)size),
+	    .when_ns = htole64(record->when_ns),
+	    .cost_ns = htole64(record->cost_ns),
+	    .pid = htole32(record->pid),
+	    .outcome = (uint8_t)record->outcome,
+	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0)),
+	    .reason_size = htole16((uint16_t)record->reason.size),
+	    .detail_size = htole16((uint16_t)record->detail.size),
+	    .about_size = htole16((uint16_t)record->about.size),
+	};
+	uint8_t *at = bytes + sizeof(head);
+
+	memcpy(head.key, record->key, sizeof(head.key));
+	memcpy(bytes, &head, sizeof(head));
+	at = put_text(at, &record->reason);
+	at = put_text(at, &record->detail);
+	(void)put_text(at, &record->about);
+	head.checksum = htole64(checksum_of(bytes, size));
+	memcpy(bytes, &head, sizeof(head));
+}
+
+/* -EAGAIN: look again what the journal is. */
+static int make_way(const struct directory *directory, int home, int file, const struct stat *found)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct stat now = {0};
+	int error = -EAGAIN;
+	int named = -1;
+
+	if (call_lock(file, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES)) {
+		call_yield();
+		return -EAGAIN;
+	}
+	if (directory_open_file(directory, home, NAME, O_RDONLY, &named) == 0) {
+		bool same = call_fstat(named, &now) == 0 && now.st_dev == found->st_dev && now.st_ino == found->st_ino;
+
+		call_close(named);
+		if (same && renameat(home, NAME, home, OLD_NAME) < 0) {
+			error = -errno;
+		}
+	}
+	/* said aloud: a child forked meanwhile has the descriptor too */
+	whole.l_type = F_UNLCK;
+	(void)call_lock(file, F_OFD_SETLK, &whole);
+	return error;
+}
+
+static int append(const struct directory *directory, int home, const uint8_t *bytes, size_t size)
+{
+	struct stat found;
+	int file = -1;
+	int error = directory_open_file(directory, home, NAME, O_RDWR | O_CREAT | O_APPEND, &file);
+
+	if (error != 0) {
+		return error;
+	}
+	if (call_fstat(file, &found) < 0) {
+		error = -errno;
+	} else if (!directory_is_ours(file, MAGIC)) {
+		error = -EPERM;
+	} else if ((uint64_t)found.st_size > FILE_BYTES - size) {
+		error = make_way(directory, home, file, &found);
+	} else {
+		/* Behind all that is there, wherever others have moved the end to: O_APPEND comes before the offset. */
+		error = output_at(file, found.st_size, bytes, size);
+	}
+	call_close(file);
+	return error;
+}
+
+int journal_write(const struct directory *directory, const struct journal_record *record)
+{
+	size_t size = sizeof(struct head) + record->reason.size + record->detail.size + record->about.size;
+	uint8_t *bytes;
+	int home = -1;
+	int error;
+
+	if (record->about.size > journal_room(record) || size > JOURNAL_RECORD_BYTES) {
+		return -EINVAL;
+	}
+	error = directory_open(directory, DIRECTORY_REACH, &home);
+	if (error != 0) {
+		return error;
+	}
+	bytes = malloc(size);
+	if (bytes) {
+		build(record, size, bytes);
+		error = -EAGAIN;
+		for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
+			error = append(directory, home, bytes, size);
+		}
+		free(bytes);
+	} else {
+		error = -ENOMEM;
+	}
+	call_close(home);
+	return error;
+}
+
+/* How long the sound record is that stands here; 0: there is none. */
+static size_t take_record(const uint8_t *at, size_t left, struct journal_record *ret_record)
+{
+	struct head head;
+	size_t size, texts;
+
+	if (left < sizeof(head)) {
+		return 0;
+	}
+	memcpy(&head, at, sizeof(head));
+	size = le32toh(head.size);
+	texts = (size_t)le16toh(head.reason_size) + le16toh(head.detail_size) + le16toh(head.about_size);
+	if (memcmp(head.magic, MAGIC, sizeof(head.magic)) != 0 || le32toh(head.format) != FORMAT || size > left ||
+	    size > JOURNAL_RECORD_BYTES || size != sizeof(head) + texts ||
+	    le64toh(head.checksum) != checksum_of(at, size) || head.outcome < JOURNAL_STORED ||
+	    head.outcome > JOURNAL_PASSED) {
+		return 0;
+	}
+	*ret_record = (struct journal_record){
+	    .when_ns = le64toh(head.when_ns),
+	    .cost_ns = le64toh(head.cost_ns),
+	    .pid = le32toh(head.pid),
+	    .outcome = (enum journal_outcome)head.outcome,
+	    .has_key = (head.flags & FLAG_KEY) != 0,
+	    .is_cut = (head.flags & FLAG_CUT) != 0,
+	    .reason = {(const char *)at + sizeof(head), le16toh(head.reason_size)},
+	    .detail.size = le16toh(head.detail_size),
+	    .about.size = le16toh(head.about_size),
+	};
+	memcpy(ret_record->key, head.key, sizeof(head.key));
+	ret_record->detail.bytes = ret_record->reason.bytes + ret_record->reason.size;
+	ret_record->about.bytes = ret_record->detail.bytes + ret_record->detail.size;
+	return size;
+}
+
+int journal_parse(const void *bytes, size_t size, journal_visit *each, void *context)
+{
+	const uint8_t *at = bytes, *end = at + size;
+	int result = 0;
+
+	while (result == 0 && (at = memmem(at, (size_t)(end - at), MAGIC, sizeof(MAGIC) - 1)) != NULL) {
+		struct journal_record record;
+		size_t taken = take_record(at, (size_t)(end - at), &record);
+
+		if (taken > 0) {
+			result = each(&record, context);
+		}
+		at += taken > 0 ? taken : 1;
+	}
+	return result;
+}
+
+/* At most JOURNAL_BYTES, into `bytes`; how many there were. What is none of ours has none. */
+static int read_file(const struct directory *directory, int home, const char *name, uint8_t *bytes, size_t *ret_size)
+{
+	ssize_t got = 1;
+	size_t size = 0;
+	int file = -1;
+	int error = directory_open_file(directory, home, name, O_RDONLY, &file);
+
+	*ret_size = 0;
+	if (error != 0) {
+		return error == -ENOENT || error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR
+		           ? 0
+		           : error;
+	}
+	while (size < JOURNAL_BYTES && got > 0) {
+		got = call_pread(file, bytes + size, JOURNAL_BYTES - size, (off_t)size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	error = got < 0 ? -errno : 0;
+	call_close(file);
+	*ret_size = error == 0 ? size : 0;
+	return error;
+}
+
+struct taking {
+	struct journal journal;
+	size_t room;
+};
+
+static int take(const struct journal_record *record, void *context)
+{
+	struct taking *taking = context;
+	struct journal *journal = &taking->journal;
+
+	if (journal->count == taking->room) {
+		size_t room = taking->room ? 2 * taking->room : 64;
+		void *grown = realloc(journal->records, room * sizeof(*record));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		journal->records = grown;
+		taking->room = room;
+	}
+	journal->records[journal->count++] = *record;
+	return 0;
+}
+
+int journal_read(const struct directory *directory, struct journal *ret_journal)
+{
+	struct taking taking = {.journal.bytes = malloc(2 * JOURNAL_BYTES)};
+	uint8_t *bytes = taking.journal.bytes;
+	size_t old_size = 0, size = 0;
+	int home = -1;
+	int error = bytes ? directory_open(directory, DIRECTORY_REACH, &home) : -ENOMEM;
+
+	if (error == 0) {
+		error = read_file(directory, home, OLD_NAME, bytes, &old_size);
+		error = error == 0 ? read_file(directory, home, NAME, bytes + old_size, &size) : error;
+		call_close(home);
+	} else if (error == -ENOENT) {
+		error = 0;
+	}
+	if (error == 0) {
+		error = journal_parse(bytes, old_size + size, take, &taking);
+	}
+	if (error != 0) {
+		journal_free(&taking.journal);
+		return error;
+	}
+	*ret_journal = taking.journal;
+	return 0;
+}
+
+void journal_free(struct journal *journal)
+{
+	free(journal->records);
+	free(journal->bytes);
+	*journal = (struct journal){.count = 0};
+}

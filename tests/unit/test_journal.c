@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/journal.h"
+
+#include "tests/private_directory.h"
+#include "tests/unit/skip.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char base[4096], root[4200], file[4300], old[4300];
+static struct directory directory = {.path = root};
+
+static void set_up(void)
+{
+	cr_assert(private_directory_make(base, sizeof(base), "journal"));
+	snprintf(root, sizeof(root), "%s/cache", base);
+	snprintf(file, sizeof(file), "%s/v1/journal", root);
+	snprintf(old, sizeof(old), "%s/v1/journal.old", root);
+}
+
+static void make_root(void)
+{
+	int home;
+
+	cr_assert_eq(directory_open(&directory, DIRECTORY_MAKE, &home), 0);
+	close(home);
+}
+
+static void tear_down(void)
+{
+	remove_tree(base);
+}
+
+TestSuite(journal, .init = set_up, .fini = tear_down);
+
+static struct journal_text text_of(const char *text)
+{
+	return (struct journal_text){text, strlen(text)};
+}
+
+/* `number` is its time, and the first byte of its key. */
+static struct journal_record example(uint64_t number, size_t about_size)
+{
+	static char filler[JOURNAL_RECORD_BYTES];
+
+	return (struct journal_record){
+	    .when_ns = number,
+	    .cost_ns = 5 * number,
+	    .pid = 4711,
+	    .outcome = JOURNAL_NOT_KEPT,
+	    .has_key = true,
+	    .key = {(uint8_t)number},
+	    .reason = text_of("too_new"),
+	    .detail = text_of("inc/vec.h"),
+	    .about = {filler, about_size},
+	};
+}
+
+static int put(uint64_t number, size_t about_size)
+{
+	const struct journal_record record = example(number, about_size);
+
+	return journal_write(&directory, &record);
+}
+
+static struct journal get(void)
+{
+	struct journal journal;
+
+	cr_assert_eq(journal_read(&directory, &journal), 0);
+	return journal;
+}
+
+static size_t count(void)
+{
+	struct journal journal = get();
+	size_t records = journal.count;
+
+	journal_free(&journal);
+	return records;
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 ? found.st_size : -1;
+}
+
+Test(journal, a_record_comes_back_as_it_was_written)
+{
+	struct journal_record record = example(7, 0);
+	struct journal journal;
+
+	make_root();
+	record.about = text_of("what it is of");
+	record.is_cut = true;
+	cr_assert_eq(journal_write(&directory, &record), 0);
+	journal = get();
+	cr_assert_eq(journal.count, 1);
+	cr_expect_eq(journal.records[0].when_ns, 7);
+	cr_expect_eq(journal.records[0].cost_ns, 35);
+	cr_expect_eq(journal.records[0].pid, 4711);
+	cr_expect_eq(journal.records[0].outcome, JOURNAL_NOT_KEPT);
+	cr_expect(journal.records[0].has_key && journal.records[0].is_cut);
+	cr_expect_eq(memcmp(journal.records[0].key, record.key, sizeof(record.key)), 0);
+	cr_expect(journal.records[0].reason.size == 7 && memcmp(journal.records[0].reason.bytes, "too_new", 7) == 0);
+	cr_expect(journal.records[0].detail.size == 9 && memcmp(journal.records[0].detail.bytes, "inc/vec.h", 9) == 0);
+	cr_expect(journal.records[0].about.size == 13 &&
+	          memcmp(journal.records[0].about.bytes, "what it is of", 13) == 0);
+	journal_free(&journal);
+}
+
+Test(journal, where_there_is_no_directory_none_is_made)
+{
+	cr_expect_eq(put(1, 0), -ENOENT);
+	cr_expect_eq(access(root, F_OK), -1);
+	cr_expect_eq(count(), 0);
+}
+
+Test(journal, what_is_too_long_is_refused_and_what_just_fits_is_not)
+{
+	struct journal_record record = example(1, 0);
+	size_t room = journal_room(&record);
+
+	make_root();
+	cr_expect_eq(put(1, room), 0);
+	cr_expect_eq(put(1, room + 1), -EINVAL);
+	cr_expect_eq(size_of(file), (off_t)JOURNAL_RECORD_BYTES);
+	cr_expect_eq(count(), 1);
+}
+
+Test(journal, files_are_private_whatever_the_umask)
+{
+	struct stat found;
+	mode_t before = umask(0);
+
+	make_root();
+	cr_assert_eq(put(1, 0), 0);
+	umask(before);
+	cr_assert_eq(stat(file, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 0600);
+}
+
+Test(journal, a_group_that_shares_the_directory_shares_it)
+{
+	struct stat found;
+
+	directory.shared = true;
+	make_root();
+	cr_assert_eq(put(1, 0), 0);
+	cr_assert_eq(stat(file, &found), 0);
+	cr_expect_eq(found.st_mode & 07777, 0660);
+	cr_expect_eq(count(), 1);
+	directory.shared = false;
+	cr_expect_eq(put(1, 0), -EPERM, "a group may write what we would write to");
+}
+
+Test(journal, it_stays_below_its_size_and_has_the_newest)
+{
+	struct journal journal;
+
+	make_root();
+	for (uint64_t i = 1; i <= 3000; i++) {
+		cr_assert_eq(put(i, 1000), 0);
+		if (i % 100 == 0) {
+			cr_assert_leq(size_of(file) + (size_of(old) < 0 ? 0 : size_of(old)), (off_t)JOURNAL_BYTES);
+		}
+	}
+	journal = get();
+	cr_assert_gt(journal.count, 400);
+	cr_expect_eq(journal.records[journal.count - 1].when_ns, 3000);
+	for (size_t i = 1; i < journal.count; i++) {
+		cr_assert_eq(journal.records[i].when_ns, journal.records[i - 1].when_ns + 1);
+	}
+	journal_free(&journal);
+}
+
+Test(journal, what_was_cut_anywhere_costs_one_record)
+{
+	struct journal_record first = example(1, 50);
+	off_t one;
+
+	make_root();
+	cr_assert_eq(journal_write(&directory, &first), 0);
+	one = size_of(file);
+	for (off_t cut = one; cut < 2 * one; cut++) {
+		struct journal journal;
+
+		cr_assert_eq(truncate(file, one), 0);
+		cr_assert_eq(put(2, 50), 0);
+		cr_assert_eq(truncate(file, cut), 0);
+		cr_assert_eq(put(3, 50), 0);
+		journal = get();
+		cr_assert_eq(journal.count, 2, "cut at %ld", (long)cut);
+		cr_expect_eq(journal.records[0].when_ns, 1);
+		cr_expect_eq(journal.records[1].when_ns, 3);
+		journal_free(&journal);
+	}
+}
+
+Test(journal, a_flipped_bit_anywhere_costs_one_record)
+{
+	unsigned char byte, other;
+	off_t one;
+	int fd;
+
+	make_root();
+	cr_assert_eq(put(1, 20), 0);
+	one = size_of(file);
+	cr_assert_eq(put(2, 20), 0);
+	fd = open(file, O_RDWR);
+	for (off_t at = 0; at < one; at++) {
+		cr_assert_eq(pread(fd, &byte, 1, at), 1);
+		other = byte ^ (unsigned char)(1u << (at % 8));
+		cr_assert_eq(pwrite(fd, &other, 1, at), 1);
+		cr_assert_eq(count(), 1, "byte %ld", (long)at);
+		cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
+	}
+	cr_expect_eq(count(), 2);
+	close(fd);
+}
+
+Test(journal, what_another_put_in_its_place_is_not_written_and_not_moved)
+{
+	FILE *thesis;
+
+	make_root();
+	thesis = fopen(file, "w");
+	for (size_t i = 0; i < JOURNAL_BYTES; i += 8) {
+		fputs("My book.", thesis);
+	}
+	fclose(thesis);
+	cr_expect_eq(put(1, 0), -EPERM);
+	cr_expect_eq(size_of(file), (off_t)JOURNAL_BYTES);
+	cr_expect_eq(size_of(old), -1);
+	cr_expect_eq(count(), 0);
+}
+
+Test(journal, links_and_pipes_in_its_place_are_not_followed)
+{
+	char target[4300];
+
+	make_root();
+	snprintf(target, sizeof(target), "%s/target", base);
+	fclose(fopen(target, "w"));
+	cr_assert_eq(symlink(target, file), 0);
+	cr_expect_eq(put(1, 0), -ELOOP);
+	cr_expect_eq(count(), 0);
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(link(target, file), 0);
+	cr_expect_eq(put(1, 0), -EPERM);
+	cr_expect_eq(size_of(target), 0);
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(mkfifo(file, 0600), 0);
+	cr_expect_eq(put(1, 0), -EPERM);
+	cr_expect_eq(count(), 0);
+}
+
+Test(journal, a_directory_in_place_of_the_old_one_costs_no_more_than_the_record)
+{
+	make_root();
+	cr_assert_eq(mkdir(old, 0700), 0);
+	cr_assert_eq(put(1, 0), 0);
+	cr_assert_eq(truncate(file, JOURNAL_BYTES / 2), 0);
+	cr_expect_eq(put(2, 0), -EISDIR);
+	cr_expect_eq(count(), 1);
+}
+
+Test(journal, a_file_size_limit_does_not_kill_the_process)
+{
+	struct rlimit before, low;
+
+	make_root();
+	cr_assert_eq(put(1, 0), 0);
+	getrlimit(RLIMIT_FSIZE, &before);
+	low = (struct rlimit){(rlim_t)size_of(file) + 10, before.rlim_max};
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &low), 0);
+	cr_expect_eq(put(2, 0), -EFBIG);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	cr_expect_eq(put(3, 0), 0);
+	cr_expect_eq(count(), 2);
+}
+
+Test(journal, no_descriptor_stays_open)
+{
+	int before = dup(0), after;
+
+	close(before);
+	make_root();
+	for (int i = 0; i < 60; i++) { /* it is full several times meanwhile */
+		cr_assert_eq(put(1, JOURNAL_RECORD_BYTES / 2), 0);
+	}
+	cr_expect_gt(count(), 0);
+	after = dup(0);
+	close(after);
+	cr_expect_eq(after, before);
+}
+
+/* Each of several processes writes its numbers, some of them killed on the way; what is left is whole and in order. */
+#define WRITERS 6
+#define EACH    400
+
+static int write_all(uint64_t writer)
+{
+	for (uint64_t i = 1; i <= EACH; i++) {
+		if (put(writer * 1000 + i, 900) != 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+Test(journal, several_processes_move_it_at_once_and_lose_no_more_than_the_oldest)
+{
+	uint64_t last[WRITERS] = {0};
+	pid_t writers[WRITERS];
+	struct journal journal;
+	int status;
+
+	make_root();
+	for (size_t i = 0; i < WRITERS; i++) {
+		writers[i] = fork();
+		cr_assert_geq(writers[i], 0);
+		if (writers[i] == 0) {
+			_exit(write_all(i));
+		}
+	}
+	for (size_t i = 0; i < WRITERS; i++) {
+		cr_assert_eq(waitpid(writers[i], &status, 0), writers[i]);
+		cr_expect_eq(status, 0, "writer %zu lost a record", i);
+	}
+	cr_expect_leq(size_of(file) + size_of(old), (off_t)JOURNAL_BYTES);
+	cr_expect_gt(size_of(old), (off_t)JOURNAL_BYTES / 2 - (off_t)(6 * JOURNAL_RECORD_BYTES));
+	journal = get();
+	for (size_t i = 0; i < journal.count; i++) {
+		uint64_t writer = journal.records[i].when_ns / 1000, number = journal.records[i].when_ns % 1000;
+
+		cr_assert_lt(writer, WRITERS);
+		cr_assert(last[writer] == 0 || number == last[writer] + 1, "%zu: %zu after %zu", (size_t)writer,
+		          (size_t)number, (size_t)last[writer]);
+		last[writer] = number;
+	}
+	for (size_t i = 0; i < WRITERS; i++) {
+		cr_expect(last[i] == 0 || last[i] == EACH);
+	}
+	journal_free(&journal);
+}
+
+Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
+{
+	make_root();
+	for (unsigned round = 0; round < 20; round++) {
+		pid_t child = fork();
+
+		cr_assert_geq(child, 0);
+		if (child == 0) {
+			for (uint64_t i = 1;; i++) {
+				(void)put(i, 9000);
+			}
+		}
+		usleep(1000 + 777 * round);
+		kill(child, SIGKILL);
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+		cr_assert_eq(put(1000000 + round, 100), 0);
+	}
+	struct journal journal = get();
+
+	cr_expect_eq(journal.records[journal.count - 1].when_ns, 1000019);
+	journal_free(&journal);
+}
+
+Test(journal, bytes_that_are_too_short_hold_no_record)
+{
+	cr_expect_eq(journal_parse("", 0, NULL, NULL), 0);
+	cr_expect_eq(journal_parse("NVCJRNAL", 8, NULL, NULL), 0);
+}
