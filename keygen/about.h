@@ -33,7 +33,8 @@ enum about_kind {
 	ABOUT_BOUND = 9,      /* a directory without which it is not found */
 	ABOUT_PART = 10,      /* `text` names a part of the request, `digest` tells it from another */
 	ABOUT_STEP = 12,      /* where a compiler has several functions that work: which, "link", "verify" */
-	ABOUT_ARTIFACT = 11   /* `text` names it; it is in section `tag`, behind `skip` bytes */
+	ABOUT_ARTIFACT = 11,  /* `text` names it; it is in section `tag`, behind `skip` bytes */
+	ABOUT_ROOT = 13       /* the directory that conditions are relative to (keygen/roots.h), in their order */
 };
 
 #define ABOUT_DIGEST_BYTES 8

@@ -95,6 +95,13 @@ static void put_bound(struct stream *about, const struct attempt *attempt, const
 	}
 }
 
+static void put_roots(struct stream *about, const struct roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		stream_field(about, ABOUT_ROOT, roots->root[i].text, roots->root[i].size);
+	}
+}
+
 static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
@@ -134,6 +141,7 @@ int about_build(const struct handle *handle, const struct call *call, const stru
 	put_surroundings(&about, &attempt->run);
 	compiler->about(handle, call, &about);
 	put_bound(&about, attempt, binding);
+	put_roots(&about, &attempt->roots);
 	put_artifacts(&about, compiler, result);
 	if (about.failed) {
 		stream_free(&about);

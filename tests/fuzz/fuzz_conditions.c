@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libFuzzer: conditions_hold() and needles_search() on any bytes.
+ * libFuzzer: conditions_hold(), conditions_tell() and needles_search() on any bytes.
  *
  * The first byte chooses: raw conditions; real conditions with some bytes overwritten (offset, offset, value); or a
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
  */
 #include "keygen/conditions.h"
+#include "keygen/conditions_tell.h"
 #include "keygen/needles.h"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,6 +81,42 @@ static void build_real(void)
 	trace_free(&trace);
 }
 
+struct tally {
+	size_t told, unchanged;
+};
+
+static void count(const struct condition *condition, void *context)
+{
+	struct tally *tally = context;
+
+	if (condition->kind != CONDITION_ARITHMETIC) {
+		require(condition->path && strlen(condition->path) < PATH_MAX);
+		require(condition->root == CONDITION_NO_ROOT || condition->state == CONDITION_NOT_ASKED);
+		tally->told++;
+		tally->unchanged += condition->state == CONDITION_UNCHANGED;
+	}
+	require(*condition_state_text(condition->state) != '\0');
+}
+
+/* What holds is told as unchanged to the last path; nobody looks anywhere who knows no place. */
+static void tell(const uint8_t *data, size_t size, bool holds)
+{
+	const struct condition_places places = {.root = root, .root_count = 2, .here = true};
+	struct tally known = {0}, unknown = {0};
+	struct conditions_told told;
+	const char *text;
+	size_t text_size;
+	int error = conditions_tell(data, size, &places, count, &known, &told);
+
+	require(!holds || (error == 0 && known.told == known.unchanged && !told.joined));
+	require(conditions_tell(data, size, NULL, count, &unknown, &told) != 0 || error == 0 ||
+	        error == -ENAMETOOLONG || error == -EBADMSG);
+	require(unknown.unchanged == 0 && (error != 0 || unknown.told == known.told));
+	if (conditions_bound_root(data, size, 1, &text, &text_size)) {
+		require((const uint8_t *)text >= data && (const uint8_t *)text + text_size <= data + size);
+	}
+}
+
 /* Stamps of now, and none, whatever the bytes are: forgetting twice is forgetting once. */
 static bool stamps(const uint8_t *data, size_t size)
 {
@@ -98,6 +136,7 @@ static bool stamps(const uint8_t *data, size_t size)
 			abort();
 		}
 	}
+	tell(data, size, holds);
 	free(anew);
 	free(bytes);
 	free(again);

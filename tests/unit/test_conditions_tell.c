@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditions told to people: each path with what has become of it, and nothing where it is not known where to look. */
+#include "keygen/conditions_tell.h"
+
+#include "tests/unit/conditions_fixture.h"
+
+#define MOST 16
+
+static struct seen_condition {
+	struct condition is;
+	char path[PATH_MAX];
+} seen[MOST];
+static size_t seen_count;
+static struct conditions_told told;
+
+static void note(const struct condition *condition, void *context)
+{
+	struct seen_condition *one = &seen[seen_count++];
+
+	cr_assert_null(context);
+	cr_assert_leq(seen_count, (size_t)MOST);
+	one->is = *condition;
+	(void)snprintf(one->path, sizeof(one->path), "%s", condition->path ? condition->path : "");
+}
+
+static int tell(const struct condition_places *places)
+{
+	seen_count = 0;
+	memset(&told, 0xff, sizeof(told));
+	return conditions_tell(built.bytes, built.size, places, note, NULL, &told);
+}
+
+/* By the end of its path; what is absent stands under its name too. */
+static const struct condition *told_of(const char *path)
+{
+	for (size_t i = 0; i < seen_count; i++) {
+		size_t size = strlen(seen[i].path);
+
+		if (size >= strlen(path) && strcmp(seen[i].path + size - strlen(path), path) == 0) {
+			return &seen[i].is;
+		}
+	}
+	cr_assert_fail("nothing is told of %s", path);
+	return NULL;
+}
+
+static struct condition_places known(void)
+{
+	return (struct condition_places){.root = tree_root, .root_count = tree_roots.count, .here = true};
+}
+
+#define assert_state(path, expected) cr_assert_str_eq(condition_state_text(told_of(path)->state), (expected))
+
+/* A file that was read, one that was looked at, one that was not there; p1 is a free root. */
+static void build_three(void)
+{
+	put_twins();
+	add_root(in_tree("p1"), false);
+	see_header(in_tree("p1/a.h"));
+	see_stat(in_tree("p1/sub/b.h"));
+	see_stat(in_tree("p1/none.h"));
+	build();
+}
+
+TestSuite(conditions_tell, .init = tree_begin, .fini = tree_end);
+
+Test(conditions_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
+{
+	struct condition_places places;
+
+	build_three();
+	places = known();
+	cr_assert_eq(tell(&places), 0);
+	cr_expect_eq(seen_count, 3);
+	assert_state("p1/a.h", "unchanged");
+	assert_state("p1/sub/b.h", "unchanged");
+	assert_state("p1/none.h", "unchanged");
+	cr_expect_eq(told_of("p1/a.h")->kind, CONDITION_CONTENT);
+	cr_expect_eq(told_of("p1/a.h")->size, strlen("int a;"));
+	cr_expect_eq(told_of("p1/sub/b.h")->kind, CONDITION_PLACE);
+	cr_expect_eq(told_of("p1/none.h")->kind, CONDITION_ABSENT);
+	cr_expect_eq(told.roots, 1);
+	cr_expect_eq(told.bound_roots, 0);
+	cr_expect_not(told.exact);
+	cr_expect_not(told.joined);
+}
+
+Test(conditions_tell, every_path_is_told_of_after_one_has_changed)
+{
+	struct condition_places places;
+
+	build_three();
+	places = known();
+	put_file(in_tree("p1/a.h"), "int b;");
+	cr_assert_eq(unlink(in_tree("p1/sub/b.h")), 0);
+	put_file(in_tree("p1/none.h"), "");
+	cr_assert_eq(tell(&places), 0);
+	assert_state("p1/a.h", "changed");
+	assert_state("p1/sub/b.h", "gone");
+	assert_state("p1/none.h", "appeared");
+	put_file(in_tree("p1/a.h"), "int a; // longer");
+	cr_assert_eq(unlink(in_tree("p1/none.h")), 0);
+	put_directory(in_tree("p1/sub/b.h"));
+	cr_assert_eq(tell(&places), 0);
+	assert_state("p1/a.h", "changed");
+	assert_state("p1/none.h", "unchanged");
+	assert_state("p1/sub/b.h", "another kind");
+}
+
+Test(conditions_tell, under_an_unknown_root_nothing_is_looked_at)
+{
+	struct condition_places places = {.here = true};
+
+	build_three();
+	remove_tree(in_tree("p1"));
+	cr_assert_eq(tell(&places), 0);
+	assert_state("/a.h", "not asked");
+	assert_state("/none.h", "not asked");
+	cr_expect_eq(told_of("/a.h")->root, 0);
+	cr_expect_str_eq(seen[1].path, "/none.h");
+	cr_assert_eq(tell(NULL), 0);
+	assert_state("/a.h", "not asked");
+	cr_expect_eq(seen_count, 3);
+}
+
+Test(conditions_tell, a_bound_root_is_known_by_what_the_conditions_say)
+{
+	struct condition_places places = {.here = true};
+	const char *text;
+	size_t size;
+
+	put_twins();
+	add_root("/free", false);
+	add_root(in_tree("p1"), true);
+	see_header(in_tree("p1/a.h"));
+	build();
+	cr_assert_eq(tell(&places), 0);
+	assert_state("p1/a.h", "unchanged");
+	cr_expect_eq(told_of("p1/a.h")->root, CONDITION_NO_ROOT);
+	cr_expect_eq(told.bound_roots, 1);
+	cr_expect_not(conditions_bound_root(built.bytes, built.size, 0, &text, &size));
+	cr_expect_not(conditions_bound_root(built.bytes, built.size, 2, &text, &size));
+	cr_assert(conditions_bound_root(built.bytes, built.size, 1, &text, &size));
+	cr_expect_eq(size, strlen(in_tree("p1")));
+	cr_expect_eq(memcmp(text, in_tree("p1"), size), 0);
+}
+
+Test(conditions_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_at_all)
+{
+	struct condition_places places = {.here = true};
+
+	put_twins();
+	cr_assert_eq(chdir(in_tree("p1")), 0);
+	see_header("a.h");
+	build();
+	cr_assert_eq(tell(&places), 0);
+	assert_state("a.h", "unchanged");
+	cr_expect(told_of("a.h")->relative);
+	cr_assert_eq(chdir("/"), 0);
+	cr_assert_eq(tell(&places), 0);
+	assert_state("a.h", "gone");
+	places.here = false;
+	cr_assert_eq(tell(&places), 0);
+	assert_state("a.h", "not asked");
+}
+
+Test(conditions_tell, times_count_where_they_are_in_the_result)
+{
+	static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct condition_places places;
+
+	input.exact = true;
+	build_three();
+	places = known();
+	cr_assert_eq(utimensat(AT_FDCWD, in_tree("p1/a.h"), times, 0), 0);
+	cr_assert_eq(tell(&places), 0);
+	assert_state("p1/a.h", "touched");
+	cr_expect(told.exact);
+}
+
+Test(conditions_tell, two_files_that_became_one_are_told_of_at_the_end)
+{
+	struct condition_places places;
+
+	build_three();
+	places = known();
+	cr_assert_eq(unlink(in_tree("p1/sub/b.h")), 0);
+	cr_assert_eq(link(in_tree("p1/a.h"), in_tree("p1/sub/b.h")), 0);
+	cr_assert_eq(tell(&places), 0);
+	cr_expect(told.joined);
+}
+
+Test(conditions_tell, a_file_that_was_two_names_of_one_is_another)
+{
+	struct condition_places places;
+
+	put_twins();
+	add_root(in_tree("p1"), false);
+	cr_assert_eq(link(in_tree("p1/a.h"), in_tree("p1/c.h")), 0);
+	see_header(in_tree("p1/a.h"));
+	see_header(in_tree("p1/c.h"));
+	build();
+	cr_assert_eq(unlink(in_tree("p1/c.h")), 0);
+	put_file(in_tree("p1/c.h"), "int a;");
+	places = known();
+	cr_assert_eq(tell(&places), 0);
+	assert_state("p1/a.h", "unchanged");
+	assert_state("p1/c.h", "another file");
+}
+
+Test(conditions_tell, no_conditions_are_nothing_to_tell)
+{
+	struct condition_places places = known();
+
+	cr_assert_eq(tell(&places), 0);
+	cr_expect_eq(seen_count, 0);
+	cr_expect_eq(told.roots, 0);
+}
+
+/* Whatever is cut or flipped: an error, or as many as before. */
+Test(conditions_tell, damage_is_an_error_or_another_text)
+{
+	struct conditions_told before;
+	struct condition_places places;
+
+	build_three();
+	places = known();
+	cr_assert_eq(tell(&places), 0);
+	before = told;
+	told.roots = before.roots + 1;
+	for (size_t size = 1; size < built.size; size++) {
+		cr_assert_lt(conditions_tell(built.bytes, size, &places, NULL, NULL, &told), 0);
+		cr_assert_eq(told.roots, before.roots + 1);
+	}
+	built.bytes[0] ^= 1;
+	cr_expect_eq(tell(&places), -EPROTONOSUPPORT);
+	built.bytes[0] ^= 1;
+	built.bytes[4] ^= 0x80;
+	cr_expect_eq(tell(&places), -EBADMSG);
+}
