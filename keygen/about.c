@@ -19,13 +19,23 @@ void about_text(struct stream *stream, enum about_kind kind, const char *text)
 	stream_string(stream, (uint8_t)kind, text);
 }
 
-/* A field of a head and a name. */
-static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name)
+void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size)
+{
+	stream_field(stream, (uint8_t)kind, text, size);
+}
+
+/* A field of a head and a name; `more`: what stands behind a blank in the name, or NULL. */
+static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name,
+                      const struct span *more)
 {
 	struct stream field = STREAM_EMPTY;
 
 	stream_bytes(&field, head, head_size);
 	stream_bytes(&field, name, strlen(name));
+	if (more) {
+		stream_bytes(&field, " ", 1);
+		stream_bytes(&field, more->bytes, more->size);
+	}
 	if (field.failed) {
 		stream->failed = true;
 	} else {
@@ -39,14 +49,22 @@ void about_part(struct stream *stream, const char *name, const struct span *span
 	struct key digest;
 
 	digest_key(spans, count, &digest);
-	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, name);
+	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, name, NULL);
+}
+
+void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content)
+{
+	struct key digest;
+
+	digest_key(content, 1, &digest);
+	put_named(stream, ABOUT_PART, digest.bytes, ABOUT_DIGEST_BYTES, kind, name);
 }
 
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip)
 {
 	const uint32_t head[2] = {htole32(tag), htole32(skip)};
 
-	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name);
+	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name, NULL);
 }
 
 /* False: it is damaged. */
@@ -93,4 +111,25 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 		}
 	}
 	return result;
+}
+
+size_t about_cut(const void *bytes, size_t size, size_t most)
+{
+	struct cursor cursor = cursor_over(bytes, size);
+	size_t cut = 0;
+
+	while (!cursor_at_end(&cursor)) {
+		size_t field_size, end;
+		uint8_t tag;
+
+		if (!cursor_any_field(&cursor, &tag, &field_size)) {
+			break;
+		}
+		end = (size_t)(cursor.at - (const uint8_t *)bytes);
+		if (end > most) {
+			break;
+		}
+		cut = end;
+	}
+	return cut;
 }

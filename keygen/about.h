@@ -49,12 +49,18 @@ struct about_fact {
 
 void about_begin(struct stream *stream);
 void about_text(struct stream *stream, enum about_kind kind, const char *text);
+void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size);
 /* One part, of bytes or of several runs of them. */
 void about_part(struct stream *stream, const char *name, const struct span *spans, size_t count);
+/* A part that is one of its kind: "header" and its name. */
+void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content);
 void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint32_t skip);
 
 /* `each` returns non-zero to end it, which is given back. Facts of later builds, of kinds unknown here, are passed over. */
 int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context),
                void *context);
+
+/* The bytes of as many of its first facts as fit into `most`; 0: of none. */
+size_t about_cut(const void *bytes, size_t size, size_t most);
 
 #endif

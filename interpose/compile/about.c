@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/about.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -12,8 +11,10 @@ static void put_compiler(struct stream *about, const struct library *library)
 
 	about_text(about, ABOUT_COMPILER, library->compiler->name);
 	about_text(about, ABOUT_TITLE, library->compiler->title);
-	(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
-	about_text(about, ABOUT_RELEASE, release);
+	if (library->major > 0) { /* it was asked */
+		(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
+		about_text(about, ABOUT_RELEASE, release);
+	}
 }
 
 /* What all compilers' call runs have (keygen/surroundings.h), as people would call it. NULL: not here. */
@@ -39,20 +40,11 @@ static const char *part_of(uint8_t tag)
 	}
 }
 
-static void put_variable(struct stream *about, const char *name, size_t name_size, const struct span *value)
-{
-	char text[80];
-
-	(void)snprintf(text, sizeof(text), "variable %.*s", (int)name_size, name);
-	about_part(about, text, value, 1);
-}
-
+/* All but the namespace are of every call; where it is bound, so is its place. */
 static void put_surroundings(struct stream *about, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
-	struct span history[2] = {0};
-	const char *variable = NULL;
-	size_t variable_size = 0;
+	struct span variable = {0}, latest = {0};
 
 	while (!cursor_at_end(&cursor)) {
 		uint8_t tag = 0;
@@ -65,32 +57,26 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 		if (part_of(tag)) {
 			about_part(about, part_of(tag), &field, 1);
 		} else if (tag == REQUEST_TAG_VARIABLE) {
-			variable = field.bytes;
-			variable_size = field.size;
-		} else if (tag == REQUEST_TAG_VALUE && variable) {
-			put_variable(about, variable, variable_size, &field);
+			variable = field;
+		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {
+			about_part_of(about, "variable", &variable, &field);
 		} else if (tag == REQUEST_TAG_HISTORY) {
-			history[0] = history[1];
-			history[1] = field;
+			latest = field; /* its key has those before it in it */
 		}
 	}
-	if (history[1].bytes) {
-		about_part(about, "earlier compiles", &history[1], 1);
+	if (latest.bytes) {
+		about_part(about, "earlier compiles", &latest, 1);
 	}
 }
 
 static void put_bound(struct stream *about, const struct attempt *attempt, const struct binding *binding)
 {
-	char text[PATH_MAX];
-
-	if (attempt->bound || (attempt->cwd && !binding->input.cwd && trace_opened_any(&attempt->trace))) {
-		about_text(about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
+	if (!attempt->bound && attempt->cwd && !binding->input.cwd && trace_opened_any(&attempt->trace)) {
+		about_text(about, ABOUT_BOUND, attempt->cwd);
 	}
 	for (size_t i = 0; i < attempt->roots.count; i++) {
 		if (binding->literal[i]) {
-			(void)snprintf(text, sizeof(text), "%.*s", (int)attempt->roots.root[i].size,
-			               attempt->roots.root[i].text);
-			about_text(about, ABOUT_BOUND, text);
+			about_sized(about, ABOUT_BOUND, attempt->roots.root[i].text, attempt->roots.root[i].size);
 		}
 	}
 }
@@ -98,7 +84,7 @@ static void put_bound(struct stream *about, const struct attempt *attempt, const
 static void put_roots(struct stream *about, const struct roots *roots)
 {
 	for (size_t i = 0; i < roots->count; i++) {
-		stream_field(about, ABOUT_ROOT, roots->root[i].text, roots->root[i].size);
+		about_sized(about, ABOUT_ROOT, roots->root[i].text, roots->root[i].size);
 	}
 }
 
@@ -125,12 +111,16 @@ static void put_command(struct stream *about)
 	}
 }
 
-int about_build(const struct handle *handle, const struct call *call, const struct attempt *attempt,
-                const struct binding *binding, const struct result *result, struct stream *ret_about)
+void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
+                   struct stream *ret_about)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	const struct call unreadable = {.kind = call->kind};
 	struct stream about = STREAM_EMPTY;
 
+	if (compiler->sound && !compiler->sound(call)) {
+		call = &unreadable;
+	}
 	about_begin(&about);
 	put_compiler(&about, handle->library);
 	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
@@ -138,15 +128,20 @@ int about_build(const struct handle *handle, const struct call *call, const stru
 	for (int i = 0; i < call->option_count; i++) {
 		about_text(&about, ABOUT_OPTION, call->options[i]);
 	}
-	put_surroundings(&about, &attempt->run);
+	if (attempt) {
+		put_surroundings(&about, &attempt->run);
+		put_roots(&about, &attempt->roots);
+	}
 	compiler->about(handle, call, &about);
-	put_bound(&about, attempt, binding);
-	put_roots(&about, &attempt->roots);
-	put_artifacts(&about, compiler, result);
-	if (about.failed) {
-		stream_free(&about);
-		return -ENOMEM;
+	if (attempt && attempt->bound) {
+		about_text(&about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
 	}
 	*ret_about = about;
-	return 0;
+}
+
+void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,
+                  struct stream *about)
+{
+	put_bound(about, attempt, binding);
+	put_artifacts(about, attempt->library->compiler, result);
 }

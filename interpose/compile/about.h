@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * about: what a result is of, from the request that it was made for (keygen/about.h)
+ * about: what a call asks for and what a result is of, for people (keygen/about.h)
  *
- * Calling sequence: about_build() when a result is kept, before its entry is built. Errors: -ENOMEM. Ownership: the
- * stream is the caller's to free.
+ * Calling sequence: about_request() of any call, before its handle forgets what it asked for; where a result of it is
+ * kept, about_result() adds what only that tells, before its entry is built. Errors: the stream's: `failed`. Ownership:
+ * the stream is the caller's to free.
  */
 #ifndef INTERPOSE_COMPILE_ABOUT_H
 #define INTERPOSE_COMPILE_ABOUT_H
@@ -13,7 +14,10 @@
 #include "interpose/compile/result.h"
 #include "keygen/about.h"
 
-int about_build(const struct handle *handle, const struct call *call, const struct attempt *attempt,
-                const struct binding *binding, const struct result *result, struct stream *ret_about);
+/* `attempt` NULL: it was not even described. Arguments that cannot be read (the compiler's sound()) are left out. */
+void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
+                   struct stream *ret_about);
+void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,
+                  struct stream *about);
 
 #endif

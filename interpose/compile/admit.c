@@ -126,12 +126,25 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	return COUNTER_NONE;
 }
 
-static int build_entry(const struct handle *handle, const struct call *call, struct attempt *attempt, int return_code,
-                       struct entry **ret_entry)
+static int add_about(struct attempt *attempt, const struct binding *binding, struct result *result)
+{
+	struct stream about = STREAM_EMPTY;
+
+	stream_bytes(&about, attempt->about.bytes, attempt->about.size);
+	about_result(attempt, binding, result, &about);
+	if (about.failed || attempt->about.failed) {
+		stream_free(&about);
+		return -ENOMEM;
+	}
+	result_add_about(result, &about);
+	return 0;
+}
+
+static int build_entry(const struct handle *handle, struct attempt *attempt, int return_code, struct entry **ret_entry)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	struct binding binding = {0};
-	struct stream conditions = STREAM_EMPTY, about = STREAM_EMPTY;
+	struct stream conditions = STREAM_EMPTY;
 	struct result result = {.count = 0};
 	int error = result_collect(handle, return_code, &result);
 
@@ -152,10 +165,7 @@ static int build_entry(const struct handle *handle, const struct call *call, str
 		error = conditions_build(&binding.input, &conditions);
 	}
 	if (error == 0) {
-		error = about_build(handle, call, attempt, &binding, &result, &about);
-	}
-	if (error == 0) {
-		result_add_about(&result, &about);
+		error = add_about(attempt, &binding, &result);
 	}
 	if (error == 0) {
 		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
@@ -201,13 +211,14 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	int error;
 
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
+	about_request(handle, call, attempt, &attempt->about);
 	reason = refusal(handle, attempt, outcome);
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);
 		log_write(LOG_INFO, "%s: not kept: %s", attempt->library->compiler->title, counter_name(reason));
 		return NULL;
 	}
-	error = build_entry(handle, call, attempt, return_code, &entry);
+	error = build_entry(handle, attempt, return_code, &entry);
 	if (error == 0) {
 		store(attempt, entry);
 		return entry;

@@ -216,6 +216,25 @@ void link_stepped(struct link *link, int kind)
 	}
 }
 
+/* For people. */
+static void keep_options(const struct stream *run, struct stream *spelled)
+{
+	struct cursor cursor = cursor_over(run->bytes, run->size);
+
+	while (!cursor_at_end(&cursor)) {
+		uint8_t tag = 0;
+		size_t size;
+		const void *field = cursor_any_field(&cursor, &tag, &size);
+
+		if (!field) {
+			return;
+		}
+		if (tag == TAG_OPTION) {
+			stream_field(spelled, tag, field, size);
+		}
+	}
+}
+
 /*
  * What comes after a step hangs on all that the step hung on: on its call run as well (the rounding mode of then), and on
  * members of archives that lie elsewhere.
@@ -228,6 +247,9 @@ void link_grown(struct handle *handle, const struct entry *entry)
 
 	link_of(handle)->has_failed |=
 	    result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL) != NVJITLINK_SUCCESS;
+	if (!link_of(handle)->spelled.bytes) {
+		keep_options(&handle->creation, &link_of(handle)->spelled);
+	}
 	/* the key stands for all of the run: so a link of many steps does not digest the first ones again and again */
 	stream_free(&handle->creation);
 	stream_number(&handle->creation, TAG_CREATION, REQUEST_FORMAT);
@@ -248,22 +270,23 @@ static void put_input_part(struct stream *about, unsigned number, const struct s
 {
 	static const char *const types[] = {"?", "CUBIN", "PTX", "LTO-IR", "FATBIN", "object", "library", "index"};
 	const uint8_t which = type->size ? *(const uint8_t *)type->bytes : 0;
-	char text[256];
+	char text[48];
 
-	(void)snprintf(text, sizeof(text), "input %u, %s%s%.*s", number,
-	               which < sizeof(types) / sizeof(types[0]) ? types[which] : "any", name->size ? " " : "",
-	               (int)name->size, name->size ? (const char *)name->bytes : "");
-	about_part(about, text, content, 1);
+	(void)snprintf(text, sizeof(text), "input %u, %s", number,
+	               which < sizeof(types) / sizeof(types[0]) ? types[which] : "any");
+	if (name->size) {
+		about_part_of(about, text, name, content);
+	} else {
+		about_part(about, text, content, 1);
+	}
 }
 
-void link_about(const struct handle *handle, const struct call *call, struct stream *about)
+static void put_run(struct stream *about, const struct stream *run)
 {
-	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
+	struct cursor cursor = cursor_over(run->bytes, run->size);
 	struct span type = {0}, name = {0};
 	unsigned number = 0;
-	char text[128];
 
-	about_text(about, ABOUT_STEP, call->kind == LINK_COMPLETE ? "link" : "add");
 	while (!cursor_at_end(&cursor)) {
 		uint8_t tag = 0;
 		struct span field = {0};
@@ -273,8 +296,9 @@ void link_about(const struct handle *handle, const struct call *call, struct str
 			return;
 		}
 		if (tag == TAG_OPTION) {
-			(void)snprintf(text, sizeof(text), "%.*s", (int)field.size, (const char *)field.bytes);
-			about_text(about, ABOUT_OPTION, text);
+			about_sized(about, ABOUT_OPTION, field.bytes, field.size);
+		} else if (tag == TAG_STEP) {
+			about_part(about, "earlier inputs", &field, 1);
 		} else if (tag == TAG_TYPE) {
 			type = field;
 			name = (struct span){0};
@@ -284,6 +308,13 @@ void link_about(const struct handle *handle, const struct call *call, struct str
 			put_input_part(about, ++number, &type, &name, &field);
 		}
 	}
+}
+
+void link_about(const struct handle *handle, const struct call *call, struct stream *about)
+{
+	about_text(about, ABOUT_STEP, call->kind == LINK_COMPLETE ? "link" : "add");
+	put_run(about, &link_of(handle)->spelled);
+	put_run(about, &handle->creation);
 }
 
 void link_settle(struct link *link, enum counter reason)
@@ -305,6 +336,7 @@ void link_free(struct handle *handle)
 		free(link->inputs[i].name);
 	}
 	free(link->inputs);
+	stream_free(&link->spelled);
 	for (size_t i = 0; i < link->name_count; i++) {
 		free(link->names[i]);
 	}

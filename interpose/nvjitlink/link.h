@@ -28,7 +28,8 @@ struct link {
 	size_t input_count;
 	char **names; /* that were kept */
 	size_t name_count;
-	size_t copied; /* bytes of all that was ever copied */
+	size_t copied;         /* bytes of all that was ever copied */
+	struct stream spelled; /* the options, once the key of a step stands for the run that they were in */
 	bool has_cubins;
 	bool has_failed; /* an input, so that the log says something */
 	bool is_complete;

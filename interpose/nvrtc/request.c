@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +126,7 @@ void request_about(const struct stream *creation, const char *const *name_expres
                    struct stream *about)
 {
 	struct cursor cursor = cursor_over(creation->bytes, creation->size);
-	char name[256] = "";
+	struct span name = {0};
 
 	while (!cursor_at_end(&cursor)) {
 		uint8_t tag = 0;
@@ -140,9 +139,9 @@ void request_about(const struct stream *creation, const char *const *name_expres
 		if (tag == TAG_SOURCE) {
 			about_part(about, "source", &field, 1);
 		} else if (tag == TAG_HEADER_NAME) {
-			(void)snprintf(name, sizeof(name), "header %.*s", (int)field.size, (const char *)field.bytes);
+			name = field;
 		} else if (tag == TAG_HEADER_TEXT) {
-			about_part(about, name, &field, 1);
+			about_part_of(about, "header", &name, &field);
 		}
 	}
 	for (size_t i = 0; i < name_count; i++) {

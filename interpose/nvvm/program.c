@@ -120,7 +120,7 @@ void nvvm_program_about(const struct handle *handle, const struct call *call, st
 	struct cursor cursor = cursor_over(handle->creation.bytes, handle->creation.size);
 	struct span name = {0};
 	unsigned number = 0;
-	char text[256];
+	char text[32];
 
 	about_text(about, ABOUT_STEP, call->kind == WORK_COMPILE ? "compile" : "verify");
 	while (!cursor_at_end(&cursor)) {
@@ -136,9 +136,12 @@ void nvvm_program_about(const struct handle *handle, const struct call *call, st
 		} else if (tag == TAG_NAME) {
 			name = field;
 		} else if (tag == TAG_BYTES || tag == TAG_DIGEST) {
-			(void)snprintf(text, sizeof(text), "module %u%s%.*s", ++number, name.size ? " " : "",
-			               (int)name.size, name.size ? (const char *)name.bytes : "");
-			about_part(about, text, &field, 1);
+			(void)snprintf(text, sizeof(text), "module %u", ++number);
+			if (name.size) {
+				about_part_of(about, text, &name, &field);
+			} else {
+				about_part(about, text, &field, 1);
+			}
 		}
 	}
 }

@@ -109,3 +109,35 @@ Test(about, another_format_is_not_read)
 	cr_expect_eq(about_read("", 0, tell, NULL), -EBADMSG);
 	stream_free(&about);
 }
+
+Test(about, a_text_of_known_size_needs_no_end)
+{
+	const struct span name = {"vec.h and more", 5}, content = {"text", 4};
+	struct stream about = STREAM_EMPTY;
+
+	about_begin(&about);
+	about_sized(&about, ABOUT_OPTION, "-DN=4567", 5);
+	about_part_of(&about, "header", &name, &content);
+	told[0] = '\0';
+	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), 0);
+	cr_expect_str_eq(told, "6 -DN=4 0 0 ;10 header vec.h 0 0 digest;");
+	stream_free(&about);
+}
+
+Test(about, it_is_cut_between_facts)
+{
+	struct stream about = example();
+	size_t cuts = 0;
+
+	for (size_t most = 0, last = 0; most <= about.size; most++) {
+		size_t cut = about_cut(about.bytes, about.size, most);
+
+		cr_expect(cut <= most && cut >= last);
+		cr_expect(cut == 0 || about_read(about.bytes, cut, tell, NULL) == 0, "%zu", most);
+		cuts += cut != last;
+		last = cut;
+	}
+	cr_expect_eq(cuts, 5, "the format, and four facts");
+	cr_expect_eq(about_cut(about.bytes, about.size, about.size), about.size);
+	stream_free(&about);
+}
