@@ -3,6 +3,7 @@
 
 #include "cache/places.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -58,6 +59,7 @@ void console_error(const char *format, ...)
 		return;
 	}
 	console_disarm(text);
+	terminal_wipe();
 	fprintf(stderr, "nvrtccache: %s\n", text);
 	free(text);
 }
@@ -163,6 +165,22 @@ bool console_directory(const struct settings *settings)
 		return false;
 	}
 	return true;
+}
+
+const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	char digits[CONSOLE_NUMBER_BYTES];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *out = ret_text;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0) {
+			*out++ = ',';
+		}
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return ret_text;
 }
 
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

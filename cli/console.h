@@ -48,8 +48,9 @@ bool console_settings(struct settings *ret_settings);
 /* False: there is no directory to be had, nor to be made, and that was said. */
 bool console_directory(const struct settings *settings);
 
-/* "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */
+/* "81,204"; "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */
 #define CONSOLE_NUMBER_BYTES 48
+const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* The shortest text that reads back as this size: "5G", "1000". */

@@ -8,6 +8,7 @@
 #include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/interrupt.h"
 #include "cli/nobody.h"
 #include "cli/progress.h"
 #include "cli/target.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,14 +72,16 @@ static int put_all(const struct directory *directory, struct target *target, str
 	return work->error;
 }
 
-static void report(const struct settings *settings, const struct target *target, const struct work *work)
+static void report(const struct settings *settings, const struct target *target, const struct work *work,
+                   int64_t began_ns)
 {
-	char text[CONSOLE_NUMBER_BYTES];
+	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
 	/* standard output may be the bundle */
-	fprintf(target->fd == STDOUT_FILENO ? stderr : stdout, "Exported %" PRIu64 " %s (%s) from %s\n",
-	        work->writer.entries, work->writer.entries == 1 ? "result" : "results",
-	        console_bytes(work->bytes, text), settings->directory);
+	fprintf(target->fd == STDOUT_FILENO ? stderr : stdout, "Exported %s %s (%s) from %s in %s\n",
+	        console_count(work->writer.entries, count), work->writer.entries == 1 ? "result" : "results",
+	        console_bytes(work->bytes, size), settings->directory,
+	        console_time((uint64_t)(progress_clock() - began_ns), took));
 	if (work->left_out != 0) {
 		console_error("%" PRIu64 " damaged or untrusted %s left out", work->left_out,
 		              work->left_out == 1 ? "file" : "files");
@@ -94,8 +96,9 @@ static int export_to(const struct settings *settings, const char *file)
 {
 	struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct work work = {.bytes = 0};
+	int64_t began_ns = progress_clock();
 	struct target target;
-	int number;
+	bool whole; /* or not at all */
 	int error = strcmp(file, "-") == 0 && isatty(STDOUT_FILENO) == 1 ? -EINVAL : target_open(file, &target);
 
 	file = strcmp(file, "-") == 0 ? "standard output" : file;
@@ -104,20 +107,19 @@ static int export_to(const struct settings *settings, const char *file)
 		              error == -EINVAL ? "a bundle is not written to a terminal" : strerror(-error));
 		return EXIT_TROUBLE;
 	}
+	whole = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
 	                     put_all(&directory, &target, &work));
-	number = target_interrupted();
-	if (number != 0 && error != 0) {
-		(void)raise(number);
-	}
 	if (error != 0) {
-		/* else it was the directory, and has been said */
-		if (work.writer.put != NULL) {
+		if (interrupt_seen() != 0) {
+			console_error("%s: interrupted; %s", file,
+			              whole ? "no bundle is written" : "the bundle is cut short");
+		} else if (work.writer.put != NULL) { /* else it was the directory, and has been said */
 			console_error("%s: %s", file, strerror(-error));
 		}
 		return EXIT_TROUBLE;
 	}
-	report(settings, &target, &work);
+	report(settings, &target, &work, began_ns);
 	return work.unreadable == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
@@ -133,7 +135,9 @@ int command_export(int argc, char **argv)
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
 	}
+	interrupt_hold();
 	status = console_directory(&settings) ? export_to(&settings, file) : EXIT_TROUBLE;
 	settings_free(&settings);
+	interrupt_release();
 	return status;
 }

@@ -6,6 +6,7 @@
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/interrupt.h"
 #include "cli/nobody.h"
 #include "cli/progress.h"
 #include "keygen/conditions.h"
@@ -14,14 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-struct origin {
-	int fd;
-	uint64_t size; /* 0: not known */
-	uint64_t read;
-};
 
 struct work {
 	uint64_t results;
@@ -29,33 +23,21 @@ struct work {
 	uint64_t known; /* that were there before, and are none of the results above */
 	uint64_t damaged;
 	uint64_t large;
+	int64_t began_ns;
 };
 
 static ssize_t get(void *context, void *bytes, size_t size)
 {
-	struct origin *origin = context;
-	ssize_t got = TEMP_FAILURE_RETRY(read(origin->fd, bytes, size));
+	const int *origin = context;
+	ssize_t got;
 
-	if (got < 0) {
-		return -errno;
+	do {
+		got = interrupt_seen() == 0 ? read(*origin, bytes, size) : -1;
+	} while (got < 0 && errno == EINTR && interrupt_seen() == 0);
+	if (interrupt_seen() != 0) {
+		return -EINTR;
 	}
-	origin->read += (uint64_t)got;
-	return got;
-}
-
-/* NULL: standard input */
-static int open_origin(const char *file, struct origin *origin)
-{
-	struct stat found;
-
-	*origin = (struct origin){.fd = file ? open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO};
-	if (origin->fd < 0) {
-		return -errno;
-	}
-	if (fstat(origin->fd, &found) == 0 && S_ISREG(found.st_mode)) {
-		origin->size = (uint64_t)found.st_size;
-	}
-	return 0;
+	return got < 0 ? -errno : got;
 }
 
 static const char *store_error(int error)
@@ -74,8 +56,7 @@ static const char *store_error(int error)
 	}
 }
 
-static bool begin(const char *file, const struct settings *settings, struct bundle_reader *reader,
-                  struct origin *origin)
+static bool begin(const char *file, const struct settings *settings, struct bundle_reader *reader, int *origin)
 {
 	/* an eighth of the cap, as for every store; of a cap below eight bytes too */
 	uint64_t largest = settings->max_size == 0 ? 0 : settings->max_size < 16 ? 1 : settings->max_size / 8;
@@ -164,7 +145,6 @@ static bool keep(struct store *store, const struct settings *settings, const str
 static enum bundle_found take_all(struct bundle_reader *reader, struct store *store, const struct settings *settings,
                                   struct work *work, int *ret_error)
 {
-	const struct origin *origin = reader->context;
 	enum bundle_found found = BUNDLE_ENTRY;
 	struct progress progress;
 	bool going = true;
@@ -175,7 +155,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct store *st
 
 		found = bundle_read_next(reader, &entry, ret_error);
 		if (found == BUNDLE_ENTRY) {
-			progress_show(&progress, origin->size != 0 ? origin->read : reader->entries, origin->size);
+			progress_guess(&progress, reader->entries, reader->keys);
 			going = keep(store, settings, entry, work);
 			entry_unref(entry);
 		}
@@ -189,12 +169,13 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct store *st
 static int report(const char *file, const struct settings *settings, const struct work *work, enum bundle_found found,
                   int error)
 {
-	char text[CONSOLE_NUMBER_BYTES];
+	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	printf("Imported %" PRIu64 " %s (%s) into %s", work->results, work->results == 1 ? "result" : "results",
-	       console_bytes(work->bytes, text), settings->directory);
+	printf("Imported %s %s (%s) into %s in %s", console_count(work->results, count),
+	       work->results == 1 ? "result" : "results", console_bytes(work->bytes, size), settings->directory,
+	       console_time((uint64_t)(progress_clock() - work->began_ns), took));
 	if (work->known != 0) {
-		printf("; %" PRIu64 " %s there already", work->known, work->known == 1 ? "was" : "were");
+		printf("; %s %s there already", console_count(work->known, count), work->known == 1 ? "was" : "were");
 	}
 	putchar('\n');
 	if (work->large != 0) {
@@ -211,6 +192,8 @@ static int report(const char *file, const struct settings *settings, const struc
 		console_error("%s: cut short; what was whole is imported", file);
 	} else if (found == BUNDLE_BROKEN) {
 		console_error("%s: damaged; what came before is imported", file);
+	} else if (found == BUNDLE_FAILED && interrupt_seen() != 0) {
+		console_error("%s: interrupted; what came before is imported", file);
 	} else if (found == BUNDLE_FAILED) {
 		console_error("%s: %s", file, strerror(-error));
 	}
@@ -219,24 +202,24 @@ static int report(const char *file, const struct settings *settings, const struc
 
 static int import_from(const struct settings *settings, struct store *store, const char *file)
 {
+	int origin = file ? open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO;
+	struct work work = {.began_ns = progress_clock()};
 	struct bundle_reader reader;
-	struct origin origin;
-	struct work work = {.results = 0};
 	enum bundle_found found;
 	int status = EXIT_TROUBLE;
-	int error = open_origin(file, &origin);
+	int error = 0;
 
 	file = file ? file : "standard input";
-	if (error != 0) {
-		console_error("%s: %s", file, strerror(-error));
+	if (origin < 0) {
+		console_error("%s: %s", file, strerror(errno));
 		return EXIT_TROUBLE;
 	}
 	if (begin(file, settings, &reader, &origin)) {
 		found = take_all(&reader, store, settings, &work, &error);
 		status = report(file, settings, &work, found, error);
 	}
-	if (origin.fd != STDIN_FILENO) {
-		close(origin.fd);
+	if (origin != STDIN_FILENO) {
+		close(origin);
 	}
 	return status;
 }
@@ -271,9 +254,11 @@ int command_import(int argc, char **argv)
 		console_error("%s: %s", settings.directory, store_error(error));
 		goto out;
 	}
+	interrupt_hold();
 	status = import_from(&settings, store, strcmp(file, "-") == 0 ? NULL : file);
 out:
 	store_close(store);
 	settings_free(&settings);
+	interrupt_release();
 	return status;
 }

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/target.h"
 
+#include "cli/interrupt.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
-
-static void note_signal(int number)
-{
-	interrupted = number;
-}
-
-static void watch_signals(void (*handler)(int))
-{
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-	struct sigaction action = {.sa_handler = handler};
-	struct sigaction before;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* nohup's stays */
-		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-			(void)sigaction(signals[i], &action, NULL);
-		}
-	}
-}
+#define PIECE_BYTES ((size_t)1 << 18)
 
 static mode_t mode_of_new_file(void)
 {
@@ -60,7 +42,6 @@ static int begin_temporary(struct target *target, mode_t mode)
 	if (directory < 0) {
 		return -errno;
 	}
-	watch_signals(note_signal);
 	error = temporary_begin(directory, mode, &target->temporary);
 	if (error != 0) {
 		close(directory);
@@ -68,13 +49,12 @@ static int begin_temporary(struct target *target, mode_t mode)
 	return error;
 }
 
-int target_open(const char *file, struct target *target)
+static int open_named(const char *file, struct target *target)
 {
 	struct stat found;
 	bool there;
 	int error;
 
-	*target = (struct target){.fd = -1};
 	if (strcmp(file, "-") == 0) {
 		target->fd = STDOUT_FILENO;
 		return 0;
@@ -99,35 +79,35 @@ int target_open(const char *file, struct target *target)
 	return error;
 }
 
-int target_close(struct target *target, enum durability durability, int error)
+int target_open(const char *file, struct target *target)
 {
-	if (target->path != NULL) {
-		if (error == 0) {
-			error = temporary_publish(&target->temporary, target->name, durability);
-		}
-		if (error != 0) {
-			temporary_discard(&target->temporary);
-		}
-		close(target->temporary.directory);
-		free(target->path);
-		watch_signals(SIG_DFL);
-	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
-		error = -errno;
+	int error;
+
+	interrupt_hold();
+	*target = (struct target){.fd = -1, .piece = malloc(PIECE_BYTES)};
+	error = target->piece != NULL ? open_named(file, target) : -ENOMEM;
+	if (error != 0) {
+		free(target->piece);
+		target->piece = NULL;
 	}
 	return error;
 }
 
-int target_put(void *context, const void *bytes, size_t size)
+static int write_piece(struct target *target)
 {
-	struct target *target = context;
-	const char *next = bytes;
+	const char *next = target->piece;
+	size_t size = target->filled;
 
+	target->filled = 0;
 	if (target->path != NULL) {
-		return interrupted ? -EINTR : temporary_append(&target->temporary, bytes, size);
+		return temporary_append(&target->temporary, next, size);
 	}
 	while (size > 0) {
-		ssize_t done = TEMP_FAILURE_RETRY(write(target->fd, next, size));
+		ssize_t done = write(target->fd, next, size);
 
+		if (done < 0 && errno == EINTR && interrupt_seen() == 0) {
+			continue;
+		}
 		if (done <= 0) {
 			return done < 0 ? -errno : -EIO;
 		}
@@ -137,7 +117,46 @@ int target_put(void *context, const void *bytes, size_t size)
 	return 0;
 }
 
+int target_close(struct target *target, enum durability durability, int error)
+{
+	if (error == 0) {
+		error = write_piece(target);
+	}
+	if (target->path != NULL) {
+		if (error == 0) {
+			error = temporary_publish(&target->temporary, target->name, durability);
+		}
+		if (error != 0) {
+			temporary_discard(&target->temporary);
+		}
+		close(target->temporary.directory);
+		free(target->path);
+	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
+		error = -errno;
+	}
+	free(target->piece);
+	return error;
+}
+
+int target_put(void *context, const void *bytes, size_t size)
+{
+	struct target *target = context;
+	const char *next = bytes;
+	int error = interrupt_seen() != 0 ? -EINTR : 0;
+
+	while (size > 0 && error == 0) {
+		size_t part = PIECE_BYTES - target->filled < size ? PIECE_BYTES - target->filled : size;
+
+		memcpy(target->piece + target->filled, next, part);
+		target->filled += part;
+		next += part;
+		size -= part;
+		error = target->filled == PIECE_BYTES ? write_piece(target) : 0;
+	}
+	return error;
+}
+
 int target_interrupted(void)
 {
-	return interrupted;
+	return interrupt_seen();
 }

@@ -44,7 +44,7 @@ $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/compiler_clock.so \
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so \
 	$(BUILD)/tests/tap/options_real
 
 # What takes minutes; not a part of check.

@@ -3,6 +3,7 @@
  * scale: what a large cache costs, against a small one
  *
  * usage: scale COMMAND [ENTRIES [FEW]]     COMMAND: build/nvrtccache; 1000000 against 1000 if nothing is said
+ *        scale plant DIRECTORY ENTRIES     fills a directory and leaves it (tests/bench/chores.py)
  *
  * Fills a private directory in $TMPDIR with so many sound entries (written directly, in the store's own format), times
  * look-ups, stores that must evict and the command's work on it, and removes it. Numbers are medians unless they say
@@ -201,7 +202,6 @@ static uint64_t plant(unsigned count)
 	/* it tells of one entry */
 	(void)snprintf(path, sizeof(path), "%s/v1/account", root);
 	(void)unlink(path);
-	sync_and_settle();
 	row("filling it", (double)(now() - start) / 1e9, "s");
 	return bytes;
 }
@@ -347,6 +347,7 @@ static void measure(unsigned count)
 	(void)mkdir(root, 0700);
 	printf("%u entries\n", count);
 	bytes = plant(count);
+	sync_and_settle();
 	look_at_directory(count, bytes);
 	run_command("nvrtccache stats, nothing known", "stats");
 	run_command("nvrtccache prune, nothing to remove", "prune");
@@ -374,8 +375,13 @@ int main(int argc, char **argv)
 		(void)snprintf(root, sizeof(root), "%s", argv[2]);
 		return look_once(strtoull(argv[3], NULL, 10));
 	}
+	if (argc == 4 && strcmp(argv[1], "plant") == 0) {
+		(void)snprintf(root, sizeof(root), "%s", argv[2]);
+		(void)plant((unsigned)strtoul(argv[3], NULL, 10));
+		return 0;
+	}
 	if (argc < 2) {
-		fprintf(stderr, "usage: scale COMMAND [ENTRIES [FEW]]\n");
+		fprintf(stderr, "usage: scale COMMAND [ENTRIES [FEW]], or scale plant DIRECTORY ENTRIES\n");
 		return 2;
 	}
 	command = argv[1];

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Long work of the command: what a terminal shows of it, what an interrupt leaves, and what is said at the end.
+# shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check; the text is Python's
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+SCALE=$BUILD/tests/scale
+[ -x "$SCALE" ] || skip_all "no $SCALE"
+python3 -c 'import pty, os; os.close(pty.openpty()[0])' 2>/dev/null || skip_all "no python3, or no pseudo-terminals"
+export HOME=$tmp/home TERM=xterm
+unset NO_COLOR
+mkdir "$HOME"
+in_memory
+ON=(python3 "$(dirname "$0")/terminal.py")
+MANY=2000
+
+plant() { "$SCALE" plant "$NVRTCCACHE_DIR" "$1" >"$tmp/planted"; }
+gives() { # expected status, argument...
+	local expected=$1 status
+	shift
+	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ "$status" -eq "$expected" ] && return
+	echo "$*: exit status $status instead of $expected"
+	cat "$tmp/out" "$tmp/err"
+	return 1
+}
+out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
+err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
+silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
+grouped() { sed -E 's/([0-9])([0-9]{3})$/\1,\2/' <<<"$1"; }
+# Python about `drawn`, the lines that a terminal was given one after the other, and `ended`.
+drawn_says() {
+	python3 - "$tmp/out" "$1" <<'PY' || { cat "$tmp/out" && false; }
+import ast, re, sys
+lines = open(sys.argv[1]).read().splitlines()
+parts = [ast.literal_eval(line) for line in lines if line.startswith("b")]
+drawn = [[one for one in re.split(r"\r|\x1b\[K", part.decode()) if one.strip()] for part in parts]
+ended = int(lines[-1].split()[-1]) if lines[-1].startswith("ended") else None
+sys.exit(not eval("(" + sys.argv[2] + ")", {"re": re, "parts": parts, "drawn": drawn, "ended": ended}))
+PY
+}
+
+NVRTCCACHE_DIR=$memory/many
+plant $MANY
+bundle=$memory/many.nvb
+"$COMMAND" export "$bundle" >"$tmp/out" || exit 1
+
+bar_shown() {
+	"${ON[@]}" shown "$@" >"$tmp/out" && drawn_says '
+		re.search(r"^[a-z]+  \[#*\.*\]  [0-9,]+ of (about )?[0-9,]+ results", drawn[0][0]) and parts[0].endswith(b"\r\x1b[K")
+		and all(len(line) < 80 for line in drawn[0])'
+}
+for verb in "export $memory/again.nvb" "ls"; do
+	# shellcheck disable=SC2086 # several words
+	check "${verb%% *} has a bar with counts on a terminal, wiped at the end." bar_shown "$COMMAND" $verb
+done
+imports_shown() {
+	fresh_cache
+	bar_shown "$COMMAND" import "$bundle"
+}
+check "So has import." imports_shown
+NVRTCCACHE_DIR=$memory/many
+
+narrow() {
+	local columns
+	for columns in 120 60 40 25 12 2 1; do
+		"${ON[@]}" shown "$columns" "$COMMAND" export "$memory/again.nvb" >"$tmp/out" &&
+			drawn_says "drawn[0] and all(len(line) < max($columns, 2) for line in drawn[0])" || return
+	done
+}
+check "A line is never as wide as the window, however narrow that is." narrow
+
+plainly() {
+	TERM=dumb "${ON[@]}" shown "$COMMAND" export "$memory/again.nvb" >"$tmp/out" &&
+		drawn_says 'b"\x1b" not in parts[0] and re.match("exporting  [0-9,]+ of [0-9,]+ results", drawn[0][0]) and parts[0].endswith(b" \r")' &&
+		NO_COLOR=1 "${ON[@]}" shown "$COMMAND" export "$memory/again.nvb" >"$tmp/out" && drawn_says 'drawn[0] and b"\x1b" not in parts[0]'
+}
+check "Without escape sequences there are plain counts." plainly
+
+resized() {
+	fresh_cache
+	"${ON[@]}" narrower "$COMMAND" import "$bundle" >"$tmp/out" &&
+		drawn_says 'any(len(line) > 39 for line in drawn[0]) and drawn[1] and all(len(line) < 40 for line in drawn[1]) and ended == 0' &&
+		[ "$(entries)" -eq $MANY ]
+}
+check "When the window is made narrower, so is the line." resized
+
+control_c() {
+	fresh_cache
+	"${ON[@]}" keys "$COMMAND" import "$bundle" >"$tmp/out" &&
+		drawn_says 'ended == -2 and b"\r\x1b[Knvrtccache: standard input: interrupted; what came before is imported" in parts[1]' || return
+	local some
+	some=$(entries)
+	[ "$some" -gt 0 ] && [ "$some" -lt $MANY ] && [ -z "$(find "$NVRTCCACHE_DIR" -name 'tmp.*')" ] || return
+	gives 0 import "$bundle" && silent_err && [ "$(entries)" -eq $MANY ] &&
+		out_has "^Imported $(grouped $((MANY - some))) results? .*; $(grouped "$some") w[a-z]+ there already$"
+}
+check "^C ends an import with a clean terminal and whole results, and the next one goes on." control_c
+
+elsewhere() {
+	fresh_cache
+	gives 0 import "$bundle" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+		out_has "^Imported 2,000 results \([0-9.]+ MiB\) into $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
+		gives 0 export "$memory/again.nvb" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
+		out_has "^Exported 2,000 results \([0-9.]+ MiB\) from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$"
+}
+check "Elsewhere there is one line at the end: how many, how large, how long it took." elsewhere
+
+plan
