@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/console.h"
 
+#include "cache/json.h"
 #include "cache/places.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -239,67 +240,22 @@ const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BY
 	return ret_text;
 }
 
-/* How many bytes of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF) stand here; 0: none. */
-static size_t utf8_length(const unsigned char *text)
-{
-	unsigned char low = 0x80;
-	unsigned char high = 0xbf;
-	size_t length;
-
-	if (text[0] < 0x80) {
-		return 1;
-	}
-	if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-		length = 2;
-	} else if ((text[0] & 0xf0) == 0xe0) {
-		length = 3;
-	} else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-		length = 4;
-	} else {
-		return 0;
-	}
-	if (text[0] == 0xe0) {
-		low = 0xa0;
-	} else if (text[0] == 0xed) {
-		high = 0x9f;
-	} else if (text[0] == 0xf0) {
-		low = 0x90;
-	} else if (text[0] == 0xf4) {
-		high = 0x8f;
-	}
-	if (text[1] < low || text[1] > high) {
-		return 0;
-	}
-	for (size_t i = 2; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	return length;
-}
-
 void console_json_string(FILE *out, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	size_t left;
 
 	if (text == NULL) {
 		fputs("null", out);
 		return;
 	}
 	fputc('"', out);
-	while (*at != '\0') {
-		size_t length = utf8_length(at);
+	for (left = strlen(text); left > 0;) {
+		char escaped[512];
+		size_t taken;
 
-		if (length == 0) {
-			fprintf(out, "\\udc%02x", *at);
-		} else if (*at == '"' || *at == '\\') {
-			fprintf(out, "\\%c", *at);
-		} else if (*at < 0x20 || *at == 0x7f) {
-			fprintf(out, "\\u%04x", *at);
-		} else {
-			fwrite(at, 1, length, out);
-		}
-		at += length > 0 ? length : 1;
+		fwrite(escaped, 1, json_escape(escaped, sizeof(escaped), text, left, &taken), out);
+		text += taken;
+		left -= taken;
 	}
 	fputc('"', out);
 }

@@ -3,6 +3,7 @@
 
 #include "cache/inventory.h"
 #include "cli/progress.h"
+#include "keygen/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,51 +153,23 @@ bool results_fact(const struct listed_result *result, enum about_kind kind, stru
 	return result->about && about_read(result->about, result->about_size, find_fact, &wanted) == 1;
 }
 
-struct arch {
-	struct about_fact *found;
-	bool comes; /* the next option is it */
-	bool is_there;
-};
-
-/* -arch=sm_90, -arch sm_90, --gpu-architecture=compute_90: the last one counts. */
-static int find_arch(const struct about_fact *fact, void *context)
+static int see_option(const struct about_fact *fact, void *context)
 {
-	static const char *const names[] = {"--gpu-architecture", "-gpu-architecture", "--arch", "-arch"};
-	struct arch *arch = context;
-
-	if (fact->kind != ABOUT_OPTION) {
-		return 0;
-	}
-	if (arch->comes) {
-		arch->comes = false;
-		arch->is_there = true;
-		*arch->found = *fact;
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t size = strlen(names[i]);
-
-		if (fact->size < size || memcmp(fact->text, names[i], size) != 0) {
-			continue;
-		}
-		if (fact->size == size) {
-			arch->comes = true;
-		} else if (fact->text[size] == '=') {
-			*arch->found = *fact;
-			arch->found->text += size + 1;
-			arch->found->size -= size + 1;
-			arch->is_there = true;
-		}
-		return 0;
+	if (fact->kind == ABOUT_OPTION) {
+		arch_see(context, fact->text, fact->size);
 	}
 	return 0;
 }
 
 bool results_arch(const struct listed_result *result, struct about_fact *ret_fact)
 {
-	struct arch arch = {.found = ret_fact};
+	struct arch arch = {.text = NULL};
 
-	return result->about && about_read(result->about, result->about_size, find_arch, &arch) == 0 && arch.is_there;
+	if (!result->about || about_read(result->about, result->about_size, see_option, &arch) != 0 || !arch.text) {
+		return false;
+	}
+	*ret_fact = (struct about_fact){.kind = ABOUT_OPTION, .text = arch.text, .size = arch.size};
+	return true;
 }
 
 uint64_t results_artifact_size(const struct listed_result *result, const struct about_fact *artifact)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/admit.h"
 
+#include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
+#include "interpose/compile/event.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -113,11 +115,11 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	}
 	variable = unknown_variable(compiler->environment, trace);
 	if (variable) {
-		log_write(LOG_INFO, "the compiler asked for %s, which is set", variable);
+		event_explain(attempt->event, "the compiler asked for %s, which is set", variable);
 		return COUNTER_BYPASSED_environment;
 	}
 	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
-		log_write(LOG_INFO, "the working directory or the environment was another for a moment");
+		event_explain(attempt->event, "the working directory or the environment was another for a moment");
 		return COUNTER_BYPASSED_environment;
 	}
 	if (!identity_confirm(handle->library, attempt->identity)) {
@@ -177,9 +179,17 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, int
 	return error;
 }
 
+/* A result of this process alone, as long as that has it in memory. */
+static void not_stored(struct attempt *attempt, enum counter reason)
+{
+	runtime_count(reason, 1);
+	event_set(attempt->event, EVENT_NOT_KEPT, reason);
+}
+
 static void store(struct attempt *attempt, struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
+	char text[ERROR_TEXT_BYTES];
 	int error;
 
 	if (runtime->memory) {
@@ -187,7 +197,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
 	}
 	if (!runtime->store) {
-		runtime_count(COUNTER_BYPASSED_no_directory, 1);
+		not_stored(attempt, COUNTER_BYPASSED_no_directory);
 		return;
 	}
 	error = store_put(runtime->store, entry);
@@ -195,11 +205,25 @@ static void store(struct attempt *attempt, struct entry *entry)
 		attempt->outcome = COMPILE_LOCK_KEPT;
 		runtime_count_share(attempt->library->compiler->share, COUNTER_TOTAL_stores, 1);
 		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
-		log_write(LOG_INFO, "%s: stored, %zu bytes", attempt->library->compiler->title,
-		          (size_t)entry_info(entry)->total_size);
+		event_set(attempt->event, EVENT_STORED, COUNTER_NONE);
 	} else {
-		runtime_count_write_error(error);
-		log_write(LOG_WARNING, "cannot store a result: error %d", -error);
+		log_write(LOG_WARNING, "cannot store a result: %s: %s", runtime->settings.directory,
+		          error_text(error, text));
+		not_stored(attempt, runtime_error_counter(error, COUNTER_ERRORS_write));
+	}
+}
+
+static enum counter build_error_reason(int error)
+{
+	switch (error) {
+	case -EAGAIN:
+		return COUNTER_BYPASSED_return_code;
+	case -EINVAL:
+		return COUNTER_BYPASSED_files;
+	case -ENOMEM:
+		return COUNTER_ERRORS_memory;
+	default:
+		return COUNTER_ERRORS_internal;
 	}
 }
 
@@ -208,30 +232,21 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	enum outcome outcome = handle->library->compiler->outcome(return_code);
 	struct entry *entry = NULL;
 	enum counter reason;
-	int error;
+	int error = 0;
 
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	about_request(handle, call, attempt, &attempt->about);
 	reason = refusal(handle, attempt, outcome);
+	if (reason == COUNTER_NONE) {
+		error = build_entry(handle, attempt, return_code, &entry);
+		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
+	}
 	if (reason != COUNTER_NONE) {
 		runtime_count(reason, 1);
-		log_write(LOG_INFO, "%s: not kept: %s", attempt->library->compiler->title, counter_name(reason));
+		event_set(attempt->event, EVENT_NOT_KEPT, reason);
 		return NULL;
 	}
-	error = build_entry(handle, attempt, return_code, &entry);
-	if (error == 0) {
-		store(attempt, entry);
-		return entry;
-	}
-	if (error == -EAGAIN) {
-		reason = COUNTER_BYPASSED_return_code;
-	} else if (error == -EINVAL) {
-		reason = COUNTER_BYPASSED_files;
-	} else {
-		reason = error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal;
-	}
-	runtime_count(reason, 1);
-	log_write(LOG_INFO, "%s: not kept: %s (error %d)", attempt->library->compiler->title, counter_name(reason),
-	          -error);
-	return NULL;
+	event_note_entry(attempt->event, entry);
+	store(attempt, entry);
+	return entry;
 }

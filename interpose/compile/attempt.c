@@ -5,12 +5,13 @@
 
 #include <stdlib.h>
 
-struct attempt *attempt_new(struct library *library)
+struct attempt *attempt_new(struct library *library, struct event *event)
 {
 	struct attempt *attempt = calloc(1, library->compiler->attempt_size);
 
 	if (attempt) {
 		attempt->library = library;
+		attempt->event = event;
 	}
 	return attempt;
 }

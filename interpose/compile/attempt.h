@@ -21,8 +21,11 @@
 #include "keygen/roots.h"
 #include "keygen/trace.h"
 
+struct event;
+
 struct attempt {
 	struct library *library;
+	struct event *event; /* what is told of the call; NULL: none is under way */
 	const struct identity *identity;
 	struct stream run; /* the call run of the request */
 	struct roots roots;
@@ -51,7 +54,7 @@ struct attempt {
 };
 
 /* NULL: no memory. The compiler's own record, which begins with this one. */
-struct attempt *attempt_new(struct library *library);
+struct attempt *attempt_new(struct library *library, struct event *event);
 /* Frees what describes the request: the call run, the roots, and what the compiler keeps beside them. */
 void attempt_forget_request(struct attempt *attempt);
 void attempt_free(struct attempt *attempt); /* NULL is fine */

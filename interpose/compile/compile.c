@@ -3,10 +3,9 @@
 
 #include "interpose/compile/admit.h"
 #include "interpose/compile/describe.h"
-#include "interpose/compile/events.h"
+#include "interpose/compile/event.h"
 #include "interpose/compile/linked_callers.h"
-#include "interpose/compile/log.h"
-#include "interpose/compile/renew.h"
+#include "interpose/compile/look_up.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -77,13 +76,13 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 }
 
 /* The real compile, and nothing else. The handle's past, where that counts, is no longer known in full. */
-static int pass_through(struct handle *handle, const struct call *call, enum counter reason)
+static int pass_through(struct handle *handle, const struct call *call, enum counter reason, struct event *event)
 {
 	bool was_served = handle->served != NULL;
 	int result;
 
 	runtime_count(reason, 1);
-	log_write(LOG_INFO, "%s: passed through: %s", handle->library->compiler->title, counter_name(reason));
+	event_set(event, EVENT_PASSED_THROUGH, reason);
 	(void)replay(handle);
 	result = real_compile(handle, call);
 	if (handle->library->compiler->past == PAST_IS_NOTHING) {
@@ -97,102 +96,14 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 	return result;
 }
 
-static bool conditions_still_hold(void *context, const void *conditions, size_t size)
-{
-	struct attempt *attempt = context;
-	bool wanted = log_wanted(LOG_INFO);
-	char why[512];
-
-	free(attempt->anew);
-	attempt->anew = NULL;
-	if (conditions_hold_anew(conditions, size, &attempt->roots, wanted ? why : NULL, sizeof(why), &attempt->anew)) {
-		return true;
-	}
-	if (wanted) {
-		log_write(LOG_INFO, "a result does not hold: %s", why);
-	}
-	return false;
-}
-
-/* The directory, then the read-only ones below it, in order (C6). What one of them has is enough. */
-static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum origin *ret_origin)
-{
-	const struct runtime *runtime = runtime_get();
-	int error = runtime->store
-	                ? store_get(runtime->store, attempt->key.bytes, conditions_still_hold, attempt, ret_entry)
-	                : -ENOENT;
-
-	*ret_origin = ORIGIN_DIRECTORY;
-	if (error != 0 && error != -ENOENT && error != -ESTALE) {
-		log_write(LOG_INFO, "look-up failed: error %d", -error);
-		runtime_count_read_error(error);
-	}
-	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
-		int below = store_get(runtime->lower[i], attempt->key.bytes, conditions_still_hold, attempt, ret_entry);
-
-		error = below == 0 || below == -ESTALE ? below : error;
-		*ret_origin = ORIGIN_BELOW;
-	}
-	return error;
-}
-
-static void remember(const struct attempt *attempt, struct entry *entry)
-{
-	const struct runtime *runtime = runtime_get();
-
-	if (runtime->memory) {
-		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
-	}
-}
-
-/* The entry that answers this attempt, with a reference, or NULL. */
-static struct entry *look_up(struct attempt *attempt)
-{
-	const struct runtime *runtime = runtime_get();
-	struct entry *entry = NULL;
-	enum origin origin = ORIGIN_DIRECTORY;
-	int error;
-
-	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
-	if (runtime->settings.recache) {
-		digest_key(attempt->spans, attempt->span_count, &attempt->key);
-		return NULL;
-	}
-	if (runtime->memory) {
-		entry = memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high,
-		                   conditions_still_hold, attempt);
-	}
-	if (entry && entry_reader(entry) != ENTRY_ANYBODY && entry_reader(entry) != geteuid()) {
-		entry_unref(entry);
-		entry = NULL;
-	}
-	if (entry) {
-		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
-		attempt->from_memory = true;
-		if (attempt->anew) {
-			entry = renew(attempt, entry, origin);
-			remember(attempt, entry);
-		}
-		return entry;
-	}
-	digest_key(attempt->spans, attempt->span_count, &attempt->key);
-	error = look_on_disk(attempt, &entry, &origin);
-	attempt->stale = error == -ESTALE;
-	if (error != 0) {
-		return NULL;
-	}
-	entry = renew(attempt, entry, origin);
-	remember(attempt, entry);
-	return entry;
-}
-
 /* The host's callback said stop: the real library is made to stop, which leaves it in the state that the host expects.
  */
-static int cancelled(struct handle *handle, const struct call *call)
+static int cancelled(struct handle *handle, const struct call *call, struct event *event)
 {
 	int result;
 
 	runtime_count(COUNTER_BYPASSED_cancelled, 1);
+	event_set(event, EVENT_PASSED_THROUGH, COUNTER_BYPASSED_cancelled);
 	(void)replay(handle);
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);
 	result = real_compile(handle, call);
@@ -203,7 +114,7 @@ static int cancelled(struct handle *handle, const struct call *call)
 
 /* True when the handle is now served. */
 static bool answer_call_from(struct handle *handle, const struct call *call, struct attempt *attempt,
-                             struct entry *entry, int64_t start)
+                             struct entry *entry)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	uint64_t cost = entry_info(entry)->cost_ns;
@@ -231,11 +142,12 @@ static bool answer_call_from(struct handle *handle, const struct call *call, str
 	if (compiler->past == PAST_LEAVES) {
 		stream_free(&handle->creation);
 	}
-	spent = (uint64_t)(runtime_clock() - start);
+	spent = (uint64_t)(runtime_clock() - attempt->event->start_ns);
 	runtime_count_share(compiler->share, attempt->from_memory ? COUNTER_TOTAL_hits_memory : COUNTER_TOTAL_hits_disk,
 	                    1);
 	runtime_count_share(compiler->share, COUNTER_TOTAL_saved_ns, cost > spent ? cost - spent : 0);
-	log_write(LOG_INFO, "%s: hit %s", compiler->title, attempt->from_memory ? "in memory" : "on disk");
+	event_set(attempt->event, attempt->from_memory ? EVENT_HIT_IN_MEMORY : EVENT_HIT_ON_DISK, COUNTER_NONE);
+	event_note_entry(attempt->event, entry);
 	return true;
 }
 
@@ -297,6 +209,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	result = real_compile(handle, given);
 	pthread_cleanup_pop(0);
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
+	attempt->event->compile_ns = attempt->cost_ns;
 	attempt_unwatch(attempt);
 	runtime_count_share(compiler->share, COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 	if (!watched) {
@@ -315,6 +228,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	} else {
 		kept = entry_ref(expected);
 		runtime_count(COUNTER_TOTAL_verified, 1);
+		event_set(attempt->event, EVENT_VERIFIED, COUNTER_NONE);
 		verify_compare(handle, attempt, given, result, expected);
 	}
 	note_call(handle, call, attempt, result);
@@ -339,8 +253,11 @@ static bool wait_for_others(const struct handle *handle, struct attempt *attempt
 	    .read_only = settings->read_only,
 	    .wait_seconds = handle->asks_host || settings->recache ? 0 : settings->wait,
 	};
+	int64_t start = runtime_clock();
+	bool again = compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
 
-	return compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
+	event_note_wait(attempt->event, start);
+	return again;
 }
 
 /*
@@ -356,11 +273,31 @@ static bool can_be_owed(const struct handle *handle, const struct call *call, co
 	       !conditions_name_files(conditions, size);
 }
 
+/* Why a result that was found does not do, or NULL. */
+static const char *unfit(struct handle *handle, const struct call *call, const struct entry *entry)
+{
+	const struct compiler *compiler = handle->library->compiler;
+
+	if (!can_be_owed(handle, call, entry)) {
+		return "a step that opens files is done each time";
+	}
+	if (compiler->reachable && !compiler->reachable(handle, entry)) {
+		return "the program is linked with functions that would ask for it past the cache";
+	}
+	if (!runtime_get()->settings.verify && !replay_allows(handle, entry)) {
+		return "an earlier compile of the handle was not a hit, and this one opens files";
+	}
+	if (!result_applies(entry, runtime_sloppiness())) {
+		return "the result found holds a time macro, or a variable is set that was not";
+	}
+	return NULL;
+}
+
 static int attempt_compile(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
-	const struct compiler *compiler = handle->library->compiler;
-	int64_t start = runtime_clock();
+	struct event *event = attempt->event;
+	const char *why = NULL;
 	struct entry *entry;
 	int result;
 
@@ -371,29 +308,27 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 		reason = describe(handle, handle->call_count, call, attempt);
 		if (reason != COUNTER_NONE) {
 			compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_ABANDONED);
-			return pass_through(handle, call, reason);
+			return pass_through(handle, call, reason, event);
 		}
 		entry = look_up(attempt);
 	} while (!entry && wait_for_others(handle, attempt));
+	event_note_key(event, attempt->key.bytes);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
+		why = unfit(handle, call, entry);
 	}
-	if (!entry || !can_be_owed(handle, call, entry) ||
-	    (compiler->reachable && !compiler->reachable(handle, entry)) ||
-	    !(settings->verify || replay_allows(handle, entry)) || !result_applies(entry, runtime_sloppiness())) {
+	if (why) {
+		event_explain(event, "%s", why);
+	}
+	if (!entry || why) {
 		result = compile_for_real(handle, call, attempt, NULL);
 	} else if (handle->asks_host && host_cancels(handle, attempt, entry)) {
-		result = cancelled(handle, call);
-	} else if (settings->verify || !answer_call_from(handle, call, attempt, entry, start)) {
+		result = cancelled(handle, call, event);
+	} else if (settings->verify || !answer_call_from(handle, call, attempt, entry)) {
 		result = compile_for_real(handle, call, attempt, entry);
 	} else {
-		result = result_value(entry, RESULT_TAG_RETURN_CODE, compiler->internal_error);
+		result = result_value(entry, RESULT_TAG_RETURN_CODE, handle->library->compiler->internal_error);
 	}
-	events_write(compiler->name,
-	             !handle->served        ? "compile"
-	             : attempt->from_memory ? "hit in memory"
-	                                    : "hit on disk",
-	             handle->name ? handle->name : compiler->unnamed, start, runtime_clock(), result);
 	entry_unref(entry);
 	return result;
 }
@@ -402,30 +337,46 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
  * An attempt is not on the stack: a host may leave its callback by longjmp or an exception, which NVRTC bears, and then
  * the trace stays in the watch, where compiles of other threads find it.
  */
-int compile_call(struct handle *handle, const struct call *call)
+static int call_on_its_way(struct handle *handle, const struct call *call, struct event *event)
 {
 	const struct runtime *runtime = runtime_get();
+	const struct compiler *compiler = handle->library->compiler;
 	struct attempt *attempt;
 	int result;
 
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
 	if (runtime->off) {
-		result = pass_through(handle, call, runtime->off_reason);
-	} else if (!handle->keyed) {
-		result = pass_through(handle, call, handle->reason);
-	} else if (linked_callers_pass_by(handle->library->node)) {
-		result = pass_through(handle, call, COUNTER_BYPASSED_exports);
-	} else if (handle->library->compiler->past != PAST_GROWS &&
-	           (handle->call_count >= HISTORY_MAX || handle->held_count >= HISTORY_MAX)) {
-		result = pass_through(handle, call, COUNTER_BYPASSED_history);
-	} else if (handle->library->compiler->sound && !handle->library->compiler->sound(call)) {
-		result = pass_through(handle, call, COUNTER_BYPASSED_arguments);
-	} else if (!(attempt = attempt_new(handle->library))) {
-		result = pass_through(handle, call, COUNTER_ERRORS_memory);
-	} else {
-		result = attempt_compile(handle, call, attempt);
-		attempt_free(attempt);
+		return pass_through(handle, call, runtime->off_reason, event);
 	}
+	if (!handle->keyed) {
+		return pass_through(handle, call, handle->reason, event);
+	}
+	if (linked_callers_pass_by(handle->library->node)) {
+		return pass_through(handle, call, COUNTER_BYPASSED_exports, event);
+	}
+	if (compiler->past != PAST_GROWS && (handle->call_count >= HISTORY_MAX || handle->held_count >= HISTORY_MAX)) {
+		return pass_through(handle, call, COUNTER_BYPASSED_history, event);
+	}
+	if (compiler->sound && !compiler->sound(call)) {
+		return pass_through(handle, call, COUNTER_BYPASSED_arguments, event);
+	}
+	attempt = attempt_new(handle->library, event);
+	if (!attempt) {
+		return pass_through(handle, call, COUNTER_ERRORS_memory, event);
+	}
+	result = attempt_compile(handle, call, attempt);
+	attempt_free(attempt);
+	return result;
+}
+
+int compile_call(struct handle *handle, const struct call *call)
+{
+	struct event event;
+	int result;
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
+	event_begin(&event);
+	result = call_on_its_way(handle, call, &event);
+	event_tell(handle, call, &event, result);
 	runtime_flush();
 	(void)pthread_setcancelstate(handle->cancel_state, NULL);
 	return result;

@@ -94,7 +94,7 @@ enum counter describe(struct handle *handle, size_t earlier, const struct call *
 static bool same_request(struct handle *handle, const struct call *call, const struct snapshot *told,
                          const struct attempt *attempt)
 {
-	struct attempt *now = attempt_new(handle->library);
+	struct attempt *now = attempt_new(handle->library, NULL);
 	bool same = now && describe_call(handle, handle->call_count, call, told, now) == COUNTER_NONE &&
 	            now->run.bytes && now->run.size == attempt->run.size &&
 	            memcmp(now->run.bytes, attempt->run.bytes, now->run.size) == 0;

@@ -33,6 +33,36 @@ void log_put(int descriptor, const char *line, size_t size)
 	errno = saved;
 }
 
+/* The days since 1970-01-01 as a date of the Gregorian calendar; gmtime_r() reads TZ, takes locks and may open files. */
+static void date_of(int64_t days, int *ret_year, int *ret_month, int *ret_day)
+{
+	int64_t since = days + 719468; /* from 0000-03-01 on: leap days come last in a year */
+	int64_t era = since / 146097, day = since % 146097;
+	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int64_t of_year = day - (365 * year + year / 4 - year / 100);
+	int64_t month = (5 * of_year + 2) / 153;
+
+	*ret_day = (int)(of_year - (153 * month + 2) / 5 + 1);
+	*ret_month = (int)(month < 10 ? month + 3 : month - 9);
+	*ret_year = (int)(year + era * 400 + (*ret_month <= 2));
+}
+
+/* "2026-11-22T14:02:11.123Z nvrtccache[4711]: " */
+static int put_head(char *line, size_t size)
+{
+	struct timespec now = {0};
+	int year, month, day, second;
+
+	call_clock(CLOCK_REALTIME, &now);
+	if (now.tv_sec < 0) {
+		now = (struct timespec){0};
+	}
+	date_of(now.tv_sec / 86400, &year, &month, &day);
+	second = (int)(now.tv_sec % 86400);
+	return snprintf(line, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ nvrtccache[%d]: ", year, month, day,
+	                second / 3600, second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)call_getpid());
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
 	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
@@ -47,7 +77,7 @@ void log_write(enum log_level level, const char *format, ...)
 	if (!log_wanted(level)) {
 		return;
 	}
-	head = snprintf(line, sizeof(line), "nvrtccache[%d]: ", (int)call_getpid());
+	head = put_head(line, sizeof(line));
 	va_start(arguments, format);
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);

@@ -21,7 +21,9 @@ enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 /* path NULL: nothing is logged; "stderr": descriptor 2. */
 void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
-/* A line of at most 1,023 bytes: "nvrtccache[<pid>]: <text>". Control characters in it become blanks. */
+/*
+ * A line of at most 1,023 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters in it become blanks.
+ */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * One write of a whole line to a descriptor. Where nobody reads it any more, or the file is at RLIMIT_FSIZE, the line

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/renew.h"
 
+#include "cache/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
 #include "keygen/conditions.h"
@@ -14,6 +15,7 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 	size_t size;
 	const void *before = entry_conditions(entry, &size);
 	const void *after = entry_conditions(anew, &size);
+	char text[ERROR_TEXT_BYTES];
 	int error;
 
 	if (!runtime->store || runtime->settings.read_only || conditions_lately_elsewhere(before, after, size)) {
@@ -21,7 +23,7 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 	}
 	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);
 	if (error != 0) {
-		log_write(LOG_INFO, "not stamped anew: error %d", -error);
+		log_write(LOG_INFO, "not stamped anew: %s: %s", runtime->settings.directory, error_text(error, text));
 		return;
 	}
 	log_write(LOG_INFO, "stamped anew");

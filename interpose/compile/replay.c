@@ -94,7 +94,7 @@ static bool holds_still(struct handle *handle, size_t index)
 	const struct past_call *past = &handle->calls[index];
 	const struct entry *entry = past->answer;
 	const struct call call = handle_past_call(handle, index);
-	struct attempt *now = attempt_new(handle->library);
+	struct attempt *now = attempt_new(handle->library, NULL);
 	bool same = now && describe(handle, index, &call, now) == COUNTER_NONE &&
 	            digest_half(&runtime_get()->secret, now->spans) == past->asked;
 

@@ -4,11 +4,12 @@
 #include "cache/calls.h"
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
-#include "interpose/compile/events.h"
+#include "cache/error_text.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/secret.h"
+#include "interpose/compile/timeline.h"
 #include "interpose/watch/path_functions.h"
 #include "interpose/watch/watch.h"
 #include "keygen/conditions.h"
@@ -86,7 +87,7 @@ static void open_layers(void)
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
-	events_open(runtime.settings.trace);
+	timeline_open(runtime.settings.trace);
 	open_lower(runtime.settings.lower);
 	if (secret_make(&runtime.secret) != 0 ||
 	    memory_open(runtime.settings.memory_size, conditions_same, &runtime.memory) != 0) {
@@ -166,7 +167,10 @@ static void flush(enum counters_when when)
 		                            runtime.settings.read_only ? COUNTERS_READ_ONLY : COUNTERS_WRITABLE, when);
 
 		if (result < 0) {
-			log_write(LOG_DEBUG, "cannot write the counters: error %d", -result);
+			char text[ERROR_TEXT_BYTES];
+
+			log_write(LOG_DEBUG, "cannot write the counters: %s: %s", runtime.settings.directory,
+			          error_text(result, text));
 		}
 	}
 	errno = saved;
@@ -195,45 +199,28 @@ void runtime_count_share(enum counter_group of, enum counter counter, uint64_t a
 	}
 }
 
-static void count_error(int error, enum counter otherwise)
+enum counter runtime_error_counter(int error, enum counter otherwise)
 {
 	switch (-error) {
 	case EPERM:
-		counters_add(COUNTER_ERRORS_untrusted, 1);
-		break;
+		return COUNTER_ERRORS_untrusted;
 	case EBADMSG:
-		counters_add(COUNTER_ERRORS_damaged, 1);
-		break;
+		return COUNTER_ERRORS_damaged;
 	case ENOSPC:
 	case EDQUOT:
-		counters_add(COUNTER_ERRORS_no_space, 1);
-		break;
+		return COUNTER_ERRORS_no_space;
 	case ENOTDIR:
 	case ENXIO:
-		counters_add(COUNTER_ERRORS_directory, 1);
-		break;
+		return COUNTER_ERRORS_directory;
 	case ENOMEM:
-		counters_add(COUNTER_ERRORS_memory, 1);
-		break;
+		return COUNTER_ERRORS_memory;
 	case EROFS:
-		counters_add(COUNTER_BYPASSED_read_only, 1);
-		break;
+		return COUNTER_BYPASSED_read_only;
 	case EFBIG:
-		counters_add(COUNTER_BYPASSED_too_large, 1);
-		break;
+		return COUNTER_BYPASSED_too_large;
 	default:
-		counters_add(otherwise, 1);
+		return otherwise;
 	}
-}
-
-void runtime_count_read_error(int error)
-{
-	count_error(error, COUNTER_ERRORS_read);
-}
-
-void runtime_count_write_error(int error)
-{
-	count_error(error, COUNTER_ERRORS_write);
 }
 
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */

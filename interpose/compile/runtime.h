@@ -41,9 +41,8 @@ const struct runtime *runtime_get(void);
 void runtime_count(enum counter counter, uint64_t amount);
 /* One of COUNTERS_OF_EACH, and the compiler's share of it. */
 void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount);
-/* The counter for an error of the layers below. */
-void runtime_count_read_error(int error);
-void runtime_count_write_error(int error);
+/* The counter for an error (negative errno) of the layers below. */
+enum counter runtime_error_counter(int error, enum counter otherwise);
 /* Writes the counts out if it is time. errno is kept. */
 void runtime_flush(void);
 /* What the user allows a result to be (NVRTCCACHE_SLOPPINESS). */

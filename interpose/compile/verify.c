@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/verify.h"
 
+#include "cache/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -71,6 +72,7 @@ void verify_compare(const struct handle *handle, const struct attempt *attempt, 
 {
 	struct result result = {.count = 0};
 	struct entry *given = NULL;
+	char text[ERROR_TEXT_BYTES];
 	int error = result_collect(handle, return_code, &result);
 
 	if (error == 0) {
@@ -80,7 +82,7 @@ void verify_compare(const struct handle *handle, const struct attempt *attempt, 
 		tell_difference(handle, attempt, call, expected, given);
 	} else {
 		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
-		log_write(LOG_WARNING, "verify: a hit could not be compared: error %d", -error);
+		log_write(LOG_WARNING, "verify: a hit could not be compared: %s", error_text(error, text));
 	}
 	entry_unref(given);
 	result_free(&result);

@@ -138,8 +138,11 @@ class Run:
         self.pid_digits = len(str(process.pid))
 
 
+HIT = re.compile(r"\]: \w+: (hit in memory|hit on disk),")
+
+
 def hit_lines(run, key):
-    return [line.rsplit(": ", 1)[-1] for line in run.log.get(key, []) if ": hit " in line]
+    return [found[1] for found in map(HIT.search, run.log.get(key, [])) if found]
 
 
 # What the player prints of calls whose results are kept: what a compiler made, or says is wrong with the input.

@@ -69,7 +69,7 @@ class Outcome:
 
     def __init__(self, arm, lines):
         self.arm = arm
-        self.kind = next((line for line in lines if line.startswith(OUTCOMES)), "nothing logged")
+        self.kind = next((line.split(", ")[0] for line in lines if line.startswith(OUTCOMES)), "nothing logged")
         self.doubts = [line.split(": ", 1)[1] for line in lines if line.startswith("a result does not hold")]
         self.strange = [line for line in lines if line.startswith(("verify", "look-up failed", "cannot store"))]
 
@@ -107,7 +107,7 @@ class Arms:
         self.plain_environment = {k: v for k, v in os.environ.items() if not k.startswith("NVRTCCACHE_")}
         self.environment = dict(
             self.plain_environment, LD_PRELOAD=os.path.join(os.path.abspath(build), "libnvrtccache.so"),
-            NVRTCCACHE_DIR=os.path.join(work, "cache"), NVRTCCACHE_LOG_LEVEL="info")
+            NVRTCCACHE_DIR=os.path.join(work, "cache"), NVRTCCACHE_LOG_LEVEL="debug")
         self.logs = {arm: os.path.join(work, f"log-{arm}") for arm in lasting + "F"}
         self.read = dict.fromkeys(lasting + "F", 0)
         self.players = {arm: self.start(arm) for arm in "P" + lasting}

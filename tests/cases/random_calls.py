@@ -133,7 +133,7 @@ class Run:
         code = next((line.split()[1] for line in expected if line.startswith("  compile ")), "none")
         self.count[f"NVRTC: compile {code}"] += 1
         for place, (arm, outcome) in enumerate(zip(order, outcomes)):
-            kind = outcome.kind.split(",")[0] if outcome else "compared, or cancelled"
+            kind = outcome.kind if outcome else "compared, or cancelled"
             self.count[f"{arm}: {kind}"] += 1
             self.count["results that did not hold"] += len(outcome.doubts) if outcome else 0
             self.wrong += [f"round {self.tell['number']}: {line}" for line in (outcome.strange if outcome else [])]

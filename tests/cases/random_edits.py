@@ -148,7 +148,7 @@ class Run:
             return
         outcomes = outcomes[0]
         for outcome in outcomes:
-            self.count[f"{outcome.arm}: {outcome.kind.split(',')[0]}"] += 1
+            self.count[f"{outcome.arm}: {outcome.kind}"] += 1
             for doubt in outcome.doubts:
                 self.count[f"does not hold: {doubt.split(':')[0]}"] += 1
             for line in outcome.strange:

@@ -29,7 +29,7 @@ def play(arms, order, commands, count):
     with Session(arms, order) as session:
         for arm, outcomes in zip(order, session.ask(commands)):
             for outcome in outcomes:
-                count[f"{arm}: {outcome.kind.split(',')[0]}"] += 1
+                count[f"{arm}: {outcome.kind}"] += 1
                 yield from outcome.strange
 
 

@@ -161,7 +161,7 @@ unset NVRTCCACHE_DISABLE
 # What people see
 fresh_cache
 check "A completion on a time line is done." test "$(NVRTCCACHE_TRACE=$tmp/events works "${simple[@]}")" = 1
-check "The time line tells the compiler." grep -q '"cat":"npiece".*"program":"pieces"' "$tmp/events"
+check "The time line tells the compiler." grep -q '"name":"pieces".*"compiler":"npiece"' "$tmp/events"
 
 # The library proper
 LIBRARY=$PROPER

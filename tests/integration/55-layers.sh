@@ -31,8 +31,8 @@ check "$(cmp -s "$work/before" "$work/after"; echo $?)" "A lower cache is never 
 check "$(python3 - "$work/events.json" <<'PY'
 import json, sys
 events = json.load(open(sys.argv[1]))
-names = [event["name"] for event in events]
-print(0 if names == ["hit on disk", "hit in memory"] and all(e["ph"] == "X" and e["dur"] >= 0 for e in events) else 1)
+outcomes = [event["cat"] for event in events]
+print(0 if outcomes == ["hit_disk", "hit_memory"] and all(e["ph"] == "X" and e["dur"] >= 0 for e in events) else 1)
 PY
 )" "The time line is JSON and tells how each compile ended."
 entry=$(find "$work/base" -type f -path '*/v1/??/*' | head -n 1)

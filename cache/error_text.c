@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/error_text.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+	int error;
+	const char *text;
+} texts[] = {
+    /* EPERM is what the checks of trust give, whatever the system calls it too */
+    {EPERM, "not used, because others can write to it"},
+    {EBADMSG, "damaged"},
+    {ENOENT, "no such file or directory"},
+    {EIO, "input/output error"},
+    {ENXIO, "no such device"},
+    {EACCES, "permission denied"},
+    {EBUSY, "busy"},
+    {EEXIST, "something is in the way"},
+    {ENOTDIR, "not a directory"},
+    {EISDIR, "is a directory"},
+    {EINVAL, "not possible there"},
+    {ENFILE, "too many open files in the system"},
+    {EMFILE, "too many open files in this process"},
+    {EFBIG, "too large"},
+    {ENOSPC, "no space left"},
+    {EDQUOT, "the quota is used up"},
+    {EROFS, "read-only"},
+    {ENAMETOOLONG, "name too long"},
+    {ELOOP, "a symbolic link that is not followed"},
+    {ESTALE, "stale file handle"},
+    {ENOTCONN, "not connected"},
+    {ENOMEM, "out of memory"},
+    {EAGAIN, "locked by another"},
+};
+
+const char *error_text(int error, char buffer[ERROR_TEXT_BYTES])
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (texts[i].error == abs(error)) {
+			return texts[i].text;
+		}
+	}
+	(void)snprintf(buffer, ERROR_TEXT_BYTES, "error %d", abs(error));
+	return buffer;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event: how one call ended that makes something, told to whoever asked for it: the log, the time line
+ *
+ * Calling sequence: event_begin() at the call's start; whoever learns something writes it into the event; event_tell()
+ * at its end. A call that never comes back (its thread is cancelled, its callback jumps out) is not told of.
+ * Threads: an event is of one thread's stack. Fork, signals: no state. Errors: what cannot be told is lost. errno kept.
+ */
+#ifndef INTERPOSE_COMPILE_EVENT_H
+#define INTERPOSE_COMPILE_EVENT_H
+
+#include "cache/counters.h"
+#include "cache/entry.h"
+#include "interpose/compiler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(NAME, category on the time line, words in the log) */
+#define EVENT_KINDS(X)                                      \
+	X(HIT_IN_MEMORY, "hit_memory", "hit in memory")     \
+	X(HIT_ON_DISK, "hit_disk", "hit on disk")           \
+	X(STORED, "miss", "stored")                         \
+	X(NOT_KEPT, "not_kept", "not kept")                 \
+	X(VERIFIED, "verified", "compiled to verify a hit") \
+	X(PASSED_THROUGH, "bypassed", "passed through")
+
+enum event_kind {
+#define EVENT_ENUM(name, category, words) EVENT_##name,
+	EVENT_KINDS(EVENT_ENUM)
+#undef EVENT_ENUM
+};
+
+#define EVENT_DETAIL_BYTES 512
+
+struct event {
+	enum event_kind kind;
+	enum counter reason;             /* of what was not kept or passed through; else COUNTER_NONE */
+	char detail[EVENT_DETAIL_BYTES]; /* why it was no hit, as far as known */
+	bool has_key;
+	uint8_t key[ENTRY_KEY_BYTES];
+	int64_t start_ns, end_ns; /* runtime_clock() */
+	int64_t wait_start_ns;    /* for another who compiles the same; 0: nobody was waited for */
+	uint64_t wait_ns;
+	uint64_t compile_ns; /* of the real compile: now, or for a hit when it was kept */
+	uint64_t bytes;      /* of the result that was stored or served */
+	int return_code;
+};
+
+void event_begin(struct event *ret_event);
+/* Of the event that has this reason, from now on. */
+void event_set(struct event *event, enum event_kind kind, enum counter reason);
+__attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
+void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
+/* Somebody else was waited for since then, if it was long; once more adds to it. */
+void event_note_wait(struct event *event, int64_t since_ns);
+/* Cost and size of the result that is served or was kept. */
+void event_note_entry(struct event *event, const struct entry *entry);
+/* Sets the end. */
+void event_tell(const struct handle *handle, const struct call *call, struct event *event, int return_code);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/timeline.h"
+
+#include "cache/calls.h"
+#include "cache/json.h"
+#include "cache/network.h"
+#include "cache/output.h"
+#include "interpose/compile/event.h"
+#include "interpose/compile/handle.h"
+#include "keygen/arch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* of a text, escaped */
+#define NAME_SHOWN    240
+#define OPTIONS_SHOWN 1000
+#define DETAIL_SHOWN  400
+#define EVENT_BYTES   2400
+#define TAIL_BYTES    (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
+#define CLOSING       "\n]\n"
+#define PAUSE_US      100
+#define PAUSE_MAX_US  5000
+#define PATIENCE_US   200000
+
+static _Atomic(const char *) timeline_path;
+
+void timeline_open(const char *path)
+{
+	atomic_store_explicit(&timeline_path, path, memory_order_release);
+}
+
+bool timeline_wanted(void)
+{
+	return atomic_load_explicit(&timeline_path, memory_order_acquire) != NULL;
+}
+
+/*
+ * A regular file is an array that is closed after each event: under a lock, the closing bracket gives way to the event
+ * and a new one, by one write. Whoever reads it between two events, or after the last process has ended however it did,
+ * reads JSON.
+ */
+
+/* One that stands still with the lock must not cost every event of the others this wait. */
+static _Atomic bool impatient;
+
+/* False: another has it for too long. Where there are no locks one goes on without. */
+static bool lock(int file)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (network_is(file)) {
+		return true;
+	}
+	for (unsigned waited = 0, pause = PAUSE_US; call_lock(file, F_OFD_SETLK, &whole) < 0; waited += pause) {
+		if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
+			return true;
+		}
+		if (waited >= PATIENCE_US || atomic_load_explicit(&impatient, memory_order_relaxed)) {
+			atomic_store_explicit(&impatient, true, memory_order_relaxed);
+			return false;
+		}
+		/* longer ones, as each takes longer than was asked for */
+		pause = waited / 4 < PAUSE_US ? PAUSE_US : waited / 4 > PAUSE_MAX_US ? PAUSE_MAX_US : waited / 4;
+		call_pause(pause * 1000L);
+	}
+	atomic_store_explicit(&impatient, false, memory_order_relaxed);
+	return true;
+}
+
+/*
+ * Where the array's last element ends in the file's last bytes; 0: nowhere. What comes after that line is the closing
+ * bracket, or an event that was torn: its process was killed in the middle of the write, or the disk was full. An
+ * event is one line, so that nothing in a program's name is taken for an end.
+ */
+static size_t find_end(const char *tail, size_t size)
+{
+	for (; size > 0; size--) {
+		size_t end = size - 1;
+
+		if (tail[end] != '\n') {
+			continue;
+		}
+		end -= end > 0 && tail[end - 1] == ',';
+		if (end > 0 && (tail[end - 1] == '}' || tail[end - 1] == '[')) {
+			return end;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Does the file begin as we begin it: the bracket ends a line? "[section]" of somebody's settings does not, and what
+ * find_end() would take for an event in there is none.
+ */
+static bool is_array(int file)
+{
+	char first[3] = "";
+
+	return call_pread(file, first, sizeof(first), 0) >= 2 && first[0] == '[' &&
+	       (first[1] == '\n' || (first[1] == ' ' && first[2] == '\n'));
+}
+
+/* What is no array is somebody's, and not written. `event` has room for what stands before and behind it. */
+static void add(int file, char *event, size_t size)
+{
+	char tail[TAIL_BYTES];
+	struct stat found;
+	off_t end = 0;
+	ssize_t got;
+
+	if (call_fstat(file, &found) < 0) {
+		return;
+	}
+	memcpy(event, "[\n", 2);
+	if (found.st_size > 0) {
+		off_t from = found.st_size > TAIL_BYTES ? found.st_size - TAIL_BYTES : 0;
+		size_t at;
+
+		got = call_pread(file, tail, sizeof(tail), from);
+		if (got <= 0 || !is_array(file)) {
+			return;
+		}
+		at = find_end(tail, (size_t)got);
+		if (at == 0) {
+			return;
+		}
+		end = from + (off_t)at;
+		memcpy(event, tail[at - 1] == '[' ? " \n" : ",\n", 2);
+	}
+	memcpy(event + size, CLOSING, sizeof(CLOSING) - 1);
+	size += sizeof(CLOSING) - 1;
+	if (output_at(file, end, event, size) == 0) {
+		(void)output_cut(file, end + (off_t)size);
+	} else if (end > 0 && call_fstat(file, &found) == 0) {
+		/* half of it, perhaps: the array is closed where it was */
+		(void)output_at(file, end, CLOSING, sizeof(CLOSING) - 1);
+		(void)output_cut(file, end + (off_t)sizeof(CLOSING) - 1);
+	}
+}
+
+/* The first two bytes of `event` are free, and so are those of CLOSING behind its `size`. */
+static void append(const char *path, char *event, size_t size)
+{
+	struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+	int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	struct stat found;
+	int file;
+
+	if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+		/* a pipe, a terminal: events follow one another, as that format allows */
+		file = call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | flags, 0);
+		if (file >= 0) {
+			event[size] = ',';
+			event[size + 1] = '\n';
+			(void)output_line(file, event + 2, size);
+			call_close(file);
+		}
+		return;
+	}
+	file = call_openat(AT_FDCWD, path, O_RDWR | O_CREAT | flags, 0600);
+	if (file < 0) {
+		return;
+	}
+	if (call_fstat(file, &found) == 0 && S_ISREG(found.st_mode) && lock(file)) {
+		add(file, event, size);
+		/* said aloud: a child forked meanwhile has the descriptor too */
+		(void)call_lock(file, F_OFD_SETLK, &whole);
+	}
+	call_close(file);
+}
+
+/* The event's text; what would not fit is cut inside strings only, for which the bounds above are chosen. */
+struct text {
+	char bytes[EVENT_BYTES]; /* two in front and those of CLOSING behind are free for add() and append() */
+	size_t size;
+};
+
+#define TEXT_END (EVENT_BYTES - sizeof(CLOSING))
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
+	size = vsnprintf(text->bytes + text->size, TEXT_END - text->size, format, arguments);
+	va_end(arguments);
+	text->size += (size_t)size;
+}
+
+/* At most `most` bytes of it, escaped; returns how many there were. */
+static size_t put_escaped(struct text *text, const char *string, size_t size, size_t most)
+{
+	size_t taken, written = json_escape(text->bytes + text->size, most, string, size, &taken);
+
+	text->size += written;
+	return written;
+}
+
+static void put_string(struct text *text, const char *string, size_t most)
+{
+	put(text, "\"");
+	(void)put_escaped(text, string, strlen(string), most);
+	put(text, "\"");
+}
+
+/* As they would be typed, but for quoting. */
+static void put_options(struct text *text, const struct call *call)
+{
+	size_t left = OPTIONS_SHOWN;
+
+	put(text, ",\"options\":\"");
+	for (int i = 0; i < call->option_count && left > 1; i++) {
+		if (i > 0) {
+			put(text, " ");
+			left--;
+		}
+		left -= put_escaped(text, call->options[i], strlen(call->options[i]), left);
+	}
+	put(text, "\"");
+}
+
+static void put_arch(struct text *text, const struct call *call)
+{
+	struct arch arch = {.text = NULL};
+
+	for (int i = 0; i < call->option_count; i++) {
+		arch_see(&arch, call->options[i], strlen(call->options[i]));
+	}
+	if (arch.text) {
+		put(text, ",\"arch\":\"");
+		(void)put_escaped(text, arch.text, arch.size, 32);
+		put(text, "\"");
+	}
+}
+
+static void put_slice(struct text *text, const struct handle *handle, const char *category, int64_t start_ns,
+                      int64_t end_ns)
+{
+	put(text, "{\"name\":");
+	put_string(text, handle->name ? handle->name : handle->library->compiler->unnamed, NAME_SHOWN);
+	put(text, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,\"tid\":%ld",
+	    category, (long long)start_ns / 1000, (long long)start_ns % 1000, (long long)(end_ns - start_ns) / 1000,
+	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid));
+}
+
+static void put_key(struct text *text, const struct event *event)
+{
+	put(text, ",\"key\":\"");
+	for (size_t i = 0; i < sizeof(event->key); i++) {
+		put(text, "%02x", event->key[i]);
+	}
+	put(text, "\"");
+}
+
+static void put_facts(struct text *text, const struct handle *handle, const struct call *call,
+                      const struct event *event)
+{
+	const struct library *library = handle->library;
+
+	put(text, ",\"args\":{\"compiler\":\"%s\",\"version\":\"%d.%d\"", library->compiler->name, library->major,
+	    library->minor);
+	if (event->has_key) {
+		put_key(text, event);
+	}
+	if (!library->compiler->sound || library->compiler->sound(call)) {
+		put_arch(text, call);
+		put_options(text, call);
+	}
+	if (event->reason != COUNTER_NONE) {
+		put(text, ",\"reason\":\"%s\"", counter_name(event->reason));
+	}
+	if (event->detail[0] != '\0') {
+		put(text, ",\"detail\":");
+		put_string(text, event->detail, DETAIL_SHOWN);
+	}
+	put(text, ",\"bytes\":%llu,\"cost\":%llu,\"wait\":%llu,\"result\":%d}}", (unsigned long long)event->bytes,
+	    (unsigned long long)event->compile_ns, (unsigned long long)event->wait_ns, event->return_code);
+}
+
+static const char *category_of(enum event_kind kind)
+{
+	switch (kind) {
+#define EVENT_CATEGORY(name, category, words) \
+	case EVENT_##name:                    \
+		return category;
+		EVENT_KINDS(EVENT_CATEGORY)
+#undef EVENT_CATEGORY
+	}
+	return "";
+}
+
+void timeline_write(const struct handle *handle, const struct call *call, const struct event *event)
+{
+	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
+	int saved = errno;
+	struct text text;
+
+	if (!path) {
+		return;
+	}
+	text.size = 2;
+	put_slice(&text, handle, category_of(event->kind), event->start_ns, event->end_ns);
+	put_facts(&text, handle, call, event);
+	append(path, text.bytes, text.size);
+	if (event->wait_start_ns != 0) {
+		text.size = 2;
+		put_slice(&text, handle, "wait", event->wait_start_ns, event->wait_start_ns + (int64_t)event->wait_ns);
+		put(&text, "}");
+		append(path, text.bytes, text.size);
+	}
+	errno = saved;
+}
