@@ -2,6 +2,7 @@
 #include "interpose/compile/compile.h"
 
 #include "interpose/compile/admit.h"
+#include "interpose/compile/call_log.h"
 #include "interpose/compile/describe.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/linked_callers.h"
@@ -9,6 +10,7 @@
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/compile/timeline.h"
 #include "interpose/compile/verify.h"
 #include "keygen/conditions.h"
 
@@ -256,7 +258,7 @@ static bool wait_for_others(const struct handle *handle, struct attempt *attempt
 	int64_t start = runtime_clock();
 	bool again = compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
 
-	event_note_wait(attempt->event, start);
+	event_note_wait(attempt->event, start, runtime_clock());
 	return again;
 }
 
@@ -374,9 +376,11 @@ int compile_call(struct handle *handle, const struct call *call)
 	int result;
 
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
-	event_begin(&event);
+	event_begin(&event, runtime_clock());
 	result = call_on_its_way(handle, call, &event);
-	event_tell(handle, call, &event, result);
+	event_end(&event, runtime_clock(), result);
+	call_log_write(handle, &event);
+	timeline_write(handle, call, &event);
 	runtime_flush();
 	(void)pthread_setcancelstate(handle->cancel_state, NULL);
 	return result;

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/event.h"
 
-#include "interpose/compile/handle.h"
-#include "interpose/compile/log.h"
-#include "interpose/compile/runtime.h"
-#include "interpose/compile/timeline.h"
-
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define KEY_SHOWN 4 /* bytes: as `nvrtccache ls` has them */
-#define LINE      1024
-
 /* Taking the lock is no waiting. */
 #define WORTH_TELLING_NS 1000000
 
-void event_begin(struct event *ret_event)
+void event_begin(struct event *ret_event, int64_t now_ns)
 {
 	ret_event->kind = EVENT_PASSED_THROUGH;
 	ret_event->reason = COUNTER_NONE;
 	ret_event->detail[0] = '\0';
 	ret_event->has_key = false;
-	ret_event->start_ns = runtime_clock();
+	ret_event->start_ns = now_ns;
 	ret_event->wait_start_ns = 0;
 	ret_event->wait_ns = ret_event->compile_ns = ret_event->bytes = 0;
 }
@@ -50,9 +41,9 @@ void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES])
 	event->has_key = true;
 }
 
-void event_note_wait(struct event *event, int64_t since_ns)
+void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 {
-	int64_t wait = runtime_clock() - since_ns;
+	int64_t wait = now_ns - since_ns;
 
 	if (wait < WORTH_TELLING_NS) {
 		return;
@@ -71,111 +62,8 @@ void event_note_entry(struct event *event, const struct entry *entry)
 	event->bytes = info->total_size;
 }
 
-static const char *words_of(enum event_kind kind)
+void event_end(struct event *event, int64_t now_ns, int return_code)
 {
-	switch (kind) {
-#define EVENT_WORDS(name, category, words) \
-	case EVENT_##name:                 \
-		return words;
-		EVENT_KINDS(EVENT_WORDS)
-#undef EVENT_WORDS
-	}
-	return "";
-}
-
-struct line {
-	char text[LINE];
-	size_t size;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct line *line, const char *format, ...)
-{
-	size_t room = sizeof(line->text) - line->size;
-	va_list arguments;
-	int size;
-
-	va_start(arguments, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	size = vsnprintf(line->text + line->size, room, format, arguments);
-	va_end(arguments);
-	if (size > 0) {
-		line->size += (size_t)size < room ? (size_t)size : room - 1;
-	}
-}
-
-/* Of whole numbers: a host's locale may have a decimal comma. */
-static void put_time(struct line *line, const char *before, uint64_t ns)
-{
-	uint64_t us = ns / 1000;
-
-	if (us < 1000) {
-		put(line, ", %s%" PRIu64 " us", before, us);
-	} else if (us < 100000) {
-		put(line, ", %s%" PRIu64 ".%" PRIu64 " ms", before, us / 1000, us / 100 % 10);
-	} else if (us < 10000000) {
-		put(line, ", %s%" PRIu64 " ms", before, us / 1000);
-	} else {
-		put(line, ", %s%" PRIu64 ".%" PRIu64 " s", before, us / 1000000, us / 100000 % 10);
-	}
-}
-
-static void put_outcome(struct line *line, const struct event *event)
-{
-	put(line, "%s", words_of(event->kind));
-	if (event->reason != COUNTER_NONE) {
-		put(line, ": %s", counter_name(event->reason));
-	}
-	if (event->kind == EVENT_STORED) {
-		put(line, ", %" PRIu64 " bytes", event->bytes);
-	}
-}
-
-static bool is_hit(const struct event *event)
-{
-	return event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK;
-}
-
-static void put_times(struct line *line, const struct event *event)
-{
-	uint64_t whole = (uint64_t)(event->end_ns - event->start_ns);
-
-	put_time(line, "", whole);
-	if (is_hit(event)) {
-		put_time(line, "saved ", event->compile_ns > whole ? event->compile_ns - whole : 0);
-	}
-	if (event->wait_start_ns != 0) {
-		put_time(line, "waited ", event->wait_ns);
-	}
-}
-
-/* The program's name comes last: it may be long, and lines are cut. */
-static void log_event(const struct handle *handle, const struct event *event)
-{
-	const struct compiler *compiler = handle->library->compiler;
-	struct line line = {.size = 0};
-
-	put_outcome(&line, event);
-	put_times(&line, event);
-	if (event->has_key) {
-		put(&line, ", key ");
-		for (size_t i = 0; i < KEY_SHOWN; i++) {
-			put(&line, "%02x", event->key[i]);
-		}
-	}
-	if (event->detail[0] != '\0') {
-		put(&line, " (%s)", event->detail);
-	}
-	log_write(LOG_INFO, "%s: %s, %s", compiler->title, line.text, handle->name ? handle->name : compiler->unnamed);
-}
-
-void event_tell(const struct handle *handle, const struct call *call, struct event *event, int return_code)
-{
+	event->end_ns = now_ns;
 	event->return_code = return_code;
-	event->end_ns = runtime_clock();
-	if (log_wanted(LOG_INFO)) {
-		log_event(handle, event);
-	}
-	if (timeline_wanted()) {
-		timeline_write(handle, call, event);
-	}
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: how one call ended that makes something, told to whoever asked for it: the log, the time line
+ * event: how one call ended that makes something, for whoever asked to be told: the log, the time line
  *
- * Calling sequence: event_begin() at the call's start; whoever learns something writes it into the event; event_tell()
- * at its end. A call that never comes back (its thread is cancelled, its callback jumps out) is not told of.
- * Threads: an event is of one thread's stack. Fork, signals: no state. Errors: what cannot be told is lost. errno kept.
+ * Calling sequence: event_begin() at the call's start; whoever learns something writes it into the event; event_end().
+ * A call that never comes back (its thread is cancelled, its callback jumps out) is not told of.
+ * Threads: an event is of one thread's stack. Fork, signals, errors: none.
  */
 #ifndef INTERPOSE_COMPILE_EVENT_H
 #define INTERPOSE_COMPILE_EVENT_H
 
 #include "cache/counters.h"
 #include "cache/entry.h"
-#include "interpose/compiler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,16 +46,15 @@ struct event {
 	int return_code;
 };
 
-void event_begin(struct event *ret_event);
+void event_begin(struct event *ret_event, int64_t now_ns);
 /* Of the event that has this reason, from now on. */
 void event_set(struct event *event, enum event_kind kind, enum counter reason);
 __attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Somebody else was waited for since then, if it was long; once more adds to it. */
-void event_note_wait(struct event *event, int64_t since_ns);
+void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 /* Cost and size of the result that is served or was kept. */
 void event_note_entry(struct event *event, const struct entry *entry);
-/* Sets the end. */
-void event_tell(const struct handle *handle, const struct call *call, struct event *event, int return_code);
+void event_end(struct event *event, int64_t now_ns, int return_code);
 
 #endif

@@ -39,11 +39,6 @@ void timeline_open(const char *path)
 	atomic_store_explicit(&timeline_path, path, memory_order_release);
 }
 
-bool timeline_wanted(void)
-{
-	return atomic_load_explicit(&timeline_path, memory_order_acquire) != NULL;
-}
-
 /*
  * A regular file is an array that is closed after each event: under a lock, the closing bracket gives way to the event
  * and a new one, by one write. Whoever reads it between two events, or after the last process has ended however it did,

@@ -18,15 +18,12 @@
 #ifndef INTERPOSE_COMPILE_TIMELINE_H
 #define INTERPOSE_COMPILE_TIMELINE_H
 
-#include <stdbool.h>
-
 struct call;
 struct event;
 struct handle;
 
 /* path NULL: nothing is written. */
 void timeline_open(const char *path);
-bool timeline_wanted(void);
 void timeline_write(const struct handle *handle, const struct call *call, const struct event *event);
 
 #endif

@@ -13,8 +13,9 @@ host() { # rounds, words before the program
 	LD_PRELOAD=$LIBRARY "$@" "$LIFE" "$SO" trivial "$rounds" -arch=sm_90
 }
 
-events() { # file; how many it has, or why it has none
-	python3 -c 'import json, sys; print(len([e["ts"] for e in json.load(open(sys.argv[1])) if e["ph"] == "X"]))' "$1" 2>&1 | tail -n 1
+events() { # file; how many calls it has, or why it has none
+	python3 -c 'import json, sys
+print(len([e["ts"] for e in json.load(open(sys.argv[1])) if e["ph"] == "X" and e.get("cat") != "wait"]))' "$1" 2>&1 | tail -n 1
 }
 
 bad=0
