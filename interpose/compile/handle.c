@@ -244,6 +244,19 @@ struct handle *handle_take(void *value)
 	return handle;
 }
 
+bool handle_call_sound(const struct call *call)
+{
+	if (call->option_count < 0 || (call->option_count > 0 && !call->options)) {
+		return false;
+	}
+	for (int i = 0; i < call->option_count; i++) {
+		if (!call->options[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
 char **handle_copy_options(const struct call *call)
 {
 	size_t count = (size_t)call->option_count;

@@ -83,6 +83,8 @@ struct handle *handle_take(void *value);
 void handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 
+/* Can the options be read at all? */
+bool handle_call_sound(const struct call *call);
 /* The call's options, pointers and texts in one block. NULL: no memory. */
 char **handle_copy_options(const struct call *call);
 /* From here on no request of it can be named by a key. */

@@ -41,6 +41,33 @@ void result_search(const struct result *result, struct needles *needles)
 	}
 }
 
+const struct section *result_section(const struct result *result, uint32_t tag)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		if (result->sections[i].tag == tag) {
+			return &result->sections[i];
+		}
+	}
+	return NULL;
+}
+
+bool result_says_one_of(const struct section *log, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (memmem(log->bytes, log->size, texts[i], strlen(texts[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool result_says_shortage(const struct section *log)
+{
+	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
+
+	return RESULT_SAYS(log, shortages);
+}
+
 int result_add_unset(struct result *result, const char *unset, size_t unset_size)
 {
 	char *copy;

@@ -54,6 +54,13 @@ void result_search(const struct result *result, struct needles *needles);
  */
 int result_state(const struct handle *handle, struct key *ret_state);
 
+/* The section of that tag, or NULL. */
+const struct section *result_section(const struct result *result, uint32_t tag);
+#define RESULT_SAYS(section, texts) result_says_one_of(section, texts, sizeof(texts) / sizeof((texts)[0]))
+bool result_says_one_of(const struct section *log, const char *const *texts, size_t count);
+/* That the compiler had too little memory, which passes. */
+bool result_says_shortage(const struct section *log);
+
 /* Adds to what was collected the names of variables, NUL behind each (copied; may be empty). -ENOMEM. */
 int result_add_unset(struct result *result, const char *unset, size_t unset_size);
 void result_add_sloppy(struct result *result);

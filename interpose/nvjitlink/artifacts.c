@@ -96,34 +96,13 @@ int link_artifacts_collect(const struct handle *handle, struct result *result)
 	return error;
 }
 
-static bool says_one_of(const struct section *section, const char *const *texts, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (memmem(section->bytes, section->size, texts[i], strlen(texts[i]))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool link_artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
-	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
 	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
+	const struct section *log = result_section(result, TAG_ARTIFACT + NVJITLINK_ARTIFACT_ErrorLog);
 
 	/* the log has what was wrong before, and a failure for want of something passing need not add a word */
-	if (link_of(handle)->has_failed) {
-		return false;
-	}
-	for (size_t i = 0; i < result->count; i++) {
-		const struct section *section = &result->sections[i];
-
-		if (section->tag == TAG_ARTIFACT + NVJITLINK_ARTIFACT_ErrorLog) {
-			return !says_one_of(section, shortages, sizeof(shortages) / sizeof(shortages[0])) &&
-			       says_one_of(section, errors, sizeof(errors) / sizeof(errors[0]));
-		}
-	}
-	return false;
+	return !link_of(handle)->has_failed && log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
 }
 
 static bool is_artifact(uint32_t tag)

@@ -13,24 +13,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Options that the library took can be read: it crashes, or says so, where one is NULL. */
-static bool is_sound(uint32_t option_count, const char *const *options)
-{
-	for (uint32_t i = 0; i < option_count; i++) {
-		if (!options || !options[i]) {
-			return false;
-		}
-	}
-	return option_count <= INT_MAX;
-}
-
 int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, uint32_t option_count,
                            const char **options)
 {
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle *, uint32_t, const char **);
 	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkCreate);
-	struct call call = {0};
+	/* more than an int holds are none that could be read */
+	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
 	int result;
 
@@ -41,9 +31,8 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 	result = real(handle, option_count, options);
 	host_errno = errno;
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle) : NULL;
-	if (library && is_sound(option_count, options)) {
-		call.option_count = (int)option_count;
-		call.options = options;
+	/* it crashes, or says so, where one is NULL */
+	if (library && handle_call_sound(&call)) {
 		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
 	} else if (library) {
 		handle_free(handle_take(*handle));

@@ -83,6 +83,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 		stream_string(&link->handle.creation, TAG_OPTION, call->options[i]);
 	}
 	put_told(&link->handle.creation);
+	link->head_size = link->handle.creation.size;
 	if (!handle_add(&link->handle, value, library, reach)) {
 		return;
 	}
@@ -216,25 +217,6 @@ void link_stepped(struct link *link, int kind)
 	}
 }
 
-/* For people. */
-static void keep_options(const struct stream *run, struct stream *spelled)
-{
-	struct cursor cursor = cursor_over(run->bytes, run->size);
-
-	while (!cursor_at_end(&cursor)) {
-		uint8_t tag = 0;
-		size_t size;
-		const void *field = cursor_any_field(&cursor, &tag, &size);
-
-		if (!field) {
-			return;
-		}
-		if (tag == TAG_OPTION) {
-			stream_field(spelled, tag, field, size);
-		}
-	}
-}
-
 /*
  * What comes after a step hangs on all that the step hung on: on its call run as well (the rounding mode of then), and on
  * members of archives that lie elsewhere.
@@ -247,12 +229,8 @@ void link_grown(struct handle *handle, const struct entry *entry)
 
 	link_of(handle)->has_failed |=
 	    result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL) != NVJITLINK_SUCCESS;
-	if (!link_of(handle)->spelled.bytes) {
-		keep_options(&handle->creation, &link_of(handle)->spelled);
-	}
-	/* the key stands for all of the run: so a link of many steps does not digest the first ones again and again */
-	stream_free(&handle->creation);
-	stream_number(&handle->creation, TAG_CREATION, REQUEST_FORMAT);
+	/* the key stands for all that was added: a link of many steps does not digest the first ones again and again */
+	handle->creation.size = link_of(handle)->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {
 		memcpy(seen, conditions, size);
@@ -313,7 +291,6 @@ static void put_run(struct stream *about, const struct stream *run)
 void link_about(const struct handle *handle, const struct call *call, struct stream *about)
 {
 	about_text(about, ABOUT_STEP, call->kind == LINK_COMPLETE ? "link" : "add");
-	put_run(about, &link_of(handle)->spelled);
 	put_run(about, &handle->creation);
 }
 
@@ -336,7 +313,6 @@ void link_free(struct handle *handle)
 		free(link->inputs[i].name);
 	}
 	free(link->inputs);
-	stream_free(&link->spelled);
 	for (size_t i = 0; i < link->name_count; i++) {
 		free(link->names[i]);
 	}

@@ -8,7 +8,8 @@
  *     any  --link_settle()--> unkeyed   the real handle has all that it owed; every call is forwarded
  *
  * The creation run is: the options, then each input as it was added, with what the library was told of the environment
- * at that moment. It says all that a link hangs on, so a step's key is of the run up to it.
+ * at that moment. It says all that a link hangs on, so a step's key is of the run up to it, and stands for the inputs
+ * after it.
  *
  * Calling sequence: link_add() after a successful nvJitLinkCreate, link_find() in every call about it.
  * Threads, fork, signals: as of handle.h. Errors: where there is no memory the handle is unknown, or settled.
@@ -28,8 +29,8 @@ struct link {
 	size_t input_count;
 	char **names; /* that were kept */
 	size_t name_count;
-	size_t copied;         /* bytes of all that was ever copied */
-	struct stream spelled; /* the options, once the key of a step stands for the run that they were in */
+	size_t head_size; /* of the creation run: the options, and what was told at its making */
+	size_t copied;    /* bytes of all that was ever copied */
 	bool has_cubins;
 	bool has_failed; /* an input, so that the log says something */
 	bool is_complete;

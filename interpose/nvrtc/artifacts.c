@@ -120,29 +120,12 @@ int artifacts_collect(const struct handle *handle, struct result *result)
 
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
-	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
 	static const char *const errors[] = {
 	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
+	const struct section *log = result_section(result, TAG_PRODUCT + PRODUCT_ProgramLog);
 
 	(void)handle;
-	for (size_t i = 0; i < result->count; i++) {
-		const struct section *section = &result->sections[i];
-
-		if (section->tag != TAG_PRODUCT + PRODUCT_ProgramLog) {
-			continue;
-		}
-		for (size_t j = 0; j < sizeof(shortages) / sizeof(shortages[0]); j++) {
-			if (memmem(section->bytes, section->size, shortages[j], strlen(shortages[j]))) {
-				return false;
-			}
-		}
-		for (size_t j = 0; j < sizeof(errors) / sizeof(errors[0]); j++) {
-			if (memmem(section->bytes, section->size, errors[j], strlen(errors[j]))) {
-				return true;
-			}
-		}
-	}
-	return false;
+	return log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
 }
 
 const struct entry *artifacts_product_from(const struct program *program, enum nvrtc_product product)

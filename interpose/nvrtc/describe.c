@@ -10,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool describe_sound(const struct call *call)
-{
-	if (call->option_count < 0 || (call->option_count > 0 && !call->options)) {
-		return false;
-	}
-	for (int i = 0; i < call->option_count; i++) {
-		if (!call->options[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
                               const struct snapshot *told, struct attempt *attempt)
 {

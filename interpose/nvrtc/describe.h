@@ -2,14 +2,13 @@
 /*
  * describe: what one nvrtcCompileProgram asks for, and what it is given (docs/DESIGN.md B1, B5, B6)
  *
- * Calling sequence: the compiler's sound(), describe(), prepare() and free_attempt() (interpose/compiler.h).
+ * Calling sequence: the compiler's describe(), prepare() and free_attempt() (interpose/compiler.h).
  */
 #ifndef INTERPOSE_NVRTC_DESCRIBE_H
 #define INTERPOSE_NVRTC_DESCRIBE_H
 
 #include "interpose/compiler.h"
 
-bool describe_sound(const struct call *call);
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
                               const struct snapshot *told, struct attempt *attempt);
 bool describe_prepare(const struct handle *handle, const struct call *call, struct attempt *attempt);

@@ -54,23 +54,10 @@ int nvvm_artifacts_collect(const struct handle *handle, struct result *result)
 /* A log of a failure has no words of its own: "NAME (190, 2): parse ...", "NAME: link error: ...". */
 bool nvvm_artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
-	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
+	const struct section *log = result_section(result, ARTIFACT_LOG);
 
 	(void)handle;
-	for (size_t i = 0; i < result->count; i++) {
-		const struct section *section = &result->sections[i];
-
-		if (section->tag != ARTIFACT_LOG) {
-			continue;
-		}
-		for (size_t j = 0; j < sizeof(shortages) / sizeof(shortages[0]); j++) {
-			if (memmem(section->bytes, section->size, shortages[j], strlen(shortages[j]))) {
-				return false;
-			}
-		}
-		return section->size > 1;
-	}
-	return false;
+	return log && !result_says_shortage(log) && log->size > 1;
 }
 
 const char *nvvm_artifact_name(uint32_t tag)

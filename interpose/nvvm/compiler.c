@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/attempt.h"
+#include "interpose/compile/handle.h"
 #include "interpose/nvvm/artifacts.h"
 #include "interpose/nvvm/doors.h"
 #include "interpose/nvvm/environment.h"
@@ -142,7 +143,7 @@ const struct compiler nvvm_compiler = {
     .opens = nvvm_opens,
     .release = release,
     .attempt_size = sizeof(struct attempt),
-    .sound = nvvm_options_sound,
+    .sound = handle_call_sound,
     .describe = describe,
     .served = nvvm_program_served,
     .run = run,

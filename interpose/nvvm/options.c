@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvvm/options.h"
 
+#include "interpose/compile/handle.h"
 #include "interpose/nvvm/types.h"
 
 #include <string.h>
@@ -36,24 +37,11 @@ static bool begins_as_one(const char *option, const char *const *list, size_t co
 	return false;
 }
 
-bool nvvm_options_sound(const struct call *call)
-{
-	if (call->option_count < 0 || (call->option_count > 0 && !call->options)) {
-		return false;
-	}
-	for (int i = 0; i < call->option_count; i++) {
-		if (!call->options[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
 uint32_t nvvm_options_tell(const struct call *call)
 {
 	uint32_t told = 0;
 
-	if (call->option_count > 0 && !nvvm_options_sound(call)) {
+	if (call->option_count > 0 && !handle_call_sound(call)) {
 		return TOLD_UNCLEARED;
 	}
 	for (int i = 0; i < call->option_count; i++) {

@@ -22,8 +22,6 @@
 /* What a library has been told that lasts (a set; struct library, `told`). */
 enum nvvm_told { TOLD_STICKY = 1, TOLD_UNCLEARED = 2 };
 
-/* Can they be read at all? The compiler's sound(). */
-bool nvvm_options_sound(const struct call *call);
 /* What they tell the library that lasts; sound or not. */
 uint32_t nvvm_options_tell(const struct call *call);
 

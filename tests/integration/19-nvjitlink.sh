@@ -159,6 +159,9 @@ session "Two handles, one beside the other." "3 2, 3 2, 0 0" "$arch" option=-lto
 session "The same handle again in one process." "2 0, 1 0, 0 0" "$arch" create $'ptx=8.0\none' complete get destroy \
 	create $'ptx=8.0\none' complete get destroy
 check "That is a hit in memory." test "$(stat_of hits_memory)" = 4 # two in the cold run, two in the warm one
+check "Its share of the counts is nvJitLink's." test "$(stat_of nvjitlink.hits_memory)" = 4
+say_arch() { "$COMMAND" ls --json >"$tmp/list" && ! grep '"arch": null\|"options": \[\]' "$tmp/list" && grep -q '"arch": "sm_' "$tmp/list"; }
+check "Results behind steps say what was asked for, too." say_arch
 session "Threads, each with a handle." "8 0, 8 0, 0 0" "$arch" threads=8
 session "A child goes on with a handle of its parent's, and so does the parent." "1 0 1 0, 1 0 1 0, 0 0 0 0" "$arch" create \
 	$'ptx=8.0\none' fork logs complete get destroy
@@ -476,7 +479,7 @@ session "NVRTCCACHE_DISABLE=1 does all the work each time." "2 0, 2 0, 2 0" "${p
 unset NVRTCCACHE_DISABLE
 fresh_cache
 check "A link on a time line is made." test "$(NVRTCCACHE_TRACE=$tmp/events works "${lto[@]}")" = "0 1"
-check "The time line tells the compiler." grep -q '"cat":"nvjitlink"' "$tmp/events"
+check "The time line tells the compiler." grep -q '"compiler":"nvjitlink"' "$tmp/events"
 export NVRTCCACHE_VERIFY=1
 check "A library that gives something else is worked with." \
 	test "$(NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=1 works whim=odd "${lto[@]}")" = "0 1"
