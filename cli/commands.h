@@ -20,16 +20,17 @@ enum exit_status {
 };
 
 /* X(name, arguments, help) */
-#define COMMANDS(X)                                                                                        \
-	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached") \
-	X(stats, "[--json] [--count] [--zero]", "show how often what happened, and what the cache holds")  \
-	X(ls, "[--json] [--sort used|saved|size]", "list the results, what was used last first")           \
-	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")            \
-	X(clear, "", "remove every result from the cache directory")                                       \
-	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")    \
-	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")   \
-	X(config, "", "show the settings in effect")                                                       \
-	X(version, "", "show the version")                                                                 \
+#define COMMANDS(X)                                                                                         \
+	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached")  \
+	X(stats, "[--json] [--count] [--zero]", "show how often what happened, and what the cache holds")   \
+	X(ls, "[--json] [--sort used|saved|size]", "list the results, what was used last first")            \
+	X(show, "[--json] [--from DIR] KEY", "show what a result is of, holds, depends on and is bound to") \
+	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")             \
+	X(clear, "", "remove every result from the cache directory")                                        \
+	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")     \
+	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")    \
+	X(config, "", "show the settings in effect")                                                        \
+	X(version, "", "show the version")                                                                  \
 	X(help, "[command]", "show this text, or that of a command")
 
 #define COMMAND_PROTOTYPE(name, arguments, help) int command_##name(int argc, char **argv);

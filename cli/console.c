@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How many bytes of a character beyond ASCII stand here that no terminal takes for a command; 0: none. */
@@ -225,6 +226,24 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? 1 : 0, (double)ns / units[i].unit_ns,
 	         units[i].name);
 	return ret_text;
+}
+
+const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const struct {
+		int64_t seconds;
+		const char *unit;
+	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	int64_t seconds = (int64_t)time(NULL) - when_ns / 1000000000;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (seconds >= units[i].seconds) {
+			snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s ago", seconds / units[i].seconds,
+			         units[i].unit);
+			return ret_text;
+		}
+	}
+	return "now";
 }
 
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])

@@ -53,6 +53,8 @@ bool console_directory(const struct settings *settings);
 const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
+/* "3 min ago" of a time since 1970. */
+const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* The shortest text that reads back as this size: "5G", "1000". */
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 

@@ -25,6 +25,7 @@ static const struct option_words {
     {"stats", "zero", NULL, "show the counts, then start them anew"},
     {"stats", "count", NULL, "look at every file; otherwise entries and size are what the cache has noted"},
     {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
+    {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 
@@ -39,6 +40,7 @@ static const struct command_words {
      "nvrtccache run --stats -- python3 train.py"},
     {"stats", NULL, NULL, "nvrtccache stats --json"},
     {"ls", NULL, NULL, "nvrtccache ls --sort saved"},
+    {"show", "KEY is the beginning of a key, as 'nvrtccache ls' shows it.", NULL, "nvrtccache show 5addf761"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/key.h"
 
-#include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define NAMED 6 /* of several keys */
@@ -38,7 +36,7 @@ static bool read_digits(const char *text, struct inventory_beginning *ret_beginn
 	return beginning.digits > 0;
 }
 
-/* In the order of their digits, with as many as tell them apart. */
+/* What was used last comes first; with as many digits as tell them apart. */
 static void name_keys(const struct inventory *inventory, unsigned digits)
 {
 	char list[NAMED * (KEY_TEXT_BYTES + 1) + 1] = "";
@@ -67,7 +65,7 @@ static void name_keys(const struct inventory *inventory, unsigned digits)
 	              keys[0], list, inventory->count > shown ? " ..." : "");
 }
 
-int key_find(const struct settings *settings, const char *text, uint8_t ret_key[ENTRY_KEY_BYTES])
+int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct inventory_beginning beginning;
@@ -82,12 +80,11 @@ int key_find(const struct settings *settings, const char *text, uint8_t ret_key[
 	}
 	error = inventory_find(&directory, &beginning, &inventory);
 	if (error != 0) {
-		console_error("%s: %s", settings->directory,
-		              error == -EPERM ? "not used, because others can write to it" : strerror(-error));
+		console_error("%s: %s", settings->directory, console_reason(error));
 		return EXIT_TROUBLE;
 	}
 	if (inventory.count == 1) {
-		memcpy(ret_key, inventory.records[0].key, ENTRY_KEY_BYTES);
+		*ret_record = inventory.records[0];
 		status = EXIT_DONE;
 	} else if (inventory.count > 1) {
 		name_keys(&inventory, beginning.digits);

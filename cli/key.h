@@ -11,14 +11,14 @@
 #ifndef CLI_KEY_H
 #define CLI_KEY_H
 
-#include "cache/entry.h"
+#include "cache/inventory.h"
 #include "cache/settings.h"
 
 #define KEY_TEXT_BYTES (2 * ENTRY_KEY_BYTES + 1)
 #define KEY_SHORT      8 /* digits, where people see a key */
 
 /* EXIT_DONE; EXIT_USAGE: no beginning of a key; EXIT_TROUBLE: none of the directory's, or several. */
-int key_find(const struct settings *settings, const char *text, uint8_t ret_key[ENTRY_KEY_BYTES]);
+int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record);
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES]);
 

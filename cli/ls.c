@@ -4,12 +4,12 @@
 #include "cli/console.h"
 #include "cli/key.h"
 #include "cli/results.h"
+#include "cli/results_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum sorting { SORT_USED, SORT_SAVED, SORT_SIZE };
 
@@ -52,24 +52,6 @@ static void spell_text(const struct about_fact *fact, size_t most, char *ret_tex
 	ret_text[size] = '\0';
 }
 
-static const char *spell_age(int64_t used_ns, char ret_text[CONSOLE_NUMBER_BYTES])
-{
-	static const struct {
-		int64_t seconds;
-		const char *unit;
-	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	int64_t seconds = (int64_t)time(NULL) - used_ns / 1000000000;
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (seconds >= units[i].seconds) {
-			snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s ago", seconds / units[i].seconds,
-			         units[i].unit);
-			return ret_text;
-		}
-	}
-	return "now";
-}
-
 #define PROGRAM_WIDTH  28
 #define COMPILER_WIDTH 15
 #define ARCH_WIDTH     12
@@ -97,7 +79,7 @@ static void print_line(const struct listed_result *result)
 	snprintf(compiler, sizeof(compiler), "%s %s", title, release);
 	printf("%.*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, key, PROGRAM_WIDTH, program, COMPILER_WIDTH,
 	       compiler, ARCH_WIDTH, arch, console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
-	       spell_age(result->used_ns, age));
+	       console_age(result->used_ns, age));
 }
 
 static void print_table(const struct results *results)
@@ -111,93 +93,14 @@ static void print_table(const struct results *results)
 	}
 }
 
-static void print_string(const struct about_fact *fact)
-{
-	char *text = strndup(fact->text, fact->size);
-
-	console_json_string(stdout, text);
-	free(text);
-}
-
-static void print_fact(const char *name, const struct listed_result *result, enum about_kind kind)
-{
-	struct about_fact fact;
-
-	printf(", \"%s\": ", name);
-	if (results_fact(result, kind, &fact)) {
-		print_string(&fact);
-	} else {
-		fputs("null", stdout);
-	}
-}
-
-struct printing {
-	enum about_kind kind;
-	const struct listed_result *result;
-	const char *separator;
-};
-
-static int print_member(const struct about_fact *fact, void *context)
-{
-	struct printing *printing = context;
-
-	if (fact->kind != printing->kind) {
-		return 0;
-	}
-	fputs(printing->separator, stdout);
-	print_string(fact);
-	if (fact->kind == ABOUT_ARTIFACT) {
-		printf(": %" PRIu64, results_artifact_size(printing->result, fact));
-	}
-	printing->separator = ", ";
-	return 0;
-}
-
-static void print_members(const char *name, const struct listed_result *result, enum about_kind kind,
-                          const char *brackets)
-{
-	struct printing printing = {kind, result, ""};
-
-	printf(", \"%s\": %c", name, brackets[0]);
-	if (result->about) {
-		(void)about_read(result->about, result->about_size, print_member, &printing);
-	}
-	putchar(brackets[1]);
-}
-
-static void print_object(const struct listed_result *result)
-{
-	char key[KEY_TEXT_BYTES];
-	struct about_fact arch;
-
-	key_spell(result->key, key);
-	printf("{\"key\": \"%s\"", key);
-	print_fact("program", result, ABOUT_PROGRAM);
-	print_fact("compiler", result, ABOUT_COMPILER);
-	print_fact("version", result, ABOUT_RELEASE);
-	print_fact("step", result, ABOUT_STEP);
-	fputs(", \"arch\": ", stdout);
-	if (results_arch(result, &arch)) {
-		print_string(&arch);
-	} else {
-		fputs("null", stdout);
-	}
-	print_members("options", result, ABOUT_OPTION, "[]");
-	print_members("expressions", result, ABOUT_EXPRESSION, "[]");
-	print_members("artifacts", result, ABOUT_ARTIFACT, "{}");
-	printf(", \"bytes\": %" PRIu64 ", \"cost_ns\": %" PRIu64 ", \"made\": %" PRIu64 ", \"used\": %" PRId64,
-	       result->bytes, result->cost_ns, result->created_ns / 1000000000, result->used_ns / 1000000000);
-	print_fact("made_by", result, ABOUT_COMMAND);
-	print_members("bound", result, ABOUT_BOUND, "[]");
-	putchar('}');
-}
-
 static void print_json(const struct results *results)
 {
 	putchar('[');
 	for (size_t i = 0; i < results->count; i++) {
 		fputs(i ? ",\n " : "\n ", stdout);
-		print_object(&results->list[i]);
+		putchar('{');
+		results_json(&results->list[i]);
+		putchar('}');
 	}
 	puts(results->count ? "\n]" : "]");
 }

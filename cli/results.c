@@ -39,25 +39,36 @@ static int copy_sections(const struct entry *entry, struct listed_result *result
 	return 0;
 }
 
-static void free_result(struct listed_result *result)
+void results_free_one(struct listed_result *result)
 {
 	free(result->about);
 	free(result->sections);
 }
 
-static int take(void *context, const struct entry *entry)
+int results_of_entry(const struct entry *entry, int64_t used_ns, struct listed_result *ret_result)
 {
 	const struct entry_info *info = entry_info(entry);
-	const struct taking *taking = context;
-	struct results *results = taking->results;
 	struct listed_result result = {
-	    .used_ns = taking->used_ns,
+	    .used_ns = used_ns,
 	    .bytes = info->total_size,
 	    .cost_ns = info->cost_ns,
 	    .created_ns = info->created_ns,
 	};
 
 	memcpy(result.key, info->key, sizeof(result.key));
+	if (copy_sections(entry, &result) != 0) {
+		results_free_one(&result);
+		return -ENOMEM;
+	}
+	*ret_result = result;
+	return 0;
+}
+
+static int take(void *context, const struct entry *entry)
+{
+	const struct taking *taking = context;
+	struct results *results = taking->results;
+
 	if (results->count == results->capacity) {
 		size_t capacity = results->capacity ? 2 * results->capacity : 256;
 		struct listed_result *list = realloc(results->list, capacity * sizeof(*list));
@@ -68,11 +79,10 @@ static int take(void *context, const struct entry *entry)
 		results->list = list;
 		results->capacity = capacity;
 	}
-	if (copy_sections(entry, &result) != 0) {
-		free_result(&result);
+	if (results_of_entry(entry, taking->used_ns, &results->list[results->count]) != 0) {
 		return -ENOMEM;
 	}
-	results->list[results->count++] = result;
+	results->count++;
 	return 0;
 }
 
@@ -124,7 +134,7 @@ int results_take(const struct settings *settings, struct results *ret_results)
 void results_free(struct results *results)
 {
 	for (size_t i = 0; i < results->count; i++) {
-		free_result(&results->list[i]);
+		results_free_one(&results->list[i]);
 	}
 	free(results->list);
 	*results = (struct results){.count = 0};

@@ -35,6 +35,10 @@ struct results {
 int results_take(const struct settings *settings, struct results *ret_results);
 void results_free(struct results *results);
 
+/* One entry, whose file was used then. -ENOMEM. */
+int results_of_entry(const struct entry *entry, int64_t used_ns, struct listed_result *ret_result);
+void results_free_one(struct listed_result *result);
+
 /* The first fact of a kind; false: there is none. */
 bool results_fact(const struct listed_result *result, enum about_kind kind, struct about_fact *ret_fact);
 /* "sm_90": what -arch says in whichever spelling; false: nothing. */

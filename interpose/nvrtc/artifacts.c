@@ -2,17 +2,15 @@
 #include "interpose/nvrtc/artifacts.h"
 
 #include "interpose/compile/equal_modulo_ids.h"
-#include "keygen/stream.h"
+#include "keygen/lowered.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum tag { TAG_NAMES = 2, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
+enum tag { TAG_NAMES = LOWERED_SECTION, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
 
-#define FIELD_EXPRESSION 1
-#define FIELD_NAME       2
-#define NO_EXPRESSION    "nvrtccache asks what an unknown expression gets"
+#define NO_EXPRESSION "nvrtccache asks what an unknown expression gets"
 
 typedef int size_getter(nvrtcProgram program, size_t *size);
 typedef int bytes_getter(nvrtcProgram program, char *bytes);
@@ -71,9 +69,7 @@ static int collect_names(const struct program *program, struct result *result)
 
 		name = NULL;
 		code = get(program->handle.value, program->names[i], &name);
-		stream_field(&stream, FIELD_EXPRESSION, program->names[i], strlen(program->names[i]) + 1);
-		stream_u32(&stream, (uint32_t)code);
-		stream_field(&stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
+		lowered_put(&stream, program->names[i], code, name);
 	}
 	if (stream.failed) {
 		stream_free(&stream);
@@ -204,6 +200,7 @@ int artifacts_lowered_name(const struct entry *entry, const char *expression, co
 {
 	struct section section;
 	struct cursor cursor;
+	struct lowered lowered;
 
 	if (!expression || !name) {
 		return RESULT_INVALID_INPUT;
@@ -213,22 +210,14 @@ int artifacts_lowered_name(const struct entry *entry, const char *expression, co
 		return RESULT_INTERNAL_ERROR;
 	}
 	cursor = cursor_over(section.bytes, section.size);
-	while (!cursor_at_end(&cursor)) {
-		size_t expression_size, lowered_size;
-		const char *known = cursor_field(&cursor, FIELD_EXPRESSION, &expression_size);
-		int code = (int)cursor_u32(&cursor);
-		const char *lowered = cursor_field(&cursor, FIELD_NAME, &lowered_size);
-
-		if (cursor.failed) {
-			return RESULT_INTERNAL_ERROR;
+	while (lowered_next(&cursor, &lowered)) {
+		if (strcmp(lowered.expression, expression) == 0) {
+			*name = lowered.name;
+			return lowered.code;
 		}
-		if (strlen(expression) + 1 == expression_size && memcmp(known, expression, expression_size) == 0) {
-			if (lowered_size && lowered[lowered_size - 1] != '\0') {
-				return RESULT_INTERNAL_ERROR;
-			}
-			*name = lowered_size ? lowered : NULL;
-			return code;
-		}
+	}
+	if (cursor.failed) {
+		return RESULT_INTERNAL_ERROR;
 	}
 	return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 }
