@@ -66,8 +66,8 @@ $(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in M
 $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map
 	$(link_library)
 
-$(BUILD)/nvrtccache: $(call object,$(CLI_SRC) $(CORE_SRC))
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2) -ldl
+$(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2) -ldl -lm
 
 # Without the dlsym of ours: a test asks for libc's.
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
@@ -87,6 +87,9 @@ install: all
 	install -m 755 $(BUILD)/nvrtccache $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/nvrtccache.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions)
+	install -m 644 completions/nvrtccache.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nvrtccache
+	install -m 644 completions/_nvrtccache $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 
 clean:
 	rm -rf $(BUILD)

@@ -95,10 +95,19 @@ static int can_make_root(const char *path)
 	return error;
 }
 
-enum places places_directory(const struct settings *settings, int *ret_error)
+static bool is_there(const char *path)
+{
+	int place = call_openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+
+	if (place >= 0) {
+		call_close(place);
+	}
+	return place >= 0;
+}
+
+enum place_state places_directory(const struct settings *settings, int *ret_error)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct stat found;
 	int home, error;
 
 	if (!settings->directory) {
@@ -110,9 +119,11 @@ enum places places_directory(const struct settings *settings, int *ret_error)
 		call_close(home);
 		return PLACES_THERE;
 	}
+	if (error == -ENOENT && is_there(settings->directory)) {
+		return PLACES_THERE; /* nothing has been stored in it yet */
+	}
 	if (error == -ENOENT) {
-		error = lstat(settings->directory, &found) == 0 ? can_make_in(settings->directory)
-		                                                : can_make_root(settings->directory);
+		error = can_make_root(settings->directory);
 	}
 	if (error == 0) {
 		return PLACES_MISSING;

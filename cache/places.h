@@ -16,13 +16,13 @@
 /* Could a line be added to this file? */
 int places_file(const char *path);
 
-enum places {
+enum place_state {
 	PLACES_THERE,   /* it is there, and trusted */
 	PLACES_MISSING, /* it is not, and could be made */
 	PLACES_REFUSED  /* neither; `ret_error` says why */
 };
 /* Of a cache directory. */
-enum places places_directory(const struct settings *settings, int *ret_error);
+enum place_state places_directory(const struct settings *settings, int *ret_error);
 
 /* Of LOG, TRACE and LOWER: what cannot be used. `path` is `size` bytes long. */
 typedef void places_trouble(const char *variable, const char *path, size_t size, int error, void *context);

@@ -29,6 +29,8 @@ enum exit_status {
 	X(clear, "", "remove every result from the cache directory")                                        \
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")     \
 	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")    \
+	X(doctor, "[--json] [--run] [--] [program [argument...]]",                                          \
+	  "say what keeps a program's compilations from being cached")                                      \
 	X(config, "", "show the settings in effect")                                                        \
 	X(version, "", "show the version")                                                                  \
 	X(help, "[command]", "show this text, or that of a command")

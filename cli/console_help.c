@@ -26,6 +26,7 @@ static const struct option_words {
     {"stats", "count", NULL, "look at every file; otherwise entries and size are what the cache has noted"},
     {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
     {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},
+    {"doctor", "run", NULL, "also run the program, and tell what it has reached"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 
@@ -41,6 +42,11 @@ static const struct command_words {
     {"stats", NULL, NULL, "nvrtccache stats --json"},
     {"ls", NULL, NULL, "nvrtccache ls --sort saved"},
     {"show", "KEY is the beginning of a key, as 'nvrtccache ls' shows it.", NULL, "nvrtccache show 5addf761"},
+    {"doctor",
+     "Without a program: the library, the cache directory, the settings. With one: which compilers it reaches, and\n"
+     "whether each can be watched; its loader is run, and not the program, unless --run asks for that.",
+     "0: ok, or warnings; 1: a FAIL, or it could not be found out; 2: unknown option.",
+     "nvrtccache doctor -- python3 train.py"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},

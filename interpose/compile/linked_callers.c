@@ -70,6 +70,11 @@ static int object_passes_by(const struct elf_object *object, void *context)
 	return elf_needs_version(object, node->name) && elf_each_import(object, import_passes_by, context) == 1;
 }
 
+bool linked_callers_one_passes_by(const struct elf_object *object, const struct node *node)
+{
+	return object_passes_by(object, (void *)node) != 0;
+}
+
 /* Whoever was there once may have told the library what works on in it, and handles of theirs may live on. */
 bool linked_callers_pass_by(struct node *node)
 {

@@ -16,5 +16,7 @@
 #include "interpose/node.h"
 
 bool linked_callers_pass_by(struct node *node);
+/* The same of one object, which may be one that is mapped and not loaded. */
+bool linked_callers_one_passes_by(const struct elf_object *object, const struct node *node);
 
 #endif

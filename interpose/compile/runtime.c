@@ -5,6 +5,7 @@
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
 #include "cache/error_text.h"
+#include "cache/places.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
@@ -111,6 +112,27 @@ static void log_unknown(const char *name, size_t size, const char *nearest, void
 	          nearest ? "?" : "");
 }
 
+static void log_place(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	char buffer[ERROR_TEXT_BYTES];
+
+	(void)context;
+	log_write(LOG_WARNING, "%s: '%.*s' cannot be used: %s", variable, (int)size, path, error_text(error, buffer));
+}
+
+/* Only who reads the log pays for looking. */
+static void log_settings(const struct settings *settings)
+{
+	for (int i = 0; i < settings->complaint_count; i++) {
+		log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
+		          settings->complaints[i], settings_wanted(settings->complaints[i]));
+	}
+	if (log_wanted(LOG_WARNING)) {
+		settings_each_unknown(environ, log_unknown, NULL);
+		places_each_trouble(settings, log_place, NULL);
+	}
+}
+
 static void set_up(void)
 {
 	int saved = errno;
@@ -124,13 +146,7 @@ static void set_up(void)
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 	} else {
 		log_open(runtime.settings.log, runtime.settings.log_level);
-		for (int i = 0; i < runtime.settings.complaint_count; i++) {
-			log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
-			          runtime.settings.complaints[i], settings_wanted(runtime.settings.complaints[i]));
-		}
-		if (log_wanted(LOG_WARNING)) {
-			settings_each_unknown(environ, log_unknown, NULL);
-		}
+		log_settings(&runtime.settings);
 		open_layers();
 	}
 	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */

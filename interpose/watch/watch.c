@@ -46,15 +46,42 @@ static int is_known_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
 	                                    "librt.so.", "libgcc_s.so", "ld-linux"};
-	struct plan *plan = context;
+	const char **ret_reason = context;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (strncmp(name, known[i], strlen(known[i])) == 0) {
 			return 0;
 		}
 	}
-	plan->reason = name;
+	*ret_reason = name;
 	return -ENOTSUP;
+}
+
+/* A way out that nobody has a watcher for, or whose slot cannot be redirected. */
+static bool is_obstacle(const struct import_entry *entry, const struct elf_import *import)
+{
+	return entry && (!entry->replacement || !import->slot);
+}
+
+static int find_obstacle(const struct elf_import *import, void *context)
+{
+	const char **ret_reason = context;
+
+	if (!is_obstacle(imports_find(import->name), import)) {
+		return 0;
+	}
+	*ret_reason = import->name;
+	return -ENOTSUP;
+}
+
+const char *watch_obstacle(const struct elf_object *object)
+{
+	const char *reason = NULL;
+
+	if (elf_each_needed(object, is_known_library, &reason) == 0) {
+		(void)elf_each_import(object, find_obstacle, &reason);
+	}
+	return reason;
 }
 
 static int add_patch(struct plan *plan, const struct elf_import *import, uintptr_t replacement)
@@ -95,7 +122,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		           : 0;
 	}
 	plan->reason = import->name;
-	if (!entry->replacement || !import->slot) {
+	if (is_obstacle(entry, import)) {
 		return -ENOTSUP;
 	}
 	id = (size_t)(entry - imports);
@@ -193,7 +220,7 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	}
 	plan->object = object;
 	plan->resolve = resolve;
-	error = elf_each_needed(object, is_known_library, plan);
+	error = elf_each_needed(object, is_known_library, &plan->reason);
 	if (error == 0) {
 		error = elf_each_import(object, plan_import, plan);
 	}

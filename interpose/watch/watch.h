@@ -44,6 +44,12 @@ typedef uintptr_t watch_resolver(const char *name, const char *version);
 
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason);
+/*
+ * What alone, by its name, stands in the way of watching an object: a library that it needs, or a function that it
+ * imports. NULL: nothing does. Nothing is asked or changed; the object may be one that is mapped and not loaded. The name
+ * is the object's.
+ */
+const char *watch_obstacle(const struct elf_object *object);
 /* Are all slots still ours? A lazy binding or another patcher may have overwritten one. */
 bool watch_verify(const struct watch *watch);
 

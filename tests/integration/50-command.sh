@@ -432,7 +432,21 @@ if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
 		NVRTCCACHE_READONLY=1 command_gives 1 stats --zero && err_has 'NVRTCCACHE_READONLY' && [ "$(stat_of hits_disk)" -gt 0 ]
 	}
 	check "stats --zero changes nothing where the cache is read-only." zero_read_only
+	told_in_the_log() {
+		fresh_cache
+		rm -f "$tmp/log" && mkdir -p "$tmp/others" && chmod 777 "$tmp/others" || return
+		NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_WAIT=long NVRTCCACHE_TRACE=$tmp/nowhere/trace NVRTCCACHE_LOWER=$tmp/nowhere:$tmp/others \
+			preloaded "$LOADER/linked" >/dev/null 2>"$tmp/err" && silent_err && cp "$tmp/log" "$tmp/err" || return
+		err_has 'NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' && err_has 'NVRTCCACHE_WAIT has a value .* it takes whole seconds' &&
+			err_has "NVRTCCACHE_TRACE: '$tmp/nowhere/trace' cannot be used: no such" && err_has "NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: no such" &&
+			err_has "NVRTCCACHE_LOWER: '$tmp/others' cannot be used: not used, because others" && [ "$(grep -c NVRTCCACHE_ "$tmp/err")" -eq 5 ] || return
+		# not for processes that have nothing to compile, and never on a stderr that nobody has asked for
+		rm "$tmp/log" && NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_MAXSIZE=1G preloaded true 2>"$tmp/err" && silent_err && [ ! -e "$tmp/log" ] &&
+			NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_LOG=$tmp/nowhere/log preloaded "$LOADER/linked" >/dev/null 2>"$tmp/err" && silent_err
+	}
+	check "The library names in its log, once, what is unknown, refused or cannot be used." told_in_the_log
 else
+	skip "The library names in its log, once, what is unknown, refused or cannot be used." "no library or no fixture"
 	skip "stats shows the hits, misses and entries of programs that ran." "no library or no fixture"
 	skip "stats --zero shows the counts, then forgets them, and keeps the entries." "no library or no fixture"
 	skip "stats --zero changes nothing where the cache is read-only." "no library or no fixture"

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor, second part: the library, the directory, the settings. */
+#include "cli/doctor.h"
+
+#include "cache/directory.h"
+#include "cache/network.h"
+#include "cache/places.h"
+#include "cache/trust.h"
+#include "cli/child.h"
+#include "cli/console.h"
+#include "cli/loader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define LIBRARY_NAME "libnvrtccache.so"
+
+/* ---- settings ---- */
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static void note_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	finding_add(context, FINDING_WARN, "settings", "%.*s is unknown%s%s%s", (int)size, name, nearest ? "; " : "",
+	            nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	finding_add(context, FINDING_WARN, strcmp(variable, "NVRTCCACHE_LOWER") == 0 ? "layers" : "settings",
+	            "%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+}
+
+/* What is set on purpose and keeps results from being served. */
+static void note_modes(struct findings *findings, const struct settings *settings)
+{
+	const struct {
+		bool set;
+		const char *text;
+	} modes[] = {
+	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
+	    {settings->recache, "NVRTCCACHE_RECACHE is set: nothing is found, everything is compiled and stored anew"},
+	    {settings->verify,
+	     "NVRTCCACHE_VERIFY is set: every hit is compiled too, which is as slow as without a cache"},
+	    {settings->memory_size == 0,
+	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
+	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
+	    {settings->recache && settings->read_only,
+	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is found and nothing is stored"},
+	    {settings->fsync && settings->read_only, "NVRTCCACHE_FSYNC has no effect with NVRTCCACHE_READONLY"},
+	};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (modes[i].set) {
+			finding_add(findings, FINDING_WARN, "settings", "%s", modes[i].text);
+		}
+	}
+}
+
+static void note_layers(struct findings *findings, const struct settings *settings)
+{
+	const char *lower = settings->lower ? settings->lower : "";
+
+	while (*lower) {
+		size_t size = strcspn(lower, ":");
+
+		if (settings->directory && strlen(settings->directory) == size &&
+		    memcmp(settings->directory, lower, size) == 0) {
+			finding_add(findings, FINDING_WARN, "layers",
+			            "NVRTCCACHE_LOWER: '%.*s' is the cache directory itself", (int)size, lower);
+		}
+		lower += size + (lower[size] == ':');
+	}
+}
+
+bool doctor_settings(struct findings *findings, struct settings *ret_settings)
+{
+	size_t before = findings->count;
+	int error = settings_read(environment, ret_settings);
+
+	if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "settings", "cannot be read: %s", strerror(-error));
+		return false;
+	}
+	for (int i = 0; i < ret_settings->complaint_count; i++) {
+		const char *name = ret_settings->complaints[i];
+
+		finding_add(findings, FINDING_WARN, "settings", "%s: bad value '%s' is not used: it takes %s", name,
+		            getenv(name), settings_wanted(name));
+	}
+	settings_each_unknown(environ, note_unknown, findings);
+	note_modes(findings, ret_settings);
+	places_each_trouble(ret_settings, note_trouble, findings);
+	note_layers(findings, ret_settings);
+	if (findings->count == before) {
+		finding_add(findings, FINDING_OK, "settings", "settings: nothing refused, unknown or in the way");
+	}
+	return true;
+}
+
+/* ---- the library ---- */
+
+static const char *base_name(const char *path, size_t size, size_t *ret_size)
+{
+	size_t at = size;
+
+	while (at > 0 && path[at - 1] != '/') {
+		at--;
+	}
+	*ret_size = size - at;
+	return path + at;
+}
+
+/* What LD_PRELOAD holds already: ours, others before it. */
+static void note_preload(struct findings *findings)
+{
+	const char *list = getenv("LD_PRELOAD");
+	char others[512] = "";
+	bool found = false;
+
+	for (list = list ? list : ""; *list;) {
+		size_t size = strcspn(list, ": "), name_size;
+		const char *name = base_name(list, size, &name_size);
+
+		if (name_size == strlen(LIBRARY_NAME) && memcmp(name, LIBRARY_NAME, name_size) == 0) {
+			found = true;
+			break;
+		}
+		if (size && strlen(others) + size + 3 < sizeof(others)) {
+			sprintf(others + strlen(others), "%s%.*s", others[0] ? ", " : "", (int)size, list);
+		}
+		list += size;
+		list += strspn(list, ": ");
+	}
+	if (others[0] && found) {
+		finding_add(findings, FINDING_WARN, "preload",
+		            "LD_PRELOAD: %s before the library: what it replaces is asked first", others);
+	} else if (others[0]) {
+		finding_add(findings, FINDING_OK, "preload",
+		            "LD_PRELOAD holds %s, and 'nvrtccache run' puts the library first", others);
+	} else if (found) {
+		finding_add(findings, FINDING_OK, "preload", "LD_PRELOAD holds the library");
+	} else {
+		finding_add(findings, FINDING_OK, "preload",
+		            "LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs");
+	}
+}
+
+struct trial {
+	struct child child;
+	int error;
+};
+
+static int run_true(void *context)
+{
+	static const char *const places[] = {"/bin/true", "/usr/bin/true"};
+	struct trial *trial = context;
+	const char *argv[] = {places[access(places[0], X_OK) != 0], NULL};
+
+	trial->error = child_run(argv, NULL, 20, &trial->child);
+	return 0;
+}
+
+/* A program that does nothing is run with it: what its loader says about that shows. */
+static void try_library(struct findings *findings, const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list;
+	struct trial trial = {0};
+	int result;
+
+	if (asprintf(&list, "%s%s%s", library, others && others[0] ? ":" : "", others ? others : "") < 0) {
+		return;
+	}
+	if (!loader_with_preload(list, run_true, &trial, &result) || trial.error != 0) {
+		finding_add(findings, FINDING_WARN, "library", "library: 'true' could not be run with it: %s",
+		            strerror(-trial.error));
+		free(list);
+		return;
+	}
+	trial.child.err[strcspn(trial.child.err, "\n")] = '\0';
+	if (trial.child.late) {
+		finding_add(findings, FINDING_FAIL, "library", "library: %s: 'true' did not end with it", library);
+	} else if (trial.child.status != 0 || trial.child.err[0]) {
+		finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library,
+		            trial.child.err[0] ? trial.child.err : "a program that does nothing fails with it");
+	} else {
+		finding_add(findings, FINDING_OK, "library", "library loads: %s", library);
+	}
+	child_free(&trial.child);
+	free(list);
+}
+
+void doctor_library(struct findings *findings, const char *library)
+{
+	if (!library) {
+		finding_add(findings, FINDING_FAIL, "library", "library: " LIBRARY_NAME " is not found");
+		return;
+	}
+	if (strpbrk(library, ": ")) {
+		finding_add(findings, FINDING_FAIL, "library",
+		            "library: '%s' cannot be preloaded: its path has a blank or a colon", library);
+		return;
+	}
+	try_library(findings, library);
+	note_preload(findings);
+}
+
+/* ---- the directory ---- */
+
+/* Why it is not trusted, in words. */
+static void note_distrust(struct findings *findings, const struct settings *settings)
+{
+	const char *path = settings->directory;
+	struct stat found;
+
+	if (lstat(path, &found) < 0) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s: %s", path, strerror(errno));
+	} else if (found.st_mode & S_IWOTH) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s has mode %o: others can write to it, so it is not used; chmod o-w", path,
+		            found.st_mode & 07777);
+	} else if ((found.st_mode & S_IWGRP) && !settings->shared) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s has mode %o: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1",
+		            path, found.st_mode & 07777);
+	} else if (!trust_owner(&found)) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s belongs to user %u, not to %u, so it is not used", path, found.st_uid,
+		            geteuid());
+	} else {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s, or its v1: %s", path,
+		            console_reason(-EPERM));
+	}
+}
+
+static const char *kind_of(const struct statfs *found)
+{
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} kinds[] = {{0xef53, "ext4"},        {0x58465342, "xfs"}, {0x9123683e, "btrfs"},  {0x2fc12fc1, "zfs"},
+	             {0x794c7630, "overlay"}, {0x6969, "NFS"},     {0x65735546, "FUSE"},   {0xff534d42, "CIFS"},
+	             {0xfe534d42, "SMB"},     {0x01021997, "9P"},  {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
+	             {0x00c36400, "Ceph"},    {0x4d44, "FAT"},     {0x2011bab0, "exFAT"},  {0xf2f52010, "f2fs"}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((uint32_t)found->f_type == kinds[i].type) {
+			return kinds[i].name;
+		}
+	}
+	return NULL;
+}
+
+static void note_file_system(struct findings *findings, int place)
+{
+	struct statfs found;
+	const char *kind;
+
+	if (fstatfs(place, &found) < 0) {
+		finding_add(findings, FINDING_WARN, "file system", "its file system cannot be asked: %s",
+		            strerror(errno));
+		return;
+	}
+	kind = kind_of(&found);
+	if ((uint32_t)found.f_type == 0x01021994 || (uint32_t)found.f_type == 0x858458f6) {
+		finding_add(findings, FINDING_WARN, "file system",
+		            "file system in memory: results are gone after a reboot");
+	} else if (network_is(place)) {
+		finding_add(
+		    findings, FINDING_WARN, "file system",
+		    "network file system%s%s%s: nodes share results, but do not wait for one another's compiles",
+		    kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+	} else if (kind && strstr(kind, "FAT")) {
+		finding_add(findings, FINDING_WARN, "file system",
+		            "%s knows no owners: whom it trusts is the mount's affair", kind);
+	} else {
+		finding_add(findings, FINDING_OK, "file system", "local file system%s%s%s", kind ? " (" : "",
+		            kind ? kind : "", kind ? ")" : "");
+	}
+}
+
+static void note_space(struct findings *findings, const struct settings *settings, int place)
+{
+	char free_text[CONSOLE_NUMBER_BYTES], cap_text[CONSOLE_NUMBER_BYTES];
+	struct statvfs found;
+	uint64_t left;
+
+	if (fstatvfs(place, &found) < 0) {
+		return;
+	}
+	left = (uint64_t)found.f_bavail * found.f_frsize;
+	console_bytes(left, free_text);
+	console_bytes(settings->max_size, cap_text);
+	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
+		finding_add(findings, FINDING_FAIL, "space", "no %s left there: nothing can be stored",
+		            found.f_bavail == 0 ? "space" : "inodes");
+	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
+		finding_add(findings, FINDING_WARN, "space", "the cap of %s is more than the whole file system has",
+		            cap_text);
+	} else if (settings->max_size != 0 && left < settings->max_size / 10) {
+		finding_add(findings, FINDING_WARN, "space", "%s free there, little beside the cap of %s", free_text,
+		            cap_text);
+	} else {
+		finding_add(findings, FINDING_OK, "space", "%s free, cap %s", free_text,
+		            settings->max_size ? cap_text : "none");
+	}
+}
+
+/* Would a file be made in it? One without a name is, where the file system has such. */
+static int try_write(int place)
+{
+	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	int file;
+
+	sprintf(path, "/proc/self/fd/%d", place);
+	file = open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (file >= 0) {
+		close(file);
+		return 0;
+	}
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
+		return errno;
+	}
+	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static void note_present(struct findings *findings, const struct settings *settings, int place)
+{
+	int error = settings->read_only ? 0 : try_write(place);
+
+	if (settings->read_only) {
+		finding_add(findings, FINDING_OK, "directory", "directory %s, read only as NVRTCCACHE_READONLY says",
+		            settings->directory);
+	} else if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be written: %s",
+		            settings->directory, strerror(error));
+	} else {
+		finding_add(findings, FINDING_OK, "directory", "directory %s is ours and can be written",
+		            settings->directory);
+	}
+	note_file_system(findings, place);
+	if (!settings->read_only) {
+		note_space(findings, settings, place);
+	}
+}
+
+/* What stands above a directory that is not there. */
+static int open_above(const char *path)
+{
+	char *above = strdup(path);
+	int place = -1;
+
+	for (char *slash; above && place < 0 && (slash = strrchr(above, '/'));) {
+		slash[slash == above] = '\0';
+		place = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (slash == above) {
+			break;
+		}
+	}
+	free(above);
+	return place;
+}
+
+/* By default nothing is made in a $HOME that is missing or another's (cache/directory.h). */
+static bool home_forbids(const struct settings *settings)
+{
+	char *home = settings->home_length > 0 ? strndup(settings->directory, settings->home_length) : NULL;
+	struct stat found;
+	bool forbids = home && (stat(home, &found) < 0 || !trust_owner(&found));
+
+	free(home);
+	return forbids;
+}
+
+void doctor_directory(struct findings *findings, const struct settings *settings)
+{
+	enum place_state state;
+	int error = 0, place;
+
+	if (!settings->directory) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+		return;
+	}
+	state = places_directory(settings, &error);
+	if (state == PLACES_REFUSED && error == -EPERM) {
+		note_distrust(findings, settings);
+	} else if (state == PLACES_REFUSED && error == -EACCES && settings->read_only) {
+		finding_add(findings, FINDING_WARN, "directory",
+		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            settings->directory);
+	} else if (state == PLACES_REFUSED) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be used: %s", settings->directory,
+		            error == -ENOTDIR ? "it is a symbolic link or no directory, or something above it is none"
+		                              : strerror(-error));
+	} else if (state == PLACES_MISSING && settings->read_only) {
+		finding_add(findings, FINDING_WARN, "directory",
+		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            settings->directory);
+	} else if (state == PLACES_MISSING && home_forbids(settings)) {
+		finding_add(
+		    findings, FINDING_FAIL, "directory",
+		    "directory %s is not made, because $HOME is missing or another user's; NVRTCCACHE_DIR may name one",
+		    settings->directory);
+	} else if (state == PLACES_MISSING) {
+		finding_add(findings, FINDING_OK, "directory", "directory %s is not there yet, and can be made",
+		            settings->directory);
+		place = open_above(settings->directory);
+		if (place >= 0) {
+			note_file_system(findings, place);
+			note_space(findings, settings, place);
+			close(place);
+		}
+	} else {
+		place = open(settings->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (place >= 0) {
+			note_present(findings, settings, place);
+			close(place);
+		}
+	}
+}
