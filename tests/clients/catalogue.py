@@ -31,7 +31,8 @@ class Client:
         return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major]) for package in self.packages]
 
 
-NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvjitlink}", "{nvvm}"]
+# numba-cuda 0.30 uses numpy.row_stack, which numpy 2.5 (for Python 3.12 and later) no longer has.
+NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "numpy<2.5", "{nvjitlink}", "{nvvm}"]
 COMPUTE = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "{nvjitlink}"]
 
 # Where majors is 13 alone: cuda.bindings of 12 takes an NVRTC of 13 where the loader knows one, and nvJitLink 12 then
