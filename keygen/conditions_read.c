@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keygen/conditions_read.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps)
@@ -48,14 +47,6 @@ enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_
 	return reader->cursor.failed ? READ_DAMAGED : READ_SOUND;
 }
 
-/* Text without a NUL, as long as a path may be. */
-static const char *read_text(struct reader *reader, size_t size)
-{
-	const char *text = size < PATH_MAX ? cursor_bytes(&reader->cursor, size) : NULL;
-
-	return text && !memchr(text, '\0', size) ? text : NULL;
-}
-
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items)
 {
 	struct place_group group = {.base = cursor_u32(&reader->cursor), .base_text = ""};
@@ -66,7 +57,7 @@ enum read reader_group(struct reader *reader, struct place_group *ret_group, uin
 	group.hints = cursor_u32(&reader->cursor);
 	items = cursor_u32(&reader->cursor);
 	group.directory_size = cursor_u32(&reader->cursor);
-	group.directory = read_text(reader, group.directory_size);
+	group.directory = reader_text(reader, group.directory_size);
 	if (!group.directory || reader->cursor.failed || (!free_base && group.base >= reader->roots)) {
 		return READ_DAMAGED;
 	}
@@ -84,42 +75,6 @@ enum read reader_group(struct reader *reader, struct place_group *ret_group, uin
 	reader->items -= items;
 	*ret_group = group;
 	*ret_items = items;
-	return READ_SOUND;
-}
-
-static bool read_fixed(struct reader *reader, void *ret_struct, size_t size)
-{
-	const void *bytes = cursor_bytes(&reader->cursor, size);
-
-	if (bytes) {
-		memcpy(ret_struct, bytes, size);
-	}
-	return bytes != NULL;
-}
-
-enum read reader_item(struct reader *reader, struct checked_item *ret_item, const char **ret_name, size_t *ret_size)
-{
-	struct fixed_item head;
-	const char *name;
-
-	if (!read_fixed(reader, &head, sizeof(head)) || !(name = read_text(reader, head.size)) ||
-	    memchr(name, '/', head.size)) {
-		return READ_DAMAGED;
-	}
-	*ret_name = name;
-	*ret_size = head.size;
-	ret_item->kind = head.kind;
-	if (head.kind == ITEM_ABSENT) {
-		ret_item->error = (int)head.number;
-		return READ_SOUND;
-	}
-	ret_item->class = head.number;
-	ret_item->at = (size_t)(reader->cursor.at - reader->bytes);
-	if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= reader->classes ||
-	    !read_fixed(reader, &ret_item->identity, sizeof(ret_item->identity)) ||
-	    (head.kind == ITEM_CONTENT && !read_fixed(reader, &ret_item->content, sizeof(ret_item->content)))) {
-		return READ_DAMAGED;
-	}
 	return READ_SOUND;
 }
 

@@ -16,6 +16,9 @@
 #include "keygen/conditions_format.h"
 #include "keygen/stream.h"
 
+#include <limits.h>
+#include <string.h>
+
 enum read { READ_SOUND, READ_DAMAGED, READ_OTHER_VERSION };
 
 struct reader {
@@ -33,8 +36,54 @@ const uint8_t *reader_arithmetic(struct reader *reader);
 enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
 /* The base's text is the caller's to give. */
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items);
-enum read reader_item(struct reader *reader, struct checked_item *ret_item, const char **ret_name, size_t *ret_size);
 /* Was that all? */
 bool reader_ends(const struct reader *reader);
+
+/* ---- inline, as each path of each hit goes through it: a call and its spills are an eighth of a hit in CUB ---- */
+
+/* Text without a NUL, as long as a path may be. */
+static inline const char *reader_text(struct reader *reader, size_t size)
+{
+	const char *text = size < PATH_MAX ? cursor_bytes(&reader->cursor, size) : NULL;
+
+	return text && !memchr(text, '\0', size) ? text : NULL;
+}
+
+static inline bool reader_fixed(struct reader *reader, void *ret_struct, size_t size)
+{
+	const void *bytes = cursor_bytes(&reader->cursor, size);
+
+	if (bytes) {
+		memcpy(ret_struct, bytes, size);
+	}
+	return bytes != NULL;
+}
+
+static inline enum read reader_item(struct reader *reader, struct checked_item *ret_item, const char **ret_name,
+                                    size_t *ret_size)
+{
+	struct fixed_item head;
+	const char *name;
+
+	if (!reader_fixed(reader, &head, sizeof(head)) || !(name = reader_text(reader, head.size)) ||
+	    memchr(name, '/', head.size)) {
+		return READ_DAMAGED;
+	}
+	*ret_name = name;
+	*ret_size = head.size;
+	ret_item->kind = head.kind;
+	if (head.kind == ITEM_ABSENT) {
+		ret_item->error = (int)head.number;
+		return READ_SOUND;
+	}
+	ret_item->class = head.number;
+	ret_item->at = (size_t)(reader->cursor.at - reader->bytes);
+	if ((head.kind != ITEM_IDENTITY && head.kind != ITEM_CONTENT) || head.number >= reader->classes ||
+	    !reader_fixed(reader, &ret_item->identity, sizeof(ret_item->identity)) ||
+	    (head.kind == ITEM_CONTENT && !reader_fixed(reader, &ret_item->content, sizeof(ret_item->content)))) {
+		return READ_DAMAGED;
+	}
+	return READ_SOUND;
+}
 
 #endif
