@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # make mutants     COUNT=100 SEED=1 JOBS=2 FILES="interpose/nvrtc/scan.c": so many changes of the code, drawn by place, each of which
-#                  a test must notice; PLANTED=only or PLANTED=no: the rules that are taken out by name, or not these
+#                  a test must notice; PLANTED=only or PLANTED=no: the rules that are taken out by name, or not these; PLANTED=found: are they there?
 # ONLY="precompiled": of these those whose names match; BUDGET=60: seconds of tests for one that was drawn; REACH=new
 # A mutant that lives, and that equivalent.txt does not explain, is a failure.
 COUNT ?= 100

@@ -10,10 +10,10 @@ does not compile, or whose object is the same bytes, is counted apart. What live
 and is a failure unless equivalent.txt explains it.
 
 Environment: COUNT (100), SEED (drawn, and printed, where there is none), JOBS (2), FILES (keygen/*.c interpose/*/*.c),
-PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn), ONLY (a regular expression: of the planted ones
-those whose names match), BUDGET (60: seconds of tests for one that was drawn; tests that cost little for a find come
-first), REACH (new: which test reaches what is measured anew, else
-only for tests that are new).
+PLANTED (only: nothing is drawn; no: only what is drawn; N: that many of them, drawn; found: is what they change there?
+nothing is built), ONLY (a regular expression: of the planted ones those whose names match), BUDGET (60: seconds of tests
+for one that was drawn; tests that cost little for a find come first), REACH (new: which test reaches what is measured
+anew, else only for tests that are new).
 """
 import collections
 import concurrent.futures
@@ -38,8 +38,9 @@ OUTCOMES = ["killed", "lived", "explained", "equivalent", "does not compile", "n
 class Mutant:
     """A changed text of one file."""
 
-    def __init__(self, name, path, source, line, budget, first=None):
+    def __init__(self, name, path, source, line, budget, first=None, unit=None):
         self.name, self.path, self.source, self.line, self.budget = name, path, source, line, budget
+        self.unit = unit or path  # what is compiled
         self.first = first  # the name of the test that is asked first
 
     def difference(self):
@@ -59,7 +60,8 @@ def planted():
     found, text = [], read(os.path.join(HERE, "planted.txt"))
     for part in text.split("\n=== ")[1:]:
         name, *lines = part.split("\n")
-        path, first, old, new = lines[0].removeprefix("in "), lines[1].removeprefix("by "), [], []
+        (path, _, unit), first = lines[0].removeprefix("in ").partition(" through "), lines[1].removeprefix("by ")
+        old, new = [], []
         for line in lines[2:]:
             if line.startswith("- "):
                 old.append(line[2:])
@@ -75,7 +77,7 @@ def planted():
         text = "\n".join(new)
         text += "\n" * (source.count("\n", begin, end) - text.count("\n"))
         found.append(Mutant(name, path, source[:begin] + text + source[end:], source.count("\n", 0, begin) + 1,
-                            float("inf"), first))
+                            float("inf"), first, unit))
     return found
 
 
@@ -104,7 +106,7 @@ def judge(mutant, shop, reach):
     """(outcome, what says so)"""
     if mutant.source is None:
         return "not found", "what it changes must stand in the file once: plant it anew"
-    outcome = shop.make(mutant.path, mutant.source)
+    outcome = shop.make(mutant.unit, mutant.path, mutant.source)
     if outcome != "built":
         return outcome, ""
     first = reach.named(mutant.first)
@@ -143,6 +145,10 @@ def main():
     files = os.environ.get("FILES", "").split() or sorted(glob.glob("keygen/*.c") + glob.glob("interpose/*/*.c"))
     which = os.environ.get("PLANTED", "")
     mutants = [] if which == "no" else [each for each in planted() if re.search(os.environ.get("ONLY", ""), each.name)]
+    if which == "found":
+        lost = [mutant for mutant in mutants if mutant.source is None]
+        print("".join(f"{mutant.path}: {mutant.name}: not there once: plant it anew\n" for mutant in lost), end="")
+        return 1 if lost or not mutants else 0
     if which.isdigit():
         mutants = random.Random(seed).sample(mutants, min(int(which), len(mutants)))
         print(f"{len(mutants)} of the planted, drawn with SEED={seed}")

@@ -25,32 +25,46 @@ class Workshop:
                 os.symlink(os.path.join(self.build, linked), link)
         self.honest = {}
 
-    def compile(self, path, source):
+    def compile(self, unit, path, source):
         """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
-        name, made = os.path.join(self.top, "changed.c"), self.object(path)
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(f'#line 1 "{path}"\n{source}')
-        done = subprocess.run([*shlex.split(os.environ["MUTANT_COMPILE"]), "-c", "-o", made, name],
-                              capture_output=True, check=False)
+        name, made = os.path.join(self.top, "changed.c"), self.object(unit)
+        compiler, *flags = shlex.split(os.environ["MUTANT_COMPILE"])
+        if path == unit:
+            self.write(name, path, source)
+        else:  # a header, found before the tree's
+            self.write(os.path.join(self.top, path), path, source)
+            with open(unit, encoding="utf-8") as file:
+                self.write(name, unit, file.read())
+            flags = ["-I", self.top, *flags]
+        done = subprocess.run([compiler, *flags, "-c", "-o", made, name], capture_output=True, check=False)
+        if path != unit:
+            os.unlink(os.path.join(self.top, path))
         if done.returncode:
             return None
         with open(made, "rb") as file:
             return file.read()
 
+    @staticmethod
+    def write(name, path, source):
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(f'#line 1 "{path}"\n{source}')
+
     def object(self, path):
         return os.path.join(self.top, os.path.splitext(path)[0].replace("/", "-") + ".o")
 
-    def make(self, path, source):
-        """Builds with this text in the place of the file's: "built", "equivalent" or "does not compile"."""
-        if path not in self.honest:
+    def make(self, unit, path, source):
+        """Builds with this text in the place of the file's, which is the unit or a header of it: "built", "equivalent" or
+        "does not compile"."""
+        if (unit, path) not in self.honest:
             with open(path, encoding="utf-8") as file:
-                self.honest[path] = self.compile(path, file.read())
-        made = self.compile(path, source)
+                self.honest[unit, path] = self.compile(unit, path, file.read())
+        made = self.compile(unit, path, source)
         if made is None:
             return "does not compile"
-        if made == self.honest[path]:
+        if made == self.honest[unit, path]:
             return "equivalent"
-        self.link(path)
+        self.link(unit)
         return "built"
 
     def link(self, path):
