@@ -66,6 +66,22 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	}
 }
 
+/* Those that can be used; what is wrong with others has been said. */
+static void note_layer(struct findings *findings, const struct settings *settings, const char *path, size_t size)
+{
+	struct settings layer = {.directory = strndup(path, size), .shared = settings->shared};
+	int error;
+
+	if (layer.directory && settings->directory && strcmp(layer.directory, settings->directory) == 0) {
+		finding_add(findings, FINDING_WARN, "layers", "NVRTCCACHE_LOWER: '%s' is the cache directory itself",
+		            layer.directory);
+	} else if (layer.directory && places_directory(&layer, &error) == PLACES_THERE) {
+		finding_add(findings, FINDING_OK, "layers", "layer %s is searched after the directory",
+		            layer.directory);
+	}
+	free(layer.directory);
+}
+
 static void note_layers(struct findings *findings, const struct settings *settings)
 {
 	const char *lower = settings->lower ? settings->lower : "";
@@ -73,10 +89,8 @@ static void note_layers(struct findings *findings, const struct settings *settin
 	while (*lower) {
 		size_t size = strcspn(lower, ":");
 
-		if (settings->directory && strlen(settings->directory) == size &&
-		    memcmp(settings->directory, lower, size) == 0) {
-			finding_add(findings, FINDING_WARN, "layers",
-			            "NVRTCCACHE_LOWER: '%.*s' is the cache directory itself", (int)size, lower);
+		if (size) {
+			note_layer(findings, settings, lower, size);
 		}
 		lower += size + (lower[size] == ':');
 	}
@@ -100,10 +114,10 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	settings_each_unknown(environ, note_unknown, findings);
 	note_modes(findings, ret_settings);
 	places_each_trouble(ret_settings, note_trouble, findings);
-	note_layers(findings, ret_settings);
 	if (findings->count == before) {
 		finding_add(findings, FINDING_OK, "settings", "settings: nothing refused, unknown or in the way");
 	}
+	note_layers(findings, ret_settings);
 	return true;
 }
 
@@ -337,6 +351,7 @@ static int try_write(int place)
 static void note_present(struct findings *findings, const struct settings *settings, int place)
 {
 	int error = settings->read_only ? 0 : try_write(place);
+	struct stat found;
 
 	if (settings->read_only) {
 		finding_add(findings, FINDING_OK, "directory", "directory %s, read only as NVRTCCACHE_READONLY says",
@@ -347,6 +362,12 @@ static void note_present(struct findings *findings, const struct settings *setti
 	} else {
 		finding_add(findings, FINDING_OK, "directory", "directory %s is ours and can be written",
 		            settings->directory);
+	}
+	if (settings->shared && fstat(place, &found) == 0 && !(found.st_mode & S_IWGRP)) {
+		finding_add(
+		    findings, FINDING_WARN, "directory",
+		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
+		    found.st_mode & 07777);
 	}
 	note_file_system(findings, place);
 	if (!settings->read_only) {

@@ -98,8 +98,8 @@ static size_t span_of(const struct image *image, const ElfW(Phdr) * phdr, size_t
 }
 
 /*
- * Copies, as segments of a file need not lie on pages of this machine; private pages of the file where they do. Data is
- * small beside code, and only touched pages cost anything.
+ * Private pages of the file, as the loader would have; copies of what is written to, and where segments do not lie on pages
+ * of this machine.
  */
 static int map_segments(struct image *image, const char *path, const ElfW(Phdr) * phdr, size_t count)
 {
@@ -118,12 +118,13 @@ static int map_segments(struct image *image, const char *path, const ElfW(Phdr) 
 	}
 	for (size_t i = 0; i < count && error == 0; i++) {
 		size_t skew = phdr[i].p_vaddr % page;
-		char *at = (char *)base + phdr[i].p_vaddr;
+		char *at;
 
 		if (phdr[i].p_type != PT_LOAD || phdr[i].p_filesz == 0) {
 			continue;
 		}
-		if (phdr[i].p_offset % page == skew && phdr[i].p_filesz > 16 * page && !(phdr[i].p_flags & PF_W)) {
+		at = (char *)base + phdr[i].p_vaddr;
+		if (phdr[i].p_offset % page == skew && !(phdr[i].p_flags & PF_W)) {
 			if (mmap(at - skew, phdr[i].p_filesz + skew, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
 			         file, (off_t)(phdr[i].p_offset - skew)) == MAP_FAILED) {
 				error = -errno;

@@ -13,8 +13,10 @@ FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURCE $(WARNINGS) \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(filter %.c,$(DOOR_SRC)))))
+# and what the command reads files of others with
+FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o)
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
-OBJECTS      += $(FUZZ_LIB) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
+OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 
 $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
@@ -25,6 +27,8 @@ $(FUZZ_BUILD)/core.a: $(FUZZ_LIB)
 
 $(FUZZ_BIN): $(FUZZ_BUILD)/%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/core.a
 	$(call quiet,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(B2) -ldl -lm
+
+$(FUZZ_BUILD)/image: $(FUZZ_CLI)
 
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ)

@@ -73,8 +73,8 @@ bad_directories() {
 	mkdir "$NVRTCCACHE_DIR"
 	chmod 777 "$NVRTCCACHE_DIR" && gives 1 && fails 1 && says "^FAIL  directory $NVRTCCACHE_DIR has mode 777: others can write" &&
 		chmod 770 "$NVRTCCACHE_DIR" && gives 1 && fails 1 && says "^FAIL  directory .* has mode 770: its group .* NVRTCCACHE_SHARED=1" || return
-	NVRTCCACHE_SHARED=1 gives 0 || return
-	chmod 700 "$NVRTCCACHE_DIR" && gives 0 || return
+	NVRTCCACHE_SHARED=1 gives 0 && says_not '^warn  NVRTCCACHE_SHARED' || return
+	chmod 700 "$NVRTCCACHE_DIR" && gives 0 && NVRTCCACHE_SHARED=1 gives 0 && says '^warn  NVRTCCACHE_SHARED is set, and .*chmod 2770' || return
 	ln -s "$NVRTCCACHE_DIR" "$tmp/link" && NVRTCCACHE_DIR=$tmp/link gives 1 && says '^FAIL  directory .*link cannot be used: it is a symbolic link' || return
 	NVRTCCACHE_DIR=/proc/x gives 1 && says '^FAIL  directory /proc/x cannot be used' && NVRTCCACHE_DIR=/dev/null/x gives 1 || return
 	NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$tmp/missing gives 0 && says "^warn  directory $tmp/missing is not there, and NVRTCCACHE_READONLY" || return
@@ -116,6 +116,7 @@ settings_told() {
 		NVRTCCACHE_MEM_SIZE=0 gives 0 && says '^warn  NVRTCCACHE_MEM_SIZE is 0' && NVRTCCACHE_LOG_LEVEL=debug gives 0 && says '^warn  NVRTCCACHE_LOG_LEVEL has no effect' || return
 	NVRTCCACHE_LOWER=$tmp/nowhere:$NVRTCCACHE_DIR gives 0 && says "^warn  NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
 		says "^warn  NVRTCCACHE_LOWER: '$NVRTCCACHE_DIR' is the cache directory itself" || return
+	mkdir -m 700 "$tmp/layer" && NVRTCCACHE_LOWER=$tmp/layer gives 0 && says "^ok    layer $tmp/layer is searched after the directory" || return
 	NVRTCCACHE_TRACE=$tmp/nowhere/t gives 0 && says "^warn  NVRTCCACHE_TRACE: '$tmp/nowhere/t' cannot be used: No such" && NVRTCCACHE_MAX_SIZE=999999T gives 0 &&
 		says '^warn  the cap of .* is more than the whole file system has'
 }
@@ -224,7 +225,9 @@ packages() {
 		cp "$FAKE/renamed/libnvrtc-abc123.so.12" "$tmp/site/old.libs/" && cp "$FAKE/unwatchable/libnvrtc.so.13" "$tmp/site/nvidia/bad/lib/" || return
 	PYTHONPATH=$tmp/site gives 1 -- python3 -c 'open("was-run", "w")' && says "^ok    in a package of Python's: NVRTC .*$tmp/site/nvidia/cu13/lib/libnvrtc.so.13\$" &&
 		says "^ok    in a package of Python's: NVRTC .*/old.libs/libnvrtc-abc123.so.12\$" && says "^FAIL  in a package of Python's: NVRTC .*/bad/.* imports nftw" && [ ! -e was-run ] || return
-	printf '#!%s\nopen("%s", "w")\n' "$(command -v python3)" "$tmp/was-run" >"$tmp/tool" && chmod 755 "$tmp/tool" && rm -r "$tmp/site/nvidia/bad" &&
+	printf '#!%s\nopen("%s", "w")\n' "$(command -v python3)" "$tmp/was-run" >"$tmp/tool" && chmod 755 "$tmp/tool" && rm -r "$tmp/site/nvidia/bad" && mkdir -p "$tmp/site/nvidia/new/lib" &&
+		sed 's/libnvrtc\.so\.13/libnvrtc.so.99/g' "$FAKE/13/libnvrtc.so.13" >"$tmp/site/nvidia/new/lib/libnvrtc.so.99" && PYTHONPATH=$tmp/site gives 1 "$tmp/tool" && fails 1 &&
+		says "^FAIL  in a package of Python's: NVRTC of a release that is not known, .*/new/lib/libnvrtc.so.99: it is passed through" && rm -r "$tmp/site/nvidia/new" &&
 		PYTHONPATH=$tmp/site gives 0 "$tmp/tool" && says '/cu13/lib/libnvrtc.so.13$' && [ ! -e "$tmp/was-run" ]
 }
 if python3 -c '' 2>/dev/null && [ -e "$FAKE/renamed/libnvrtc-abc123.so.12" ]; then
