@@ -27,6 +27,19 @@ static const struct option_words {
     {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
     {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},
     {"doctor", "run", NULL, "also run the program, and tell what it has reached"},
+    {"extract", "output", "FILE", "to FILE, or '-' for standard output; otherwise named after the program"},
+    {"extract", "all", "DIR", "every artifact, into DIR, which is made when missing"},
+    {"extract", "number", "N", "of the N-th result that 'show' lists under the key, not of the first"},
+    {"extract", "ptx", NULL, "PTX"},
+    {"extract", "cubin", NULL, "CUBIN: machine code"},
+    {"extract", "ltoir", NULL, "LTO-IR, for linking"},
+    {"extract", "optixir", NULL, "OptiX IR"},
+    {"extract", "tileir", NULL, "Tile IR"},
+    {"extract", "nvvm", NULL, "NVVM IR of older releases"},
+    {"extract", "log", NULL, "what NVRTC or libNVVM logged"},
+    {"extract", "info-log", NULL, "what nvJitLink logged"},
+    {"extract", "error-log", NULL, "errors that nvJitLink logged"},
+    {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 
@@ -47,6 +60,11 @@ static const struct command_words {
      "whether each can be watched; its loader is run, and not the program, unless --run asks for that.",
      "0: ok, or warnings; 1: a FAIL, or it could not be found out; 2: unknown option.",
      "nvrtccache doctor -- python3 train.py"},
+    {"extract",
+     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. A file that is there is replaced if it may be "
+     "written\n"
+     "to. Text is written without the NUL that ends it in memory.",
+     NULL, "nvrtccache extract 5addf761 --ptx -o add.ptx"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},
