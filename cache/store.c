@@ -12,8 +12,8 @@
 
 #include "cache/calls.h"
 #include "cache/directory.h"
+#include "cache/discard.h"
 #include "cache/evict.h"
-#include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/usage.h"
@@ -101,28 +101,6 @@ static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES]
 	return -ESTALE;
 }
 
-static bool is_same(const struct stat *found, const struct stat *seen)
-{
-	return found->st_dev == seen->st_dev && found->st_ino == seen->st_ino && found->st_size == seen->st_size &&
-	       found->st_mtim.tv_sec == seen->st_mtim.tv_sec && found->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
-}
-
-/* Removes a bad file, unless it is another one by now, or somebody is about to replace it. */
-static void discard_damaged(const struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
-                            const char *name, const struct stat *seen)
-{
-	struct stat found;
-	int lock = -1;
-
-	if (store->read_only || lock_take_key(&store->directory, home, key, 0, &lock) < 0) {
-		return;
-	}
-	if (fstatat(shard, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&found, seen)) {
-		(void)unlinkat(shard, name, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
-	}
-	lock_release(lock);
-}
-
 /* A process whose user ids are one and not root's has no way to another. */
 static bool user_may_change(void)
 {
@@ -165,8 +143,8 @@ static int read_result(struct store *store, int home, int shard, const uint8_t k
 	if (rc == 0 && !store->read_only && recency_due(&found, now)) {
 		recency_touch(shard, name, &found, now);
 	}
-	if (rc == -EBADMSG || rc == -EPERM) {
-		discard_damaged(store, home, shard, key, name, &found);
+	if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only) {
+		(void)discard_file(&store->directory, home, shard, key, name, &found);
 	}
 	return rc;
 }

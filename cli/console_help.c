@@ -40,6 +40,7 @@ static const struct option_words {
     {"extract", "info-log", NULL, "what nvJitLink logged"},
     {"extract", "error-log", NULL, "errors that nvJitLink logged"},
     {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
+    {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 
@@ -65,6 +66,10 @@ static const struct command_words {
      "written\n"
      "to. Text is written without the NUL that ends it in memory.",
      NULL, "nvrtccache extract 5addf761 --ptx -o add.ptx"},
+    {"verify", NULL,
+     "0: all is sound, or what was not is removed; 1: something bad was found and left; 2: unknown\n"
+     "option.",
+     "nvrtccache verify"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},
