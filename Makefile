@@ -50,6 +50,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+$(BUILD)/cli/page.o: $(wildcard cli/report/*)
 $(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
 
 $(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \

@@ -5,9 +5,9 @@
 
 #define ESCAPE_MAX 6 /* \u001f */
 
-/* How many bytes of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF) stand here; 0: none. */
-static size_t utf8_length(const unsigned char *text, size_t size)
+size_t json_character(const char *bytes, size_t size)
 {
+	const unsigned char *text = (const unsigned char *)bytes;
 	unsigned char low = 0x80;
 	unsigned char high = 0xbf;
 	size_t length;
@@ -79,7 +79,7 @@ size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t 
 	size_t written = 0;
 
 	while (at < end) {
-		size_t length = utf8_length(at, (size_t)(end - at));
+		size_t length = json_character((const char *)at, (size_t)(end - at));
 		char one[ESCAPE_MAX];
 		size_t needed = put(one, at, length);
 

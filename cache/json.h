@@ -13,6 +13,12 @@
 #include <stddef.h>
 
 /*
+ * How many bytes of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF) the first character has; 0:
+ * none is there. `size` is not 0.
+ */
+size_t json_character(const char *bytes, size_t size);
+
+/*
  * The inside of a string, without its quotes and without a NUL, into at most `capacity` bytes: whole characters only.
  * `ret_taken`: how much of the text that is. Returns how many bytes were written.
  */

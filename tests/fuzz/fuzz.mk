@@ -3,7 +3,7 @@
 # make fuzz-corpus             what runs found is merged into tests/fuzz/corpus, as little of it as covers the same
 # make fuzz-coverage           what the corpus reaches, file by file (llvm-profdata, llvm-cov)
 #
-# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/ is built with AddressSanitizer and
+# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/, and what reads files in cli/, is built with AddressSanitizer and
 # UndefinedBehaviorSanitizer, those parts too that the library builds without.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
@@ -14,7 +14,7 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURC
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(filter %.c,$(DOOR_SRC)))))
 # and what the command reads files of others with
-FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o)
+FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o timeline.o page.o texts.o buffer.o)
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
 OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 
