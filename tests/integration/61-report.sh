@@ -126,7 +126,7 @@ damaged() {
 }
 check "What is no trace is refused, with the byte that is wrong." damaged
 damaged_values() {
-	bad 9 "a value was expected" '[{"name":nil}]' && bad 10 "a digit was expected" '[{"name":-}]' && bad 11 "no such escape" '[{"name":"\\\\q"}]' &&
+	bad 10 "a value was expected" '[{"name":nil}]' && bad 10 "a digit was expected" '[{"name":-}]' && bad 11 "no such escape" '[{"name":"\\\\q"}]' &&
 		bad 10 "not UTF-8" '[{"name":"\377"}]\n' && bad 13 "four hexadecimal" '[{"name":"\\\\u0g00"}]' && bad 10 "a comma" '[{"name":01}]'
 }
 check "So are damaged values." damaged_values
@@ -136,10 +136,10 @@ one_of_two() { refused 1 "deep.json: not a trace" small.json deep.json -o page.h
 check "One bad trace of two, and no page is written." one_of_two
 
 printf '[{"name":"\\u0000</script><script>alert(1)</script><!--<script>]]>&lt;\xe2\x80\xa8\xe2\x80\xae","cat":"</td><img src=x onerror=alert(2)>","ph":"X","ts":1,"dur":1,"pid":"</script>","tid":1,"args":{"</script><b>":"<i>"}}]' >hostile.json
-cp hostile.json '</script><img>.json'
+cp hostile.json '<script><img>.json'
 hostile() {
-	written "2 traces" hostile.json '</script><img>.json' && [ "$(grep -o '<script' page.html | wc -l)" = 2 ] && [ "$(grep -o '</script' page.html | wc -l)" = 2 ] &&
-		! grep -qE '<img|<i>|<b>|<!--<' page.html && holds 'events[0]["name"] == json.load(open("hostile.json"))[0]["name"], data["files"][1]["name"]' "(True, '</script><img>.json')"
+	written "2 traces" hostile.json '<script><img>.json' && [ "$(grep -o '<script' page.html | wc -l)" = 2 ] && [ "$(grep -o '</script' page.html | wc -l)" = 2 ] &&
+		! grep -qE '<img|<i>|<b>|<!--<' page.html && holds 'events[0]["name"] == json.load(open("hostile.json"))[0]["name"], data["files"][1]["name"]' "(True, '<script><img>.json')"
 }
 check "No name leaves the element that it stands in." hostile
 name_of_file() { printf x >"$(printf 'a\033[31m.json')" && refused 1 "not a trace" "$(printf 'a\033[31m.json')" -o none.html && ! grep -q "$(printf '\033')" "$tmp/err"; }
@@ -190,7 +190,7 @@ else
 	}
 	check "It has the figures of its events." figures
 	hostile_drawn() {
-		written 2 hostile.json '</script><img>.json' && drawn && ! grep CONSOLE "$tmp/console" && [ "$(grep -o '<img' dom.html | wc -l)" = 0 ] &&
+		written 2 hostile.json '<script><img>.json' && drawn && ! grep CONSOLE "$tmp/console" && [ "$(grep -o '<img' dom.html | wc -l)" = 0 ] &&
 			grep -q '&lt;/script&gt;&lt;script&gt;alert(1)' dom.html && grep -q '\\u0000' dom.html && grep -q '\\u202e' dom.html
 	}
 	check "Hostile names are texts there." hostile_drawn
