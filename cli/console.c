@@ -68,7 +68,14 @@ void console_error(const char *format, ...)
 
 const char *console_reason(int error)
 {
-	return error == -EPERM ? "not used, because others can write to it" : strerror(-error);
+	switch (error) {
+	case -EPERM:
+		return "not used, because others can write to it";
+	case -ENOTSUP:
+		return "in a file system of the kernel's own nothing can be made";
+	default:
+		return strerror(-error);
+	}
 }
 
 int console_usage(const char *command)
@@ -163,7 +170,7 @@ bool console_directory(const struct settings *settings)
 	}
 	/* of what is there the command itself says what is wrong */
 	if (lstat(settings->directory, &found) < 0 && places_directory(settings, &error) == PLACES_REFUSED) {
-		console_error("%s: is not there and cannot be made: %s", settings->directory, strerror(-error));
+		console_error("%s: is not there and cannot be made: %s", settings->directory, console_reason(error));
 		return false;
 	}
 	return true;

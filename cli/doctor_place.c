@@ -5,6 +5,7 @@
 #include "cache/directory.h"
 #include "cache/network.h"
 #include "cache/places.h"
+#include "cache/store.h"
 #include "cache/trust.h"
 #include "cli/child.h"
 #include "cli/console.h"
@@ -303,6 +304,23 @@ static void note_file_system(struct findings *findings, int place)
 	}
 }
 
+/* What the cache may still grow by. */
+static uint64_t room_below_cap(const struct settings *settings)
+{
+	const struct store_options options = {.directory = settings->directory,
+	                                      .max_size = settings->max_size,
+	                                      .read_only = true,
+	                                      .shared = settings->shared};
+	struct store_usage usage = {0};
+	struct store *store;
+
+	if (store_open(&options, &store) == 0) {
+		(void)store_usage_noted(store, &usage);
+		store_close(store);
+	}
+	return usage.bytes < settings->max_size ? settings->max_size - usage.bytes : 0;
+}
+
 static void note_space(struct findings *findings, const struct settings *settings, int place)
 {
 	char free_text[CONSOLE_NUMBER_BYTES], cap_text[CONSOLE_NUMBER_BYTES];
@@ -321,9 +339,9 @@ static void note_space(struct findings *findings, const struct settings *setting
 	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
 		finding_add(findings, FINDING_WARN, "space", "the cap of %s is more than the whole file system has",
 		            cap_text);
-	} else if (settings->max_size != 0 && left < settings->max_size / 10) {
-		finding_add(findings, FINDING_WARN, "space", "%s free there, little beside the cap of %s", free_text,
-		            cap_text);
+	} else if (settings->max_size != 0 && left < room_below_cap(settings)) {
+		finding_add(findings, FINDING_WARN, "space",
+		            "%s free there, less than the cache may grow by: the cap is %s", free_text, cap_text);
 	} else {
 		finding_add(findings, FINDING_OK, "space", "%s free, cap %s", free_text,
 		            settings->max_size ? cap_text : "none");
@@ -423,7 +441,7 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 	} else if (state == PLACES_REFUSED) {
 		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be used: %s", settings->directory,
 		            error == -ENOTDIR ? "it is a symbolic link or no directory, or something above it is none"
-		                              : strerror(-error));
+		                              : console_reason(error));
 	} else if (state == PLACES_MISSING && settings->read_only) {
 		finding_add(findings, FINDING_WARN, "directory",
 		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",

@@ -96,6 +96,19 @@ else
 	skip "Nor is another user's." "not root, or no setpriv, or another user cannot run the command"
 fi
 
+little_space() {
+	mkdir -p "$tmp/small" && unshare -m sh -c "mount -t tmpfs -o size=1m,nr_inodes=100 none '$tmp/small' && export NVRTCCACHE_DIR='$tmp/small/cache' && mkdir -m 700 '$tmp/small/cache' &&
+		NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor && head -c 500000 /dev/zero >'$tmp/small/file' && NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor &&
+		NVRTCCACHE_MAX_SIZE=2M '$COMMAND' doctor; cat /dev/zero >'$tmp/small/file'; '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
+	[ "$(grep -E ' free| cap |left there' "$tmp/out" | cut -c 1-4 | tr -d ' ' | tr '\n' ' ')" = "ok warn warn FAIL " ] && says '^warn  .* free there, less than the cache may grow by: the cap is 1000.0 KiB' &&
+		says '^warn  the cap of 2.0 MiB is more than the whole' && says '^FAIL  no space left there'
+}
+if unshare -m true 2>/dev/null; then
+	check "Free space is held against the cap; none is a FAIL." little_space
+else
+	skip "Free space is held against the cap; none is a FAIL." "no mount namespaces here"
+fi
+
 no_permission() {
 	mkdir -p "$tmp/shut" && unshare -m sh -c "mount -t tmpfs none '$tmp/shut' && mkdir -m 700 '$tmp/shut/cache' && mount -o remount,ro '$tmp/shut' && NVRTCCACHE_DIR='$tmp/shut/cache' '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 1 ] && says "^FAIL  directory $tmp/shut/cache cannot be written: Read-only file system" && says '^warn  file system in memory' || return
