@@ -29,7 +29,7 @@
 #define TRIES      100
 #define FILE_BYTES (JOURNAL_BYTES / 2 - 4 * JOURNAL_RECORD_BYTES) /* several may find the last room at once */
 
-enum flag { FLAG_KEY = 1, FLAG_CUT = 2 };
+enum flag { FLAG_KEY = 1, FLAG_CUT = 2, FLAG_STALE = 4 };
 
 /* Little-endian in the file; the texts follow. */
 struct head {
@@ -84,7 +84,8 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	    .cost_ns = htole64(record->cost_ns),
 	    .pid = htole32(record->pid),
 	    .outcome = (uint8_t)record->outcome,
-	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0)),
+	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0) |
+	                       (record->is_stale ? FLAG_STALE : 0)),
 	    .reason_size = htole16((uint16_t)record->reason.size),
 	    .detail_size = htole16((uint16_t)record->detail.size),
 	    .about_size = htole16((uint16_t)record->about.size),
@@ -202,6 +203,7 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	    .pid = le32toh(head.pid),
 	    .outcome = (enum journal_outcome)head.outcome,
 	    .has_key = (head.flags & FLAG_KEY) != 0,
+	    .is_stale = (head.flags & FLAG_STALE) != 0,
 	    .is_cut = (head.flags & FLAG_CUT) != 0,
 	    .reason = {(const char *)at + sizeof(head), le16toh(head.reason_size)},
 	    .detail.size = le16toh(head.detail_size),

@@ -44,7 +44,8 @@ struct journal_record {
 	uint32_t pid;
 	enum journal_outcome outcome;
 	bool has_key;
-	bool is_cut; /* there was no room for all that it is about */
+	bool is_stale; /* a result was there, and did not hold: `detail` says why */
+	bool is_cut;   /* there was no room for all that it is about */
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct journal_text reason; /* a counter's name, or empty */
 	struct journal_text detail; /* "header changed: inc/vec.h", or empty */

@@ -130,11 +130,12 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 
 static int add_about(struct attempt *attempt, const struct binding *binding, struct result *result)
 {
+	const struct stream *request = &attempt->event->about;
 	struct stream about = STREAM_EMPTY;
 
-	stream_bytes(&about, attempt->about.bytes, attempt->about.size);
+	stream_bytes(&about, request->bytes, request->size);
 	about_result(attempt, binding, result, &about);
-	if (about.failed || attempt->about.failed) {
+	if (about.failed || request->failed) {
 		stream_free(&about);
 		return -ENOMEM;
 	}
@@ -235,7 +236,7 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	int error = 0;
 
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
-	about_request(handle, call, attempt, &attempt->about);
+	about_request(handle, call, attempt, &attempt->event->about);
 	reason = refusal(handle, attempt, outcome);
 	if (reason == COUNTER_NONE) {
 		error = build_entry(handle, attempt, return_code, &entry);

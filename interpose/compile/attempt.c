@@ -35,7 +35,6 @@ void attempt_free(struct attempt *attempt)
 	trace_free(&attempt->trace);
 	snapshot_free(attempt->told);
 	free(attempt->anew);
-	stream_free(&attempt->about);
 	free(attempt);
 }
 

@@ -50,7 +50,6 @@ struct attempt {
 	const char *cwd;       /* of that; NULL where it could not be had */
 	struct places places;
 	uint64_t cost_ns;
-	struct stream about; /* of a miss: what was asked for, for people (about.h) */
 };
 
 /* NULL: no memory. The compiler's own record, which begins with this one. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/compile.h"
 
+#include "interpose/compile/about.h"
 #include "interpose/compile/admit.h"
+#include "interpose/compile/call_journal.h"
 #include "interpose/compile/call_log.h"
 #include "interpose/compile/describe.h"
 #include "interpose/compile/event.h"
@@ -77,6 +79,14 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 	}
 }
 
+/* While the handle still has what it was asked for. */
+static void tell_request(const struct handle *handle, const struct call *call, struct event *event)
+{
+	if (call_journal_wanted()) {
+		about_request(handle, call, NULL, &event->about);
+	}
+}
+
 /* The real compile, and nothing else. The handle's past, where that counts, is no longer known in full. */
 static int pass_through(struct handle *handle, const struct call *call, enum counter reason, struct event *event)
 {
@@ -87,6 +97,7 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 	event_set(event, EVENT_PASSED_THROUGH, reason);
 	(void)replay(handle);
 	result = real_compile(handle, call);
+	tell_request(handle, call, event);
 	if (handle->library->compiler->past == PAST_IS_NOTHING) {
 		note_independent(handle, call, 0);
 		return result;
@@ -110,6 +121,7 @@ static int cancelled(struct handle *handle, const struct call *call, struct even
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);
 	result = real_compile(handle, call);
 	handle->library->compiler->let_answer(handle, ANSWER_HOST);
+	tell_request(handle, call, event);
 	handle_unkey(handle, COUNTER_BYPASSED_history);
 	return result;
 }
@@ -223,6 +235,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	if (!expected) {
 		runtime_count_share(compiler->share, COUNTER_TOTAL_misses, 1);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
+		attempt->event->is_stale = attempt->stale;
 		if (compiler->read_texts) {
 			compiler->read_texts(handle, call, attempt);
 		}
@@ -382,6 +395,8 @@ int compile_call(struct handle *handle, const struct call *call)
 	call_log_write(handle, &event);
 	timeline_write(handle, call, &event);
 	runtime_flush();
+	call_journal_write(&event);
+	event_free(&event);
 	(void)pthread_setcancelstate(handle->cancel_state, NULL);
 	return result;
 }

@@ -13,7 +13,8 @@ void event_begin(struct event *ret_event, int64_t now_ns)
 	ret_event->kind = EVENT_PASSED_THROUGH;
 	ret_event->reason = COUNTER_NONE;
 	ret_event->detail[0] = '\0';
-	ret_event->has_key = false;
+	ret_event->is_stale = ret_event->has_key = false;
+	ret_event->about = STREAM_EMPTY;
 	ret_event->start_ns = now_ns;
 	ret_event->wait_start_ns = 0;
 	ret_event->wait_ns = ret_event->compile_ns = ret_event->bytes = 0;
@@ -33,6 +34,7 @@ void event_explain(struct event *event, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
 	va_end(arguments);
+	event->is_stale = false;
 }
 
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES])
@@ -66,4 +68,11 @@ void event_end(struct event *event, int64_t now_ns, int return_code)
 {
 	event->end_ns = now_ns;
 	event->return_code = return_code;
+}
+
+void event_free(struct event *event)
+{
+	if (event->about.bytes) {
+		stream_free(&event->about);
+	}
 }

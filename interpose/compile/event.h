@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: how one call ended that makes something, for whoever asked to be told: the log, the time line
+ * event: how one call ended that makes something, for whoever is told: the log, the time line, the journal
  *
- * Calling sequence: event_begin() at the call's start; whoever learns something writes it into the event; event_end().
+ * Calling sequence: event_begin() at the call's start; whoever learns something writes it into the event; event_end();
+ * event_free().
  * A call that never comes back (its thread is cancelled, its callback jumps out) is not told of.
  * Threads: an event is of one thread's stack. Fork, signals, errors: none.
  */
@@ -11,6 +12,7 @@
 
 #include "cache/counters.h"
 #include "cache/entry.h"
+#include "keygen/stream.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +38,7 @@ struct event {
 	enum event_kind kind;
 	enum counter reason;             /* of what was not kept or passed through; else COUNTER_NONE */
 	char detail[EVENT_DETAIL_BYTES]; /* why it was no hit, as far as known */
+	bool is_stale;                   /* that is what of a result did not hold */
 	bool has_key;
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t start_ns, end_ns; /* runtime_clock() */
@@ -44,11 +47,13 @@ struct event {
 	uint64_t compile_ns; /* of the real compile: now, or for a hit when it was kept */
 	uint64_t bytes;      /* of the result that was stored or served */
 	int return_code;
+	struct stream about; /* of what was no hit: what was asked for (about.h) */
 };
 
 void event_begin(struct event *ret_event, int64_t now_ns);
 /* Of the event that has this reason, from now on. */
 void event_set(struct event *event, enum event_kind kind, enum counter reason);
+/* In the place of what was said before. */
 __attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Somebody else was waited for since then, if it was long; once more adds to it. */
@@ -56,5 +61,6 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 /* Cost and size of the result that is served or was kept. */
 void event_note_entry(struct event *event, const struct entry *entry);
 void event_end(struct event *event, int64_t now_ns, int return_code);
+void event_free(struct event *event);
 
 #endif

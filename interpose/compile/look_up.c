@@ -16,16 +16,16 @@
 static bool conditions_still_hold(void *context, const void *conditions, size_t size)
 {
 	struct attempt *attempt = context;
-	struct event *event = attempt->event;
+	char other[EVENT_DETAIL_BYTES]; /* the newest comes first, and why that does not hold is what people ask */
+	char *why = attempt->event->detail[0] == '\0' ? attempt->event->detail : other;
 
 	free(attempt->anew);
 	attempt->anew = NULL;
-	if (conditions_hold_anew(conditions, size, &attempt->roots, event->detail, sizeof(event->detail),
-	                         &attempt->anew)) {
-		event->detail[0] = '\0';
+	if (conditions_hold_anew(conditions, size, &attempt->roots, why, EVENT_DETAIL_BYTES, &attempt->anew)) {
+		attempt->event->detail[0] = '\0';
 		return true;
 	}
-	log_write(LOG_DEBUG, "a result does not hold: %s", event->detail);
+	log_write(LOG_DEBUG, "a result does not hold: %s", why);
 	return false;
 }
 
@@ -69,8 +69,10 @@ struct entry *look_up(struct attempt *attempt)
 	enum origin origin = ORIGIN_DIRECTORY;
 	int error;
 
+	attempt->event->detail[0] = '\0';
 	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
 	if (runtime->settings.recache) {
+		event_explain(attempt->event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
 		digest_key(attempt->spans, attempt->span_count, &attempt->key);
 		return NULL;
 	}

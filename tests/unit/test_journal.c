@@ -102,7 +102,7 @@ Test(journal, a_record_comes_back_as_it_was_written)
 
 	make_root();
 	record.about = text_of("what it is of");
-	record.is_cut = true;
+	record.is_cut = record.is_stale = true;
 	cr_assert_eq(journal_write(&directory, &record), 0);
 	journal = get();
 	cr_assert_eq(journal.count, 1);
@@ -110,7 +110,7 @@ Test(journal, a_record_comes_back_as_it_was_written)
 	cr_expect_eq(journal.records[0].cost_ns, 35);
 	cr_expect_eq(journal.records[0].pid, 4711);
 	cr_expect_eq(journal.records[0].outcome, JOURNAL_NOT_KEPT);
-	cr_expect(journal.records[0].has_key && journal.records[0].is_cut);
+	cr_expect(journal.records[0].has_key && journal.records[0].is_cut && journal.records[0].is_stale);
 	cr_expect_eq(memcmp(journal.records[0].key, record.key, sizeof(record.key)), 0);
 	cr_expect(journal.records[0].reason.size == 7 && memcmp(journal.records[0].reason.bytes, "too_new", 7) == 0);
 	cr_expect(journal.records[0].detail.size == 9 && memcmp(journal.records[0].detail.bytes, "inc/vec.h", 9) == 0);

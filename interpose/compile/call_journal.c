@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/call_journal.h"
+
+#include "cache/calls.h"
+#include "cache/journal.h"
+#include "interpose/compile/event.h"
+#include "interpose/compile/runtime.h"
+#include "keygen/about.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool call_journal_wanted(void)
+{
+	const struct runtime *runtime = runtime_get();
+
+	return !runtime->off && runtime->store && !runtime->settings.read_only;
+}
+
+static struct journal_text text_of(const char *text)
+{
+	return (struct journal_text){text, strlen(text)};
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = {0};
+
+	call_clock(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static enum journal_outcome outcome_of(const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_STORED:
+		return JOURNAL_STORED;
+	case EVENT_NOT_KEPT:
+		return JOURNAL_NOT_KEPT;
+	default:
+		return JOURNAL_PASSED;
+	}
+}
+
+static void write_record(const struct event *event)
+{
+	const struct settings *settings = &runtime_get()->settings;
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct journal_record record = {
+	    .when_ns = now_ns(),
+	    .cost_ns = event->compile_ns ? event->compile_ns : (uint64_t)(event->end_ns - event->start_ns),
+	    .pid = (uint32_t)call_getpid(),
+	    .outcome = outcome_of(event),
+	    .has_key = event->has_key,
+	    .is_stale = event->is_stale,
+	    .reason = text_of(event->reason != COUNTER_NONE ? counter_name(event->reason) : ""),
+	    .detail = text_of(event->detail),
+	    .about = {(const char *)event->about.bytes, event->about.size},
+	};
+	size_t room = journal_room(&record);
+
+	memcpy(record.key, event->key, sizeof(record.key));
+	if (record.about.size > room) {
+		record.is_cut = true;
+		record.about.size = about_cut(record.about.bytes, record.about.size, room);
+	}
+	(void)journal_write(&directory, &record);
+}
+
+void call_journal_write(const struct event *event)
+{
+	int saved = errno;
+
+	if (event->about.bytes && !event->about.failed && call_journal_wanted()) {
+		write_record(event);
+		errno = saved;
+	}
+}
