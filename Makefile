@@ -74,7 +74,9 @@ $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
-$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(BUILD)/core.a
+# What the command alone has of nouns that are worth a test of their own.
+CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o differences.o differences_options.o difference_words.o)
+$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
 
 -include tests/tests.mk

@@ -27,6 +27,7 @@ enum exit_status {
 	X(show, "[--json] [--from DIR] KEY", "show what a result is of, holds, depends on and is bound to") \
 	X(extract, "KEY --ptx|--cubin|--log|... [-o FILE]", "write artifacts of a result to files")         \
 	X(verify, "[--json] [--remove]", "read every result, and name what is damaged or not trusted")      \
+	X(explain, "[--json] --last [N] | KEY", "say why it was a miss, not kept or passed through")        \
 	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")             \
 	X(clear, "", "remove every result from the cache directory")                                        \
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")     \

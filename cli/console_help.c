@@ -41,6 +41,7 @@ static const struct option_words {
     {"extract", "error-log", NULL, "errors that nvJitLink logged"},
     {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
     {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
+    {"explain", "last", NULL, "the last one, or the last N, the newest first"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 
@@ -70,6 +71,11 @@ static const struct command_words {
      "0: all is sound, or what was not is removed; 1: something bad was found and left; 2: unknown\n"
      "option.",
      "nvrtccache verify"},
+    {"explain",
+     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Of hits nothing is noted; of misses, of what was "
+     "not\n"
+     "kept and of what was passed through, the newest.",
+     NULL, "nvrtccache explain --last"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},

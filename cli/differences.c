@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/differences.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned weight;
+} kinds[DIFFERENCE_KINDS] = {
+#define DIFFERENCE_ROW(name, weight, text) [DIFFERENCE_##name] = {text, weight},
+    DIFFERENCES(DIFFERENCE_ROW)
+#undef DIFFERENCE_ROW
+};
+
+const char *difference_name(enum difference_kind kind)
+{
+	return kinds[kind].name;
+}
+
+struct telling {
+	const struct request *now, *was;
+	difference_visit *each;
+	void *context;
+};
+
+static void tell(const struct telling *telling, const struct difference *difference)
+{
+	telling->each(difference, telling->context);
+}
+
+static void tell_texts(const struct telling *telling, enum difference_kind kind, struct span now, struct span was)
+{
+	const struct difference difference = {
+	    .kind = kind,
+	    .way = !was.bytes   ? DIFFERENCE_NEW
+	           : !now.bytes ? DIFFERENCE_GONE
+	                        : DIFFERENCE_CHANGED,
+	    .now.text = now,
+	    .was.text = was,
+	};
+
+	tell(telling, &difference);
+}
+
+/* The directory of the name counts where it is part of the key: it is bound, or relative. */
+static void tell_program(const struct telling *telling)
+{
+	const uint8_t *now = request_part(telling->now, "program name"),
+	              *was = request_part(telling->was, "program name");
+	bool named = now && was && memcmp(now, was, ABOUT_DIGEST_BYTES) != 0 &&
+	             !span_equal(telling->now->program, telling->was->program);
+
+	if (named || !span_equal(span_base(telling->now->program), span_base(telling->was->program))) {
+		tell_texts(telling, DIFFERENCE_PROGRAM, telling->now->program, telling->was->program);
+	}
+}
+
+static bool has_expression(const struct request *request, struct span expression)
+{
+	for (size_t i = 0; i < request->expression_count; i++) {
+		if (span_equal(request->expressions[i], expression)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void tell_expressions(const struct telling *telling)
+{
+	const struct request *now = telling->now, *was = telling->was;
+	const struct span none = {NULL, 0};
+	bool same = now->expression_count == was->expression_count;
+
+	for (size_t i = 0; i < now->expression_count; i++) {
+		if (!has_expression(was, now->expressions[i])) {
+			same = false;
+			tell_texts(telling, DIFFERENCE_EXPRESSION, now->expressions[i], none);
+		}
+	}
+	for (size_t i = 0; i < was->expression_count; i++) {
+		if (!has_expression(now, was->expressions[i])) {
+			same = false;
+			tell_texts(telling, DIFFERENCE_EXPRESSION, none, was->expressions[i]);
+		}
+	}
+	for (size_t i = 0; same && i < now->expression_count; i++) {
+		if (!span_equal(now->expressions[i], was->expressions[i])) {
+			tell_texts(telling, DIFFERENCE_EXPRESSION_ORDER, now->expressions[i], was->expressions[i]);
+			return;
+		}
+	}
+}
+
+/* What a part's name stands for; `ret_of`: which one of that kind. Those that other differences tell have none. */
+static bool kind_of_part(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
+{
+	static const struct {
+		const char *name;
+		enum difference_kind kind;
+	} exact[] =
+	    {
+	        {"source", DIFFERENCE_SOURCE},
+	        {"namespace", DIFFERENCE_NAMESPACE},
+	        {"rounding mode", DIFFERENCE_ROUNDING},
+	        {"decimals", DIFFERENCE_DECIMALS},
+	        {"earlier compiles", DIFFERENCE_EARLIER},
+	    },
+	  heads[] = {
+	      {"header ", DIFFERENCE_HEADER},
+	      {"variable ", DIFFERENCE_VARIABLE},
+	      {"input ", DIFFERENCE_INPUT},
+	      {"module ", DIFFERENCE_INPUT},
+	  };
+	static const char *const elsewhere[] = {"compiler", "program name", "working directory", "PWD"};
+
+	*ret_of = (struct span){NULL, 0};
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		if (span_is(name, elsewhere[i])) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		if (span_is(name, exact[i].name)) {
+			*ret_kind = exact[i].kind;
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		if (span_behind(name, heads[i].name, ret_of)) {
+			if (heads[i].kind == DIFFERENCE_INPUT) {
+				*ret_of = name;
+			}
+			*ret_kind = heads[i].kind;
+			return true;
+		}
+	}
+	*ret_kind = DIFFERENCE_OTHER;
+	*ret_of = name;
+	return true;
+}
+
+/*
+ * A source that only one of them tells was not known in the other: behind an earlier compile of the handle that stands for
+ * it.
+ */
+static void tell_part(const struct telling *telling, const struct request_part *part, enum difference_way way)
+{
+	struct difference difference = {.way = way};
+
+	if (kind_of_part(part->name, &difference.kind, &difference.of) &&
+	    (way == DIFFERENCE_CHANGED || difference.kind != DIFFERENCE_SOURCE)) {
+		tell(telling, &difference);
+	}
+}
+
+static void tell_parts(const struct telling *telling)
+{
+	const struct request *now = telling->now, *was = telling->was;
+
+	for (size_t i = 0; i < now->part_count; i++) {
+		const struct request_part *part = &now->parts[i], *before = request_find(was, part->name);
+
+		if (!before) {
+			tell_part(telling, part, DIFFERENCE_NEW);
+		} else if (memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) != 0) {
+			tell_part(telling, part, DIFFERENCE_CHANGED);
+		}
+	}
+	for (size_t i = 0; i < was->part_count; i++) {
+		if (!request_find(now, was->parts[i].name)) {
+			tell_part(telling, &was->parts[i], DIFFERENCE_GONE);
+		}
+	}
+}
+
+/* The next header from `*at` on that both have. */
+static bool next_header(const struct request *request, const struct request *other, size_t *at, struct span *ret_name)
+{
+	struct span rest;
+
+	for (; *at < request->part_count; (*at)++) {
+		if (span_behind(request->parts[*at].name, "header ", &rest) &&
+		    request_find(other, request->parts[*at].name)) {
+			*ret_name = rest;
+			(*at)++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void tell_header_order(const struct telling *telling)
+{
+	struct span now, was;
+	size_t i = 0, j = 0;
+
+	while (next_header(telling->now, telling->was, &i, &now) && next_header(telling->was, telling->now, &j, &was)) {
+		if (!span_equal(now, was)) {
+			tell_texts(telling, DIFFERENCE_HEADER_ORDER, now, was);
+			return;
+		}
+	}
+}
+
+static void tell_compiler(const struct telling *telling)
+{
+	const struct request *now = telling->now, *was = telling->was;
+	const uint8_t *now_build = request_part(now, "compiler"), *was_build = request_part(was, "compiler");
+
+	if (!span_equal(now->release, was->release)) {
+		tell_texts(telling, DIFFERENCE_COMPILER, now->release, was->release);
+	} else if (now_build && was_build && memcmp(now_build, was_build, ABOUT_DIGEST_BYTES) != 0) {
+		tell_texts(telling, DIFFERENCE_BUILD, now->release, was->release);
+	}
+}
+
+/* The option that lets paths into what is made; empty: it is not one of those that are known to. */
+static struct span binder_of(const struct request *request)
+{
+	static const char *const binders[] = {
+	    "-lineinfo", "--generate-line-info", "-G",    "--device-debug", "-dlto", "--dlink-time-opt",
+	    "-optix-ir", "--optix-ir",           "--pch", "-pch",
+	};
+
+	for (size_t i = 0; i < request->option_count; i++) {
+		const struct request_option *option = &request->options[i];
+
+		for (size_t j = 0; j < sizeof(binders) / sizeof(binders[0]); j++) {
+			if (span_is(option->text, binders[j])) {
+				return option->text;
+			}
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+static void tell_place(const struct telling *telling)
+{
+	const struct request *now = telling->now, *was = telling->was;
+	const uint8_t *here = request_part(now, "working directory"), *there = request_part(was, "working directory");
+	const uint8_t *pwd = request_part(now, "PWD"), *old_pwd = request_part(was, "PWD");
+	struct difference difference = {.kind = DIFFERENCE_PLACE, .by = binder_of(now)};
+
+	if (!request_is_bound(now) || !request_is_bound(was)) {
+		return;
+	}
+	if (memcmp(here, there, ABOUT_DIGEST_BYTES) != 0) {
+		difference.now.text = now->bound_count ? now->bound[0] : (struct span){NULL, 0};
+		difference.was.text = was->bound_count ? was->bound[0] : (struct span){NULL, 0};
+		tell(telling, &difference);
+	} else if (!pwd != !old_pwd || (pwd && memcmp(pwd, old_pwd, ABOUT_DIGEST_BYTES) != 0)) {
+		difference.of = (struct span){"PWD", 3};
+		tell(telling, &difference);
+	}
+}
+
+void differences_tell(const struct request *now, const struct request *was, difference_visit *each, void *context)
+{
+	const struct telling telling = {now, was, each, context};
+
+	tell_compiler(&telling);
+	tell_program(&telling);
+	tell_parts(&telling);
+	tell_header_order(&telling);
+	differences_tell_options(now, was, each, context);
+	tell_expressions(&telling);
+	tell_place(&telling);
+}
+
+static void add_weight(const struct difference *difference, void *context)
+{
+	unsigned *weight = context;
+
+	*weight += kinds[difference->kind].weight;
+}
+
+unsigned differences_weight(const struct request *now, const struct request *was)
+{
+	unsigned weight = 0;
+
+	differences_tell(now, was, add_weight, &weight);
+	return weight;
+}
+
+/* A name that stands for none says nothing. */
+static bool is_named(struct span program)
+{
+	static const char *const unnamed[] = {"default_program", "link", "<unnamed>", ""};
+
+	for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
+		if (span_is(program, unnamed[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Have they one text in common that is compiled? */
+static bool share_text(const struct request *now, const struct request *was)
+{
+	for (size_t i = 0; i < now->part_count; i++) {
+		const struct request_part *part = &now->parts[i], *before;
+		enum difference_kind kind;
+		struct span of;
+
+		if (kind_of_part(part->name, &kind, &of) && (kind == DIFFERENCE_SOURCE || kind == DIFFERENCE_INPUT)) {
+			before = request_find(was, part->name);
+			if (before && memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+bool differences_related(const struct request *now, const struct request *was)
+{
+	if (!span_equal(now->compiler, was->compiler) || !span_equal(now->step, was->step)) {
+		return false;
+	}
+	return (is_named(now->program) && span_equal(span_base(now->program), span_base(was->program))) ||
+	       share_text(now, was);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * differences: what two requests differ in, by what they say of themselves (keygen/about.h)
+ *
+ * Purpose: "option -DN=8 was -DN=4". Only what a key sees counts: the directory of a -I that is a root may be another, and
+ * so may that of the program's name where the request is not bound to its place.
+ *
+ * Calling sequence: request_read() twice, differences_tell(). differences_weight() is small where two are near to one
+ * another, which tells which of many is the nearest. Threads: one. Errors: where there is no memory less is told.
+ * Ownership: texts that are told point into the requests' bytes.
+ */
+#ifndef CLI_DIFFERENCES_H
+#define CLI_DIFFERENCES_H
+
+#include "cli/request.h"
+
+/* X(NAME, weight, how it is called) */
+#define DIFFERENCES(X)                                  \
+	X(COMPILER, 30, "compiler")                     \
+	X(BUILD, 20, "build of the compiler")           \
+	X(PROGRAM, 40, "program name")                  \
+	X(SOURCE, 60, "source")                         \
+	X(INPUT, 10, "input")                           \
+	X(OPTION, 4, "option")                          \
+	X(OPTION_ORDER, 3, "order of options")          \
+	X(HEADER, 8, "header")                          \
+	X(HEADER_ORDER, 3, "order of headers")          \
+	X(EXPRESSION, 5, "name expression")             \
+	X(EXPRESSION_ORDER, 3, "order of names")        \
+	X(VARIABLE, 4, "variable")                      \
+	X(ROUNDING, 4, "rounding mode")                 \
+	X(DECIMALS, 4, "decimals of the locale")        \
+	X(NAMESPACE, 6, "namespace")                    \
+	X(PLACE, 3, "bound path")                       \
+	X(EARLIER, 8, "earlier compiles of the handle") \
+	X(OTHER, 8, "part")
+
+enum difference_kind {
+#define DIFFERENCE_ENUM(name, weight, text) DIFFERENCE_##name,
+	DIFFERENCES(DIFFERENCE_ENUM)
+#undef DIFFERENCE_ENUM
+	    DIFFERENCE_KINDS
+};
+
+const char *difference_name(enum difference_kind kind);
+
+/* What became of it: all but CHANGED say which of the two has it. */
+enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
+
+/* Texts may be empty: nobody knows more than that it is another. Of an order: what stands now where that stood. */
+struct difference {
+	enum difference_kind kind;
+	enum difference_way way;
+	struct span of;                 /* which header, variable or input */
+	struct request_option now, was; /* `value` only of options */
+	struct span by;                 /* of a place: the option that binds */
+};
+
+typedef void difference_visit(const struct difference *difference, void *context);
+
+/* Of differences_tell(), the options alone (differences_options.c). */
+void differences_tell_options(const struct request *now, const struct request *was, difference_visit *each,
+                              void *context);
+
+/* Are they of one compiler and step, and of one program or source? Others are not compared. */
+bool differences_related(const struct request *now, const struct request *was);
+void differences_tell(const struct request *now, const struct request *was, difference_visit *each, void *context);
+unsigned differences_weight(const struct request *now, const struct request *was);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain_words.h"
+
+#include "cli/console.h"
+#include "cli/difference_words.h"
+#include "cli/key.h"
+#include "cli/reasons.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WHEN_BYTES 32
+
+/* The clock alone is enough for what was today. */
+static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
+{
+	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
+	bool lately = when <= now && now - when < 20 * 3600;
+	struct tm parts = {0};
+
+	if (!localtime_r(&when, &parts) ||
+	    strftime(ret_text, WHEN_BYTES, lately ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &parts) == 0) {
+		snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " s", when_ns / 1000000000);
+	}
+	return ret_text;
+}
+
+static const char *spell_distance(uint64_t ns, char ret_text[WHEN_BYTES])
+{
+	static const struct {
+		uint64_t seconds;
+		const char *unit;
+	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	uint64_t seconds = ns / 1000000000;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (seconds >= 2 * units[i].seconds || units[i].seconds == 1) {
+			snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " %s earlier", seconds / units[i].seconds,
+			         units[i].unit);
+			break;
+		}
+	}
+	return ret_text;
+}
+
+/* malloc'ed, disarmed. */
+static char *text_of(struct span span)
+{
+	char *text = malloc(span.size + 1);
+
+	if (text) {
+		memcpy(text, span.size ? span.bytes : "", span.size);
+		text[span.size] = '\0';
+		console_disarm(text);
+	}
+	return text;
+}
+
+static void print_span(const char *before, struct span span, const char *behind)
+{
+	char *text = text_of(span);
+
+	printf("%s%s%s", before, text ? text : "?", behind);
+	free(text);
+}
+
+static void print_words(const char *before, char *text, const char *behind)
+{
+	console_disarm(text);
+	printf("%s%s%s", before, text, behind);
+}
+
+static struct span span_of(const struct journal_text *text)
+{
+	return (struct span){text->bytes, text->size};
+}
+
+/* too_new -> too new */
+static void print_reason(const struct journal_text *reason)
+{
+	for (size_t i = 0; i < reason->size; i++) {
+		char byte = reason->bytes[i];
+
+		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
+	}
+}
+
+static void print_head(const struct explanation *explanation)
+{
+	const struct journal_record *record = &explanation->record;
+	char when[WHEN_BYTES], cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
+
+	if (explanation->request.program.size > 0) {
+		print_span("", explanation->request.program, "");
+	} else {
+		printf("?");
+	}
+	if (record->pid != 0) {
+		printf(" (pid %" PRIu32 ", %s)  ", record->pid, spell_when(record->when_ns, when));
+	} else {
+		printf(" (%s)  ", spell_when(record->when_ns, when));
+	}
+	key_spell(record->key, key);
+	console_time(record->cost_ns, cost);
+	if (record->outcome == JOURNAL_STORED) {
+		printf("MISS, compiled %s, stored as %.*s\n", cost, KEY_SHORT, key);
+	} else if (record->outcome == JOURNAL_NOT_KEPT) {
+		printf("MISS, compiled %s, NOT KEPT: ", cost);
+		print_reason(&record->reason);
+		putchar('\n');
+	} else {
+		printf("PASSED THROUGH: ");
+		print_reason(&record->reason);
+		putchar('\n');
+	}
+}
+
+/* What is not in a sentence of the reason: of which file, which variable. */
+static void print_why(const struct journal_record *record)
+{
+	enum counter reason = reasons_find(record->reason.bytes, record->reason.size);
+
+	if (record->detail.size > 0 && !record->is_stale) {
+		print_span("  ", span_of(&record->detail), ".\n");
+	}
+	if (reason != COUNTER_NONE) {
+		printf("  %s\n", reasons_words(reason));
+	}
+}
+
+struct sameness {
+	bool source, compiler, headers, options;
+};
+
+static void note_difference(const struct difference *difference, void *context)
+{
+	struct sameness *same = context;
+
+	same->source &= difference->kind != DIFFERENCE_SOURCE && difference->kind != DIFFERENCE_INPUT &&
+	                difference->kind != DIFFERENCE_EARLIER;
+	same->compiler &= difference->kind != DIFFERENCE_COMPILER && difference->kind != DIFFERENCE_BUILD;
+	same->headers &= difference->kind != DIFFERENCE_HEADER && difference->kind != DIFFERENCE_HEADER_ORDER;
+	same->options &= difference->kind != DIFFERENCE_OPTION && difference->kind != DIFFERENCE_OPTION_ORDER;
+}
+
+static bool has_headers(const struct request *request)
+{
+	struct span rest;
+
+	for (size_t i = 0; i < request->part_count; i++) {
+		if (span_behind(request->parts[i].name, "header ", &rest)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "Same source, NVRTC, headers." */
+static void print_sameness(const struct request *now, const struct request *was)
+{
+	struct sameness same = {true, true, has_headers(now), now->option_count > 0};
+	const char *separator = " Same ";
+
+	differences_tell(now, was, note_difference, &same);
+	if (same.source) {
+		printf("%s%s", separator, request_part(now, "source") ? "source" : "input");
+		separator = ", ";
+	}
+	if (same.compiler) {
+		print_span(separator, now->title, "");
+		separator = ", ";
+	}
+	if (same.headers) {
+		printf("%sheaders", separator);
+		separator = ", ";
+	}
+	if (same.options) {
+		printf("%soptions", separator);
+		separator = ", ";
+	}
+	puts(*separator == ',' ? "." : "");
+}
+
+struct printing {
+	const struct explanation *explanation;
+	size_t count;
+	int width;
+};
+
+static void widen(const struct difference *difference, void *context)
+{
+	struct printing *printing = context;
+	struct difference_words words;
+	int width;
+
+	difference_in_words(difference, printing->explanation->request.title, &words);
+	width = (int)strlen(words.what);
+	printing->width = width > printing->width && width <= 40 ? width : printing->width;
+}
+
+static void print_difference(const struct difference *difference, void *context)
+{
+	struct printing *printing = context;
+	struct difference_words words;
+
+	difference_in_words(difference, printing->explanation->request.title, &words);
+	console_disarm(words.what);
+	printf("  %-*s", printing->width, words.what);
+	print_words("  ", words.words, "\n");
+	printing->count++;
+}
+
+static void print_nearest(const struct explanation *explanation)
+{
+	const struct neighbour *nearest = &explanation->sought.nearest;
+	struct printing printing = {.explanation = explanation};
+	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
+	uint64_t when = explanation->record.when_ns;
+
+	key_spell(nearest->key, key);
+	spell_distance(when > nearest->created_ns ? when - nearest->created_ns : 0, distance);
+	printf("nearest kept: %.*s, %s.", KEY_SHORT, key, distance);
+	print_sameness(&explanation->request, &explanation->nearest);
+	differences_tell(&explanation->request, &explanation->nearest, widen, &printing);
+	differences_tell(&explanation->request, &explanation->nearest, print_difference, &printing);
+	if (printing.count == 0) {
+		puts("  They differ in nothing that was noted.");
+	}
+	if (explanation->record.is_cut) {
+		puts("  There was no room to note all of this request; there may be more.");
+	}
+}
+
+/* The directory that a numbered root is. */
+static struct span root_of(const struct request *request, struct span detail)
+{
+	struct span rest;
+	size_t number;
+
+	if (span_behind(detail, "root ", &rest) && rest.size > 0) {
+		number = (size_t)(*(const char *)rest.bytes - '0');
+		if (number < request->root_count && number < 10) {
+			return request->roots[number];
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+static void print_stale(const struct explanation *explanation)
+{
+	const struct neighbour *nearest = &explanation->sought.nearest;
+	struct span detail = span_of(&explanation->record.detail);
+	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
+	char distance[WHEN_BYTES];
+
+	printf("the same request was kept before");
+	if (nearest->is_there && nearest->weight == 0) {
+		printf(", %s", spell_distance(explanation->record.when_ns > nearest->created_ns
+		                                  ? explanation->record.when_ns - nearest->created_ns
+		                                  : 0,
+		                              distance));
+	}
+	puts(", and that result does not hold here:");
+	if (now.size > 0 && was.size > 0) {
+		print_span("  bound to ", was, "");
+		print_span(", a path that is in what was made; now it is ", now, "\n");
+	} else {
+		print_span("  ", detail, "\n");
+	}
+}
+
+void explain_in_words(const struct explanation *explanation)
+{
+	char when[WHEN_BYTES];
+
+	print_head(explanation);
+	print_why(&explanation->record);
+	switch (explanation->cause) {
+	case CAUSE_STALE:
+		print_stale(explanation);
+		break;
+	case CAUSE_GONE:
+		printf("was kept at %s, and is gone since (evicted, cleared or damaged)\n",
+		       spell_when(explanation->kept_ns, when));
+		break;
+	case CAUSE_DIFFERENT:
+		print_nearest(explanation);
+		break;
+	case CAUSE_FIRST:
+		puts("first time: nothing that is kept is of this program or this source");
+		break;
+	case CAUSE_UNTOLD:
+		puts(explanation->sought.nearest.is_there ? "a result of this very request is there: it came while "
+		                                            "this call was on its way, or was imported"
+		                                          : "the record does not tell what was asked for");
+		break;
+	case CAUSE_PASSED:
+	case CAUSE_UNFIT:
+		break;
+	}
+}
+
+/* ---- JSON ---- */
+
+static void print_json_span(const char *name, struct span span)
+{
+	char *text = strndup(span.size ? span.bytes : "", span.size);
+
+	printf(", \"%s\": ", name);
+	console_json_string(stdout, span.bytes ? text : NULL);
+	free(text);
+}
+
+static void print_json_text(const char *name, const char *text)
+{
+	printf(", \"%s\": ", name);
+	console_json_string(stdout, *text != '\0' ? text : NULL);
+}
+
+static void print_json_object(const struct difference_words *words, size_t *count)
+{
+	printf("%s{\"what\": ", (*count)++ ? ",\n  " : "\n  ");
+	console_json_string(stdout, words->what);
+	print_json_text("now", words->now);
+	print_json_text("was", words->was);
+	print_json_text("words", words->words);
+	putchar('}');
+}
+
+static void print_json_difference(const struct difference *difference, void *context)
+{
+	struct printing *printing = context;
+	struct difference_words words;
+
+	difference_in_words(difference, printing->explanation->request.title, &words);
+	print_json_object(&words, &printing->count);
+}
+
+/* "header changed: inc/vec.h" is "header changed", now "inc/vec.h". */
+static void print_json_stale(const struct explanation *explanation, size_t *count)
+{
+	struct span detail = span_of(&explanation->record.detail);
+	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
+	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
+	size_t head = colon ? (size_t)(colon - (const char *)detail.bytes) : detail.size;
+	struct difference_words words = {.what = ""};
+
+	if (now.size > 0 && was.size > 0) {
+		snprintf(words.what, sizeof(words.what), "%s", difference_name(DIFFERENCE_PLACE));
+		snprintf(words.now, sizeof(words.now), "%.*s", (int)now.size, (const char *)now.bytes);
+		snprintf(words.was, sizeof(words.was), "%.*s", (int)was.size, (const char *)was.bytes);
+	} else {
+		snprintf(words.what, sizeof(words.what), "%.*s", (int)head, (const char *)detail.bytes);
+		snprintf(words.now, sizeof(words.now), "%.*s", colon ? (int)(detail.size - head - 2) : 0,
+		         colon ? colon + 2 : "");
+	}
+	snprintf(words.words, sizeof(words.words), "%.*s", (int)detail.size, (const char *)detail.bytes);
+	print_json_object(&words, count);
+}
+
+static const char *outcome_name(enum journal_outcome outcome)
+{
+	return outcome == JOURNAL_STORED ? "stored" : outcome == JOURNAL_NOT_KEPT ? "not_kept" : "passed_through";
+}
+
+static void print_json_key(const char *name, const uint8_t *key)
+{
+	char text[KEY_TEXT_BYTES] = "";
+
+	if (key) {
+		key_spell(key, text);
+	}
+	print_json_text(name, text);
+}
+
+void explain_as_json(const struct explanation *explanation)
+{
+	const struct journal_record *record = &explanation->record;
+	enum counter reason = reasons_find(record->reason.bytes, record->reason.size);
+	struct printing printing = {.explanation = explanation};
+	const struct neighbour *nearest = &explanation->sought.nearest;
+
+	printf("{\"outcome\": \"%s\"", outcome_name(record->outcome));
+	print_json_span("program", explanation->request.program);
+	print_json_text("reason", reason != COUNTER_NONE ? counter_name(reason) : cause_name(explanation->cause));
+	print_json_text("cause", cause_name(explanation->cause));
+	print_json_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
+	print_json_span("detail", record->detail.size ? span_of(&record->detail) : (struct span){NULL, 0});
+	print_json_key("key", record->has_key ? record->key : NULL);
+	print_json_key("nearest", nearest->is_there ? nearest->key : NULL);
+	print_json_span("compiler", explanation->request.compiler);
+	print_json_span("version", explanation->request.release);
+	printf(", \"pid\": %" PRIu32 ", \"time\": %" PRIu64 ".%03" PRIu64 ", \"cost_ns\": %" PRIu64, record->pid,
+	       record->when_ns / 1000000000, record->when_ns / 1000000 % 1000, record->cost_ns);
+	printf(", \"differences\": [");
+	if (explanation->cause == CAUSE_STALE) {
+		print_json_stale(explanation, &printing.count);
+	} else if (nearest->is_there && explanation->cause == CAUSE_DIFFERENT) {
+		differences_tell(&explanation->request, &explanation->nearest, print_json_difference, &printing);
+	}
+	printf("%s]}", printing.count ? "\n " : "");
+}

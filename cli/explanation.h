@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explanation: why calls of a journal were misses, by what the cache holds
+ *
+ * Calling sequence: explanations_make() of some records of a journal, look, explanations_free(). Errors: negative errno
+ * values. Threads: one. Ownership: records and journal are the caller's, and stay until the end.
+ */
+#ifndef CLI_EXPLANATION_H
+#define CLI_EXPLANATION_H
+
+#include "cache/journal.h"
+#include "cli/neighbour.h"
+
+/* X(NAME, for machines) */
+#define CAUSES(X)                                                                              \
+	X(UNTOLD, "unknown")      /* the record says too little */                             \
+	X(PASSED, "passed")       /* nothing was looked up: the record's reason */             \
+	X(STALE, "stale")         /* it was kept, and something that it hangs on is another */ \
+	X(UNFIT, "unfit")         /* a result was there, or not looked for: the detail */      \
+	X(GONE, "gone")           /* it was kept, and is not any more */                       \
+	X(DIFFERENT, "different") /* from the nearest that is kept */                          \
+	X(FIRST, "first")         /* nothing kept is like it */
+
+enum cause {
+#define CAUSE_ENUM(name, text) CAUSE_##name,
+	CAUSES(CAUSE_ENUM)
+#undef CAUSE_ENUM
+};
+
+const char *cause_name(enum cause cause);
+
+struct explanation {
+	struct journal_record record;
+	struct request request; /* empty where the record's about cannot be read */
+	struct sought sought;
+	struct request nearest; /* of sought.nearest, if it is there */
+	enum cause cause;
+	uint64_t kept_ns; /* CAUSE_GONE: when it was stored */
+};
+
+/* `journal`: what was stored when. */
+int explanations_make(const struct settings *settings, const struct journal *journal,
+                      const struct journal_record *records, size_t count, struct explanation **ret_list);
+void explanations_free(struct explanation *list, size_t count);
+
+bool journal_text_is(const struct journal_text *text, const char *other);
+
+#endif

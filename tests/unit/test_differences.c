@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/difference_words.h"
+#include "cli/differences.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static char told[4096];
+
+/* What a request says, from a text: "o-DN=4" is an option, and so on; a part is "psource=text". */
+static struct stream about_of(const char *facts)
+{
+	static const struct {
+		char letter;
+		enum about_kind kind;
+	} letters[] = {
+	    {'c', ABOUT_COMPILER}, {'t', ABOUT_TITLE}, {'r', ABOUT_RELEASE},    {'n', ABOUT_PROGRAM}, {'s', ABOUT_STEP},
+	    {'o', ABOUT_OPTION},   {'R', ABOUT_ROOT},  {'e', ABOUT_EXPRESSION}, {'b', ABOUT_BOUND},
+	};
+	struct stream about = STREAM_EMPTY;
+	char copy[1024], *rest = copy, *fact;
+
+	snprintf(copy, sizeof(copy), "%s", facts);
+	about_begin(&about);
+	while ((fact = strsep(&rest, ";")) != NULL) {
+		char *content = *fact == 'p' ? strchr(fact, '=') : NULL;
+
+		for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+			if (*fact == letters[i].letter) {
+				about_text(&about, letters[i].kind, fact + 1);
+			}
+		}
+		if (content) {
+			struct span span = {content + 1, strlen(content + 1)};
+
+			*content = '\0';
+			about_part(&about, fact + 1, &span, 1);
+		}
+	}
+	cr_assert(!about.failed);
+	return about;
+}
+
+static void tell(const struct difference *difference, void *context)
+{
+	struct difference_words words;
+	size_t end = strlen(told);
+
+	(void)context;
+	difference_in_words(difference, (struct span){"NVRTC", 5}, &words);
+	snprintf(told + end, sizeof(told) - end, "%s: %s\n", words.what, words.words);
+}
+
+struct pair {
+	struct stream bytes[2];
+	struct request now, was;
+};
+
+static struct pair pair_of(const char *now, const char *was)
+{
+	struct pair pair = {.bytes = {about_of(now), about_of(was)}};
+
+	cr_assert_eq(request_read(pair.bytes[0].bytes, pair.bytes[0].size, &pair.now), 0);
+	cr_assert_eq(request_read(pair.bytes[1].bytes, pair.bytes[1].size, &pair.was), 0);
+	return pair;
+}
+
+static void pair_free(struct pair *pair)
+{
+	request_free(&pair->now);
+	request_free(&pair->was);
+	stream_free(&pair->bytes[0]);
+	stream_free(&pair->bytes[1]);
+}
+
+static void expect(const char *now, const char *was, const char *expected)
+{
+	struct pair pair = pair_of(now, was);
+	unsigned weight = differences_weight(&pair.now, &pair.was);
+
+	told[0] = '\0';
+	differences_tell(&pair.now, &pair.was, tell, NULL);
+	cr_expect_str_eq(told, expected, "%s and %s: %s", now, was, told);
+	cr_expect_eq(weight == 0, *expected == '\0');
+	pair_free(&pair);
+}
+
+static bool related(const char *now, const char *was)
+{
+	struct pair pair = pair_of(now, was);
+	bool is = differences_related(&pair.now, &pair.was);
+
+	pair_free(&pair);
+	return is;
+}
+
+Test(differences, equal_requests_have_none)
+{
+	expect("cnvrtc;r13.0;na.cu;o-DN=4;psource=x", "cnvrtc;r13.0;na.cu;o-DN=4;psource=x", "");
+}
+
+Test(differences, options_are_paired_by_their_names)
+{
+	expect("o-DN=8;o-arch=sm_90", "o-DN=4;o-arch=sm_90", "option: -DN=8   was -DN=4\n");
+	expect("o-DN=8;o-DM", "o-DM;o-w", "option: -DN=8   is new\noption: -w   is gone\n");
+	expect("o-arch=sm_90", "o-arch=sm_80", "option: -arch=sm_90   was -arch=sm_80\n");
+	expect("o-Ia;o-Ib", "o-Ia;o-Ic", "option: -Ib   was -Ic\n");
+	expect("o-DN;o-DN", "o-DN", "option: -DN   is new\n");
+}
+
+Test(differences, two_strings_can_be_one_option)
+{
+	expect("o-arch;osm_90;o-w", "o-arch;osm_80;o-w", "option: -arch sm_90   was -arch sm_80\n");
+	expect("o-D;oN=4", "o-D;oN=5", "option: -D N=4   was -D N=5\n");
+}
+
+Test(differences, the_order_of_options_is_one)
+{
+	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib stands where -Ia stood\n");
+	expect("o-Ib;o-Ia;o-DX", "o-Ia;o-Ib", "order of options: -Ib stands where -Ia stood\noption: -DX   is new\n");
+}
+
+Test(differences, directories_below_roots_are_none)
+{
+	expect("R/ci/2;o-I/ci/2/inc;n/ci/2/a.cu", "R/ci/1;o-I/ci/1/inc;n/ci/1/a.cu", "");
+	expect("R/ci/2;o-I;o/ci/2", "R/ci/1;o-I;o/ci/1", "");
+	expect("R/ci/2;o-I/ci/2/inc", "R/ci/1;o-I/ci/1/other", "option: -I/ci/2/inc   was -I/ci/1/other\n");
+	expect("R/ci/2;o-I/ci/22", "R/ci/1;o-I/ci/12", "option: -I/ci/22   was -I/ci/12\n");
+}
+
+Test(differences, texts_are_told_by_their_digests)
+{
+	expect("psource=a", "psource=b",
+	       "source: is another (no source text is kept, so which lines cannot be told)\n");
+	expect("pheader a.h=1;pheader b.h=2", "pheader a.h=9;pheader c.h=2",
+	       "header a.h: has another text (given in memory)\nheader b.h: is new (given in memory)\n"
+	       "header c.h: is gone (given in memory)\n");
+	expect("pheader a.h=1;pheader b.h=2", "pheader b.h=2;pheader a.h=1",
+	       "order of headers: a.h stands where b.h stood\n");
+	expect("pinput 1, PTX a=1", "pinput 1, PTX a=2", "input 1, PTX a: is another\n");
+	expect("pmodule 1 a=1;pmodule 2 b=1", "pmodule 1 a=1", "module 2 b: is new\n");
+}
+
+Test(differences, a_source_that_was_not_noted_is_none)
+{
+	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: were others, or there were none\n");
+}
+
+Test(differences, compilers_differ_in_release_or_build)
+{
+	expect("r13.5;pcompiler=a", "r13.0;pcompiler=b", "compiler: NVRTC 13.5   was 13.0\n");
+	expect("r13.0;pcompiler=a", "r13.0;pcompiler=b",
+	       "build of the compiler: NVRTC 13.0, or what it loads by itself, is another build\n");
+}
+
+Test(differences, surroundings_are_told)
+{
+	expect("pvariable A=1", "", "variable A: is set, and was not\n");
+	expect("", "pvariable A=1", "variable A: is not set, and was\n");
+	expect("pvariable A=1", "pvariable A=2", "variable A: is set to something else\n");
+	expect("pnamespace=1", "", "namespace: is set, and was not\n");
+	expect("prounding mode=1", "prounding mode=2",
+	       "rounding mode: the thread computes in another one, and constants are folded by it\n");
+	expect("pdecimals=,", "", "decimals of the locale: is new\n");
+	expect("psomething of later builds=1", "", "part something of later builds: is new\n");
+}
+
+Test(differences, a_program_name_counts_without_its_directory_unless_that_is_in_the_key)
+{
+	expect("nb.cu", "na.cu", "program name: b.cu   was a.cu\n");
+	expect("n/x/a.cu", "n/y/a.cu", "");
+	expect("nx/a.cu;pprogram name=x/a.cu", "ny/a.cu;pprogram name=y/a.cu", "program name: x/a.cu   was y/a.cu\n");
+}
+
+Test(differences, names_are_added_removed_and_put_in_another_order)
+{
+	expect("ek<1>;ek<2>", "ek<1>", "name expression: k<2>   is new\n");
+	expect("ek<1>", "ek<1>;ek<2>", "name expression: k<2>   is gone\n");
+	expect("eb;ea", "ea;eb", "order of names: b stands where a stood\n");
+}
+
+Test(differences, a_place_is_told_with_the_option_that_binds)
+{
+	expect("o-lineinfo;pworking directory=/ci/2;b/ci/2", "o-lineinfo;pworking directory=/ci/1;b/ci/1",
+	       "bound path: bound to /ci/1 by -lineinfo; now it is /ci/2\n");
+	expect("pworking directory=/ci/2;b/ci/2", "pworking directory=/ci/1;b/ci/1",
+	       "bound path: bound to /ci/1; now it is /ci/2\n");
+	expect("o-G;pworking directory=/ci;pPWD=/a;b/ci", "o-G;pworking directory=/ci;b/ci",
+	       "bound path: $PWD is spelled otherwise, and the result is bound to it by -G\n");
+	expect("o-lineinfo;pworking directory=/ci;b/ci", "", "option: -lineinfo   is new\n");
+}
+
+Test(differences, only_the_like_is_compared)
+{
+	cr_expect(related("cnvrtc;na.cu;psource=1", "cnvrtc;na.cu;psource=2"));
+	cr_expect(related("cnvrtc;na.cu;psource=1", "cnvrtc;nb.cu;psource=1"));
+	cr_expect_not(related("cnvrtc;na.cu;psource=1", "cnvrtc;nb.cu;psource=2"));
+	cr_expect_not(related("cnvrtc;ndefault_program;psource=1", "cnvrtc;ndefault_program;psource=2"));
+	cr_expect_not(related("cnvrtc;na;psource=1", "cnvvm;na;psource=1"));
+	cr_expect_not(related("cnvvm;na;scompile;pmodule 1=1", "cnvvm;na;sverify;pmodule 1=1"));
+	cr_expect(related("cnvvm;n<unnamed>;pmodule 1=1", "cnvvm;n<unnamed>;pmodule 1=1"));
+}
+
+Test(differences, an_option_less_is_nearer_than_another_source)
+{
+	struct pair option = pair_of("na.cu;psource=1;o-DN=4;o-w", "na.cu;psource=1;o-DN=5"),
+	            source = pair_of("na.cu;psource=1", "na.cu;psource=2");
+
+	cr_expect_lt(differences_weight(&option.now, &option.was), differences_weight(&source.now, &source.was));
+	pair_free(&option);
+	pair_free(&source);
+}
+
+Test(differences, what_is_damaged_is_not_read)
+{
+	struct request request;
+
+	cr_expect_eq(request_read("damaged", 7, &request), -EBADMSG);
+	cr_expect_eq(request_read("", 0, &request), -EBADMSG);
+}
+
+Test(differences, long_texts_are_cut)
+{
+	static char now[900], was[900];
+
+	memset(now, 'x', sizeof(now) - 1);
+	memset(was, 'y', sizeof(was) - 1);
+	memcpy(now, "o-DA=", 5);
+	memcpy(was, "o-DA=", 5);
+	struct pair pair = pair_of(now, was);
+
+	told[0] = '\0';
+	differences_tell(&pair.now, &pair.was, tell, NULL);
+	cr_expect_lt(strlen(told), 1000);
+	cr_expect(strstr(told, "   was -DA=yyy"));
+	pair_free(&pair);
+}
