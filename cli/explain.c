@@ -141,14 +141,14 @@ static int explain_result(const struct settings *settings, const struct journal 
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct journal_record record = {.outcome = JOURNAL_STORED};
-	uint8_t key[ENTRY_KEY_BYTES];
-	int status = key_find(settings, digits, key);
+	struct inventory_record found;
+	int status = key_find(settings, digits, &found);
 	int error;
 
 	if (status != EXIT_DONE) {
 		return status;
 	}
-	error = inventory_read(&directory, key, take_result, &record);
+	error = inventory_read(&directory, found.key, take_result, &record);
 	if (error != 0 && !record.has_key) {
 		console_error("%s: %s", settings->directory,
 		              error == -EBADMSG ? "that result is damaged" : console_reason(error));
