@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `nvrtccache explain`: for each cause of a miss, with NVRTC, what people and machines are told.
+# shellcheck disable=SC2016,SC2317 # texts for others to expand; functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+REPO=$(cd "$(dirname "$0")/../.." && pwd)
+eval "$("$REPO/scripts/nvrtc-env" 2>/dev/null)"
+[ -n "${NVRTC_LIB:-}" ] || skip_all "no NVRTC: scripts/setup gets one"
+command -v python3 >/dev/null || skip_all "no python3"
+NVRTC=$NVRTC_LIB/$NVRTC_SONAME
+export LD_LIBRARY_PATH=$RUN_PATH NVRTC CUDA_CACHE_DISABLE=1
+cd "$tmp" || exit 1
+
+# A host: what it asks for is JSON. Prints the return code.
+cat >host.py <<'END'
+import ctypes, json, os, sys
+lib = ctypes.CDLL(os.environ["NVRTC"])
+def strings(list):
+    return (ctypes.c_char_p * max(1, len(list)))(*[text.encode() for text in list])
+for asked in sys.argv[1:]:
+    asked = json.loads(asked)
+    if "round" in asked:
+        ctypes.CDLL("libm.so.6").fesetround(asked["round"])
+    headers, options, program = asked.get("headers", {}), asked.get("options", ["-DN=4"]), ctypes.c_void_p()
+    source = asked.get("source", '__global__ void k(int *p) { *p = N; }\ntemplate<int n> __global__ void t(int *p) { *p = n; }\n')
+    assert lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), asked.get("name", "a.cu").encode(), len(headers),
+                                  strings(list(headers.values())), strings(list(headers))) == 0
+    for name in asked.get("names", []):
+        assert lib.nvrtcAddNameExpression(program, name.encode()) == 0
+    print(lib.nvrtcCompileProgram(program, len(options), strings(options)))
+END
+compile() { preloaded python3 "$tmp/host.py" "$@" >"$tmp/compiled" 2>&1 || { cat "$tmp/compiled" && false; }; }
+explained() { "$COMMAND" explain "$@" >"$tmp/out" 2>"$tmp/err"; }
+# a Python expression over what the last one is told as
+json() { explained --last --json && python3 -c 'import json, sys; told = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$tmp/out" "$1"; }
+says() { # TEXT...: all of them, on standard output
+	local text
+	for text; do
+		grep -qF -e "$text" "$tmp/out" || { echo "not there: $text" && cat "$tmp/out" "$tmp/err" && false; } || return
+	done
+}
+last_says() { explained --last && says "$@"; }
+# The first request, then the second in its turn; what the difference is called, now and before.
+differs() { # REQUEST REQUEST WHAT NOW WAS
+	local got
+	fresh_cache
+	compile "$1" && compile "$2" || return
+	got=$(json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]') || { cat "$tmp/err" && false; } || return
+	[ "$got" = "[('$3', $4, $5)]" ] || { echo "$got" && explained --last && cat "$tmp/out" && false; } || return
+	[ "$(json 'told["outcome"], told["reason"], told["nearest"] != told["key"]')" = "('stored', 'different', True)" ]
+}
+
+first() { fresh_cache && compile '{}' && last_says 'a.cu (pid ' 'MISS, compiled ' ', stored as ' 'first time' && [ "$(json 'told["reason"], told["nearest"], told["differences"]')" = "('first', None, [])" ]; }
+check "The first miss of a program is its first time." first
+hit_is_silent() {
+	local before
+	before=$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")
+	compile '{}' '{}' && [ "$(stat_of hits_disk) $(stat_of hits_memory)" = '1 1' ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")" = "$before" ]
+}
+check "Hits are not noted." hit_is_silent
+option() { compile '{"options": ["-DN=8"]}' && last_says 'nearest kept: ' ' earlier. Same source, NVRTC.' '  option  -DN=8   was -DN=4'; }
+check "An option that changed is told as a person would say it." option
+check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' option "'-w'" None
+check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' option None "'-w'"
+check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
+check "The order of options." differs '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' 'order of options' "'-Ib'" "'-Ia'"
+check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
+check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' "'t<1>'" None
+check "Another name expression." differs '{"names": ["t<1>", "t<2>"]}' '{"names": ["t<2>", "t<1>"]}' 'order of names' "'t<2>'" "'t<1>'"
+check "Another source." differs '{}' '{"source": "__global__ void k() {}"}' source None None
+source_words() { last_says 'no source text is kept, so which lines cannot be told'; }
+check "Which lines of it, nobody can say, and that is said." source_words
+check "A header in memory with another text." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int b;"}}' 'header v.h' None None
+check "One more." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int a;", "w.h": ""}}' 'header w.h' None None
+check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'rounding mode' None None
+
+namespace() { fresh_cache && compile '{}' && NVRTCCACHE_NAMESPACE=team compile '{}' && last_says '  namespace  is set, and was not'; }
+check "A namespace." namespace
+variable() { fresh_cache && compile '{}' && CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 compile '{}' && last_says '  variable ' 'is set, and was not'; }
+check "A variable that the compiler reads." variable
+place() {
+	mkdir -p ci1 ci2 && fresh_cache && (cd ci1 && compile '{"options": ["-DN=4", "-lineinfo"]}') && (cd ci2 && compile '{"options": ["-DN=4", "-lineinfo"]}') &&
+		last_says "  bound path  bound to $tmp/ci1 by -lineinfo; now it is $tmp/ci2" && [ "$(json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]')" = "[('bound path', '$tmp/ci2', '$tmp/ci1')]" ]
+}
+check "A result that is bound to a path, by which option." place
+named_path() { # its text is in the result
+	mkdir -p r1 r2 && fresh_cache || return
+	local place
+	for place in r1 r2; do
+		printf '#define HERE __FILE__\n' >"$place/h.h" && touch -d 2001-01-01 "$place/h.h"
+		compile "{\"source\": \"#include <h.h>\\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }\", \"options\": [\"-I$tmp/$place\"]}" || return
+	done
+	last_says 'the same request was kept before' "  bound to $tmp/r1, a path that is in what was made; now it is $tmp/r2"
+}
+check "A path that is spelled in what was made." named_path
+
+H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
+old() { printf '%s\n' "$2" >"$1" && touch -d "${3:-2001-01-01}" "$1" && sleep 0.1; }
+header() {
+	fresh_cache && mkdir -p inc/first && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' 2001-01-02 && compile "$H" &&
+		last_says 'the same request was kept before' 'header changed: inc/h.h' && [ "$(json 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]')" = "('stale', True, 'header changed', 'inc/h.h')" ]
+}
+check "A header on disk that changed, by its path." header
+appeared() { old inc/first/h.h '#define M 3' && compile "$H" && last_says 'file appeared: inc/first/h.h'; }
+check "One that appeared in front of it." appeared
+gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was kept before'; }
+check "One that is gone again." gone_header
+
+gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared or damaged)' && [ "$(json 'told["reason"]')" = gone ]; }
+check "A result that was kept once and is gone." gone
+damaged() {
+	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
+		[ "$(json 'told["reason"]')" = gone ]
+}
+check "And one that was damaged." damaged
+recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
+check "A look-up that nobody made." recache
+
+not_kept() { # REQUEST REASON TEXT
+	fresh_cache && compile "$1" && last_says "NOT KEPT: ${2//_/ }" "$3" && [ "$(json 'told["outcome"], told["reason"]')" = "('not_kept', '$2')" ]
+}
+check "A time macro, and what allows it." not_kept '{"source": "__device__ const char t[] = __TIME__;"}' time_macros NVRTCCACHE_SLOPPINESS=time_macros
+check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects 'Leave that option out'
+check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
+sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT KEPT: sticky options' 'An option of an earlier compile'; }
+if [ "${NVRTC_SONAME##*.}" = 13 ]; then
+	check "An option that goes on working." sticky
+else
+	skip "An option that goes on working." "releases before 13 differ in which do"
+fi
+too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'The next compile of the same is kept'; }
+check "A header that is too new." too_new
+bypassed() { # one handle, which is refused once
+	fresh_cache
+	cat >again.py <<-'END'
+		import ctypes, os
+		lib, program = ctypes.CDLL(os.environ["NVRTC"]), ctypes.c_void_p()
+		lib.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", b"a.cu", 0, None, None)
+		for i in range(34):
+		    lib.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"-DN=%d" % (i % 2)))
+	END
+	preloaded python3 again.py && last_says 'PASSED THROUGH: history' 'Make a new handle' && [ "$(json 'told["outcome"], told["reason"], told["key"], told["cause"]')" = "('passed_through', 'history', None, 'passed')" ]
+}
+check "What was passed through, and why." bypassed
+
+several() { explained --last 5 --json && python3 -c 'import json, sys; told = json.load(open(sys.argv[1])); assert len(told) == 5 and told[0]["time"] >= told[4]["time"]' "$tmp/out"; }
+check "The last five are an array, the newest first." several
+by_key() {
+	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' || return
+	local key
+	key=$(json 'told["key"]') && explained "${key:0:8}" && says '-DN=8   was -DN=4' && explained "${key^^}" && says '-DN=8' &&
+		rm "$NVRTCCACHE_DIR/v1/journal" && explained "${key:0:8}" && says 'stored as ' '-DN=8   was -DN=4'
+}
+check "A key is enough, of the journal or of a result." by_key
+hostile() {
+	fresh_cache && compile "$(printf '{"name": "\\u001b[31m.cu", "options": ["-DN=\\u001b[32m4"]}')" && compile "$(printf '{"name": "\\u001b[31m.cu", "options": ["-DN=4"]}')" && explained --last && ! grep -q "$(printf '\033')" "$tmp/out" && says 'was -DN=?[32m4'
+}
+check "Bytes that command a terminal do not reach one." hostile
+
+refused() { # STATUS TEXT ARGUMENT...
+	local status=$1 text=$2 got=0
+	shift 2
+	explained "$@" || got=$?
+	if [ "$got" != "$status" ] || [ -s "$tmp/out" ] || ! grep -qF -e "$text" "$tmp/err"; then
+		echo "$got" && cat "$tmp/out" "$tmp/err" && false
+	fi
+}
+check "Without --last and key, it says what it takes." refused 2 'explain takes --last, or a key'
+check "An unknown option is refused." refused 2 '--lst' --lst
+for number in 0 -1 x 1x 99999999999999999999 ''; do
+	check "'$number' is no number of misses." refused 2 '' --last -- "$number"
+done
+check "Two keys are refused." refused 2 'takes one key' aa bb
+check "What is no key is refused." refused 2 'is no key' xyz
+check "So is an empty one." refused 2 'is no key' ''
+check "A key that nothing has is said so." refused 1 'no result begins with 0123456789abcdef' 0123456789abcdef
+fresh_cache
+check "Where there is no directory yet, nothing is noted." refused 1 'is noted there' --last
+untrusted() { mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" && refused 1 'because others can write to it' --last; }
+check "A directory that others can write is not read." untrusted
+unreadable() {
+	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$tmp/out"
+}
+check "What is damaged in the journal is passed over." unreadable
+if [ -c /dev/full ]; then
+	full() { "$COMMAND" explain --last >/dev/full 2>"$tmp/err"; [ $? = 1 ] && grep -q 'standard output' "$tmp/err"; }
+	check "Output that cannot be written is an error." full
+else
+	skip "Output that cannot be written is an error." "no /dev/full"
+fi
+
+read_only() {
+	local before
+	before=$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")
+	NVRTCCACHE_READONLY=1 compile '{"options": ["-DN=77"]}' && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")" = "$before" ]
+}
+check "A cache that is only read has nothing noted." read_only
+off() { fresh_cache && NVRTCCACHE_DISABLE=1 compile '{}' && [ ! -e "$NVRTCCACHE_DIR/v1/journal" ]; }
+check "Nor has one that is off." off
+in_the_way() { fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1/journal" && chmod -R go-rwx "$NVRTCCACHE_DIR" && compile '{}' && [ "$(cat compiled) $(stat_of stores)" = '0 1' ]; }
+check "What stands in the journal's place costs nobody a result." in_the_way
+forked() {
+	fresh_cache
+	cat >fork.py <<-'END'
+		import os, subprocess, sys
+		children = []
+		import ctypes
+		lib = ctypes.CDLL(os.environ["NVRTC"])
+		def compile(number):
+		    program = ctypes.c_void_p()
+		    lib.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", b"f%d.cu" % number, 0, None, None)
+		    lib.nvrtcCompileProgram(program, 0, None)
+		compile(0)
+		for number in range(1, 4):
+		    child = os.fork()
+		    if child == 0:
+		        compile(number)
+		        os._exit(0)
+		    children.append(child)
+		for child in children:
+		    os.waitpid(child, 0)
+	END
+	preloaded python3 fork.py && explained --last 9 --json && python3 -c 'import json, sys
+told = json.load(open(sys.argv[1])); print(told)
+assert sorted(t["program"] for t in told) == ["f0.cu", "f1.cu", "f2.cu", "f3.cu"] and len({t["pid"] for t in told}) == 4' "$tmp/out"
+}
+check "Children of a fork note theirs under their own ids." forked
+keeps_out() { "$COMMAND" prune --max-size 1G >/dev/null && "$COMMAND" clear >/dev/null && explained --last 9 && "$COMMAND" stats --count --json | grep -q '"entries": 0' && "$COMMAND" ls >"$tmp/out" && [ ! -s "$tmp/out" ]; }
+check "Other commands leave the journal alone, and do not count it." keeps_out
+plan
