@@ -3,8 +3,8 @@
 # make fuzz-corpus             what runs found is merged into tests/fuzz/corpus, as little of it as covers the same
 # make fuzz-coverage           what the corpus reaches, file by file (llvm-profdata, llvm-cov)
 #
-# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/, and what reads files in cli/, is built with AddressSanitizer and
-# UndefinedBehaviorSanitizer, those parts too that the library builds without.
+# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/, and what reads files in cli/, is built with
+# AddressSanitizer and UndefinedBehaviorSanitizer, those parts too that the library builds without.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
@@ -22,13 +22,11 @@ $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_BUILD)/core.a: $(FUZZ_LIB)
+$(FUZZ_BUILD)/core.a: $(FUZZ_LIB) $(FUZZ_CLI)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(FUZZ_BIN): $(FUZZ_BUILD)/%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/core.a
 	$(call quiet,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(B2) -ldl -lm
-
-$(FUZZ_BUILD)/image: $(FUZZ_CLI)
 
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ)

@@ -24,6 +24,7 @@ written() { # WORDS TRACE...
 	report "$@" -o page.html && grep -qF -- "$words" "$tmp/out" && [ -s page.html ] || { cat "$tmp/out" "$tmp/err" && false; }
 }
 bad() { # OFFSET WORDS TEXT
+	# shellcheck disable=SC2059 # escapes and all
 	printf "$3" >bad.json
 	refused 1 "bad.json: not a trace, at byte $1: $2" bad.json -o page.html
 }
@@ -126,8 +127,8 @@ damaged() {
 }
 check "What is no trace is refused, with the byte that is wrong." damaged
 damaged_values() {
-	bad 10 "a value was expected" '[{"name":nil}]' && bad 10 "a digit was expected" '[{"name":-}]' && bad 11 "no such escape" '[{"name":"\\\\q"}]' &&
-		bad 10 "not UTF-8" '[{"name":"\377"}]\n' && bad 13 "four hexadecimal" '[{"name":"\\\\u0g00"}]' && bad 10 "a comma" '[{"name":01}]'
+	bad 10 "a value was expected" '[{"name":nil}]' && bad 10 "a digit was expected" '[{"name":-}]' && bad 11 "no such escape" '[{"name":"\\q"}]' &&
+		bad 10 "not UTF-8" '[{"name":"\377"}]\n' && bad 13 "four hexadecimal" '[{"name":"\\u0g00"}]' && bad 10 "a comma" '[{"name":01}]'
 }
 check "So are damaged values." damaged_values
 deep() { python3 -c 'print("[{\"a\":" + 40 * "[" + 40 * "]" + "}]")' >deep.json && refused 1 "nested too deeply" deep.json -o page.html; }
