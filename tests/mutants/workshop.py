@@ -28,15 +28,16 @@ class Workshop:
     def compile(self, unit, path, source):
         """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
         name, made = os.path.join(self.top, "changed.c"), self.object(unit)
-        compiler, *flags = shlex.split(os.environ["MUTANT_COMPILE"])
+        command = shlex.split(os.environ["MUTANT_COMPILE"])
         if path == unit:
             self.write(name, path, source)
         else:  # a header, found before the tree's
             self.write(os.path.join(self.top, path), path, source)
             with open(unit, encoding="utf-8") as file:
                 self.write(name, unit, file.read())
-            flags = ["-I", self.top, *flags]
-        done = subprocess.run([compiler, *flags, "-c", "-o", made, name], capture_output=True, check=False)
+            first = next(n for n, word in enumerate(command) if word.startswith("-"))  # CC may be of several words
+            command[first:first] = ["-I", self.top]
+        done = subprocess.run([*command, "-c", "-o", made, name], capture_output=True, check=False)
         if path != unit:
             os.unlink(os.path.join(self.top, path))
         if done.returncode:
