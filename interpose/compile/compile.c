@@ -383,6 +383,17 @@ static int call_on_its_way(struct handle *handle, const struct call *call, struc
 	return result;
 }
 
+static void draw(const struct handle *handle, const struct call *call, const struct event *event)
+{
+	struct stream about;
+
+	if (timeline_wanted()) {
+		about_request(handle, call, NULL, &about);
+		timeline_write(handle, &about, event);
+		stream_free(&about);
+	}
+}
+
 int compile_call(struct handle *handle, const struct call *call)
 {
 	struct event event;
@@ -393,7 +404,7 @@ int compile_call(struct handle *handle, const struct call *call)
 	result = call_on_its_way(handle, call, &event);
 	event_end(&event, runtime_clock(), result);
 	call_log_write(handle, &event);
-	timeline_write(handle, call, &event);
+	draw(handle, call, &event);
 	runtime_flush();
 	call_journal_write(&event);
 	event_free(&event);

@@ -7,6 +7,7 @@
 #include "cache/output.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
+#include "keygen/about.h"
 #include "keygen/arch.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@
 #define NAME_SHOWN    240
 #define OPTIONS_SHOWN 1000
 #define DETAIL_SHOWN  400
+#define ARCH_SHOWN    32
 #define EVENT_BYTES   2400
 #define TAIL_BYTES    (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING       "\n]\n"
@@ -37,6 +39,11 @@ static _Atomic(const char *) timeline_path;
 void timeline_open(const char *path)
 {
 	atomic_store_explicit(&timeline_path, path, memory_order_release);
+}
+
+bool timeline_wanted(void)
+{
+	return atomic_load_explicit(&timeline_path, memory_order_acquire) != NULL;
 }
 
 /*
@@ -210,32 +217,42 @@ static void put_string(struct text *text, const char *string, size_t most)
 	put(text, "\"");
 }
 
-/* As they would be typed, but for quoting. */
-static void put_options(struct text *text, const struct call *call)
-{
-	size_t left = OPTIONS_SHOWN;
+/* What was asked for: a link's options came long before. */
+struct asked {
+	struct text *text;
+	struct arch arch;
+	size_t left;
+};
 
-	put(text, ",\"options\":\"");
-	for (int i = 0; i < call->option_count && left > 1; i++) {
-		if (i > 0) {
-			put(text, " ");
-			left--;
-		}
-		left -= put_escaped(text, call->options[i], strlen(call->options[i]), left);
+static int put_option(const struct about_fact *fact, void *context)
+{
+	struct asked *asked = context;
+
+	if (fact->kind != ABOUT_OPTION || asked->left < 2) {
+		return 0;
 	}
-	put(text, "\"");
+	if (asked->left < OPTIONS_SHOWN) {
+		put(asked->text, " ");
+		asked->left--;
+	}
+	asked->left -= put_escaped(asked->text, fact->text, fact->size, asked->left);
+	arch_see(&asked->arch, fact->text, fact->size);
+	return 0;
 }
 
-static void put_arch(struct text *text, const struct call *call)
+/* As they would be typed, but for quoting. */
+static void put_options(struct text *text, const struct stream *about)
 {
-	struct arch arch = {.text = NULL};
+	struct asked asked = {.text = text, .left = OPTIONS_SHOWN};
 
-	for (int i = 0; i < call->option_count; i++) {
-		arch_see(&arch, call->options[i], strlen(call->options[i]));
+	put(text, ",\"options\":\"");
+	if (!about->failed) {
+		(void)about_read(about->bytes, about->size, put_option, &asked);
 	}
-	if (arch.text) {
+	put(text, "\"");
+	if (asked.arch.text) {
 		put(text, ",\"arch\":\"");
-		(void)put_escaped(text, arch.text, arch.size, 32);
+		(void)put_escaped(text, asked.arch.text, asked.arch.size, ARCH_SHOWN);
 		put(text, "\"");
 	}
 }
@@ -259,7 +276,7 @@ static void put_key(struct text *text, const struct event *event)
 	put(text, "\"");
 }
 
-static void put_facts(struct text *text, const struct handle *handle, const struct call *call,
+static void put_facts(struct text *text, const struct handle *handle, const struct stream *about,
                       const struct event *event)
 {
 	const struct library *library = handle->library;
@@ -269,10 +286,7 @@ static void put_facts(struct text *text, const struct handle *handle, const stru
 	if (event->has_key) {
 		put_key(text, event);
 	}
-	if (!library->compiler->sound || library->compiler->sound(call)) {
-		put_arch(text, call);
-		put_options(text, call);
-	}
+	put_options(text, about);
 	if (event->reason != COUNTER_NONE) {
 		put(text, ",\"reason\":\"%s\"", counter_name(event->reason));
 	}
@@ -296,7 +310,7 @@ static const char *category_of(enum event_kind kind)
 	return "";
 }
 
-void timeline_write(const struct handle *handle, const struct call *call, const struct event *event)
+void timeline_write(const struct handle *handle, const struct stream *about, const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
 	int saved = errno;
@@ -307,7 +321,7 @@ void timeline_write(const struct handle *handle, const struct call *call, const 
 	}
 	text.size = 2;
 	put_slice(&text, handle, category_of(event->kind), event->start_ns, event->end_ns);
-	put_facts(&text, handle, call, event);
+	put_facts(&text, handle, about, event);
 	append(path, text.bytes, text.size);
 	if (event->wait_start_ns != 0) {
 		text.size = 2;

@@ -11,19 +11,24 @@
  * (one text, cut where it is long), reason and detail where there are any, bytes of the result, cost (of the real
  * compile, in ns), wait (ns), result (the return code).
  *
- * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each call.
+ * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each
+ * call, if timeline_wanted().
  * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. errno
  * kept. Ownership: `path` must live for ever. The file is opened and closed for each event.
  */
 #ifndef INTERPOSE_COMPILE_TIMELINE_H
 #define INTERPOSE_COMPILE_TIMELINE_H
 
-struct call;
+#include <stdbool.h>
+
 struct event;
 struct handle;
+struct stream;
 
 /* path NULL: nothing is written. */
 void timeline_open(const char *path);
-void timeline_write(const struct handle *handle, const struct call *call, const struct event *event);
+bool timeline_wanted(void);
+/* `about`: what was asked for (keygen/about.h). */
+void timeline_write(const struct handle *handle, const struct stream *about, const struct event *event);
 
 #endif

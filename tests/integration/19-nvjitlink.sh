@@ -479,7 +479,11 @@ session "NVRTCCACHE_DISABLE=1 does all the work each time." "2 0, 2 0, 2 0" "${p
 unset NVRTCCACHE_DISABLE
 fresh_cache
 check "A link on a time line is made." test "$(NVRTCCACHE_TRACE=$tmp/events works "${lto[@]}")" = "0 1"
-check "The time line tells the compiler." grep -q '"compiler":"nvjitlink"' "$tmp/events"
+check "The time line tells the compiler, and options that were given long before." \
+	grep -q '"cat":"miss".*"compiler":"nvjitlink".*"options":"-arch=sm_[0-9a]* -lto".*"arch":"sm_' "$tmp/events"
+timed() { NVRTCCACHE_TRACE=$tmp/timed works "$arch" option=-time create $'ptx=8.0\none' complete get destroy; }
+check "A link that is passed through works." test "$(timed)" = "1 0"
+check "It is on the time line, with the reason." grep -q '"cat":"bypassed".*"reason":"logs"' "$tmp/timed"
 export NVRTCCACHE_VERIFY=1
 check "A library that gives something else is worked with." \
 	test "$(NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=1 works whim=odd "${lto[@]}")" = "0 1"

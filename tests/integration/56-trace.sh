@@ -18,6 +18,45 @@ events() { # file; how many calls it has, or why it has none
 print(len([e["ts"] for e in json.load(open(sys.argv[1])) if e["ph"] == "X" and e.get("cat") != "wait"]))' "$1" 2>&1 | tail -n 1
 }
 
+# What a call was and how it ended, of the file's slices that hold it: [name, cat, args...]
+told() { # FILE ARGS...
+	python3 - "$@" <<'PY'
+import json, sys
+for event in json.load(open(sys.argv[1])):
+    if event["cat"] != "wait":
+        print(event["name"], event["cat"], *(event["args"].get(name) for name in sys.argv[2:]))
+PY
+}
+waits_lie_inside() { # FILES
+	python3 - "$@" <<'PY'
+import json, sys
+for name in sys.argv[1:]:
+    events = json.load(open(name))
+    for wait in (event for event in events if event["cat"] == "wait"):
+        around = [e for e in events if e["cat"] != "wait" and e["pid"] == wait["pid"] and e["tid"] == wait["tid"]
+                  and e["ts"] <= wait["ts"] and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1]
+        assert len(around) == 1 and around[0]["name"] == wait["name"] and around[0]["args"]["wait"] > 0, (name, wait)
+PY
+}
+
+export NVRTCCACHE_TRACE=$tmp/two.json NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info
+host 1 >/dev/null
+unset NVRTCCACHE_LOG
+key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p')
+facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
+check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
+	test "$(told "$tmp/two.json" key compiler version arch options result)" = "k.cu miss $facts"$'\n'"k.cu hit_memory $facts"
+line='^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z nvrtccache\[[0-9]+\]: NVRTC: '
+number='[0-9.]+ (us|ms|s)'
+said_so() {
+	cat "$tmp/log"
+	[ "$(wc -l <"$tmp/log")" = 2 ] && grep -qE "${line}stored, [0-9]+ bytes, $number, key ${key:0:8}, k\.cu$" "$tmp/log" &&
+		grep -qE "${line}hit in memory, $number, saved $number, key ${key:0:8}, k\.cu$" "$tmp/log"
+}
+check "The log has a line for each call: time, process, outcome, duration, key, program." said_so
+year() { [[ $(head -c 13 "$tmp/log") =~ ^($(date -u +%Y-%m-%dT%H)|$(date -u -d '1 minute ago' +%Y-%m-%dT%H))$ ]]; }
+check "Its time is that of the clock, in UTC." year
+
 bad=0
 for round in {1..15}; do
 	export NVRTCCACHE_TRACE=$tmp/together-$round.json
@@ -26,6 +65,7 @@ for round in {1..15}; do
 	[ "$(events "$NVRTCCACHE_TRACE")" = 24 ] || bad=$((bad + 1))
 done
 check "Six processes that start together write one array, fifteen times." test "$bad" = 0
+check "Waiting for another's compile is a slice inside one's own." waits_lie_inside "$tmp"/together-*.json
 
 export NVRTCCACHE_TRACE=$tmp/killed.json
 for round in {1..20}; do
