@@ -141,7 +141,8 @@ function makeBand(model, shown, tell) {
 		const span = band.to - band.from, goal = span / Math.max(2, (width - labels) / 110);
 		const power = 10 ** Math.floor(Math.log10(goal)), step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= goal);
 		context.fillStyle = colors.dim;
-		for (let t = Math.ceil(band.from / step) * step; t <= band.to; t += step) {
+		for (let n = Math.ceil(band.from / step); n * step <= band.to; n++) {
+			const t = n * step;
 			const x = Math.round(xOf(t));
 			context.globalAlpha = 0.35;
 			context.fillRect(x, 0, 1, height);
@@ -342,7 +343,7 @@ function makeBand(model, shown, tell) {
 	};
 
 	band.show = (from, to) => {
-		const least = 0.5;
+		const least = Math.max(0.5, band.whole * 1e-10); // as far as numbers tell times apart
 		const span = Math.min(band.whole, Math.max(least, to - from)), middle = (from + to) / 2;
 		band.from = Math.min(Math.max(0, middle - span / 2), band.whole - span);
 		band.to = band.from + span;

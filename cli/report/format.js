@@ -13,6 +13,9 @@ function time(ns) {
 	}
 	const [, size, unit] = units.find(([from]) => Math.abs(ns) >= from);
 	const value = ns / size;
+	if (Math.abs(value) >= 1e7) {
+		return `${value.toExponential(1)} ${unit}`;
+	}
 	const digits = size === 1 || Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
 	return `${digits > 0 || Math.abs(value) < 1000 ? value.toFixed(digits) : count(Math.round(value))} ${unit}`;
 }

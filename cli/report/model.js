@@ -26,6 +26,9 @@ const CAUSES = {
 	precompiled_header: "a precompiled header", logs: "a log that tells times",
 };
 
+// Beyond this a time is none: 300 years, in microseconds.
+const FARTHEST = 1e16;
+
 // A column for each that is known; everything else is shown with the call.
 const TEXT_COLUMNS = {"s:name": "name", "s:cat": "cat", "s:ph": "ph", "s.key": "key", "s.compiler": "compiler", "s.version": "version",
 	"s.arch": "arch", "s.options": "options", "s.reason": "reason", "s.detail": "detail", "s.program": "program", "s.name": "label"};
@@ -74,7 +77,7 @@ function readModel(data) {
 		const phase = texts[event.ph];
 		if (phase === "M") {
 			labels.push({file, pid: event.pid, tid: event.tid, what: texts[event.name], label: texts[event.label]});
-		} else if (!Number.isFinite(event.ts) || !["X", "i", "I"].includes(phase)) {
+		} else if (!(Math.abs(event.ts) < FARTHEST) || !["X", "i", "I"].includes(phase)) {
 			model.ignored++;
 		} else {
 			addCall(model, event, file, begin, processes, threads);
@@ -102,7 +105,7 @@ function addCall(model, event, file, begin, processes, threads) {
 		model.earlier++;
 	}
 	const kind = OUTCOMES[outcome].is;
-	const dur = event.dur > 0 && Number.isFinite(event.dur) ? event.dur : 0;
+	const dur = event.dur > 0 && event.dur < FARTHEST ? event.dur : 0;
 	const cost = event.cost >= 0 ? event.cost : NaN;
 	let process = processes.get(`${file} ${event.pid}`);
 	if (!process) {
