@@ -68,7 +68,7 @@ $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/inter
 	$(link_library)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie $(HARDEN) -o $@ $^ $(B2) -ldl -lm
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) -ldl -lm
 
 # Without the dlsym of ours: a test asks for libc's.
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))

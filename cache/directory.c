@@ -367,20 +367,3 @@ int directory_walk_shard(const struct directory *directory, int home, unsigned s
 	rc = walk_shard(place, visit, context);
 	return rc == -ENOENT ? 0 : rc;
 }
-
-int directory_walk(const struct directory *directory, directory_visit *visit, void *context)
-{
-	int home = -1;
-	int rc = directory_open(directory, DIRECTORY_REACH, &home);
-
-	if (rc < 0) {
-		return rc == -ENOENT ? 0 : rc;
-	}
-	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		int walked = directory_walk_shard(directory, home, shard, visit, context);
-
-		rc = rc < 0 ? rc : walked;
-	}
-	call_close(home);
-	return rc;
-}

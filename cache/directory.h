@@ -78,6 +78,5 @@ typedef int directory_visit(void *context, int shard, const char *name, enum dir
 /* Returns the first error met, of a shard or of a visit. A home or shard that is missing has no files. */
 int directory_walk_shard(const struct directory *directory, int home, unsigned shard, directory_visit *visit,
                          void *context);
-int directory_walk(const struct directory *directory, directory_visit *visit, void *context);
 
 #endif

@@ -26,10 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOCK_WAIT_US     200000
-#define LOCK_WAIT_ALL_US 2000000
-#define SCANS_MAX        2
-#define BATCH            64
+#define LOCK_WAIT_US 200000
+#define SCANS_MAX    2
 
 enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
 
@@ -224,10 +222,10 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 	}
 }
 
-static int lock_and_load(struct work *work, unsigned wait_us)
+static int lock_and_load(struct work *work)
 {
 	const struct evict *evict = work->evict;
-	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, wait_us, &work->lock);
+	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, LOCK_WAIT_US, &work->lock);
 
 	if (rc < 0) {
 		return rc;
@@ -255,7 +253,7 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	uint64_t bytes_max = UINT64_MAX;
 	unsigned unknown;
 	unsigned scans;
-	int rc = lock_and_load(&work, LOCK_WAIT_US);
+	int rc = lock_and_load(&work);
 
 	if (rc < 0) {
 		return rc;
@@ -271,79 +269,4 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	rc = save_and_unlock(&work);
 	*ret_report = work.report;
 	return rc;
-}
-
-/* Those too large for the cap come first. */
-static int compare(const void *a, const void *b, void *context)
-{
-	const struct usage_index_record *left = a;
-	const struct usage_index_record *right = b;
-	const uint64_t *limit = context;
-	int small = (left->size <= *limit) - (right->size <= *limit);
-
-	return small ? small : (left->used > right->used) - (left->used < right->used);
-}
-
-/* By a sum of its own: where the usage index cannot be written, this works as well. */
-static int remove_listed(struct work *work, const struct evict_list *list, uint64_t bytes)
-{
-	uint64_t removed = work->report.bytes;
-	uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
-	size_t i = 0;
-	int rc = 0;
-
-	while (rc == 0 && i < list->count && bytes - (work->report.bytes - removed) > cap) {
-		rc = lock_and_load(work, LOCK_WAIT_ALL_US);
-		for (unsigned batch = 0; rc == 0 && batch < BATCH && i < list->count; batch++, i++) {
-			if (bytes - (work->report.bytes - removed) <= cap) {
-				break;
-			}
-			switch (settle_record(work, &list->records[i], LATELY_REMOVED)) {
-			case GONE:
-			case FOREIGN:
-				bytes -= list->records[i].size;
-				break;
-			default:
-				break;
-			}
-		}
-		if (rc == 0) {
-			(void)save_and_unlock(work);
-		}
-	}
-	work->report.left_bytes = bytes - (work->report.bytes - removed);
-	return rc;
-}
-
-int evict_all(const struct evict *evict, struct evict_report *ret_report)
-{
-	struct work work = {.evict = evict};
-	struct evict_list list = {.records = NULL};
-	uint64_t limit = size_limit(evict);
-	uint64_t entries = 0;
-	uint64_t bytes = 0;
-	int rc = 0;
-
-	for (unsigned shard = 0; rc == 0 && shard < DIRECTORY_SHARDS; shard++) {
-		rc = lock_and_load(&work, LOCK_WAIT_ALL_US);
-		if (rc == 0) {
-			evict_scan_shard(evict, work.index, shard, &work.report, &list);
-			bytes += work.index->page.shards[shard].bytes;
-			entries += work.index->page.shards[shard].files;
-			(void)save_and_unlock(&work);
-		}
-	}
-	if (rc == 0 && list.failed) {
-		rc = -ENOMEM;
-	}
-	if (rc == 0) {
-		if (list.count > 0) {
-			qsort_r(list.records, list.count, sizeof(*list.records), compare, &limit);
-		}
-		rc = remove_listed(&work, &list, bytes);
-	}
-	free(list.records);
-	work.report.left_entries = entries - work.report.entries;
-	*ret_report = work.report;
-	return rc == -ENOENT ? 0 : rc; /* nothing was ever stored */
 }

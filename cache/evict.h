@@ -3,7 +3,7 @@
  * evict: keeps the cache below its size cap; least recently used goes first (docs/DESIGN.md C4)
  *
  * Purpose: evict_put() is the store's last step: it counts the new file, and where the sum is past the cap removes what
- * was used longest ago. evict_all() does the same for people, exactly and for the whole directory.
+ * was used longest ago. cache/prune.h does the same for people, exactly and for the whole directory.
  *
  * How the right one is found without an index of everything: the usage index (cache/usage_index.h) holds the 512
  * entries that were used longest ago among all that were seen. Stores add what they write, scans add what they find. A
@@ -59,7 +59,7 @@ struct evict_report {
 	uint64_t bytes; /* of entries and temporaries */
 	uint64_t temporaries;
 	uint64_t foreign;      /* what is none of ours, and was left alone */
-	uint64_t left_entries; /* only evict_all() says what is left */
+	uint64_t left_entries; /* only prune() says what is left */
 	uint64_t left_bytes;
 	uint64_t failures; /* files that could not be removed */
 };
@@ -67,8 +67,5 @@ struct evict_report {
 /* After the file of `key` came to be `size` bytes in the place of `replaced` (0: there was none). */
 int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
               struct evict_report *ret_report);
-
-/* Scans every shard, then removes down to the cap. Stores of other processes wait for parts of it at most. */
-int evict_all(const struct evict *evict, struct evict_report *ret_report);
 
 #endif

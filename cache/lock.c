@@ -87,6 +87,13 @@ int lock_take_key(const struct directory *directory, int home, const uint8_t key
 	return lock_take(directory, home, byte_of(key), wait_us, ret_lock);
 }
 
+void lock_begin(const struct directory *directory, int home, int *ret_lock)
+{
+	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, ret_lock) < 0) {
+		*ret_lock = -1;
+	}
+}
+
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return lock < 0 || set_range(lock, byte_of(key), F_WRLCK) == 0 || !is_held();

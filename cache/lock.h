@@ -24,6 +24,8 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 /* The lock that those who change the file of `key` take. */
 int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                   int *ret_lock);
+/* For lock_add_key() alone: nothing is locked yet. */
+void lock_begin(const struct directory *directory, int home, int *ret_lock);
 /* Lets go of all. */
 void lock_release(int lock);
 

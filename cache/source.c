@@ -92,6 +92,23 @@ bool source_is_ours(const struct directory *directory, int shard, const char *na
 	return ours;
 }
 
+bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int file = TEMP_FAILURE_RETRY(openat(shard, name, flags));
+	bool seen;
+
+	*ret_ours = false;
+	if (file < 0) { /* a link, a socket, or not ours to read */
+		return errno != ENOENT && fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	seen = fstat(file, ret_found) == 0;
+	*ret_ours = seen && S_ISREG(ret_found->st_mode) && trust_found(directory->shared, shard, ret_found) &&
+	            directory_is_ours(file, entry_magic);
+	close(file);
+	return seen;
+}
+
 static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 {
 	uint8_t *next = bytes;

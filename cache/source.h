@@ -29,6 +29,11 @@ void source_close(struct source *source);
 /* Is what has this name in a shard a file of entries, or the beginning of one: nothing else is removed. */
 bool source_is_ours(const struct directory *directory, int shard, const char *name);
 
+/* The same, with what was seen of the file. False: errno says why it could not be looked at; another kind of file, and
+ * one that is not trusted, is not ours, and was seen all the same. */
+bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found,
+                 bool *ret_ours);
+
 int source_load(struct source *source);
 
 /* The header at `offset` must be sound and of that key. */

@@ -14,6 +14,7 @@
 #include "cache/directory.h"
 #include "cache/discard.h"
 #include "cache/evict.h"
+#include "cache/prune.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/usage.h"
@@ -60,6 +61,7 @@ int store_open(const struct store_options *options, struct store **ret_store)
 	store->read_only = options->read_only;
 	store->fsync = options->fsync;
 	store->clock = options->clock ? options->clock : recency_now;
+	store->chore = options->chore;
 	store->same = options->same ? options->same : same_bytes;
 	*ret_store = store;
 	return 0;
@@ -179,7 +181,7 @@ uint64_t store_take_evictions(struct store *store)
 	return atomic_exchange_explicit(&store->evictions, 0, memory_order_relaxed);
 }
 
-int store_prune(struct store *store, struct store_pruned *ret_pruned)
+int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
 	struct evict_report report = {0};
@@ -193,10 +195,10 @@ int store_prune(struct store *store, struct store_pruned *ret_pruned)
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
 	if (rc == 0) {
-		rc = evict_all(&evict, &report);
+		rc = prune(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore, &report);
 		close(evict.home);
 	}
-	if (rc < 0 && rc != -ENOENT) {
+	if (rc < 0 && rc != -ENOENT && rc != -EINTR) {
 		return rc;
 	}
 	*ret_pruned = (struct store_pruned){
@@ -205,12 +207,17 @@ int store_prune(struct store *store, struct store_pruned *ret_pruned)
 	    .left = {.entries = report.left_entries, .bytes = report.left_bytes},
 	    .failures = report.failures,
 	};
-	return 0;
+	return rc == -EINTR ? rc : 0;
+}
+
+int store_prune(struct store *store, struct store_pruned *ret_pruned)
+{
+	return store_prune_unused(store, INT64_MAX, ret_pruned);
 }
 
 int store_usage(struct store *store, struct store_usage *ret_usage)
 {
-	return store->directory.path ? usage_count(&store->directory, ret_usage) : -ENXIO;
+	return store->directory.path ? usage_count(&store->directory, store->chore, ret_usage) : -ENXIO;
 }
 
 int store_usage_noted(struct store *store, struct store_usage *ret_usage)
@@ -223,5 +230,5 @@ int store_clear(struct store *store, struct store_usage *ret_removed)
 	if (!store->directory.path) {
 		return -ENXIO;
 	}
-	return store->read_only ? -EROFS : usage_clear(&store->directory, ret_removed);
+	return store->read_only ? -EROFS : usage_clear(&store->directory, store->chore, ret_removed);
 }

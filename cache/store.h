@@ -57,8 +57,9 @@ struct store_options {
 	bool read_only;
 	bool shared;
 	bool fsync;
-	store_clock *clock; /* NULL: the system's */
-	store_same *same;   /* NULL: equal bytes */
+	store_clock *clock;  /* NULL: the system's */
+	store_same *same;    /* NULL: equal bytes */
+	struct chore *chore; /* of store_usage(), store_prune() and store_clear(); NULL: nobody watches */
 };
 
 /* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
@@ -106,9 +107,12 @@ struct store_pruned {
 	uint64_t failures;          /* files that could not be removed */
 };
 int store_prune(struct store *store, struct store_pruned *ret_pruned);
+/* First what was not used for so many nanoseconds, then the same. -EINTR: the chore was stopped, and *ret_pruned says
+ * what was done by then. */
+int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
 
 /* Removes every entry and temporary (not the counters) that its first bytes say is one. Files that vanish meanwhile are
- * fine. An error: what could be removed is. */
+ * fine. An error: what could be removed is, and *ret_removed tells of it. */
 int store_clear(struct store *store, struct store_usage *ret_removed);
 
 #endif

@@ -17,6 +17,7 @@ struct store {
 	bool fsync;
 	store_clock *clock;
 	store_same *same;
+	struct chore *chore;
 	_Atomic uint64_t evictions; /* not yet taken */
 };
 

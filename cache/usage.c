@@ -22,39 +22,115 @@ static int count_file(void *context, int shard, const char *name, enum directory
 	return 0;
 }
 
-struct removal {
+/* Work on all shards, maybe at once: each has a sum of its own. */
+struct walk {
 	const struct directory *directory;
-	struct store_usage sum;
+	struct chore *chore;
+	directory_visit *visit;
+	int home;
+	struct shard_sum {
+		const struct walk *walk;
+		struct store_usage usage;
+		int error;
+	} sums[DIRECTORY_SHARDS];
 };
 
-static int remove_file(void *context, int shard, const char *name, enum directory_kind kind)
+static int count_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
-	struct store_usage removed = {0};
-	struct removal *removal = context;
-	struct store_usage *sum = &removal->sum;
-	int rc = count_file(&removed, shard, name, kind);
+	struct shard_sum *sum = context;
 
-	if (rc < 0) {
-		return rc;
+	if (chore_stopped(sum->walk->chore)) {
+		return -EINTR;
 	}
-	if (!source_is_ours(removal->directory, shard, name)) {
-		sum->foreign++;
+	chore_add(sum->walk->chore, 1);
+	return count_file(&sum->usage, shard, name, kind);
+}
+
+static int remove_one(void *context, int shard, const char *name, enum directory_kind kind)
+{
+	struct shard_sum *sum = context;
+	struct stat found;
+	bool ours;
+
+	if (chore_stopped(sum->walk->chore)) {
+		return -EINTR;
+	}
+	chore_add(sum->walk->chore, 1);
+	if (!source_look(sum->walk->directory, shard, name, &found, &ours)) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (!ours) {
+		sum->usage.foreign++;
 		return 0;
 	}
 	if (unlinkat(shard, name, 0) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
-	sum->entries += removed.entries;
-	sum->temporaries += removed.temporaries;
-	sum->bytes += removed.bytes;
+	sum->usage.bytes += (uint64_t)found.st_size;
+	*(kind == DIRECTORY_TEMPORARY ? &sum->usage.temporaries : &sum->usage.entries) += 1;
 	return 0;
 }
 
-int usage_count(const struct directory *directory, struct store_usage *ret_usage)
+static void walk_shard(void *context, unsigned shard)
 {
-	struct store_usage usage = {0};
-	int rc = directory_walk(directory, count_file, &usage);
+	struct walk *walk = context;
+	struct shard_sum *sum = &walk->sums[shard];
 
+	sum->walk = walk;
+	sum->error = directory_walk_shard(walk->directory, walk->home, shard, walk->visit, sum);
+}
+
+/* All that was met, whatever the error. */
+static int walk_all(struct walk *walk, struct store_usage *ret_sum)
+{
+	int rc = directory_open(walk->directory, DIRECTORY_REACH, &walk->home);
+
+	*ret_sum = (struct store_usage){.entries = 0};
+	if (rc < 0) {
+		return rc == -ENOENT ? 0 : rc;
+	}
+	chore_each(walk->chore, DIRECTORY_SHARDS, walk_shard, walk);
+	close(walk->home);
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		const struct store_usage *usage = &walk->sums[i].usage;
+
+		ret_sum->entries += usage->entries;
+		ret_sum->bytes += usage->bytes;
+		ret_sum->temporaries += usage->temporaries;
+		ret_sum->foreign += usage->foreign;
+		rc = rc < 0 ? rc : walk->sums[i].error;
+	}
+	return rc;
+}
+
+/* How many entries there seem to be; 0: nobody knows. */
+static uint64_t noted_entries(const struct directory *directory)
+{
+	struct usage_index *index;
+	uint64_t entries = 0;
+	int home = -1;
+
+	if (directory_open(directory, DIRECTORY_REACH, &home) < 0) {
+		return 0;
+	}
+	if (usage_index_peek(directory, home, &index) == 0) {
+		for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+			entries += index->page.shards[i].files;
+		}
+		usage_index_free(index);
+	}
+	close(home);
+	return entries;
+}
+
+int usage_count(const struct directory *directory, struct chore *chore, struct store_usage *ret_usage)
+{
+	struct walk walk = {.directory = directory, .chore = chore, .visit = count_one};
+	struct store_usage usage;
+	int rc;
+
+	chore_begin(chore, CHORE_LOOKING, chore ? noted_entries(directory) : 0, CHORE_GUESSED);
+	rc = walk_all(&walk, &usage);
 	if (rc == 0) {
 		*ret_usage = usage;
 	}
@@ -89,11 +165,11 @@ int usage_noted(const struct directory *directory, struct store_usage *ret_usage
 	int rc = directory_open(directory, DIRECTORY_REACH, &home);
 
 	if (rc < 0) {
-		return rc == -ENOENT ? usage_count(directory, ret_usage) : rc;
+		return rc == -ENOENT ? usage_count(directory, NULL, ret_usage) : rc;
 	}
 	if (usage_index_peek(directory, home, &index) < 0) {
 		close(home);
-		return usage_count(directory, ret_usage);
+		return usage_count(directory, NULL, ret_usage);
 	}
 	rc = add_noted(directory, home, index, &usage);
 	usage_index_free(index);
@@ -115,14 +191,13 @@ static void remove_index(const struct directory *directory)
 	}
 }
 
-int usage_clear(const struct directory *directory, struct store_usage *ret_removed)
+int usage_clear(const struct directory *directory, struct chore *chore, struct store_usage *ret_removed)
 {
-	struct removal removal = {.directory = directory};
-	int rc = directory_walk(directory, remove_file, &removal);
+	struct walk walk = {.directory = directory, .chore = chore, .visit = remove_one};
+	int rc;
 
+	chore_begin(chore, CHORE_REMOVING, chore ? noted_entries(directory) : 0, CHORE_GUESSED);
+	rc = walk_all(&walk, ret_removed);
 	remove_index(directory);
-	if (rc == 0) {
-		*ret_removed = removal.sum;
-	}
 	return rc;
 }

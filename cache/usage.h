@@ -4,12 +4,13 @@
  *
  * Calling sequence: any, on a directory that is trusted or missing (then there is nothing). See cache/store.h for what
  * the numbers mean.
- * Errors: negative errno values, the first that was met; usage_clear() has then removed what it could. ret_* are filled
- * in for 0 alone.
+ * Errors: negative errno values, the first that was met; usage_clear() has then removed what it could, and says what.
+ * -EINTR: the chore was stopped. Else ret_* are filled in for 0 alone. `chore` may be NULL.
  */
 #ifndef CACHE_USAGE_H
 #define CACHE_USAGE_H
 
+#include "cache/chore.h"
 #include "cache/directory.h"
 
 struct store_usage {
@@ -21,9 +22,9 @@ struct store_usage {
 };
 
 /* Asks every file for its size. */
-int usage_count(const struct directory *directory, struct store_usage *ret_usage);
+int usage_count(const struct directory *directory, struct chore *chore, struct store_usage *ret_usage);
 /* Asks the usage index, and the files of shards that it does not know. */
 int usage_noted(const struct directory *directory, struct store_usage *ret_usage);
-int usage_clear(const struct directory *directory, struct store_usage *ret_removed);
+int usage_clear(const struct directory *directory, struct chore *chore, struct store_usage *ret_removed);
 
 #endif

@@ -235,7 +235,9 @@ uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknow
 int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	for (uint32_t i = 0; i < index->page.count; i++) {
-		if (memcmp(index->page.records[i].key, key, ENTRY_KEY_BYTES) == 0) {
+		/* most differ in that byte: no call for them */
+		if (index->page.records[i].key[0] == key[0] &&
+		    memcmp(index->page.records[i].key, key, ENTRY_KEY_BYTES) == 0) {
 			return (int)i;
 		}
 	}

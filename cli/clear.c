@@ -2,19 +2,64 @@
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/crew.h"
+#include "cli/interrupt.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
+
+static void report(const struct settings *settings, const struct store_usage *removed, int64_t took_ns)
+{
+	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
+
+	printf("Removed %s %s (%s) from %s in %s\n", console_count(removed->entries, count),
+	       removed->entries == 1 ? "entry" : "entries", console_bytes(removed->bytes, size), settings->directory,
+	       console_time((uint64_t)took_ns, took));
+	if (removed->foreign != 0) {
+		printf("%s %s of others left alone\n", console_count(removed->foreign, count),
+		       removed->foreign == 1 ? "file" : "files");
+	}
+}
+
+static int clear(const struct settings *settings)
+{
+	int64_t began_ns = progress_clock();
+	struct store_usage removed = {0};
+	struct store *store = NULL;
+	struct crew crew;
+	int error;
+
+	if (!console_directory(settings)) {
+		return EXIT_TROUBLE;
+	}
+	crew_begin(&crew, "looking", "clearing");
+	error = store_open(&(struct store_options){.directory = settings->directory,
+	                                           .max_size = settings->max_size,
+	                                           .read_only = settings->read_only,
+	                                           .shared = settings->shared,
+	                                           .chore = &crew.chore},
+	                   &store);
+	if (error == 0) {
+		error = store_clear(store, &removed);
+	}
+	store_close(store);
+	crew_end(&crew);
+	if (error == 0 || error == -EINTR) {
+		report(settings, &removed, progress_clock() - began_ns);
+	}
+	if (error == -EINTR) {
+		console_error("interrupted before the end");
+	} else if (error != 0) {
+		console_error("%s: %s", settings->directory,
+		              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set" : strerror(-error));
+	}
+	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
 
 int command_clear(int argc, char **argv)
 {
 	struct settings settings;
-	struct store_usage removed = {0};
-	struct store *store = NULL;
-	char size[CONSOLE_NUMBER_BYTES];
 	int status;
-	int error;
 
 	if (!console_no_arguments("clear", argc, argv, &status)) {
 		return status;
@@ -22,32 +67,9 @@ int command_clear(int argc, char **argv)
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
 	}
-	status = EXIT_TROUBLE;
-	if (!console_directory(&settings)) {
-		goto out;
-	}
-	error = store_open(&(struct store_options){.directory = settings.directory,
-	                                           .max_size = settings.max_size,
-	                                           .read_only = settings.read_only,
-	                                           .shared = settings.shared},
-	                   &store);
-	if (error == 0) {
-		error = store_clear(store, &removed);
-	}
-	if (error != 0 && error != -ENOENT) {
-		console_error("%s: %s", settings.directory,
-		              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set" : strerror(-error));
-		goto out;
-	}
-	printf("Removed %" PRIu64 " %s (%s) from %s\n", removed.entries, removed.entries == 1 ? "entry" : "entries",
-	       console_bytes(removed.bytes, size), settings.directory);
-	if (removed.foreign != 0) {
-		printf("%" PRIu64 " %s of others left alone\n", removed.foreign,
-		       removed.foreign == 1 ? "file" : "files");
-	}
-	status = EXIT_DONE;
-out:
-	store_close(store);
+	interrupt_hold();
+	status = clear(&settings);
 	settings_free(&settings);
+	interrupt_release();
 	return status;
 }

@@ -28,7 +28,7 @@ enum exit_status {
 	X(extract, "KEY --ptx|--cubin|--log|... [-o FILE]", "write artifacts of a result to files")         \
 	X(verify, "[--json] [--remove]", "read every result, and name what is damaged or not trusted")      \
 	X(explain, "[--json] --last [N] | KEY", "say why it was a miss, not kept or passed through")        \
-	X(prune, "[--max-size SIZE]", "remove what was used longest ago, down to the size cap")             \
+	X(prune, "[--max-size SIZE] [--older-than AGE]", "remove what was used longest ago")                \
 	X(clear, "", "remove every result from the cache directory")                                        \
 	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")     \
 	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")    \

@@ -42,6 +42,7 @@ static const struct option_words {
     {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
     {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
     {"explain", "last", NULL, "the last one, or the last N, the newest first"},
+    {"prune", "older-than", "AGE", "first what was not used for AGE, as 36h, 1.5d or 2w"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
 

@@ -193,7 +193,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t whole)
 
 void progress_guess(struct progress *progress, uint64_t done, uint64_t about)
 {
-	draw(progress, done, about, "about ");
+	draw(progress, done, about != 0 && about < done ? done : about, "about ");
 }
 
 void progress_end(struct progress *progress)

@@ -3,6 +3,7 @@
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/crew.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -163,17 +164,21 @@ static void print_table(const struct settings *settings, const struct store_usag
 static int gather(const struct settings *settings, bool count, struct store_usage *ret_usage,
                   uint64_t ret_counts[COUNTER_COUNT])
 {
+	struct crew crew;
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                .read_only = true,
-	                                .shared = settings->shared};
+	                                .shared = settings->shared,
+	                                .chore = &crew.chore};
 	int error = store_open(&options, &store);
 
 	if (error != 0) {
 		return error;
 	}
+	crew_begin(&crew, "counting", "");
 	error = count ? store_usage(store, ret_usage) : store_usage_noted(store, ret_usage);
+	crew_end(&crew);
 	store_close(store);
 	if (error == -ENOENT) {
 		memset(ret_usage, 0, sizeof(*ret_usage));

@@ -178,9 +178,8 @@ static void look_at(void *context, const char *path, const char *name, const str
 		usage->entries++;
 		usage->bytes += (uint64_t)found->st_size;
 	} else if (strcmp(name, "CACHEDIR.TAG") != 0 && strcmp(name, "v1/account") != 0 &&
-	           strcmp(name, "v1/lock") != 0 && strcmp(name, "v1/flight") != 0 &&
-	           strcmp(name, "v1/journal") != 0 && strcmp(name, "v1/journal.old") != 0 &&
-	           !(strncmp(name, "v1/stats/", 9) == 0 && is_hex(last, 2))) {
+	           strcmp(name, "v1/lock") != 0 && strcmp(name, "v1/flight") != 0 && strcmp(name, "v1/journal") != 0 &&
+	           strcmp(name, "v1/journal.old") != 0 && !(strncmp(name, "v1/stats/", 9) == 0 && is_hex(last, 2))) {
 		usage->strangers++;
 	}
 }

@@ -162,7 +162,7 @@ fi
 fresh_cache
 plant 7
 clear_removes() {
-	command_gives 0 clear && silent_err && out_has "^Removed 7 entries .* from $NVRTCCACHE_DIR\$" && [ "$(entries)" -eq 0 ] &&
+	command_gives 0 clear && silent_err && out_has "^Removed 7 entries .* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" && [ "$(entries)" -eq 0 ] &&
 		command_gives 0 clear && out_has '^Removed 0 entries'
 }
 check "clear removes every entry and says how many." clear_removes
@@ -180,13 +180,36 @@ prune_removes() {
 	plant 8
 	age_planted 8
 	touch -d "2 hours ago" "$NVRTCCACHE_DIR/v1/00/tmp.1.1"
-	command_gives 0 prune && silent_err && out_has "^Removed 0 entries, 1 stale temporary file \(.* from $NVRTCCACHE_DIR\$" &&
+	command_gives 0 prune && silent_err && out_has "^Removed 0 entries, 1 stale temporary file \(.* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
 		out_has '^8 entries left, 7\.8 KiB of 5\.0 GiB$' &&
 		command_gives 0 prune --max-size 3000 && silent_err && out_has '^Removed 5 entries \(4\.9 KiB\)' &&
 		out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' && [ "$(entries)" -eq 3 ] &&
 		for i in 0 1 2; do [ -e "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")" ] || return; done
 }
 check "prune removes what was used longest ago, down to the size, and stale files." prune_removes
+
+prune_by_age() {
+	fresh_cache
+	plant 8
+	age_planted 8
+	command_gives 0 prune --older-than 330m && silent_err && out_has '^Removed 2 entries \(2\.0 KiB\)' && out_has '^6 entries left' &&
+		command_gives 0 prune --older-than 4.5h --max-size 3000 && out_has '^Removed 3 entries' && out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' &&
+		command_gives 0 prune -o 0.2d && out_has '^Removed 0 entries' &&
+		command_gives 0 prune --older-than 1w && out_has '^Removed 0 entries' &&
+		for i in 0 1 2; do [ -e "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")" ] || return; done &&
+		command_gives 0 prune --older-than 0s && out_has '^Removed 3 entries' && [ "$(entries)" -eq 0 ]
+}
+check "prune removes what was not used for so long, and then down to the size." prune_by_age
+
+bad_ages() {
+	local age
+	plant 3
+	for age in '' 3 d 1.d .5d 1.5 -1d +1d '1 d' 1D 1dd 1y 1e3s 0x1s 99999999999w 999999999999999999999s; do
+		command_gives 2 prune --older-than "$age" && [ ! -s "$tmp/out" ] && grep -qF "bad age '$age': it takes a number and s, m, h, d or w, such as 36h" "$tmp/err" || return
+	done
+	command_gives 2 prune --older-than && [ "$(entries)" -eq 3 ]
+}
+check "A bad age is refused with what would be right." bad_ages
 
 noted_or_counted() {
 	local NVRTCCACHE_DIR=$tmp/noted

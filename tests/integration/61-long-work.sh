@@ -12,7 +12,7 @@ unset NO_COLOR
 mkdir "$HOME"
 in_memory
 ON=(python3 "$(dirname "$0")/terminal.py")
-MANY=2000
+MANY=1000
 
 plant() { "$SCALE" plant "$NVRTCCACHE_DIR" "$1" >"$tmp/planted"; }
 gives() { # expected status, argument...
@@ -101,10 +101,56 @@ check "^C ends an import with a clean terminal and whole results, and the next o
 elsewhere() {
 	fresh_cache
 	gives 0 import "$bundle" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
-		out_has "^Imported 2,000 results \([0-9.]+ MiB\) into $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
+		out_has "^Imported 1,000 results \([0-9.]+ KiB\) into $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
 		gives 0 export "$memory/again.nvb" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
-		out_has "^Exported 2,000 results \([0-9.]+ MiB\) from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$"
+		out_has "^Exported 1,000 results \([0-9.]+ KiB\) from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$"
 }
 check "Elsewhere there is one line at the end: how many, how large, how long it took." elsewhere
+
+removals_shown() {
+	plant $MANY
+	bar_shown "$COMMAND" prune --max-size 1000 && [ "$(entries)" -lt 2 ] && plant $MANY && bar_shown "$COMMAND" clear &&
+		[ "$(entries)" -eq 0 ]
+}
+check "prune and clear have a bar." removals_shown
+counting_shown() {
+	plant $MANY
+	"${ON[@]}" shown "$COMMAND" stats --count >"$tmp/out" && drawn_says 'drawn[0][0].startswith("counting  ")' &&
+		gives 0 stats --count && silent_err && out_has "^Entries +$MANY$"
+}
+check "So has stats --count." counting_shown
+
+# The signal comes at the first removal of some thread.
+stopped_removing() { # VERB...
+	plant $MANY
+	strace -f -qq -o "$tmp/trace" -e trace=unlinkat -e inject=unlinkat:signal=SIGINT:when=3 "$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 130 ] && err_has '^nvrtccache: interrupted before the end$' && out_has '^Removed [0-9,]+ entr' || { cat "$tmp/err" && return 1; }
+	local removed left
+	removed=$(sed -n 's/^Removed \([0-9,]*\) entr.*/\1/p' "$tmp/out" | tr -d ,)
+	left=$(entries)
+	[ "$removed" -gt 0 ] && [ $((left + removed)) -eq $MANY ] && gives 0 stats && out_has "^Entries +$left$" &&
+		gives 0 stats --count && out_has "^Entries +$left$" && gives 0 export "$memory/rest.nvb" && silent_err
+}
+if strace -f -qq -o /dev/null -e trace=write -e inject=write:signal=SIGCONT:when=1 true 2>/dev/null; then
+	for verb in "prune --max-size 1000" "prune --older-than 1h" clear; do
+		# shellcheck disable=SC2086 # several words
+		check "^C ends '$verb' with what is left whole, and counted." stopped_removing $verb
+	done
+else
+	skip "^C ends prune and clear with what is left whole, and counted." "no strace, or it may not trace here"
+fi
+
+beside_stores() {
+	plant 600
+	local pids=() i
+	for i in 1 2 3; do
+		NVRTCCACHE_MAX_SIZE=$((i * 100))K "$COMMAND" prune >"$tmp/prune.$i" 2>&1 &
+		pids+=($!)
+	done
+	"$COMMAND" import "$bundle" >"$tmp/out" 2>"$tmp/err" && silent_err || return
+	for i in "${pids[@]}"; do wait "$i" || return; done
+	gives 0 export "$memory/rest.nvb" && silent_err
+}
+check "Several that prune at once, beside one that stores, remove nothing by halves." beside_stores
 
 plan
