@@ -39,6 +39,7 @@ struct head {
 	uint64_t checksum; /* XXH3 of all behind it, seeded with that of all before it */
 	uint64_t when_ns;
 	uint64_t cost_ns;
+	uint64_t took_ns;
 	uint32_t pid;
 	uint8_t outcome;
 	uint8_t flags;
@@ -82,6 +83,7 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	    .size = htole32((uint32_t)size),
 	    .when_ns = htole64(record->when_ns),
 	    .cost_ns = htole64(record->cost_ns),
+	    .took_ns = htole64(record->took_ns),
 	    .pid = htole32(record->pid),
 	    .outcome = (uint8_t)record->outcome,
 	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0) |
@@ -200,6 +202,7 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	*ret_record = (struct journal_record){
 	    .when_ns = le64toh(head.when_ns),
 	    .cost_ns = le64toh(head.cost_ns),
+	    .took_ns = le64toh(head.took_ns),
 	    .pid = le32toh(head.pid),
 	    .outcome = (enum journal_outcome)head.outcome,
 	    .has_key = (head.flags & FLAG_KEY) != 0,

@@ -41,6 +41,7 @@ struct journal_text {
 struct journal_record {
 	uint64_t when_ns; /* CLOCK_REALTIME, at its end */
 	uint64_t cost_ns; /* of the compiler's own work */
+	uint64_t took_ns; /* from the call's beginning to its end */
 	uint32_t pid;
 	enum journal_outcome outcome;
 	bool has_key;

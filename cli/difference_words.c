@@ -119,6 +119,7 @@ void difference_in_words(const struct difference *difference, struct span title,
 		say_place(difference, words);
 		break;
 	case DIFFERENCE_EARLIER:
+	case DIFFERENCE_EARLIER_INPUTS:
 		PUT(words->words, "were others, or there were none");
 		break;
 	case DIFFERENCE_DECIMALS:

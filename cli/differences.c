@@ -104,6 +104,7 @@ static bool kind_of_part(struct span name, enum difference_kind *ret_kind, struc
 	        {"rounding mode", DIFFERENCE_ROUNDING},
 	        {"decimals", DIFFERENCE_DECIMALS},
 	        {"earlier compiles", DIFFERENCE_EARLIER},
+	        {"earlier inputs", DIFFERENCE_EARLIER_INPUTS},
 	    },
 	  heads[] = {
 	      {"header ", DIFFERENCE_HEADER},
@@ -316,6 +317,10 @@ static bool share_text(const struct request *now, const struct request *was)
 bool differences_related(const struct request *now, const struct request *was)
 {
 	if (!span_equal(now->compiler, was->compiler) || !span_equal(now->step, was->step)) {
+		return false;
+	}
+	/* the first input of a link is no other's second */
+	if (!request_part(now, "earlier inputs") != !request_part(was, "earlier inputs")) {
 		return false;
 	}
 	return (is_named(now->program) && span_equal(span_base(now->program), span_base(was->program))) ||

@@ -33,6 +33,7 @@
 	X(NAMESPACE, 6, "namespace")                    \
 	X(PLACE, 3, "bound path")                       \
 	X(EARLIER, 8, "earlier compiles of the handle") \
+	X(EARLIER_INPUTS, 8, "earlier inputs")          \
 	X(OTHER, 8, "part")
 
 enum difference_kind {

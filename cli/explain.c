@@ -120,6 +120,7 @@ static int take_result(void *context, const struct entry *entry)
 	*record = (struct journal_record){
 	    .when_ns = info->created_ns,
 	    .cost_ns = info->cost_ns,
+	    .took_ns = info->cost_ns,
 	    .outcome = JOURNAL_STORED,
 	    .has_key = true,
 	};

@@ -140,7 +140,7 @@ static void note_difference(const struct difference *difference, void *context)
 	struct sameness *same = context;
 
 	same->source &= difference->kind != DIFFERENCE_SOURCE && difference->kind != DIFFERENCE_INPUT &&
-	                difference->kind != DIFFERENCE_EARLIER;
+	                difference->kind != DIFFERENCE_EARLIER && difference->kind != DIFFERENCE_EARLIER_INPUTS;
 	same->compiler &= difference->kind != DIFFERENCE_COMPILER && difference->kind != DIFFERENCE_BUILD;
 	same->headers &= difference->kind != DIFFERENCE_HEADER && difference->kind != DIFFERENCE_HEADER_ORDER;
 	same->options &= difference->kind != DIFFERENCE_OPTION && difference->kind != DIFFERENCE_OPTION_ORDER;

@@ -69,7 +69,7 @@ static enum cause judge(const struct journal *journal, struct explanation *expla
 static void begin(struct explanation *explanation, const struct journal_record *record)
 {
 	explanation->record = *record;
-	explanation->sought.before_ns = record->when_ns > record->cost_ns ? record->when_ns - record->cost_ns : 0;
+	explanation->sought.before_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
 	if (request_read(record->about.bytes, record->about.size, &explanation->request) == 0 &&
 	    record->outcome != JOURNAL_PASSED) {
 		explanation->sought.request = &explanation->request;

@@ -22,12 +22,13 @@ static struct journal_text text_of(const char *text)
 	return (struct journal_text){text, strlen(text)};
 }
 
-static uint64_t now_ns(void)
+/* When the call ended, which may be a while ago: a busy machine, counts that had to be written. */
+static uint64_t end_of(const struct event *event)
 {
 	struct timespec now = {0};
 
 	call_clock(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - (uint64_t)(runtime_clock() - event->end_ns);
 }
 
 static enum journal_outcome outcome_of(const struct event *event)
@@ -46,9 +47,11 @@ static void write_record(const struct event *event)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	const uint64_t took_ns = (uint64_t)(event->end_ns - event->start_ns);
 	struct journal_record record = {
-	    .when_ns = now_ns(),
-	    .cost_ns = event->compile_ns ? event->compile_ns : (uint64_t)(event->end_ns - event->start_ns),
+	    .when_ns = end_of(event),
+	    .cost_ns = event->compile_ns ? event->compile_ns : took_ns,
+	    .took_ns = took_ns,
 	    .pid = (uint32_t)call_getpid(),
 	    .outcome = outcome_of(event),
 	    .has_key = event->has_key,

@@ -14,8 +14,8 @@
 #define AT_SIZE     12
 #define AT_CHECKSUM 16
 #define AT_SUMMED   24
-#define AT_REASON   46 /* three sizes of two bytes */
-#define HEAD        88
+#define AT_REASON   54 /* three sizes of two bytes */
+#define HEAD        96
 
 static uint8_t head[HEAD];
 

@@ -200,6 +200,7 @@ Test(differences, only_the_like_is_compared)
 	cr_expect_not(related("cnvrtc;ndefault_program;psource=1", "cnvrtc;ndefault_program;psource=2"));
 	cr_expect_not(related("cnvrtc;na;psource=1", "cnvvm;na;psource=1"));
 	cr_expect_not(related("cnvvm;na;scompile;pmodule 1=1", "cnvvm;na;sverify;pmodule 1=1"));
+	cr_expect_not(related("cnvjitlink;na.ptx", "cnvjitlink;na.ptx;pearlier inputs=1"));
 	cr_expect(related("cnvvm;n<unnamed>;pmodule 1=1", "cnvvm;n<unnamed>;pmodule 1=1"));
 }
 

@@ -54,6 +54,7 @@ static struct journal_record example(uint64_t number, size_t about_size)
 	return (struct journal_record){
 	    .when_ns = number,
 	    .cost_ns = 5 * number,
+	    .took_ns = 6 * number,
 	    .pid = 4711,
 	    .outcome = JOURNAL_NOT_KEPT,
 	    .has_key = true,
@@ -108,6 +109,7 @@ Test(journal, a_record_comes_back_as_it_was_written)
 	cr_assert_eq(journal.count, 1);
 	cr_expect_eq(journal.records[0].when_ns, 7);
 	cr_expect_eq(journal.records[0].cost_ns, 35);
+	cr_expect_eq(journal.records[0].took_ns, 42);
 	cr_expect_eq(journal.records[0].pid, 4711);
 	cr_expect_eq(journal.records[0].outcome, JOURNAL_NOT_KEPT);
 	cr_expect(journal.records[0].has_key && journal.records[0].is_cut && journal.records[0].is_stale);
