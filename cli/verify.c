@@ -175,7 +175,7 @@ static bool look_at_all(struct verify *verify)
 		return false;
 	}
 	verify->about = usage_noted(&directory, &usage) == 0 ? usage.entries : 0;
-	progress_begin_with(&verify->progress, "verifying", PROGRESS_FILES);
+	progress_begin(&verify->progress, "verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&directory, home, shard, judge, meet, verify);
 		if (error < 0 && error != -EINTR) {

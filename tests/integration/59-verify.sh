@@ -126,6 +126,28 @@ check "A directory that others can write to is not read." others_can_write
 full() { three && "$COMMAND" verify >/dev/full 2>"$tmp/err"; [ $? -eq 1 ] && has err '^nvrtccache: standard output: No space left on device$'; }
 check "A full disk is said." full
 
+# Nobody reads what it says of a thousand files, so that it is still at work when the signal comes.
+interrupted() {
+	three || return
+	mkdir -p "$NVRTCCACHE_DIR/v1/ab" && chmod 700 "$NVRTCCACHE_DIR/v1/ab"
+	python3 - "$COMMAND" "$NVRTCCACHE_DIR/v1/ab" <<'PY'
+import os, signal, subprocess, sys
+os.umask(0o077)
+for number in range(1000):
+    with open(f"{sys.argv[2]}/{number:062x}", "wb") as file:
+        file.write(bytes(300))
+work = subprocess.Popen([sys.argv[1], "verify", "--remove"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+work.stderr.read(1)
+work.send_signal(signal.SIGINT)
+out, err = work.communicate()
+named = err.count(b"\n")
+left = len(os.listdir(sys.argv[2]))
+print(work.returncode, named, left, out, err[-300:])
+sys.exit(work.returncode != -signal.SIGINT or not out.startswith(b"Interrupted: ") or not 0 < left < 1000)
+PY
+}
+check "An interrupt ends it between two files, with the counts so far." interrupted
+
 words() {
 	gives 2 verify now && has err "verify takes no argument: 'now'" && gives 2 show && has err 'show takes one key' && gives 2 show a b &&
 		gives 2 extract --ptx && has err 'extract takes one key' && gives 2 extract ab && has err 'takes the kind of artifact' &&
@@ -146,7 +168,7 @@ ambiguous() {
 	local n digit
 	for n in {1..17}; do compile "-DN=$n"; done # of sixteen first digits one comes twice
 	digit=$(files | sed -E 's,.*/v1/(.).*,\1,' | sort | uniq -d | head -n 1)
-	gives 1 show "$digit" && has err "^nvrtccache: [0-9]+ results begin with $digit; more digits tell which: $digit[0-9a-f]{7,} $digit[0-9a-f]{7,}" || return
+	gives 1 show "$digit" && has err "^nvrtccache: [0-9]+ results begin with $digit; more digits tell which: ${digit}[0-9a-f]{7,} ${digit}[0-9a-f]{7,}" || return
 	n=$(sed -E "s/.*: ([0-9a-f]+) .*/\1/" "$tmp/err")
 	gives 0 show "$n" && has out "^key       $n" && gives 0 show "${n^^}"
 }

@@ -51,7 +51,7 @@ bar_shown() {
 		re.search(r"^[a-z]+  \[#*\.*\]  [0-9,]+ of (about )?[0-9,]+ results", drawn[0][0]) and parts[0].endswith(b"\r\x1b[K")
 		and all(len(line) < 80 for line in drawn[0])'
 }
-for verb in "export $memory/again.nvb" "ls"; do
+for verb in "export $memory/again.nvb" "ls" "verify"; do
 	# shellcheck disable=SC2086 # several words
 	check "${verb%% *} has a bar with counts on a terminal, wiped at the end." bar_shown "$COMMAND" $verb
 done
