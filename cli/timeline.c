@@ -8,7 +8,7 @@
 
 /* Every function that reads something is false once the text has ended or is wrong; `what` tells which: NULL, it ended. */
 struct parser {
-	const char *begin, *at, *end;
+	const char *at, *end;
 	const char *what;
 	const struct timeline_reader *reader;
 };
@@ -276,7 +276,7 @@ static bool take_events(struct parser *parser, bool in_array, const char **ret_e
 enum timeline_ending timeline_read(const char *text, size_t size, const struct timeline_reader *reader,
                                    struct timeline_fault *ret_fault)
 {
-	struct parser parser = {.begin = text, .at = text, .end = text + size, .reader = reader};
+	struct parser parser = {.at = text, .end = text + size, .reader = reader};
 	bool in_array = is_next(&parser, '[');
 	const char *event;
 
