@@ -42,6 +42,7 @@ static const struct option_words {
     {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
     {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
     {"explain", "last", NULL, "the last one, or the last N, the newest first"},
+    {"report", "output", "FILE", "to FILE, or '-' for standard output, which it is otherwise"},
     {"prune", "older-than", "AGE", "first what was not used for AGE, as 36h, 1.5d or 2w"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };
@@ -77,6 +78,10 @@ static const struct command_words {
      "not\n"
      "kept and of what was passed through, the newest.",
      NULL, "nvrtccache explain --last"},
+    {"report",
+     "TRACE is what NVRTCCACHE_TRACE named while programs ran, '-' is standard input; without one, the file that it\n"
+     "names now. Several stand one below the other. The page has all that it needs in it.",
+     NULL, "nvrtccache report trace.json -o report.html"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},

@@ -156,7 +156,7 @@ int command_report(int argc, char **argv)
 	const char *file = NULL;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+	while ((option = console_getopt(argc, argv, "ho:", options)) != -1) {
 		if (option == 'h') {
 			console_help("report");
 			return EXIT_DONE;

@@ -58,7 +58,7 @@ check "An unknown option is refused." refused 2 "see 'nvrtccache help report'" -
 check "A name that is missing behind -o is refused." refused 2 "-o takes the name of a file" x.json -o ''
 check "A trace that is not there is named." refused 1 "gone.json: No such file or directory" gone.json -o page.html
 check "A directory is no trace." refused 1 "/: Is a directory" / -o page.html
-help() { report --help && grep -q 'report.*TRACE' "$tmp/out"; }
+help() { report --help && grep -q 'report.*TRACE' "$tmp/out" && grep -qe '-o, --output FILE  *[a-z]' "$tmp/out"; }
 check "It has a help text." help
 
 printf '[\n]\n' >empty.json
