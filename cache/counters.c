@@ -75,6 +75,33 @@ void counters_add(enum counter counter, uint64_t amount)
 	atomic_fetch_add_explicit(&counted[counter], amount, memory_order_relaxed);
 }
 
+/* Of the group whose reasons begin with `disabled`. */
+static void add_reason(enum counter_group of, enum counter reason, enum counter disabled, enum counter sum)
+{
+	const enum counter error = (enum counter)(disabled + (COUNTER_BYPASSED_failed - COUNTER_BYPASSED_disabled));
+
+	if (counter_group(reason) == COUNTER_BYPASSED) {
+		counters_add((enum counter)(disabled + (reason - COUNTER_BYPASSED_disabled)), 1);
+	} else {
+		counters_add(reason, 1);
+		counters_add(error, 1);
+	}
+	counters_add(sum, 1);
+	if (of != COUNTER_NOTHING) {
+		counters_add(counter_share(of, sum), 1);
+	}
+}
+
+void counters_not_kept(enum counter_group of, enum counter reason)
+{
+	add_reason(of, reason, COUNTER_NOT_KEPT_disabled, COUNTER_TOTAL_not_kept);
+}
+
+void counters_bypassed(enum counter_group of, enum counter reason)
+{
+	add_reason(of, reason, COUNTER_BYPASSED_disabled, COUNTER_TOTAL_bypassed);
+}
+
 void counters_share(void)
 {
 	atomic_store_explicit(&is_shared, true, memory_order_relaxed);
@@ -253,26 +280,35 @@ int counters_flush(const char *directory, enum counters_access access, enum coun
 	return error;
 }
 
-int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT])
+int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT], int64_t *ret_since)
 {
 	struct directory where = directory_at(directory);
 	uint64_t values[COUNTER_COUNT] = {0};
+	int64_t since = 0;
 	int error;
 
 	if (directory == NULL) {
 		return -ENXIO;
 	}
-	error = counters_file_read(&where, values);
+	error = counters_file_read(&where, values, &since);
 	if (error != 0) {
 		return error;
 	}
 	memcpy(ret_values, values, sizeof(values));
+	if (ret_since) {
+		*ret_since = since;
+	}
 	return 0;
 }
 
 int counters_zero(const char *directory)
 {
+	static const uint64_t nothing[COUNTER_COUNT];
 	struct directory where = directory_at(directory);
+	int error = directory == NULL ? -ENXIO : counters_file_remove(&where);
 
-	return directory == NULL ? -ENXIO : counters_file_remove(&where);
+	if (error == 0) { /* else it begins with the next count */
+		(void)counters_file_add(&where, 0, nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_FIND);
+	}
+	return error;
 }

@@ -8,8 +8,9 @@
  * loop at most.
  *
  * Files: <directory>/v1/stats/<two hex digits>, by pid & 15, or the next one that is free: a header (magic, format,
- * count of counters, checksum) and 64-bit counters; added to under an open-file-description lock on the file (where the
- * file system has none: without). A file of another format or with a bad checksum is started anew. Files are read and
+ * count of counters, when it was begun, checksum) and 64-bit counters; added to under an open-file-description lock on the file (where the
+ * file system has none: without). A file of another format or list of counters (an earlier build's), or with a bad
+ * checksum, is started anew. Files are read and
  * written with pread/pwrite, never mapped, and not kept open.
  *
  * Calling sequence: counters_add() anywhere; counters_flush(COUNTERS_WHEN_DUE) after each event that may have changed
@@ -27,16 +28,20 @@
 #include <stdint.h>
 
 /*
- * X(group, name): groups are TOTAL (a number in the JSON object), BYPASSED and ERRORS (objects name -> count), and one
- * for each compiler (an object of "compilers"). What all compilers can meet, and a list for each of what it alone can
- * meet.
+ * X(group, name): groups are TOTAL (a number in the JSON object), NOT_KEPT (misses whose result was not stored), BYPASSED
+ * (calls that were passed through, which are no misses) and ERRORS (objects name -> count), and one for each compiler (an
+ * object of "compilers"). A reason stands in the groups NOT_KEPT and BYPASSED alike, and is known by its name in
+ * BYPASSED until it is counted; counters_not_kept() and counters_bypassed() say where. An error that was the reason is
+ * counted as the error that it is, and there as "failed".
  */
-#define COUNTERS_OF_EACH(X, group) \
-	X(group, hits_memory)      \
-	X(group, hits_disk)        \
-	X(group, misses)           \
-	X(group, stores)           \
-	X(group, compile_ns)       \
+#define COUNTERS_OF_EACH(X, group)                   \
+	X(group, hits_memory)                        \
+	X(group, hits_disk)                          \
+	X(group, misses)                             \
+	X(group, stores)                             \
+	X(group, not_kept) /* sums of all reasons */ \
+	X(group, bypassed)                           \
+	X(group, compile_ns)                         \
 	X(group, saved_ns)
 
 /* X(GROUP, name, title): whose shares of these are counted. */
@@ -45,42 +50,41 @@
 	X(NVJITLINK, nvjitlink, "nvJitLink") \
 	X(NVVM, nvvm, "libNVVM")
 
-#define COUNTERS_OF_ALL(X)                                                                                        \
-	COUNTERS_OF_EACH(X, TOTAL)                                                                                \
-	X(TOTAL, evictions)                                                                                       \
-	X(TOTAL, verified)                                                                                        \
-	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */                     \
-	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */             \
-	X(BYPASSED, disabled)                                                                                     \
-	X(BYPASSED, secure) /* AT_SECURE process */                                                               \
-	X(BYPASSED, no_directory)                                                                                 \
-	X(BYPASSED, unwatchable)       /* a library whose imports cannot be watched */                            \
-	X(BYPASSED, not_watched)       /* the watch saw nothing (B10), or a slot had changed */                   \
-	X(BYPASSED, files)             /* opened files that conditions cannot express */                          \
-	X(BYPASSED, side_effects)      /* wrote, removed or ran something (B7) */                                 \
-	X(BYPASSED, too_new)           /* B3 */                                                                   \
-	X(BYPASSED, time_macros)       /* B4 */                                                                   \
-	X(BYPASSED, environment)       /* B9, and load-time variables that changed since start */                 \
-	X(BYPASSED, builtins)          /* what the compiler loads by itself is not where the loader would look */ \
-	X(BYPASSED, return_code)       /* B12: not a kept return code */                                          \
-	X(BYPASSED, arguments)         /* arguments that the compiler itself refuses */                           \
-	X(BYPASSED, cancelled)         /* flow callback said stop */                                              \
-	X(BYPASSED, history)           /* an earlier compile of the handle cannot be part of a key */             \
-	X(BYPASSED, sticky_options)    /* sticky ones of an earlier call */                                       \
-	X(BYPASSED, uncleared_options) /* of an earlier call, that may be sticky */                               \
-	X(BYPASSED, slots)             /* more libraries than thunk slots */                                      \
-	X(BYPASSED, threads)           /* files touched by threads that cannot be attributed */                   \
-	X(BYPASSED, exports)           /* something linked calls functions that we do not export */               \
-	X(BYPASSED, libraries)         /* a mathematics library that cannot be told from others */                \
-	X(BYPASSED, too_large)         /* larger than max_size / 8 */                                             \
-	X(BYPASSED, read_only)
+#define COUNTERS_OF_ALL(X)                                                                    \
+	COUNTERS_OF_EACH(X, TOTAL)                                                            \
+	X(TOTAL, evictions)                                                                   \
+	X(TOTAL, verified)                                                                    \
+	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */ \
+	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */
 
-#define COUNTERS_OF_NVRTC(X)                                                   \
-	X(BYPASSED, extensions)         /* __nvrtcCPEx with extensions (A7) */ \
-	X(BYPASSED, precompiled_header) /* B11 */
-
-#define COUNTERS_OF_NVJITLINK(X) \
-	X(BYPASSED, logs) /* the log tells run times, or lacks what the driver's own cache leaves out */
+#define COUNTERS_OF_REASONS(X, group)                                                                               \
+	X(group, disabled)                                                                                          \
+	X(group, secure) /* AT_SECURE process */                                                                    \
+	X(group, no_directory)                                                                                      \
+	X(group, unwatchable)       /* a library whose imports cannot be watched */                                 \
+	X(group, not_watched)       /* the watch saw nothing (B10), or a slot had changed */                        \
+	X(group, files)             /* opened files that conditions cannot express */                               \
+	X(group, side_effects)      /* wrote, removed or ran something (B7) */                                      \
+	X(group, too_new)           /* B3 */                                                                        \
+	X(group, time_macros)       /* B4 */                                                                        \
+	X(group, environment)       /* B9, and load-time variables that changed since start */                      \
+	X(group, builtins)          /* what the compiler loads by itself is not where the loader would look */      \
+	X(group, return_code)       /* B12: not a kept return code */                                               \
+	X(group, arguments)         /* arguments that the compiler itself refuses */                                \
+	X(group, cancelled)         /* flow callback said stop */                                                   \
+	X(group, history)           /* an earlier compile of the handle cannot be part of a key */                  \
+	X(group, sticky_options)    /* sticky ones of an earlier call */                                            \
+	X(group, uncleared_options) /* of an earlier call, that may be sticky */                                    \
+	X(group, slots)             /* more libraries than thunk slots */                                           \
+	X(group, threads)           /* files touched by threads that cannot be attributed */                        \
+	X(group, exports)           /* something linked calls functions that we do not export */                    \
+	X(group, libraries)         /* a mathematics library that cannot be told from others */                     \
+	X(group, too_large)         /* larger than max_size / 8 */                                                  \
+	X(group, read_only)                                                                                         \
+	X(group, extensions)         /* __nvrtcCPEx with extensions (A7) */                                         \
+	X(group, precompiled_header) /* B11 */                                                                      \
+	X(group, logs)               /* the log tells run times, or lacks what the driver's own cache leaves out */ \
+	X(group, failed)             /* an error; it is counted there too */
 
 #define COUNTERS_OF_ERRORS(X)                                                 \
 	X(ERRORS, directory) /* cannot be made, opened or searched */         \
@@ -93,12 +97,11 @@
 	X(ERRORS, mismatch) /* NVRTCCACHE_VERIFY found a difference */        \
 	X(ERRORS, internal)
 
-#define COUNTERS(X)              \
-	COUNTERS_OF_ALL(X)       \
-	COUNTERS_OF_NVRTC(X)     \
-	COUNTERS_OF_NVJITLINK(X) \
-	COUNTERS_OF_ERRORS(X)    \
-	COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
+#define COUNTERS(X)                      \
+	COUNTERS_OF_ALL(X)               \
+	COUNTERS_OF_REASONS(X, NOT_KEPT) \
+	COUNTERS_OF_REASONS(X, BYPASSED) \
+	COUNTERS_OF_ERRORS(X) COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
 
 enum counter {
 	COUNTER_NONE, /* where a counter stands for a reason: there is none */
@@ -111,6 +114,7 @@ enum counter {
 enum counter_group {
 	COUNTER_NOTHING,
 	COUNTER_TOTAL,
+	COUNTER_NOT_KEPT,
 	COUNTER_BYPASSED,
 	COUNTER_ERRORS,
 	COUNTER_NVRTC,
@@ -138,6 +142,9 @@ enum counter_group counter_group(enum counter counter);
 /* This process's counts since it began (or since fork), for the line at exit. */
 uint64_t counters_here(enum counter counter);
 void counters_add(enum counter counter, uint64_t amount);
+/* A miss of this compiler (COUNTER_NOTHING: of one that has no list) was not stored, or a call of it passed through. */
+void counters_not_kept(enum counter_group of, enum counter reason);
+void counters_bypassed(enum counter_group of, enum counter reason);
 
 /* The directory is shared by its group (NVRTCCACHE_SHARED): not, until this says so. */
 void counters_share(void);
@@ -148,7 +155,9 @@ enum counters_when { COUNTERS_WHEN_DUE, COUNTERS_NOW };
 int counters_flush(const char *directory, enum counters_access access, enum counters_when when);
 void counters_fork_child(void);
 
-int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT]);
+/* `ret_since`: when counting began, in seconds since 1970; 0: it has not. May be NULL. */
+int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT], int64_t *ret_since);
+/* Counting begins now. */
 int counters_zero(const char *directory);
 
 #endif

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #define MAGIC         "NVCCOUNT"
-#define FORMAT        1
+#define FORMAT        2
 #define LOCK_PAUSE_NS 200000
 #define LOCK_TRIES    50
 #define PLACE_NAME    "stats"
@@ -23,7 +23,8 @@ struct counters_file {
 	uint32_t format;
 	uint32_t count;
 	uint64_t names;    /* XXH3 of all names in order: counters that moved are not taken for one another */
-	uint64_t checksum; /* XXH3 of the rest of the header and all values */
+	uint64_t checksum; /* XXH3 of all else */
+	int64_t since;     /* seconds since 1970 when it was begun */
 	uint64_t values[COUNTER_COUNT];
 };
 
@@ -49,7 +50,7 @@ static uint64_t checksum_of(const struct counters_file *file)
 {
 	uint64_t header = XXH3_64bits(file, offsetof(struct counters_file, checksum));
 
-	return XXH3_64bits_withSeed(file->values, sizeof(file->values), header);
+	return XXH3_64bits_withSeed(&file->since, sizeof(*file) - offsetof(struct counters_file, since), header);
 }
 
 static void seal(struct counters_file *file)
@@ -128,6 +129,14 @@ static bool is_anothers(int error)
 	return error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR;
 }
 
+static int64_t time_now(void)
+{
+	struct timespec now = {0};
+
+	call_clock(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec;
+}
+
 static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 {
 	struct counters_file file;
@@ -141,6 +150,7 @@ static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 			return -EPERM;
 		}
 		memset(&file, 0, sizeof(file));
+		file.since = (int64_t)htole64((uint64_t)time_now());
 	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		file.values[i] = htole64(add_saturated(le64toh(file.values[i]), amounts[i]));
@@ -218,10 +228,16 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 	return error;
 }
 
-static int read_file(const struct directory *directory, int place, unsigned number, uint64_t values[COUNTER_COUNT])
+struct counted {
+	uint64_t *values;
+	int64_t since;
+};
+
+static int read_file(const struct directory *directory, int place, unsigned number, struct counted *counted)
 {
 	struct counters_file file;
 	char name[NAME_BYTES];
+	int64_t since;
 	bool locked;
 	ssize_t got;
 	int fd = -1;
@@ -245,7 +261,11 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 		return 0;
 	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		values[i] = add_saturated(values[i], le64toh(file.values[i]));
+		counted->values[i] = add_saturated(counted->values[i], le64toh(file.values[i]));
+	}
+	since = (int64_t)le64toh((uint64_t)file.since);
+	if (counted->since == 0 || since < counted->since) {
+		counted->since = since;
 	}
 	return 0;
 }
@@ -269,8 +289,8 @@ static int remove_file(const struct directory *directory, int place, unsigned nu
 	return call_unlinkat(place, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Each of the files, in the place that they share. The first error met. */
-static int for_all_files(const struct directory *directory, uint64_t *values)
+/* Each of the files, in the place that they share: read, or removed if there is nowhere to count. The first error met. */
+static int for_all_files(const struct directory *directory, struct counted *counted)
 {
 	int place = -1;
 	int home = -1;
@@ -285,7 +305,7 @@ static int for_all_files(const struct directory *directory, uint64_t *values)
 		return error == -ENOENT ? 0 : error;
 	}
 	for (unsigned i = 0; i < COUNTERS_FILES; i++) {
-		int done = values ? read_file(directory, place, i, values) : remove_file(directory, place, i);
+		int done = counted ? read_file(directory, place, i, counted) : remove_file(directory, place, i);
 
 		error = error != 0 ? error : done;
 	}
@@ -293,9 +313,13 @@ static int for_all_files(const struct directory *directory, uint64_t *values)
 	return error;
 }
 
-int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT])
+int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT], int64_t *ret_since)
 {
-	return for_all_files(directory, values);
+	struct counted counted = {.values = values};
+	int error = for_all_files(directory, &counted);
+
+	*ret_since = counted.since;
+	return error;
 }
 
 int counters_file_remove(const struct directory *directory)

@@ -29,8 +29,9 @@ enum counters_file_want { COUNTERS_FILE_FIND, COUNTERS_FILE_MAKE };
  */
 int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
                       enum counters_file_patience patience, enum counters_file_want want);
-/* Adds the counts of all files to `values`. What is missing counts nothing. */
-int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT]);
+/* Adds the counts of all files to `values`. What is missing counts nothing. `ret_since`: seconds since 1970 when the first
+ * of them was begun; 0: there is none. */
+int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT], int64_t *ret_since);
 int counters_file_remove(const struct directory *directory);
 
 #endif

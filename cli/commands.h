@@ -22,7 +22,8 @@ enum exit_status {
 /* X(name, arguments, help) */
 #define COMMANDS(X)                                                                                         \
 	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached")  \
-	X(stats, "[--json] [--count] [--zero]", "show how often what happened, and what the cache holds")   \
+	X(stats, "[--json] [--count] [--zero] [--watch [SECONDS]]",                                         \
+	  "show how often what happened, and what the cache holds")                                         \
 	X(ls, "[--json] [--sort used|saved|size]", "list the results, what was used last first")            \
 	X(show, "[--json] [--from DIR] KEY", "show what a result is of, holds, depends on and is bound to") \
 	X(extract, "KEY --ptx|--cubin|--log|... [-o FILE]", "write artifacts of a result to files")         \

@@ -23,6 +23,7 @@ static const struct option_words {
     {"run", "stats", NULL, "print one line of counts at the end (NVRTCCACHE_STATS)"},
     {"run", "read-only", NULL, "never write the cache directory (NVRTCCACHE_READONLY)"},
     {"stats", "zero", NULL, "show the counts, then start them anew"},
+    {"stats", "watch", NULL, "show them again every two seconds, or every SECONDS, until ^C"},
     {"stats", "count", NULL, "look at every file; otherwise entries and size are what the cache has noted"},
     {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
     {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/counters.h"
 #include "cache/store.h"
+#include "cli/age.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/crew.h"
+#include "cli/interrupt.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const struct {
 	enum counter_group group;
@@ -33,13 +39,42 @@ static void print_json_group(enum counter_group group, const uint64_t counts[COU
 	}
 }
 
-static void print_json(const struct settings *settings, const struct store_usage *usage,
-                       const uint64_t counts[COUNTER_COUNT])
+/* What is shown: what lies in the directory, and what all processes have counted. */
+struct shown {
+	struct store_usage usage;
+	uint64_t counts[COUNTER_COUNT];
+	int64_t since; /* seconds since 1970; 0: nothing was counted yet */
+};
+
+static void print_json_since(int64_t since)
 {
+	time_t then = (time_t)since;
+	struct tm parts;
+	char text[64];
+
+	if (since == 0 || gmtime_r(&then, &parts) == NULL ||
+	    strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &parts) == 0) {
+		snprintf(text, sizeof(text), "null");
+	}
+	printf(",\n  \"since\": %s", text);
+}
+
+/* A group has an object of its name; a total of that name would be said twice. */
+static bool has_group(enum counter total)
+{
+	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
+}
+
+static void print_json(const struct settings *settings, const struct shown *shown)
+{
+	const struct store_usage *usage = &shown->usage;
+	const uint64_t *counts = shown->counts;
+
 	fputs("{\n  \"dir\": ", stdout);
 	console_json_string(stdout, settings->directory);
 	printf(",\n  \"entries\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"max_bytes\": %" PRIu64, usage->entries,
 	       usage->bytes, settings->max_size);
+	print_json_since(shown->since);
 	fputs(",\n  \"compilers\": {", stdout);
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
 		printf("%s\n    \"%s\": {", i ? "," : "", compilers[i].name);
@@ -48,11 +83,13 @@ static void print_json(const struct settings *settings, const struct store_usage
 	}
 	fputs("\n  }", stdout);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == COUNTER_TOTAL) {
+		if (counter_group((enum counter)i) == COUNTER_TOTAL && !has_group((enum counter)i)) {
 			printf(",\n  \"%s\": %" PRIu64, counter_name((enum counter)i), counts[i]);
 		}
 	}
-	fputs(",\n  \"bypassed\": {", stdout);
+	fputs(",\n  \"not_kept\": {", stdout);
+	print_json_group(COUNTER_NOT_KEPT, counts, "    ");
+	fputs("\n  },\n  \"bypassed\": {", stdout);
 	print_json_group(COUNTER_BYPASSED, counts, "    ");
 	fputs("\n  },\n  \"errors\": {", stdout);
 	print_json_group(COUNTER_ERRORS, counts, "    ");
@@ -120,9 +157,25 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 	}
 }
 
-static void print_table(const struct settings *settings, const struct store_usage *usage,
-                        const uint64_t counts[COUNTER_COUNT])
+/* "2026-11-20 14:02 (2.1 days)" */
+static void print_since(int64_t since)
 {
+	time_t then = (time_t)since;
+	int64_t seconds = (int64_t)time(NULL) - since;
+	char text[64], age[CONSOLE_NUMBER_BYTES];
+	struct tm parts;
+
+	if (since == 0 || localtime_r(&then, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts) == 0) {
+		return;
+	}
+	printf(ROW "%s (%s)\n", "Since", text, console_time(seconds > 0 ? (uint64_t)seconds * 1000000000 : 0, age));
+}
+
+static void print_table(const struct settings *settings, const struct shown *shown)
+{
+	const struct store_usage *usage = &shown->usage;
+	const uint64_t *counts = shown->counts;
 	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
 	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
 	char text[CONSOLE_NUMBER_BYTES];
@@ -136,6 +189,7 @@ static void print_table(const struct settings *settings, const struct store_usag
 		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
 	}
 	putchar('\n');
+	print_since(shown->since);
 	print_share("Hits", hits, looked_up);
 	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
 	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
@@ -145,6 +199,7 @@ static void print_table(const struct settings *settings, const struct store_usag
 		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
 	}
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
+	print_group("Not kept", COUNTER_NOT_KEPT, counts);
 	if (counts[COUNTER_TOTAL_evictions] != 0) {
 		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
 	}
@@ -157,12 +212,11 @@ static void print_table(const struct settings *settings, const struct store_usag
 	}
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
-	print_group("Bypassed", COUNTER_BYPASSED, counts);
+	print_group("Passed through", COUNTER_BYPASSED, counts);
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
-static int gather(const struct settings *settings, bool count, struct store_usage *ret_usage,
-                  uint64_t ret_counts[COUNTER_COUNT])
+static int gather(const struct settings *settings, bool count, struct shown *ret_shown)
 {
 	struct crew crew;
 	struct store *store;
@@ -177,70 +231,154 @@ static int gather(const struct settings *settings, bool count, struct store_usag
 		return error;
 	}
 	crew_begin(&crew, "counting", "");
-	error = count ? store_usage(store, ret_usage) : store_usage_noted(store, ret_usage);
+	error = count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
 	crew_end(&crew);
 	store_close(store);
 	if (error == -ENOENT) {
-		memset(ret_usage, 0, sizeof(*ret_usage));
+		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
 		error = 0;
 	}
-	return error != 0 ? error : counters_read(settings->directory, ret_counts);
+	return error != 0 ? error : counters_read(settings->directory, ret_shown->counts, &ret_shown->since);
 }
 
-static int show(const struct settings *settings, bool json, bool zero, bool count)
+static int complain(const struct settings *settings, int error)
 {
-	struct store_usage usage = {0};
-	uint64_t counts[COUNTER_COUNT] = {0};
-	int error;
+	console_error("%s: %s", settings->directory,
+	              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set" : console_reason(error));
+	return EXIT_TROUBLE;
+}
 
-	if (!console_directory(settings)) {
+struct wanted {
+	bool json, zero, count;
+	const char *watch; /* seconds; NULL: once */
+};
+
+static int show(const struct settings *settings, const struct wanted *wanted)
+{
+	struct shown shown = {.since = 0};
+	int error = gather(settings, wanted->count, &shown);
+
+	if (error != 0) {
+		return complain(settings, error);
+	}
+	if (wanted->json) {
+		print_json(settings, &shown);
+	} else {
+		print_table(settings, &shown);
+	}
+	if (!wanted->zero) {
+		return EXIT_DONE;
+	}
+	/* what could not be shown is not thrown away */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		return EXIT_TROUBLE;
 	}
-	if (settings->shared) {
-		counters_share();
+	error = settings->read_only ? -EROFS : counters_zero(settings->directory);
+	return error == 0 ? EXIT_DONE : complain(settings, error);
+}
+
+/* "14:02:11  12 hits (+3), 4 misses (+1), 0 not kept, 2 passed through, 3.1 s saved, 8 entries, 1.2 MiB" */
+static void print_changes(const struct shown *now, const struct shown *before)
+{
+	const uint64_t *counts = now->counts, *earlier = before->counts;
+	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
+	uint64_t hits_before = earlier[COUNTER_TOTAL_hits_memory] + earlier[COUNTER_TOTAL_hits_disk];
+	char saved[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES];
+	time_t clock = time(NULL);
+	char text[16] = "";
+	struct tm parts;
+
+	if (localtime_r(&clock, &parts) != NULL) {
+		(void)strftime(text, sizeof(text), "%H:%M:%S", &parts);
 	}
-	error = gather(settings, count, &usage, counts);
-	if (error == 0) {
-		if (json) {
-			print_json(settings, &usage, counts);
+	printf("%s  %" PRIu64 " hit%s (%+" PRId64 "), %" PRIu64 " miss%s (%+" PRId64 "), %" PRIu64 " not kept, %" PRIu64
+	       " passed through, %s saved, %" PRIu64 " entr%s, %s\n",
+	       text, hits, hits == 1 ? "" : "s", (int64_t)(hits - hits_before), counts[COUNTER_TOTAL_misses],
+	       counts[COUNTER_TOTAL_misses] == 1 ? "" : "es",
+	       (int64_t)(counts[COUNTER_TOTAL_misses] - earlier[COUNTER_TOTAL_misses]), counts[COUNTER_TOTAL_not_kept],
+	       counts[COUNTER_TOTAL_bypassed], console_time(counts[COUNTER_TOTAL_saved_ns], saved), now->usage.entries,
+	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
+}
+
+/* Until ^C, which is no trouble. */
+static int watch(const struct settings *settings, const struct wanted *wanted, int64_t period_ns)
+{
+	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
+	const char *term = getenv("TERM");
+	bool redraw = isatty(STDOUT_FILENO) == 1 && term != NULL && strcmp(term, "dumb") != 0;
+	struct shown shown = {.since = 0}, before;
+	int status = EXIT_DONE;
+
+	interrupt_hold();
+	for (bool first = true; interrupt_seen() == 0 && status == EXIT_DONE; first = false) {
+		int error;
+
+		before = shown;
+		error = gather(settings, wanted->count, &shown);
+		if (error != 0) {
+			status = complain(settings, error);
+		} else if (wanted->json) {
+			print_json(settings, &shown);
+		} else if (redraw) {
+			fputs("\x1b[H\x1b[J", stdout);
+			print_table(settings, &shown);
 		} else {
-			print_table(settings, &usage, counts);
+			print_changes(&shown, first ? &shown : &before);
 		}
-		/* what could not be shown is not thrown away */
-		if (zero && (fflush(stdout) != 0 || ferror(stdout))) {
+		if (fflush(stdout) != 0 || ferror(stdout)) {
 			return EXIT_TROUBLE;
 		}
-		if (zero && settings->read_only) {
-			error = -EROFS;
-		} else if (zero) {
-			error = counters_zero(settings->directory);
+		if (status == EXIT_DONE && interrupt_seen() == 0) {
+			(void)nanosleep(&pause, NULL);
 		}
 	}
-	if (error == -EPERM) {
-		console_error("%s: not used, because others can write to it", settings->directory);
-	} else if (error == -EROFS) {
-		console_error("%s: not written, because NVRTCCACHE_READONLY is set", settings->directory);
-	} else if (error != 0) {
-		console_error("%s: %s", settings->directory, strerror(-error));
+	if (interrupt_seen() != SIGINT) {
+		interrupt_release();
 	}
-	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+	return status;
+}
+
+static int run(const struct wanted *wanted)
+{
+	struct settings settings;
+	int64_t period_ns = 0;
+	int status = EXIT_TROUBLE;
+	char text[32];
+
+	if (wanted->watch) {
+		if (wanted->zero) {
+			console_error("--watch and --zero exclude each other");
+			return console_usage("stats");
+		}
+		snprintf(text, sizeof(text), "%ss", wanted->watch);
+		if (strlen(wanted->watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
+			console_error("bad interval '%s': it takes seconds, 0.1 or more, such as 2 or 0.5",
+			              wanted->watch);
+			return console_usage("stats");
+		}
+	}
+	if (!console_settings(&settings)) {
+		return EXIT_TROUBLE;
+	}
+	if (console_directory(&settings)) {
+		if (settings.shared) {
+			counters_share();
+		}
+		status = wanted->watch ? watch(&settings, wanted, period_ns) : show(&settings, wanted);
+	}
+	settings_free(&settings);
+	return status;
 }
 
 int command_stats(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-	                                        {"zero", no_argument, NULL, 'z'},
-	                                        {"count", no_argument, NULL, 'c'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	struct settings settings;
-	bool json = false;
-	bool zero = false;
-	bool count = false;
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},  {"zero", no_argument, NULL, 'z'},
+	                                        {"count", no_argument, NULL, 'c'}, {"watch", no_argument, NULL, 'w'},
+	                                        {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
+	struct wanted wanted = {.watch = NULL};
 	int option;
-	int status;
 
-	while ((option = console_getopt(argc, argv, "jzch", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "jzcwh", options)) != -1) {
 		if (option == 'h') {
 			console_help("stats");
 			return EXIT_DONE;
@@ -248,18 +386,17 @@ int command_stats(int argc, char **argv)
 		if (option == '?') {
 			return console_usage("stats");
 		}
-		json |= option == 'j';
-		zero |= option == 'z';
-		count |= option == 'c';
+		wanted.json |= option == 'j';
+		wanted.zero |= option == 'z';
+		wanted.count |= option == 'c';
+		wanted.watch = option == 'w' ? "2" : wanted.watch;
+	}
+	if (optind < argc && wanted.watch) { /* how often */
+		wanted.watch = argv[optind++];
 	}
 	if (optind < argc) {
 		console_error("stats takes no argument: '%s'", argv[optind]);
 		return console_usage("stats");
 	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
-	}
-	status = show(&settings, json, zero, count);
-	settings_free(&settings);
-	return status;
+	return run(&wanted);
 }

@@ -180,10 +180,10 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, int
 	return error;
 }
 
-/* A result of this process alone, as long as that has it in memory. */
+/* A result of no process, or of this one alone as long as that has it in memory. */
 static void not_stored(struct attempt *attempt, enum counter reason)
 {
-	runtime_count(reason, 1);
+	counters_not_kept(attempt->library->compiler->share, reason);
 	event_set(attempt->event, EVENT_NOT_KEPT, reason);
 }
 
@@ -243,8 +243,7 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
 	if (reason != COUNTER_NONE) {
-		runtime_count(reason, 1);
-		event_set(attempt->event, EVENT_NOT_KEPT, reason);
+		not_stored(attempt, reason);
 		return NULL;
 	}
 	event_note_entry(attempt->event, entry);

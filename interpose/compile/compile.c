@@ -93,7 +93,7 @@ static int pass_through(struct handle *handle, const struct call *call, enum cou
 	bool was_served = handle->served != NULL;
 	int result;
 
-	runtime_count(reason, 1);
+	counters_bypassed(handle->library->compiler->share, reason);
 	event_set(event, EVENT_PASSED_THROUGH, reason);
 	(void)replay(handle);
 	result = real_compile(handle, call);
@@ -115,7 +115,7 @@ static int cancelled(struct handle *handle, const struct call *call, struct even
 {
 	int result;
 
-	runtime_count(COUNTER_BYPASSED_cancelled, 1);
+	counters_bypassed(handle->library->compiler->share, COUNTER_BYPASSED_cancelled);
 	event_set(event, EVENT_PASSED_THROUGH, COUNTER_BYPASSED_cancelled);
 	(void)replay(handle);
 	handle->library->compiler->let_answer(handle, ANSWER_STOP);

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,31 +240,99 @@ enum counter runtime_error_counter(int error, enum counter otherwise)
 	}
 }
 
+#define LINE_BYTES 512
+
+__attribute__((format(printf, 2, 3))) static void add(char line[LINE_BYTES], const char *format, ...)
+{
+	size_t length = strlen(line);
+	va_list arguments;
+
+	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
+	(void)vsnprintf(line + length, LINE_BYTES - length, format, arguments);
+	va_end(arguments);
+}
+
+static unsigned long long here(enum counter counter)
+{
+	return counters_here(counter);
+}
+
+/* ", 3 not kept (time_macros 2)": the sum, and the reason that was met most. */
+static void add_reasons(char line[LINE_BYTES], const char *words, enum counter sum, enum counter_group group)
+{
+	enum counter top = COUNTER_NONE;
+
+	for (int i = 1; i < COUNTER_COUNT; i++) {
+		if (counter_group((enum counter)i) == group && here((enum counter)i) > 0 &&
+		    (top == COUNTER_NONE || here((enum counter)i) > here(top))) {
+			top = (enum counter)i;
+		}
+	}
+	if (top != COUNTER_NONE) {
+		add(line, ", %llu %s (%s%s)", here(sum), words, here(top) < here(sum) ? "most: " : "",
+		    counter_name(top));
+	}
+}
+
+/* Where more than one was used. */
+static void add_compilers(char line[LINE_BYTES])
+{
+	static const struct {
+		enum counter_group group;
+		const char *title;
+	} compilers[] = {
+#define COMPILER_ROW(group, name, title) {COUNTER_##group, title},
+	    COUNTERS_COMPILERS(COMPILER_ROW)
+#undef COMPILER_ROW
+	};
+	enum { COUNT = sizeof(compilers) / sizeof(compilers[0]) };
+	unsigned long long hits[COUNT], calls[COUNT];
+	int used = 0;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		hits[i] = here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
+		          here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
+		calls[i] = hits[i] + here(counter_share(compilers[i].group, COUNTER_TOTAL_misses)) +
+		           here(counter_share(compilers[i].group, COUNTER_TOTAL_bypassed));
+		used += calls[i] != 0;
+	}
+	for (size_t i = 0; used > 1 && i < COUNT; i++) {
+		if (calls[i] != 0) {
+			add(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i], hits[i] == 1 ? "" : "s",
+			    calls[i]);
+		}
+	}
+}
+
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
 static void print_line(void)
 {
-	unsigned long long in_memory = counters_here(COUNTER_TOTAL_hits_memory);
-	unsigned long long misses = counters_here(COUNTER_TOTAL_misses);
-	unsigned long long mismatches = counters_here(COUNTER_ERRORS_mismatch);
-	char line[256], verified[80] = "";
-	int size;
+	unsigned long long in_memory = here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = here(COUNTER_ERRORS_mismatch);
+	char line[LINE_BYTES] = "";
 
+	add(line, "nvrtccache[%d]: ", (int)call_getpid());
+	if (runtime.off) {
+		add(line, "%s", counter_name(runtime.off_reason));
+		add(line, ", %llu passed through", here(COUNTER_TOTAL_bypassed));
+	} else {
+		add(line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
+		    in_memory == 1 ? "" : "s", here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
+		    here(COUNTER_TOTAL_stores));
+		add_reasons(line, "not kept", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
+		add_reasons(line, "passed through", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
+		add(line, ", %llu ms saved", here(COUNTER_TOTAL_saved_ns) / 1000000);
+	}
 	if (runtime.settings.verify) {
-		(void)snprintf(verified, sizeof(verified), ", %llu verified, %llu mismatch%s",
-		               (unsigned long long)counters_here(COUNTER_TOTAL_verified), mismatches,
-		               mismatches == 1 ? "" : "es");
+		add(line, ", %llu verified, %llu mismatch%s", here(COUNTER_TOTAL_verified), mismatches,
+		    mismatches == 1 ? "" : "es");
 	}
-	size =
-	    snprintf(line, sizeof(line),
-	             "nvrtccache[%d]: %llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored, %llu ms saved%s\n",
-	             (int)call_getpid(), in_memory, in_memory == 1 ? "" : "s",
-	             (unsigned long long)counters_here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
-	             (unsigned long long)counters_here(COUNTER_TOTAL_stores),
-	             (unsigned long long)(counters_here(COUNTER_TOTAL_saved_ns) / 1000000), verified);
-
-	if (size > 0) {
-		log_put(STDERR_FILENO, line, strlen(line));
-	}
+	add_compilers(line);
+	line[LINE_BYTES - 2] = '\0'; /* room for the end */
+	add(line, "\n");
+	log_put(STDERR_FILENO, line, strlen(line));
 }
 
 __attribute__((destructor)) static void at_exit(void)

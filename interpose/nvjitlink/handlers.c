@@ -140,7 +140,7 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	int result;
 
 	if (!link && runtime_get()->off) {
-		runtime_count(runtime_get()->off_reason, 1);
+		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
 		runtime_flush();
 	}
 	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {

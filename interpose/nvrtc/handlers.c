@@ -91,7 +91,7 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
 	(void)runtime_get();
-	runtime_count(COUNTER_BYPASSED_extensions, 1);
+	counters_bypassed(door_compiler(door)->share, COUNTER_BYPASSED_extensions);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
@@ -119,7 +119,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}
 	if (runtime_get()->off) {
-		runtime_count(runtime_get()->off_reason, 1);
+		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
 		runtime_flush();
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		sticky_begin(library, &call, &sticky);

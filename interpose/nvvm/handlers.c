@@ -89,7 +89,7 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	uint32_t told;
 
 	if (runtime_get()->off) {
-		runtime_count(runtime_get()->off_reason, 1);
+		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
 		runtime_flush();
 	}
 	if (!real || !library) {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -313,17 +314,62 @@ static void store_and_evict(uint64_t cap)
 	store_close(store);
 }
 
-static void run_command(const char *what, const char *words)
+static double milliseconds(struct timeval time)
 {
-	char line[6000];
+	return (double)time.tv_sec * 1e3 + (double)time.tv_usec / 1e3;
+}
+
+/* Time on the clock, and of processors. */
+static void run_line(const char *what, const char *line)
+{
+	struct rusage before, after;
 	int64_t start = now();
 
-	(void)snprintf(line, sizeof(line), "NVRTCCACHE_DIR='%s' NVRTCCACHE_MAX_SIZE=1T '%s' %s >/dev/null", root,
-	               command, words);
+	(void)getrusage(RUSAGE_CHILDREN, &before);
 	if (system(line) != 0) {
-		fail(words, -EIO);
+		fail(line, -EIO);
 	}
-	row(what, (double)(now() - start) / 1e6, "ms");
+	(void)getrusage(RUSAGE_CHILDREN, &after);
+	printf("  %-58s %14.1f ms, %.1f ms of processors\n", what, (double)(now() - start) / 1e6,
+	       milliseconds(after.ru_utime) + milliseconds(after.ru_stime) - milliseconds(before.ru_utime) -
+	           milliseconds(before.ru_stime));
+	fflush(stdout);
+}
+
+/* `place`: behind the name of the directory. */
+static void run_command_in(const char *place, const char *what, const char *words)
+{
+	char line[16000];
+
+	(void)snprintf(line, sizeof(line), "NVRTCCACHE_DIR='%s%s' NVRTCCACHE_MAX_SIZE=1T '%s' %s >/dev/null", root,
+	               place, command, words);
+	run_line(what, line);
+}
+
+static void run_command(const char *what, const char *words)
+{
+	run_command_in("", what, words);
+}
+
+/* What other programs need for as many files. */
+static void run_other(const char *what, const char *words, const char *place)
+{
+	char line[9000];
+
+	(void)snprintf(line, sizeof(line), "%s '%s%s' >/dev/null", words, root, place);
+	run_line(what, line);
+}
+
+static void carry(void)
+{
+	char words[4400];
+
+	(void)snprintf(words, sizeof(words), "export '%s.nvb'", root);
+	run_command("nvrtccache export", words);
+	(void)snprintf(words, sizeof(words), "import '%s.nvb'", root);
+	run_command_in(".other", "nvrtccache import", words);
+	run_command_in(".other", "nvrtccache import, all there already", words);
+	run_other("rm -rf of what was imported", "rm -rf", ".other");
 }
 
 static void look_at_directory(unsigned count, uint64_t bytes)
@@ -352,6 +398,10 @@ static void measure(unsigned count)
 	run_command("nvrtccache stats, nothing known", "stats");
 	run_command("nvrtccache prune, nothing to remove", "prune");
 	run_command("nvrtccache stats", "stats");
+	run_command("nvrtccache stats --count", "stats --count");
+	run_other("ls -RU, which asks no file for anything", "ls -RU", "");
+	run_other("du", "du -s", "");
+	carry();
 	look_here("a first hit", count, true);
 	look_here("a hit", count, true);
 	look_again("a hit, a thousand of all", count);

@@ -230,7 +230,7 @@ static const char *judge_counters(void)
 	uint64_t values[COUNTER_COUNT];
 
 	counters_share(); /* some scenario's directory is */
-	if (counters_read(stage_path("cache"), values) != 0) {
+	if (counters_read(stage_path("cache"), values, NULL) != 0) {
 		return "the counters cannot be read";
 	}
 	if (values[COUNTER_TOTAL_hits_memory] + values[COUNTER_TOTAL_hits_disk] + values[COUNTER_TOTAL_misses] >

@@ -12,7 +12,8 @@
 
 #define HEADER      32
 #define AT_CHECKSUM 24
-#define FILE_BYTES  (HEADER + 8 * COUNTER_COUNT)
+#define AT_VALUES   (HEADER + 8) /* behind the time when it was begun */
+#define FILE_BYTES  (AT_VALUES + 8 * COUNTER_COUNT)
 
 static struct directory directory;
 static uint8_t header[HEADER];
@@ -43,7 +44,7 @@ static uint64_t number_at(const uint8_t *bytes, size_t index)
 {
 	uint64_t number;
 
-	memcpy(&number, bytes + HEADER + 8 * index, 8);
+	memcpy(&number, bytes + AT_VALUES + 8 * index, 8);
 	return number;
 }
 
@@ -52,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t values[COUNTER_COUNT] = {0};
 	uint64_t amounts[COUNTER_COUNT];
 	uint8_t bytes[2 * FILE_BYTES] = {0};
+	int64_t since, begun;
 	char path[300];
 	uint64_t sum;
 	uint8_t what;
@@ -83,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sum = sum_of(bytes);
 	sound =
 	    size >= FILE_BYTES && memcmp(bytes, header, AT_CHECKSUM) == 0 && memcmp(bytes + AT_CHECKSUM, &sum, 8) == 0;
-	require(counters_file_read(&directory, values) == 0);
+	require(counters_file_read(&directory, values, &since) == 0);
+	memcpy(&begun, bytes + HEADER, sizeof(begun));
+	require(since == (sound ? begun : 0));
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		require(values[i] == (sound ? number_at(bytes, i) : 0));
 		amounts[i] = number_at(bytes, COUNTER_COUNT - 1 - i);
@@ -93,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		amounts[i] = values[i] > UINT64_MAX - amounts[i] ? UINT64_MAX : values[i] + amounts[i];
 		values[i] = 0;
 	}
-	require(counters_file_read(&directory, values) == 0);
+	require(counters_file_read(&directory, values, &since) == 0);
+	require(sound ? since == begun : since > 0);
 	require(memcmp(values, amounts, sizeof(values)) == 0);
 	return 0;
 }

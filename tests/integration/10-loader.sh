@@ -168,7 +168,7 @@ else
 	not_ok "__nvrtcCPEx is nvrtcCreateProgram without extensions, and with them its program goes to the real library." \
 		"$tmp/difference"
 fi
-check "Programs with extensions are counted." test "$(stat_of bypassed.extensions)" -gt 0
+check "Programs with extensions are counted." test "$(reason_of extensions)" -gt 0
 
 # Neighbours
 before=$LOADER/neighbour.so
@@ -207,7 +207,7 @@ beside_deep() { # a module whose calls go past us might have told the library wh
 		sys.exit(nvrtc.nvrtcCompileProgram(program, 0, None))
 	PROGRAM
 	preloaded python3 "$tmp/beside.py" "$LOADER/module13.so" "$so13" "$1" &&
-		[ "$(stat_of stores) $(stat_of bypassed.exports)" = "$2" ] || { "$COMMAND" stats && false; }
+		[ "$(stat_of stores) $(reason_of exports)" = "$2" ] || { "$COMMAND" stats && false; }
 }
 if command -v python3 >/dev/null; then
 	check "Beside a module that is bound to us others are cached." beside_deep 0 "1 0"
@@ -225,8 +225,8 @@ cached "Results of before a fork are there in the child." "$LOADER/linked" gette
 
 # Pass-through
 uncached "An NVRTC that cannot be watched runs, uncached." "$lookup" handle "$FAKE/unwatchable/libnvrtc.so.13"
-check "It is counted with its reason, and with no other." test "$(stat_of bypassed.unwatchable)" -gt 0 \
-	-a "$(stat_of bypassed.environment) $(stat_of bypassed.not_watched)" = "0 0"
+check "It is counted with its reason, and with no other." test "$(reason_of unwatchable)" -gt 0 \
+	-a "$(reason_of environment) $(reason_of not_watched)" = "0 0"
 check "Nothing of it is stored." test "$(entries)" -eq 0
 uncached "An NVRTC without its builtins fails every time, as it does without us." "$lookup" handle "$FAKE/nobuiltins/libnvrtc.so.13"
 check "The real library said so." has_line "$tmp/warm" "handle.compile 7"

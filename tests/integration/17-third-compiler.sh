@@ -126,11 +126,11 @@ check "Each directory has its own output." sh -c "grep -q 'here' '$tmp/here.warm
 
 # What is not kept
 session "An option that is refused is refused each time." "0 0 0" option=-weird create text=a=one complete get destroy
-check "A refused option is not kept." test "$(entries) $(stat_of bypassed.return_code)" = "0 2"
+check "A refused option is not kept." test "$(entries) $(reason_of return_code)" = "0 2"
 session "A handle with a refused option can be added to, and is refused again." "0 0 0" \
 	option=-weird create text=a=one complete text=b=two complete get destroy
 check "Nothing of that is kept, and no key is made of what was added late." \
-	test "$(entries) $(stat_of bypassed.history)" = "0 2"
+	test "$(entries) $(reason_of history)" = "0 2"
 
 # A function that nobody knows
 session "A function that nobody knows sees a handle that was really completed, after a hit too." "1 1 1" \

@@ -190,17 +190,17 @@ check "Its result is its own." grep -qF '// other' "$tmp/run"
 
 # What is not kept
 session "Another version of the IR is refused each time." "1 1, 1 1, 1 1" create add=a=ancient verify get compile get destroy
-check "It is not kept." test "$(entries) $(stat_of bypassed.return_code)" = "0 4"
+check "It is not kept." test "$(entries) $(reason_of return_code)" = "0 4"
 session "A shortage of memory is not kept, said by the code or the log." "0 2, 0 2, 0 2" \
 	create add=a=nomemory compile get destroy create add=a=exhausted compile get destroy
 check "Neither is in the directory." test "$(entries)" = 0
 session "A failure without a log is not kept." "1 1, 1 1, 1 1" create add=a=speechless verify compile get destroy
 check "It is not in the directory." test "$(entries)" = 0
 session "A compile that was not watched is not kept." "0 1, 0 1, 0 1" create add=a=unseen compile get destroy
-check "It is counted." test "$(entries) $(stat_of bypassed.not_watched)" = "0 2"
+check "It is counted." test "$(entries) $(reason_of not_watched)" = "0 2"
 session "A variable that nobody knows, and that is set, keeps nothing." "0 1, 0 1, 0 1" \
 	set=FAKE_NVVM_ODD=really create add=a=odd compile get destroy
-check "It is counted as well." test "$(entries) $(stat_of bypassed.environment)" = "0 2"
+check "It is counted as well." test "$(entries) $(reason_of environment)" = "0 2"
 session "A result of a time when it was not set is kept." "0 1, 0 1, 0 0" create add=a=odd compile get destroy
 needs "It is not given out where it is set." "0 1" set=FAKE_NVVM_ODD=really create add=a=odd compile get destroy
 session "Options that are no array are passed through, and what comes next is not." "0 3, 0 2, 0 1" \

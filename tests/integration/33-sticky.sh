@@ -52,7 +52,7 @@ for option in -restrict -opt-info=inline; do
 	fi
 	fresh_cache
 	last_cached "$tmp/spoilt" "$base $option" "$base $option" "$base"
-	kept=$(stat_of bypassed.sticky_options)
+	kept=$(reason_of sticky_options)
 	last_cached "$tmp/next" "$base"
 	if [ "$kept" = 1 ] && cmp -s "$tmp/alone" "$tmp/next"; then
 		ok "What NVRTC makes after $option is not kept."
@@ -71,7 +71,7 @@ if sed 's,// callseq.*,,' "$tmp/alone" | cmp -s - "$tmp/after.ptx"; then
 else
 	fresh_cache
 	last_cached "$tmp/spoilt" "$base -split-compile=2" "$base" "$base -split-compile=2"
-	kept="$(stat_of bypassed.sticky_options) $(stat_of stores)"
+	kept="$(reason_of sticky_options) $(stat_of stores)"
 	last_cached "$tmp/next" "$base"
 	check "$sentence" test "$kept" = "3 0" -a "$(cat "$tmp/next")" = "$(cat "$tmp/alone")"
 fi
@@ -95,7 +95,7 @@ if cmp -s "$tmp/split" "$tmp/after"; then
 else
 	fresh_cache
 	large preloaded "$tmp/spoilt" "$base -dlto -gen-opt-lto" "$split"
-	kept="$(stat_of bypassed.sticky_options) $(stat_of stores)"
+	kept="$(reason_of sticky_options) $(stat_of stores)"
 	large preloaded "$tmp/next" "$split"
 	check "$sentence" test "$kept" = "1 1" -a "$(cat "$tmp/next")" = "$(cat "$tmp/split")"
 fi
@@ -105,11 +105,11 @@ fresh_cache
 last_cached "$tmp/first" "$base -Xcudafe --display_error_number" "$base" "$base -Xcudafe --display_error_number -DSAME" \
 	"$base -Xcudafe --no_warnings"
 check "What NVRTC makes after an option that no search has cleared is kept only where it has the same." test \
-	"$(stat_of bypassed.uncleared_options) $(stat_of stores)" = "2 2"
+	"$(reason_of uncleared_options) $(stat_of stores)" = "2 2"
 fresh_cache
 last_cached "$tmp/first" "$base --bogus -Xcudafe --display_error_number" "$base" "$base -DMORE"
 check "Options that NVRTC refuses leave nothing behind: what is compiled after them is kept." test \
-	"$(stat_of bypassed.uncleared_options) $(stat_of bypassed.return_code) $(stat_of stores)" = "0 1 2"
+	"$(reason_of uncleared_options) $(reason_of return_code) $(stat_of stores)" = "0 1 2"
 
 for option in -restrict -opt-info=inline; do
 	fresh_cache

@@ -116,7 +116,7 @@ fi
 
 empty_stats() {
 	command_gives 0 stats && silent_err && out_has "^Directory +$NVRTCCACHE_DIR$" && out_has '^Entries +0$' &&
-		out_has '^Hits +0$' && out_has '^Bypassed +0$' && ! grep -q '^  too new' "$tmp/out" && [ ! -e "$NVRTCCACHE_DIR" ]
+		out_has '^Hits +0$' && out_has '^Not kept +0$' && out_has '^Passed through +0$' && ! grep -q '^  too new' "$tmp/out" && [ ! -e "$NVRTCCACHE_DIR" ]
 }
 check "stats of a cache that is not there yet shows zeros and makes nothing." empty_stats
 
@@ -130,8 +130,8 @@ json_fields() {
 		all(type(stats[name]) is int and stats[name] == 0 for name in
 			"hits_memory hits_disk misses stores compile_ns saved_ns entries bytes".split())
 		and stats["max_bytes"] == 5 << 30 and stats["dir"] == os.environ["NVRTCCACHE_DIR"]
-		and all(type(n) is int for group in ("bypassed", "errors") for n in stats[group].values())
-		and {"disabled", "too_new", "time_macros"} <= set(stats["bypassed"]) and {"damaged", "mismatch"} <= set(stats["errors"])'
+		and all(type(n) is int for group in ("not_kept", "bypassed", "errors") for n in stats[group].values())
+		and stats["since"] is None and {"disabled", "too_new", "time_macros"} <= set(stats["bypassed"]) & set(stats["not_kept"]) and {"damaged", "mismatch"} <= set(stats["errors"])'
 }
 if python3 -c '' 2>/dev/null; then
 	check "stats --json is valid JSON with every field." json_fields

@@ -29,7 +29,7 @@ check "A miss behind a hit is kept where NVRTC does again what was served." agre
 differing() {
 	fresh_cache
 	host none -arch=sm_90 && host CUBIN -arch=sm_90 -arch=compute_90 &&
-		[ "$(stat_of hits_disk) $(stat_of stores) $(stat_of bypassed.history)" = '1 1 1' ] || { "$COMMAND" stats && false; }
+		[ "$(stat_of hits_disk) $(stat_of stores) $(reason_of history)" = '1 1 1' ] || { "$COMMAND" stats && false; }
 }
 check "It is not where NVRTC leaves something else on the handle than what was served." differing
 plan

@@ -21,7 +21,7 @@ not_kept() { # REASON OPTION...
 	shift
 	fresh_cache
 	compile "$@"
-	[ "$(stat_of stores) $(entries) $(stat_of "bypassed.$reason")" = '0 0 1' ] || { "$COMMAND" stats && false; }
+	[ "$(stat_of stores) $(entries) $(reason_of "$reason")" = '0 0 1' ] || { "$COMMAND" stats && false; }
 }
 header() { # NAME TEXT: an old one
 	printf '%s\n' "$2" >"$1" && touch -d 2001-01-01 "$1" && sleep 0.1
@@ -65,7 +65,7 @@ unset NVRTCCACHE_SLOPPINESS
 trap_not_kept() { # MODE TEXT: a source, or a name expression
 	fresh_cache
 	preloaded "$LOADER/traps" "$1" "$NVRTC" "$2" >"$tmp/out" 2>&1
-	[ "$(stat_of misses) $(stat_of stores) $(stat_of bypassed.time_macros)" = '1 0 1' ] || { "$COMMAND" stats && false; }
+	[ "$(stat_of misses) $(stat_of stores) $(reason_of time_macros)" = '1 0 1' ] || { "$COMMAND" stats && false; }
 }
 for word in __TIME__ __DATE__; do
 	check "$word in the source is not kept." trap_not_kept source "const char *t = $word;"

@@ -13,7 +13,7 @@ unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 not_kept() { # NAME=VALUE
 	fresh_cache
 	preloaded "$traps" changed "$NVRTC" "$1" -arch=sm_90 --fake-sleep-ms=1500 >"$tmp/out" 2>&1
-	[ "$(stat_of misses) $(stat_of stores) $(stat_of bypassed.environment)" = '1 0 1' ] || { "$COMMAND" stats && false; }
+	[ "$(stat_of misses) $(stat_of stores) $(reason_of environment)" = '1 0 1' ] || { "$COMMAND" stats && false; }
 }
 kept() {
 	fresh_cache
@@ -32,7 +32,7 @@ PY
 late() { # NAME, misses stores bypassed.environment
 	fresh_cache
 	preloaded python3 "$tmp/late.py" "$NVRTC" "$1"
-	[ "$(stat_of misses) $(stat_of stores) $(stat_of bypassed.environment)" = "$2" ] || { "$COMMAND" stats && false; }
+	[ "$(stat_of misses) $(stat_of stores) $(reason_of environment)" = "$2" ] || { "$COMMAND" stats && false; }
 }
 if python3 -c 'import ctypes' 2>/dev/null; then
 	check "A host that set nothing late has its result kept." late '' '1 1 0'

@@ -13,6 +13,7 @@
 #   fresh_cache                 NVRTCCACHE_DIR is a new and missing directory
 #   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
 #   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
+#   reason_of NAME              how often that was why a result was not kept or a call passed through
 #   entries                     how many results the directory holds
 #   in_memory                   sets `memory`, a private directory in memory where tests/run gives one, else in `tmp`
 
@@ -98,6 +99,8 @@ stat_of() {
 	json=$(printf '%s' "$json" | sed -n "s/.*\"$name\":\([0-9][0-9]*\).*/\1/p")
 	printf '%s\n' "${json:-0}"
 }
+
+reason_of() { echo $(($(stat_of "not_kept.$1") + $(stat_of "bypassed.$1"))); }
 
 in_memory() {
 	memory=$(mktemp -d "${TEST_MEMORY:-$tmp}/nvrtccache-test.XXXXXX") || exit 1

@@ -4,8 +4,9 @@
 usage: terminal.py shown [columns] COMMAND...            prints what was written to the terminal, as Python shows bytes
        terminal.py narrower COMMAND import BUNDLE        the window becomes narrower while the command works
        terminal.py keys COMMAND import BUNDLE            ^C while the command works
+       terminal.py watched COMMAND...                    standard output is shown too; ^C when it was drawn twice
 
-The last two feed the bundle through standard input piece by piece, so that the command is still at work when something
+"narrower" and "keys" feed the bundle through standard input piece by piece, so that the command is still at work when something
 happens to it, however slow the machine is. They print what was drawn before, a line "then", what was drawn after, and
 a line "ended by N" (a negative number: by that signal).
 """
@@ -23,7 +24,7 @@ def set_columns(terminal, columns):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
 
-def begin(command, columns, stdin=None):
+def begin(command, columns, stdin=None, stdout=os.devnull):
     """The command has the terminal as its controlling one; a bundle goes to /dev/null."""
     ready, go = os.pipe()
     child, terminal = pty.fork()
@@ -31,7 +32,8 @@ def begin(command, columns, stdin=None):
         os.read(ready, 1)
         if stdin is not None:
             os.dup2(stdin, 0)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if stdout:
+            os.dup2(os.open(stdout, os.O_WRONLY), 1)
         os.closerange(3, 64)
         os.execv(command[0], command)
     set_columns(terminal, columns)
@@ -78,6 +80,15 @@ def main():
         child, terminal = begin(words, columns)
         print(take_all(terminal))
         return ended(child) != 0
+    if what == "watched":
+        child, terminal = begin(words, 80, stdout=None)
+        drawn = b""
+        while drawn.count(b"\x1b[H") < 2 and (more := take(terminal, 600)) is not None:
+            drawn += more
+        os.write(terminal, b"\x03")
+        print(drawn + take_all(terminal))
+        print("ended by", ended(child))
+        return 0
     with open(words[2], "rb") as file:
         data = file.read()
     theirs, ours = os.pipe()

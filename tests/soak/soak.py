@@ -261,7 +261,7 @@ class Soak:
         say("wrong", wrong)
         for name in ("hits_memory", "hits_disk", "misses", "stores", "evictions", "verified"):
             say(name, stats[name])
-        for group in ("bypassed", "errors"):
+        for group in ("not_kept", "bypassed", "errors"):
             for name, value in stats[group].items():
                 if value:
                     say(group + "_" + name, value)

@@ -41,7 +41,7 @@ static inline uint64_t total(enum counter counter)
 {
 	uint64_t values[COUNTER_COUNT];
 
-	cr_assert_eq(counters_read(root, values), 0);
+	cr_assert_eq(counters_read(root, values, NULL), 0);
 	return values[counter];
 }
 

@@ -133,7 +133,7 @@ Test(counters, a_directory_that_is_no_absolute_path_is_refused)
 	counters_add(MISSES, 1);
 	cr_expect_eq(counters_flush(NULL, COUNTERS_WRITABLE, COUNTERS_NOW), -ENXIO);
 	cr_expect_eq(counters_flush("here", COUNTERS_WRITABLE, COUNTERS_NOW), -EINVAL);
-	cr_expect_eq(counters_read(NULL, values), -ENXIO);
+	cr_expect_eq(counters_read(NULL, values, NULL), -ENXIO);
 	cr_expect_eq(counters_zero(NULL), -ENXIO);
 }
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What is counted, and where: hits, misses, of these not kept, calls passed through; since when; watched.
+# shellcheck disable=SC2317,SC2015 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+LIFE=$BUILD/tests/life
+NVRTC=$FAKE/13/libnvrtc.so.13
+[ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
+python3 -c 'import pty, os; os.close(pty.openpty()[0])' 2>/dev/null || skip_all "no python3, or no pseudo-terminals"
+unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
+export TERM=xterm
+cd "$tmp" || exit 1
+ON=(python3 "$(dirname "$(realpath "$0" 2>/dev/null || echo "$OLDPWD/$0")")/terminal.py")
+
+compile() { NVRTCCACHE_STATS=1 preloaded "$LIFE" "$NVRTC" trivial 0 "$@" 2>&1 >/dev/null | grep '^nvrtccache\[' >"$tmp/line"; }
+line_is() { grep -qE "^nvrtccache\[[0-9]+\]: $1\$" "$tmp/line" || { cat "$tmp/line" && false; }; }
+is() { # EXPRESSION about `stats`
+	"$COMMAND" stats --json >"$tmp/out" &&
+		python3 -c 'import datetime, json, re, sys; stats = json.load(open(sys.argv[1])); sys.exit(not eval("(" + sys.argv[2] + ")"))' "$tmp/out" "$1" ||
+		{ cat "$tmp/out" && false; }
+}
+table_has() { "$COMMAND" stats >"$tmp/table" && grep -qE "$1" "$tmp/table" || { cat "$tmp/table" && false; }; }
+
+one_miss() { compile -arch=sm_90 && line_is '0 hits in memory, 0 on disk, 1 miss, 1 stored, [0-9]+ ms saved'; }
+check "The line of a miss has nothing that did not happen." one_miss
+one_hit() { compile -arch=sm_90 && line_is '0 hits in memory, 1 on disk, 0 misses, 0 stored, [0-9]+ ms saved'; }
+check "Nor has that of a hit." one_hit
+refused() { compile --time=t && line_is '0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not kept \([a-z_]+\), [0-9]+ ms saved'; }
+check "The line of a miss that was not kept says why." refused
+disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 passed through'; }
+check "That of a process without a cache says that." disabled
+
+check "A miss that was not kept is one of the misses, with its reason." \
+	is 'stats["misses"] == 2 and stats["stores"] == 1 and sum(stats["not_kept"].values()) == 1 and stats["not_kept"]["disabled"] == 0'
+check "A call that was passed through is none." is '{name: count for name, count in stats["bypassed"].items() if count} == {"disabled": 1}'
+check "Each compiler has its share." is '[stats["compilers"]["nvrtc"][name] for name in "hits_disk misses stores not_kept bypassed".split()] == [1, 2, 1, 1, 1]
+	and not any(stats["compilers"]["nvvm"].values())'
+check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
+check "Not kept and passed through are told apart, with reasons." \
+	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not kept  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Passed through  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
+
+since() { is 're.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", stats["since"])
+	and abs(datetime.datetime.fromisoformat(stats["since"].replace("Z", "+00:00")).timestamp() - __import__("os").stat(stats["dir"]).st_ctime) < 86400'; }
+check "It says since when it counts." since
+check "In the table too, with how long ago that is." table_has '^Since +[0-9]{4}-[0-9-]+ [0-9:]{5} \([0-9.]+ [a-z]+\)$'
+
+begun_anew() {
+	python3 - "$NVRTCCACHE_DIR" <<'PY' || return
+import ctypes, os, struct, sys
+directory = os.path.join(sys.argv[1], "v1", "stats")
+for name in os.listdir(directory):  # a file of an earlier build: another format
+    with open(os.path.join(directory, name), "r+b") as file:
+        file.seek(8)
+        file.write(struct.pack("<I", 1))
+PY
+	is 'stats["misses"] == 0 and stats["since"] is None' && compile -arch=sm_90 && is 'stats["hits_disk"] == 1 and stats["since"]'
+}
+check "Counts of an earlier build are started anew." begun_anew
+
+zeroed() {
+	"$COMMAND" stats --zero >/dev/null && is 'stats["hits_disk"] == 0 and stats["since"]' && compile -arch=sm_90 && is 'stats["hits_disk"] == 1'
+}
+check "After --zero it counts since then." zeroed
+
+watched_elsewhere() {
+	python3 - "$COMMAND" stats --watch 0.1 <<'PY'
+import re, signal, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+lines = [process.stdout.readline() for _ in range(3)]
+process.send_signal(signal.SIGINT)
+rest = process.stdout.read()
+line = r"[0-9:]{8}  1 hit \(\+0\), 0 misses \(\+0\), 0 not kept, 0 passed through, .* saved, 1 entry, .*\n"
+print(lines, rest, process.wait())
+sys.exit(process.returncode != 0 or not all(re.fullmatch(line, one) for one in lines))
+PY
+}
+check "Watched elsewhere there is a line each time, until ^C, which is no error." watched_elsewhere
+watched_here() {
+	"${ON[@]}" watched "$COMMAND" stats --watch 0.1 >"$tmp/out" && grep -q '^ended by 0$' "$tmp/out" &&
+		[ "$(grep -o 'x1b\[H.x1b\[JDirectory' "$tmp/out" | wc -l)" -ge 2 ] || { cat "$tmp/out" && false; }
+}
+check "On a terminal it is drawn anew." watched_here
+bad_watch() {
+	local words
+	for words in "--watch 0" "--watch x" "--watch 1h" "--watch -1" "--watch --zero" "--watch 1 2"; do
+		# shellcheck disable=SC2086 # several words
+		timeout 60 "$COMMAND" stats $words >"$tmp/out" 2>"$tmp/err"
+		[ $? -eq 2 ] && [ ! -s "$tmp/out" ] || { echo "$words" && cat "$tmp/err" && return 1; }
+	done
+	timeout 60 "$COMMAND" stats --watch 0.1 >/dev/full 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q 'standard output: ' "$tmp/err"
+}
+check "Bad intervals are refused, and a full disk ends it." bad_watch
+
+plan
