@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/inspect.h"
 
+#include "cache/error_text.h"
 #include "cache/source.h"
 #include "cache/store.h"
 
@@ -16,6 +17,7 @@ struct look {
 	inspect_visit *visit;
 	void *context;
 	struct inspected file;
+	char text[ERROR_TEXT_BYTES];
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -28,7 +30,7 @@ static void find(struct look *look, enum inspect_verdict verdict, const char *re
 static void find_error(struct look *look, int error)
 {
 	find(look, error == -EPERM ? INSPECT_UNTRUSTED : INSPECT_UNREADABLE,
-	     error == -EPERM ? "others could have written it" : strerror(-error));
+	     error == -EPERM ? "others could have written it" : error_text(error, look->text));
 }
 
 /* The first bytes, whatever they are. */
