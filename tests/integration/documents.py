@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""documents: what README, recipes and the manual say, in pieces that a test can hold against what is so
+
+    documents.py examples DIRECTORY DOCUMENT...   each block that shows a command and its output: DIRECTORY/N/where,
+                                                  and for each of its commands command-K and shown-K
+    documents.py options MANUAL                   "VERB OPTION tag" for each long option that a paragraph of a verb's
+                                                  section is about, "VERB OPTION text" for each that it names
+    documents.py synopsis MANUAL                  the same of the SYNOPSIS, and "VERB" for each verb there
+    documents.py variables DOCUMENT               each NVRTCCACHE_ variable that it has a row or a paragraph of
+    documents.py table ARCHITECTURE               "FOLDER NAME" for each file that the tables of its folders name
+
+A block is one of Markdown that is indented by four blanks or fenced, or what stands between .EX and .EE. A command is a
+line that begins with "$ ".
+"""
+import os
+import re
+import sys
+
+
+def plain(line):
+    """A line of the manual's source as man shows it, all but its layout."""
+    line = re.sub(r"\\f(\[[^]]*\]|.)", "", line)
+    for escape, text in ((r"\-", "-"), (r"\&", ""), (r"\ ", " "), (r"\(aq", "'"), (r"\(dq", '"'), (r"\e", "\\")):
+        line = line.replace(escape, text)
+    return line
+
+
+def blocks(path):
+    """(number of its first line, lines) of each block."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    manual, block, begin, fenced = path.endswith(".1"), [], 0, False
+    for number, line in enumerate([*lines, ""], 1):
+        if manual:
+            fenced, edge = (True, True) if line == ".EX" else (False, True) if line == ".EE" else (fenced, False)
+            inside, text = fenced, plain(line)
+        else:
+            edge = line.startswith("```")
+            fenced ^= edge
+            inside, text = fenced or line.startswith("    ") or (bool(block) and not line), line
+            if inside and not fenced:
+                text = line[4:]
+        if edge or not inside:
+            if block:
+                yield begin, block
+            block = []
+        else:
+            begin = begin if block else number
+            block.append(text)
+
+
+def examples(directory, paths):
+    count = 0
+    for path in paths:
+        for begin, lines in blocks(path):
+            commands = []
+            for line in lines:
+                if line.startswith("$ "):
+                    commands.append((line[2:], []))
+                elif commands:
+                    commands[-1][1].append(line)
+            if not commands:
+                continue
+            count += 1
+            place = os.path.join(directory, str(count))
+            os.makedirs(place)
+            for name, text in [("where", f"{os.path.basename(path)}:{begin}")] + [
+                    (f"{kind}-{number}", text if kind == "command" else "\n".join(text).rstrip("\n"))
+                    for number, pair in enumerate(commands, 1) for kind, text in zip(("command", "shown"), pair)]:
+                with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                    file.write(text + "\n" if text else "")
+    print(count)
+
+
+def manual_options(path):
+    """A tag is the line behind .TP."""
+    verb, tag, section = None, False, None
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith(".SH "):
+                section, verb = line[4:], None
+            elif line.startswith(".SS ") and section == "COMMANDS":
+                verb = line[4:]
+            elif verb:
+                for option in re.findall(r"--[a-z][a-z-]*", plain(line)):
+                    print(verb, option, "tag" if tag else "text")
+            tag = line in (".TP", ".TQ")
+
+
+def manual_synopsis(path):
+    verb, section = None, None
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith(".SH "):
+                section = line[4:]
+            elif section == "SYNOPSIS":
+                found = re.match(r"\.B nvrtccache ([a-z]+)", plain(line))
+                if found:
+                    verb = found.group(1)
+                    print(verb)
+                for option in re.findall(r"--[a-z][a-z-]*", plain(line)):
+                    print(verb, option)
+
+
+def variables(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    row = r"^\.BR? (NVRTCCACHE_[A-Z_]+)" if path.endswith(".1") else r"^\| `(NVRTCCACHE_[A-Z_]+)` \|"
+    print("\n".join(re.findall(row, text, re.MULTILINE)))
+
+
+def table(path):
+    """The first cells of tables, and every name in backticks under a heading: what is named belongs to its folder."""
+    folder = None
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            found = re.match(r"(?:### |)`?((?:interpose|keygen|cache|cli)/[a-z/]*)`?(?::|$)", line)
+            if found:
+                folder = found.group(1).rstrip("/")
+            elif line.startswith("## "):
+                folder = None
+            elif folder and line.startswith("| `"):
+                for name in re.findall(r"`([^`]+)`", line.split("|")[1]):
+                    print(folder, name)
+
+
+if __name__ == "__main__":
+    what, *rest = sys.argv[1:]
+    if what == "examples":
+        examples(rest[0], rest[1:])
+    else:
+        {"options": manual_options, "synopsis": manual_synopsis, "variables": variables, "table": table}[what](*rest)
