@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The files of recipes/ do what docs/RECIPES.md says, as far as this machine has what they are for: the shell in them is
+# run, with places of this test for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
+# shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+recipes=$top/recipes
+LIFE=$BUILD/tests/life
+NVRTC=$FAKE/13/libnvrtc.so.13
+[ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
+unset LD_LIBRARY_PATH XDG_CACHE_HOME NVRTCCACHE_DIR # the fixtures know where their NVRTC is
+chmod 711 "$tmp" # some of this is done as another user
+prefix=$tmp/prefix
+mkdir -p "$prefix/bin" "$prefix/lib" "$tmp/work" && cp "$COMMAND" "$prefix/bin/" && cp "$LIBRARY" "$prefix/lib/" || exit 1
+cd "$tmp/work" || exit 1
+mkdir -p "$tmp/copies" && cp "$BUILD"/tests/life "$FAKE"/13/libnvrtc* "$tmp/copies/" # where another user can read them
+LIFE=$tmp/copies/life NVRTC=$tmp/copies/libnvrtc.so.13
+PATH=$prefix/bin:$PATH
+
+compile() { "$LIFE" "$NVRTC" trivial 0 "$@" >"$tmp/compiled" 2>&1 || { cat "$tmp/compiled" && return 1; }; }
+at_home() { export HOME=$tmp/$1 && mkdir -p "$HOME"; }
+# A recipe with places of this test in the place of its own.
+placed() { # FILE SED-EXPRESSION...
+	local file=$1 arguments=() expression
+	shift
+	for expression; do arguments+=(-e "$expression"); done
+	sed "${arguments[@]}" "$recipes/$file" >"$tmp/${file##*/}"
+}
+
+known_variables() {
+	grep -ohE 'NVRTCCACHE_[A-Z_]+' -r "$recipes" "$top/docs/RECIPES.md" | sort -u >"$tmp/named" &&
+		grep -ohE 'NVRTCCACHE_[A-Z_]+' "$top/cache/settings.h" | sort -u | comm -23 "$tmp/named" - >"$tmp/unknown" && [ -s "$tmp/named" ] &&
+		cat "$tmp/unknown" && [ ! -s "$tmp/unknown" ]
+}
+check "Recipes name no variable that there is not." known_variables
+all_named() {
+	local file bad=0
+	for file in "$recipes"/*; do grep -qF "recipes/${file##*/}" "$top/docs/RECIPES.md" || { echo "$file" && bad=1; }; done
+	for file in $(grep -oE 'recipes/[a-zA-Z.-]+[a-zA-Z]' "$top/docs/RECIPES.md" | sort -u); do [ -e "$top/$file" ] || { echo "no $file" && bad=1; }; done
+	[ $bad = 0 ]
+}
+check "RECIPES.md names each file of recipes/, and no other." all_named
+
+# ---- module file
+
+modules=
+for file in "${MODULESHOME:-/usr/share/modules}/init/bash" /usr/share/modules/init/bash /usr/share/lmod/lmod/init/bash; do
+	[ -z "$modules" ] && [ -r "$file" ] && modules=$file
+done
+if [ -n "$modules" ]; then
+	mkdir -p "$tmp/modulefiles/nvrtccache" && placed modulefile "s#^set prefix .*#set prefix $prefix#" && mv "$tmp/modulefile" "$tmp/modulefiles/nvrtccache/0.1.0"
+	module_loads() {
+		at_home module && env -i HOME="$HOME" PATH=/usr/bin:/bin TERM=dumb bash --norc -c '
+			. "$1" && module use "$2" && module load nvrtccache && [ "$LD_PRELOAD" = "$3/lib/libnvrtccache.so" ] && [ "$(command -v nvrtccache)" = "$3/bin/nvrtccache" ] &&
+				"$4" "$5" trivial 0 >/dev/null && "$4" "$5" trivial 0 >/dev/null && nvrtccache stats --json >stats.json && module help nvrtccache 2>&1 | grep -q doctor &&
+				module unload nvrtccache && [ -z "${LD_PRELOAD:-}" ] && ! command -v nvrtccache' bash "$modules" "$tmp/modulefiles" "$prefix" "$LIFE" "$NVRTC" &&
+			grep -qE '"hits_disk": *1\b' stats.json
+	}
+	check "The module is loaded and a second process hits; unloaded, nothing is left." module_loads
+else
+	skip "The module is loaded and a second process hits; unloaded, nothing is left." "neither Environment Modules nor Lmod"
+fi
+
+# ---- Slurm
+
+for file in slurm-task-prolog slurm-epilog; do placed $file "s#^prefix=.*#prefix=$prefix#" "s#^place=.*#place=$tmp/node#" "s#/var/tmp/#$tmp/node/#"; done
+mkdir -m 1777 "$tmp/node"
+task() { # what Slurm sets, then the task
+	at_home slurm && (
+		while read -r word assignment; do [ "$word" = export ] && export "${assignment?}"; done < <(sh "$tmp/slurm-task-prolog")
+		compile -DTASK
+	)
+}
+task_prolog() {
+	task && task && [ ! -e "$HOME/.cache" ] && NVRTCCACHE_DIR=$tmp/node/nvrtccache-$(id -u) && export NVRTCCACHE_DIR && [ "$(stat_of hits_disk)" -eq 1 ] &&
+		[ "$(LD_PRELOAD='' NVRTCCACHE_DIR=/own NVRTCCACHE_MAX_SIZE=1G sh "$tmp/slurm-task-prolog")" = "export LD_PRELOAD=$prefix/lib/libnvrtccache.so" ]
+}
+check "Slurm's task prolog: the next task hits on the node's disk; what the user has set stays." task_prolog
+epilog() {
+	local user=65534 i
+	NVRTCCACHE_DIR=$tmp/node/nvrtccache-$user && export NVRTCCACHE_DIR
+	for i in 1 2 3 4; do
+		setpriv --reuid=$user --regid=$user --clear-groups env LD_PRELOAD="$prefix/lib/libnvrtccache.so" HOME=/ "$LIFE" "$NVRTC" trivial 0 "-DN=$i" --fake-pad=200000 >"$tmp/compiled" 2>&1 ||
+			{ cat "$tmp/compiled" && return 1; }
+	done
+	[ "$(entries)" -eq 4 ] && sed -i 's/512M/500K/' "$tmp/slurm-epilog" && (unset NVRTCCACHE_DIR && SLURM_JOB_UID=$user SLURM_JOB_GID=$user sh "$tmp/slurm-epilog") &&
+		[ "$(entries)" -le 2 ] && [ "$(entries)" -ge 1 ] && [ -z "$(find "$NVRTCCACHE_DIR" ! -uid $user)" ] && (unset SLURM_JOB_UID && sh "$tmp/slurm-epilog")
+}
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
+	check "Slurm's epilog takes what a user has not used lately, as that user." epilog
+else
+	skip "Slurm's epilog takes what a user has not used lately, as that user." "cannot become another user"
+fi
+unset NVRTCCACHE_DIR
+
+# ---- systemd
+
+if command -v systemd-analyze >/dev/null; then
+	unit() {
+		mkdir -p "$tmp/units/sample.service.d" && printf '[Service]\nExecStart=/bin/true\n' >"$tmp/units/sample.service" &&
+			cp "$recipes/systemd.conf" "$tmp/units/sample.service.d/nvrtccache.conf" &&
+			timeout 60 systemd-analyze verify --man=no "$tmp/units/sample.service" >"$tmp/said" 2>&1
+		! grep -E 'sample|nvrtccache' "$tmp/said" || return
+		# that it is read at all
+		echo 'CacheDirectoryMod=0700' >>"$tmp/units/sample.service.d/nvrtccache.conf"
+		timeout 60 systemd-analyze verify --man=no "$tmp/units/sample.service" 2>&1 | grep -q 'nvrtccache.conf.*CacheDirectoryMod'
+	}
+	check "systemd has nothing to say against the drop-in." unit
+else
+	skip "systemd has nothing to say against the drop-in." "no systemd-analyze"
+fi
+
+# ---- containers
+
+# kernels.nvb, as an image or a runner would be given it
+at_home maker && (export LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED) && nvrtccache export kernels.nvb >/dev/null || exit 1
+image() {
+	local run
+	cp kernels.nvb "$prefix/" && run=$(sed -n 's/^RUN \(NVRTCCACHE_DIR=.*\)/\1/p' "$recipes/Dockerfile" | sed "s#/opt/#$prefix/#g") && [ -n "$run" ] && sh -ec "$run" &&
+		[ ! -e "$prefix/kernels.nvb" ] && [ -z "$(find "$prefix/nvrtccache" ! -perm -a+r)" ] || return
+	at_home container && (export NVRTCCACHE_LOWER=$prefix/nvrtccache LD_PRELOAD=$prefix/lib/libnvrtccache.so && compile -DBAKED) && [ "$(stat_of hits_disk)" -eq 1 ]
+}
+check "What the Dockerfile bakes in is hit." image
+another_user() {
+	local other=(setpriv --reuid=65534 --regid=65534 --clear-groups env NVRTCCACHE_LOWER="$prefix/nvrtccache" \
+		NVRTCCACHE_DIR="$tmp/volume/nvrtccache")
+	mkdir -m 777 "$tmp/volume" && "${other[@]}" LD_PRELOAD="$prefix/lib/libnvrtccache.so" "$LIFE" "$NVRTC" trivial 0 -DBAKED >"$tmp/compiled" 2>&1 &&
+		"${other[@]}" nvrtccache stats --json >"$tmp/counts" && grep -E '"(hits_disk|misses)":' "$tmp/counts" && grep -qE '"hits_disk": *1\b' "$tmp/counts"
+}
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
+	check "Also by another user, beside a volume that anybody can write." another_user
+else
+	skip "Also by another user, beside a volume that anybody can write." "cannot become another user"
+fi
+
+# ---- YAML
+
+python3 -c 'import yaml' 2>/dev/null || {
+	skip "Manifest and CI files do what they say." "no PyYAML"
+	plan
+}
+# steps of a file as shell: prints what an expression finds
+yaml() { python3 -c 'import sys, yaml; document = yaml.safe_load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$recipes/$1" "$2"; }
+
+pod() {
+	local at='document["spec"]["template"]["spec"]' shell
+	[ "$(yaml kubernetes.yaml "sorted({m['name'] for k in ('initContainers', 'containers') for c in $at[k] for m in c['volumeMounts']}) == sorted(v['name'] for v in $at['volumes'])")" = True ] &&
+		[ "$(yaml kubernetes.yaml "$at['initContainers'][0]['command']")" = "['/bin/sh', '-ec']" ] && shell=$(yaml kubernetes.yaml "$at['initContainers'][0]['args'][0]") || return
+	mkdir -p "$tmp/library" "$tmp/pod" && shell=$(sed "s#/usr/local/#$prefix/#g; s#/library/#$tmp/library/#g; s#/opt/#$prefix/#g" <<<"$shell") &&
+		NVRTCCACHE_DIR=$tmp/pod/nvrtccache-1000 sh -ec "$shell" && export NVRTCCACHE_DIR=$tmp/pod/nvrtccache-1000 && (export LD_PRELOAD=$tmp/library/libnvrtccache.so && compile -DBAKED) &&
+		[ "$(stat_of hits_disk)" -eq 1 ]
+	local status=$?
+	unset NVRTCCACHE_DIR
+	return $status
+}
+check "The pod's init container leaves library and results, and the container hits." pod
+
+# make test of a runner
+printf 'test:\n\t%s %s trivial 0 -DTESTED >/dev/null\n' "$LIFE" "$NVRTC" >Makefile
+runner() { # STEPS-OF-SHELL
+	at_home "runner-$((++runs))" && bash -ec "$1" >"$tmp/said" 2>&1 || { cat "$tmp/said" && return 1; }
+}
+runs=0
+github() {
+	local shell
+	shell=$(yaml github.yml '"\n".join(s["run"] for s in document["jobs"]["test"]["steps"] if s["name" if "name" in s else "uses"] in ("Import", "Tests", "What was missed, and export"))') &&
+		rm -f kernels.nvb && runner "$shell" && [ -s kernels.nvb ] && [ "$(stat_of misses)" -eq 1 ] && runner "$shell" && [ "$(stat_of misses)" -eq 0 ] && [ "$(stat_of hits_disk)" -eq 1 ]
+}
+check "GitHub's steps: the second run, on a new machine, hits." github
+gitlab() {
+	local shell
+	shell=$(yaml gitlab.yml '"\n".join(line for part in ("before_script", "script", "after_script") for line in document["test"][part])') && rm -f kernels.nvb &&
+		runner "$shell" && [ -s kernels.nvb ] && runner "$shell" && [ "$(stat_of misses)" -eq 0 ] && [ "$(stat_of hits_disk)" -eq 1 ]
+}
+check "GitLab's job: the same." gitlab
+plan
