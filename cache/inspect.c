@@ -164,6 +164,7 @@ static int look_at(struct look *look, const char *name)
 	look->file.name = name;
 	look->file.key = NULL;
 	look->file.results = 0;
+	look->file.found = (struct stat){0};
 	find(look, INSPECT_SOUND, NULL);
 	if (directory_is_temporary(name)) {
 		find(look, INSPECT_TEMPORARY, "a program is writing it, or was interrupted");

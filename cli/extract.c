@@ -146,6 +146,10 @@ static int write_from(const struct entry *entry, const struct wish *wish)
 	int error;
 
 	artifact_base(entry, base);
+	if (wish->directory && strlen(wish->directory) + 2 * ARTIFACT_BASE_BYTES >= PATH_MAX) {
+		console_error("%s: %s", wish->directory, strerror(ENAMETOOLONG));
+		return EXIT_TROUBLE;
+	}
 	if (wish->directory && mkdir(wish->directory, 0777) < 0 && errno != EEXIST) {
 		console_error("%s: %s", wish->directory, strerror(errno));
 		return EXIT_TROUBLE;

@@ -60,15 +60,19 @@ static int take(void *context, const struct entry *entry)
 	shown = &grown[list->count];
 	*shown = (struct shown){.from = SHOWN_NEVER};
 	conditions = entry_conditions(entry, &size);
-	if (results_of_entry(entry, taking->used_ns, &shown->result) != 0) {
+	/* a copy, conditions and all: the visitor's own goes */
+	if (entry_amend(entry, conditions, size, &shown->entry) != 0) {
 		return -ENOMEM;
 	}
-	list->count++;
+	if (results_of_entry(entry, taking->used_ns, &shown->result) != 0) {
+		entry_unref(shown->entry);
+		return -ENOMEM;
+	}
 	if (entry_section(entry, TAG_RETURN_CODE, &section)) {
 		shown->return_code = section.value;
 	}
-	/* a copy, conditions and all: the visitor's own goes */
-	return entry_amend(entry, conditions, size, &shown->entry);
+	list->count++;
+	return 0;
 }
 
 struct noting {

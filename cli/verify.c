@@ -215,7 +215,7 @@ static void report(const struct verify *verify, int64_t began_ns)
 	print_count("sound, and out of date: a file that they depend on is another by now", verify->outdated);
 }
 
-static void report_json(const struct verify *verify)
+static void report_json(const struct verify *verify, bool read)
 {
 	fputs(verify->left + verify->removed ? "\n ], " : "], ", stdout);
 	print_string("dir", verify->settings->directory);
@@ -224,7 +224,7 @@ static void report_json(const struct verify *verify)
 		printf(", \"%s\": %" PRIu64, verdicts[verdict].json, verify->files[verdict]);
 	}
 	printf(", \"out_of_date\": %" PRIu64 ", \"removed\": %" PRIu64 ", \"complete\": %s}\n", verify->outdated,
-	       verify->removed, interrupt_seen() == 0 && verify->unreadable == 0 ? "true" : "false");
+	       verify->removed, read && interrupt_seen() == 0 && verify->unreadable == 0 ? "true" : "false");
 }
 
 static int verify_all(struct verify *verify)
@@ -242,7 +242,7 @@ static int verify_all(struct verify *verify)
 	}
 	read = look_at_all(verify);
 	if (verify->form == FORM_JSON) {
-		report_json(verify);
+		report_json(verify, read);
 	} else if (read) {
 		report(verify, began_ns);
 	}

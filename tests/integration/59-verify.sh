@@ -120,6 +120,7 @@ read_only() {
 check "A cache that is only read loses nothing." read_only
 others_can_write() {
 	three && chmod 777 "$NVRTCCACHE_DIR" && gives 1 verify && has err 'others can write' && ! grep -q '^Verified' "$tmp/out" &&
+		gives 1 verify --json && json '[r["complete"], r["bad"]]' '[False, []]' &&
 		gives 1 show 00 && has err 'others can write' && gives 1 extract 00 --ptx && has err 'others can write'
 }
 check "A directory that others can write to is not read." others_can_write
