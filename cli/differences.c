@@ -206,12 +206,16 @@ static void tell_header_order(const struct telling *telling)
 static void tell_compiler(const struct telling *telling)
 {
 	const struct request *now = telling->now, *was = telling->was;
-	const uint8_t *now_build = request_part(now, "compiler"), *was_build = request_part(was, "compiler");
+	const uint8_t *now_part = request_part(now, "compiler"), *was_part = request_part(was, "compiler");
+	bool known = now->build.size > 0 && was->build.size > 0;
+	const struct span now_text = known ? now->build : now->release, was_text = known ? was->build : was->release;
+	bool same = now_part && was_part && memcmp(now_part, was_part, ABOUT_DIGEST_BYTES) == 0;
 
-	if (!span_equal(now->release, was->release)) {
-		tell_texts(telling, DIFFERENCE_COMPILER, now->release, was->release);
-	} else if (now_build && was_build && memcmp(now_build, was_build, ABOUT_DIGEST_BYTES) != 0) {
-		tell_texts(telling, DIFFERENCE_BUILD, now->release, was->release);
+	/* the same library may be known by two names */
+	if (!same && !span_equal(now_text, was_text)) {
+		tell_texts(telling, DIFFERENCE_COMPILER, now_text, was_text);
+	} else if (!same && now_part && was_part) {
+		tell_texts(telling, DIFFERENCE_BUILD, now_text, was_text);
 	}
 }
 

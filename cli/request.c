@@ -52,6 +52,9 @@ static int take_fact(const struct about_fact *fact, void *context)
 	case ABOUT_RELEASE:
 		request->release = text;
 		break;
+	case ABOUT_BUILD:
+		request->build = text;
+		break;
 	case ABOUT_PROGRAM:
 		request->program = text;
 		break;
@@ -94,7 +97,7 @@ static int count_fact(const struct about_fact *fact, void *context)
 int request_read(const void *about, size_t size, struct request *ret_request)
 {
 	struct request request = {.option_count = 0};
-	size_t counts[ABOUT_ROOT + 1] = {0};
+	size_t counts[ABOUT_BUILD + 1] = {0};
 	int error = about_read(about, size, count_fact, counts);
 
 	if (error != 0) {

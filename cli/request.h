@@ -24,7 +24,7 @@ struct request_part {
 };
 
 struct request {
-	struct span compiler, title, release, program, step;
+	struct span compiler, title, release, build, program, step;
 	struct request_option *options;
 	size_t option_count;
 	struct span *expressions, *roots, *bound;

@@ -106,7 +106,7 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 		if (!field || !read_fact(tag, field, format_size, &fact)) {
 			return -EBADMSG;
 		}
-		if (tag >= ABOUT_COMPILER && tag <= ABOUT_ROOT) {
+		if (tag >= ABOUT_COMPILER && tag <= ABOUT_BUILD) {
 			result = each(&fact, context);
 		}
 	}

@@ -4,6 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
+
+/* Three numbers or more. */
+static bool is_build(const char *at, const char *end)
+{
+	unsigned dots = 0;
+
+	for (; at < end; at++) {
+		if (*at == '.') {
+			dots++;
+		} else if (*at < '0' || *at > '9') {
+			return false;
+		}
+	}
+	return dots >= 2;
+}
+
+/* libnvrtc.so.13 is a link to libnvrtc.so.13.0.88 where the toolkit was installed with all its names. */
+static void put_build(struct stream *about, const char *path)
+{
+	char target[256];
+	ssize_t size = readlink(path, target, sizeof(target));
+	const char *name = size > 0 ? memrchr(target, '/', (size_t)size) : NULL;
+	const char *end = target + (size > 0 ? size : 0), *number;
+
+	name = name ? name + 1 : target;
+	number = memmem(name, (size_t)(end - name), ".so.", 4);
+	if (number && is_build(number + 4, end)) {
+		about_sized(about, ABOUT_BUILD, number + 4, (size_t)(end - number - 4));
+	}
+}
 
 static void put_compiler(struct stream *about, const struct library *library)
 {
@@ -15,6 +46,7 @@ static void put_compiler(struct stream *about, const struct library *library)
 		(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
 		about_text(about, ABOUT_RELEASE, release);
 	}
+	put_build(about, library->path);
 }
 
 /* What all compilers' call runs have (keygen/surroundings.h), as people would call it. NULL: not here. */

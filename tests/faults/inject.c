@@ -435,6 +435,7 @@ static const char *const harmless[] = {
     "strcmp",
     "strcpy",
     "strcspn",
+    "strerror",
     "strlen",
     "strncat",
     "strncmp",

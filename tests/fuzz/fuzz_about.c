@@ -69,7 +69,7 @@ static void build_and_read(struct input *input)
 
 	about_begin(&about);
 	for (size_t i = 0; i < walk.count; i++) {
-		unsigned kind = ABOUT_COMPILER + (unsigned)take_number(input, 1) % (ABOUT_ROOT - ABOUT_COMPILER + 1);
+		unsigned kind = ABOUT_COMPILER + (unsigned)take_number(input, 1) % (ABOUT_BUILD - ABOUT_COMPILER + 1);
 		const struct span span = {input, 1};
 
 		walk.texts[i] = take_text(input);

@@ -75,6 +75,23 @@ check "A header in memory with another text." differs '{"headers": {"v.h": "int 
 check "One more." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int a;", "w.h": ""}}' 'header w.h' None None
 check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'rounding mode' None None
 
+if [ -e "$FAKE/13/libnvrtc.so.13" ] && [ -e "$FAKE/13b/libnvrtc.so.13" ]; then
+	builds() { # NAME NAME: of the two libraries' files
+		rm -rf one other && cp -r "$FAKE/13" one && cp -r "$FAKE/13b" other && fresh_cache || return
+		for build in "one/libnvrtc.so.13 $1" "other/libnvrtc.so.13 $2"; do
+			# shellcheck disable=SC2086 # a path, and perhaps the name that it is a link to
+			set -- $build
+			[ -z "${2:-}" ] || { mv "$1" "${1%/*}/$2" && ln -s "$2" "$1"; } || return
+			(unset LD_LIBRARY_PATH && NVRTC=$tmp/$1 compile '{}') || return
+		done
+	}
+	other_build() { builds '' '' && last_says 'build of the compiler  NVRTC 13.0, or what it loads by itself, is another build'; }
+	check "Another build of NVRTC." other_build
+	other_release() { builds libnvrtc.so.13.0.48 libnvrtc.so.13.0.88 && last_says 'compiler  NVRTC 13.0.88   was 13.0.48'; }
+	check "By their numbers, where the files have them." other_release
+else
+	skip "Another build of NVRTC." "no fake NVRTC in $BUILD"
+fi
 namespace() { fresh_cache && compile '{}' && NVRTCCACHE_NAMESPACE=team compile '{}' && last_says '  namespace  is set, and was not'; }
 check "A namespace." namespace
 variable() { fresh_cache && compile '{}' && CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 compile '{}' && last_says '  variable ' 'is set, and was not'; }

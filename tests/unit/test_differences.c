@@ -16,8 +16,9 @@ static struct stream about_of(const char *facts)
 		char letter;
 		enum about_kind kind;
 	} letters[] = {
-	    {'c', ABOUT_COMPILER}, {'t', ABOUT_TITLE}, {'r', ABOUT_RELEASE},    {'n', ABOUT_PROGRAM}, {'s', ABOUT_STEP},
-	    {'o', ABOUT_OPTION},   {'R', ABOUT_ROOT},  {'e', ABOUT_EXPRESSION}, {'b', ABOUT_BOUND},
+	    {'c', ABOUT_COMPILER},   {'t', ABOUT_TITLE},  {'r', ABOUT_RELEASE}, {'n', ABOUT_PROGRAM},
+	    {'s', ABOUT_STEP},       {'o', ABOUT_OPTION}, {'B', ABOUT_BUILD},   {'R', ABOUT_ROOT},
+	    {'e', ABOUT_EXPRESSION}, {'b', ABOUT_BOUND},
 	};
 	struct stream about = STREAM_EMPTY;
 	char copy[1024], *rest = copy, *fact;
@@ -151,6 +152,9 @@ Test(differences, a_source_that_was_not_noted_is_none)
 Test(differences, compilers_differ_in_release_or_build)
 {
 	expect("r13.5;pcompiler=a", "r13.0;pcompiler=b", "compiler: NVRTC 13.5   was 13.0\n");
+	expect("r13.0;B13.0.88;pcompiler=a", "r13.0;B13.0.48;pcompiler=b", "compiler: NVRTC 13.0.88   was 13.0.48\n");
+	expect("r13.5;B13.5.37;pcompiler=a", "r13.0;pcompiler=b", "compiler: NVRTC 13.5   was 13.0\n");
+	expect("r13.0;B13.0.88;pcompiler=a", "r13.0;B13.0.48;pcompiler=a", "");
 	expect("r13.0;pcompiler=a", "r13.0;pcompiler=b",
 	       "build of the compiler: NVRTC 13.0, or what it loads by itself, is another build\n");
 }
