@@ -5,7 +5,7 @@
 #
 # Examples run in a world of their own: ~/add with a program that compiles, its header and a cache. What stands there of
 # a machine is not compared; `plain` has the rules. A command that is shown without output must be understood.
-# shellcheck disable=SC2015,SC2317 # functions are called by check
+# shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -56,7 +56,7 @@ files_exist() {
 	while read -r folder name; do
 		compgen -G "$top/$folder/${name//<arch>/*}" >/dev/null || compgen -G "$top/$folder/$name.[ch]" >/dev/null || { echo "no $folder/$name" && bad=1; }
 	done <"$tmp/table"
-	[ "$(wc -l <"$tmp/table")" -ge 100 ] && [ $bad = 0 ]
+	[ "$(wc -l <"$tmp/table")" -ge 100 ] && [ "$bad" = 0 ]
 }
 check "Each file that the tables of ARCHITECTURE.md name is there." files_exist
 # a noun is a line: its header and its source, and a source that its folder's section names in a line of another
@@ -70,7 +70,7 @@ files_listed() {
 		grep -qxE "$folder ($noun|$noun\.[chS]|arch/<arch>/$noun\.S)" "$tmp/table" || grep -qE "^\|.*\`$noun\`" "$top/docs/ARCHITECTURE.md" ||
 			{ echo "$path is not in ARCHITECTURE.md" && bad=1; }
 	done < <(cd "$top" && find interpose keygen cache cli -name '*.[chS]')
-	[ $bad = 0 ]
+	[ "$bad" = 0 ]
 }
 check "ARCHITECTURE.md has each source file." files_listed
 
@@ -121,7 +121,7 @@ before_verify() {
 	for n in 1 2 3 4 5; do train -Iinc "-DN=$n" -arch=sm_80 || return; done
 	file=$(newest) && printf 'X' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 9)) conv=notrunc 2>/dev/null
 }
-before_doctor() { mkdir -p -m 700 "$HOME/.cache/nvrtccache"; }
+before_doctor() { mkdir -p "$HOME/.cache/nvrtccache" && chmod 700 "$HOME/.cache/nvrtccache"; }
 before_run() { :; }
 before_report() { :; }
 before_explain() { train && train -Iinc -DN=8 -arch=sm_80; }
@@ -164,7 +164,7 @@ example() { # DIRECTORY
 		diff "$tmp/shown.plain" "$tmp/printed.plain" >"$tmp/diff" || { echo "shown (<) and printed (>): $line" && cat "$tmp/diff" && bad=1; }
 	done
 	cd "$tmp" || return
-	return $bad
+	return "$bad"
 }
 pages=("$top/README.md" "$manual")
 [ ! -e "$top/docs/RECIPES.md" ] || pages+=("$top/docs/RECIPES.md")
