@@ -55,10 +55,10 @@ static size_t put_code(char *to, const char *head, unsigned char byte)
 }
 
 /* One character, `length` bytes of it; 0: a byte that is none. */
-static size_t put(char *to, const unsigned char *at, size_t length)
+static size_t put(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
 {
 	if (length == 0) {
-		return put_code(to, "\\udc", *at);
+		return bytes == JSON_BYTES_KEPT ? put_code(to, "\\udc", *at) : put_code(to, "\\uff", 0xfd);
 	}
 	if (*at == '"' || *at == '\\') {
 		to[0] = '\\';
@@ -72,7 +72,8 @@ static size_t put(char *to, const unsigned char *at, size_t length)
 	return length;
 }
 
-size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, size_t *ret_taken)
+size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
+                   size_t *ret_taken)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *end = at + size;
@@ -81,7 +82,7 @@ size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t 
 	while (at < end) {
 		size_t length = json_character((const char *)at, (size_t)(end - at));
 		char one[ESCAPE_MAX];
-		size_t needed = put(one, at, length);
+		size_t needed = put(one, at, length, bytes);
 
 		if (needed > capacity - written) {
 			break;

@@ -2,9 +2,6 @@
 /*
  * json: texts of any bytes, as JSON has them
  *
- * Bytes that are not UTF-8 become \udc80 to \udcff, as Python's surrogateescape has them: the text is valid JSON and no
- * byte is lost.
- *
  * Threads, signals, fork: no state. Memory: none.
  */
 #ifndef CACHE_JSON_H
@@ -19,9 +16,16 @@
 size_t json_character(const char *bytes, size_t size);
 
 /*
+ * What becomes of bytes that are not UTF-8: \udc80 to \udcff, as Python's surrogateescape has them, so that no byte is
+ * lost; or the sign for a replaced character, for readers that take no lone surrogates (Perfetto's, serde's).
+ */
+enum json_bytes { JSON_BYTES_KEPT, JSON_BYTES_REPLACED };
+
+/*
  * The inside of a string, without its quotes and without a NUL, into at most `capacity` bytes: whole characters only.
  * `ret_taken`: how much of the text that is. Returns how many bytes were written.
  */
-size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, size_t *ret_taken);
+size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
+                   size_t *ret_taken);
 
 #endif

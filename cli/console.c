@@ -279,7 +279,7 @@ void console_json_string(FILE *out, const char *text)
 		char escaped[512];
 		size_t taken;
 
-		fwrite(escaped, 1, json_escape(escaped, sizeof(escaped), text, left, &taken), out);
+		fwrite(escaped, 1, json_escape(escaped, sizeof(escaped), text, left, JSON_BYTES_KEPT, &taken), out);
 		text += taken;
 		left -= taken;
 	}

@@ -27,7 +27,8 @@
 #define OPTIONS_SHOWN 1000
 #define DETAIL_SHOWN  400
 #define ARCH_SHOWN    32
-#define EVENT_BYTES   2400
+#define COMMAND_SHOWN 100
+#define EVENT_BYTES   2700
 #define TAIL_BYTES    (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING       "\n]\n"
 #define PAUSE_US      100
@@ -204,7 +205,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
 /* At most `most` bytes of it, escaped; returns how many there were. */
 static size_t put_escaped(struct text *text, const char *string, size_t size, size_t most)
 {
-	size_t taken, written = json_escape(text->bytes + text->size, most, string, size, &taken);
+	size_t taken, written = json_escape(text->bytes + text->size, most, string, size, JSON_BYTES_REPLACED, &taken);
 
 	text->size += written;
 	return written;
@@ -255,6 +256,31 @@ static void put_options(struct text *text, const struct stream *about)
 		(void)put_escaped(text, asked.arch.text, asked.arch.size, ARCH_SHOWN);
 		put(text, "\"");
 	}
+}
+
+static int put_name(const struct about_fact *fact, void *context)
+{
+	if (fact->kind != ABOUT_COMMAND) {
+		return 0;
+	}
+	(void)put_escaped(context, fact->text, fact->size, COMMAND_SHOWN);
+	return 1;
+}
+
+static _Atomic pid_t named;
+
+/* In front of a process's first slice: what the process is. Also after a fork, under the same name. */
+static void put_process(struct text *text, const struct stream *about)
+{
+	pid_t pid = getpid();
+
+	if (about->failed || atomic_exchange_explicit(&named, pid, memory_order_relaxed) == pid) {
+		return;
+	}
+	put(text, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%ld,\"args\":{\"name\":\"", (int)pid,
+	    (long)syscall(SYS_gettid));
+	(void)about_read(about->bytes, about->size, put_name, text);
+	put(text, "\"}},\n");
 }
 
 static void put_slice(struct text *text, const struct handle *handle, const char *category, int64_t start_ns,
@@ -320,6 +346,7 @@ void timeline_write(const struct handle *handle, const struct stream *about, con
 		return;
 	}
 	text.size = 2;
+	put_process(&text, about);
 	put_slice(&text, handle, category_of(event->kind), event->start_ns, event->end_ns);
 	put_facts(&text, handle, about, event);
 	append(path, text.bytes, text.size);

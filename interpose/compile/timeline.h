@@ -10,6 +10,8 @@
  * inside another's, for another process or thread that compiles the same. "args": key, compiler, version, arch, options
  * (one text, cut where it is long), reason and detail where there are any, bytes of the result, cost (of the real
  * compile, in ns), wait (ns), result (the return code).
+ * Before a process's first slice stands its name (an event "process_name", "ph":"M"). Bytes that are not UTF-8 show as
+ * U+FFFD.
  *
  * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each
  * call, if timeline_wanted().

@@ -30,9 +30,9 @@ find "$work/base" | sort >"$work/after"
 check "$(cmp -s "$work/before" "$work/after"; echo $?)" "A lower cache is never written."
 check "$(python3 - "$work/events.json" <<'PY'
 import json, sys
-events = json.load(open(sys.argv[1]))
+events = [event for event in json.load(open(sys.argv[1])) if event["ph"] == "X"]
 outcomes = [event["cat"] for event in events]
-print(0 if outcomes == ["hit_disk", "hit_memory"] and all(e["ph"] == "X" and e["dur"] >= 0 for e in events) else 1)
+print(0 if outcomes == ["hit_disk", "hit_memory"] and all(e["dur"] >= 0 for e in events) else 1)
 PY
 )" "The time line is JSON and tells how each compile ended."
 entry=$(find "$work/base" -type f -path '*/v1/??/*' | head -n 1)

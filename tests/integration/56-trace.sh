@@ -23,7 +23,7 @@ told() { # FILE ARGS...
 	python3 - "$@" <<'PY'
 import json, sys
 for event in json.load(open(sys.argv[1])):
-    if event["cat"] != "wait":
+    if event["ph"] == "X" and event["cat"] != "wait":
         print(event["name"], event["cat"], *(event["args"].get(name) for name in sys.argv[2:]))
 PY
 }
@@ -31,7 +31,7 @@ waits_lie_inside() { # FILES
 	python3 - "$@" <<'PY'
 import json, sys
 for name in sys.argv[1:]:
-    events = json.load(open(name))
+    events = [event for event in json.load(open(name)) if event["ph"] == "X"]
     for wait in (event for event in events if event["cat"] == "wait"):
         around = [e for e in events if e["cat"] != "wait" and e["pid"] == wait["pid"] and e["tid"] == wait["tid"]
                   and e["ts"] <= wait["ts"] and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1]
@@ -44,6 +44,11 @@ host 1 >/dev/null
 unset NVRTCCACHE_LOG
 key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p')
 facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
+check "In front of them stands the name of the process." \
+	python3 -c 'import json, sys
+e = json.load(open(sys.argv[1]))
+assert [x["ph"] for x in e] == ["M", "X", "X"] and e[0]["name"] == "process_name", e
+assert e[0]["args"]["name"] == "life" and e[0]["pid"] == e[1]["pid"], e' "$tmp/two.json"
 check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
 	test "$(told "$tmp/two.json" key compiler version arch options result)" = "k.cu miss $facts"$'\n'"k.cu hit_memory $facts"
 line='^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z nvrtccache\[[0-9]+\]: NVRTC: '
@@ -126,5 +131,5 @@ exec 9>"$tmp/pipe"
 host 2 >/dev/null
 exec 9>&-
 wait
-check "A pipe gets one event after the other." test "$(grep -c '^{"name".*},$' "$tmp/piped")" = 3
+check "A pipe gets one event after the other." test "$(grep -c '^{"name".*},$' "$tmp/piped")" = 4 # with the process's name
 plan
