@@ -2,10 +2,10 @@
 /* doctor, third part: which compilers a program reaches, and whether each can be watched. */
 #include "cli/doctor.h"
 
-#include "cli/child.h"
 #include "cli/executable.h"
 #include "cli/image.h"
 #include "cli/loader.h"
+#include "cli/python.h"
 #include "interpose/compile/linked_callers.h"
 #include "interpose/compilers.h"
 #include "interpose/elf/next_symbol.h"
@@ -37,7 +37,7 @@ static const struct compiler *const compilers[] = {COMPILERS(COMPILER_POINTER)};
 struct examination {
 	struct findings *findings;
 	struct loader_list libraries; /* of the program, with ours in front */
-	char python[PATH_MAX];        /* what runs it, where that is Python */
+	bool is_python;               /* what runs it */
 	/* Has the program, or one of its libraries, the name of the compiler's library, and is not linked with it? */
 	bool named[COMPILER_COUNT];
 	bool named_second[COMPILER_COUNT]; /* that of NVIDIA's second builds, libnvrtc.alt */
@@ -314,9 +314,8 @@ static bool is_wanted(const struct examination *examination, const char *name)
 		size_t size = stem_of(compilers[i], &stem);
 
 		if (strncmp(name, stem, size) == 0) {
-			return strncmp(name + size, ".alt", 4) == 0
-			           ? examination->named_second[i]
-			           : examination->named[i] || examination->python[0] != '\0';
+			return strncmp(name + size, ".alt", 4) == 0 ? examination->named_second[i]
+			                                            : examination->named[i] || examination->is_python;
 		}
 	}
 	return false;
@@ -394,40 +393,6 @@ static void look_at_toolkit(struct examination *examination)
 	}
 }
 
-/* ---- Python ---- */
-
-/* What runs in the end behind a name such as python3, which may be a script of pyenv's; and where it looks for packages. */
-static char *ask_python(const char *python, char ret_executable[PATH_MAX])
-{
-	static const char question[] = "import sys; print(sys.executable); print('\\n'.join(sys.path))";
-	const char *argv[] = {python, "-c", question, NULL};
-	struct child child;
-	char *directories = NULL, *end;
-
-	if (child_run(argv, NULL, 30, &child) != 0) {
-		return NULL;
-	}
-	end = strchr(child.out, '\n');
-	if (child.status == 0 && !child.late && end && end - child.out < PATH_MAX) {
-		*end = '\0';
-		strcpy(ret_executable, child.out);
-		directories = strdup(end + 1);
-	}
-	child_free(&child);
-	return directories;
-}
-
-/* A python that is a script (pyenv), a script that python runs, or python; NULL: none of them. */
-static const char *find_python(const struct executable *program)
-{
-	for (int i = 0; i < program->script_count; i++) {
-		if (executable_is_python(program->scripts[i])) {
-			return program->scripts[i];
-		}
-	}
-	return executable_is_python(program->path) ? program->path : NULL;
-}
-
 /* ---- all of it ---- */
 
 static void note_trouble(struct findings *findings, const char *name, const struct executable *program)
@@ -483,14 +448,14 @@ static void look_for_compilers(struct examination *examination, const struct exe
 	for (size_t i = 0; i < COMPILER_COUNT; i++) {
 		named |= examination->named[i];
 	}
-	if (named || examination->python[0]) {
+	if (named || examination->is_python) {
 		look_along_search_path(examination, program, "reached through dlopen");
 		if (directories) {
 			look_at_packages(examination, directories);
 		}
 		look_at_toolkit(examination);
 	}
-	if (findings->count == before && program->script_count > 0 && !examination->python[0]) {
+	if (findings->count == before && program->script_count > 0 && !examination->is_python) {
 		finding_add(findings, FINDING_WARN, "compiler",
 		            "a script: what it starts cannot be seen from here; --run tells more");
 	} else if (findings->count == before) {
@@ -532,19 +497,13 @@ bool doctor_program(struct findings *findings, const char *library, const char *
 
 	executable_find(name, &program);
 	if (program.trouble == EXECUTABLE_FINE) {
-		const char *python = find_python(&program);
-
-		if (python) {
-			directories = ask_python(python, examination.python);
-		}
+		examination.is_python = executable_is_python(program.path);
+		directories = examination.is_python ? python_directories(program.path) : NULL;
 		if (program.script_count > 0) {
 			finding_add(findings, FINDING_OK, "program", "%s is a script that %s runs", program.scripts[0],
-			            examination.python[0] ? examination.python : program.path);
+			            program.path);
 		} else {
 			finding_add(findings, FINDING_OK, "program", "program: %s", program.path);
-		}
-		if (examination.python[0]) {
-			executable_find(examination.python, &program);
 		}
 	}
 	note_trouble(findings, name, &program);

@@ -94,11 +94,15 @@ static int write_wanted(const struct artifact *artifact, void *context)
 
 	if (wish->directory || wish->forms[mine.form]) {
 		if (!file) {
-			snprintf(path, sizeof(path), "%s%s%s%s", wish->directory ? wish->directory : "",
-			         wish->directory ? "/" : "", writing->base, artifact_suffix(mine.form));
-			file = path;
+			if (snprintf(path, sizeof(path), "%s%s%s%s", wish->directory ? wish->directory : "",
+			             wish->directory ? "/" : "", writing->base,
+			             artifact_suffix(mine.form)) >= PATH_MAX) {
+				console_error("%s: %s", wish->directory, strerror(ENAMETOOLONG));
+			} else {
+				file = path;
+			}
 		}
-		if (!write_file(&mine, file)) {
+		if (!file || !write_file(&mine, file)) {
 			writing->failed = true;
 		} else {
 			writing->written[mine.form] = true;

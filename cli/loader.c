@@ -4,17 +4,48 @@
 #include "cli/child.h"
 
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SECONDS 30
 
+/* The system's, which nobody else can write: a program that is only asked about names what is run here. */
+static bool is_trusted(const char *interpreter)
+{
+	struct stat found;
+
+	return interpreter[0] == '/' && stat(interpreter, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == 0 &&
+	       (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* The same file as is at one of the places that a toolchain names. */
+static bool is_at_place(const char *interpreter)
+{
+	static const char *const patterns[] = {"/lib*/ld-linux*.so.*", "/lib*/ld64.so.*", "/lib*/ld-2*.so",
+	                                       "/lib/*/ld-*.so*", "/usr/lib*/ld-linux*.so.*"};
+	char real[PATH_MAX], other[PATH_MAX];
+	bool found = false;
+
+	for (size_t i = 0; realpath(interpreter, real) && !found && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		glob_t places;
+
+		if (glob(patterns[i], 0, NULL, &places) != 0) {
+			continue;
+		}
+		for (size_t j = 0; j < places.gl_pathc && !found; j++) {
+			found = realpath(places.gl_pathv[j], other) && strcmp(real, other) == 0;
+		}
+		globfree(&places);
+	}
+	return found;
+}
+
 bool loader_is_one(const char *interpreter)
 {
-	const char *slash = strrchr(interpreter, '/');
-
-	return strncmp(slash ? slash + 1 : interpreter, "ld-", 3) == 0 ||
-	       strncmp(slash ? slash + 1 : interpreter, "ld64.so", 7) == 0;
+	return is_trusted(interpreter) && is_at_place(interpreter);
 }
 
 bool loader_with_preload(const char *preload, int (*act)(void *context), void *context, int *ret_result)

@@ -31,7 +31,7 @@ struct loader_list {
 int loader_list(const char *interpreter, const char *program, const char *preload, struct loader_list *ret_list);
 void loader_list_free(struct loader_list *list);
 
-/* ld-linux and its kin, which have --list; other interpreters are not run. */
+/* ld-linux and its kin where the system has them; others, which a program may name as it likes, are not run. */
 bool loader_is_one(const char *interpreter);
 
 /* Runs `act` with LD_PRELOAD as it says; afterwards it is as it was. False: out of memory. */

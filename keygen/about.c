@@ -96,7 +96,10 @@ int about_read(const void *bytes, size_t size, int (*each)(const struct about_fa
 	size_t format_size = 0;
 	const void *format = cursor_field(&cursor, TAG_FORMAT, &format_size);
 	struct cursor number = cursor_over(format, format_size);
-	int result = format && cursor_u64(&number) == FORMAT && cursor_at_end(&number) ? 0 : -EBADMSG;
+	uint64_t written = format ? cursor_u64(&number) : 0;
+	int result = !format || number.failed || !cursor_at_end(&number) ? -EBADMSG
+	             : written != FORMAT                                 ? -EPROTONOSUPPORT
+	                                                                 : 0;
 
 	while (result == 0 && !cursor_at_end(&cursor)) {
 		struct about_fact fact;

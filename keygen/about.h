@@ -9,7 +9,8 @@
  *
  * Calling sequence: about_begin(), about_text(), about_part(), about_artifact() in any order on a stream of the caller's;
  * about_read() over its bytes gives one fact after the other, in that order.
- * Errors: those of the stream; -EBADMSG from about_read() where the bytes are damaged or of a later format. Texts have no
+ * Errors: those of the stream; -EBADMSG from about_read() where the bytes are damaged, -EPROTONOSUPPORT where they are of
+ * another format. Texts have no
  * NUL in them; they may be of any bytes, and in any number. Threads, fork, signals: no state. Ownership: facts point
  * into the bytes.
  */

@@ -233,17 +233,34 @@ else
 	skip "A program that is linked with libNVVM is a FAIL." "no fixture"
 fi
 
+# the program itself: pyenv's python3 is a script
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+# What is called python, a script of that name, and what a program names as its loader: none of them is run.
+runs_nothing() {
+	mkdir -p "$tmp/named" && printf '#!/bin/sh\ntouch %s/was-run\n' "$tmp" >"$tmp/named/python3" && chmod 755 "$tmp/named/python3" &&
+		printf '#!%s\nexit\n' "$tmp/named/python3" >"$tmp/named/tool" && chmod 755 "$tmp/named/tool" &&
+		printf '#include <fcntl.h>\n#include <unistd.h>\nint main(void) { close(creat("%s", 0600)); return 0; }\n' "$tmp/was-run" >"$tmp/named/main.c" &&
+		"${CC:-cc}" -o "$tmp/named/python" "$tmp/named/main.c" && "${CC:-cc}" -static -o "$tmp/named/ld-other.so" "$tmp/named/main.c" 2>/dev/null &&
+		"${CC:-cc}" -o "$tmp/named/loaded" "$tmp/named/main.c" -Wl,--dynamic-linker="$tmp/named/ld-other.so" || return
+	for program in python3 tool python loaded; do
+		"$COMMAND" doctor -- "$tmp/named/$program" >"$tmp/out" 2>&1
+		[ ! -e "$tmp/was-run" ] || { echo "$program was run"; cat "$tmp/out"; return 1; }
+	done
+	grep -q 'ld-other.so. cannot be asked' "$tmp/out"
+}
+check "Nothing that is asked about is run, whatever its name is." runs_nothing
+
 packages() {
 	mkdir -p "$tmp/site/nvidia/cu13/lib" "$tmp/site/old.libs" "$tmp/site/nvidia/bad/lib" && cp "$FAKE/13/libnvrtc.so.13" "$tmp/site/nvidia/cu13/lib/" &&
 		cp "$FAKE/renamed/libnvrtc-abc123.so.12" "$tmp/site/old.libs/" && cp "$FAKE/unwatchable/libnvrtc.so.13" "$tmp/site/nvidia/bad/lib/" || return
-	PYTHONPATH=$tmp/site gives 1 -- python3 -c 'open("was-run", "w")' && says "^ok    in a package of Python's: NVRTC .*$tmp/site/nvidia/cu13/lib/libnvrtc.so.13\$" &&
+	PYTHONPATH=$tmp/site gives 1 -- "$python" -c 'open("was-run", "w")' && says "^ok    in a package of Python's: NVRTC .*$tmp/site/nvidia/cu13/lib/libnvrtc.so.13\$" &&
 		says "^ok    in a package of Python's: NVRTC .*/old.libs/libnvrtc-abc123.so.12\$" && says "^FAIL  in a package of Python's: NVRTC .*/bad/.* imports nftw" && [ ! -e was-run ] || return
-	printf '#!%s\nopen("%s", "w")\n' "$(command -v python3)" "$tmp/was-run" >"$tmp/tool" && chmod 755 "$tmp/tool" && rm -r "$tmp/site/nvidia/bad" && mkdir -p "$tmp/site/nvidia/new/lib" &&
+	printf '#!%s\nopen("%s", "w")\n' "$python" "$tmp/was-run" >"$tmp/tool" && chmod 755 "$tmp/tool" && rm -r "$tmp/site/nvidia/bad" && mkdir -p "$tmp/site/nvidia/new/lib" &&
 		sed 's/libnvrtc\.so\.13/libnvrtc.so.99/g' "$FAKE/13/libnvrtc.so.13" >"$tmp/site/nvidia/new/lib/libnvrtc.so.99" && PYTHONPATH=$tmp/site gives 1 "$tmp/tool" && fails 1 &&
 		says "^FAIL  in a package of Python's: NVRTC of a release that is not known, .*/new/lib/libnvrtc.so.99: it is passed through" && rm -r "$tmp/site/nvidia/new" &&
 		PYTHONPATH=$tmp/site gives 0 "$tmp/tool" && says '/cu13/lib/libnvrtc.so.13$' && [ ! -e "$tmp/was-run" ]
 }
-if python3 -c '' 2>/dev/null && [ -e "$FAKE/renamed/libnvrtc-abc123.so.12" ]; then
+if [ -n "$python" ] && [ -e "$FAKE/renamed/libnvrtc-abc123.so.12" ]; then
 	check "For Python programs the packages are looked at, under whatever names." packages
 else
 	skip "For Python programs the packages are looked at, under whatever names." "no python3 or no fixture"
