@@ -36,7 +36,7 @@ enum exit_status {
 	X(doctor, "[--json] [--run] [--] [program [argument...]]",                                          \
 	  "say what keeps a program's compilations from being cached")                                      \
 	X(report, "[TRACE...] [-o FILE]", "draw traces (NVRTCCACHE_TRACE) as a page to open in a browser")  \
-	X(config, "", "show the settings in effect")                                                        \
+	X(config, "[--json]", "show the settings in effect")                                                \
 	X(version, "", "show the version")                                                                  \
 	X(help, "[command]", "show this text, or that of a command")
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,23 +68,71 @@ static void say_troubles(const struct settings *settings)
 	places_each_trouble(settings, say_trouble, NULL);
 }
 
+static void print_table(const struct settings *settings)
+{
+	char text[CONSOLE_NUMBER_BYTES];
+
+#define SETTING_SHOW(kind, field, variable, preset, help)                                                         \
+	printf("%-11s %-22s %s\n", is_from_environment(settings, variable) ? "environment" : "default", variable, \
+	       show_##kind(settings->field, text));
+	SETTINGS(SETTING_SHOW)
+#undef SETTING_SHOW
+}
+
+static void print_member(const char *separator, const char *variable, bool from_environment, const char *value)
+{
+	printf("%s\n  \"%s\": {\"from\": \"%s\", \"value\": ", separator, variable,
+	       from_environment ? "environment" : "default");
+	console_json_string(stdout, value);
+	putchar('}');
+}
+
+/* Values as the variables take them; null: there is none. */
+static void print_json(const struct settings *settings)
+{
+	const char *separator = "{";
+	char text[CONSOLE_NUMBER_BYTES];
+
+#define SETTING_MISSES_SIZE(field)    false
+#define SETTING_MISSES_BOOL(field)    false
+#define SETTING_MISSES_SECONDS(field) false
+#define SETTING_MISSES_LEVEL(field)   false
+#define SETTING_MISSES_TEXT(field)    ((field) == NULL)
+#define SETTING_PRINT(kind, field, variable, preset, help)                                                \
+	print_member(separator, variable, is_from_environment(settings, variable),                        \
+	             SETTING_MISSES_##kind(settings->field) ? NULL : show_##kind(settings->field, text)); \
+	separator = ",";
+	SETTINGS(SETTING_PRINT)
+#undef SETTING_PRINT
+	puts("\n}");
+}
+
 int command_config(int argc, char **argv)
 {
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+	void (*print)(const struct settings *) = print_table;
 	struct settings settings;
-	char text[CONSOLE_NUMBER_BYTES];
-	int status;
+	int option;
 
-	if (!console_no_arguments("config", argc, argv, &status)) {
-		return status;
+	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
+		if (option == 'h') {
+			console_help("config");
+			return EXIT_DONE;
+		}
+		if (option != 'j') {
+			return console_usage("config");
+		}
+		print = print_json;
+	}
+	if (optind < argc) {
+		console_error("config takes no argument: '%s'", argv[optind]);
+		return console_usage("config");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
 	}
-#define SETTING_SHOW(kind, field, variable, preset, help)                                                          \
-	printf("%-11s %-22s %s\n", is_from_environment(&settings, variable) ? "environment" : "default", variable, \
-	       show_##kind(settings.field, text));
-	SETTINGS(SETTING_SHOW)
-#undef SETTING_SHOW
+	print(&settings);
 	say_troubles(&settings);
 	settings_free(&settings);
 	return EXIT_DONE;

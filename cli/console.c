@@ -24,6 +24,11 @@ static size_t harmless_length(const unsigned char *text)
 	if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) {
 		return 0;
 	}
+	/* U+2028 to U+202E and U+2066 to U+2069 break lines and turn what follows round */
+	if (text[0] == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
+	                        (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9))) {
+		return 0;
+	}
 	for (size_t i = 1; i < length; i++) {
 		if ((text[i] & 0xc0) != 0x80) {
 			return 0;

@@ -87,7 +87,7 @@ static const struct command_words {
     {"clear", NULL, NULL, "nvrtccache clear"},
     {"export", NULL, NULL, "nvrtccache export kernels.nvb"},
     {"import", NULL, NULL, "nvrtccache import kernels.nvb"},
-    {"config", NULL, NULL, "nvrtccache config"},
+    {"config", NULL, NULL, "nvrtccache config --json"},
     {"version", NULL, NULL, "nvrtccache version"},
     {"help", NULL, NULL, "nvrtccache help run"},
 };

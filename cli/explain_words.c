@@ -290,7 +290,8 @@ void explain_in_words(const struct explanation *explanation)
 		print_nearest(explanation);
 		break;
 	case CAUSE_FIRST:
-		puts("first time: nothing that is kept is of this program or this source");
+		puts(explanation->record.is_cut ? "the request was too long to be noted in full, and cannot be compared"
+		                                : "first time: nothing that is kept is of this program or this source");
 		break;
 	case CAUSE_UNTOLD:
 		puts(explanation->sought.nearest.is_there ? "a result of this very request is there: it came while "
@@ -387,6 +388,7 @@ void explain_as_json(const struct explanation *explanation)
 	print_json_span("program", explanation->request.program);
 	print_json_text("reason", reason != COUNTER_NONE ? counter_name(reason) : cause_name(explanation->cause));
 	print_json_text("cause", cause_name(explanation->cause));
+	printf(", \"cut\": %s", record->is_cut ? "true" : "false");
 	print_json_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
 	print_json_span("detail", record->detail.size ? span_of(&record->detail) : (struct span){NULL, 0});
 	print_json_key("key", record->has_key ? record->key : NULL);

@@ -157,16 +157,17 @@ void about_request(const struct handle *handle, const struct call *call, const s
 	put_compiler(&about, handle->library);
 	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
 	put_command(&about);
-	for (int i = 0; i < call->option_count; i++) {
-		about_text(&about, ABOUT_OPTION, call->options[i]);
-	}
 	if (attempt) {
 		put_surroundings(&about, &attempt->run);
 		put_roots(&about, &attempt->roots);
 	}
-	compiler->about(handle, call, &about);
 	if (attempt && attempt->bound) {
 		about_text(&about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
+	}
+	compiler->about(handle, call, &about);
+	/* last: they may be long, and where there is no room for all (cache/journal.h) the end is cut off */
+	for (int i = 0; i < call->option_count; i++) {
+		about_text(&about, ABOUT_OPTION, call->options[i]);
 	}
 	*ret_about = about;
 }

@@ -242,6 +242,9 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 		error = build_entry(handle, attempt, return_code, &entry);
 		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
+	if (reason == COUNTER_BYPASSED_return_code) {
+		event_explain(attempt->event, "return code %d", return_code);
+	}
 	if (reason != COUNTER_NONE) {
 		not_stored(attempt, reason);
 		return NULL;

@@ -63,6 +63,20 @@ static int put_head(char *line, size_t size)
 	                second / 3600, second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)call_getpid());
 }
 
+/* C0, DEL, and C1 as UTF-8 has it: a terminal obeys them. */
+static void blank_controls(char *line, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned char byte = (unsigned char)line[i], next = i + 1 < size ? (unsigned char)line[i + 1] : 0;
+
+		if (byte < ' ' || byte == 0x7f) {
+			line[i] = ' ';
+		} else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+			line[i] = line[i + 1] = ' ';
+		}
+	}
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
 	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
@@ -83,9 +97,7 @@ void log_write(enum log_level level, const char *format, ...)
 	body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, arguments);
 	va_end(arguments);
 	size = body < 0 ? (size_t)head : strlen(line);
-	for (size_t i = 0; i < size; i++) {
-		line[i] = (unsigned char)line[i] < ' ' ? ' ' : line[i];
-	}
+	blank_controls(line, size);
 	line[size++] = '\n';
 	if (opened) {
 		descriptor = call_openat(AT_FDCWD, path,

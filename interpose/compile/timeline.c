@@ -102,15 +102,38 @@ static size_t find_end(const char *tail, size_t size)
 }
 
 /*
- * Does the file begin as we begin it: the bracket ends a line? "[section]" of somebody's settings does not, and what
- * find_end() would take for an event in there is none.
+ * Does the file begin as we begin it: the bracket ends a line, and an event begins the next one? "[section]" of somebody's
+ * settings does not, nor does an array that is indented, and what find_end() would take for an event in there is none.
  */
 static bool is_array(int file)
 {
-	char first[3] = "";
+	char first[4];
+	ssize_t size = call_pread(file, first, sizeof(first), 0);
+	ssize_t at = 1;
 
-	return call_pread(file, first, sizeof(first), 0) >= 2 && first[0] == '[' &&
-	       (first[1] == '\n' || (first[1] == ' ' && first[2] == '\n'));
+	if (size < 2 || first[0] != '[') {
+		return false;
+	}
+	at += first[at] == ' ';
+	if (at == size || first[at] != '\n') {
+		return false;
+	}
+	at++;
+	return at == size || first[at] == '{' || first[at] == ']';
+}
+
+/* What is cut off behind the last event: the closing bracket, or an event that was torn. Else it is not ours to cut. */
+static bool is_leftover(const char *rest, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && strchr(",\n", rest[at])) {
+		at++;
+	}
+	if (at == size || rest[at] == '{') {
+		return true;
+	}
+	return rest[at] == ']' && (at + 1 == size || (rest[at + 1] == '\n' && at + 2 == size));
 }
 
 /* What is no array is somebody's, and not written. `event` has room for what stands before and behind it. */
@@ -134,7 +157,7 @@ static void add(int file, char *event, size_t size)
 			return;
 		}
 		at = find_end(tail, (size_t)got);
-		if (at == 0) {
+		if (at == 0 || !is_leftover(tail + at, (size_t)got - at)) {
 			return;
 		}
 		end = from + (off_t)at;

@@ -265,6 +265,14 @@ shows_config() {
 		out_has "^environment NVRTCCACHE_DIR +$NVRTCCACHE_DIR\$" && out_has '^default +NVRTCCACHE_MEM_SIZE +64M$'
 }
 check "config shows each setting and where it comes from." shows_config
+config_json() {
+	NVRTCCACHE_WAIT=7 command_gives 0 config --json && silent_err && python3 -c '
+import json, sys
+settings = json.load(open(sys.argv[1]))
+assert settings["NVRTCCACHE_WAIT"] == {"from": "environment", "value": "7"}, settings
+assert settings["NVRTCCACHE_LOG"] == {"from": "default", "value": None}, settings' "$tmp/out"
+}
+check "config --json says so to machines." config_json
 
 # Whatever it says of one variable: what is shown without any is in effect.
 refused() { # VARIABLE VALUE WHAT-IT-TAKES

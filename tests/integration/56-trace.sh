@@ -106,7 +106,7 @@ check "A file with something else in it is left alone." test "$(cat "$NVRTCCACHE
 bad=0
 for text in $'[package]\nname = "x"\n[dependencies]\nserde = { version = "1" }\n[profile.release]\nlto = true\n' '[ 1, 2,
 {"a": 3}, 4 ]
-'; do
+' $'[\n {"a": 1},\n "precious",\n "gone"\n]\n' $'[\n{"a": 1},\n"precious",\n"gone"\n]\n' $'[\n{"a": 1}\n]\nprecious\n'; do
 	export NVRTCCACHE_TRACE=$tmp/settings
 	printf %s "$text" >"$NVRTCCACHE_TRACE"
 	host 0 >/dev/null

@@ -240,8 +240,8 @@ runs_nothing() {
 	mkdir -p "$tmp/named" && printf '#!/bin/sh\ntouch %s/was-run\n' "$tmp" >"$tmp/named/python3" && chmod 755 "$tmp/named/python3" &&
 		printf '#!%s\nexit\n' "$tmp/named/python3" >"$tmp/named/tool" && chmod 755 "$tmp/named/tool" &&
 		printf '#include <fcntl.h>\n#include <unistd.h>\nint main(void) { close(creat("%s", 0600)); return 0; }\n' "$tmp/was-run" >"$tmp/named/main.c" &&
-		"${CC:-cc}" -o "$tmp/named/python" "$tmp/named/main.c" && "${CC:-cc}" -static -o "$tmp/named/ld-other.so" "$tmp/named/main.c" 2>/dev/null &&
-		"${CC:-cc}" -o "$tmp/named/loaded" "$tmp/named/main.c" -Wl,--dynamic-linker="$tmp/named/ld-other.so" || return
+		cc -o "$tmp/named/python" "$tmp/named/main.c" && cc -static -o "$tmp/named/ld-other.so" "$tmp/named/main.c" 2>/dev/null &&
+		cc -o "$tmp/named/loaded" "$tmp/named/main.c" -Wl,--dynamic-linker="$tmp/named/ld-other.so" || return
 	for program in python3 tool python loaded; do
 		"$COMMAND" doctor -- "$tmp/named/$program" >"$tmp/out" 2>&1
 		[ ! -e "$tmp/was-run" ] || { echo "$program was run"; cat "$tmp/out"; return 1; }
