@@ -105,7 +105,7 @@ Test(about, another_format_is_not_read)
 	struct stream about = STREAM_EMPTY;
 
 	stream_number(&about, 1, 2);
-	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), -EBADMSG);
+	cr_expect_eq(about_read(about.bytes, about.size, tell, NULL), -EPROTONOSUPPORT);
 	cr_expect_eq(about_read("", 0, tell, NULL), -EBADMSG);
 	stream_free(&about);
 }
