@@ -25,8 +25,8 @@
  * and age like any other. Larger than an eighth of the cap (it was lowered) goes
  * first. Other v<N> directories are left alone.
  *
- * At once: whoever counts or removes has the lock LOCK_USAGE_INDEX, so two that find the cache too full remove
- * what is too much once. It is waited for at most 200 ms; who does not get it leaves the work to the next store
+ * At once: a store that counts or removes has the lock LOCK_USAGE_INDEX, so two that find the cache too full remove
+ * what is too much once. (cache/prune.h removes without it: what it works on counts as unknown meanwhile.) It is waited for at most 200 ms; who does not get it leaves the work to the next store
  * (-EAGAIN). Without locks (the file system has none) sums drift and are set right by scans; while shards are unknown
  * (the usage index was lost) a store removes at most twice what it brought.
  *

@@ -3,7 +3,7 @@
  * scale: what a large cache costs, against a small one
  *
  * usage: scale COMMAND [ENTRIES [FEW]]     COMMAND: build/nvrtccache; 1000000 against 1000 if nothing is said
- *        scale plant DIRECTORY ENTRIES     fills a directory and leaves it (tests/bench/chores.py)
+ *        scale plant DIRECTORY ENTRIES     fills a directory and leaves it, for commands that work on all of it
  *
  * Fills a private directory in $TMPDIR with so many sound entries (written directly, in the store's own format), times
  * look-ups, stores that must evict and the command's work on it, and removes it. Numbers are medians unless they say
