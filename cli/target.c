@@ -123,6 +123,10 @@ int target_close(struct target *target, enum durability durability, int error)
 		error = write_piece(target);
 	}
 	if (target->path != NULL) {
+		/* the last piece may have taken long: what is not there yet shall not come after a ^C */
+		if (error == 0 && interrupt_seen() != 0) {
+			error = -EINTR;
+		}
 		if (error == 0) {
 			error = temporary_publish(&target->temporary, target->name, durability);
 		}

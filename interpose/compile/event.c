@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Taking the lock is no waiting. */
-#define WORTH_TELLING_NS 1000000
-
 void event_begin(struct event *ret_event, int64_t now_ns)
 {
 	ret_event->kind = EVENT_PASSED_THROUGH;
@@ -45,15 +42,10 @@ void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES])
 
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 {
-	int64_t wait = now_ns - since_ns;
-
-	if (wait < WORTH_TELLING_NS) {
-		return;
-	}
 	if (event->wait_start_ns == 0) {
 		event->wait_start_ns = since_ns;
 	}
-	event->wait_ns += (uint64_t)wait;
+	event->wait_ns += (uint64_t)(now_ns - since_ns);
 }
 
 void event_note_entry(struct event *event, const struct entry *entry)

@@ -56,7 +56,7 @@ void event_set(struct event *event, enum event_kind kind, enum counter reason);
 /* In the place of what was said before. */
 __attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
-/* Somebody else was waited for since then, if it was long; once more adds to it. */
+/* Somebody else was waited for since then; once more adds to it. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 /* Cost and size of the result that is served or was kept. */
 void event_note_entry(struct event *event, const struct entry *entry);

@@ -180,7 +180,7 @@ fi
 
 interrupted() {
 	echo old >"$tmp/kept.nvb"
-	strace -qq -o /dev/null -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=2 "$COMMAND" export "$tmp/kept.nvb" >"$tmp/out" 2>&1
+	strace -qq -o /dev/null -e trace=pwrite64 -e inject=pwrite64:signal=SIGTERM:when=1 "$COMMAND" export "$tmp/kept.nvb" >"$tmp/out" 2>&1
 	[ $? -eq 143 ] && [ "$(cat "$tmp/kept.nvb")" = old ] && [ "$(find "$tmp" -maxdepth 1 -name 'tmp.*' | wc -l)" -eq 0 ] ||
 		{ cat "$tmp/out" && ls "$tmp" && false; }
 }
