@@ -176,6 +176,7 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 			outcome = COMPILE_LOCK_NOT_KEPT;
 			break;
 		}
+		lock->waited = true;
 		outcome = wait_for_seat(shard, seat, lock->deadline, &last);
 		if (last) {
 			seat_free(seat);
@@ -233,6 +234,7 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 	} else if (state == COMPILE_LOCK_FILE_KEPT) {
 		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
 	}
+	lock->waited |= state != COMPILE_LOCK_FILE_TAKEN && state != COMPILE_LOCK_FILE_NONE;
 	switch (state) {
 	case COMPILE_LOCK_FILE_TAKEN:
 		note_file(lock->seat, &file);

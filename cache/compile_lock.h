@@ -57,6 +57,7 @@ struct compile_lock {
 	enum { COMPILE_LOCK_NEW, COMPILE_LOCK_SEATED, COMPILE_LOCK_SETTLED } state;
 	int rounds;
 	bool hopeful; /* waited for a result that was kept */
+	bool waited;  /* for another thread or process */
 };
 
 enum compile_lock_outcome {

@@ -28,9 +28,6 @@
  */
 #define HISTORY_MAX 32
 
-/* The lock was taken in the end; on a busy machine that takes a while, and nobody was waited for. */
-#define LONG_NS 100000000
-
 static int real_compile(const struct handle *handle, const struct call *call)
 {
 	return handle->library->compiler->run(handle, call, CANCELLATION_OF_HOST);
@@ -273,10 +270,9 @@ static bool wait_for_others(const struct handle *handle, struct attempt *attempt
 	};
 	int64_t start = runtime_clock();
 	bool again = compile_lock_acquire(&attempt->compile_lock, &options, attempt->key.bytes);
-	int64_t end = runtime_clock();
 
-	if (again || end - start > LONG_NS) {
-		event_note_wait(attempt->event, start, end);
+	if (attempt->compile_lock.waited) {
+		event_note_wait(attempt->event, start, runtime_clock());
 	}
 	return again;
 }
