@@ -8,10 +8,10 @@
  * loop at most.
  *
  * Files: <directory>/v1/stats/<two hex digits>, by pid & 15, or the next one that is free: a header (magic, format,
- * count of counters, when it was begun, checksum) and 64-bit counters; added to under an open-file-description lock on the file (where the
- * file system has none: without). A file of another format or list of counters (an earlier build's), or with a bad
- * checksum, is started anew. Files are read and
- * written with pread/pwrite, never mapped, and not kept open.
+ * count of counters, when it was begun, checksum) and 64-bit counters; added to under an open-file-description lock on
+ * the file (where the file system has none: without). A file of another format or list of counters (an earlier
+ * build's), or with a bad checksum, is started anew. Files are read and written with pread/pwrite, never mapped, and
+ * not kept open.
  *
  * Calling sequence: counters_add() anywhere; counters_flush(COUNTERS_WHEN_DUE) after each event that may have changed
  * something: it writes at once what counts a miss or a store, and everything while the process is young (see

@@ -70,11 +70,17 @@ static void write_record(const struct event *event)
 	(void)journal_write(&directory, &record);
 }
 
+/* Hits leave no record, nor do compiles that verify one. */
+static bool is_told(const struct event *event)
+{
+	return event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_PASSED_THROUGH;
+}
+
 void call_journal_write(const struct event *event)
 {
 	int saved = errno;
 
-	if (event->about.bytes && !event->about.failed && call_journal_wanted()) {
+	if (is_told(event) && event->about.bytes && !event->about.failed && call_journal_wanted()) {
 		write_record(event);
 		errno = saved;
 	}

@@ -385,14 +385,14 @@ static int call_on_its_way(struct handle *handle, const struct call *call, struc
 	return result;
 }
 
-static void draw(const struct handle *handle, const struct call *call, const struct event *event)
+/* What was asked for is in the event already where it was no hit. */
+static void draw(const struct handle *handle, const struct call *call, struct event *event)
 {
-	struct stream about;
-
 	if (timeline_wanted()) {
-		about_request(handle, call, NULL, &about);
-		timeline_write(handle, &about, event);
-		stream_free(&about);
+		if (!event->about.bytes) {
+			about_request(handle, call, NULL, &event->about);
+		}
+		timeline_write(handle, event);
 	}
 }
 

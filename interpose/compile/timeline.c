@@ -325,8 +325,7 @@ static void put_key(struct text *text, const struct event *event)
 	put(text, "\"");
 }
 
-static void put_facts(struct text *text, const struct handle *handle, const struct stream *about,
-                      const struct event *event)
+static void put_facts(struct text *text, const struct handle *handle, const struct event *event)
 {
 	const struct library *library = handle->library;
 
@@ -335,7 +334,7 @@ static void put_facts(struct text *text, const struct handle *handle, const stru
 	if (event->has_key) {
 		put_key(text, event);
 	}
-	put_options(text, about);
+	put_options(text, &event->about);
 	if (event->reason != COUNTER_NONE) {
 		put(text, ",\"reason\":\"%s\"", counter_name(event->reason));
 	}
@@ -359,7 +358,7 @@ static const char *category_of(enum event_kind kind)
 	return "";
 }
 
-void timeline_write(const struct handle *handle, const struct stream *about, const struct event *event)
+void timeline_write(const struct handle *handle, const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
 	int saved = errno;
@@ -369,9 +368,9 @@ void timeline_write(const struct handle *handle, const struct stream *about, con
 		return;
 	}
 	text.size = 2;
-	put_process(&text, about);
+	put_process(&text, &event->about);
 	put_slice(&text, handle, category_of(event->kind), event->start_ns, event->end_ns);
-	put_facts(&text, handle, about, event);
+	put_facts(&text, handle, event);
 	append(path, text.bytes, text.size);
 	if (event->wait_start_ns != 0) {
 		text.size = 2;

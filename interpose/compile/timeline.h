@@ -25,12 +25,11 @@
 
 struct event;
 struct handle;
-struct stream;
 
 /* path NULL: nothing is written. */
 void timeline_open(const char *path);
 bool timeline_wanted(void);
-/* `about`: what was asked for (keygen/about.h). */
-void timeline_write(const struct handle *handle, const struct stream *about, const struct event *event);
+/* The event has its `about`. */
+void timeline_write(const struct handle *handle, const struct event *event);
 
 #endif
