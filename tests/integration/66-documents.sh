@@ -69,7 +69,7 @@ files_listed() {
 		folder=${folder%%/arch*}
 		grep -qxE "$folder ($noun|$noun\.[chS]|arch/<arch>/$noun\.S)" "$tmp/table" || grep -qE "^\|.*\`$noun\`" "$top/docs/ARCHITECTURE.md" ||
 			{ echo "$path is not in ARCHITECTURE.md" && bad=1; }
-	done < <(cd "$top" && find interpose keygen cache cli -name '*.[chS]')
+	done < <(cd "$top" && find interpose keygen cache cli agent -name '*.[chS]')
 	[ "$bad" = 0 ]
 }
 check "ARCHITECTURE.md has each source file." files_listed

@@ -115,7 +115,7 @@ def table(path):
     folder = None
     with open(path, encoding="utf-8") as file:
         for line in file.read().splitlines():
-            found = re.match(r"(?:### |)`?((?:interpose|keygen|cache|cli)/[a-z/]*)`?(?::|$)", line)
+            found = re.match(r"(?:### |)`?((?:interpose|keygen|cache|cli|agent)/[a-z/]*)`?(?::|$)", line)
             if found:
                 folder = found.group(1).rstrip("/")
             elif line.startswith("## "):
