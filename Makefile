@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make                 build/libnvrtccache.so and build/nvrtccache
+# make                 build/libnvrtccache.so and build/nvrtccache; build/agent.a where its libraries are there
 # make quick           unit tests and the quickest of the integration tests
 # make check           unit and integration tests (scripts/test installs what they need first)
 # make soak            tests that take minutes
@@ -36,15 +36,27 @@ DOOR_SRC := $(wildcard interpose/*.c interpose/*/*.c interpose/door/arch/$(ARCH)
 NODES    := $(wildcard interpose/*/nodes.h)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
+AGENT_SRC := $(wildcard agent/*.c)
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
-OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(UNIT_SRC))
+OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
+
+# The agent is built where these and their headers are: a program of its own, so that nothing else comes to need them.
+AGENT_HAS  = $(shell $(CC) -shared -fPIC $(foreach one,$(1),-include $(word 2,$(subst =, ,$(one)))) -x c /dev/null -x none \
+	     $(foreach one,$(1),$(word 1,$(subst =, ,$(one)))) -o /dev/null 2>/dev/null && echo yes)
+AGENT_NEEDS := -lhiredis=hiredis/hiredis.h -lcurl=curl/curl.h -lzstd=zstd.h
+AGENT_LIBS := $(foreach need,$(AGENT_NEEDS),$(word 1,$(subst =, ,$(need))))
+AGENT      := $(if $(call AGENT_HAS,$(AGENT_NEEDS)),$(BUILD)/agent.a)
 
 # tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
 link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
-all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache
+all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(or $(AGENT),no-agent)
+
+no-agent:
+	$(call quiet,WITHOUT,nvrtccache-agent: missing are $(foreach need,$(AGENT_NEEDS),$(if \
+		$(call AGENT_HAS,$(need)),,$(word 2,$(subst =, ,$(need))))) (scripts/setup --test installs them)):
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -69,6 +81,9 @@ $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/inter
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) -ldl -lm
+
+$(BUILD)/agent.a: $(call object,$(AGENT_SRC))
+	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # Without the dlsym of ours: a test asks for libc's.
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
@@ -98,4 +113,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJECTS:.o=.d)
-.PHONY: all check install clean
+.PHONY: all check install clean no-agent

@@ -39,7 +39,8 @@ enum engine_answer {
 };
 
 struct engine_options {
-	const char *address;       /* redis+unix:///path[?db=N], redis://host:port[?db=N], rediss://…, http+unix:///socket:/prefix,
+	const char
+	    *address; /* redis+unix:///path[?db=N], redis://host:port[?db=N], rediss://…, http+unix:///socket:/prefix,
 	                              http://…, https://…, s3://bucket/prefix, crsh:/path; no user or password in it */
 	const char *user;          /* or NULL */
 	const char *password_file; /* read by engine_open(); first line; must be the reader's alone (0600) */
@@ -47,16 +48,16 @@ struct engine_options {
 	const char *ca_file;       /* or NULL: the system's */
 	const char *certificate;   /* client certificate and key, PEM, or NULL */
 	const char *certificate_key;
-	const char *prefix;        /* of every name; "nvrtccache" where unset */
-	const char *layout;        /* HTTP: "plain" or "bazel" */
-	const char *s3_endpoint;   /* or NULL: AWS's of the region */
-	const char *s3_region;     /* access key is `user`, its secret the password's file */
-	unsigned expire_s;         /* Redis: EX of what is put, renewed by reading (GETEX); 0: none */
+	const char *prefix;      /* of every name; "nvrtccache" where unset */
+	const char *layout;      /* HTTP: "plain" or "bazel" */
+	const char *s3_endpoint; /* or NULL: AWS's of the region */
+	const char *s3_region;   /* access key is `user`, its secret the password's file */
+	unsigned expire_s;       /* Redis: EX of what is put, renewed by reading (GETEX); 0: none */
 };
 
 /* What a value is called: the engine makes a name of its own kind of these. */
 struct engine_name {
-	unsigned format;  /* of entries, from the entry's header's format */
+	unsigned format; /* of entries, from the entry's header's format */
 	uint8_t key[32];
 };
 
