@@ -2,6 +2,7 @@
 #include "cache/calls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -189,6 +190,43 @@ void call_yield(void)
 	} else {
 		(void)sched_yield();
 	}
+}
+
+int call_socket(int domain, int type, int protocol)
+{
+	return (int)ASK(socket, domain, type, protocol, 0);
+}
+
+int call_connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+	return (int)ASK(connect, fd, address, size, 0);
+}
+
+int call_getsockopt(int fd, int level, int option, void *ret_value, socklen_t *size)
+{
+	return (int)result_or_errno(ask_more(SYS_getsockopt, fd, level, option, (long)ret_value, (long)size));
+}
+
+ssize_t call_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	return ASK(sendmsg, fd, message, flags, 0);
+}
+
+ssize_t call_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	return ASK(recvmsg, fd, message, flags, 0);
+}
+
+int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
+{
+	struct pollfd asked = {.fd = fd, .events = events};
+	struct timespec patience = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+	int ready = (int)ASK(ppoll, &asked, 1, &patience, NULL);
+
+	if (ready > 0) {
+		*ret_events = asked.revents;
+	}
+	return ready;
 }
 
 ssize_t call_write(int fd, const void *bytes, size_t size)

@@ -18,7 +18,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -47,6 +49,18 @@ void call_clock(clockid_t clock, struct timespec *ret_now);
 void call_clock_straight(clockid_t clock, struct timespec *ret_now);
 void call_pause(long nanoseconds); /* below a second; a signal makes it shorter */
 void call_yield(void);
+
+/*
+ * Sockets, always of the kernel: layers that send a host's connections elsewhere (proxychains, torsocks, TCP stacks in
+ * user space) would send ours there too. MSG_NOSIGNAL is the caller's to say; EINTR is not retried.
+ */
+int call_socket(int domain, int type, int protocol);
+int call_connect(int fd, const struct sockaddr *address, socklen_t size);
+int call_getsockopt(int fd, int level, int option, void *ret_value, socklen_t *size);
+ssize_t call_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t call_recvmsg(int fd, struct msghdr *message, int flags);
+/* poll() of one descriptor: 1, 0 when the time is over, or -1. */
+int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events);
 
 /* For cache/output.c alone, which takes care of SIGXFSZ. */
 ssize_t call_write(int fd, const void *bytes, size_t size);
