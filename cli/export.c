@@ -5,13 +5,14 @@
  * What was used last comes last, so that a smaller cache that imports it keeps that.
  */
 #include "cache/bundle.h"
+#include "cache/foreign.h"
 #include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
-#include "cli/nobody.h"
 #include "cli/progress.h"
 #include "cli/target.h"
+#include "keygen/conditions.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -32,7 +33,7 @@ static int put_entry(void *context, const struct entry *entry)
 	struct work *work = context;
 	struct entry *neutral = NULL;
 
-	work->error = nobody_entry(entry, &neutral);
+	work->error = foreign_neutral(entry, conditions_forget, &neutral);
 	if (work->error == 0) {
 		work->error = bundle_write_entry(&work->writer, neutral);
 	}

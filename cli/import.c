@@ -3,11 +3,11 @@
  * just made; nothing of the file's says where anything is written */
 #include "cache/bundle.h"
 #include "cache/directory.h"
+#include "cache/foreign.h"
 #include "cache/store.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
-#include "cli/nobody.h"
 #include "cli/progress.h"
 #include "keygen/conditions.h"
 
@@ -76,63 +76,18 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 	return error == 0;
 }
 
-struct conditions {
-	const void *bytes;
-	size_t size;
-};
-
-static bool ask_the_same(void *context, const void *bytes, size_t size)
-{
-	const struct conditions *these = context;
-
-	return conditions_same(bytes, size, these->bytes, these->size);
-}
-
-static bool equal(const struct entry *one, const struct entry *other)
-{
-	size_t one_size;
-	size_t other_size;
-	const void *one_bytes = entry_bytes(one, &one_size);
-	const void *other_bytes = entry_bytes(other, &other_size);
-
-	return one_size == other_size && memcmp(one_bytes, other_bytes, one_size) == 0;
-}
-
-/* Is this very result there, whatever its stamps are by now? */
-static bool is_known(struct store *store, const struct entry *neutral)
-{
-	struct conditions conditions;
-	struct entry *found;
-	struct entry *plain = NULL;
-	bool same;
-
-	conditions.bytes = entry_conditions(neutral, &conditions.size);
-	if (store_get(store, entry_info(neutral)->key, ask_the_same, &conditions, &found) != 0) {
-		return false;
-	}
-	same = nobody_entry(found, &plain) == 0 && equal(plain, neutral);
-	entry_unref(plain);
-	entry_unref(found);
-	return same;
-}
-
 /* False: the cache cannot take it, nor what follows. */
 static bool keep(struct store *store, const struct settings *settings, const struct entry *entry, struct work *work)
 {
-	struct entry *neutral = NULL;
-	int error = nobody_entry(entry, &neutral); /* whatever the bundle says */
-	bool known = error == 0 && is_known(store, neutral);
+	enum foreign_put put = FOREIGN_STORED;
+	int error = foreign_put(store, entry, conditions_forget, conditions_same, &put);
 
-	if (error == 0 && !known) {
-		error = store_put(store, neutral);
-	}
-	entry_unref(neutral);
 	if (error == -EFBIG) {
 		work->large++;
 	} else if (error != 0) {
 		console_error("%s: %s", settings->directory, store_error(error));
 		return false;
-	} else if (known) {
+	} else if (put == FOREIGN_KNOWN) {
 		work->known++;
 	} else {
 		work->results++;

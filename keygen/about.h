@@ -22,6 +22,8 @@
 
 /* The section of an entry that holds it. */
 #define ABOUT_SECTION 8
+/* The one that says that a result was kept by NVRTCCACHE_SLOPPINESS: it goes to no other node. */
+#define ABOUT_SLOPPY_SECTION 7
 
 enum about_kind {
 	ABOUT_COMPILER = 2,   /* "nvrtc" */

@@ -29,7 +29,7 @@
 enum result_tag {
 	RESULT_TAG_RETURN_CODE = 1,
 	RESULT_TAG_UNSET = 6,
-	RESULT_TAG_SLOPPY = 7,
+	RESULT_TAG_SLOPPY = ABOUT_SLOPPY_SECTION,
 	RESULT_TAG_ABOUT = ABOUT_SECTION,
 	RESULT_TAG_OWN = 0x100 /* from here on; 2 to 5 are the compiler's too */
 };
