@@ -4,22 +4,11 @@
 # shellcheck disable=SC2015,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 unset XDG_CACHE_HOME
 export HOME=$tmp/home
 mkdir "$HOME"
-
-# Runs the command; leaves $tmp/out and $tmp/err.
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "nvrtccache $*: exit status $status instead of $expected"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-has() { grep -qE -- "$2" "$tmp/$1" || { echo "no line '$2' in:" && cat "$tmp/$1" && false; }; }
 
 mapfile -t verbs < <("$COMMAND" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "${#verbs[@]}" -ge 10 ] || not_ok "The overview lists the commands: ${verbs[*]}"
@@ -31,8 +20,8 @@ usage_of() { "$COMMAND" "$1" --help | head -n 1 | grep -oE -- '--[a-z-]+' | sed 
 help_is_whole() {
 	gives 0 "$1" --help && [ ! -s "$tmp/err" ] && cp "$tmp/out" "$tmp/long" && gives 0 "$1" -h && cmp "$tmp/out" "$tmp/long" &&
 		gives 0 help "$1" && cmp "$tmp/out" "$tmp/long" || return
-	has out "^usage: nvrtccache $1( |\$)" && has out '^Options:$' && has out '^  -h, --help +show this text$' &&
-		has out '^Exit status: ' && has out '^Example:$' && has out "^  .*nvrtccache $1" || return
+	out_has "^usage: nvrtccache $1( |\$)" && out_has '^Options:$' && out_has '^  -h, --help +show this text$' &&
+		out_has '^Exit status: ' && out_has '^Example:$' && out_has "^  .*nvrtccache $1" || return
 	if grep -nE '^.{121}|[[:space:]]$' "$tmp/out"; then return 1; fi # no long lines, no blanks at their ends
 	# every option has words
 	! sed -n '/^Options:/,/^$/p' "$tmp/out" | grep -E '^  (-.,|   ) --[a-z-]+( [^ ]+)?( \[[^]]*\])?$'
@@ -51,8 +40,8 @@ options_agree() {
 }
 
 refuses_unknown() {
-	gives 2 "$1" --no-such-option && [ ! -s "$tmp/out" ] && has err "unknown option '--no-such-option'" && has err "see 'nvrtccache help $1'" &&
-		gives 2 "$1" --halp && has err "unknown option '--halp'; '--help'\?" && gives 2 "$1" -: && [ ! -s "$tmp/out" ]
+	gives 2 "$1" --no-such-option && [ ! -s "$tmp/out" ] && err_has "unknown option '--no-such-option'" && err_has "see 'nvrtccache help $1'" &&
+		gives 2 "$1" --halp && err_has "unknown option '--halp'; '--help'\?" && gives 2 "$1" -: && [ ! -s "$tmp/out" ]
 }
 
 refuses_arguments() {
@@ -71,7 +60,7 @@ for verb in "${verbs[@]}"; do
 	if [ -c /dev/full ]; then
 		full() {
 			"$COMMAND" "$1" --help >/dev/full 2>"$tmp/err"
-			[ $? -eq 1 ] && has err 'standard output: No space left'
+			[ $? -eq 1 ] && err_has 'standard output: No space left'
 		}
 		check "$verb --help says that its output could not be written." full "$verb"
 	else

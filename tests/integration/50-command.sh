@@ -4,34 +4,11 @@
 # shellcheck disable=SC2317,SC2015,SC2016,SC2089,SC2090,SC2097,SC2098 # functions are called by check; text is for inner shells
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 unset XDG_CACHE_HOME
 export HOME=$tmp/home
 mkdir "$HOME"
-
-# Runs the command; leaves $status, $tmp/out and $tmp/err.
-command_gives() { # expected status, argument...
-	local expected=$1
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "exit status $status instead of $expected"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-
-out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
-err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
-silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
-
-# Is $tmp/out JSON for which the Python expression about `stats` holds?
-json_says() {
-	python3 -m json.tool "$tmp/out" >/dev/null &&
-		python3 -c 'import json, os, sys; stats = json.load(open(sys.argv[1])); sys.exit(not eval("(" + sys.argv[2] + ")"))' \
-			"$tmp/out" "$1" && return
-	cat "$tmp/out"
-	return 1
-}
 
 # Puts files where entries lie: NUMBER, each of 1000 bytes.
 plant() {
@@ -46,57 +23,57 @@ plant() {
 }
 
 overview_names_every_command() {
-	command_gives 0 help && silent_err || return
+	gives 0 help && silent_err || return
 	for name in run stats ls prune clear export import config version help; do out_has "^  $name +[a-z]" || return; done
 	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
 	cp "$tmp/out" "$tmp/overview"
-	command_gives 0 --help && cmp "$tmp/out" "$tmp/overview" && command_gives 0 -h && cmp "$tmp/out" "$tmp/overview"
+	gives 0 --help && cmp "$tmp/out" "$tmp/overview" && gives 0 -h && cmp "$tmp/out" "$tmp/overview"
 }
 check "The overview names every command and variable." overview_names_every_command
 
 every_command_has_help() {
 	for name in run stats ls prune clear export import config help; do
-		command_gives 0 "$name" --help && silent_err && out_has "^usage: nvrtccache $name" || return
+		gives 0 "$name" --help && silent_err && out_has "^usage: nvrtccache $name" || return
 		cp "$tmp/out" "$tmp/direct"
-		command_gives 0 help "$name" && cmp "$tmp/out" "$tmp/direct" || return
+		gives 0 help "$name" && cmp "$tmp/out" "$tmp/direct" || return
 	done
 }
 check "Every command explains itself, asked in either way." every_command_has_help
 
 version_is_one_line() {
 	for name in --version -V version; do
-		command_gives 0 "$name" && silent_err && cp "$tmp/out" "$tmp/version-$name" || return
+		gives 0 "$name" && silent_err && cp "$tmp/out" "$tmp/version-$name" || return
 	done
 	cmp "$tmp/version--V" "$tmp/version---version" && cmp "$tmp/version--V" "$tmp/version-version" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] && out_has '^nvrtccache [0-9]+\.[0-9]+\.[0-9]+$'
 }
 check "--version, -V and version print the name and three numbers." version_is_one_line
 
-no_command() { command_gives 2 && [ ! -s "$tmp/out" ] && err_has 'no command'; }
+no_command() { gives 2 && [ ! -s "$tmp/out" ] && err_has 'no command'; }
 check "Without a command it says so on stderr and exits with 2." no_command
 
 bad_words() {
-	command_gives 2 bogus && [ ! -s "$tmp/out" ] && err_has "unknown command 'bogus'" &&
-		command_gives 2 --bogus && err_has "unknown option '--bogus'" &&
-		command_gives 2 help bogus && err_has "unknown command 'bogus'" &&
-		command_gives 2 help stats clear && err_has 'one argument' || return
+	gives 2 bogus && [ ! -s "$tmp/out" ] && err_has "unknown command 'bogus'" &&
+		gives 2 --bogus && err_has "unknown option '--bogus'" &&
+		gives 2 help bogus && err_has "unknown command 'bogus'" &&
+		gives 2 help stats clear && err_has 'one argument' || return
 	for name in run stats ls prune clear export import config; do
-		command_gives 2 "$name" --bogus && [ ! -s "$tmp/out" ] && err_has "'--bogus'" || return
+		gives 2 "$name" --bogus && [ ! -s "$tmp/out" ] && err_has "'--bogus'" || return
 	done
 	for name in stats ls clear config; do
-		command_gives 2 "$name" bogus && [ ! -s "$tmp/out" ] && err_has "takes no argument: 'bogus'" || return
+		gives 2 "$name" bogus && [ ! -s "$tmp/out" ] && err_has "takes no argument: 'bogus'" || return
 	done
 }
 check "Unknown commands, options and arguments are named on stderr, with exit status 2." bad_words
 
 nearest_words() {
-	command_gives 2 stat && err_has "unknown command 'stat'; 'stats'\?" && command_gives 2 lsit && err_has "'ls'\?" &&
-		command_gives 2 xyzzy && err_has "unknown command 'xyzzy'$" && command_gives 2 --hlep && err_has "'--hlep'; '--help'\?" &&
-		command_gives 2 help exprot && err_has "'export'\?" && command_gives 2 ls --jsno && err_has "'--jsno'; '--json'\?" &&
-		command_gives 2 run --max_size=1G true && err_has "'--max_size'; '--max-size'\?" &&
-		command_gives 2 stats --xyzzy && err_has "unknown option '--xyzzy'$" && command_gives 2 stats -x && err_has "'-x'$" &&
-		command_gives 2 stats --json=1 && err_has "'--json' takes no argument" &&
-		command_gives 2 stats --json -xj && err_has "unknown option '-x'$" && command_gives 2 prune -s && err_has "'-s' requires" &&
-		command_gives 0 stats --js && command_gives 2 $'e\033[31m\302\233v\377il' && ! grep -q $'[\033\377]' "$tmp/err"
+	gives 2 stat && err_has "unknown command 'stat'; 'stats'\?" && gives 2 lsit && err_has "'ls'\?" &&
+		gives 2 xyzzy && err_has "unknown command 'xyzzy'$" && gives 2 --hlep && err_has "'--hlep'; '--help'\?" &&
+		gives 2 help exprot && err_has "'export'\?" && gives 2 ls --jsno && err_has "'--jsno'; '--json'\?" &&
+		gives 2 run --max_size=1G true && err_has "'--max_size'; '--max-size'\?" &&
+		gives 2 stats --xyzzy && err_has "unknown option '--xyzzy'$" && gives 2 stats -x && err_has "'-x'$" &&
+		gives 2 stats --json=1 && err_has "'--json' takes no argument" &&
+		gives 2 stats --json -xj && err_has "unknown option '-x'$" && gives 2 prune -s && err_has "'-s' requires" &&
+		gives 0 stats --js && gives 2 $'e\033[31m\302\233v\377il' && ! grep -q $'[\033\377]' "$tmp/err"
 }
 check "What was mistyped is answered with the nearest word, and never reaches a terminal as it is." nearest_words
 
@@ -115,23 +92,23 @@ else
 fi
 
 empty_stats() {
-	command_gives 0 stats && silent_err && out_has "^Directory +$NVRTCCACHE_DIR$" && out_has '^Entries +0$' &&
+	gives 0 stats && silent_err && out_has "^Directory +$NVRTCCACHE_DIR$" && out_has '^Entries +0$' &&
 		out_has '^Hits +0$' && out_has '^Not kept +0$' && out_has '^Passed through +0$' && ! grep -q '^  too new' "$tmp/out" && [ ! -e "$NVRTCCACHE_DIR" ]
 }
 check "stats of a cache that is not there yet shows zeros and makes nothing." empty_stats
 
 aligned() {
-	command_gives 0 stats && [ "$(sed -E 's/^( *[A-Za-z]+( [a-z]+)* +).*/\1/' "$tmp/out" | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
+	gives 0 stats && [ "$(sed -E 's/^( *[A-Za-z]+( [a-z]+)* +).*/\1/' "$tmp/out" | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
 }
 check "The table of stats is aligned." aligned
 
 json_fields() {
-	command_gives 0 stats --json && silent_err && json_says '
-		all(type(stats[name]) is int and stats[name] == 0 for name in
+	gives 0 stats --json && silent_err && holds '
+		all(type(told[name]) is int and told[name] == 0 for name in
 			"hits_memory hits_disk misses stores compile_ns saved_ns entries bytes".split())
-		and stats["max_bytes"] == 5 << 30 and stats["dir"] == os.environ["NVRTCCACHE_DIR"]
-		and all(type(n) is int for group in ("not_kept", "bypassed", "errors") for n in stats[group].values())
-		and stats["since"] is None and {"disabled", "too_new", "time_macros"} <= set(stats["bypassed"]) & set(stats["not_kept"]) and {"damaged", "mismatch"} <= set(stats["errors"])'
+		and told["max_bytes"] == 5 << 30 and told["dir"] == os.environ["NVRTCCACHE_DIR"]
+		and all(type(n) is int for group in ("not_kept", "bypassed", "errors") for n in told[group].values())
+		and told["since"] is None and {"disabled", "too_new", "time_macros"} <= set(told["bypassed"]) & set(told["not_kept"]) and {"damaged", "mismatch"} <= set(told["errors"])'
 }
 if python3 -c '' 2>/dev/null; then
 	check "stats --json is valid JSON with every field." json_fields
@@ -140,17 +117,17 @@ if python3 -c '' 2>/dev/null; then
 		local NVRTCCACHE_DIR=$tmp/$'a "quote", a \\ back, a\ttab, a\nline, \x01, \x7f, \xc3\xa4, \xf0\x9f\x98\x80, not UTF-8: \xff \xc3 \xed\xa0\x80 \xc0\xaf \xf5'
 		export NVRTCCACHE_DIR
 		plant 2
-		command_gives 0 stats --json && json_says '
-			stats["dir"].encode("utf-8", "surrogateescape") == os.environb[b"NVRTCCACHE_DIR"] and stats["entries"] == 2'
+		gives 0 stats --json && holds '
+			told["dir"].encode("utf-8", "surrogateescape") == os.environb[b"NVRTCCACHE_DIR"] and told["entries"] == 2'
 	}
 	check "A directory of any bytes comes through the JSON unchanged." odd_directory
 
 	fresh_cache
 	plant 7
-	counted() { command_gives 0 stats --json && json_says 'stats["entries"] == 7 and stats["bytes"] >= 7000'; }
+	counted() { gives 0 stats --json && holds 'told["entries"] == 7 and told["bytes"] >= 7000'; }
 	check "stats counts entries and bytes." counted
 
-	capped() { NVRTCCACHE_MAX_SIZE=2m command_gives 0 stats --json && json_says 'stats["max_bytes"] == 2 << 20'; }
+	capped() { NVRTCCACHE_MAX_SIZE=2m gives 0 stats --json && holds 'told["max_bytes"] == 2 << 20'; }
 	check "stats knows the cap." capped
 else
 	for sentence in "stats --json is valid JSON with every field." "A directory of any bytes comes through the JSON unchanged." \
@@ -162,8 +139,8 @@ fi
 fresh_cache
 plant 7
 clear_removes() {
-	command_gives 0 clear && silent_err && out_has "^Removed 7 entries .* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" && [ "$(entries)" -eq 0 ] &&
-		command_gives 0 clear && out_has '^Removed 0 entries'
+	gives 0 clear && silent_err && out_has "^Removed 7 entries .* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" && [ "$(entries)" -eq 0 ] &&
+		gives 0 clear && out_has '^Removed 0 entries'
 }
 check "clear removes every entry and says how many." clear_removes
 
@@ -180,9 +157,9 @@ prune_removes() {
 	plant 8
 	age_planted 8
 	touch -d "2 hours ago" "$NVRTCCACHE_DIR/v1/00/tmp.1.1"
-	command_gives 0 prune && silent_err && out_has "^Removed 0 entries, 1 stale temporary file \(.* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
+	gives 0 prune && silent_err && out_has "^Removed 0 entries, 1 stale temporary file \(.* from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
 		out_has '^8 entries left, 7\.8 KiB of 5\.0 GiB$' &&
-		command_gives 0 prune --max-size 3000 && silent_err && out_has '^Removed 5 entries \(4\.9 KiB\)' &&
+		gives 0 prune --max-size 3000 && silent_err && out_has '^Removed 5 entries \(4\.9 KiB\)' &&
 		out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' && [ "$(entries)" -eq 3 ] &&
 		for i in 0 1 2; do [ -e "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")" ] || return; done
 }
@@ -192,12 +169,12 @@ prune_by_age() {
 	fresh_cache
 	plant 8
 	age_planted 8
-	command_gives 0 prune --older-than 330m && silent_err && out_has '^Removed 2 entries \(2\.0 KiB\)' && out_has '^6 entries left' &&
-		command_gives 0 prune --older-than 4.5h --max-size 3000 && out_has '^Removed 3 entries' && out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' &&
-		command_gives 0 prune -o 0.2d && out_has '^Removed 0 entries' &&
-		command_gives 0 prune --older-than 1w && out_has '^Removed 0 entries' &&
+	gives 0 prune --older-than 330m && silent_err && out_has '^Removed 2 entries \(2\.0 KiB\)' && out_has '^6 entries left' &&
+		gives 0 prune --older-than 4.5h --max-size 3000 && out_has '^Removed 3 entries' && out_has '^3 entries left, 2\.9 KiB of 2\.9 KiB$' &&
+		gives 0 prune -o 0.2d && out_has '^Removed 0 entries' &&
+		gives 0 prune --older-than 1w && out_has '^Removed 0 entries' &&
 		for i in 0 1 2; do [ -e "$NVRTCCACHE_DIR"/v1/??/"$(printf '%062x' "$i")" ] || return; done &&
-		command_gives 0 prune --older-than 0s && out_has '^Removed 3 entries' && [ "$(entries)" -eq 0 ]
+		gives 0 prune --older-than 0s && out_has '^Removed 3 entries' && [ "$(entries)" -eq 0 ]
 }
 check "prune removes what was not used for so long, and then down to the size." prune_by_age
 
@@ -205,40 +182,40 @@ bad_ages() {
 	local age
 	plant 3
 	for age in '' 3 d 1.d .5d 1.5 -1d +1d '1 d' 1D 1dd 1y 1e3s 0x1s 99999999999w 999999999999999999999s; do
-		command_gives 2 prune --older-than "$age" && [ ! -s "$tmp/out" ] && grep -qF "bad age '$age': it takes a number and s, m, h, d or w, such as 36h" "$tmp/err" || return
+		gives 2 prune --older-than "$age" && [ ! -s "$tmp/out" ] && grep -qF "bad age '$age': it takes a number and s, m, h, d or w, such as 36h" "$tmp/err" || return
 	done
-	command_gives 2 prune --older-than && [ "$(entries)" -eq 3 ]
+	gives 2 prune --older-than && [ "$(entries)" -eq 3 ]
 }
 check "A bad age is refused with what would be right." bad_ages
 
 noted_or_counted() {
 	local NVRTCCACHE_DIR=$tmp/noted
 	export NVRTCCACHE_DIR
-	plant 5 && command_gives 0 stats && out_has '^Entries +5$' && command_gives 0 prune && rm "$NVRTCCACHE_DIR"/v1/*/*2 || return
-	command_gives 0 stats && out_has '^Entries +5$' && command_gives 0 stats --count && out_has '^Entries +4$' &&
-		command_gives 0 prune && command_gives 0 stats && out_has '^Entries +4$'
+	plant 5 && gives 0 stats && out_has '^Entries +5$' && gives 0 prune && rm "$NVRTCCACHE_DIR"/v1/*/*2 || return
+	gives 0 stats && out_has '^Entries +5$' && gives 0 stats --count && out_has '^Entries +4$' &&
+		gives 0 prune && gives 0 stats && out_has '^Entries +4$'
 }
 check "stats shows what the cache has noted, and with --count what is there." noted_or_counted
 
 prune_without_cap() {
-	NVRTCCACHE_MAX_SIZE=0 command_gives 0 prune && out_has '^3 entries left, 2\.9 KiB of no limit$' &&
-		NVRTCCACHE_MAX_SIZE=0 command_gives 0 stats && out_has '^Size +2\.9 KiB of no limit$' &&
-		NVRTCCACHE_MAX_SIZE=2000 command_gives 0 prune && out_has '^Removed 1 entry' && [ "$(entries)" -eq 2 ]
+	NVRTCCACHE_MAX_SIZE=0 gives 0 prune && out_has '^3 entries left, 2\.9 KiB of no limit$' &&
+		NVRTCCACHE_MAX_SIZE=0 gives 0 stats && out_has '^Size +2\.9 KiB of no limit$' &&
+		NVRTCCACHE_MAX_SIZE=2000 gives 0 prune && out_has '^Removed 1 entry' && [ "$(entries)" -eq 2 ]
 }
 check "prune and stats know a cache without a cap." prune_without_cap
 
 prune_refuses() {
-	command_gives 2 prune --max-size much && err_has "bad size 'much'.*1\.5G, with K, M, G or T" && command_gives 2 prune now &&
-		NVRTCCACHE_READONLY=1 command_gives 1 prune --max-size 1 && err_has NVRTCCACHE_READONLY && [ "$(entries)" -eq 2 ] || return
+	gives 2 prune --max-size much && err_has "bad size 'much'.*1\.5G, with K, M, G or T" && gives 2 prune now &&
+		NVRTCCACHE_READONLY=1 gives 1 prune --max-size 1 && err_has NVRTCCACHE_READONLY && [ "$(entries)" -eq 2 ] || return
 	fresh_cache
-	command_gives 0 prune && out_has '^Removed 0 entries' && [ ! -e "$NVRTCCACHE_DIR" ]
+	gives 0 prune && out_has '^Removed 0 entries' && [ ! -e "$NVRTCCACHE_DIR" ]
 }
 check "prune refuses what it cannot do, and makes no directory." prune_refuses
 
 clear_read_only() {
 	fresh_cache
 	plant 3
-	NVRTCCACHE_READONLY=1 command_gives 1 clear && err_has 'NVRTCCACHE_READONLY' && [ "$(entries)" -eq 3 ]
+	NVRTCCACHE_READONLY=1 gives 1 clear && err_has 'NVRTCCACHE_READONLY' && [ "$(entries)" -eq 3 ]
 }
 check "clear leaves a read-only cache alone and says why." clear_read_only
 
@@ -246,31 +223,28 @@ untrusted() {
 	fresh_cache
 	plant 3
 	chmod 777 "$NVRTCCACHE_DIR"
-	command_gives 1 stats && err_has 'others can write' && command_gives 1 clear && [ "$(entries)" -eq 3 ]
+	gives 1 stats && err_has 'others can write' && gives 1 clear && [ "$(entries)" -eq 3 ]
 }
 check "A directory that others can write is neither read nor cleared." untrusted
 
 no_directory() {
 	unset NVRTCCACHE_DIR
-	HOME='' command_gives 1 stats && err_has 'no cache directory' && HOME=relative command_gives 1 clear && err_has 'no cache directory' &&
-		HOME='' command_gives 0 config && out_has 'NVRTCCACHE_DIR +\(none\)$'
+	HOME='' gives 1 stats && err_has 'no cache directory' && HOME=relative gives 1 clear && err_has 'no cache directory' &&
+		HOME='' gives 0 config && out_has 'NVRTCCACHE_DIR +\(none\)$'
 }
 check "Without any directory it says which variables it looked at." no_directory
 fresh_cache
 
 shows_config() {
-	NVRTCCACHE_MAX_SIZE=1536m NVRTCCACHE_WAIT=7 NVRTCCACHE_VERIFY=on NVRTCCACHE_LOG_LEVEL=4 command_gives 0 config && silent_err &&
+	NVRTCCACHE_MAX_SIZE=1536m NVRTCCACHE_WAIT=7 NVRTCCACHE_VERIFY=on NVRTCCACHE_LOG_LEVEL=4 gives 0 config && silent_err &&
 		out_has '^environment NVRTCCACHE_MAX_SIZE +1536M$' && out_has '^environment NVRTCCACHE_WAIT +7$' &&
 		out_has '^environment NVRTCCACHE_VERIFY +yes$' && out_has '^environment NVRTCCACHE_LOG_LEVEL +debug$' &&
 		out_has "^environment NVRTCCACHE_DIR +$NVRTCCACHE_DIR\$" && out_has '^default +NVRTCCACHE_MEM_SIZE +64M$'
 }
 check "config shows each setting and where it comes from." shows_config
 config_json() {
-	NVRTCCACHE_WAIT=7 command_gives 0 config --json && silent_err && python3 -c '
-import json, sys
-settings = json.load(open(sys.argv[1]))
-assert settings["NVRTCCACHE_WAIT"] == {"from": "environment", "value": "7"}, settings
-assert settings["NVRTCCACHE_LOG"] == {"from": "default", "value": None}, settings' "$tmp/out"
+	NVRTCCACHE_WAIT=7 gives 0 config --json && silent_err && holds '
+		told["NVRTCCACHE_WAIT"] == {"from": "environment", "value": "7"} and told["NVRTCCACHE_LOG"] == {"from": "default", "value": None}'
 }
 check "config --json says so to machines." config_json
 
@@ -291,18 +265,18 @@ check "A bad value is named with what would be right, and what is shown is in ef
 unknown_variables() {
 	local verb
 	for verb in config stats ls; do
-		NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_LIBRARY=/l command_gives 0 "$verb" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_LIBRARY=/l gives 0 "$verb" && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
 			err_has '^nvrtccache: NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' || return
 	done
-	NVRTCCACHE_XYZZY=1 command_gives 0 config && err_has '^nvrtccache: NVRTCCACHE_XYZZY is unknown$' &&
-		NVRTCCACHE_LOGS='' command_gives 0 config && silent_err
+	NVRTCCACHE_XYZZY=1 gives 0 config && err_has '^nvrtccache: NVRTCCACHE_XYZZY is unknown$' &&
+		NVRTCCACHE_LOGS='' gives 0 config && silent_err
 }
 check "A variable that begins like ours and is none is named with the nearest." unknown_variables
 
 # What settings name and nobody can use; nothing is made meanwhile.
 places_of_settings() {
 	mkdir -p "$tmp/open" "$tmp/good" && chmod 777 "$tmp/open" && : >"$tmp/good/file" || return
-	NVRTCCACHE_LOWER=$tmp/nowhere:$tmp/open::$tmp/good command_gives 0 config && err_has "NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
+	NVRTCCACHE_LOWER=$tmp/nowhere:$tmp/open::$tmp/good gives 0 config && err_has "NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
 		err_has "NVRTCCACHE_LOWER: '$tmp/open' cannot be used: not used, because others can write" && [ "$(grep -c LOWER "$tmp/err")" -eq 3 ] || return
 	for name in LOG TRACE; do
 		env "NVRTCCACHE_$name=$tmp/nowhere/file" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && err_has "NVRTCCACHE_$name: '$tmp/nowhere/file' cannot be used: No such" &&
@@ -310,7 +284,7 @@ places_of_settings() {
 			env "NVRTCCACHE_$name=$tmp/good/new" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && silent_err && [ ! -e "$tmp/good/new" ] &&
 			env "NVRTCCACHE_$name=$tmp/good/file" "$COMMAND" config >"$tmp/out" 2>"$tmp/err" && silent_err || return
 	done
-	NVRTCCACHE_LOG=stderr command_gives 0 config && silent_err && NVRTCCACHE_DIR=/dev/null/x command_gives 0 config &&
+	NVRTCCACHE_LOG=stderr gives 0 config && silent_err && NVRTCCACHE_DIR=/dev/null/x gives 0 config &&
 		err_has "NVRTCCACHE_DIR: '/dev/null/x' cannot be used: Not a directory"
 }
 check "config says which files and directories of the settings cannot be used, and why." places_of_settings
@@ -319,26 +293,26 @@ impossible_directory() {
 	local verb
 	for verb in stats "stats --json" ls prune clear "export $tmp/bundle"; do
 		# shellcheck disable=SC2086 # several words
-		NVRTCCACHE_DIR=/proc/x command_gives 1 $verb && [ ! -s "$tmp/out" ] && err_has '^nvrtccache: /proc/x: is not there and cannot be made: .*kernel' || return
+		NVRTCCACHE_DIR=/proc/x gives 1 $verb && [ ! -s "$tmp/out" ] && err_has '^nvrtccache: /proc/x: is not there and cannot be made: .*kernel' || return
 		# shellcheck disable=SC2086
-		NVRTCCACHE_DIR=/dev/null/a/b command_gives 1 $verb && err_has '/dev/null/a/b: .*Not a directory' || return
+		NVRTCCACHE_DIR=/dev/null/a/b gives 1 $verb && err_has '/dev/null/a/b: .*Not a directory' || return
 	done
 }
 check "A directory that is not there and cannot be made is an error, not an empty cache." impossible_directory
 
 fractions() {
-	NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k command_gives 0 config && silent_err &&
+	NVRTCCACHE_MAX_SIZE=1.5G NVRTCCACHE_MEM_SIZE=0.5k gives 0 config && silent_err &&
 		out_has '^environment NVRTCCACHE_MAX_SIZE +1536M$' && out_has '^environment NVRTCCACHE_MEM_SIZE +512$' || return
 	fresh_cache
 	plant 4
-	command_gives 0 prune --max-size 2.5K && silent_err && out_has '^2 entries left, 2\.0 KiB of 2\.5 KiB$'
+	gives 0 prune --max-size 2.5K && silent_err && out_has '^2 entries left, 2\.0 KiB of 2\.5 KiB$'
 }
 check "A size may have a fraction, in variables and arguments." fractions
 
 default_directory() {
 	unset NVRTCCACHE_DIR
-	command_gives 0 config && out_has "^default +NVRTCCACHE_DIR +$HOME/.cache/nvrtccache\$" &&
-		XDG_CACHE_HOME=/x command_gives 0 config && out_has '^default +NVRTCCACHE_DIR +/x/nvrtccache$'
+	gives 0 config && out_has "^default +NVRTCCACHE_DIR +$HOME/.cache/nvrtccache\$" &&
+		XDG_CACHE_HOME=/x gives 0 config && out_has '^default +NVRTCCACHE_DIR +/x/nvrtccache$'
 }
 check "The directory comes from XDG_CACHE_HOME or HOME when nothing else is said." default_directory
 fresh_cache
@@ -352,15 +326,15 @@ run_check() {
 	fi
 }
 
-run_preloads() { command_gives 0 run -- sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
+run_preloads() { gives 0 run -- sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
 run_check "run preloads the library that lies beside the command." run_preloads
 
 run_keeps() {
-	LD_PRELOAD=libm.so.6 command_gives 0 run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY:libm.so.6" ]
+	LD_PRELOAD=libm.so.6 gives 0 run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY:libm.so.6" ]
 }
 run_check "run keeps what is preloaded already, behind ours." run_keeps
 
-run_nested() { command_gives 0 run "$COMMAND" run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
+run_nested() { gives 0 run "$COMMAND" run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
 run_check "run inside run names the library once." run_nested
 
 run_installed() {
@@ -371,13 +345,13 @@ run_installed() {
 run_check "run finds the library in ../lib when installed." run_installed
 
 run_chosen() {
-	cp "$LIBRARY" "$tmp/mine.so" && NVRTCCACHE_LIBRARY=$tmp/mine.so command_gives 0 run sh -c 'echo "$LD_PRELOAD"' &&
+	cp "$LIBRARY" "$tmp/mine.so" && NVRTCCACHE_LIBRARY=$tmp/mine.so gives 0 run sh -c 'echo "$LD_PRELOAD"' &&
 		[ "$(cat "$tmp/out")" = "$tmp/mine.so" ]
 }
 run_check "NVRTCCACHE_LIBRARY says which library run takes." run_chosen
 
 run_no_library() {
-	NVRTCCACHE_LIBRARY=$tmp/nowhere.so command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has "nowhere.so"
+	NVRTCCACHE_LIBRARY=$tmp/nowhere.so gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has "nowhere.so"
 }
 check "run starts nothing when the library is not there, and exits with 125." run_no_library
 
@@ -390,15 +364,15 @@ run_no_loading() {
 			printf '%b' "${bytes#* }" | dd of="$tmp/other-${bytes% *}.so" bs=1 seek="${bytes% *}" conv=notrunc status=none || return
 	done
 	for name in text empty short other-4 other-18; do
-		NVRTCCACHE_LIBRARY=$tmp/$name.so command_gives 125 run echo started && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		NVRTCCACHE_LIBRARY=$tmp/$name.so gives 125 run echo started && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
 			err_has "the library cannot be loaded: $tmp/$name.so: " || return
 	done
-	NVRTCCACHE_LIBRARY=$COMMAND command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'cannot be loaded'
+	NVRTCCACHE_LIBRARY=$COMMAND gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'cannot be loaded'
 }
 run_check "run starts nothing when the library cannot be loaded." run_no_loading
 
 run_another_library() {
-	NVRTCCACHE_LIBRARY=$FAKE/13/libnvrtc.so.13 command_gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'another library'
+	NVRTCCACHE_LIBRARY=$FAKE/13/libnvrtc.so.13 gives 125 run echo started && [ ! -s "$tmp/out" ] && err_has 'another library'
 }
 if [ -e "$FAKE/13/libnvrtc.so.13" ]; then
 	run_check "run starts nothing when it is another library." run_another_library
@@ -407,7 +381,7 @@ else
 fi
 
 run_blank() {
-	mkdir "$tmp/a b" && touch "$tmp/a b/x.so" && NVRTCCACHE_LIBRARY="$tmp/a b/x.so" command_gives 125 run echo started &&
+	mkdir "$tmp/a b" && touch "$tmp/a b/x.so" && NVRTCCACHE_LIBRARY="$tmp/a b/x.so" gives 125 run echo started &&
 		[ ! -s "$tmp/out" ] && err_has 'blank or a colon'
 }
 check "run starts nothing when the library's path cannot be preloaded." run_blank
@@ -418,29 +392,29 @@ run_sets() {
 		sh -c 'env | grep ^NVRTCCACHE_ | sort' >"$tmp/out" || return
 	printf '%s\n' "NVRTCCACHE_DIR=$tmp/here" "NVRTCCACHE_LOG=$tmp/run.log" NVRTCCACHE_MAX_SIZE=10M NVRTCCACHE_READONLY=1 \
 		NVRTCCACHE_STATS=1 NVRTCCACHE_VERIFY=1 >"$tmp/wanted"
-	diff "$tmp/wanted" "$tmp/out" && command_gives 0 run --log stderr --dir=/d sh -c 'echo $NVRTCCACHE_LOG $NVRTCCACHE_DIR' &&
+	diff "$tmp/wanted" "$tmp/out" && gives 0 run --log stderr --dir=/d sh -c 'echo $NVRTCCACHE_LOG $NVRTCCACHE_DIR' &&
 		[ "$(cat "$tmp/out")" = "stderr /d" ]
 }
 run_check "run's options set the variables, with absolute paths." run_sets
 
 run_arguments() {
 	# shellcheck disable=SC2016 # for the inner shell
-	command_gives 0 run -- sh -c 'printf "<%s>" "$@"' name --stats 'a b' '' -- && [ "$(cat "$tmp/out")" = "<--stats><a b><><-->" ]
+	gives 0 run -- sh -c 'printf "<%s>" "$@"' name --stats 'a b' '' -- && [ "$(cat "$tmp/out")" = "<--stats><a b><><-->" ]
 }
 run_check "run hands on the program's arguments as they are." run_arguments
 
 run_status() {
-	command_gives 7 run sh -c 'exit 7' && command_gives 127 run "$tmp/nowhere" && err_has "$tmp/nowhere: No such file" &&
-		PATH=/usr/bin:/bin command_gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
-		command_gives 126 run "$tmp" && err_has "$tmp: Permission denied" || return
-	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && command_gives 126 run "$tmp/text" && err_has "$tmp/text"
+	gives 7 run sh -c 'exit 7' && gives 127 run "$tmp/nowhere" && err_has "$tmp/nowhere: No such file" &&
+		PATH=/usr/bin:/bin gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
+		gives 126 run "$tmp" && err_has "$tmp: Permission denied" || return
+	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && gives 126 run "$tmp/text" && err_has "$tmp/text"
 }
 run_check "run exits as the program did, with 127 where there is none and 126 where it cannot be run." run_status
 
 run_bad_values() {
-	command_gives 2 run && err_has 'no program' && command_gives 2 run --stats && err_has 'no program' &&
-		command_gives 2 run --max-size 5X true && err_has "'5X': it takes a size" && command_gives 2 run --dir '' true &&
-		command_gives 2 run --dir && err_has 'requires an argument' && command_gives 2 run --verify=1 true
+	gives 2 run && err_has 'no program' && gives 2 run --stats && err_has 'no program' &&
+		gives 2 run --max-size 5X true && err_has "'5X': it takes a size" && gives 2 run --dir '' true &&
+		gives 2 run --dir && err_has 'requires an argument' && gives 2 run --verify=1 true
 }
 check "run without a program, or with a bad value, starts nothing and exits with 2." run_bad_values
 
@@ -449,18 +423,18 @@ if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
 	fresh_cache
 	counts() {
 		"$COMMAND" run "$LOADER/linked" >/dev/null 2>&1 && "$COMMAND" run "$LOADER/linked" >/dev/null 2>&1
-		command_gives 0 stats && out_has '^Hits +[1-9][0-9]* \([0-9.]+ %\)$' && out_has '^  from disk +[1-9]' &&
+		gives 0 stats && out_has '^Hits +[1-9][0-9]* \([0-9.]+ %\)$' && out_has '^  from disk +[1-9]' &&
 			out_has '^Misses +[1-9]' && out_has '^Entries +[1-9]' && out_has '^Time saved +[0-9.]+ [a-z]+$'
 	}
 	check "stats shows the hits, misses and entries of programs that ran." counts
 	zero() {
-		[ "$(stat_of misses)" -gt 0 ] && command_gives 0 stats --zero && out_has '^Misses +[1-9]' && [ "$(stat_of misses)" -eq 0 ] &&
+		[ "$(stat_of misses)" -gt 0 ] && gives 0 stats --zero && out_has '^Misses +[1-9]' && [ "$(stat_of misses)" -eq 0 ] &&
 			[ "$(stat_of hits_disk)" -eq 0 ] && [ "$(entries)" -gt 0 ]
 	}
 	check "stats --zero shows the counts, then forgets them, and keeps the entries." zero
 	zero_read_only() {
 		"$COMMAND" run "$LOADER/linked" >/dev/null 2>&1
-		NVRTCCACHE_READONLY=1 command_gives 1 stats --zero && err_has 'NVRTCCACHE_READONLY' && [ "$(stat_of hits_disk)" -gt 0 ]
+		NVRTCCACHE_READONLY=1 gives 1 stats --zero && err_has 'NVRTCCACHE_READONLY' && [ "$(stat_of hits_disk)" -gt 0 ]
 	}
 	check "stats --zero changes nothing where the cache is read-only." zero_read_only
 	told_in_the_log() {

@@ -4,6 +4,8 @@
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
@@ -11,17 +13,10 @@ command -v python3 >/dev/null || skip_all "no python3"
 unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 cd "$tmp" || exit 1
 
+listed() { gives 0 ls "$@"; }
 compile() { preloaded "$LIFE" "$NVRTC" trivial 0 "$@" >"$tmp/compiled" 2>&1; }
-listed() { "$COMMAND" ls "$@" >"$tmp/out" 2>"$tmp/err"; }
-# what of the first object; python's repr of it
-json() { python3 -c 'import json, sys; objects = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$tmp/out" "$1"; }
-is() { # EXPRESSION VALUE
-	local got
-	got=$(json "$1") || return
-	[ "$got" = "$2" ] || { echo "$1: $got, not $2" && cat "$tmp/out" && false; }
-}
 
-nothing() { listed && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ] && listed --json && is 'objects' '[]'; }
+nothing() { listed && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ] && listed --json && is 'told' '[]'; }
 check "An empty cache has no lines, and an empty array." nothing
 
 compile -arch=sm_90 -DN=4
@@ -33,25 +28,25 @@ check "A result has a line with its program, compiler, release and architecture.
 listed --json
 key_is_the_file() {
 	local key
-	key=$(json 'objects[0]["key"]')
+	key=$(json 'told[0]["key"]')
 	[ -s "$NVRTCCACHE_DIR/v1/${key:0:2}/${key:2}" ]
 }
 check "Its key is the name of its file." key_is_the_file
-check "The options are there in order." is 'objects[0]["options"]' "['-arch=sm_90', '-DN=4']"
-check "So are compiler and architecture." is '[objects[0][name] for name in ("compiler", "arch", "step")]' "['nvrtc', 'sm_90', None]"
-check "And the program that had it compiled." is 'objects[0]["made_by"]' life
-check "Artifacts have the sizes that the getters told." is 'all(size > 0 for size in objects[0]["artifacts"].values()) and "PTX" in objects[0]["artifacts"]' True
-check "Nothing binds it to a directory." is 'objects[0]["bound"]' '[]'
+check "The options are there in order." is 'told[0]["options"]' "['-arch=sm_90', '-DN=4']"
+check "So are compiler and architecture." is '[told[0][name] for name in ("compiler", "arch", "step")]' "['nvrtc', 'sm_90', None]"
+check "And the program that had it compiled." is 'told[0]["made_by"]' life
+check "Artifacts have the sizes that the getters told." is 'all(size > 0 for size in told[0]["artifacts"].values()) and "PTX" in told[0]["artifacts"]' True
+check "Nothing binds it to a directory." is 'told[0]["bound"]' '[]'
 check "It holds no text of the source." test -z "$(grep -c 'extern' "$tmp/out" | grep -v '^0$')"
 
 compile -arch=sm_80 -lineinfo
 listed --json
-check "What was used last comes first." is '[object["arch"] for object in objects]' "['sm_80', 'sm_90']"
-check "A result that is bound says to which directory." is 'objects[0]["bound"]' "['$(pwd -P)']"
-sorted_by() { listed --json --sort "$1" && is "[object['$2'] for object in objects] == sorted((object['$2'] for object in objects), reverse=True)" True; }
+check "What was used last comes first." is '[object["arch"] for object in told]' "['sm_80', 'sm_90']"
+check "A result that is bound says to which directory." is 'told[0]["bound"]' "['$(pwd -P)']"
+sorted_by() { listed --json --sort "$1" && is "[object['$2'] for object in told] == sorted((object['$2'] for object in told), reverse=True)" True; }
 check "They can be sorted by what a hit saves." sorted_by saved cost_ns
 check "And by size." sorted_by size bytes
-bad_order() { "$COMMAND" ls --sort color >"$tmp/out" 2>"$tmp/err"; [ $? -eq 2 ] && grep -q "bad order 'color'; one of used, saved, size" "$tmp/err"; }
+bad_order() { gives 2 ls --sort color && err_has "bad order 'color'; one of used, saved, size"; }
 check "Another order is refused, and those that there are are named." bad_order
 
 damaged() {
@@ -64,7 +59,7 @@ check "A damaged file is left out, and counted." damaged
 strange_names() {
 	fresh_cache
 	preloaded "$LIFE" "$NVRTC" trivial 0 "-DA=$(printf '\033[31m')" >/dev/null 2>&1
-	listed && ! grep -q "$(printf '\033')" "$tmp/out" && listed --json && is 'objects[0]["options"][0]' "$(printf -- '-DA=\033[31m')"
+	listed && ! grep -q "$(printf '\033')" "$tmp/out" && listed --json && is 'told[0]["options"][0]' "$(printf -- '-DA=\033[31m')"
 }
 check "Bytes that command a terminal do not reach one, and JSON has them." strange_names
 still_hits() { compile -arch=sm_90 -DN=4 && compile -arch=sm_90 -DN=4 && [ "$(stat_of hits_disk)" -ge 1 ]; }

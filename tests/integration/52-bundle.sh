@@ -4,6 +4,8 @@
 # shellcheck disable=SC2317,SC2015 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 export HOME=$tmp/home
 mkdir "$HOME"
 HOST=$LOADER/linked
@@ -12,20 +14,6 @@ NVRTC=$FAKE/13/libnvrtc.so.13
 [ -x "$HOST" ] && [ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fixture"
 unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 
-# Runs the command; leaves $tmp/out and $tmp/err.
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "$*: exit status $status instead of $expected"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
-err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
-silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
 # The results alone, as text that can be compared: what is in the files of the directory, but for stamps, which a bundle
 # has none of.
 results() {

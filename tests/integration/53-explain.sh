@@ -4,6 +4,8 @@
 # shellcheck disable=SC2016,SC2317 # texts for others to expand; functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 REPO=$(cd "$(dirname "$0")/../.." && pwd)
 eval "$("$REPO/scripts/nvrtc-env" 2>/dev/null)"
 [ -n "${NVRTC_LIB:-}" ] || skip_all "no NVRTC: scripts/setup gets one"
@@ -31,9 +33,10 @@ for asked in sys.argv[1:]:
     print(lib.nvrtcCompileProgram(program, len(options), strings(options)))
 END
 compile() { preloaded python3 "$tmp/host.py" "$@" >"$tmp/compiled" 2>&1 || { cat "$tmp/compiled" && false; }; }
-explained() { "$COMMAND" explain "$@" >"$tmp/out" 2>"$tmp/err"; }
-# a Python expression over what the last one is told as
-json() { explained --last --json && python3 -c 'import json, sys; told = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$tmp/out" "$1"; }
+explained() { gives 0 explain "$@"; }
+# Of the last one: as `json` and `is` have it.
+last_json() { explained --last --json && json "$1"; }
+last_is() { explained --last --json && is "$@"; }
 says() { # TEXT...: all of them, on standard output
 	local text
 	for text; do
@@ -46,12 +49,12 @@ differs() { # REQUEST REQUEST WHAT NOW WAS
 	local got
 	fresh_cache
 	compile "$1" && compile "$2" || return
-	got=$(json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]') || { cat "$tmp/err" && false; } || return
+	got=$(last_json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]') || { cat "$tmp/err" && false; } || return
 	[ "$got" = "[('$3', $4, $5)]" ] || { echo "$got" && explained --last && cat "$tmp/out" && false; } || return
-	[ "$(json 'told["outcome"], told["reason"], told["nearest"] != told["key"]')" = "('stored', 'different', True)" ]
+	last_is 'told["outcome"], told["reason"], told["nearest"] != told["key"]' "('stored', 'different', True)"
 }
 
-first() { fresh_cache && compile '{}' && last_says 'a.cu (pid ' 'MISS, compiled ' ', stored as ' 'first time' && [ "$(json 'told["reason"], told["nearest"], told["differences"]')" = "('first', None, [])" ]; }
+first() { fresh_cache && compile '{}' && last_says 'a.cu (pid ' 'MISS, compiled ' ', stored as ' 'first time' && last_is 'told["reason"], told["nearest"], told["differences"]' "('first', None, [])"; }
 check "The first miss of a program is its first time." first
 hit_is_silent() {
 	local before
@@ -98,7 +101,7 @@ variable() { fresh_cache && compile '{}' && CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLA
 check "A variable that the compiler reads." variable
 place() {
 	mkdir -p ci1 ci2 && fresh_cache && (cd ci1 && compile '{"options": ["-DN=4", "-lineinfo"]}') && (cd ci2 && compile '{"options": ["-DN=4", "-lineinfo"]}') &&
-		last_says "  bound path  bound to $tmp/ci1 by -lineinfo; now it is $tmp/ci2" && [ "$(json '[(d["what"], d["now"], d["was"]) for d in told["differences"]]')" = "[('bound path', '$tmp/ci2', '$tmp/ci1')]" ]
+		last_says "  bound path  bound to $tmp/ci1 by -lineinfo; now it is $tmp/ci2" && last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('bound path', '$tmp/ci2', '$tmp/ci1')]"
 }
 check "A result that is bound to a path, by which option." place
 named_path() { # its text is in the result
@@ -116,7 +119,7 @@ H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options"
 old() { printf '%s\n' "$2" >"$1" && touch -d "${3:-2001-01-01}" "$1" && sleep 0.1; }
 header() {
 	fresh_cache && mkdir -p inc/first && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' 2001-01-02 && compile "$H" &&
-		last_says 'the same request was kept before' 'header changed: inc/h.h' && [ "$(json 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]')" = "('stale', True, 'header changed', 'inc/h.h')" ]
+		last_says 'the same request was kept before' 'header changed: inc/h.h' && last_is 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]' "('stale', True, 'header changed', 'inc/h.h')"
 }
 check "A header on disk that changed, by its path." header
 appeared() { old inc/first/h.h '#define M 3' && compile "$H" && last_says 'file appeared: inc/first/h.h'; }
@@ -124,18 +127,18 @@ check "One that appeared in front of it." appeared
 gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was kept before'; }
 check "One that is gone again." gone_header
 
-gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared or damaged)' && [ "$(json 'told["reason"]')" = gone ]; }
+gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared or damaged)' && last_is 'told["reason"]' gone; }
 check "A result that was kept once and is gone." gone
 damaged() {
 	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
-		[ "$(json 'told["reason"]')" = gone ]
+		last_is 'told["reason"]' gone
 }
 check "And one that was damaged." damaged
 recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
 check "A look-up that nobody made." recache
 
 not_kept() { # REQUEST REASON TEXT
-	fresh_cache && compile "$1" && last_says "NOT KEPT: ${2//_/ }" "$3" && [ "$(json 'told["outcome"], told["reason"]')" = "('not_kept', '$2')" ]
+	fresh_cache && compile "$1" && last_says "NOT KEPT: ${2//_/ }" "$3" && last_is 'told["outcome"], told["reason"]' "('not_kept', '$2')"
 }
 check "A time macro, and what allows it." not_kept '{"source": "__device__ const char t[] = __TIME__;"}' time_macros NVRTCCACHE_SLOPPINESS=time_macros
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects 'Leave that option out'
@@ -157,16 +160,16 @@ bypassed() { # one handle, which is refused once
 		for i in range(34):
 		    lib.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"-DN=%d" % (i % 2)))
 	END
-	preloaded python3 again.py && last_says 'PASSED THROUGH: history' 'Make a new handle' && [ "$(json 'told["outcome"], told["reason"], told["key"], told["cause"]')" = "('passed_through', 'history', None, 'passed')" ]
+	preloaded python3 again.py && last_says 'PASSED THROUGH: history' 'Make a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('passed_through', 'history', None, 'passed')"
 }
 check "What was passed through, and why." bypassed
 
-several() { explained --last 5 --json && python3 -c 'import json, sys; told = json.load(open(sys.argv[1])); assert len(told) == 5 and told[0]["time"] >= told[4]["time"]' "$tmp/out"; }
+several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
 by_key() {
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' || return
 	local key
-	key=$(json 'told["key"]') && explained "${key:0:8}" && says '-DN=8   was -DN=4' && explained "${key^^}" && says '-DN=8' &&
+	key=$(last_json 'told["key"]') && explained "${key:0:8}" && says '-DN=8   was -DN=4' && explained "${key^^}" && says '-DN=8' &&
 		rm "$NVRTCCACHE_DIR/v1/journal" && explained "${key:0:8}" && says 'stored as ' '-DN=8   was -DN=4'
 }
 check "A key is enough, of the journal or of a result." by_key
@@ -176,12 +179,7 @@ hostile() {
 check "Bytes that command a terminal do not reach one." hostile
 
 refused() { # STATUS TEXT ARGUMENT...
-	local status=$1 text=$2 got=0
-	shift 2
-	explained "$@" || got=$?
-	if [ "$got" != "$status" ] || [ -s "$tmp/out" ] || ! grep -qF -e "$text" "$tmp/err"; then
-		echo "$got" && cat "$tmp/out" "$tmp/err" && false
-	fi
+	gives "$1" explain "${@:3}" && [ ! -s "$tmp/out" ] && err_has "$2"
 }
 check "Without --last and key, it says what it takes." refused 2 'explain takes --last, or a key'
 check "An unknown option is refused." refused 2 '--lst' --lst
@@ -197,7 +195,7 @@ check "Where there is no directory yet, nothing is noted." refused 1 'is noted t
 untrusted() { mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" && refused 1 'because others can write to it' --last; }
 check "A directory that others can write is not read." untrusted
 unreadable() {
-	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 2' "$tmp/out"
+	fresh_cache && compile '{}' && printf 'garbage' >>"$NVRTCCACHE_DIR/v1/journal" && compile '{"options": ["-DN=5"]}' && explained --last 9 --json && is 'len(told)' 2
 }
 check "What is damaged in the journal is passed over." unreadable
 if [ -c /dev/full ]; then
@@ -238,9 +236,8 @@ forked() {
 		for child in children:
 		    os.waitpid(child, 0)
 	END
-	preloaded python3 fork.py && explained --last 9 --json && python3 -c 'import json, sys
-told = json.load(open(sys.argv[1])); print(told)
-assert sorted(t["program"] for t in told) == ["f0.cu", "f1.cu", "f2.cu", "f3.cu"] and len({t["pid"] for t in told}) == 4' "$tmp/out"
+	preloaded python3 fork.py && explained --last 9 --json && holds '
+		sorted(t["program"] for t in told) == ["f0.cu", "f1.cu", "f2.cu", "f3.cu"] and len({t["pid"] for t in told}) == 4'
 }
 check "Children of a fork note theirs under their own ids." forked
 keeps_out() { "$COMMAND" prune --max-size 1G >/dev/null && "$COMMAND" clear >/dev/null && explained --last 9 && "$COMMAND" stats --count --json | grep -q '"entries": 0' && "$COMMAND" ls >"$tmp/out" && [ ! -s "$tmp/out" ]; }

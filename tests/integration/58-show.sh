@@ -4,6 +4,8 @@
 # shellcheck disable=SC2015,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 cd "$(dirname "$0")/../.." || exit 1
 env=$(scripts/nvrtc-env 2>/dev/null) || skip_all "no NVRTC (scripts/setup gets one)"
 eval "$env"
@@ -36,29 +38,16 @@ cached() { # OUT KIND LIBRARY ...
 	key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
 	[ "${#key}" -eq 64 ]
 }
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "$*: exit status $status instead of $expected" && cat "$tmp/out" "$tmp/err" && false
-}
-has() { grep -qE -- "$2" "$tmp/$1" || { echo "no '$2' in:" && cat "$tmp/$1" && false; }; }
-json() { # EXPRESSION VALUE: of what show --json gives
-	gives 0 show --json "$key" || return
-	local got
-	got=$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$tmp/out" "$1") || return
-	[ "$got" = "$2" ] || { echo "$1: $got, not $2" && cat "$tmp/out" && false; }
-}
-state() { gives 0 show "$key" && has out "^ +$1 +$2( |\$)"; }
+# Of what show says of the key.
+shown_is() { gives 0 show --json "$key" && is "$@"; }
+state() { gives 0 show "$key" && out_has "^ +$1 +$2( |\$)"; }
 
 # Every artifact, byte for byte; text has no NUL at its end in a file.
 extracts() { # OUT GETTER OPTION...
 	local out=$1 getter=$2
 	shift 2
 	[ -e "$out/$getter" ] || { echo "no $getter in $out" && return 1; }
-	gives 0 extract "$key" "$@" -o got && has out '^wrote got \([0-9.]+ ([KM]iB|bytes?)\)$' || return
+	gives 0 extract "$key" "$@" -o got && out_has '^wrote got \([0-9.]+ ([KM]iB|bytes?)\)$' || return
 	case $* in
 	--ptx | *log)
 		[ "$(tail -c 1 "$out/$getter" | od -An -tx1 | tr -d ' ')" = 00 ] || { echo "no NUL at the end" && return 1; }
@@ -94,14 +83,14 @@ if cached one nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -e 'add<double>' -Iin
 			cmp every/add.ptx <(head -c -1 one/PTX) && [ "$(find every -type f | wc -l)" -eq 4 ]
 	}
 	check "All of them go into a directory at once." all
-	missing() { gives 1 extract "$key" --tileir -o none && has err 'has no tileir; it has --ptx, --cubin' && [ ! -e none ]; }
+	missing() { gives 1 extract "$key" --tileir -o none && err_has 'has no tileir; it has --ptx, --cubin' && [ ! -e none ]; }
 	check "What it does not have is said, with what it has." missing
 	places() {
-		gives 1 extract "$key" --ptx -o missing/x && has err '^nvrtccache: missing/x: No such file or directory$' &&
-			gives 1 extract "$key" --ptx -o inc && has err '^nvrtccache: inc: Is a directory$' &&
-			gives 1 extract "$key" --ptx -o /dev/full && has err 'No space left on device' || return
+		gives 1 extract "$key" --ptx -o missing/x && err_has '^nvrtccache: missing/x: No such file or directory$' &&
+			gives 1 extract "$key" --ptx -o inc && err_has '^nvrtccache: inc: Is a directory$' &&
+			gives 1 extract "$key" --ptx -o /dev/full && err_has 'No space left on device' || return
 		if "$COMMAND" extract "$key" --ptx -o - >/dev/full 2>"$tmp/err"; then return 1; fi
-		has err 'standard output: No space left on device'
+		err_has 'standard output: No space left on device'
 	}
 	check "A file that cannot be written is named." places
 	overwrites() {
@@ -125,12 +114,12 @@ PY
 	}
 	check "A terminal gets PTX and no CUBIN." on_terminal
 
-	check "show says what it was asked by." json '[r[0][name] for name in ("program", "compiler", "arch", "options", "expressions", "returned", "bound_why")]' \
+	check "show says what it was asked by." shown_is '[told[0][name] for name in ("program", "compiler", "arch", "options", "expressions", "returned", "bound_why")]' \
 		"['add.cu', 'nvrtc', 'sm_80', ['-Iinc', '-DN=4', '-arch=sm_80'], ['add<float>', 'add<double>'], 0, []]"
 	for_people() {
-		gives 0 show "${key:0:6}" && has out "^key       $key\$" && has out '^compiler  NVRTC [0-9.]+$' && has out '^options   -Iinc -DN=4 -arch=sm_80$' &&
-			has out '^names     add<float>  _Z3addIfEvPT_PKS0_$' && has out '^made      20.* by python3' && has out '^bound to  nothing$' &&
-			has out "^ +relative paths as seen from $work, the present directory; where it was compiled is not stored\$"
+		gives 0 show "${key:0:6}" && out_has "^key       $key\$" && out_has '^compiler  NVRTC [0-9.]+$' && out_has '^options   -Iinc -DN=4 -arch=sm_80$' &&
+			out_has '^names     add<float>  _Z3addIfEvPT_PKS0_$' && out_has '^made      20.* by python3' && out_has '^bound to  nothing$' &&
+			out_has "^ +relative paths as seen from $work, the present directory; where it was compiled is not stored\$"
 	}
 	check "For people too, and from where it looked." for_people
 	check "A header that is the same is unchanged." state unchanged "inc/vec\\.h  [0-9]+ bytes"
@@ -143,19 +132,19 @@ PY
 	check "A header that was edited has changed." state changed 'inc/vec\.h'
 	touch half.h
 	check "One that would now be found first has appeared." state appeared 'half\.h'
-	check "JSON has the same." json 'sorted((c["path"], c["state"]) for c in r[0]["conditions"] if c["state"] not in ("unchanged", "not asked"))' \
+	check "JSON has the same." shown_is 'sorted((c["path"], c["state"]) for c in told[0]["conditions"] if c["state"] not in ("unchanged", "not asked"))' \
 		"[('half.h', 'appeared'), ('inc/vec.h', 'changed')]"
 	rm half.h
 	mkdir elsewhere
-	from() { gives 0 show --from elsewhere "$key" && has out '^ +gone +inc/vec\.h' && has out "seen from $work/elsewhere, as asked for\$"; }
+	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "seen from $work/elsewhere, as asked for\$"; }
 	check "Another directory can be looked from." from
-	bad_from() { gives 1 show --from none "$key" && has err '^nvrtccache: none: No such file or directory$' && [ ! -s "$tmp/out" ]; }
+	bad_from() { gives 1 show --from none "$key" && err_has '^nvrtccache: none: No such file or directory$' && [ ! -s "$tmp/out" ]; }
 	check "One that is not there is said." bad_from
 	second() {
 		preloaded python3 "$DUMP" nvrtc "$NVRTC" again add.cu add.cu -e 'add<float>' -e 'add<double>' -Iinc -DN=4 -arch=sm_80 >/dev/null || return
-		json 'len(r)' 2 && gives 0 show "$key" && has out '^result 1 of 2 under this key, the newest$' && has out '^result 2 of 2 under this key$' || return
-		json '[sum(c["state"] == "changed" for c in one["conditions"]) for one in r]' '[0, 1]' &&
-			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && has err 'no result 3 under this key, but 2'
+		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^result 1 of 2 under this key, the newest$' && out_has '^result 2 of 2 under this key$' || return
+		shown_is '[sum(c["state"] == "changed" for c in one["conditions"]) for one in told]' '[0, 1]' &&
+			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no result 3 under this key, but 2'
 	}
 	check "Both results of a key are shown, each with its own headers." second
 else
@@ -164,15 +153,15 @@ fi
 
 rooted() {
 	cached two nvrtc "$NVRTC" "$work/add.cu" add.cu -e 'add<float>' "-I$work/inc" -DN=5 -arch=compute_80 && state unchanged "$work/inc/vec\\.h" &&
-		json 'r[0]["bound"]' '[]' && cd / && state unchanged "$work/inc/vec\\.h"
+		shown_is 'told[0]["bound"]' '[]' && cd / && state unchanged "$work/inc/vec\\.h"
 	local status=$?
 	cd "$work" && return "$status"
 }
 check "Headers under an absolute -I are looked up where they were, wherever one is." rooted
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
-		has out "^bound to  $work  by -lineinfo\$" && has out 'sizes and times of files included' && cd / && state unchanged 'inc/vec\.h' &&
-		has out "seen from $work, to which the result is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched 'inc/half\.h'
+		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged 'inc/vec\.h' &&
+		out_has "seen from $work, to which the result is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched 'inc/half\.h'
 	local status=$?
 	cd "$work" && return "$status"
 }
@@ -181,7 +170,7 @@ found_in_output() {
 	echo '__device__ const char *where() { return __FILE__; }' >inc/file.h
 	echo '#include "file.h"
 __global__ void k(const char **p) { *p = where(); }' >file.cu
-	cached four nvrtc "$NVRTC" file.cu file.cu "-I$work/inc" -arch=compute_80 && gives 0 show "$key" && has out "^bound to .*$work.*  its name is in the PTX\$|^ +$work/inc  its name is in the PTX\$"
+	cached four nvrtc "$NVRTC" file.cu file.cu "-I$work/inc" -arch=compute_80 && gives 0 show "$key" && out_has "^bound to .*$work.*  its name is in the PTX\$|^ +$work/inc  its name is in the PTX\$"
 }
 check "A directory whose name is in the PTX is named with that reason." found_in_output
 cached five nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=sm_80 -dlto
@@ -198,7 +187,7 @@ failure() {
 	fresh_cache
 	preloaded python3 "$DUMP" nvrtc "$NVRTC" seven bad.cu bad.cu -arch=compute_80 >/dev/null
 	key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
-	gives 0 show "$key" && has out '^returned  6, a failure that is kept$' && gives 0 extract "$key" --log -o - && has out 'error: expected an expression'
+	gives 0 show "$key" && out_has '^returned  6, a failure that is kept$' && gives 0 extract "$key" --log -o - && out_has 'error: expected an expression'
 }
 check "A failure that is kept says so, and has its log." failure
 
@@ -213,7 +202,7 @@ if [ -n "${NVJITLINK_LIB:-}" ] && [ -s "$lto" ]; then
 		extracts spoken InfoLog --info-log
 	}
 	check "And what the link said." info
-	linked_ptx() { cached linked-ptx nvjitlink "$NVJITLINK_LIB" 3 "$lto" -arch=sm_80 -lto -ptx && extracts linked-ptx LinkedPtx --ptx && gives 0 show "$key" && has out '^compiler  nvJitLink [0-9.]+, link$'; }
+	linked_ptx() { cached linked-ptx nvjitlink "$NVJITLINK_LIB" 3 "$lto" -arch=sm_80 -lto -ptx && extracts linked-ptx LinkedPtx --ptx && gives 0 show "$key" && out_has '^compiler  nvJitLink [0-9.]+, link$'; }
 	check "So is linked PTX, and show names the step." linked_ptx
 	relink() {
 		key=''

@@ -4,66 +4,51 @@
 # shellcheck disable=SC2015,SC2016,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 unset XDG_CACHE_HOME CUDA_HOME CUDA_PATH LD_LIBRARY_PATH
 export HOME=$tmp/home
 mkdir "$HOME"
 [ -e "$LIBRARY" ] || skip_all "no $LIBRARY"
 
-# Runs it; leaves $tmp/out and $tmp/err.
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" doctor "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "doctor $*: exit status $status instead of $expected"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-says() { grep -qE -- "$1" "$tmp/out" || { echo "no line '$1' in:" && cat "$tmp/out" "$tmp/err" && false; }; }
 says_not() { ! grep -E -- "$1" "$tmp/out"; }
 fails() { [ "$(grep -c '^FAIL  ' "$tmp/out")" -eq "$1" ] || { cat "$tmp/out" && false; }; }
 
 # ---- without a program
 
 healthy() {
-	gives 0 && [ ! -s "$tmp/err" ] && says "^ok    library loads: $LIBRARY\$" && says "^ok    directory $NVRTCCACHE_DIR is not there yet, and can be made\$" &&
-		says '^ok    settings: nothing refused' && says '^ok    LD_PRELOAD is empty' && says '^(ok|warn)  .* free' &&
+	gives 0 doctor && [ ! -s "$tmp/err" ] && out_has "^ok    library loads: $LIBRARY\$" && out_has "^ok    directory $NVRTCCACHE_DIR is not there yet, and can be made\$" &&
+		out_has '^ok    settings: nothing refused' && out_has '^ok    LD_PRELOAD is empty' && out_has '^(ok|warn)  .* free' &&
 		says_not '^FAIL' && [ ! -e "$NVRTCCACHE_DIR" ] || return
-	mkdir -m 700 "$NVRTCCACHE_DIR" && gives 0 && says "^ok    directory $NVRTCCACHE_DIR is ours and can be written\$" &&
-		[ -z "$(ls -A "$NVRTCCACHE_DIR")" ] && says '(local|network) file system|file system in memory'
+	mkdir -m 700 "$NVRTCCACHE_DIR" && gives 0 doctor && out_has "^ok    directory $NVRTCCACHE_DIR is ours and can be written\$" &&
+		[ -z "$(ls -A "$NVRTCCACHE_DIR")" ] && out_has '(local|network) file system|file system in memory'
 }
 check "Where all is well it says so, and makes nothing." healthy
 
-json() {
-	gives 0 --json && python3 -c '
-import json, sys
-told = json.load(open(sys.argv[1]))
-assert told["failures"] == 0 and {f["level"] for f in told["findings"]} <= {"ok", "warn"}
-assert {"library", "directory", "settings", "space"} <= {f["about"] for f in told["findings"]}
-' "$tmp/out" && gives 1 --json "$tmp/nowhere" && python3 -c '
-import json, sys
-told = json.load(open(sys.argv[1]))
-assert told["failures"] == 1 and [f["about"] for f in told["findings"] if f["level"] == "FAIL"] == ["program"]
-' "$tmp/out"
+as_json() {
+	gives 0 doctor --json && holds '
+		told["failures"] == 0 and {f["level"] for f in told["findings"]} <= {"ok", "warn"}
+		and {"library", "directory", "settings", "space"} <= {f["about"] for f in told["findings"]}' &&
+		gives 1 doctor --json "$tmp/nowhere" && holds '
+		told["failures"] == 1 and [f["about"] for f in told["findings"] if f["level"] == "FAIL"] == ["program"]'
 }
 if python3 -c '' 2>/dev/null; then
-	check "--json has every finding." json
+	check "--json has every finding." as_json
 else
 	skip "--json has every finding." "no python3"
 fi
 
 bad_library() {
 	echo 'no library' >"$tmp/text.so"
-	NVRTCCACHE_LIBRARY=$tmp/nowhere.so gives 1 && says '^FAIL  library' && NVRTCCACHE_LIBRARY=$tmp/text.so gives 1 &&
-		says '^FAIL  library: .*cannot be preloaded' && mkdir -p "$tmp/a b" && cp "$LIBRARY" "$tmp/a b/libnvrtccache.so" &&
-		NVRTCCACHE_LIBRARY="$tmp/a b/libnvrtccache.so" gives 1 && says '^FAIL  library: .*blank or a colon'
+	NVRTCCACHE_LIBRARY=$tmp/nowhere.so gives 1 doctor && out_has '^FAIL  library' && NVRTCCACHE_LIBRARY=$tmp/text.so gives 1 doctor &&
+		out_has '^FAIL  library: .*cannot be preloaded' && mkdir -p "$tmp/a b" && cp "$LIBRARY" "$tmp/a b/libnvrtccache.so" &&
+		NVRTCCACHE_LIBRARY="$tmp/a b/libnvrtccache.so" gives 1 doctor && out_has '^FAIL  library: .*blank or a colon'
 }
 check "A library that is missing, or that no loader takes, is a FAIL, with the loader's words." bad_library
 
 other_preloads() {
-	LD_PRELOAD=libm.so.6 gives 0 && says 'LD_PRELOAD holds libm.so.6, and' && LD_PRELOAD="$LIBRARY" gives 0 &&
-		says '^ok    LD_PRELOAD holds the library$' && LD_PRELOAD="libm.so.6:$LIBRARY" gives 0 && says '^warn  LD_PRELOAD: libm.so.6 before the library'
+	LD_PRELOAD=libm.so.6 gives 0 doctor && out_has 'LD_PRELOAD holds libm.so.6, and' && LD_PRELOAD="$LIBRARY" gives 0 doctor &&
+		out_has '^ok    LD_PRELOAD holds the library$' && LD_PRELOAD="libm.so.6:$LIBRARY" gives 0 doctor && out_has '^warn  LD_PRELOAD: libm.so.6 before the library'
 }
 check "What else LD_PRELOAD holds is named." other_preloads
 
@@ -71,23 +56,23 @@ bad_directories() {
 	local NVRTCCACHE_DIR=$tmp/directory
 	export NVRTCCACHE_DIR
 	mkdir "$NVRTCCACHE_DIR"
-	chmod 777 "$NVRTCCACHE_DIR" && gives 1 && fails 1 && says "^FAIL  directory $NVRTCCACHE_DIR has mode 777: others can write" &&
-		chmod 770 "$NVRTCCACHE_DIR" && gives 1 && fails 1 && says "^FAIL  directory .* has mode 770: its group .* NVRTCCACHE_SHARED=1" || return
-	NVRTCCACHE_SHARED=1 gives 0 && says_not '^warn  NVRTCCACHE_SHARED' || return
-	chmod 700 "$NVRTCCACHE_DIR" && gives 0 && NVRTCCACHE_SHARED=1 gives 0 && says '^warn  NVRTCCACHE_SHARED is set, and .*chmod 2770' || return
-	ln -s "$NVRTCCACHE_DIR" "$tmp/link" && NVRTCCACHE_DIR=$tmp/link gives 1 && says '^FAIL  directory .*link cannot be used: it is a symbolic link' || return
-	NVRTCCACHE_DIR=/proc/x gives 1 && says '^FAIL  directory /proc/x cannot be used' && NVRTCCACHE_DIR=/dev/null/x gives 1 || return
-	NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$tmp/missing gives 0 && says "^warn  directory $tmp/missing is not there, and NVRTCCACHE_READONLY" || return
+	chmod 777 "$NVRTCCACHE_DIR" && gives 1 doctor && fails 1 && out_has "^FAIL  directory $NVRTCCACHE_DIR has mode 777: others can write" &&
+		chmod 770 "$NVRTCCACHE_DIR" && gives 1 doctor && fails 1 && out_has "^FAIL  directory .* has mode 770: its group .* NVRTCCACHE_SHARED=1" || return
+	NVRTCCACHE_SHARED=1 gives 0 doctor && says_not '^warn  NVRTCCACHE_SHARED' || return
+	chmod 700 "$NVRTCCACHE_DIR" && gives 0 doctor && NVRTCCACHE_SHARED=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_SHARED is set, and .*chmod 2770' || return
+	ln -s "$NVRTCCACHE_DIR" "$tmp/link" && NVRTCCACHE_DIR=$tmp/link gives 1 doctor && out_has '^FAIL  directory .*link cannot be used: it is a symbolic link' || return
+	NVRTCCACHE_DIR=/proc/x gives 1 doctor && out_has '^FAIL  directory /proc/x cannot be used' && NVRTCCACHE_DIR=/dev/null/x gives 1 doctor || return
+	NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$tmp/missing gives 0 doctor && out_has "^warn  directory $tmp/missing is not there, and NVRTCCACHE_READONLY" || return
 	env -u NVRTCCACHE_DIR HOME=relative "$COMMAND" doctor >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 1 ] && says '^FAIL  no cache directory: none of NVRTCCACHE_DIR' || return
+	[ $? -eq 1 ] && out_has '^FAIL  no cache directory: none of NVRTCCACHE_DIR' || return
 	env -u NVRTCCACHE_DIR HOME="$tmp/no-home" "$COMMAND" doctor >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 1 ] && says '^FAIL  directory .*is not made, because \$HOME is missing'
+	[ $? -eq 1 ] && out_has '^FAIL  directory .*is not made, because \$HOME is missing'
 }
 check "A directory that is not used is a FAIL, with the reason." bad_directories
 
 others_directory() {
 	mkdir "$tmp/others" && chown 12345 "$tmp/others" && NVRTCCACHE_DIR=$tmp/others setpriv --reuid=23456 --clear-groups "$COMMAND" doctor >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 1 ] && says "^FAIL  directory $tmp/others belongs to user 12345, not to 23456"
+	[ $? -eq 1 ] && out_has "^FAIL  directory $tmp/others belongs to user 12345, not to 23456"
 }
 if [ "$(id -u)" -eq 0 ] && setpriv --reuid=23456 --clear-groups "$COMMAND" version >/dev/null 2>&1; then
 	chmod 755 "$tmp"
@@ -100,8 +85,8 @@ little_space() {
 	mkdir -p "$tmp/small" && unshare -m sh -c "mount -t tmpfs -o size=1m,nr_inodes=100 none '$tmp/small' && export NVRTCCACHE_DIR='$tmp/small/cache' && mkdir -m 700 '$tmp/small/cache' &&
 		NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor && head -c 500000 /dev/zero >'$tmp/small/file' && NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor &&
 		NVRTCCACHE_MAX_SIZE=2M '$COMMAND' doctor; cat /dev/zero >'$tmp/small/file'; '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
-	[ "$(grep -E ' free| cap |left there' "$tmp/out" | cut -c 1-4 | tr -d ' ' | tr '\n' ' ')" = "ok warn warn FAIL " ] && says '^warn  .* free there, less than the cache may grow by: the cap is 1000.0 KiB' &&
-		says '^warn  the cap of 2.0 MiB is more than the whole' && says '^FAIL  no space left there'
+	[ "$(grep -E ' free| cap |left there' "$tmp/out" | cut -c 1-4 | tr -d ' ' | tr '\n' ' ')" = "ok warn warn FAIL " ] && out_has '^warn  .* free there, less than the cache may grow by: the cap is 1000.0 KiB' &&
+		out_has '^warn  the cap of 2.0 MiB is more than the whole' && out_has '^FAIL  no space left there'
 }
 if unshare -m true 2>/dev/null; then
 	check "Free space is held against the cap; none is a FAIL." little_space
@@ -111,9 +96,9 @@ fi
 
 no_permission() {
 	mkdir -p "$tmp/shut" && unshare -m sh -c "mount -t tmpfs none '$tmp/shut' && mkdir -m 700 '$tmp/shut/cache' && mount -o remount,ro '$tmp/shut' && NVRTCCACHE_DIR='$tmp/shut/cache' '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 1 ] && says "^FAIL  directory $tmp/shut/cache cannot be written: Read-only file system" && says '^warn  file system in memory' || return
+	[ $? -eq 1 ] && out_has "^FAIL  directory $tmp/shut/cache cannot be written: Read-only file system" && out_has '^warn  file system in memory' || return
 	unshare -m sh -c "mount -t tmpfs none '$tmp/shut' && mkdir -m 700 '$tmp/shut/cache' && mount -o remount,ro '$tmp/shut' && NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR='$tmp/shut/cache' '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err" &&
-		says '^ok    directory .*, read only as NVRTCCACHE_READONLY says'
+		out_has '^ok    directory .*, read only as NVRTCCACHE_READONLY says'
 }
 if unshare -m true 2>/dev/null; then
 	check "A read-only file system is a FAIL, unless NVRTCCACHE_READONLY says so." no_permission
@@ -122,66 +107,66 @@ else
 fi
 
 settings_told() {
-	NVRTCCACHE_MAXSIZE=1G gives 0 && says '^warn  NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' && says_not 'settings: nothing' || return
-	NVRTCCACHE_MAX_SIZE=much gives 0 && says "^warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is not used: it takes a size" || return
-	NVRTCCACHE_DISABLE=1 gives 0 && says '^warn  NVRTCCACHE_DISABLE is set' && NVRTCCACHE_VERIFY=1 gives 0 && says '^warn  NVRTCCACHE_VERIFY is set' &&
-		NVRTCCACHE_RECACHE=1 NVRTCCACHE_READONLY=1 gives 0 && says '^warn  NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY' &&
-		NVRTCCACHE_MEM_SIZE=0 gives 0 && says '^warn  NVRTCCACHE_MEM_SIZE is 0' && NVRTCCACHE_LOG_LEVEL=debug gives 0 && says '^warn  NVRTCCACHE_LOG_LEVEL has no effect' || return
-	NVRTCCACHE_LOWER=$tmp/nowhere:$NVRTCCACHE_DIR gives 0 && says "^warn  NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
-		says "^warn  NVRTCCACHE_LOWER: '$NVRTCCACHE_DIR' is the cache directory itself" || return
-	mkdir -m 700 "$tmp/layer" && NVRTCCACHE_LOWER=$tmp/layer gives 0 && says "^ok    layer $tmp/layer is searched after the directory" || return
-	NVRTCCACHE_TRACE=$tmp/nowhere/t gives 0 && says "^warn  NVRTCCACHE_TRACE: '$tmp/nowhere/t' cannot be used: No such" && NVRTCCACHE_MAX_SIZE=999999T gives 0 &&
-		says '^warn  the cap of .* is more than the whole file system has'
+	NVRTCCACHE_MAXSIZE=1G gives 0 doctor && out_has '^warn  NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' && says_not 'settings: nothing' || return
+	NVRTCCACHE_MAX_SIZE=much gives 0 doctor && out_has "^warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is not used: it takes a size" || return
+	NVRTCCACHE_DISABLE=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_DISABLE is set' && NVRTCCACHE_VERIFY=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_VERIFY is set' &&
+		NVRTCCACHE_RECACHE=1 NVRTCCACHE_READONLY=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY' &&
+		NVRTCCACHE_MEM_SIZE=0 gives 0 doctor && out_has '^warn  NVRTCCACHE_MEM_SIZE is 0' && NVRTCCACHE_LOG_LEVEL=debug gives 0 doctor && out_has '^warn  NVRTCCACHE_LOG_LEVEL has no effect' || return
+	NVRTCCACHE_LOWER=$tmp/nowhere:$NVRTCCACHE_DIR gives 0 doctor && out_has "^warn  NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: No such" &&
+		out_has "^warn  NVRTCCACHE_LOWER: '$NVRTCCACHE_DIR' is the cache directory itself" || return
+	mkdir -m 700 "$tmp/layer" && NVRTCCACHE_LOWER=$tmp/layer gives 0 doctor && out_has "^ok    layer $tmp/layer is searched after the directory" || return
+	NVRTCCACHE_TRACE=$tmp/nowhere/t gives 0 doctor && out_has "^warn  NVRTCCACHE_TRACE: '$tmp/nowhere/t' cannot be used: No such" && NVRTCCACHE_MAX_SIZE=999999T gives 0 doctor &&
+		out_has '^warn  the cap of .* is more than the whole file system has'
 }
 check "Settings that are refused, unknown, contradictory or in the way are warnings." settings_told
 
 # ---- with one
 
 no_program() {
-	gives 1 "$tmp/nowhere" && fails 1 && says "^FAIL  $tmp/nowhere: there is no such program$" && gives 1 no-such-program-anywhere && says 'in PATH$' &&
-		gives 1 "$tmp" && says '^FAIL  .* may not be run' && echo 'no program' >"$tmp/text" && gives 1 "$tmp/text" && says 'may not be run' &&
-		chmod 755 "$tmp/text" && gives 1 "$tmp/text" && says 'neither a script nor a program' && : >"$tmp/empty" && chmod 755 "$tmp/empty" && gives 1 "$tmp/empty" &&
-		says 'neither a script nor' || return
-	head -c 100 "$COMMAND" >"$tmp/short" && chmod 755 "$tmp/short" && gives 1 "$tmp/short" && says 'neither a script nor' &&
-		gives 1 $'\e[31mred\377' && says '^FAIL  \?\[31mred\?: there is no such'
+	gives 1 doctor "$tmp/nowhere" && fails 1 && out_has "^FAIL  $tmp/nowhere: there is no such program$" && gives 1 doctor no-such-program-anywhere && out_has 'in PATH$' &&
+		gives 1 doctor "$tmp" && out_has '^FAIL  .* may not be run' && echo 'no program' >"$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'may not be run' &&
+		chmod 755 "$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'neither a script nor a program' && : >"$tmp/empty" && chmod 755 "$tmp/empty" && gives 1 doctor "$tmp/empty" &&
+		out_has 'neither a script nor' || return
+	head -c 100 "$COMMAND" >"$tmp/short" && chmod 755 "$tmp/short" && gives 1 doctor "$tmp/short" && out_has 'neither a script nor' &&
+		gives 1 doctor $'\e[31mred\377' && out_has '^FAIL  \?\[31mred\?: there is no such'
 }
 check "What is no program, or may not be run, is a FAIL." no_program
 
 other_machines() {
-	cp "$COMMAND" "$tmp/other" && printf '\001' | dd of="$tmp/other" bs=1 seek=4 conv=notrunc status=none && gives 1 "$tmp/other" && says 'a program of 32 bits for another machine' || return
-	cp "$COMMAND" "$tmp/other" && printf '\363' | dd of="$tmp/other" bs=1 seek=18 conv=notrunc status=none && gives 1 "$tmp/other" && says 'for another machine'
+	cp "$COMMAND" "$tmp/other" && printf '\001' | dd of="$tmp/other" bs=1 seek=4 conv=notrunc status=none && gives 1 doctor "$tmp/other" && out_has 'a program of 32 bits for another machine' || return
+	cp "$COMMAND" "$tmp/other" && printf '\363' | dd of="$tmp/other" bs=1 seek=18 conv=notrunc status=none && gives 1 doctor "$tmp/other" && out_has 'for another machine'
 }
 check "A program of 32 bits, or for another machine, is a FAIL." other_machines
 
 scripts() {
 	printf '#!/bin/sh\n%s\n' "touch '$tmp/was-run'" >"$tmp/script" && printf '#!/usr/bin/env -S sh -e\n' >"$tmp/script2" && printf '#!%s\n' "$tmp/gone/sh" >"$tmp/script3" &&
 		printf '#!%s\n' "$tmp/script" >"$tmp/script4" && chmod 755 "$tmp"/script* || return
-	gives 0 "$tmp/script" && says "^ok    $tmp/script is a script that .*/sh runs" && says '^warn  a script: what it starts cannot be seen' && [ ! -e "$tmp/was-run" ] &&
-		gives 0 "$tmp/script2" && says "script2 is a script that .*/sh runs" && gives 0 "$tmp/script4" &&
-		gives 1 "$tmp/script3" && says "^FAIL  .*script3 cannot start: what runs it, '$tmp/gone/sh', is not there"
+	gives 0 doctor "$tmp/script" && out_has "^ok    $tmp/script is a script that .*/sh runs" && out_has '^warn  a script: what it starts cannot be seen' && [ ! -e "$tmp/was-run" ] &&
+		gives 0 doctor "$tmp/script2" && out_has "script2 is a script that .*/sh runs" && gives 0 doctor "$tmp/script4" &&
+		gives 1 doctor "$tmp/script3" && out_has "^FAIL  .*script3 cannot start: what runs it, '$tmp/gone/sh', is not there"
 }
 check "Scripts are followed to what runs them, and not run." scripts
 
 if [ -x "$LOADER/linked" ]; then
 	linked() {
-		gives 0 "$LOADER/linked" && [ ! -s "$tmp/err" ] && says "^ok    linked: NVRTC 13.0 or later, $FAKE/13/libnvrtc.so.13\$" && says_not '^FAIL' && [ ! -e "$NVRTCCACHE_DIR/v1" ] &&
-			(cd "$LOADER" && gives 0 ./linked a b && PATH=$LOADER gives 0 -- linked --json && says '^ok    linked: ')
+		gives 0 doctor "$LOADER/linked" && [ ! -s "$tmp/err" ] && out_has "^ok    linked: NVRTC 13.0 or later, $FAKE/13/libnvrtc.so.13\$" && says_not '^FAIL' && [ ! -e "$NVRTCCACHE_DIR/v1" ] &&
+			(cd "$LOADER" && gives 0 doctor ./linked a b && PATH=$LOADER gives 0 doctor -- linked --json && out_has '^ok    linked: ')
 	}
 	check "A program that is linked with a compiler is ok." linked
 
-	linked_past_us() { gives 1 "$LOADER/passing_by12" && says '^FAIL  linked: .*/passing_by12 calls functions of NVRTC past the library'; }
+	linked_past_us() { gives 1 doctor "$LOADER/passing_by12" && out_has '^FAIL  linked: .*/passing_by12 calls functions of NVRTC past the library'; }
 	check "One that is linked with functions that do not lead to the library is a FAIL." linked_past_us
 
 	unwatchable() {
-		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 "$LOADER/linked" && fails 1 &&
-			says '^FAIL  linked: NVRTC .*/unwatchable/libnvrtc.so.13: imports nftw, which cannot be watched: nothing is cached$' || return
+		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$LOADER/linked" && fails 1 &&
+			out_has '^FAIL  linked: NVRTC .*/unwatchable/libnvrtc.so.13: imports nftw, which cannot be watched: nothing is cached$' || return
 		[ "$(LD_LIBRARY_PATH=$FAKE/unwatchable preloaded NVRTCCACHE_LOG="$tmp/log" "$LOADER/linked" 2>&1 | wc -c)" -gt 0 ] && grep -q 'nftw' "$tmp/log"
 	}
 	check "One whose compiler cannot be watched is a FAIL, for the reason that the library has too." unwatchable
 
 	not_found() {
-		cp "$LOADER/linked" "$tmp/lost" && sed -i "s#$FAKE/13#$(printf '%s' "$FAKE/13" | tr '[:alnum:]' x)#" "$tmp/lost" && gives 1 "$tmp/lost" &&
-			{ says '^FAIL  libnvrtc.so.13 is not found' || says '^FAIL  its loader'; }
+		cp "$LOADER/linked" "$tmp/lost" && sed -i "s#$FAKE/13#$(printf '%s' "$FAKE/13" | tr '[:alnum:]' x)#" "$tmp/lost" && gives 1 doctor "$tmp/lost" &&
+			{ out_has '^FAIL  libnvrtc.so.13 is not found' || out_has '^FAIL  its loader'; }
 	}
 	if ! /sbin/ldconfig -p 2>/dev/null | grep -q 'libnvrtc.so.13'; then
 		check "One whose library is not found is a FAIL." not_found
@@ -190,22 +175,22 @@ if [ -x "$LOADER/linked" ]; then
 	fi
 
 	static_programs() {
-		gives 1 "$LOADER/static" && fails 1 && says '^FAIL  .*/static is linked statically: LD_PRELOAD does nothing' && gives 1 "$LOADER/private_linked" &&
-			says '^FAIL  inside: NVRTC is linked into .*/private_linked statically'
+		gives 1 doctor "$LOADER/static" && fails 1 && out_has '^FAIL  .*/static is linked statically: LD_PRELOAD does nothing' && gives 1 doctor "$LOADER/private_linked" &&
+			out_has '^FAIL  inside: NVRTC is linked into .*/private_linked statically'
 	}
 	check "A static program, and one with the compiler inside, are FAILs." static_programs
 
 	opened() {
-		cp "$LOADER/host" "$tmp/opening" && printf 'libnvrtc.so.13' >>"$tmp/opening" && LD_LIBRARY_PATH=$FAKE/13 gives 0 "$tmp/opening" &&
-			says "^ok    reached through dlopen: NVRTC 13.0 or later, $FAKE/13/libnvrtc.so.13" && says_not ' linked: ' || return
-		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 "$tmp/opening" && says '^FAIL  reached through dlopen: NVRTC .* imports nftw' || return
-		gives 0 "$LOADER/host" && says '^warn  no compiler is seen' && LD_LIBRARY_PATH=$FAKE/13 gives 0 "$LOADER/host" && says '^warn  no compiler is seen'
+		cp "$LOADER/host" "$tmp/opening" && printf 'libnvrtc.so.13' >>"$tmp/opening" && LD_LIBRARY_PATH=$FAKE/13 gives 0 doctor "$tmp/opening" &&
+			out_has "^ok    reached through dlopen: NVRTC 13.0 or later, $FAKE/13/libnvrtc.so.13" && says_not ' linked: ' || return
+		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$tmp/opening" && out_has '^FAIL  reached through dlopen: NVRTC .* imports nftw' || return
+		gives 0 doctor "$LOADER/host" && out_has '^warn  no compiler is seen' && LD_LIBRARY_PATH=$FAKE/13 gives 0 doctor "$LOADER/host" && out_has '^warn  no compiler is seen'
 	}
 	check "A program that names a compiler's library reaches what its loader would find." opened
 
 	privileged() {
-		cp "$LOADER/linked" "$tmp/privileged" && chown 12345 "$tmp/privileged" && chmod 4755 "$tmp/privileged" && gives 1 "$tmp/privileged" &&
-			says '^FAIL  .*/privileged is setuid'
+		cp "$LOADER/linked" "$tmp/privileged" && chown 12345 "$tmp/privileged" && chmod 4755 "$tmp/privileged" && gives 1 doctor "$tmp/privileged" &&
+			out_has '^FAIL  .*/privileged is setuid'
 	}
 	if [ "$(id -u)" -eq 0 ]; then
 		check "A setuid program is a FAIL." privileged
@@ -216,8 +201,8 @@ if [ -x "$LOADER/linked" ]; then
 	no_loader() {
 		local bytes
 		bytes=$(strings -t d "$LOADER/linked" | grep -m 1 -E '/ld-linux[^ ]*$') && cp "$LOADER/linked" "$tmp/no-loader" &&
-			printf '/nx' | dd of="$tmp/no-loader" bs=1 seek="$(awk '{ print $1 }' <<<"$bytes")" conv=notrunc status=none && gives 1 "$tmp/no-loader" &&
-			says "^FAIL  .*no-loader cannot start: what runs it, '/nx.*', is not there"
+			printf '/nx' | dd of="$tmp/no-loader" bs=1 seek="$(awk '{ print $1 }' <<<"$bytes")" conv=notrunc status=none && gives 1 doctor "$tmp/no-loader" &&
+			out_has "^FAIL  .*no-loader cannot start: what runs it, '/nx.*', is not there"
 	}
 	check "One whose loader is missing is a FAIL." no_loader
 else
@@ -225,7 +210,7 @@ else
 fi
 
 linked_elsewhere() {
-	gives 1 "$BUILD/tests/nvvm/linked" && says '^FAIL  linked: .*/nvvm/linked calls functions of libNVVM past the library'
+	gives 1 doctor "$BUILD/tests/nvvm/linked" && out_has '^FAIL  linked: .*/nvvm/linked calls functions of libNVVM past the library'
 }
 if [ -x "$BUILD/tests/nvvm/linked" ]; then
 	check "A program that is linked with libNVVM is a FAIL." linked_elsewhere
@@ -253,12 +238,12 @@ check "Nothing that is asked about is run, whatever its name is." runs_nothing
 packages() {
 	mkdir -p "$tmp/site/nvidia/cu13/lib" "$tmp/site/old.libs" "$tmp/site/nvidia/bad/lib" && cp "$FAKE/13/libnvrtc.so.13" "$tmp/site/nvidia/cu13/lib/" &&
 		cp "$FAKE/renamed/libnvrtc-abc123.so.12" "$tmp/site/old.libs/" && cp "$FAKE/unwatchable/libnvrtc.so.13" "$tmp/site/nvidia/bad/lib/" || return
-	PYTHONPATH=$tmp/site gives 1 -- "$python" -c 'open("was-run", "w")' && says "^ok    in a package of Python's: NVRTC .*$tmp/site/nvidia/cu13/lib/libnvrtc.so.13\$" &&
-		says "^ok    in a package of Python's: NVRTC .*/old.libs/libnvrtc-abc123.so.12\$" && says "^FAIL  in a package of Python's: NVRTC .*/bad/.* imports nftw" && [ ! -e was-run ] || return
+	PYTHONPATH=$tmp/site gives 1 doctor -- "$python" -c 'open("was-run", "w")' && out_has "^ok    in a package of Python's: NVRTC .*$tmp/site/nvidia/cu13/lib/libnvrtc.so.13\$" &&
+		out_has "^ok    in a package of Python's: NVRTC .*/old.libs/libnvrtc-abc123.so.12\$" && out_has "^FAIL  in a package of Python's: NVRTC .*/bad/.* imports nftw" && [ ! -e was-run ] || return
 	printf '#!%s\nopen("%s", "w")\n' "$python" "$tmp/was-run" >"$tmp/tool" && chmod 755 "$tmp/tool" && rm -r "$tmp/site/nvidia/bad" && mkdir -p "$tmp/site/nvidia/new/lib" &&
-		sed 's/libnvrtc\.so\.13/libnvrtc.so.99/g' "$FAKE/13/libnvrtc.so.13" >"$tmp/site/nvidia/new/lib/libnvrtc.so.99" && PYTHONPATH=$tmp/site gives 1 "$tmp/tool" && fails 1 &&
-		says "^FAIL  in a package of Python's: NVRTC of a release that is not known, .*/new/lib/libnvrtc.so.99: it is passed through" && rm -r "$tmp/site/nvidia/new" &&
-		PYTHONPATH=$tmp/site gives 0 "$tmp/tool" && says '/cu13/lib/libnvrtc.so.13$' && [ ! -e "$tmp/was-run" ]
+		sed 's/libnvrtc\.so\.13/libnvrtc.so.99/g' "$FAKE/13/libnvrtc.so.13" >"$tmp/site/nvidia/new/lib/libnvrtc.so.99" && PYTHONPATH=$tmp/site gives 1 doctor "$tmp/tool" && fails 1 &&
+		out_has "^FAIL  in a package of Python's: NVRTC of a release that is not known, .*/new/lib/libnvrtc.so.99: it is passed through" && rm -r "$tmp/site/nvidia/new" &&
+		PYTHONPATH=$tmp/site gives 0 doctor "$tmp/tool" && out_has '/cu13/lib/libnvrtc.so.13$' && [ ! -e "$tmp/was-run" ]
 }
 if [ -n "$python" ] && [ -e "$FAKE/renamed/libnvrtc-abc123.so.12" ]; then
 	check "For Python programs the packages are looked at, under whatever names." packages
@@ -271,15 +256,15 @@ fi
 if [ -x "$LOADER/linked" ]; then
 	fresh_cache
 	runs() {
-		gives 0 --run "$LOADER/linked" && says '^ok    nvrtc: [1-9][0-9]* stored' && gives 0 --run -- "$LOADER/linked" && says '^ok    nvrtc: [1-9][0-9]* hit on disk' &&
-			says '^ok    linked: ' && [ "$(entries)" -gt 0 ] && ! ls "${TMPDIR:-/tmp}"/nvrtccache-doctor.* 2>/dev/null || return
-		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 --run "$LOADER/linked" && says '^FAIL  nvrtc: [1-9][0-9]* passed through \(unwatchable [1-9]' && says '^warn  passing .* through: .*nftw'
+		gives 0 doctor --run "$LOADER/linked" && out_has '^ok    nvrtc: [1-9][0-9]* stored' && gives 0 doctor --run -- "$LOADER/linked" && out_has '^ok    nvrtc: [1-9][0-9]* hit on disk' &&
+			out_has '^ok    linked: ' && [ "$(entries)" -gt 0 ] && ! ls "${TMPDIR:-/tmp}"/nvrtccache-doctor.* 2>/dev/null || return
+		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor --run "$LOADER/linked" && out_has '^FAIL  nvrtc: [1-9][0-9]* passed through \(unwatchable [1-9]' && out_has '^warn  passing .* through: .*nftw'
 	}
 	check "--run runs the program and tells what was reached." runs
 
 	run_ends() {
-		gives 0 --run sh -c 'echo said; exit 7' && says '^said$' && says '^warn  it compiled nothing through the library' && says '^warn  the program ended with status 7' &&
-			gives 2 --run && gives 0 --json --run sh -c 'echo said' && grep -qx said "$tmp/err" && says_not '^said$' && python3 -m json.tool "$tmp/out" >/dev/null
+		gives 0 doctor --run sh -c 'echo said; exit 7' && out_has '^said$' && out_has '^warn  it compiled nothing through the library' && out_has '^warn  the program ended with status 7' &&
+			gives 2 doctor --run && gives 0 doctor --json --run sh -c 'echo said' && grep -qx said "$tmp/err" && says_not '^said$' && python3 -m json.tool "$tmp/out" >/dev/null
 	}
 	check "How it ended is told, and its output is not mixed into JSON." run_ends
 else

@@ -4,6 +4,8 @@
 # shellcheck disable=SC2015,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
@@ -12,21 +14,6 @@ unset LD_LIBRARY_PATH # the fixtures know where their NVRTC is
 cd "$tmp" || exit 1
 
 compile() { preloaded "$LIFE" "$NVRTC" trivial 0 "$@" >"$tmp/compiled" 2>&1; }
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "$*: exit status $status instead of $expected" && cat "$tmp/out" "$tmp/err" && false
-}
-has() { grep -qE -- "$2" "$tmp/$1" || { echo "no '$2' in:" && cat "$tmp/$1" && false; }; }
-silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
-json() { # EXPRESSION VALUE
-	local got
-	got=$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$tmp/out" "$1") || return
-	[ "$got" = "$2" ] || { echo "$1: $got, not $2" && cat "$tmp/out" && false; }
-}
 files() { find "$NVRTCCACHE_DIR" -type f 2>/dev/null | grep -E '/v1/[0-9a-f]{2}/[0-9a-f]{62}$' | sort; }
 file() { files | sed -n "${1}p"; }
 three() {
@@ -36,11 +23,11 @@ three() {
 
 empty() {
 	fresh_cache
-	gives 0 verify && has out '^Verified 0 sound results' && silent_err && [ ! -e "$NVRTCCACHE_DIR" ] &&
-		gives 0 verify --json && json '[r["results"], r["bad"], r["complete"]]' '[0, [], True]'
+	gives 0 verify && out_has '^Verified 0 sound results' && silent_err && [ ! -e "$NVRTCCACHE_DIR" ] &&
+		gives 0 verify --json && is '[told["results"], told["bad"], told["complete"]]' '[0, [], True]'
 }
 check "An empty cache is sound, and is not made." empty
-sound() { three && gives 0 verify && has out '^Verified 3 sound results in ' && [ "$(wc -l <"$tmp/out")" -eq 1 ] && silent_err; }
+sound() { three && gives 0 verify && out_has '^Verified 3 sound results in ' && [ "$(wc -l <"$tmp/out")" -eq 1 ] && silent_err; }
 check "Sound results are counted." sound
 leaves_use_alone() {
 	touch -a -d '2001-01-01' "$(file 1)" && gives 0 verify && [ "$(stat -c %X "$(file 1)")" = "$(date -d 2001-01-01 +%s)" ]
@@ -54,10 +41,10 @@ bad() {
 	three || return
 	path=$(file 1)
 	"$@" "$path" || return
-	gives 1 verify && has out '^Verified 2 sound results' && has out "^ +1  $verdict\$" && has err "^nvrtccache: $path: $verdict: $reason\$" || return
+	gives 1 verify && out_has '^Verified 2 sound results' && out_has "^ +1  $verdict\$" && err_has "^nvrtccache: $path: $verdict: $reason\$" || return
 	[ "$(wc -l <"$tmp/err")" -eq 1 ] && [ -e "$path" ] || return
-	gives 1 verify --json && json '[[b["file"], b["reason"], b["removed"]] for b in r["bad"]]' "[['$path', '$reason', False]]" && silent_err || return
-	gives 0 verify --remove && has err "; removed\$" && [ ! -e "$path" ] && gives 0 verify && has out '^Verified 2 sound'
+	gives 1 verify --json && is '[[b["file"], b["reason"], b["removed"]] for b in told["bad"]]' "[['$path', '$reason', False]]" && silent_err || return
+	gives 0 verify --remove && err_has "; removed\$" && [ ! -e "$path" ] && gives 0 verify && out_has '^Verified 2 sound'
 }
 flip() { # OFFSET FILE
 	python3 - "$1" "$2" <<'PY'
@@ -91,17 +78,17 @@ else
 fi
 
 behind() {
-	three && with_more "$(file 1)" && gives 1 verify && has out '^Verified 3 sound' && has err 'damaged: what follows its first results is none$'
+	three && with_more "$(file 1)" && gives 1 verify && out_has '^Verified 3 sound' && err_has 'damaged: what follows its first results is none$'
 }
 check "What stands behind a sound result is found, and the result counted." behind
 foreign() {
 	three && echo mine >"$(dirname "$(file 1)")/README" && head -c 500 /dev/zero | tr '\0' x >"$(dirname "$(file 1)")/$(printf 'a%.0s' {1..62})" &&
-		gives 0 verify --remove && has out '^Verified 3 sound' && has out '^ +2  none of ours: left alone$' && silent_err &&
+		gives 0 verify --remove && out_has '^Verified 3 sound' && out_has '^ +2  none of ours: left alone$' && silent_err &&
 		[ "$(cat "$(dirname "$(file 1)")/README")" = mine ] && [ "$(entries)" -eq 4 ]
 }
 check "What somebody else has put there stays." foreign
 other_format() {
-	three && python3 - "$(file 1)" <<'PY' && gives 0 verify --remove && has out '^Verified 2 sound' && has out '^ +1  of another format, of another build: left alone$' && [ "$(entries)" -eq 3 ]
+	three && python3 - "$(file 1)" <<'PY' && gives 0 verify --remove && out_has '^Verified 2 sound' && out_has '^ +1  of another format, of another build: left alone$' && [ "$(entries)" -eq 3 ]
 import sys
 with open(sys.argv[1], "r+b") as file:
     file.seek(8)
@@ -110,21 +97,21 @@ PY
 }
 check "Results of another format are told from damaged ones, and stay." other_format
 temporary() {
-	three && : >"$(dirname "$(file 1)")/tmp.1.0123456789abcdef" && gives 0 verify && has out "^ +1  temporary: 'prune' removes those that are stale\$"
+	three && : >"$(dirname "$(file 1)")/tmp.1.0123456789abcdef" && gives 0 verify && out_has "^ +1  temporary: 'prune' removes those that are stale\$"
 }
 check "A temporary file is counted." temporary
 read_only() {
 	three && cut 400 "$(file 1)" || return
-	NVRTCCACHE_READONLY=1 gives 1 verify --remove && has err 'NVRTCCACHE_READONLY is set' && [ "$(entries)" -eq 3 ]
+	NVRTCCACHE_READONLY=1 gives 1 verify --remove && err_has 'NVRTCCACHE_READONLY is set' && [ "$(entries)" -eq 3 ]
 }
 check "A cache that is only read loses nothing." read_only
 others_can_write() {
-	three && chmod 777 "$NVRTCCACHE_DIR" && gives 1 verify && has err 'others can write' && ! grep -q '^Verified' "$tmp/out" &&
-		gives 1 verify --json && json '[r["complete"], r["bad"]]' '[False, []]' &&
-		gives 1 show 00 && has err 'others can write' && gives 1 extract 00 --ptx && has err 'others can write'
+	three && chmod 777 "$NVRTCCACHE_DIR" && gives 1 verify && err_has 'others can write' && ! grep -q '^Verified' "$tmp/out" &&
+		gives 1 verify --json && is '[told["complete"], told["bad"]]' '[False, []]' &&
+		gives 1 show 00 && err_has 'others can write' && gives 1 extract 00 --ptx && err_has 'others can write'
 }
 check "A directory that others can write to is not read." others_can_write
-full() { three && "$COMMAND" verify >/dev/full 2>"$tmp/err"; [ $? -eq 1 ] && has err '^nvrtccache: standard output: No space left on device$'; }
+full() { three && "$COMMAND" verify >/dev/full 2>"$tmp/err"; [ $? -eq 1 ] && err_has '^nvrtccache: standard output: No space left on device$'; }
 check "A full disk is said." full
 
 # Nobody reads what it says of a thousand files, so that it is still at work when the signal comes.
@@ -150,8 +137,8 @@ PY
 check "An interrupt ends it between two files, with the counts so far." interrupted
 
 words() {
-	gives 2 verify now && has err "verify takes no argument: 'now'" && gives 2 show && has err 'show takes one key' && gives 2 show a b &&
-		gives 2 extract --ptx && has err 'extract takes one key' && gives 2 extract ab && has err 'takes the kind of artifact' &&
+	gives 2 verify now && err_has "verify takes no argument: 'now'" && gives 2 show && err_has 'show takes one key' && gives 2 show a b &&
+		gives 2 extract --ptx && err_has 'extract takes one key' && gives 2 extract ab && err_has 'takes the kind of artifact' &&
 		gives 2 extract ab --ptx --cubin -o x && gives 2 extract ab --all x -o y && gives 2 extract ab --ptx --number 0 && gives 2 extract ab --ptx --number x
 }
 check "What does not go together is refused." words
@@ -159,8 +146,8 @@ keys() {
 	three || return
 	for verb in show "extract --log"; do
 		# shellcheck disable=SC2086 # two words
-		gives 2 $verb xyz && has err "^nvrtccache: 'xyz' is no key: 1 to 64 of the digits 0 to 9 and a to f" && gives 2 $verb '' &&
-			gives 2 $verb "$(printf '0%.0s' {1..65})" && gives 1 $verb "$(printf '0%.0s' {1..64})" && has err 'no result begins with 0+; ' || return
+		gives 2 $verb xyz && err_has "^nvrtccache: 'xyz' is no key: 1 to 64 of the digits 0 to 9 and a to f" && gives 2 $verb '' &&
+			gives 2 $verb "$(printf '0%.0s' {1..65})" && gives 1 $verb "$(printf '0%.0s' {1..64})" && err_has 'no result begins with 0+; ' || return
 	done
 }
 check "What is no key is said, and a key that names no result." keys
@@ -169,16 +156,16 @@ ambiguous() {
 	local n digit
 	for n in {1..17}; do compile "-DN=$n"; done # of sixteen first digits one comes twice
 	digit=$(files | sed -E 's,.*/v1/(.).*,\1,' | sort | uniq -d | head -n 1)
-	gives 1 show "$digit" && has err "^nvrtccache: [0-9]+ results begin with $digit; more digits tell which: ${digit}[0-9a-f]{7,} ${digit}[0-9a-f]{7,}" || return
+	gives 1 show "$digit" && err_has "^nvrtccache: [0-9]+ results begin with $digit; more digits tell which: ${digit}[0-9a-f]{7,} ${digit}[0-9a-f]{7,}" || return
 	n=$(sed -E "s/.*: ([0-9a-f]+) .*/\1/" "$tmp/err")
-	gives 0 show "$n" && has out "^key       $n" && gives 0 show "${n^^}"
+	gives 0 show "$n" && out_has "^key       $n" && gives 0 show "${n^^}"
 }
 check "A beginning of several keys names them, with digits enough." ambiguous
 damaged_key() {
 	three && flip 300 "$(file 1)" || return
 	local key
 	key=$(file 1 | sed -E 's,.*/v1/(..)/,\1,')
-	gives 1 show "$key" && has err ": damaged; 'nvrtccache verify' says more\$" && [ ! -s "$tmp/out" ] && gives 1 extract "$key" --ptx -o no && has err ': damaged$' && [ ! -e no ]
+	gives 1 show "$key" && err_has ": damaged; 'nvrtccache verify' says more\$" && [ ! -s "$tmp/out" ] && gives 1 extract "$key" --ptx -o no && err_has ': damaged$' && [ ! -e no ]
 }
 check "A result that is damaged is neither shown nor extracted." damaged_key
 strange() {
@@ -186,8 +173,8 @@ strange() {
 	preloaded "$LIFE" "$NVRTC" trivial 0 "-DA=$(printf '\033[31m\n')" >/dev/null 2>&1
 	local key
 	key=$(file 1 | sed -E 's,.*/v1/(..)/,\1,')
-	gives 0 show "$key" && ! grep -q "$(printf '\033')" "$tmp/out" && has out "^options   '-DA=" && gives 0 show --json "$key" &&
-		json 'r[0]["options"]' "$(python3 -c 'print([chr(45) + "DA=\x1b[31m"])')"
+	gives 0 show "$key" && ! grep -q "$(printf '\033')" "$tmp/out" && out_has "^options   '-DA=" && gives 0 show --json "$key" &&
+		is 'told[0]["options"]' "$(python3 -c 'print([chr(45) + "DA=\x1b[31m"])')"
 }
 check "Bytes that command a terminal do not reach one." strange
 plan

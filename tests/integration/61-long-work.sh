@@ -4,6 +4,8 @@
 # shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check; the text is Python's
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 SCALE=$BUILD/tests/scale
 [ -x "$SCALE" ] || skip_all "no $SCALE"
 python3 -c 'import pty, os; os.close(pty.openpty()[0])' 2>/dev/null || skip_all "no python3, or no pseudo-terminals"
@@ -15,19 +17,6 @@ ON=(python3 "$(dirname "$0")/terminal.py")
 MANY=1000
 
 plant() { "$SCALE" plant "$NVRTCCACHE_DIR" "$1" >"$tmp/planted"; }
-gives() { # expected status, argument...
-	local expected=$1 status
-	shift
-	"$COMMAND" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" -eq "$expected" ] && return
-	echo "$*: exit status $status instead of $expected"
-	cat "$tmp/out" "$tmp/err"
-	return 1
-}
-out_has() { grep -qE -- "$1" "$tmp/out" || { cat "$tmp/out" && false; }; }
-err_has() { grep -qE -- "$1" "$tmp/err" || { cat "$tmp/err" && false; }; }
-silent_err() { [ ! -s "$tmp/err" ] || { cat "$tmp/err" && false; }; }
 grouped() { sed -E 's/([0-9])([0-9]{3})$/\1,\2/' <<<"$1"; }
 # Python about `drawn`, the lines that a terminal was given one after the other, and `ended`.
 drawn_says() {

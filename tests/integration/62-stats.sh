@@ -4,6 +4,8 @@
 # shellcheck disable=SC2317,SC2015 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -x "$LIFE" ] && [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
@@ -14,13 +16,10 @@ cd "$tmp" || exit 1
 ON=(python3 "$(dirname "$(realpath "$0" 2>/dev/null || echo "$OLDPWD/$0")")/terminal.py")
 
 compile() { NVRTCCACHE_STATS=1 preloaded "$LIFE" "$NVRTC" trivial 0 "$@" 2>&1 >/dev/null | grep '^nvrtccache\[' >"$tmp/line"; }
+# EXPRESSION about what stats says as JSON
+counts() { gives 0 stats --json && holds "$1"; }
+table_has() { gives 0 stats && out_has "$1"; }
 line_is() { grep -qE "^nvrtccache\[[0-9]+\]: $1\$" "$tmp/line" || { cat "$tmp/line" && false; }; }
-is() { # EXPRESSION about `stats`
-	"$COMMAND" stats --json >"$tmp/out" &&
-		python3 -c 'import datetime, json, re, sys; stats = json.load(open(sys.argv[1])); sys.exit(not eval("(" + sys.argv[2] + ")"))' "$tmp/out" "$1" ||
-		{ cat "$tmp/out" && false; }
-}
-table_has() { "$COMMAND" stats >"$tmp/table" && grep -qE "$1" "$tmp/table" || { cat "$tmp/table" && false; }; }
 
 one_miss() { compile -arch=sm_90 && line_is '0 hits in memory, 0 on disk, 1 miss, 1 stored, [0-9]+ ms saved'; }
 check "The line of a miss has nothing that did not happen." one_miss
@@ -32,16 +31,16 @@ disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 pa
 check "That of a process without a cache says that." disabled
 
 check "A miss that was not kept is one of the misses, with its reason." \
-	is 'stats["misses"] == 2 and stats["stores"] == 1 and sum(stats["not_kept"].values()) == 1 and stats["not_kept"]["disabled"] == 0'
-check "A call that was passed through is none." is '{name: count for name, count in stats["bypassed"].items() if count} == {"disabled": 1}'
-check "Each compiler has its share." is '[stats["compilers"]["nvrtc"][name] for name in "hits_disk misses stores not_kept bypassed".split()] == [1, 2, 1, 1, 1]
-	and not any(stats["compilers"]["nvvm"].values())'
+	counts 'told["misses"] == 2 and told["stores"] == 1 and sum(told["not_kept"].values()) == 1 and told["not_kept"]["disabled"] == 0'
+check "A call that was passed through is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
+check "Each compiler has its share." counts '[told["compilers"]["nvrtc"][name] for name in "hits_disk misses stores not_kept bypassed".split()] == [1, 2, 1, 1, 1]
+	and not any(told["compilers"]["nvvm"].values())'
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
 check "Not kept and passed through are told apart, with reasons." \
 	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not kept  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Passed through  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
 
-since() { is 're.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", stats["since"])
-	and abs(datetime.datetime.fromisoformat(stats["since"].replace("Z", "+00:00")).timestamp() - __import__("os").stat(stats["dir"]).st_ctime) < 86400'; }
+since() { counts 're.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", told["since"])
+	and abs(datetime.datetime.fromisoformat(told["since"].replace("Z", "+00:00")).timestamp() - __import__("os").stat(told["dir"]).st_ctime) < 86400'; }
 check "It says since when it counts." since
 check "In the table too, with how long ago that is." table_has '^Since +[0-9]{4}-[0-9-]+ [0-9:]{5} \([0-9.]+ [a-z]+\)$'
 
@@ -54,12 +53,12 @@ for name in os.listdir(directory):  # a file of an earlier build: another format
         file.seek(8)
         file.write(struct.pack("<I", 1))
 PY
-	is 'stats["misses"] == 0 and stats["since"] is None' && compile -arch=sm_90 && is 'stats["hits_disk"] == 1 and stats["since"]'
+	counts 'told["misses"] == 0 and told["since"] is None' && compile -arch=sm_90 && counts 'told["hits_disk"] == 1 and told["since"]'
 }
 check "Counts of an earlier build are started anew." begun_anew
 
 zeroed() {
-	"$COMMAND" stats --zero >/dev/null && is 'stats["hits_disk"] == 0 and stats["since"]' && compile -arch=sm_90 && is 'stats["hits_disk"] == 1'
+	"$COMMAND" stats --zero >/dev/null && counts 'told["hits_disk"] == 0 and told["since"]' && compile -arch=sm_90 && counts 'told["hits_disk"] == 1'
 }
 check "After --zero it counts since then." zeroed
 

@@ -5,6 +5,8 @@
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
 python3 -c 'import ctypes' 2>/dev/null || skip_all "no python3 with ctypes"
@@ -91,16 +93,14 @@ split() {
 check "PTX of split compilation, which NVRTC chooses by addresses, cannot be compared." split
 
 shown() {
-	begin && verified PTX kernel.cu >/dev/null 2>&1 && verified none kernel.cu >/dev/null 2>&1 || return
-	"$COMMAND" stats >"$tmp/out"
-	grep -qE '^Verified +2$' "$tmp/out" && grep -qE '^  mismatches +1$' "$tmp/out" || { cat "$tmp/out" && false; }
+	begin && verified PTX kernel.cu >/dev/null 2>&1 && verified none kernel.cu >/dev/null 2>&1 &&
+		gives 0 stats && out_has '^Verified +2$' && out_has '^  mismatches +1$'
 }
 check "stats shows how many hits were verified and how many of them differed." shown
 
 shown_zero() {
-	begin && verified none kernel.cu >/dev/null 2>&1 || return
-	"$COMMAND" stats >"$tmp/out"
-	grep -qE '^Verified +1$' "$tmp/out" && grep -qE '^  mismatches +0$' "$tmp/out" || { cat "$tmp/out" && false; }
+	begin && verified none kernel.cu >/dev/null 2>&1 &&
+		gives 0 stats && out_has '^Verified +1$' && out_has '^  mismatches +0$'
 }
 check "stats shows that none differed." shown_zero
 

@@ -5,6 +5,8 @@
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=command.sh
+. "$(dirname "$0")/command.sh"
 NVRTC=$FAKE/13/libnvrtc.so.13
 [ -e "$NVRTC" ] || skip_all "no fake NVRTC in $BUILD"
 python3 -c 'import ctypes' 2>/dev/null || skip_all "no python3 with ctypes"
@@ -44,8 +46,7 @@ check "LTO-IR that NVRTC itself gives otherwise a second later is counted as not
 check "Other lowered names beside LTO-IR that cannot be compared are a difference." judged seal 'seal time,names' 1 1 0
 check "LTO-IR in the open is compared as it is." judged none 'seal time' 1 1 0
 shown() {
-	judged seal 'seal time' 1 0 1 && "$COMMAND" stats >"$tmp/out" || return
-	grep -qE '^  mismatches +0$' "$tmp/out" && grep -qE '^  not comparable +1$' "$tmp/out" || { cat "$tmp/out" && false; }
+	judged seal 'seal time' 1 0 1 && gives 0 stats && out_has '^  mismatches +0$' && out_has '^  not comparable +1$'
 }
 check "stats shows how many could not be compared." shown
 
