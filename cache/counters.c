@@ -176,10 +176,13 @@ void counters_fork_child(void)
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
 
-static bool take_flag(bool wait)
+/* For another thread that is just writing: a while, or not at all. */
+enum patience { PATIENCE_NONE, PATIENCE_SOME };
+
+static bool take_flag(enum patience patience)
 {
 	for (int i = 0; atomic_flag_test_and_set_explicit(&flushing, memory_order_acquire); i++) {
-		if (!wait || i == FLAG_TRIES) {
+		if (patience == PATIENCE_NONE || i == FLAG_TRIES) {
 			return false;
 		}
 		call_yield();
@@ -267,7 +270,7 @@ int counters_flush(const char *directory, enum counters_access access, enum coun
 	if (directory[0] != '/') {
 		return -EINVAL;
 	}
-	if (!take_flag(now)) {
+	if (!take_flag(now ? PATIENCE_SOME : PATIENCE_NONE)) {
 		atomic_store(&once_more, true);
 		return now ? -EAGAIN : 0;
 	}
@@ -276,7 +279,7 @@ int counters_flush(const char *directory, enum counters_access access, enum coun
 		atomic_store(&once_more, false);
 		error = write_fresh(directory, prompt ? COUNTERS_FILE_WAIT : COUNTERS_FILE_GIVE_UP);
 		atomic_flag_clear_explicit(&flushing, memory_order_release);
-	} while (error == 0 && atomic_load(&once_more) && take_flag(false));
+	} while (error == 0 && atomic_load(&once_more) && take_flag(PATIENCE_NONE));
 	return error;
 }
 

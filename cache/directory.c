@@ -98,7 +98,7 @@ static int make_place(const struct directory *directory, int parent, const char 
 static void mend_place(const struct directory *directory, int parent, const char *path)
 {
 	if (directory->shared) {
-		trust_settle_directory(true, parent, path);
+		trust_settle_directory(directory->shared, parent, path);
 	}
 }
 

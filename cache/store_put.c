@@ -95,7 +95,7 @@ static int publish(const struct store *store, int shard, const char *name, const
 	if (rc < 0) {
 		return rc;
 	}
-	rc = store->directory.shared ? trust_settle_file(true, shard, temporary.file) : 0;
+	rc = store->directory.shared ? trust_settle_file(store->directory.shared, shard, temporary.file) : 0;
 	if (rc == 0) {
 		rc = temporary_append(&temporary, bytes, size);
 	}

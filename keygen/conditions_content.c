@@ -98,17 +98,19 @@ static struct remembered_file file_of(struct content *content, const struct file
 	return file;
 }
 
+enum opened { OPENED_NEVER, OPENED_BEFORE };
+
 /* Has a thread of these credentials opened the file at this ctime, here or where the stamps were taken? */
-static bool was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
+static enum opened was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
 	struct remembered_file file;
 	struct key digest;
 
 	if (memcmp(credentials(content)->who, content->stamps.who, CREDENTIALS_BYTES) == 0) {
-		return true;
+		return OPENED_BEFORE;
 	}
 	file = file_of(content, now, mount);
-	return remembered_find(&file, &digest);
+	return remembered_find(&file, &digest) ? OPENED_BEFORE : OPENED_NEVER;
 }
 
 /*
@@ -116,9 +118,9 @@ static bool was_opened(struct content *content, const struct file_stamp *now, co
  * no_new_privs: one file of each directory is opened whatever was opened before. A host that has no descriptors left
  * was not refused the file, nor was it opened: -EMFILE, -ENFILE.
  */
-static int open_sample(struct content *content, bool opened_before)
+static int open_sample(struct content *content, enum opened opened)
 {
-	if (opened_before && content->sampled && !credentials(content)->confined) {
+	if (opened == OPENED_BEFORE && content->sampled && !credentials(content)->confined) {
 		return 0;
 	}
 	content->sampled = true;
@@ -134,10 +136,10 @@ static bool is_refusal(int error)
 static bool is_permitted(struct content *content, const struct checked_item *item, const struct file_stamp *now,
                          const struct mount *mount)
 {
-	bool opened = was_opened(content, now, mount);
+	enum opened opened = was_opened(content, now, mount);
 	int error = open_sample(content, opened);
 
-	if (error == 0 && !opened) {
+	if (error == 0 && opened == OPENED_NEVER) {
 		struct remembered_file file = file_of(content, now, mount);
 		struct key digest;
 
@@ -153,7 +155,7 @@ static bool find_digest(struct content *content, const struct file_stamp *now, c
 {
 	struct remembered_file file = file_of(content, now, mount);
 
-	return remembered_find(&file, ret_digest) && !is_refusal(open_sample(content, true));
+	return remembered_find(&file, ret_digest) && !is_refusal(open_sample(content, OPENED_BEFORE));
 }
 
 static enum content_answer read_content(struct content *content, const struct checked_item *item,

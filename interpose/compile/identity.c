@@ -159,7 +159,10 @@ static int append_loaded(struct identity *identity, const char *name)
 	return result;
 }
 
-static int make_identity(struct library *library, bool loaded_only, struct identity *identity)
+/* Is a companion that is not loaded yet looked for, where the loader would find it? */
+enum companion { COMPANION_FORETOLD, COMPANION_LOADED };
+
+static int make_identity(struct library *library, enum companion companion, struct identity *identity)
 {
 	char name[96];
 	char *path;
@@ -176,7 +179,7 @@ static int make_identity(struct library *library, bool loaded_only, struct ident
 		return 0;
 	}
 	found = append_loaded(identity, name);
-	if (found != 0 || loaded_only) {
+	if (found != 0 || companion == COMPANION_LOADED) {
 		return found > 0 ? 0 : -ENOENT;
 	}
 	path = malloc(PATH_MAX);
@@ -205,7 +208,7 @@ int identity_of(struct library *library, const struct identity **ret_identity)
 	if (!made) {
 		return -ENOMEM;
 	}
-	result = make_identity(library, false, made);
+	result = make_identity(library, COMPANION_FORETOLD, made);
 	if (result != 0) {
 		free(made);
 		return result;
@@ -224,7 +227,7 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 	struct identity *truth = calloc(1, sizeof(*truth));
 	bool same;
 
-	if (!truth || make_identity(library, true, truth) != 0) {
+	if (!truth || make_identity(library, COMPANION_LOADED, truth) != 0) {
 		free(truth);
 		return false;
 	}

@@ -39,15 +39,17 @@ static const void *dynamic_pointer(const struct elf_object *object, const ElfW(D
 	return elf_can_read(object, (const void *)address, 1, alignment) ? (const void *)address : NULL;
 }
 
-/* `counted` false: symbol_count is merely what can be read, which spares look-ups the walk over all buckets. */
-static void count_symbols(struct elf_object *object, bool counted)
+/* Uncounted, symbol_count is merely what can be read, which spares look-ups the walk over all buckets. */
+enum symbols { SYMBOLS_UNCOUNTED, SYMBOLS_COUNTED };
+
+static void count_symbols(struct elf_object *object, enum symbols symbols)
 {
 	size_t room = elf_readable(object, (uintptr_t)object->symbols) / sizeof(ElfW(Sym));
 	size_t count = 0;
 
 	if (object->sysv_hash) {
 		count = object->sysv_hash[1];
-	} else if (counted) {
+	} else if (symbols == SYMBOLS_COUNTED) {
 		count = elf_hashed_symbols(object);
 	}
 	/* ld writes an empty GNU hash for an object that exports nothing, whatever it imports. */
@@ -68,7 +70,7 @@ static void view_segments(struct elf_object *object)
 	}
 }
 
-static int view(const struct dl_phdr_info *info, bool counted, struct elf_object *ret_object)
+static int view(const struct dl_phdr_info *info, enum symbols symbols, struct elf_object *ret_object)
 {
 	struct elf_object object = {.base = info->dlpi_addr,
 	                            .path = info->dlpi_name ? info->dlpi_name : "",
@@ -136,7 +138,7 @@ static int view(const struct dl_phdr_info *info, bool counted, struct elf_object
 	if (object.sysv_hash && !elf_can_read(&object, object.sysv_hash, 2 * sizeof(uint32_t), sizeof(uint32_t))) {
 		object.sysv_hash = NULL;
 	}
-	count_symbols(&object, counted);
+	count_symbols(&object, symbols);
 	object.soname = soname && soname < object.strings_size ? object.strings + soname : NULL;
 	*ret_object = object;
 	return 0;
@@ -144,12 +146,12 @@ static int view(const struct dl_phdr_info *info, bool counted, struct elf_object
 
 int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	return view(info, false, ret_object);
+	return view(info, SYMBOLS_UNCOUNTED, ret_object);
 }
 
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	return view(info, true, ret_object);
+	return view(info, SYMBOLS_COUNTED, ret_object);
 }
 
 /* The walks over loaded objects. */
@@ -166,7 +168,7 @@ static int walk_one(struct dl_phdr_info *info, size_t size, void *context)
 	struct elf_object object;
 
 	(void)size;
-	if (view(info, false, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
+	if (view(info, SYMBOLS_UNCOUNTED, &object) < 0 || (walk->vdso && elf_contains(&object, walk->vdso))) {
 		return 0;
 	}
 	return walk->each(&object, walk->context);
