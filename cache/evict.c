@@ -222,30 +222,6 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 	}
 }
 
-static int lock_and_load(struct work *work)
-{
-	const struct evict *evict = work->evict;
-	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, LOCK_WAIT_US, &work->lock);
-
-	if (rc < 0) {
-		return rc;
-	}
-	rc = usage_index_load(evict->directory, evict->home, &work->index);
-	if (rc < 0) {
-		lock_release(work->lock);
-	}
-	return rc;
-}
-
-static int save_and_unlock(struct work *work)
-{
-	int rc = usage_index_save(work->index);
-
-	usage_index_free(work->index);
-	lock_release(work->lock);
-	return rc;
-}
-
 int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
               struct evict_report *ret_report)
 {
@@ -253,7 +229,7 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	uint64_t bytes_max = UINT64_MAX;
 	unsigned unknown;
 	unsigned scans;
-	int rc = lock_and_load(&work);
+	int rc = usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, &work.lock, &work.index);
 
 	if (rc < 0) {
 		return rc;
@@ -266,7 +242,7 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 		bytes_max = work.report.bytes + 2 * size;
 	}
 	make_room(&work, key, bytes_max, scans);
-	rc = save_and_unlock(&work);
+	rc = usage_index_end(work.lock, work.index);
 	*ret_report = work.report;
 	return rc;
 }

@@ -34,25 +34,9 @@ struct round {
 
 enum outcome { REMOVED, GONE, KEPT, FOREIGN, FAILED };
 
-static int load_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
+static int begin_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
 {
-	int rc = lock_take(evict->directory, evict->home, LOCK_USAGE_INDEX, LOCK_WAIT_US, ret_lock);
-
-	if (rc < 0) {
-		return rc;
-	}
-	rc = usage_index_load(evict->directory, evict->home, ret_index);
-	if (rc < 0) {
-		lock_release(*ret_lock);
-	}
-	return rc;
-}
-
-static void save_index(int lock, struct usage_index *index)
-{
-	(void)usage_index_save(index);
-	usage_index_free(index);
-	lock_release(lock);
+	return usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, ret_lock, ret_index);
 }
 
 static int scan(struct work *work, uint64_t *ret_entries)
@@ -63,7 +47,7 @@ static int scan(struct work *work, uint64_t *ret_entries)
 	int lock;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		int rc = chore_stopped(work->chore) ? -EINTR : load_index(evict, &lock, &index);
+		int rc = chore_stopped(work->chore) ? -EINTR : begin_index(evict, &lock, &index);
 
 		if (rc < 0) {
 			return rc;
@@ -71,7 +55,7 @@ static int scan(struct work *work, uint64_t *ret_entries)
 		evict_scan_shard(evict, index, shard, &work->report, &work->list);
 		work->bytes += index->page.shards[shard].bytes;
 		entries += index->page.shards[shard].files;
-		save_index(lock, index);
+		(void)usage_index_end(lock, index);
 		chore_begin(work->chore, CHORE_LOOKING, work->list.count * DIRECTORY_SHARDS / (shard + 1),
 		            CHORE_GUESSED);
 		chore_add(work->chore, work->list.count);
@@ -150,10 +134,10 @@ static int begin_shard(struct work *work, unsigned shard)
 	int rc;
 
 	(void)pthread_mutex_lock(&work->mutex);
-	rc = load_index(work->evict, &lock, &index);
+	rc = begin_index(work->evict, &lock, &index);
 	if (rc == 0) {
 		index->page.shards[shard].known = 0;
-		save_index(lock, index);
+		(void)usage_index_end(lock, index);
 	}
 	(void)pthread_mutex_unlock(&work->mutex);
 	return rc;
@@ -171,7 +155,7 @@ static void end_shard(const struct round *round, unsigned shard, const enum outc
 	int rc;
 
 	(void)pthread_mutex_lock(&work->mutex);
-	rc = load_index(work->evict, &lock, &index);
+	rc = begin_index(work->evict, &lock, &index);
 	index = rc == 0 ? index : NULL;
 	counted = index && index->page.shards[shard].known;
 	for (size_t i = 0; i < count; i++) {
@@ -182,7 +166,7 @@ static void end_shard(const struct round *round, unsigned shard, const enum outc
 	}
 	if (index) {
 		index->page.shards[shard].known = 1;
-		save_index(lock, index);
+		(void)usage_index_end(lock, index);
 	}
 	work->error = work->error < 0 ? work->error : rc;
 	(void)pthread_mutex_unlock(&work->mutex);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/usage_index.h"
 
+#include "cache/lock.h"
 #include "cache/output.h"
 
 #include <dirent.h>
@@ -197,6 +198,33 @@ void usage_index_free(struct usage_index *index)
 		}
 		free(index);
 	}
+}
+
+int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
+                      struct usage_index **ret_index)
+{
+	int lock;
+	int rc = lock_take(directory, home, LOCK_USAGE_INDEX, wait_us, &lock);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = usage_index_load(directory, home, ret_index);
+	if (rc < 0) {
+		lock_release(lock);
+		return rc;
+	}
+	*ret_lock = lock;
+	return 0;
+}
+
+int usage_index_end(int lock, struct usage_index *index)
+{
+	int rc = usage_index_save(index);
+
+	usage_index_free(index);
+	lock_release(lock);
+	return rc;
 }
 
 void usage_index_remove(const struct directory *directory, int home)

@@ -14,8 +14,8 @@
  * Invariant: the records of a known shard are entries that its bytes and files count, so that a record whose file has
  * gone is subtracted, once.
  *
- * Calling sequence: take the lock LOCK_USAGE_INDEX; usage_index_load(), any of the others, usage_index_save(),
- * usage_index_free(); let go of the lock. Without the lock (file systems that have none) an update may be lost; a torn
+ * Calling sequence: usage_index_begin(), any of the others, usage_index_end(); or, where nobody else can be at it,
+ * usage_index_load(), any of the others, usage_index_save(), usage_index_free(). Without the lock (file systems that have none) an update may be lost; a torn
  * file fails its checksum and counts as missing. Where the file can be neither written nor made, usage_index_load()
  * gives a fresh index, and usage_index_save() fails. Errors: negative errno values; nothing is to be freed where
  * usage_index_load() failed. -EFBIG: the process may not write that much. -EBADF: there is no file. The
@@ -60,6 +60,11 @@ struct usage_index {
 int usage_index_load(const struct directory *directory, int home, struct usage_index **ret_index);
 int usage_index_save(struct usage_index *index);
 void usage_index_free(struct usage_index *index);
+/* Under the lock LOCK_USAGE_INDEX (cache/lock.h), for which it polls for about `wait_us`. -EAGAIN: another has it. */
+int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
+                      struct usage_index **ret_index);
+/* Saves it, frees it and lets go of the lock; gives what usage_index_save() gave. */
+int usage_index_end(int lock, struct usage_index *index);
 /* For people, without the lock and without a change: as it is written. -ENOENT, -EBADMSG: there is none. */
 int usage_index_peek(const struct directory *directory, int home, struct usage_index **ret_index);
 /* Every process begins anew. */
