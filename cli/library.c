@@ -16,6 +16,12 @@
 #endif
 
 #define LIBRARY "libnvrtccache.so"
+/* Debian keeps the libraries of each machine in a directory of their own. */
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu/"
+#elif defined(__aarch64__)
+#define MULTIARCH "aarch64-linux-gnu/"
+#endif
 
 static bool is_file(const char *path)
 {
@@ -39,12 +45,13 @@ static void own_directory(char ret_path[PATH_MAX])
 
 char *library_find(void)
 {
-	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY};
+	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
+	                                     "../lib/" MULTIARCH LIBRARY};
 	static const char *const places[] = {PREFIX "/lib/" LIBRARY, PREFIX "/lib64/" LIBRARY, "/usr/lib/" LIBRARY,
-	                                     "/usr/lib64/" LIBRARY};
+	                                     "/usr/lib64/" LIBRARY, "/usr/lib/" MULTIARCH LIBRARY};
 	const char *asked = getenv("NVRTCCACHE_LIBRARY");
 	char directory[PATH_MAX];
-	char path[PATH_MAX + sizeof("../lib64/" LIBRARY)];
+	char path[PATH_MAX + sizeof("../lib/" MULTIARCH LIBRARY)];
 
 	if (asked != NULL && asked[0] != '\0') {
 		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;

@@ -343,6 +343,13 @@ run_installed() {
 		[ "$(cat "$tmp/out")" = "$tmp/prefix/lib/libnvrtccache.so" ]
 }
 run_check "run finds the library in ../lib when installed." run_installed
+run_multiarch() {
+	local place
+	place=$tmp/multiarch/lib/$(uname -m)-linux-gnu
+	mkdir -p "$tmp/multiarch/bin" "$place" && cp "$COMMAND" "$tmp/multiarch/bin/" && cp "$LIBRARY" "$place/" &&
+		"$tmp/multiarch/bin/nvrtccache" run sh -c 'echo "$LD_PRELOAD"' >"$tmp/out" && [ "$(cat "$tmp/out")" = "$place/libnvrtccache.so" ]
+}
+run_check "run finds the library in the machine's directory below that, as on Debian." run_multiarch
 
 run_chosen() {
 	cp "$LIBRARY" "$tmp/mine.so" && NVRTCCACHE_LIBRARY=$tmp/mine.so gives 0 run sh -c 'echo "$LD_PRELOAD"' &&
