@@ -11,6 +11,7 @@
 
 static const struct engine_kind *const kinds[] = {
     &engine_kind_dir,
+    &engine_kind_redis,
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -35,6 +35,10 @@ struct engine {
 };
 
 extern const struct engine_kind engine_kind_dir;
+extern const struct engine_kind engine_kind_redis;
+extern const struct engine_kind engine_kind_http;
+extern const struct engine_kind engine_kind_s3;
+extern const struct engine_kind engine_kind_crsh;
 
 /* Zeros of `size` bytes that begin with a struct engine; NULL: no memory. */
 struct engine *engine_new(const struct engine_kind *kind, size_t size);
