@@ -10,8 +10,7 @@
 #include <string.h>
 
 static const struct engine_kind *const kinds[] = {
-    &engine_kind_dir,
-    &engine_kind_redis,
+    &engine_kind_crsh, &engine_kind_dir, &engine_kind_http, &engine_kind_redis, &engine_kind_s3,
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
