@@ -2,8 +2,8 @@
 /*
  * doctor: would this program's compiles be cached here, and if not, why?
  *
- * Its parts: doctor_place.c (the library, the directory, the settings), doctor_program.c (which compilers a program
- * reaches, and whether each can be watched), doctor_run.c (what a run of it has reached). Each adds findings. Threads: one.
+ * Each part adds findings: the settings, the library, the directory, the program (which compilers it reaches, and, with
+ * doctor_compiler.h, whether each can be watched), a run of it (what that has reached). Threads: one.
  */
 #ifndef CLI_DOCTOR_H
 #define CLI_DOCTOR_H

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor, third part: which compilers a program reaches, and whether each can be watched. */
+/* doctor: which compilers a program reaches, from what can be seen of it from outside. */
 #include "cli/doctor.h"
 
+#include "cli/doctor_compiler.h"
 #include "cli/executable.h"
 #include "cli/image.h"
 #include "cli/loader.h"
 #include "cli/python.h"
 #include "interpose/compile/linked_callers.h"
 #include "interpose/compilers.h"
-#include "interpose/elf/next_symbol.h"
 #include "interpose/node.h"
-#include "interpose/watch/watch.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -21,18 +20,12 @@
 
 #define NAMES_BYTES 2048 /* of all sonames, with colons */
 
-/* In the library these are the dlsym and dlvsym behind its own (interpose/door/arch); the command has none of its own. */
-void *next_symbol_functions[NEXT_SYMBOL_COUNT];
-
-#define COMPILER_TABLE(name, NAME) extern const struct compiler name##_compiler;
-COMPILERS(COMPILER_TABLE)
-#undef COMPILER_TABLE
-
-#define COMPILER_POINTER(name, NAME) &name##_compiler,
-static const struct compiler *const compilers[] = {COMPILERS(COMPILER_POINTER)};
-#undef COMPILER_POINTER
-
-#define COMPILER_COUNT (sizeof(compilers) / sizeof(compilers[0]))
+/* "libnvrtc": how the names of a compiler's libraries begin. */
+static size_t stem_of(const struct compiler *compiler, const char **ret_stem)
+{
+	*ret_stem = compiler->nodes[0].name;
+	return (size_t)(strstr(*ret_stem, ".so") - *ret_stem);
+}
 
 struct examination {
 	struct findings *findings;
@@ -41,130 +34,8 @@ struct examination {
 	/* Has the program, or one of its libraries, the name of the compiler's library, and is not linked with it? */
 	bool named[COMPILER_COUNT];
 	bool named_second[COMPILER_COUNT]; /* that of NVIDIA's second builds, libnvrtc.alt */
-	char **seen;                       /* compilers' libraries that were looked at, by their real paths */
-	size_t seen_count;
+	struct doctor_seen seen;
 };
-
-/* "libnvrtc": how the names of a compiler's libraries begin. */
-static size_t stem_of(const struct compiler *compiler, const char **ret_stem)
-{
-	*ret_stem = compiler->nodes[0].name;
-	return (size_t)(strstr(*ret_stem, ".so") - *ret_stem);
-}
-
-/* ---- one library of a compiler ---- */
-
-/* "release 13.0, V13.0.88" stands in all of NVIDIA's. */
-static bool find_release(const struct image *image, char ret_text[64])
-{
-	static const char mark[] = "release ";
-	const char *at = image->bytes, *end = image->bytes + image->size;
-
-	while ((at = memmem(at, (size_t)(end - at), mark, sizeof(mark) - 1)) != NULL) {
-		char text[64] = "", *digits;
-
-		at += sizeof(mark) - 1;
-		memcpy(text, at, (size_t)(end - at) < sizeof(text) - 1 ? (size_t)(end - at) : sizeof(text) - 1);
-		digits = text + strspn(text, "0123456789.");
-		if (digits > text && strncmp(digits, ", V", 3) == 0) {
-			digits[3 + strspn(digits + 3, "0123456789.")] = '\0';
-			strcpy(ret_text, digits + 3);
-			return ret_text[0] != '\0';
-		}
-	}
-	return false;
-}
-
-/* Else of the file's name, libnvrtc.so.12.9.86; else the oldest release that has all of its functions. */
-static void spell_release(const struct node *node, const struct image *image, const char *real, char ret_text[64])
-{
-	const char *slash = strrchr(real, '/'), *tail = strstr(slash ? slash : real, ".so.");
-	int least = node->floor;
-
-	if (find_release(image, ret_text)) {
-		return;
-	}
-	if (!node->compiler->hallmark && tail && strchr(tail + 4, '.') && strlen(tail + 4) < 64) {
-		strcpy(ret_text, tail + 4);
-		return;
-	}
-	for (size_t i = 0; i < node->compiler->function_count; i++) {
-		int since = node->compiler->functions[i].since;
-
-		if (since > least && elf_symbol(&image->object, node_name(node, i), NULL) != 0) {
-			least = since;
-		}
-	}
-	snprintf(ret_text, 64, "%d.%d or later", least / 100, least % 100);
-}
-
-static bool is_seen(struct examination *examination, const char *real)
-{
-	char **grown;
-
-	for (size_t i = 0; i < examination->seen_count; i++) {
-		if (strcmp(examination->seen[i], real) == 0) {
-			return true;
-		}
-	}
-	grown = realloc(examination->seen, (examination->seen_count + 1) * sizeof(*grown));
-	if (grown) {
-		examination->seen = grown;
-		grown[examination->seen_count] = strdup(real);
-		examination->seen_count += grown[examination->seen_count] != NULL;
-	}
-	return false;
-}
-
-/* A library that defines a compiler's functions, and none that we know. */
-static bool is_strange(const struct image *image, const struct compiler **ret_compiler)
-{
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		if (elf_symbol(&image->object, compilers[i]->nodes[0].landmark, NULL) != 0) {
-			*ret_compiler = compilers[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-/* False: it is not a compiler's library. `how`: "linked", ... */
-static bool look_at_library(struct examination *examination, const char *path, const char *how)
-{
-	struct findings *findings = examination->findings;
-	const struct compiler *compiler;
-	char real[PATH_MAX], release[64];
-	const struct node *node;
-	struct image image;
-	bool is_one = true;
-
-	if (!realpath(path, real) || image_open(real, &image) != 0) {
-		return false;
-	}
-	node = image.has_dynamic ? compiler_node_of(&image.object) : NULL;
-	if (node && !is_seen(examination, real)) {
-		const char *obstacle = watch_obstacle(&image.object);
-
-		spell_release(node, &image, real, release);
-		if (obstacle) {
-			finding_add(findings, FINDING_FAIL, "compiler",
-			            "%s: %s %s, %s: imports %s, which cannot be watched: nothing is cached", how,
-			            node->compiler->title, release, path, obstacle);
-		} else {
-			finding_add(findings, FINDING_OK, "compiler", "%s: %s %s, %s", how, node->compiler->title,
-			            release, path);
-		}
-	} else if (!node) {
-		is_one = image.has_dynamic && is_strange(&image, &compiler);
-		if (is_one && !is_seen(examination, real)) {
-			finding_add(findings, FINDING_FAIL, "compiler",
-			            "%s: %s of a release that is not known, %s: it is passed through", how,
-			            compiler->title, path);
-		}
-	}
-	image_close(&image);
-	return is_one;
-}
 
 /* ---- the program and its libraries ---- */
 
@@ -285,7 +156,7 @@ static void look_at_objects(struct examination *examination, const struct execut
 		const struct loaded *loaded = &examination->libraries.list[i];
 
 		if (loaded->path && !is_system(loaded->path) && !is_ours(loaded->path, library) &&
-		    !look_at_library(examination, loaded->path, "linked")) {
+		    !doctor_compiler(examination->findings, &examination->seen, loaded->path, "linked")) {
 			look_at_object(examination, loaded->path);
 		}
 	}
@@ -335,7 +206,7 @@ static void look_along_search_path(struct examination *examination, const struct
 		const char *slash = strrchr(found.list[i].name, '/');
 
 		if (found.list[i].path && is_wanted(examination, slash ? slash + 1 : found.list[i].name)) {
-			(void)look_at_library(examination, found.list[i].path, how);
+			(void)doctor_compiler(examination->findings, &examination->seen, found.list[i].path, how);
 		}
 	}
 	loader_list_free(&found);
@@ -355,7 +226,7 @@ static void look_at_matches(struct examination *examination, const char *directo
 			const char *path = found.gl_pathv[i];
 
 			if (is_wanted(examination, strrchr(path, '/') + 1)) {
-				(void)look_at_library(examination, path, how);
+				(void)doctor_compiler(examination->findings, &examination->seen, path, how);
 			}
 		}
 		globfree(&found);
@@ -510,10 +381,7 @@ bool doctor_program(struct findings *findings, const char *library, const char *
 	if (program.trouble == EXECUTABLE_FINE) {
 		examine(&examination, &program, directories, library);
 	}
-	for (size_t i = 0; i < examination.seen_count; i++) {
-		free(examination.seen[i]);
-	}
-	free(examination.seen);
+	doctor_seen_free(&examination.seen);
 	free(directories);
 	/* a compiler that cannot be cached is no reason not to run it */
 	return program.trouble == EXECUTABLE_FINE || findings->failures == before;

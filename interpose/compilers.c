@@ -10,10 +10,8 @@ COMPILERS(COMPILER_TABLE)
 #undef COMPILER_TABLE
 
 #define COMPILER_POINTER(name, NAME) &name##_compiler,
-static const struct compiler *const compilers[] = {COMPILERS(COMPILER_POINTER)};
+const struct compiler *const compilers[COMPILER_COUNT] = {COMPILERS(COMPILER_POINTER)};
 #undef COMPILER_POINTER
-
-#define COMPILER_COUNT (sizeof(compilers) / sizeof(compilers[0]))
 
 const struct compiler *compiler_of_name(const char *name)
 {

@@ -19,6 +19,13 @@
 #include "interpose/compiler.h"
 #include "interpose/elf/elf.h"
 
+#define COMPILER_ONE(name, NAME) +1
+enum { COMPILER_COUNT = 0 COMPILERS(COMPILER_ONE) };
+#undef COMPILER_ONE
+
+/* In the order of the list. */
+extern const struct compiler *const compilers[COMPILER_COUNT];
+
 /* The compiler whose function a name is, known or not; NULL: nobody's. Callable before a sanitizer's runtime is up. */
 const struct compiler *compiler_of_name(const char *name);
 /* The one that an object is a library of, by what it defines: its node. NULL: none. */
