@@ -3,6 +3,7 @@
 #include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/explain_json.h"
 #include "cli/explain_words.h"
 #include "cli/key.h"
 
@@ -35,7 +36,7 @@ static int explain(const struct settings *settings, const struct journal *journa
 	for (size_t i = 0; i < count; i++) {
 		if (form == FORM_JSON) {
 			fputs(i ? ",\n " : "", stdout);
-			explain_as_json(&list[i]);
+			explain_json(&list[i]);
 		} else {
 			fputs(i ? "\n" : "", stdout);
 			explain_in_words(&list[i]);

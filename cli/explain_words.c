@@ -73,11 +73,6 @@ static void print_words(const char *before, char *text, const char *behind)
 	printf("%s%s%s", before, text, behind);
 }
 
-static struct span span_of(const struct journal_text *text)
-{
-	return (struct span){text->bytes, text->size};
-}
-
 /* too_new -> too new */
 static void print_reason(const struct journal_text *reason)
 {
@@ -124,7 +119,7 @@ static void print_why(const struct journal_record *record)
 	enum counter reason = reasons_find(record->reason.bytes, record->reason.size);
 
 	if (record->detail.size > 0 && !record->is_stale) {
-		print_span("  ", span_of(&record->detail), ".\n");
+		print_span("  ", explanation_text(&record->detail), ".\n");
 	}
 	if (reason != COUNTER_NONE) {
 		printf("  %s\n", reasons_words(reason));
@@ -234,26 +229,10 @@ static void print_nearest(const struct explanation *explanation)
 	}
 }
 
-/* The directory that a numbered root is. */
-static struct span root_of(const struct request *request, struct span detail)
-{
-	struct span rest;
-	size_t number;
-
-	if (span_behind(detail, "root ", &rest) && rest.size > 0) {
-		number = (size_t)(*(const char *)rest.bytes - '0');
-		if (number < request->root_count && number < 10) {
-			return request->roots[number];
-		}
-	}
-	return (struct span){NULL, 0};
-}
-
 static void print_stale(const struct explanation *explanation)
 {
 	const struct neighbour *nearest = &explanation->sought.nearest;
-	struct span detail = span_of(&explanation->record.detail);
-	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
+	struct span now, was;
 	char distance[WHEN_BYTES];
 
 	printf("the same request was kept before");
@@ -264,11 +243,11 @@ static void print_stale(const struct explanation *explanation)
 		                              distance));
 	}
 	puts(", and that result does not hold here:");
-	if (now.size > 0 && was.size > 0) {
+	if (explanation_moved(explanation, &now, &was)) {
 		print_span("  bound to ", was, "");
 		print_span(", a path that is in what was made; now it is ", now, "\n");
 	} else {
-		print_span("  ", detail, "\n");
+		print_span("  ", explanation_text(&explanation->record.detail), "\n");
 	}
 }
 
@@ -302,106 +281,4 @@ void explain_in_words(const struct explanation *explanation)
 	case CAUSE_UNFIT:
 		break;
 	}
-}
-
-/* ---- JSON ---- */
-
-static void print_json_span(const char *name, struct span span)
-{
-	char *text = strndup(span.size ? span.bytes : "", span.size);
-
-	printf(", \"%s\": ", name);
-	console_json_string(stdout, span.bytes ? text : NULL);
-	free(text);
-}
-
-static void print_json_text(const char *name, const char *text)
-{
-	printf(", \"%s\": ", name);
-	console_json_string(stdout, *text != '\0' ? text : NULL);
-}
-
-static void print_json_object(const struct difference_words *words, size_t *count)
-{
-	printf("%s{\"what\": ", (*count)++ ? ",\n  " : "\n  ");
-	console_json_string(stdout, words->what);
-	print_json_text("now", words->now);
-	print_json_text("was", words->was);
-	print_json_text("words", words->words);
-	putchar('}');
-}
-
-static void print_json_difference(const struct difference *difference, void *context)
-{
-	struct printing *printing = context;
-	struct difference_words words;
-
-	difference_in_words(difference, printing->explanation->request.title, &words);
-	print_json_object(&words, &printing->count);
-}
-
-/* "header changed: inc/vec.h" is "header changed", now "inc/vec.h". */
-static void print_json_stale(const struct explanation *explanation, size_t *count)
-{
-	struct span detail = span_of(&explanation->record.detail);
-	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
-	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
-	size_t head = colon ? (size_t)(colon - (const char *)detail.bytes) : detail.size;
-	struct difference_words words = {.what = ""};
-
-	if (now.size > 0 && was.size > 0) {
-		snprintf(words.what, sizeof(words.what), "%s", difference_name(DIFFERENCE_PLACE));
-		snprintf(words.now, sizeof(words.now), "%.*s", (int)now.size, (const char *)now.bytes);
-		snprintf(words.was, sizeof(words.was), "%.*s", (int)was.size, (const char *)was.bytes);
-	} else {
-		snprintf(words.what, sizeof(words.what), "%.*s", (int)head, (const char *)detail.bytes);
-		snprintf(words.now, sizeof(words.now), "%.*s", colon ? (int)(detail.size - head - 2) : 0,
-		         colon ? colon + 2 : "");
-	}
-	snprintf(words.words, sizeof(words.words), "%.*s", (int)detail.size, (const char *)detail.bytes);
-	print_json_object(&words, count);
-}
-
-static const char *outcome_name(enum journal_outcome outcome)
-{
-	return outcome == JOURNAL_STORED ? "stored" : outcome == JOURNAL_NOT_KEPT ? "not_kept" : "passed_through";
-}
-
-static void print_json_key(const char *name, const uint8_t *key)
-{
-	char text[KEY_TEXT_BYTES] = "";
-
-	if (key) {
-		key_spell(key, text);
-	}
-	print_json_text(name, text);
-}
-
-void explain_as_json(const struct explanation *explanation)
-{
-	const struct journal_record *record = &explanation->record;
-	enum counter reason = reasons_find(record->reason.bytes, record->reason.size);
-	struct printing printing = {.explanation = explanation};
-	const struct neighbour *nearest = &explanation->sought.nearest;
-
-	printf("{\"outcome\": \"%s\"", outcome_name(record->outcome));
-	print_json_span("program", explanation->request.program);
-	print_json_text("reason", reason != COUNTER_NONE ? counter_name(reason) : cause_name(explanation->cause));
-	print_json_text("cause", cause_name(explanation->cause));
-	printf(", \"cut\": %s", record->is_cut ? "true" : "false");
-	print_json_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
-	print_json_span("detail", record->detail.size ? span_of(&record->detail) : (struct span){NULL, 0});
-	print_json_key("key", record->has_key ? record->key : NULL);
-	print_json_key("nearest", nearest->is_there ? nearest->key : NULL);
-	print_json_span("compiler", explanation->request.compiler);
-	print_json_span("version", explanation->request.release);
-	printf(", \"pid\": %" PRIu32 ", \"time\": %" PRIu64 ".%03" PRIu64 ", \"cost_ns\": %" PRIu64, record->pid,
-	       record->when_ns / 1000000000, record->when_ns / 1000000 % 1000, record->cost_ns);
-	printf(", \"differences\": [");
-	if (explanation->cause == CAUSE_STALE) {
-		print_json_stale(explanation, &printing.count);
-	} else if (nearest->is_there && explanation->cause == CAUSE_DIFFERENT) {
-		differences_tell(&explanation->request, &explanation->nearest, print_json_difference, &printing);
-	}
-	printf("%s]}", printing.count ? "\n " : "");
 }

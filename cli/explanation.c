@@ -23,6 +23,39 @@ bool journal_text_is(const struct journal_text *text, const char *other)
 	return text->size == strlen(other) && memcmp(text->bytes, other, text->size) == 0;
 }
 
+struct span explanation_text(const struct journal_text *text)
+{
+	return (struct span){text->bytes, text->size};
+}
+
+/* The directory that a numbered root is. */
+static struct span root_of(const struct request *request, struct span detail)
+{
+	struct span rest;
+	size_t number;
+
+	if (span_behind(detail, "root ", &rest) && rest.size > 0) {
+		number = (size_t)(*(const char *)rest.bytes - '0');
+		if (number < request->root_count && number < 10) {
+			return request->roots[number];
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
+{
+	struct span detail = explanation_text(&explanation->record.detail);
+	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
+
+	if (now.size == 0 || was.size == 0) {
+		return false;
+	}
+	*ret_now = now;
+	*ret_was = was;
+	return true;
+}
+
 /* When the same key was stored before that; 0: never, as far as the journal goes. */
 static uint64_t stored_before(const struct journal *journal, const struct journal_record *record)
 {

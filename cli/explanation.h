@@ -43,6 +43,10 @@ int explanations_make(const struct settings *settings, const struct journal *jou
                       const struct journal_record *records, size_t count, struct explanation **ret_list);
 void explanations_free(struct explanation *list, size_t count);
 
+/* Is a result that does not hold here bound to another directory than this? Then, which of the two. */
+bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was);
+
+struct span explanation_text(const struct journal_text *text);
 bool journal_text_is(const struct journal_text *text, const char *other);
 
 #endif
