@@ -38,15 +38,16 @@ NODES    := $(wildcard interpose/*/nodes.h)
 CLI_SRC  := $(wildcard cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 AGENT_SRC := $(wildcard agent/*.c)
-object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
-OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
-
 # The agent is built where these and their headers are: a program of its own, so that nothing else comes to need them.
 AGENT_HAS  = $(shell $(CC) -shared -fPIC $(foreach one,$(1),-include $(word 2,$(subst =, ,$(one)))) -x c /dev/null -x none \
 	     $(foreach one,$(1),$(word 1,$(subst =, ,$(one)))) -o /dev/null 2>/dev/null && echo yes)
 AGENT_NEEDS := -lhiredis=hiredis/hiredis.h -lcurl=curl/curl.h -lzstd=zstd.h
 AGENT_LIBS := $(foreach need,$(AGENT_NEEDS),$(word 1,$(subst =, ,$(need))))
 AGENT      := $(if $(call AGENT_HAS,$(AGENT_NEEDS)),$(BUILD)/agent.a)
+UNIT_SRC   += $(if $(AGENT),$(wildcard tests/unit/agent/*.c))
+
+object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
+OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
 
 # tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
@@ -92,8 +93,8 @@ $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
 
 # What the command alone has of nouns that are worth a test of their own.
 CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o differences.o differences_options.o difference_words.o)
-$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
+$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) -lcriterion -lm
 
 -include tests/tests.mk
 include packaging/packaging.mk

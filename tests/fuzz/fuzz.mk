@@ -3,11 +3,11 @@
 # make fuzz-corpus             what runs found is merged into tests/fuzz/corpus, as little of it as covers the same
 # make fuzz-coverage           what the corpus reaches, file by file (llvm-profdata, llvm-cov)
 #
-# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/, and what reads files in cli/, is built with
+# Needs clang with its libFuzzer. All of cache/, keygen/ and interpose/, and what reads bytes of others in cli/ and agent/, is built with
 # AddressSanitizer and UndefinedBehaviorSanitizer, those parts too that the library builds without.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_SRC     := $(filter-out $(if $(AGENT),,%_envelope.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ         ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURCE $(WARNINGS) \
@@ -15,18 +15,20 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURC
 FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(filter %.c,$(DOOR_SRC)))))
 # and what the command reads files of others with
 FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o timeline.o page.o texts.o buffer.o)
+# and what the agent reads of engines
+FUZZ_AGENT   := $(if $(AGENT),$(addprefix $(FUZZ_BUILD)/agent/,envelope.o keyring.o parcel.o secret_file.o))
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
-OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
+OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 
 $(FUZZ_BUILD)/%.o: %.c Makefile tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)
 	$(call quiet,FUZZ,$@)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_BUILD)/core.a: $(FUZZ_LIB) $(FUZZ_CLI)
+$(FUZZ_BUILD)/core.a: $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(FUZZ_BIN): $(FUZZ_BUILD)/%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/core.a
-	$(call quiet,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(B2) -ldl -lm
+	$(call quiet,LD,$@)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) -ldl -lm
 
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* keyring: which texts are keys, and whose files are read */
+#include "agent/keyring.h"
+#include "agent/secret_file.h"
+#include "tests/private_directory.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEX_32 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+#define HEX_31 "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e"
+
+static char base[128];
+
+static void make_base(void)
+{
+	cr_assert(private_directory_make(base, sizeof(base), "keyring"));
+}
+
+static void remove_base(void)
+{
+	remove_tree(base);
+}
+
+static const char *in_base(const char *name)
+{
+	static char path[192];
+
+	snprintf(path, sizeof(path), "%s/%s", base, name);
+	return path;
+}
+
+static int parse(const char *text, struct keyring **ret_keyring)
+{
+	unsigned line = 0;
+
+	return keyring_parse(text, ret_keyring, &line);
+}
+
+Test(keyring, the_first_signs_and_all_are_found)
+{
+	const char text[] = "# rotated in November\n\n new\t" HEX_32 "\r\nold.1 " HEX_32 HEX_32 "\n";
+	struct keyring *keyring = NULL;
+
+	cr_assert_eq(parse(text, &keyring), 0);
+	cr_assert_eq(keyring->count, 2);
+	cr_assert_str_eq(keyring->keys[0].id, "new");
+	cr_assert_eq(keyring->keys[0].size, 32);
+	cr_assert_eq(keyring->keys[0].bytes[31], 0x1f);
+	cr_assert_eq(keyring->keys[1].size, 64);
+	cr_assert_eq(keyring_find(keyring, keyring->keys[1].id), &keyring->keys[1]);
+	cr_assert_null(keyring_find(keyring, (char[KEYRING_ID_BYTES]){"other"}));
+	cr_assert_null(keyring_find(NULL, (char[KEYRING_ID_BYTES]){"new"}));
+	keyring_free(keyring);
+}
+
+Test(keyring, a_line_that_is_no_key_refuses_the_file)
+{
+	static const char *const bad[] = {
+	    "a",
+	    "a " HEX_31,
+	    "a " HEX_32 "0",
+	    "a " HEX_32 HEX_32 "00",
+	    "a " HEX_31 "xy",
+	    "0123456789abcdef " HEX_32,
+	    "a/b " HEX_32,
+	    "a " HEX_32 " more",
+	    "a " HEX_32 "\na " HEX_32, /* twice */
+	    HEX_32,
+	};
+	struct keyring *keyring = NULL;
+	unsigned line = 0;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_expect_eq(parse(bad[i], &keyring), -EINVAL, "%s", bad[i]);
+	}
+	cr_assert_eq(keyring_parse("a " HEX_32 "\n\nb\n", &keyring, &line), -EINVAL);
+	cr_assert_eq(line, 3);
+	cr_assert_eq(parse("# none\n", &keyring), -ENODATA);
+	cr_assert_null(keyring);
+}
+
+Test(keyring, only_so_many_keys)
+{
+	struct keyring *keyring = NULL;
+	char text[20 * (KEYRING_KEYS_MAX + 1) * 4] = "";
+	size_t at = 0;
+
+	for (int i = 0; i < KEYRING_KEYS_MAX; i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "k%d " HEX_32 "\n", i);
+	}
+	cr_assert_eq(parse(text, &keyring), 0);
+	cr_assert_eq(keyring->count, KEYRING_KEYS_MAX);
+	keyring_free(keyring);
+	snprintf(text + at, sizeof(text) - at, "one-more " HEX_32 "\n");
+	cr_assert_eq(parse(text, &keyring), -EINVAL);
+}
+
+static void put_file(const char *path, const char *text, mode_t mode)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+	cr_assert_eq(chmod(path, mode), 0);
+}
+
+Test(keyring, a_file_that_others_can_read_is_refused_in_words, .init = make_base, .fini = remove_base)
+{
+	const char *path = in_base("keys");
+	struct keyring *keyring = NULL;
+	char text[KEYRING_TEXT_MAX];
+
+	put_file(path, "a " HEX_32 "\n", 0640);
+	cr_assert_eq(keyring_read(path, &keyring, text), -EACCES);
+	cr_assert_not_null(strstr(text, "chmod 600"));
+	put_file(path, "a " HEX_32 "\n", 0604);
+	cr_assert_eq(keyring_read(path, &keyring, text), -EACCES);
+	put_file(path, "a " HEX_32 "\nb\n", 0600);
+	cr_assert_eq(keyring_read(path, &keyring, text), -EINVAL);
+	cr_assert_not_null(strstr(text, "line 2"));
+	put_file(path, "a " HEX_32 "\n", 0400);
+	cr_assert_eq(keyring_read(path, &keyring, text), 0);
+	keyring_free(keyring);
+}
+
+Test(secret_file, its_first_line, .init = make_base, .fini = remove_base)
+{
+	const char *path = in_base("password");
+	char *line = NULL;
+
+	put_file(path, "secret word\r\nmore\n", 0600);
+	cr_assert_eq(secret_file_line(path, &line), 0);
+	cr_assert_str_eq(line, "secret word");
+	secret_file_wipe(line);
+	put_file(path, "\nsecond\n", 0600);
+	cr_assert_eq(secret_file_line(path, &line), -ENODATA);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(secret_file_line(path, &line), -ENOENT);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	cr_assert_eq(secret_file_line(path, &line), -EINVAL); /* and at once */
+}
