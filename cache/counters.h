@@ -50,12 +50,19 @@
 	X(NVJITLINK, nvjitlink, "nvJitLink") \
 	X(NVVM, nvvm, "libNVVM")
 
-#define COUNTERS_OF_ALL(X)                                                                    \
-	COUNTERS_OF_EACH(X, TOTAL)                                                            \
-	X(TOTAL, evictions)                                                                   \
-	X(TOTAL, verified)                                                                    \
-	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */ \
-	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */
+#define COUNTERS_OF_ALL(X)                                                                            \
+	COUNTERS_OF_EACH(X, TOTAL)                                                                    \
+	X(TOTAL, evictions)                                                                           \
+	X(TOTAL, verified)                                                                            \
+	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */         \
+	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */ \
+	X(TOTAL, agent_asked)       /* questions to the node's agent: the sum of the next four */     \
+	X(TOTAL, agent_found)                                                                         \
+	X(TOTAL, agent_absent)                                                                        \
+	X(TOTAL, agent_down) /* its engine, or itself: dead, another user's, no answer at all */      \
+	X(TOTAL, agent_timeouts)                                                                      \
+	X(TOTAL, agent_wait_ns) /* of all questions */                                                \
+	X(TOTAL, agent_closed)  /* misses for which it was not asked, as it failed lately */
 
 #define COUNTERS_OF_REASONS(X, group)                                                                               \
 	X(group, disabled)                                                                                          \

@@ -12,6 +12,7 @@
  */
 #include "cache/journal.h"
 
+#include "cache/agent.h"
 #include "cache/calls.h"
 #include "cache/output.h"
 
@@ -46,7 +47,8 @@ struct head {
 	uint16_t reason_size;
 	uint16_t detail_size;
 	uint16_t about_size;
-	uint32_t reserved;
+	uint8_t agent;
+	uint8_t reserved[3];
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -88,6 +90,7 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	    .outcome = (uint8_t)record->outcome,
 	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0) |
 	                       (record->is_stale ? FLAG_STALE : 0)),
+	    .agent = record->agent,
 	    .reason_size = htole16((uint16_t)record->reason.size),
 	    .detail_size = htole16((uint16_t)record->detail.size),
 	    .about_size = htole16((uint16_t)record->about.size),
@@ -207,6 +210,7 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	    .outcome = (enum journal_outcome)head.outcome,
 	    .has_key = (head.flags & FLAG_KEY) != 0,
 	    .is_stale = (head.flags & FLAG_STALE) != 0,
+	    .agent = head.agent < AGENT_OUTCOME_COUNT ? head.agent : (uint8_t)AGENT_FETCH_NOT_ASKED,
 	    .is_cut = (head.flags & FLAG_CUT) != 0,
 	    .reason = {(const char *)at + sizeof(head), le16toh(head.reason_size)},
 	    .detail.size = le16toh(head.detail_size),

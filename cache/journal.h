@@ -46,6 +46,7 @@ struct journal_record {
 	enum journal_outcome outcome;
 	bool has_key;
 	bool is_stale; /* a result was there, and did not hold: `detail` says why */
+	uint8_t agent; /* what the node's agent said: enum agent_outcome (cache/agent.h); 0: it was not asked */
 	bool is_cut;   /* there was no room for all that it is about */
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct journal_text reason; /* a counter's name, or empty */

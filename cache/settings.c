@@ -108,6 +108,18 @@ static int parse_SECONDS(const char *text, unsigned *ret_value)
 	return 0;
 }
 
+static int parse_MOMENT(const char *text, unsigned *ret_value)
+{
+	uint64_t number;
+	const char *rest = parse_digits(text, UINT_MAX / 1000, &number);
+
+	if (rest == NULL || (strcasecmp(rest, "ms") != 0 && strcasecmp(rest, "s") != 0)) {
+		return -EINVAL;
+	}
+	*ret_value = (unsigned)number * (rest[1] == '\0' ? 1000 : 1);
+	return 0;
+}
+
 static int parse_TEXT(const char *text, char **ret_value)
 {
 	char *copy = strdup(text);
@@ -205,12 +217,16 @@ static const char *wanted_TEXT(const char *variable)
 	if (strcmp(variable, "NVRTCCACHE_LOWER") == 0) {
 		return "absolute paths with colons between them";
 	}
+	if (strcmp(variable, "NVRTCCACHE_AGENT") == 0) {
+		return "an absolute path, 1 for the socket in the cache directory, or 0 for none";
+	}
 	return "the word time_macros";
 }
 
 #define WANTED_SIZE(variable)    "a size such as 4096, 500M or 1.5G, with K, M, G or T"
 #define WANTED_BOOL(variable)    "1 or 0"
 #define WANTED_SECONDS(variable) "whole seconds"
+#define WANTED_MOMENT(variable)  "milliseconds or seconds, such as 300ms or 2s"
 #define WANTED_LEVEL(variable)   "error, warning, info or debug"
 #define WANTED_TEXT(variable)    wanted_TEXT(variable)
 
@@ -244,6 +260,19 @@ static bool read_sloppiness(const char *words, bool *ret_time_macros)
 	}
 	*ret_time_macros = found;
 	return true;
+}
+
+/* 0 is for who turns off for one program what stands in everybody's environment. */
+static void settle_agent(struct settings *settings)
+{
+	if (settings->agent == NULL || settings->agent[0] == '/' || strcmp(settings->agent, "1") == 0) {
+		return;
+	}
+	if (strcmp(settings->agent, "0") != 0) {
+		complain(settings, "NVRTCCACHE_AGENT");
+	}
+	free(settings->agent);
+	settings->agent = NULL;
 }
 
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
@@ -286,6 +315,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros)) {
 		reject(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
 	}
+	settle_agent(&fresh);
 	*ret_settings = fresh;
 	return 0;
 out:
@@ -328,6 +358,7 @@ void settings_each_unknown(char *const *environment, settings_unknown *each, voi
 #define SETTINGS_FREE_SIZE(field)
 #define SETTINGS_FREE_BOOL(field)
 #define SETTINGS_FREE_SECONDS(field)
+#define SETTINGS_FREE_MOMENT(field)
 #define SETTINGS_FREE_LEVEL(field)
 #define SETTINGS_FREE_TEXT(field) \
 	free(settings->field);    \

@@ -4,7 +4,7 @@
  *
  * Purpose: reads NVRTCCACHE_* once, for the library and for the command alike. One X-macro list holds every variable.
  * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB) and with these a fraction (1.5G); booleans take
- * 1/0, yes/no, true/false, on/off. A bad value is refused as a whole, its name remembered (complaints), and the default
+ * 1/0, yes/no, true/false, on/off; a moment is whole milliseconds or seconds (300ms, 2s). A bad value is refused as a whole, its name remembered (complaints), and the default
  * stands.
  *
  * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for what else
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, TEXT, LEVEL */
+/* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, MOMENT, TEXT, LEVEL */
 #define SETTINGS(X)                                                                                                    \
 	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                     \
 	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                       \
@@ -40,11 +40,14 @@
 	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                    \
 	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                       \
 	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                  \
-	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")
+	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")                     \
+	X(TEXT, agent, "NVRTCCACHE_AGENT", NULL, "socket of the node's nvrtccache-agent; 1: in the directory")         \
+	X(MOMENT, agent_wait_ms, "NVRTCCACHE_AGENT_WAIT", 300, "how long to wait for what the agent fetches")
 
 #define SETTINGS_TYPE_SIZE    uint64_t
 #define SETTINGS_TYPE_BOOL    bool
 #define SETTINGS_TYPE_SECONDS unsigned
+#define SETTINGS_TYPE_MOMENT  unsigned /* milliseconds */
 #define SETTINGS_TYPE_TEXT    char *
 #define SETTINGS_TYPE_LEVEL   int
 

@@ -26,6 +26,12 @@ static const char *show_SECONDS(unsigned value, char text[CONSOLE_NUMBER_BYTES])
 	return text;
 }
 
+static const char *show_MOMENT(unsigned value, char text[CONSOLE_NUMBER_BYTES])
+{
+	snprintf(text, CONSOLE_NUMBER_BYTES, "%ums", value);
+	return text;
+}
+
 static const char *show_TEXT(const char *value, char text[CONSOLE_NUMBER_BYTES])
 {
 	(void)text;
@@ -96,6 +102,7 @@ static void print_json(const struct settings *settings)
 #define SETTING_MISSES_SIZE(field)    false
 #define SETTING_MISSES_BOOL(field)    false
 #define SETTING_MISSES_SECONDS(field) false
+#define SETTING_MISSES_MOMENT(field)  false
 #define SETTING_MISSES_LEVEL(field)   false
 #define SETTING_MISSES_TEXT(field)    ((field) == NULL)
 #define SETTING_PRINT(kind, field, variable, preset, help)                                                \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain_json.h"
+#include "cache/agent.h"
 
 #include "cli/console.h"
 #include "cli/difference_words.h"
@@ -100,6 +101,7 @@ void explain_json(const struct explanation *explanation)
 	printf(", \"cut\": %s", record->is_cut ? "true" : "false");
 	print_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
 	print_span("detail", record->detail.size ? explanation_text(&record->detail) : (struct span){NULL, 0});
+	print_text("agent", agent_outcome_name((enum agent_outcome)record->agent));
 	print_key("key", record->has_key ? record->key : NULL);
 	print_key("nearest", nearest->is_there ? nearest->key : NULL);
 	print_span("compiler", explanation->request.compiler);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain_words.h"
 
+#include "cache/agent.h"
 #include "cli/console.h"
 #include "cli/difference_words.h"
 #include "cli/key.h"
@@ -123,6 +124,9 @@ static void print_why(const struct journal_record *record)
 	}
 	if (reason != COUNTER_NONE) {
 		printf("  %s\n", reasons_words(reason));
+	}
+	if (record->agent != AGENT_FETCH_NOT_ASKED) {
+		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));
 	}
 }
 

@@ -157,6 +157,24 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 	}
 }
 
+/* Where there is one: what came of asking it. */
+static void print_agent(const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t asked = counts[COUNTER_TOTAL_agent_asked];
+	char text[CONSOLE_NUMBER_BYTES];
+
+	if (asked + counts[COUNTER_TOTAL_agent_closed] == 0) {
+		return;
+	}
+	print_count("Agent asked", asked);
+	print_share("  has it", counts[COUNTER_TOTAL_agent_found], asked);
+	print_share("  has none", counts[COUNTER_TOTAL_agent_absent], asked);
+	print_share("  down", counts[COUNTER_TOTAL_agent_down], asked);
+	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], asked);
+	print_count("  not asked", counts[COUNTER_TOTAL_agent_closed]);
+	printf(ROW "%s\n", "  time waited", console_time(counts[COUNTER_TOTAL_agent_wait_ns], text));
+}
+
 /* "2026-11-20 14:02 (2.1 days)" */
 static void print_since(int64_t since)
 {
@@ -210,6 +228,7 @@ static void print_table(const struct settings *settings, const struct shown *sho
 			print_count("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
 		}
 	}
+	print_agent(counts);
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
 	print_group("Passed through", COUNTER_BYPASSED, counts);

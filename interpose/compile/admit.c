@@ -5,6 +5,7 @@
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/fetch.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -207,6 +208,7 @@ static void store(struct attempt *attempt, struct entry *entry)
 		runtime_count_share(attempt->library->compiler->share, COUNTER_TOTAL_stores, 1);
 		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 		event_set(attempt->event, EVENT_STORED, COUNTER_NONE);
+		fetch_tell_agent(attempt);
 	} else {
 		log_write(LOG_WARNING, "cannot store a result: %s: %s", runtime->settings.directory,
 		          error_text(error, text));

@@ -37,8 +37,9 @@ struct attempt {
 	struct fingerprint fingerprint;
 	struct key key;
 	bool from_memory;
-	bool stale; /* results were there, and none held */
-	void *anew; /* conditions of the result that holds, with stamps of now; NULL: as they are */
+	bool stale;       /* results were there, and none held */
+	void *anew;       /* conditions of the result that holds, with stamps of now; NULL: as they are */
+	bool agent_asked; /* the node's agent */
 	struct compile_lock compile_lock;
 	enum compile_lock_outcome outcome; /* for the compile lock, if it is held */
 	struct call instead; /* what the real compile is given, where that is not the host's; options are ours */

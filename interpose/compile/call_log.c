@@ -89,6 +89,17 @@ static void put_times(struct line *line, const struct event *event)
 	}
 }
 
+/* ", from the agent in 870 us", ", the agent has none (35 us)" */
+static void put_agent(struct line *line, const struct event *event)
+{
+	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {
+		put_time(line, "from the agent in ", event->agent_ns);
+	} else if (event->agent != AGENT_FETCH_NOT_ASKED) {
+		put(line, ", the agent %s", agent_outcome_words(event->agent));
+		put_time(line, "asked for ", event->agent_ns);
+	}
+}
+
 /* The program's name comes last: it may be long, and lines are cut. */
 void call_log_write(const struct handle *handle, const struct event *event)
 {
@@ -101,6 +112,7 @@ void call_log_write(const struct handle *handle, const struct event *event)
 	line.size = 0;
 	put_outcome(&line, event);
 	put_times(&line, event);
+	put_agent(&line, event);
 	if (event->has_key) {
 		put(&line, ", key ");
 		for (size_t i = 0; i < KEY_SHOWN; i++) {

@@ -7,6 +7,7 @@
 #include "interpose/compile/call_log.h"
 #include "interpose/compile/describe.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/fetch.h"
 #include "interpose/compile/linked_callers.h"
 #include "interpose/compile/look_up.h"
 #include "interpose/compile/replay.h"
@@ -328,7 +329,7 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 			return pass_through(handle, call, reason, event);
 		}
 		entry = look_up(attempt);
-	} while (!entry && wait_for_others(handle, attempt));
+	} while (!entry && (wait_for_others(handle, attempt) || fetch_from_agent(attempt)));
 	event_note_key(event, attempt->key.bytes);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);

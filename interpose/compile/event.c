@@ -14,6 +14,9 @@ void event_begin(struct event *ret_event, int64_t now_ns)
 	ret_event->about = STREAM_EMPTY;
 	ret_event->start_ns = now_ns;
 	ret_event->wait_start_ns = 0;
+	ret_event->agent = AGENT_FETCH_NOT_ASKED;
+	ret_event->agent_start_ns = 0;
+	ret_event->agent_ns = 0;
 	ret_event->wait_ns = ret_event->compile_ns = ret_event->bytes = 0;
 }
 
@@ -46,6 +49,13 @@ void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns)
 		event->wait_start_ns = since_ns;
 	}
 	event->wait_ns += (uint64_t)(now_ns - since_ns);
+}
+
+void event_note_agent(struct event *event, enum agent_outcome outcome, int64_t since_ns, int64_t now_ns)
+{
+	event->agent = outcome;
+	event->agent_start_ns = since_ns;
+	event->agent_ns = (uint64_t)(now_ns - since_ns);
 }
 
 void event_note_entry(struct event *event, const struct entry *entry)

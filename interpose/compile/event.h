@@ -10,6 +10,7 @@
 #ifndef INTERPOSE_COMPILE_EVENT_H
 #define INTERPOSE_COMPILE_EVENT_H
 
+#include "cache/agent.h"
 #include "cache/counters.h"
 #include "cache/entry.h"
 #include "keygen/stream.h"
@@ -44,6 +45,9 @@ struct event {
 	int64_t start_ns, end_ns; /* runtime_clock() */
 	int64_t wait_start_ns;    /* for another who compiles the same; 0: nobody was waited for */
 	uint64_t wait_ns;
+	enum agent_outcome agent; /* what the node's agent said, which was asked since then, and how long that took */
+	int64_t agent_start_ns;
+	uint64_t agent_ns;
 	uint64_t compile_ns; /* of the real compile: now, or for a hit when it was kept */
 	uint64_t bytes;      /* of the result that was stored or served */
 	int return_code;
@@ -58,6 +62,7 @@ __attribute__((format(printf, 2, 3))) void event_explain(struct event *event, co
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Somebody else was waited for since then; once more adds to it. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
+void event_note_agent(struct event *event, enum agent_outcome outcome, int64_t since_ns, int64_t now_ns);
 /* Cost and size of the result that is served or was kept. */
 void event_note_entry(struct event *event, const struct entry *entry);
 void event_end(struct event *event, int64_t now_ns, int return_code);

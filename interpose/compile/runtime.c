@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/runtime.h"
 
+#include "cache/agent.h"
 #include "cache/calls.h"
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
@@ -37,6 +38,7 @@ static void fork_child(void)
 	memory_fork_child(runtime.memory);
 	watch_fork_child();
 	compile_lock_fork_child();
+	agent_fork_child();
 	library_fork_child();
 	counters_fork_child();
 }

@@ -28,7 +28,7 @@
 #define DETAIL_SHOWN  400
 #define ARCH_SHOWN    32
 #define COMMAND_SHOWN 100
-#define EVENT_BYTES   2700
+#define EVENT_BYTES   2760
 #define TAIL_BYTES    (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING       "\n]\n"
 #define PAUSE_US      100
@@ -325,6 +325,14 @@ static void put_key(struct text *text, const struct event *event)
 	put(text, "\"");
 }
 
+static void put_agent(struct text *text, const struct event *event)
+{
+	if (event->agent != AGENT_FETCH_NOT_ASKED) {
+		put(text, ",\"agent\":\"%s\",\"agent_wait\":%llu", agent_outcome_name(event->agent),
+		    (unsigned long long)event->agent_ns);
+	}
+}
+
 static void put_facts(struct text *text, const struct handle *handle, const struct event *event)
 {
 	const struct library *library = handle->library;
@@ -342,6 +350,7 @@ static void put_facts(struct text *text, const struct handle *handle, const stru
 		put(text, ",\"detail\":");
 		put_string(text, event->detail, DETAIL_SHOWN);
 	}
+	put_agent(text, event);
 	put(text, ",\"bytes\":%llu,\"cost\":%llu,\"wait\":%llu,\"result\":%d}}", (unsigned long long)event->bytes,
 	    (unsigned long long)event->compile_ns, (unsigned long long)event->wait_ns, event->return_code);
 }
@@ -375,6 +384,13 @@ void timeline_write(const struct handle *handle, const struct event *event)
 	if (event->wait_start_ns != 0) {
 		text.size = 2;
 		put_slice(&text, handle, "wait", event->wait_start_ns, event->wait_start_ns + (int64_t)event->wait_ns);
+		put(&text, "}");
+		append(path, text.bytes, text.size);
+	}
+	if (event->agent > AGENT_FETCH_CLOSED) {
+		text.size = 2;
+		put_slice(&text, handle, "agent", event->agent_start_ns,
+		          event->agent_start_ns + (int64_t)event->agent_ns);
 		put(&text, "}");
 		append(path, text.bytes, text.size);
 	}

@@ -121,6 +121,15 @@ static void check_size(const char *text)
 	require(settings->field == (preset) || strtoull(text, NULL, 10) == settings->field);        \
 	bad += text[strspn(text, "0123456789")] != '\0' || strlen(text + strspn(text, "0")) > 10 || \
 	       strtoull(text, NULL, 10) > UINT32_MAX;
+#define CHECK_MOMENT(field, variable, preset)                                                                          \
+	{                                                                                                              \
+		const char *unit = text + strspn(text, "0123456789");                                                  \
+		unsigned long long number = strtoull(text, NULL, 10);                                                  \
+		bool is_moment =                                                                                       \
+		    unit > text && (!strcasecmp(unit, "ms") || !strcasecmp(unit, "s")) && number <= UINT32_MAX / 1000; \
+		require(settings->field == (is_moment ? number * (unit[1] ? 1 : 1000) : (preset)));                    \
+		bad += !is_moment;                                                                                     \
+	}
 #define CHECK_LEVEL(field, variable, preset)                                                           \
 	require(settings->field >= 1 && settings->field <= 4);                                         \
 	bad += strcasecmp(text, "error") && strcasecmp(text, "warning") && strcasecmp(text, "info") && \
@@ -150,6 +159,7 @@ static void check(const struct settings *settings)
 		require(settings->directory[0] == '/');
 		require(length == 1 || settings->directory[length - 1] != '/');
 	}
+	require(!settings->agent || settings->agent[0] == '/' || strcmp(settings->agent, "1") == 0);
 	require(!settings->lower || settings->lower[0] == '/' || settings->lower[0] == ':' || !settings->lower[0]);
 }
 

@@ -445,6 +445,53 @@ Test(settings, texts_are_copies)
 	settings_free(&settings);
 }
 
+Test(settings, an_agent_is_a_path_or_one_or_none)
+{
+	static const char *const bad[] = {"agent.sock", "yes", "2", "01", "1 ", " /run/agent"};
+	struct settings settings = READ("NVRTCCACHE_AGENT", "/run/agent");
+
+	cr_expect_str_eq(settings.agent, "/run/agent");
+	settings_free(&settings);
+	settings = READ("NVRTCCACHE_AGENT", "1");
+	cr_expect_str_eq(settings.agent, "1");
+	cr_expect_eq(settings.agent_wait_ms, 300);
+	settings_free(&settings);
+	settings = READ("NVRTCCACHE_AGENT", "0");
+	cr_expect_null(settings.agent);
+	cr_expect_eq(settings.complaint_count, 0);
+	settings_free(&settings);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		settings = READ("NVRTCCACHE_AGENT", bad[i]);
+		cr_expect_null(settings.agent, "%s", bad[i]);
+		cr_expect(complained(&settings, "NVRTCCACHE_AGENT"), "%s", bad[i]);
+		settings_free(&settings);
+	}
+}
+
+Test(settings, a_moment_has_a_unit)
+{
+	static const struct {
+		const char *text;
+		unsigned ms;
+	} good[] = {{"0ms", 0}, {"50ms", 50}, {"50MS", 50}, {"2s", 2000}, {"2S", 2000}, {"4294967s", 4294967000u}};
+	static const char *const bad[] = {"300", "0", "ms", "s", "1.5s", "-1s", "2m", "2 s", "2ss", "4294968s"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_AGENT_WAIT", good[i].text);
+
+		cr_expect_eq(settings.agent_wait_ms, good[i].ms, "%s", good[i].text);
+		cr_expect_eq(settings.complaint_count, 0, "%s", good[i].text);
+		settings_free(&settings);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct settings settings = READ("NVRTCCACHE_AGENT_WAIT", bad[i]);
+
+		cr_expect_eq(settings.agent_wait_ms, 300, "%s", bad[i]);
+		cr_expect(complained(&settings, "NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);
+		settings_free(&settings);
+	}
+}
+
 Test(settings, freeing_twice_is_harmless)
 {
 	struct settings settings = READ("HOME", "/h", "NVRTCCACHE_LOG", "l");

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/agent_breaker.h"
+
+static bool is_closed(int64_t until, int64_t now)
+{
+	return until != 0 && now < until && until - now <= AGENT_REST_MAX;
+}
+
+bool agent_breaker_tell(const struct agent_breaker *breaker, int64_t now, int64_t *ret_seen)
+{
+	int64_t until = atomic_load(&breaker->until);
+
+	if (is_closed(until, now)) {
+		return false;
+	}
+	*ret_seen = until;
+	return true;
+}
+
+bool agent_breaker_ask(struct agent_breaker *breaker, int64_t now, int64_t *ret_seen)
+{
+	int64_t until;
+
+	if (!agent_breaker_tell(breaker, now, &until)) {
+		return false;
+	}
+	if (until != 0) {
+		int64_t later = now + atomic_load(&breaker->rest);
+
+		if (!atomic_compare_exchange_strong(&breaker->until, &until, later)) {
+			return false;
+		}
+		until = later;
+	}
+	*ret_seen = until;
+	return true;
+}
+
+void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen)
+{
+	(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
+}
+
+void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t now)
+{
+	int64_t rest = AGENT_REST_FIRST;
+
+	if (seen != 0) {
+		rest = 2 * atomic_load(&breaker->rest);
+		rest = rest > AGENT_REST_MAX ? AGENT_REST_MAX : rest;
+	}
+	/* before the way is closed by it: whoever probes then reads it */
+	if (atomic_load(&breaker->until) == seen) {
+		atomic_store(&breaker->rest, rest);
+		(void)atomic_compare_exchange_strong(&breaker->until, &seen, now + rest);
+	}
+}

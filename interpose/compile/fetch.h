@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch: the node's agent is asked for what a look-up missed, and told of what was stored (docs/DESIGN.md G2)
+ *
+ * Purpose: who is about to compile asks first, while it holds the key's compile lock, so that a node asks once; where
+ * there is no such lock everybody asks. The agent writes the directory, so a process that only reads it may ask too. Not
+ * asked: with NVRTCCACHE_RECACHE and NVRTCCACHE_VERIFY, which want the compiler's own work.
+ *
+ * Threads: any, on different attempts. Fork: as cache/agent.h. Signals: no. Errors: whatever fails is a compile.
+ */
+#ifndef INTERPOSE_COMPILE_FETCH_H
+#define INTERPOSE_COMPILE_FETCH_H
+
+#include "interpose/compile/attempt.h"
+
+#include <stdbool.h>
+
+/* After a miss, once an attempt. True: it has put something there, so look again. */
+bool fetch_from_agent(struct attempt *attempt);
+/* The attempt's result was stored. */
+void fetch_tell_agent(const struct attempt *attempt);
+
+#endif

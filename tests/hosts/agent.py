@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An agent that does as it is told, for hosts that ask one (cache/agent_message.h).
+
+usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--backlog N]
+
+A line on stdout for each message that came: its kind and its key. "ready" when it listens. Behaviours:
+  found      the key's file is copied from one cache to another, STARTED and FOUND are said (ABSENT where there is none)
+  absent  down  elsewhere      STARTED, then that
+  quick      ABSENT without STARTED
+  empty      FOUND, and nothing is there
+  mute       accepts, and says nothing                hung      STARTED, and nothing more
+  deaf       listens and never accepts                closes    closes at once
+  stream     STARTED without end                      magic     an answer with another magic
+  version    an answer of another version             short     an answer of 63 bytes
+  long       an answer of 65 bytes                    kind      an answer of no kind that is one
+  gift       FOUND with a descriptor in it            late      STARTED, then ABSENT when a line comes on stdin
+"""
+import argparse
+import array
+import os
+import select
+import shutil
+import socket
+import struct
+import sys
+
+MAGIC, VERSION = 0x41434E76, 1
+FETCH, STORED, STATUS, STARTED, FOUND, ABSENT, DOWN, ELSEWHERE = 1, 2, 3, 16, 17, 18, 19, 20
+MESSAGE = struct.Struct("=IHHIIQQ32s")
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("socket")
+arguments.add_argument("behaviour")
+arguments.add_argument("--from", dest="source")
+arguments.add_argument("--to", dest="target")
+arguments.add_argument("--user", type=int)
+arguments.add_argument("--backlog", type=int, default=64)
+given = arguments.parse_args()
+if given.user is not None:
+    os.setgroups([])
+    os.setgid(given.user)
+    os.setuid(given.user)
+
+
+def answer(kind, magic=MAGIC, version=VERSION):
+    return MESSAGE.pack(magic, version, kind, 0, 0, 0, 0, bytes(32))
+
+
+def bring(key):
+    """The file of a key, as a store would put it."""
+    name = os.path.join("v1", key[:2], key[2:])
+    source, target = os.path.join(given.source, name), os.path.join(given.target, name)
+    if not os.path.exists(source):
+        return False
+    for directory in (given.target, os.path.join(given.target, "v1"), os.path.dirname(target)):
+        if not os.path.isdir(directory):
+            os.mkdir(directory, 0o700)
+    shutil.copyfile(source, target + ".new")
+    os.chmod(target + ".new", 0o600)
+    os.rename(target + ".new", target)
+    return True
+
+
+def stream(peer):
+    try:
+        while True:
+            peer.send(answer(STARTED))
+    except OSError:
+        pass
+
+
+def fetch(peer, key):
+    """True: the connection stays open."""
+    simple = {"absent": ABSENT, "down": DOWN, "elsewhere": ELSEWHERE}
+    told = {"quick": answer(ABSENT), "empty": answer(FOUND), "magic": answer(FOUND, magic=MAGIC + 1),
+            "version": answer(FOUND, version=VERSION + 1), "short": answer(FOUND)[:-1], "long": answer(FOUND) + b"x",
+            "kind": answer(99)}
+    if given.behaviour == "found":
+        peer.send(answer(STARTED))
+        peer.send(answer(FOUND if bring(key) else ABSENT))
+    elif given.behaviour in simple:
+        peer.send(answer(STARTED))
+        peer.send(answer(simple[given.behaviour]))
+    elif given.behaviour in told:
+        peer.send(told[given.behaviour])
+    elif given.behaviour == "gift":
+        with open("/dev/null", "rb") as gift:
+            peer.sendmsg([answer(ABSENT)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [gift.fileno()]))])
+    elif given.behaviour == "stream":
+        stream(peer)
+    elif given.behaviour in ("hung", "late"):
+        peer.send(answer(STARTED))
+        return True
+    elif given.behaviour == "mute":
+        return True
+    return False
+
+
+def serve(peer, waiting):
+    if given.behaviour == "closes":
+        peer.close()
+        return
+    message = peer.recv(256)
+    if len(message) != MESSAGE.size:
+        print("bad", len(message), flush=True)
+        peer.close()
+        return
+    magic, version, kind, _, _, device, inode, key = MESSAGE.unpack(message)
+    there = os.stat(given.target) if given.target and os.path.isdir(given.target) else None
+    if (magic, version) != (MAGIC, VERSION) or (there and (device, inode) != (there.st_dev, there.st_ino)):
+        print("bad", magic, version, device, inode, flush=True)
+    print({FETCH: "fetch", STORED: "stored"}.get(kind, kind), key.hex(), flush=True)
+    try:
+        if kind == FETCH and fetch(peer, key.hex()):
+            waiting.append(peer)
+            return
+    except OSError as error:  # who asked is gone
+        print("gone", error.strerror, flush=True)
+    peer.close()
+
+
+def main():
+    os.umask(0o077)
+    place = os.open(os.path.dirname(given.socket), os.O_PATH | os.O_DIRECTORY)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listening.bind(f"/proc/self/fd/{place}/{os.path.basename(given.socket)}")
+    listening.listen(given.backlog)
+    print("ready", flush=True)
+    waiting = []
+    while True:
+        sources = [sys.stdin] if given.behaviour in ("late", "deaf") else []
+        sources += [] if given.behaviour == "deaf" else [listening]
+        ready = select.select(sources, [], [])[0]
+        if sys.stdin in ready:
+            if not sys.stdin.readline():
+                return
+            for peer in waiting:
+                peer.send(answer(ABSENT))
+                peer.close()
+            waiting.clear()
+        if listening in ready:
+            serve(listening.accept()[0], waiting)
+
+
+main()
