@@ -9,6 +9,7 @@
 #include "cache/directory.h"
 
 #include "cache/calls.h"
+#include "cache/digits.h"
 #include "cache/output.h"
 #include "cache/trust.h"
 
@@ -22,8 +23,6 @@
 #define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define HOME_NAME   "v1"
 #define MAKE_TRIES  4
-
-static const char digits[16] = "0123456789abcdef";
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
@@ -223,9 +222,10 @@ int directory_open(const struct directory *directory, enum directory_want want, 
 int directory_open_shard(const struct directory *directory, int home, unsigned shard, enum directory_want want,
                          int *ret_shard)
 {
-	const char name[] = {digits[shard >> 4 & 0xf], digits[shard & 0xf], '\0'};
+	const uint8_t byte = (uint8_t)shard;
+	char name[DIGITS_BYTES(1)];
 
-	return directory_open_place(directory, home, name, want, ret_shard);
+	return directory_open_place(directory, home, digits_spell(&byte, 1, name), want, ret_shard);
 }
 
 static int judge_file(const struct directory *directory, int at, int file, int flags)
@@ -279,13 +279,7 @@ bool directory_is_ours(int file, const void *magic)
 
 void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES])
 {
-	char *out = ret_name;
-
-	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++) {
-		*out++ = digits[key[i] >> 4];
-		*out++ = digits[key[i] & 0xf];
-	}
-	*out = '\0';
+	(void)digits_spell(key + 1, ENTRY_KEY_BYTES - 1, ret_name);
 }
 
 static int hex_value(char c)

@@ -10,9 +10,7 @@
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
-	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
-		snprintf(ret_text + 2 * i, 3, "%02x", key[i]);
-	}
+	(void)digits_spell(key, ENTRY_KEY_BYTES, ret_text);
 }
 
 static bool read_digits(const char *text, struct inventory_beginning *ret_beginning)

@@ -11,10 +11,11 @@
 #ifndef CLI_KEY_H
 #define CLI_KEY_H
 
+#include "cache/digits.h"
 #include "cache/inventory.h"
 #include "cache/settings.h"
 
-#define KEY_TEXT_BYTES (2 * ENTRY_KEY_BYTES + 1)
+#define KEY_TEXT_BYTES DIGITS_BYTES(ENTRY_KEY_BYTES)
 #define KEY_SHORT      8 /* digits, where people see a key */
 
 /* EXIT_DONE; EXIT_USAGE: no beginning of a key; EXIT_TROUBLE: none of the directory's, or several. */

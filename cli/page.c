@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/page.h"
 
+#include "cache/digits.h"
 #include "cache/version.h"
 #include "keygen/digest.h"
 
@@ -201,6 +202,7 @@ int page_write(struct page *page, int (*put)(void *context, const void *bytes, s
 	struct buffer data = {0}, summary = {0}, nonce = {0}, script = {0};
 	const char *at = page_frame, *mark;
 	struct span span;
+	char digits[DIGITS_BYTES(NONCE_BYTES)];
 	struct key key;
 	int error = 0;
 
@@ -211,9 +213,7 @@ int page_write(struct page *page, int (*put)(void *context, const void *bytes, s
 	}
 	span = (struct span){data.at, data.size};
 	digest_key(&span, 1, &key);
-	for (size_t i = 0; i < NONCE_BYTES; i++) {
-		buffer_print(&nonce, "%02x", key.bytes[i]);
-	}
+	buffer_print(&nonce, "%s", digits_spell(key.bytes, NONCE_BYTES, digits));
 	if (data.failed || summary.failed || nonce.failed || script.failed) {
 		error = -ENOMEM;
 		goto out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/call_log.h"
 
+#include "cache/digits.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
 #include "interpose/compile/log.h"
@@ -104,6 +105,7 @@ static void put_agent(struct line *line, const struct event *event)
 void call_log_write(const struct handle *handle, const struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	char digits[DIGITS_BYTES(KEY_SHOWN)];
 	struct line line;
 
 	if (!log_wanted(LOG_INFO)) {
@@ -114,10 +116,7 @@ void call_log_write(const struct handle *handle, const struct event *event)
 	put_times(&line, event);
 	put_agent(&line, event);
 	if (event->has_key) {
-		put(&line, ", key ");
-		for (size_t i = 0; i < KEY_SHOWN; i++) {
-			put(&line, "%02x", event->key[i]);
-		}
+		put(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
 	}
 	if (event->detail[0] != '\0') {
 		put(&line, " (%s)", event->detail);

@@ -2,6 +2,7 @@
 #include "interpose/compile/timeline.h"
 
 #include "cache/calls.h"
+#include "cache/digits.h"
 #include "cache/json.h"
 #include "cache/network.h"
 #include "cache/output.h"
@@ -318,11 +319,9 @@ static void put_slice(struct text *text, const struct handle *handle, const char
 
 static void put_key(struct text *text, const struct event *event)
 {
-	put(text, ",\"key\":\"");
-	for (size_t i = 0; i < sizeof(event->key); i++) {
-		put(text, "%02x", event->key[i]);
-	}
-	put(text, "\"");
+	char digits[DIGITS_BYTES(sizeof(event->key))];
+
+	put(text, ",\"key\":\"%s\"", digits_spell(event->key, sizeof(event->key), digits));
 }
 
 static void put_agent(struct text *text, const struct event *event)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/verify.h"
 
+#include "cache/digits.h"
 #include "cache/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
@@ -9,7 +10,6 @@
 #include "keygen/conditions.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 /* A header that was edited between the hit and the compile makes a difference that is nobody's mistake. */
 static bool still_holds(const struct attempt *attempt, const struct entry *entry)
@@ -22,15 +22,12 @@ static bool still_holds(const struct attempt *attempt, const struct entry *entry
 
 static void complain(const struct handle *handle, const struct entry *expected, const char *what)
 {
-	const uint8_t *key = entry_info(expected)->key;
-	char digits[2 * ENTRY_KEY_BYTES + 1];
+	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	for (size_t i = 0; i < ENTRY_KEY_BYTES; i++) {
-		(void)snprintf(digits + 2 * i, 3, "%02x", key[i]);
-	}
 	/* The name comes last: it may be long, and lines are cut. */
 	log_write(LOG_ERROR, "verify: a hit would have given another %s than %s; key %s, program %s", what,
-	          handle->library->compiler->title, digits, handle->name ? handle->name : "without a name");
+	          handle->library->compiler->title, digits_spell(entry_info(expected)->key, ENTRY_KEY_BYTES, digits),
+	          handle->name ? handle->name : "without a name");
 }
 
 /* Counts and logs a difference, where it is one. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/known_headers.h"
 
+#include "cache/digits.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -11,17 +13,13 @@ static const char *const digests[] = {
 
 bool known_header(const struct key *digest)
 {
-	static const char digits[] = "0123456789abcdef";
 	size_t low = 0, high = sizeof(digests) / sizeof(digests[0]);
-	char text[2 * KEY_BYTES];
+	char text[DIGITS_BYTES(KEY_BYTES)];
 
-	for (size_t i = 0; i < KEY_BYTES; i++) {
-		text[2 * i] = digits[digest->bytes[i] >> 4];
-		text[2 * i + 1] = digits[digest->bytes[i] & 15];
-	}
+	(void)digits_spell(digest->bytes, KEY_BYTES, text);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = memcmp(text, digests[middle], sizeof(text));
+		int order = memcmp(text, digests[middle], sizeof(text) - 1);
 
 		if (order == 0) {
 			return true;
