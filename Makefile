@@ -7,7 +7,7 @@
 # make style           formats all C; make tidy asks clang-tidy, which takes minutes
 # make layers          who includes whom, and on which floor each noun stands
 # make install         DESTDIR= PREFIX=
-# make wheel, deb      packages in build/packages (packaging/packaging.mk)
+# make wheel, deb      packages in build/dist (packaging/packaging.mk)
 # make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands; ARCH=aarch64 CC=... crosses
 PREFIX ?= /usr/local
 ARCH   ?= $(shell uname -m)

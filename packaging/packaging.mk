@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# make wheel, make deb   build/packages/: a Python wheel, a Debian package, of what FILES_FROM has of ARCH
+# make wheel, make deb   build/tools/: a Python wheel, a Debian package, of what FILES_FROM has of ARCH
 # make packages          both
 # The same commit gives the same bytes: the time of all files in them is the commit's, and tests/integration/76-packages.sh looks.
-PACKAGES   := build/packages
+PACKAGES   := build/dist
 FILES_FROM ?= $(BUILD)
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
 

@@ -36,7 +36,7 @@ miss_then_hit() { # COMMAND...: runs programs with the cache
 
 floor() {
 	local floor
-	floor=$("$packaging/floor" built/*) && [[ $floor =~ ^2\.[0-9]+$ ]] || return
+	floor=$("$packaging/glibc" built/*) && [[ $floor =~ ^2\.[0-9]+$ ]] || return
 	# the loader of a glibc that is younger would refuse it
 	readelf --wide --version-info built/* | grep -oE '\bGLIBC_[0-9.]+' | sed 's/GLIBC_//' | sort -V | tail -n 1 | { read -r newest && printf '%s\n' "$newest" 2.17; } |
 		sort -V | tail -n 1 | grep -qx "$floor"
@@ -53,7 +53,7 @@ of_wheel() { if [ -n "${no_wheel:-}" ]; then skip "$1" "$no_wheel"; else check "
 
 named() {
 	local wheel platform
-	wheel=$(cat wheel.path) && platform=manylinux_$("$packaging/floor" built/* | tr . _)_$arch && [[ $wheel == */nvrtccache-$version-py3-none-*$platform.whl ]]
+	wheel=$(cat wheel.path) && platform=manylinux_$("$packaging/glibc" built/* | tr . _)_$arch && [[ $wheel == */nvrtccache-$version-py3-none-*$platform.whl ]]
 }
 of_wheel "A wheel is named by version, machine and glibc." named
 of_wheel "It has the same bytes, whoever builds it, when and where." same_twice wheel
@@ -113,12 +113,12 @@ of_wheel "pip takes it away again, whole." goes
 
 # What auditwheel finds out by itself: the libraries and versions that the files ask for.
 get_auditwheel() {
-	place=$top/build/packages/auditwheel-6.8.2
+	place=$top/build/tools/auditwheel-6.8.2
 	[ -d "$place" ] || { python3 -m pip -q --disable-pip-version-check install --target "$place.$$" auditwheel==6.8.2 >/dev/null 2>&1 && mv -T "$place.$$" "$place" 2>/dev/null; }
 	rm -rf "$place.$$"
 	[ -d "$place" ] && auditwheel() { PYTHONPATH=$place PYTHONDONTWRITEBYTECODE=1 python3 -m auditwheel "$@"; }
 }
-agrees() { auditwheel show "$1" >shown && tr '\n' ' ' <shown | grep -q "platform tag: \"manylinux_$("$packaging/floor" "$2"/* | tr . _)_$3\"" || { cat shown && return 1; }; }
+agrees() { auditwheel show "$1" >shown && tr '\n' ' ' <shown | grep -q "platform tag: \"manylinux_$("$packaging/glibc" "$2"/* | tr . _)_$3\"" || { cat shown && return 1; }; }
 if [ -z "${no_wheel:-}" ] && get_auditwheel; then
 	check "auditwheel comes to the same tag." agrees "$(cat wheel.path)" built "$arch"
 else
@@ -131,7 +131,7 @@ fi
 of_deb() { if [ -n "${no_deb:-}" ]; then skip "$1" "$no_deb"; else check "$@"; fi; }
 described() {
 	local deb
-	deb=$(cat deb.path) && [ "$(dpkg-deb -f "$deb" Package Version Depends | sort)" = "Depends: libc6 (>= $("$packaging/floor" built/*))
+	deb=$(cat deb.path) && [ "$(dpkg-deb -f "$deb" Package Version Depends | sort)" = "Depends: libc6 (>= $("$packaging/glibc" built/*))
 Package: nvrtccache
 Version: $version" ] && [ "$deb" = "$tmp/out/nvrtccache_${version}_$(dpkg-deb -f "$deb" Architecture).deb" ] && [ "$(dpkg-deb --fsys-tarfile "$deb" | tar -tv | grep -vc ' root/root ')" = 0 ]
 }
