@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: MIT */
+/* agent: questions to a socket behind which a thread of the test does what the test says */
+#include "cache/agent.h"
+
+#include "cache/agent_message.h"
+#include "cache/agent_socket.h"
+#include "tests/descriptors.h"
+#include "tests/private_directory.h"
+#include "tests/unit/skip.h"
+#include "tests/unit/syscalls.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define LONG_WAIT  600000 /* no test waits for so long */
+#define SHORT_WAIT 30
+#define OTHER_USER 1003
+#define TEAM       2000
+
+static struct {
+	char base[200];
+	char cache[220];
+	char socket[240];
+	int descriptors;
+	int listening;
+	pthread_t thread;
+	void (*serve)(int peer, const struct agent_message *message);
+	_Atomic int asked;
+	struct agent_message message; /* the last one */
+	struct agent_options options;
+} agent;
+
+static const uint8_t key[ENTRY_KEY_BYTES] = {0xab, 1, 2, 3, [31] = 0x7f};
+
+static void set_up(void)
+{
+	char home[240];
+
+	cr_assert(private_directory_make(agent.base, sizeof(agent.base), "agent-test"));
+	(void)snprintf(agent.cache, sizeof(agent.cache), "%s/cache", agent.base);
+	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
+	(void)snprintf(agent.socket, sizeof(agent.socket), "%s/socket", agent.base);
+	cr_assert_eq(mkdir(agent.cache, 0700), 0);
+	cr_assert_eq(mkdir(home, 0700), 0);
+	agent.options =
+	    (struct agent_options){.said = agent.socket, .directory = {.path = agent.cache}, .wait_ms = LONG_WAIT};
+	agent.listening = -1;
+	agent.descriptors = descriptors_open();
+}
+
+static void tear_down(void)
+{
+	remove_tree(agent.base);
+}
+
+TestSuite(agent, .init = set_up, .fini = tear_down, .timeout = 300);
+
+static int listen_at(const char *path, int backlog)
+{
+	struct agent_address address;
+	int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(agent_socket_address(path, &address), 0);
+	cr_assert_eq(bind(made, (struct sockaddr *)&address.name, address.size), 0, "%s", strerror(errno));
+	agent_socket_forget(&address);
+	cr_assert_eq(listen(made, backlog), 0);
+	return made;
+}
+
+static void *serve_all(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		struct agent_message message = {0};
+		int peer = accept4(agent.listening, NULL, NULL, SOCK_CLOEXEC);
+
+		if (peer < 0) {
+			return NULL;
+		}
+		if (recv(peer, &message, sizeof(message), 0) == (ssize_t)sizeof(message)) {
+			agent.message = message;
+			atomic_fetch_add(&agent.asked, 1);
+			agent.serve(peer, &message);
+		}
+		close(peer);
+	}
+}
+
+static void start(void (*serve)(int peer, const struct agent_message *message))
+{
+	agent.serve = serve;
+	agent.listening = listen_at(agent.socket, 64);
+	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
+}
+
+static void stop(void)
+{
+	(void)shutdown(agent.listening, SHUT_RDWR);
+	pthread_join(agent.thread, NULL);
+	close(agent.listening);
+	cr_expect_eq(descriptors_open(), agent.descriptors);
+}
+
+static void say(int peer, enum agent_kind kind)
+{
+	const struct agent_message answer = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+
+	(void)send(peer, &answer, sizeof(answer), MSG_NOSIGNAL);
+}
+
+static void say_found(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say(peer, AGENT_STARTED);
+	say(peer, AGENT_FOUND);
+}
+
+static void say_absent(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say(peer, AGENT_STARTED);
+	say(peer, AGENT_ABSENT);
+}
+
+static void say_down(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say(peer, AGENT_DOWN);
+}
+
+static void say_elsewhere(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say(peer, AGENT_ELSEWHERE);
+}
+
+/* Until who asked has gone. */
+static void await_end(int peer)
+{
+	char nothing;
+
+	while (recv(peer, &nothing, 1, 0) > 0) {
+	}
+}
+
+static void say_nothing(int peer, const struct agent_message *message)
+{
+	(void)message;
+	await_end(peer);
+}
+
+static void say_started(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say(peer, AGENT_STARTED);
+	await_end(peer);
+}
+
+static void say_started_for_ever(int peer, const struct agent_message *message)
+{
+	const struct agent_message answer = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STARTED};
+
+	(void)message;
+	while (send(peer, &answer, sizeof(answer), MSG_NOSIGNAL) > 0) {
+	}
+}
+
+static void hang_up(int peer, const struct agent_message *message)
+{
+	(void)peer;
+	(void)message;
+}
+
+static enum agent_outcome fetch(void)
+{
+	enum agent_outcome outcome;
+
+	errno = ETXTBSY;
+	outcome = agent_fetch(&agent.options, key);
+	cr_expect_eq(errno, ETXTBSY);
+	return outcome;
+}
+
+Test(agent, what_it_says_is_told_and_it_may_be_asked_again)
+{
+	static const struct {
+		void (*serve)(int peer, const struct agent_message *message);
+		enum agent_outcome outcome;
+	} cases[] = {{say_found, AGENT_FETCH_FOUND}, {say_absent, AGENT_FETCH_ABSENT}, {say_down, AGENT_FETCH_DOWN}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)unlink(agent.socket);
+		start(cases[i].serve);
+		for (int again = 0; again < 3; again++) {
+			cr_expect_eq(fetch(), cases[i].outcome, "%zu", i);
+		}
+		stop();
+	}
+	cr_expect_eq(atomic_load(&agent.asked), 9);
+}
+
+Test(agent, the_question_names_key_and_directory)
+{
+	struct stat found;
+
+	start(say_absent);
+	cr_assert_eq(fetch(), AGENT_FETCH_ABSENT);
+	cr_assert_eq(stat(agent.cache, &found), 0);
+	cr_expect_eq(agent.message.magic, AGENT_MAGIC);
+	cr_expect_eq(agent.message.version, AGENT_VERSION);
+	cr_expect_eq(agent.message.kind, AGENT_FETCH);
+	cr_expect_eq(agent.message.wait_ms, LONG_WAIT);
+	cr_expect_eq(agent.message.device, found.st_dev);
+	cr_expect_eq(agent.message.inode, found.st_ino);
+	cr_expect_arr_eq(agent.message.key, key, sizeof(key));
+	stop();
+}
+
+Test(agent, what_fails_is_not_asked_again_for_a_while)
+{
+	static const struct {
+		const char *what;
+		void (*serve)(int peer, const struct agent_message *message);
+		enum agent_outcome outcome;
+		unsigned wait_ms;
+	} cases[] = {
+	    {"mute", say_nothing, AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+	    {"hung", say_started, AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+	    {"endless", say_started_for_ever, AGENT_FETCH_BROKEN, LONG_WAIT},
+	    {"elsewhere", say_elsewhere, AGENT_FETCH_ELSEWHERE, LONG_WAIT},
+	    {"hangs up", hang_up, AGENT_FETCH_BROKEN, LONG_WAIT},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pid_t child = fork(); /* a breaker of its own */
+		int status = -1;
+
+		if (child == 0) {
+			agent.options.wait_ms = cases[i].wait_ms;
+			start(cases[i].serve);
+			cr_expect_eq(fetch(), cases[i].outcome, "%s", cases[i].what);
+			for (int again = 0; again < 20; again++) {
+				cr_expect_eq(fetch(), AGENT_FETCH_CLOSED, "%s", cases[i].what);
+				agent_stored(&agent.options, key);
+			}
+			stop();
+			_exit(atomic_load(&agent.asked) == 1 ? 0 : 1);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: %x", cases[i].what, status);
+		(void)unlink(agent.socket);
+	}
+}
+
+static struct {
+	char bytes[128];
+	size_t size;
+} bad_answer;
+
+static void say_bad(int peer, const struct agent_message *message)
+{
+	(void)message;
+	(void)send(peer, bad_answer.bytes, bad_answer.size, MSG_NOSIGNAL);
+	await_end(peer);
+}
+
+/* With what is no answer in one place each. */
+static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
+{
+	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
+	int channel[2];
+	pid_t child;
+
+	memcpy(bad_answer.bytes, &answer, sizeof(answer));
+	bad_answer.size = size;
+	cr_assert_eq(pipe2(channel, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		start(say_bad);
+		outcome = fetch();
+		_exit(write(channel[1], &outcome, sizeof(outcome)) == sizeof(outcome) ? 0 : 1);
+	}
+	close(channel[1]);
+	cr_assert_eq(read(channel[0], &outcome, sizeof(outcome)), sizeof(outcome));
+	close(channel[0]);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	(void)unlink(agent.socket);
+	return outcome;
+}
+
+Test(agent, what_is_no_answer_is_not_taken_for_one)
+{
+	const struct agent_message good = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_FOUND};
+	struct agent_message bad = good;
+
+	cr_expect_eq(outcome_of(good, sizeof(good)), AGENT_FETCH_FOUND);
+	cr_expect_eq(outcome_of(good, sizeof(good) - 1), AGENT_FETCH_BROKEN);
+	cr_expect_eq(outcome_of(good, sizeof(good) + 1), AGENT_FETCH_BROKEN);
+	cr_expect_eq(outcome_of(good, 1), AGENT_FETCH_BROKEN);
+	bad.magic++;
+	cr_expect_eq(outcome_of(bad, sizeof(bad)), AGENT_FETCH_BROKEN);
+	bad = good;
+	bad.version++;
+	cr_expect_eq(outcome_of(bad, sizeof(bad)), AGENT_FETCH_BROKEN);
+	for (unsigned kind = 0; kind < 32; kind++) {
+		bad = good;
+		bad.kind = (uint16_t)kind;
+		if (kind < AGENT_STARTED || kind > AGENT_ELSEWHERE) {
+			cr_expect_eq(outcome_of(bad, sizeof(bad)), AGENT_FETCH_BROKEN, "%u", kind);
+		}
+	}
+}
+
+static void make_nothing(void)
+{
+}
+
+static void make_pipe(void)
+{
+	cr_assert_eq(mkfifo(agent.socket, 0600), 0);
+}
+
+static void make_file(void)
+{
+	int file = open(agent.socket, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	cr_assert_geq(file, 0);
+	close(file);
+}
+
+static void make_link(void)
+{
+	cr_assert_eq(symlink(agent.socket, agent.socket), 0);
+}
+
+/* Whoever bound it is gone. */
+static void make_orphan(void)
+{
+	close(listen_at(agent.socket, 1));
+}
+
+static void make_stream(void)
+{
+	struct agent_address address;
+	int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(agent_socket_address(agent.socket, &address), 0);
+	cr_assert_eq(bind(made, (struct sockaddr *)&address.name, address.size), 0);
+	agent_socket_forget(&address);
+	cr_assert_eq(listen(made, 1), 0);
+	agent.listening = made;
+}
+
+Test(agent, where_none_lives_nobody_waits)
+{
+	void (*const make[])(void) = {make_nothing, make_pipe, make_file, make_link, make_orphan, make_stream};
+
+	for (size_t i = 0; i < sizeof(make) / sizeof(make[0]); i++) {
+		pid_t child = fork();
+		int status = -1;
+
+		if (child == 0) {
+			make[i]();
+			cr_expect_eq(fetch(), AGENT_FETCH_NOBODY, "%zu", i);
+			close(agent.listening);
+			cr_expect_eq(descriptors_open(), agent.descriptors);
+			_exit(fetch() == AGENT_FETCH_CLOSED ? 0 : 1);
+		}
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%zu: %x", i, status);
+		(void)unlink(agent.socket);
+	}
+}
+
+Test(agent, a_full_backlog_is_no_agent)
+{
+	int listening = listen_at(agent.socket, 0);
+	int others[8];
+	size_t count = 0;
+
+	while (count < 8 && agent_socket_connect(agent.socket, &others[count]) == 0) {
+		count++;
+	}
+	cr_assert_lt(count, 8);
+	agent.descriptors = descriptors_open();
+	cr_expect_eq(fetch(), AGENT_FETCH_NOBODY);
+	cr_expect_eq(descriptors_open(), agent.descriptors);
+	while (count > 0) {
+		close(others[--count]);
+	}
+	close(listening);
+}
+
+Test(agent, a_result_is_told_of_by_one_message)
+{
+	int listening = listen_at(agent.socket, 4);
+	struct agent_message message;
+	int peer;
+
+	errno = ETXTBSY;
+	agent_stored(&agent.options, key);
+	cr_expect_eq(errno, ETXTBSY);
+	peer = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+	cr_assert_geq(peer, 0);
+	cr_assert_eq(recv(peer, &message, sizeof(message), 0), sizeof(message));
+	cr_expect_eq(message.kind, AGENT_STORED);
+	cr_expect_arr_eq(message.key, key, sizeof(key));
+	cr_expect_eq(recv(peer, &message, sizeof(message), 0), 0);
+	close(peer);
+	close(listening);
+	cr_expect_eq(descriptors_open(), agent.descriptors);
+}
+
+Test(agent, with_no_time_it_is_told_and_not_asked)
+{
+	start(say_absent);
+	agent.options.wait_ms = 0;
+	cr_expect_eq(fetch(), AGENT_FETCH_NOT_ASKED);
+	agent_stored(&agent.options, key);
+	stop();
+	cr_expect_eq(atomic_load(&agent.asked), 1);
+	cr_expect_eq(agent.message.kind, AGENT_STORED);
+}
+
+static void fetch_and_tell(void *context, unsigned step)
+{
+	(void)step;
+	(void)agent_fetch(context, key);
+	agent_stored(context, key);
+}
+
+Test(agent, where_none_is_named_the_kernel_is_not_asked)
+{
+	struct syscalls counts[2];
+
+	agent.options.said = NULL;
+	if (!syscalls_count(fetch_and_tell, &agent.options, 2, counts)) {
+		skip_test("processes cannot be traced here");
+	}
+	cr_expect_eq(counts[0].all, 0);
+	cr_expect_eq(counts[1].all, 0);
+}
+
+Test(agent, a_closed_way_costs_a_look_at_the_clock)
+{
+	struct syscalls counts[2];
+
+	if (!syscalls_count(fetch_and_tell, &agent.options, 2, counts)) {
+		skip_test("processes cannot be traced here");
+	}
+	cr_expect_gt(counts[0].all, 2);
+	cr_expect_eq(counts[1].all, 2, "%u", counts[1].all); /* one for each of both */
+}
+
+/* The number of the socket by which the test's own thread asks. */
+static int asking_socket(int peer)
+{
+	for (int i = 3; i < 1024; i++) {
+		struct sockaddr_un name;
+		socklen_t size = sizeof(name);
+
+		if (i != peer && i != agent.listening && getpeername(i, (struct sockaddr *)&name, &size) == 0 &&
+		    size > sizeof(sa_family_t) && strcmp(name.sun_path, agent.socket) == 0) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static int taken_number = -1;
+
+/* The host closes what it does not know, and the number is its own file's from then on. */
+static void take_number(int peer, const struct agent_message *message)
+{
+	int file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	taken_number = asking_socket(peer);
+	(void)dup3(file, taken_number, O_CLOEXEC);
+	close(file);
+	say_found(peer, message);
+}
+
+Test(agent, a_number_that_is_the_hosts_by_now_is_neither_read_nor_closed)
+{
+	struct stat found = {0};
+	struct stat zero;
+
+	agent.options.wait_ms = SHORT_WAIT; /* what was asked by is gone, and nothing comes there */
+	start(take_number);
+	cr_expect_neq(fetch(), AGENT_FETCH_FOUND);
+	cr_assert_geq(taken_number, 0);
+	cr_expect_eq(fstat(taken_number, &found), 0);
+	cr_assert_eq(stat("/dev/zero", &zero), 0);
+	cr_expect_eq(found.st_rdev, zero.st_rdev);
+	close(taken_number);
+	stop();
+}
+
+static int child_status = -1;
+
+static void fork_meanwhile(int peer, const struct agent_message *message)
+{
+	int number = asking_socket(peer);
+	pid_t child = fork();
+
+	if (child == 0) {
+		agent_fork_child();
+		_exit(number >= 0 && fcntl(number, F_GETFD) < 0 ? 0 : 1);
+	}
+	(void)waitpid(child, &child_status, 0);
+	say_found(peer, message);
+}
+
+Test(agent, a_child_forked_meanwhile_has_none_of_its_sockets)
+{
+	start(fork_meanwhile);
+	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
+	cr_expect(WIFEXITED(child_status) && WEXITSTATUS(child_status) == 0, "%x", child_status);
+	stop();
+}
+
+Test(agent, its_socket_is_none_of_the_standard_streams)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		start(say_absent);
+		(void)close(0);
+		(void)close(1);
+		(void)close(2);
+		_exit(agent_fetch(&agent.options, key) == AGENT_FETCH_ABSENT && fcntl(0, F_GETFD) < 0 &&
+		              fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0
+		          ? 0
+		          : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
+}
+
+Test(agent, many_threads_may_ask_at_once)
+{
+	enum { THREADS = 16, ROUNDS = 50 };
+	pthread_t threads[THREADS];
+
+	start(say_absent);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < THREADS; i++) {
+			cr_assert_eq(pthread_create(&threads[i], NULL, (void *(*)(void *))(void *)fetch, NULL), 0);
+		}
+		for (int i = 0; i < THREADS; i++) {
+			void *outcome;
+
+			pthread_join(threads[i], &outcome);
+			cr_assert_eq((int)(intptr_t)outcome, AGENT_FETCH_ABSENT);
+		}
+	}
+	stop();
+	cr_expect_eq(atomic_load(&agent.asked), THREADS * ROUNDS);
+}
+
+Test(agent, the_boots_own_socket_lies_in_the_cache)
+{
+	char path[PATH_MAX];
+	char id[64] = "";
+	char expected[PATH_MAX];
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fscanf(file, "%60s", id), 1);
+	fclose(file);
+	(void)snprintf(expected, sizeof(expected), "%s/v1/agent.%s", agent.cache, id);
+	cr_assert_eq(agent_socket_path("1", agent.cache, path), 0);
+	cr_expect_str_eq(path, expected);
+	cr_assert_eq(agent_socket_path("/run/a", NULL, path), 0);
+	cr_expect_str_eq(path, "/run/a");
+	cr_expect_eq(agent_socket_path("1", NULL, path), -EINVAL);
+	cr_expect_eq(agent_socket_path("a", agent.cache, path), -EINVAL);
+	cr_expect_eq(agent_socket_path("", agent.cache, path), -EINVAL);
+}
+
+Test(agent, paths_that_no_address_has_room_for_are_reached)
+{
+	char path[PATH_MAX];
+	size_t size = strlen(agent.base);
+	char name[120];
+
+	memcpy(path, agent.base, size + 1);
+	for (int i = 0; i < 3; i++) {
+		size += (size_t)snprintf(path + size, sizeof(path) - size, "/%060d", i);
+		cr_assert_eq(mkdir(path, 0700), 0);
+	}
+	(void)snprintf(path + size, sizeof(path) - size, "/socket");
+	(void)snprintf(agent.socket, sizeof(agent.socket), "%.*s", (int)sizeof(agent.socket) - 1, path);
+	agent.options.said = path;
+	agent.serve = say_found;
+	agent.listening = listen_at(path, 4);
+	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
+	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
+	stop();
+	/* a name can be too long for itself */
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	(void)snprintf(path + size, sizeof(path) - size, "/%s", name);
+	cr_expect_eq(fetch(), AGENT_FETCH_NOBODY);
+	cr_expect_eq(descriptors_open(), agent.descriptors);
+}
+
+/* In a child that is `user` of `group`: it answers one question. The socket is there when this comes back. */
+static pid_t start_as(uid_t user, gid_t group, mode_t mode)
+{
+	int channel[2];
+	char ready;
+	pid_t child;
+
+	cr_assert_eq(pipe2(channel, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		if (setgroups(0, NULL) != 0 || setgid(group) != 0 || setuid(user) != 0) {
+			_exit(99);
+		}
+		(void)umask(0);
+		agent.listening = listen_at(agent.socket, 4);
+		(void)chmod(agent.socket, mode);
+		agent.serve = say_found;
+		(void)!write(channel[1], "r", 1);
+		(void)serve_all(NULL);
+		_exit(0);
+	}
+	close(channel[1]);
+	cr_assert_eq(read(channel[0], &ready, 1), 1, "the other user's agent did not start");
+	close(channel[0]);
+	return child;
+}
+
+static void end(pid_t child)
+{
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+}
+
+/* In a process of its own, for the breaker. */
+static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		if (setgroups(1, &member) != 0 || setgid(group) != 0 || setuid(user) != 0) {
+			_exit(99);
+		}
+		_exit((int)fetch());
+	}
+	(void)waitpid(child, &status, 0);
+	return (enum agent_outcome)WEXITSTATUS(status);
+}
+
+Test(agent, another_users_is_not_believed)
+{
+	char home[240];
+	pid_t other;
+
+	if (geteuid() != 0) {
+		skip_test("root is needed, to become several users");
+	}
+	cr_assert_eq(chmod(agent.base, 0777), 0);
+	cr_assert_eq(chmod(agent.cache, 0755), 0);
+	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
+	cr_assert_eq(chmod(home, 0755), 0);
+	other = start_as(OTHER_USER, OTHER_USER, 0777);
+	cr_expect_eq(fetch_as(0, 0, 0), AGENT_FETCH_STRANGER);
+	cr_expect_eq(fetch_as(1000, 1000, 1000), AGENT_FETCH_STRANGER);
+	cr_expect_eq(fetch_as(OTHER_USER, OTHER_USER, OTHER_USER), AGENT_FETCH_FOUND);
+	end(other);
+	(void)unlink(agent.socket);
+	other = start_as(0, 0, 0777);
+	cr_expect_eq(fetch_as(1000, 1000, 1000), AGENT_FETCH_FOUND);
+	end(other);
+}
+
+Test(agent, where_the_cache_is_shared_a_members_is_believed_as_its_results_are)
+{
+	char home[240];
+	pid_t member;
+
+	if (geteuid() != 0) {
+		skip_test("root is needed, to become several users");
+	}
+	(void)snprintf(home, sizeof(home), "%s/v1", agent.cache);
+	cr_assert_eq(chmod(agent.base, 0777), 0);
+	cr_assert_eq(chown(agent.cache, 0, TEAM), 0);
+	cr_assert_eq(chmod(agent.cache, 02770), 0);
+	cr_assert_eq(chown(home, 0, TEAM), 0);
+	cr_assert_eq(chmod(home, 02770), 0);
+	agent.options.directory.shared = true;
+	member = start_as(OTHER_USER, TEAM, 0770);
+	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_FOUND);
+	agent.options.directory.shared = false;
+	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_NOBODY); /* not even the directory is trusted */
+	agent.options.directory.shared = true;
+	end(member);
+	(void)unlink(agent.socket);
+	member = start_as(OTHER_USER, OTHER_USER, 0777);
+	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
+	end(member);
+	(void)unlink(agent.socket);
+	member = start_as(OTHER_USER, TEAM, 0777); /* anybody could stand there by now */
+	cr_expect_eq(fetch_as(1000, 100, TEAM), AGENT_FETCH_STRANGER);
+	end(member);
+}

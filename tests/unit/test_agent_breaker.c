@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/agent_breaker.h"
+
+#include <criterion/criterion.h>
+
+#define SECOND INT64_C(1000000000)
+
+Test(agent_breaker, is_open_at_first_and_after_answers)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	for (int64_t now = 1; now < 100; now++) {
+		cr_assert(agent_breaker_ask(&breaker, now, &seen));
+		cr_assert_eq(seen, 0);
+		agent_breaker_answered(&breaker, seen);
+	}
+}
+
+Test(agent_breaker, rests_for_twice_as_long_each_time_and_at_most_five_minutes)
+{
+	static const int rests[] = {5, 10, 20, 40, 80, 160, 300, 300, 300};
+	struct agent_breaker breaker = {0};
+	int64_t now = SECOND;
+	int64_t seen;
+
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		cr_assert(agent_breaker_ask(&breaker, now, &seen));
+		agent_breaker_failed(&breaker, seen, now);
+		cr_expect_not(agent_breaker_ask(&breaker, now, &seen));
+		cr_expect_not(agent_breaker_ask(&breaker, now + rests[i] * SECOND - 1, &seen), "%d", rests[i]);
+		cr_expect_not(agent_breaker_tell(&breaker, now + rests[i] * SECOND - 1, &seen), "%d", rests[i]);
+		now += rests[i] * SECOND;
+		cr_expect(agent_breaker_tell(&breaker, now, &seen), "%d", rests[i]);
+	}
+}
+
+Test(agent_breaker, lets_one_probe_through_whose_answer_opens_it)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+	int64_t other;
+
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, SECOND);
+	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
+	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND, &other));
+	agent_breaker_answered(&breaker, seen);
+	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &other));
+	/* and begins anew */
+	agent_breaker_failed(&breaker, other, 6 * SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 11 * SECOND - 1, &other));
+	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &other));
+}
+
+Test(agent_breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, SECOND);
+	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
+	cr_expect_not(agent_breaker_ask(&breaker, 11 * SECOND - 1, &seen));
+	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
+}
+
+Test(agent_breaker, questions_that_fail_together_close_it_once_and_none_of_them_opens_it)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen[4];
+	int64_t later;
+
+	for (int i = 0; i < 4; i++) {
+		cr_assert(agent_breaker_ask(&breaker, SECOND, &seen[i]));
+	}
+	for (int i = 0; i < 3; i++) {
+		agent_breaker_failed(&breaker, seen[i], SECOND + i);
+	}
+	agent_breaker_answered(&breaker, seen[3]);
+	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &later));
+	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &later));
+}
+
+Test(agent_breaker, a_message_that_is_sent_is_no_probe_and_opens_nothing)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+	int64_t probe;
+
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, SECOND);
+	cr_assert(agent_breaker_tell(&breaker, 6 * SECOND, &seen));
+	cr_assert(agent_breaker_tell(&breaker, 6 * SECOND, &seen));
+	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &probe));
+	/* it was begun before the probe, and says nothing of it */
+	agent_breaker_failed(&breaker, seen, 6 * SECOND);
+	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, 11 * SECOND);
+	cr_expect_not(agent_breaker_tell(&breaker, 21 * SECOND - 1, &seen));
+	cr_assert(agent_breaker_tell(&breaker, 21 * SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, 21 * SECOND);
+	cr_expect_not(agent_breaker_tell(&breaker, 41 * SECOND - 1, &seen));
+}
+
+Test(agent_breaker, a_clock_that_stands_far_behind_closes_nothing)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	cr_assert(agent_breaker_ask(&breaker, 1000000 * SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, 1000000 * SECOND);
+	cr_expect(agent_breaker_ask(&breaker, SECOND, &seen));
+}
