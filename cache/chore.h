@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum chore_phase { CHORE_LOOKING, CHORE_REMOVING };
+enum chore_phase { CHORE_LOOKING, CHORE_WORKING };
 enum chore_sum { CHORE_KNOWN, CHORE_GUESSED };
 
 typedef void chore_work(void *context, unsigned number);

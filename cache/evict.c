@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define LOCK_WAIT_US 200000
-#define SCANS_MAX    2
+#define SCANS_MAX    2 /* for one store */
 
 enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
 
@@ -35,6 +35,7 @@ struct work {
 	const struct evict *evict;
 	struct usage_index *index;
 	int lock;
+	unsigned scans_max;
 	struct evict_report report;
 };
 
@@ -70,6 +71,7 @@ static bool scan_is_due(const struct usage_index *index, bool over)
 	return over ? index->page.stores * UINT64_C(16) >= files : index->page.stores * UINT64_C(8) >= 64 + files;
 }
 
+/* Returns how many it made. */
 static unsigned scan_some(struct work *work)
 {
 	struct usage_index *index = work->index;
@@ -187,7 +189,8 @@ static void keep_fallback(const struct usage_index *index, const uint8_t key[ENT
 	}
 }
 
-static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uint64_t bytes_max, unsigned scans)
+/* `spared`: has just come, and is not removed for itself; NULL: what has come knows its place in the order of use. */
+static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_max, unsigned scans)
 {
 	struct usage_index *index = work->index;
 	struct fallback fallback = {.is_there = false};
@@ -201,8 +204,8 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 		if (checks == 0 && !fallback.is_there) {
 			break;
 		}
-		if (number < 0 || memcmp(index->page.records[number].key, key, ENTRY_KEY_BYTES) == 0) {
-			if (scans++ >= SCANS_MAX) {
+		if (number < 0 || (spared && memcmp(index->page.records[number].key, spared, ENTRY_KEY_BYTES) == 0)) {
+			if (scans++ >= work->scans_max) {
 				break;
 			}
 			evict_scan_shard(work->evict, index, next_shard(index, SHARD_ANY), &work->report, NULL);
@@ -222,11 +225,25 @@ static void make_room(struct work *work, const uint8_t key[ENTRY_KEY_BYTES], uin
 	}
 }
 
-int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
-              struct evict_report *ret_report)
+/* As many scans as so many stores would have made; where there is room for all, fewer will do. */
+static unsigned scan_for(struct work *work, size_t stores)
 {
-	struct work work = {.evict = evict};
+	unsigned scans = 0;
+
+	for (size_t i = 0; i < stores; i++) {
+		work->index->page.stores++;
+		scans += i + 1 == stores || is_over(work) ? scan_some(work) : 0;
+	}
+	return scans;
+}
+
+/* All are counted before any shard is scanned, as a scan sees all of them. `spared`: a key, or NULL. */
+static int put_all(const struct evict *evict, const struct evict_put *puts, size_t count, const uint8_t *spared,
+                   struct evict_report *ret_report)
+{
+	struct work work = {.evict = evict, .scans_max = SCANS_MAX * (unsigned)count};
 	uint64_t bytes_max = UINT64_MAX;
+	uint64_t brought = 0;
 	unsigned unknown;
 	unsigned scans;
 	int rc = usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, &work.lock, &work.index);
@@ -234,15 +251,32 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 	if (rc < 0) {
 		return rc;
 	}
-	usage_index_put(work.index, key, size, replaced, recency_stamp(evict->now));
-	work.index->page.stores++;
-	scans = scan_some(&work);
+	for (size_t i = 0; i < count; i++) {
+		usage_index_put(work.index, puts[i].key, puts[i].size, puts[i].replaced, puts[i].used);
+		brought += puts[i].size;
+	}
+	scans = scan_for(&work, count);
 	(void)usage_index_total(work.index, &unknown);
 	if (unknown > 0) { /* the sum is a guess */
-		bytes_max = work.report.bytes + 2 * size;
+		bytes_max = work.report.bytes + 2 * brought;
 	}
-	make_room(&work, key, bytes_max, scans);
+	make_room(&work, spared, bytes_max, scans);
 	rc = usage_index_end(work.lock, work.index);
 	*ret_report = work.report;
 	return rc;
+}
+
+int evict_put_all(const struct evict *evict, const struct evict_put *puts, size_t count,
+                  struct evict_report *ret_report)
+{
+	return put_all(evict, puts, count, NULL, ret_report);
+}
+
+int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+              struct evict_report *ret_report)
+{
+	struct evict_put put = {.size = size, .replaced = replaced, .used = recency_stamp(evict->now)};
+
+	memcpy(put.key, key, sizeof(put.key));
+	return put_all(evict, &put, 1, key, ret_report);
 }

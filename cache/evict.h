@@ -68,4 +68,16 @@ struct evict_report {
 int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
               struct evict_report *ret_report);
 
+/*
+ * The same for several that are there by now (cache/store_run.h), with one reading and writing of the usage index. What
+ * was used longest ago goes, be it one of them.
+ */
+struct evict_put {
+	uint8_t key[ENTRY_KEY_BYTES];
+	uint64_t size, replaced;
+	int64_t used; /* recency_of() its file */
+};
+int evict_put_all(const struct evict *evict, const struct evict_put *puts, size_t count,
+                  struct evict_report *ret_report);
+
 #endif

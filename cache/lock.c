@@ -46,29 +46,23 @@ static void lose_patience(void)
 	}
 }
 
-int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
+enum taken { TAKEN, HELD, NO_LOCKS };
+
+static enum taken take(int lock, uint64_t byte, unsigned wait_us)
 {
 	_Atomic bool *tired = &impatient[byte < LOCK_USAGE_INDEX ? LOCK_OF_KEY : LOCK_OF_USAGE_INDEX];
 	long pause_us = LOCK_SLEEP_MIN_US;
 	unsigned waited_us = 0;
-	int lock = -1;
 
-	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
-		*ret_lock = -1;
-		return 0;
-	}
 	while (set_range(lock, byte, F_WRLCK) < 0) {
 		if (!is_held()) {
-			call_close(lock);
-			*ret_lock = -1;
-			return 0;
+			return NO_LOCKS;
 		}
 		if (waited_us >= wait_us || atomic_load_explicit(tired, memory_order_relaxed)) {
 			if (wait_us > 0) {
 				lose_patience();
 			}
-			call_close(lock);
-			return -EAGAIN;
+			return HELD;
 		}
 		call_pause(pause_us * 1000);
 		waited_us += (unsigned)pause_us;
@@ -77,6 +71,26 @@ int lock_take(const struct directory *directory, int home, uint64_t byte, unsign
 		}
 	}
 	atomic_store_explicit(tired, false, memory_order_relaxed);
+	return TAKEN;
+}
+
+int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
+{
+	enum taken taken;
+	int lock = -1;
+
+	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
+		*ret_lock = -1;
+		return 0;
+	}
+	taken = take(lock, byte, wait_us);
+	if (taken != TAKEN) {
+		call_close(lock);
+		lock = -1;
+	}
+	if (taken == HELD) {
+		return -EAGAIN;
+	}
 	*ret_lock = lock;
 	return 0;
 }
@@ -97,6 +111,11 @@ void lock_begin(const struct directory *directory, int home, int *ret_lock)
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return lock < 0 || set_range(lock, byte_of(key), F_WRLCK) == 0 || !is_held();
+}
+
+bool lock_wait_key(int lock, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us)
+{
+	return lock < 0 || take(lock, byte_of(key), wait_us) != HELD;
 }
 
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])

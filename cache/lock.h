@@ -31,6 +31,8 @@ void lock_release(int lock);
 
 /* Who holds a lock takes a key's too, without waiting; false: another has it. Then lets go of that one alone. */
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
+/* The same, polling for about `wait_us`. */
+bool lock_wait_key(int lock, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us);
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
 #endif

@@ -244,7 +244,7 @@ static int remove_round(struct work *work, struct usage_index_record *records, s
 		}
 	}
 	round.from[DIRECTORY_SHARDS] = at;
-	chore_begin(work->chore, CHORE_REMOVING, count, CHORE_KNOWN);
+	chore_begin(work->chore, CHORE_WORKING, count, CHORE_KNOWN);
 	chore_each(work->chore, DIRECTORY_SHARDS, remove_from_shard, &round);
 	return work->error < 0 ? work->error : chore_stopped(work->chore) ? -EINTR : 0;
 }

@@ -92,3 +92,11 @@ void recency_mark_file(int file, int64_t now)
 	make_times(times, now, MARK_NS);
 	(void)futimens(file, times);
 }
+
+void recency_stamp_file(int file, int64_t stamp)
+{
+	struct timespec time = {.tv_sec = (time_t)(stamp / SECOND_NS), .tv_nsec = (long)(stamp % SECOND_NS)};
+	struct timespec times[2] = {time, time};
+
+	(void)futimens(file, times);
+}

@@ -47,5 +47,7 @@ int64_t recency_stamp(int64_t now);
 int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now);
 /* The same for an open file that is being made. */
 void recency_mark_file(int file, int64_t now);
+/* Used and written at `stamp`, a recency_stamp(): others that were made later have earlier ones. */
+void recency_stamp_file(int file, int64_t stamp);
 
 #endif

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOCK_WAIT_US 200000
-
 static bool same_conditions(const struct store *store, const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
@@ -31,8 +29,7 @@ static bool same_conditions(const struct store *store, const struct entry *a, co
 	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
 
-/* No file is larger than this. */
-static uint64_t size_limit(const struct store *store)
+uint64_t store_size_limit(const struct store *store)
 {
 	return store->max_size ? store->max_size / 8 : UINT64_MAX;
 }
@@ -42,7 +39,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
                       struct temporary *temporary, uint64_t *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
+	uint64_t room = store_size_limit(store) < temporary->limit ? store_size_limit(store) : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
 	struct stat found = {0};
@@ -77,15 +74,18 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	return rc;
 }
 
-/* What the name stands for after, and how much it stood for before. */
-struct published {
-	int64_t now;
-	uint64_t size;
-	uint64_t replaced;
-};
+static void set_used(const struct store *store, int file, struct published *published)
+{
+	if (published->used != 0) {
+		recency_stamp_file(file, published->used);
+	} else {
+		published->now = store->clock();
+		recency_mark_file(file, published->now);
+	}
+}
 
-static int publish(const struct store *store, int shard, const char *name, const struct entry *entry,
-                   struct published *published)
+int store_publish(const struct store *store, int shard, const char *name, const struct entry *entry,
+                  struct published *published)
 {
 	struct temporary temporary;
 	size_t size;
@@ -103,9 +103,8 @@ static int publish(const struct store *store, int shard, const char *name, const
 		rc = append_old(store, shard, name, entry, &temporary, &published->replaced);
 	}
 	if (rc == 0) {
-		published->now = store->clock();
 		published->size = temporary.written;
-		recency_mark_file(temporary.file, published->now);
+		set_used(store, temporary.file, published);
 		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 	}
 	if (rc < 0) {
@@ -170,7 +169,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (info->total_size > size_limit(store)) {
+	if (info->total_size > store_size_limit(store)) {
 		return -EFBIG;
 	}
 	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);
@@ -184,7 +183,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		return rc;
 	}
 	directory_entry_name(info->key, name);
-	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
+	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : STORE_LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
 		rc = replaced ? -EAGAIN : 0;
 	}
@@ -192,7 +191,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		rc = -EAGAIN;
 	}
 	if (rc == 0) {
-		rc = publish(store, shard, name, entry, &published);
+		rc = store_publish(store, shard, name, entry, &published);
 	}
 	lock_release(lock);
 	close(shard);

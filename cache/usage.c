@@ -103,8 +103,7 @@ static int walk_all(struct walk *walk, struct store_usage *ret_sum)
 	return rc;
 }
 
-/* How many entries there seem to be; 0: nobody knows. */
-static uint64_t noted_entries(const struct directory *directory)
+uint64_t usage_guess(const struct directory *directory)
 {
 	struct usage_index *index;
 	uint64_t entries = 0;
@@ -129,7 +128,7 @@ int usage_count(const struct directory *directory, struct chore *chore, struct s
 	struct store_usage usage;
 	int rc;
 
-	chore_begin(chore, CHORE_LOOKING, chore ? noted_entries(directory) : 0, CHORE_GUESSED);
+	chore_begin(chore, CHORE_LOOKING, chore ? usage_guess(directory) : 0, CHORE_GUESSED);
 	rc = walk_all(&walk, &usage);
 	if (rc == 0) {
 		*ret_usage = usage;
@@ -196,7 +195,7 @@ int usage_clear(const struct directory *directory, struct chore *chore, struct s
 	struct walk walk = {.directory = directory, .chore = chore, .visit = remove_one};
 	int rc;
 
-	chore_begin(chore, CHORE_REMOVING, chore ? noted_entries(directory) : 0, CHORE_GUESSED);
+	chore_begin(chore, CHORE_WORKING, chore ? usage_guess(directory) : 0, CHORE_GUESSED);
 	rc = walk_all(&walk, ret_removed);
 	remove_index(directory);
 	return rc;

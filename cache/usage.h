@@ -25,6 +25,8 @@ struct store_usage {
 int usage_count(const struct directory *directory, struct chore *chore, struct store_usage *ret_usage);
 /* Asks the usage index, and the files of shards that it does not know. */
 int usage_noted(const struct directory *directory, struct store_usage *ret_usage);
+/* How many entries there seem to be, by the usage index; 0: nobody knows. */
+uint64_t usage_guess(const struct directory *directory);
 int usage_clear(const struct directory *directory, struct chore *chore, struct store_usage *ret_removed);
 
 #endif

@@ -6,7 +6,6 @@
 #include "cli/interrupt.h"
 
 #include <errno.h>
-#include <string.h>
 
 static void report(const struct settings *settings, const struct store_usage *removed, int64_t took_ns)
 {
@@ -26,6 +25,7 @@ static int clear(const struct settings *settings)
 	int64_t began_ns = progress_clock();
 	struct store_usage removed = {0};
 	struct store *store = NULL;
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct crew crew;
 	int error;
 
@@ -51,7 +51,8 @@ static int clear(const struct settings *settings)
 		console_error("interrupted before the end");
 	} else if (error != 0) {
 		console_error("%s: %s", settings->directory,
-		              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set" : strerror(-error));
+		              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set"
+		                              : console_refusal(settings, error, refusal));
 	}
 	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }

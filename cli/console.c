@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,26 @@ const char *console_reason(int error)
 	default:
 		return strerror(-error);
 	}
+}
+
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES])
+{
+	const struct passwd *owner;
+	struct stat found;
+
+	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
+	    found.st_uid == geteuid()) {
+		return console_reason(error);
+	}
+	owner = getpwuid(found.st_uid);
+	if (owner) {
+		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
+		         "not used, because it is another user's; as that user: sudo -u %s", owner->pw_name);
+	} else {
+		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
+		         "not used, because it is another user's, number %ld, and not yours", (long)found.st_uid);
+	}
+	return ret_text;
 }
 
 int console_usage(const char *command)

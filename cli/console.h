@@ -42,6 +42,9 @@ int console_usage(const char *command);
 
 /* Why a cache directory is not used: of a negative errno value. */
 const char *console_reason(int error);
+/* The same of the one in the settings, with whose it is. */
+#define CONSOLE_REFUSAL_BYTES 256
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
 
 /* Reads the environment's settings; bad values and unknown variables are named on stderr. False: said why; the status is EXIT_TROUBLE. */
 bool console_settings(struct settings *ret_settings);

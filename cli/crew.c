@@ -23,7 +23,7 @@ struct job {
 static void show(struct chore *chore, uint64_t guess)
 {
 	struct crew *crew = chore->teller;
-	const char *doing = chore->phase == CHORE_LOOKING ? crew->looking : crew->removing;
+	const char *doing = chore->phase == CHORE_LOOKING ? crew->looking : crew->working;
 	uint64_t done = atomic_load_explicit(&chore->done, memory_order_relaxed);
 
 	if (doing != crew->doing) {
@@ -129,9 +129,9 @@ static void each(struct chore *chore, unsigned count, chore_work *function, void
 	}
 }
 
-void crew_begin(struct crew *crew, const char *looking, const char *removing)
+void crew_begin(struct crew *crew, const char *looking, const char *working)
 {
-	*crew = (struct crew){.looking = looking, .removing = removing};
+	*crew = (struct crew){.looking = looking, .working = working};
 	crew->chore.tell = tell;
 	crew->chore.stopped = stopped;
 	crew->chore.each = each;

@@ -17,11 +17,11 @@
 struct crew {
 	struct chore chore;
 	struct progress progress;
-	const char *looking, *removing; /* what the line begins with */
-	const char *doing;              /* of these; NULL: neither yet */
+	const char *looking, *working; /* what the line begins with */
+	const char *doing;             /* of these; NULL: neither yet */
 };
 
-void crew_begin(struct crew *crew, const char *looking, const char *removing);
+void crew_begin(struct crew *crew, const char *looking, const char *working);
 void crew_end(struct crew *crew);
 
 #endif

@@ -23,11 +23,12 @@ enum number { NUMBER_ONE, NUMBER_SEVERAL };
 static int explain(const struct settings *settings, const struct journal *journal, const struct journal_record *records,
                    size_t count, enum number number, enum form form)
 {
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct explanation *list;
 	int error = explanations_make(settings, journal, records, count, &list);
 
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_reason(error));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	if (form == FORM_JSON && number == NUMBER_SEVERAL) {
@@ -183,12 +184,13 @@ struct asked {
 static int answer(const struct settings *settings, const struct asked *asked)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct journal journal;
 	int status;
 	int error = journal_read(&directory, &journal);
 
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_reason(error));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	status = asked->key ? explain_key(settings, &journal, asked->key, asked->form)

@@ -6,11 +6,11 @@
  */
 #include "cache/bundle.h"
 #include "cache/foreign.h"
-#include "cache/inventory.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/target.h"
 #include "keygen/conditions.h"
 
@@ -25,52 +25,47 @@ struct work {
 	uint64_t bytes;
 	uint64_t left_out;   /* files that are damaged, or that others can write */
 	uint64_t unreadable; /* files, and directories of files */
-	int error;           /* of writing */
 };
 
-static int put_entry(void *context, const struct entry *entry)
+static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct work *work = context;
 	struct entry *neutral = NULL;
+	int error = foreign_neutral(entry, conditions_forget, &neutral);
 
-	work->error = foreign_neutral(entry, conditions_forget, &neutral);
-	if (work->error == 0) {
-		work->error = bundle_write_entry(&work->writer, neutral);
+	(void)used;
+	if (error == 0) {
+		error = bundle_write_entry(&work->writer, neutral);
 	}
-	work->bytes += work->error == 0 ? entry_info(entry)->total_size : 0;
+	work->bytes += error == 0 ? entry_info(entry)->total_size : 0;
 	entry_unref(neutral);
-	return work->error;
+	return error;
 }
 
-static int put_all(const struct directory *directory, struct target *target, struct work *work)
+static int put_all(const struct settings *settings, struct target *target, struct work *work)
 {
-	struct inventory inventory;
-	struct progress progress;
-	int error = inventory_take(directory, &inventory);
+	char refusal[CONSOLE_REFUSAL_BYTES];
+	struct reading reading;
+	int error = reading_begin(settings, "exporting", &reading);
 
 	if (error != 0) {
-		console_error("%s: %s", directory->path,
-		              error == -EPERM ? "not used, because others can write to it" : strerror(-error));
+		reading_end(&reading);
+		if (error != -EINTR) {
+			console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
+		}
 		return error;
 	}
-	work->unreadable = inventory.failures;
-	progress_begin(&progress, "exporting");
-	work->error = bundle_write_begin(&work->writer, inventory.count, target_put, target);
-	for (size_t i = 0; i < inventory.count && work->error == 0; i++) {
-		error = inventory_read(directory, inventory.records[i].key, put_entry, work);
-		if (error == -EBADMSG || error == -EPERM) {
-			work->left_out++;
-		} else if (error != -ENOENT && error != 0) {
-			work->unreadable++;
-		}
-		progress_show(&progress, i + 1, inventory.count);
+	error = bundle_write_begin(&work->writer, reading.inventory.count, target_put, target);
+	if (error == 0) {
+		error = reading_each(&reading, put_entry, work);
 	}
-	if (work->error == 0) {
-		work->error = bundle_write_end(&work->writer);
+	if (error == 0) {
+		error = bundle_write_end(&work->writer);
 	}
-	progress_end(&progress);
-	inventory_free(&inventory);
-	return work->error;
+	reading_end(&reading);
+	work->left_out = reading.left_out;
+	work->unreadable = reading.unreadable;
+	return error;
 }
 
 static void report(const struct settings *settings, const struct target *target, const struct work *work,
@@ -95,7 +90,6 @@ static void report(const struct settings *settings, const struct target *target,
 
 static int export_to(const struct settings *settings, const char *file)
 {
-	struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct work work = {.bytes = 0};
 	int64_t began_ns = progress_clock();
 	struct target target;
@@ -110,7 +104,7 @@ static int export_to(const struct settings *settings, const char *file)
 	}
 	whole = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
-	                     put_all(&directory, &target, &work));
+	                     put_all(settings, &target, &work));
 	if (error != 0) {
 		if (interrupt_seen() != 0) {
 			console_error("%s: interrupted; %s", file,

@@ -67,6 +67,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct inventory_beginning beginning;
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct inventory inventory;
 	int status = EXIT_TROUBLE;
 	int error;
@@ -78,7 +79,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 	}
 	error = inventory_find(&directory, &beginning, &inventory);
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_reason(error));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	if (inventory.count == 1) {

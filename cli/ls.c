@@ -109,12 +109,12 @@ enum form { FORM_TABLE, FORM_JSON };
 
 static int list(const struct settings *settings, enum sorting sorting, enum form form)
 {
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct results results;
 	int error = results_take(settings, &results);
 
 	if (error != 0) {
-		console_error("%s: %s", settings->directory,
-		              error == -EPERM ? "not used, because others can write to it" : strerror(-error));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	sort(&results, sorting);
@@ -128,7 +128,7 @@ static int list(const struct settings *settings, enum sorting sorting, enum form
 		              results.left_out == 1 ? "file" : "files");
 	}
 	if (results.unreadable != 0) {
-		console_error("%u %s could not be read", results.unreadable,
+		console_error("%" PRIu64 " %s could not be read", results.unreadable,
 		              results.unreadable == 1 ? "file or directory" : "files or directories");
 	}
 	error = results.unreadable == 0 ? EXIT_DONE : EXIT_TROUBLE;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/neighbour.h"
 
-#include "cache/inventory.h"
 #include "cli/differences.h"
-#include "cli/progress.h"
+#include "cli/reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,13 +54,14 @@ static int compare(struct sought *sought, const struct entry_info *info, const s
 	return take(nearest, info, about, weight);
 }
 
-static int visit(void *context, const struct entry *entry)
+static int visit(void *context, const struct entry *entry, int64_t used)
 {
 	const struct search *search = context;
 	struct request candidate;
 	struct section about;
 	int error = 0;
 
+	(void)used;
 	if (!entry_section(entry, ABOUT_SECTION, &about) || request_read(about.bytes, about.size, &candidate) != 0) {
 		return 0;
 	}
@@ -76,23 +76,15 @@ static int visit(void *context, const struct entry *entry)
 
 int neighbours_find(const struct settings *settings, struct sought *list, size_t count)
 {
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct search search = {list, count};
-	struct inventory inventory;
-	struct progress progress;
-	int error = inventory_take(&directory, &inventory);
+	struct reading reading;
+	int error = reading_begin(settings, "comparing", &reading);
 
-	if (error != 0) {
-		return error;
+	if (error == 0) {
+		error = reading_each(&reading, visit, &search);
 	}
-	progress_begin(&progress, "comparing");
-	for (size_t i = 0; i < inventory.count && error != -ENOMEM; i++) {
-		error = inventory_read(&directory, inventory.records[i].key, visit, &search);
-		progress_show(&progress, i + 1, inventory.count);
-	}
-	progress_end(&progress);
-	inventory_free(&inventory);
-	return error == -ENOMEM ? error : 0;
+	reading_end(&reading);
+	return error;
 }
 
 void neighbours_free(struct sought *list, size_t count)

@@ -10,17 +10,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *reason(int error)
+static const char *reason(const struct settings *settings, int error, char text[CONSOLE_REFUSAL_BYTES])
 {
 	switch (error) {
 	case -EROFS:
 		return "not written, because NVRTCCACHE_READONLY is set";
-	case -EPERM:
-		return "not used, because others can write to it";
 	case -EAGAIN:
 		return "another process keeps it locked";
 	default:
-		return strerror(-error);
+		return console_refusal(settings, error, text);
 	}
 }
 
@@ -64,6 +62,7 @@ static int prune_directory(const struct settings *settings, int64_t unused_ns)
 	                                .shared = settings->shared,
 	                                .chore = &crew.chore};
 	struct store_pruned pruned = {0};
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct store *store = NULL;
 	int error;
 
@@ -78,7 +77,7 @@ static int prune_directory(const struct settings *settings, int64_t unused_ns)
 	}
 	crew_end(&crew);
 	if (error != 0 && error != -EINTR) {
-		console_error("%s: %s", settings->directory, reason(error));
+		console_error("%s: %s", settings->directory, reason(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	report(settings, &pruned, progress_clock() - began_ns);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/results.h"
 
-#include "cache/inventory.h"
-#include "cli/progress.h"
+#include "cli/reading.h"
 #include "keygen/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct taking {
-	struct results *results;
-	int64_t used_ns;
-};
 
 static int copy_sections(const struct entry *entry, struct listed_result *result)
 {
@@ -64,10 +58,9 @@ int results_of_entry(const struct entry *entry, int64_t used_ns, struct listed_r
 	return 0;
 }
 
-static int take(void *context, const struct entry *entry)
+static int take(void *context, const struct entry *entry, int64_t used)
 {
-	const struct taking *taking = context;
-	struct results *results = taking->results;
+	struct results *results = context;
 
 	if (results->count == results->capacity) {
 		size_t capacity = results->capacity ? 2 * results->capacity : 256;
@@ -79,7 +72,7 @@ static int take(void *context, const struct entry *entry)
 		results->list = list;
 		results->capacity = capacity;
 	}
-	if (results_of_entry(entry, taking->used_ns, &results->list[results->count]) != 0) {
+	if (results_of_entry(entry, used, &results->list[results->count]) != 0) {
 		return -ENOMEM;
 	}
 	results->count++;
@@ -98,34 +91,20 @@ static void turn_round(struct results *results)
 
 int results_take(const struct settings *settings, struct results *ret_results)
 {
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct results results = {.count = 0};
-	struct taking taking = {.results = &results};
-	struct inventory inventory;
-	struct progress progress;
-	int error = inventory_take(&directory, &inventory);
+	struct reading reading;
+	int error = reading_begin(settings, "reading", &reading);
 
+	if (error == 0) {
+		error = reading_each(&reading, take, &results);
+	}
+	reading_end(&reading);
 	if (error != 0) {
-		return error;
-	}
-	results.unreadable = inventory.failures;
-	progress_begin(&progress, "reading");
-	for (size_t i = 0; i < inventory.count && error != -ENOMEM; i++) {
-		taking.used_ns = inventory.records[i].used;
-		error = inventory_read(&directory, inventory.records[i].key, take, &taking);
-		if (error == -EBADMSG || error == -EPERM) {
-			results.left_out++;
-		} else if (error != -ENOENT && error != 0) {
-			results.unreadable++;
-		}
-		progress_show(&progress, i + 1, inventory.count);
-	}
-	progress_end(&progress);
-	inventory_free(&inventory);
-	if (error == -ENOMEM) {
 		results_free(&results);
 		return error;
 	}
+	results.left_out = reading.left_out;
+	results.unreadable = reading.unreadable;
 	turn_round(&results);
 	*ret_results = results;
 	return 0;

@@ -28,8 +28,8 @@ struct listed_result {
 struct results {
 	struct listed_result *list; /* newest use first */
 	size_t count, capacity;
-	uint64_t left_out; /* damaged, or not trusted */
-	unsigned unreadable;
+	uint64_t left_out;   /* damaged, or not trusted */
+	uint64_t unreadable; /* files, and directories of files */
 };
 
 int results_take(const struct settings *settings, struct results *ret_results);

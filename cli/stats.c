@@ -262,8 +262,11 @@ static int gather(const struct settings *settings, bool count, struct shown *ret
 
 static int complain(const struct settings *settings, int error)
 {
+	char refusal[CONSOLE_REFUSAL_BYTES];
+
 	console_error("%s: %s", settings->directory,
-	              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set" : console_reason(error));
+	              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set"
+	                              : console_refusal(settings, error, refusal));
 	return EXIT_TROUBLE;
 }
 

@@ -163,6 +163,7 @@ static int meet(void *context, const struct inspected *file)
 static bool look_at_all(struct verify *verify)
 {
 	const struct directory directory = {.path = verify->settings->directory, .shared = verify->settings->shared};
+	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct store_usage usage;
 	int home = -1;
 	int error = directory_open(&directory, DIRECTORY_REACH, &home);
@@ -171,7 +172,7 @@ static bool look_at_all(struct verify *verify)
 		return true; /* nothing was ever stored */
 	}
 	if (error != 0) {
-		console_error("%s: %s", directory.path, console_reason(error));
+		console_error("%s: %s", directory.path, console_refusal(verify->settings, error, refusal));
 		return false;
 	}
 	verify->about = usage_noted(&directory, &usage) == 0 ? usage.entries : 0;

@@ -208,6 +208,24 @@ refuses() {
 }
 check "Neither is done where the cache may not be written or trusted, or the file is none." refuses
 
+# Root is trusted by all, and trusts nobody: nothing of root's comes to lie in another's cache, where that user could not use it.
+another_users() {
+	fresh_cache
+	mkdir "$NVRTCCACHE_DIR" && chown 65534 "$NVRTCCACHE_DIR" && gives 1 import "$bundle" &&
+		err_has "$NVRTCCACHE_DIR: not used, because it is another user's" && [ -z "$(ls -A "$NVRTCCACHE_DIR")" ] || return
+	local command
+	for command in "export $tmp/none.nvb" ls prune clear verify "stats --zero" "show 00" "explain 00"; do
+		# shellcheck disable=SC2086 # several words
+		gives 1 $command && err_has "$NVRTCCACHE_DIR: not used, because it is another user's" || { echo "$command" && return 1; }
+	done
+	[ ! -e "$tmp/none.nvb" ] && [ -z "$(ls -A "$NVRTCCACHE_DIR")" ]
+}
+if [ "$(id -u)" -eq 0 ] && (: >"$tmp/chown" && chown 65534 "$tmp/chown") 2>/dev/null; then
+	check "Another user's cache is left alone, by root too, and it is said whose it is." another_users
+else
+	skip "Another user's cache is left alone, by root too, and it is said whose it is." "only root can give files away"
+fi
+
 other_formats() {
 	fresh_cache
 	local format

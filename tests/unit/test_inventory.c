@@ -39,7 +39,7 @@ static struct inventory taken(void)
 	struct directory directory = here();
 	struct inventory inventory;
 
-	cr_assert_eq(inventory_take(&directory, &inventory), 0);
+	cr_assert_eq(inventory_take(&directory, NULL, &inventory), 0);
 	return inventory;
 }
 
