@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make wheel, make deb   build/tools/: a Python wheel, a Debian package, of what FILES_FROM has of ARCH
+# make wheel, make deb   build/dist/: a Python wheel, a Debian package, of what FILES_FROM has of ARCH
 # make packages          both
 # The same commit gives the same bytes: the time of all files in them is the commit's, and tests/integration/76-packages.sh looks.
 PACKAGES   := build/dist
