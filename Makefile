@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make                 build/libnvrtccache.so and build/nvrtccache; build/agent.a where its libraries are there
+# make                 build/libnvrtccache.so and build/nvrtccache; build/nvrtccache-agent where its libraries are there
 # make quick           unit tests and the quickest of the integration tests
 # make check           unit and integration tests (scripts/test installs what they need first)
 # make soak            tests that take minutes
@@ -54,7 +54,7 @@ make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) 
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
 link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
-all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(or $(AGENT),no-agent)
+all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,no-agent)
 
 no-agent:
 	$(call quiet,WITHOUT,nvrtccache-agent: missing are $(foreach need,$(AGENT_NEEDS),$(if \
@@ -84,7 +84,11 @@ $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/inter
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) -ldl -lm
 
-$(BUILD)/agent.a: $(call object,$(AGENT_SRC))
+$(BUILD)/nvrtccache-agent: $(BUILD)/agent/main.o $(BUILD)/agent.a $(BUILD)/core.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) $(AGENT_LIBS) -ldl -lm
+
+# Of which the unit tests are made too.
+$(BUILD)/agent.a: $(call object,$(filter-out agent/main.c,$(AGENT_SRC)))
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # Without the dlsym of ours: a test asks for libc's.

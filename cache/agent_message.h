@@ -16,6 +16,8 @@
  *     STORED key           ->                            no answer
  *     STATUS               ->
  *                          <-         a text of its own  JSON, at most AGENT_STATUS_MAX bytes, in one message
+ *     WORDS                ->
+ *                          <-         the same for people, in lines
  *
  * An agent answers a message of another version, size or magic by closing the connection. A process takes anything that
  * is not an answer to its question for a liar, and compiles.
@@ -35,6 +37,7 @@ enum agent_kind {
 	AGENT_FETCH = 1,
 	AGENT_STORED,
 	AGENT_STATUS,
+	AGENT_WORDS,
 	AGENT_STARTED = 16,
 	AGENT_FOUND,
 	AGENT_ABSENT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "cache/age.h"
 #include "cache/store.h"
-#include "cli/age.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/crew.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* age: how long ago, as people say it: "90s", "36h", "1.5d", "2w" */
-#ifndef CLI_AGE_H
-#define CLI_AGE_H
+#ifndef CACHE_AGE_H
+#define CACHE_AGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/age.h"
+#include "cache/age.h"
 
 #include <stddef.h>
 

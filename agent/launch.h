@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: the program that an agent is started for: `nvrtccache-agent … -- program args…`
+ *
+ * It runs as if it had been started without us: the same directory, umask, signals and descriptors, and two variables more.
+ * Signals that a process sends us are handed on; those of a terminal reach it anyway. How it ends is how we end.
+ *
+ * Calling sequence: launch_remember() before anything is changed; launch_start(), before there are threads; launch_signal()
+ * for each signal; launch_finish() ends the process. Errors: negative errno values. Threads: one.
+ */
+#ifndef AGENT_LAUNCH_H
+#define AGENT_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+struct launch {
+	sigset_t mask; /* as we found it */
+	struct sigaction pipe;
+	int here;    /* the directory that we were started in */
+	pid_t child; /* 0: none */
+	int status;  /* of waitpid(), once it has ended */
+	bool ended;
+};
+
+/* As env and timeout have them. */
+enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
+
+void launch_remember(struct launch *ret_launch);
+int launch_start(struct launch *launch, char **program);
+/* In this process: it returns only where the program cannot be run, with the exit status for that. */
+int launch_become(const struct launch *launch, char **program);
+/* True: the program has ended. */
+bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal);
+_Noreturn void launch_finish(const struct launch *launch);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listener: the agent's socket: one agent a socket, and who may connect (docs/DESIGN.md G1)
+ *
+ * The socket's file lies in a directory that is ours or root's and that nobody else can write, or in a shared cache
+ * that is (cache/trust.h); it is open to its owner alone, or to the cache's group. Beside it lies a lock, "<socket>.lock",
+ * which the kernel gives to one process and takes back when that ends: who has it may replace the socket of a dead agent.
+ *
+ * Calling sequence: listener_open(), accept on `socket`, listener_admits() of each who came, listener_close(), which removes
+ * both files. Errors: listener_open() says in `ret_text` what is wrong: -EBUSY: another agent serves there. Threads: one.
+ */
+#ifndef AGENT_LISTENER_H
+#define AGENT_LISTENER_H
+
+#include "cache/directory.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+#define LISTENER_TEXT_MAX 512
+
+struct listener {
+	int socket;
+	int lock;
+	int place; /* its directory */
+	char path[PATH_MAX];
+	struct directory directory;
+};
+
+/* `said`: a path, or NULL for the socket in the directory, which is made where it is missing. */
+int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
+                  char ret_text[LISTENER_TEXT_MAX]);
+bool listener_admits(const struct listener *listener, int peer);
+void listener_close(struct listener *listener);
+
+/* The path that the two mean. */
+int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main: nvrtccache-agent
+ *
+ *   options, settings, engine, socket --> [program started] --> workers --> conversation --signal, program's end-->
+ *   queue drained --> socket removed --> end, as the program did
+ */
+#include "agent/ask.h"
+#include "agent/conversation.h"
+#include "agent/launch.h"
+#include "agent/options.h"
+#include "cache/version.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DRAIN_NS (INT64_C(10) * 1000000000)
+
+enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static void say_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	(void)context;
+	service_say("%.*s is unknown%s%s%s", (int)size, name, nearest != NULL ? "; " : "",
+	            nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+}
+
+/* False: said why. */
+static bool read_settings(const struct options *options, struct settings *ret_settings)
+{
+	if (options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) {
+		service_say("out of memory");
+		return false;
+	}
+	if (settings_read(environment, ret_settings) != 0) {
+		service_say("out of memory");
+		return false;
+	}
+	for (int i = 0; i < ret_settings->complaint_count; i++) {
+		service_say("%s: bad value; it takes %s", ret_settings->complaints[i],
+		            settings_wanted(ret_settings->complaints[i]));
+	}
+	settings_each_unknown(environ, say_unknown, NULL);
+	if (ret_settings->directory == NULL) {
+		service_say("no cache directory: neither --dir nor NVRTCCACHE_DIR, XDG_CACHE_HOME or HOME says where");
+	} else if (ret_settings->read_only && options->mode == OPTIONS_SERVE) {
+		service_say("%s: nothing can be fetched into it, because NVRTCCACHE_READONLY is set",
+		            ret_settings->directory);
+	} else {
+		return true;
+	}
+	settings_free(ret_settings);
+	return false;
+}
+
+/* A connection each, a handful of engines. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int watch_signals(bool has_program)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (has_program) {
+		sigaddset(&set, SIGQUIT);
+		sigaddset(&set, SIGUSR1);
+		sigaddset(&set, SIGUSR2);
+		sigaddset(&set, SIGCHLD);
+	}
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool signalled(void *context, const struct signalfd_siginfo *signal)
+{
+	struct launch *launch = context;
+
+	return launch->child == 0 || launch_signal(launch, signal);
+}
+
+/* The program's environment, and ours from here on. */
+static bool tell_program(const char *socket, const char *directory)
+{
+	if (setenv("NVRTCCACHE_AGENT", socket, 1) == 0 && setenv("NVRTCCACHE_DIR", directory, 1) == 0) {
+		return true;
+	}
+	service_say("out of memory");
+	return false;
+}
+
+static void say_begun(const struct service *service, const struct listener *listener)
+{
+	service_say("serves %s at %s", service->settings.directory, listener->path);
+	service_say("engine: %s; %s", service->says,
+	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
+}
+
+/* What it was told of by then is uploaded; whoever asks meanwhile is answered by nobody, and compiles. */
+static void wind_up(struct service *service, struct listener *listener, struct fetch *fetch, struct upload *upload)
+{
+	listener_close(listener);
+	upload_end(upload, DRAIN_NS);
+	fetch_end(fetch);
+	service_end(service);
+}
+
+/* A signal to end while we are ending is meant. */
+static void heed_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int serve(struct service *service, struct listener *listener, struct launch *launch, char **program)
+{
+	struct conversation conversation = {
+	    .service = service, .listener = listener, .signalled = signalled, .context = launch};
+	int error = 0;
+
+	conversation.signals = watch_signals(program != NULL);
+	if (conversation.signals < 0) {
+		error = -errno;
+	}
+	if (error == 0 && program != NULL) {
+		error =
+		    tell_program(listener->path, service->settings.directory) ? launch_start(launch, program) : -ENOMEM;
+	}
+	if (error != 0) {
+		service_say("%s", strerror(-error));
+		listener_close(listener);
+		service_end(service);
+		return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+	}
+	raise_limit();
+	(void)!chdir("/");
+	if (program == NULL) {
+		say_begun(service, listener);
+	}
+	if (!fetch_begin(service, &conversation.fetch) || !upload_begin(service, &conversation.upload)) {
+		error = -EAGAIN; /* said why */
+	} else {
+		error = conversation_run(&conversation);
+	}
+	/* a program that runs goes on without an agent */
+	while (program != NULL && !launch->ended) {
+		struct signalfd_siginfo signal;
+		struct pollfd waiting = {.fd = conversation.signals, .events = POLLIN};
+
+		if (poll(&waiting, 1, -1) > 0 && read(conversation.signals, &signal, sizeof(signal)) > 0) {
+			(void)signalled(launch, &signal);
+		}
+	}
+	heed_signals();
+	wind_up(service, listener, conversation.fetch, conversation.upload);
+	if (program != NULL) {
+		launch_finish(launch);
+	}
+	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}
+
+static int begin(const struct options *options, struct settings *settings)
+{
+	char text[LISTENER_TEXT_MAX];
+	struct listener listener;
+	struct service service;
+	struct launch launch;
+	char **program = options->program;
+	int error;
+
+	launch_remember(&launch);
+	if (!service_begin(&service, &options->service, settings)) {
+		return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+	}
+	error = listener_open(&service.directory, options->service.socket, &listener, text);
+	if (error == 0) {
+		return serve(&service, &listener, &launch, program);
+	}
+	service_say("%s%s", text, error == -EBUSY && program != NULL ? "; the program asks that one" : "");
+	if (error == -EBUSY && program != NULL &&
+	    listener_path(service.directory.path, options->service.socket, listener.path) == 0 &&
+	    tell_program(listener.path, service.settings.directory)) {
+		return launch_become(&launch, program);
+	}
+	service_end(&service);
+	return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	struct options options;
+
+	if (options_read(argc, argv, &options) != OPTIONS_FINE) {
+		return EXIT_USAGE;
+	}
+	if (options.mode == OPTIONS_HELP) {
+		options_help();
+	} else if (options.mode == OPTIONS_VERSION) {
+		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
+	} else if (!read_settings(&options, &settings)) {
+		return EXIT_TROUBLE;
+	} else if (options.mode == OPTIONS_STATUS) {
+		int status = ask_status(&settings, options.service.socket, options.json);
+
+		settings_free(&settings);
+		return status;
+	} else {
+		return begin(&options, &settings);
+	}
+	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_TROUBLE;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/status.h"
+
+#include "cache/json.h"
+#include "cache/version.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By enum engine_answer; NULL: no error. */
+static const char *const error_names[ENGINE_ANSWERS] = {
+    [ENGINE_TOO_LARGE] = "too_large", [ENGINE_FULL] = "full", [ENGINE_REFUSED] = "refused",
+    [ENGINE_UNSUITED] = "unsuited",   [ENGINE_SLOW] = "slow", [ENGINE_UNREACHABLE] = "unreachable",
+    [ENGINE_BROKEN] = "broken",
+};
+
+enum up { ENGINE_IS_UP, ENGINE_IS_DOWN, ENGINE_IS_TRIED };
+
+static enum up is_up(struct service *service)
+{
+	enum breaker_state state;
+
+	pthread_mutex_lock(&service->lock);
+	state = service->breaker.state;
+	pthread_mutex_unlock(&service->lock);
+	return state == BREAKER_CLOSED ? ENGINE_IS_UP : state == BREAKER_OPEN ? ENGINE_IS_DOWN : ENGINE_IS_TRIED;
+}
+
+static void put_string(FILE *out, const char *name, const char *text)
+{
+	size_t left = strlen(text);
+
+	fprintf(out, "  \"%s\": \"", name);
+	while (left > 0) {
+		char part[256];
+		size_t taken;
+		size_t wrote = json_escape(part, sizeof(part), text, left, JSON_BYTES_REPLACED, &taken);
+
+		fwrite(part, 1, wrote, out);
+		text += taken;
+		left -= taken;
+	}
+	fputs("\",\n", out);
+}
+
+static const char *prefix_of(const struct service *service)
+{
+	return service->options.engine.prefix != NULL ? service->options.engine.prefix : "nvrtccache";
+}
+
+static const char *signer_of(const struct service *service)
+{
+	return service->keyring != NULL ? service->keyring->keys[0].id : "";
+}
+
+char *status_json(struct service *service, const char *socket, struct status_waiting waiting)
+{
+	const struct service_options *options = &service->options;
+	struct tally_shown shown;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	const char *comma = "";
+
+	if (out == NULL) {
+		return NULL;
+	}
+	tally_show(&service->tally, &shown);
+	fputs("{\n", out);
+	put_string(out, "version", NVRTCCACHE_VERSION);
+	fprintf(out, "  \"pid\": %d,\n  \"since\": %lld,\n", getpid(), (long long)service->since);
+	put_string(out, "dir", service->settings.directory);
+	put_string(out, "socket", socket);
+	put_string(out, "engine", service->says);
+	put_string(out, "prefix", prefix_of(service));
+	fprintf(out, "  \"up\": %s,\n", is_up(service) == ENGINE_IS_UP ? "true" : "false");
+	put_string(out, "last_error", shown.last_error);
+	fprintf(out, "  \"last_error_time\": %lld,\n", (long long)shown.last_error_s);
+	fprintf(out, "  \"writes\": %s,\n  \"trusts_engine\": %s,\n",
+	        options->writes == SERVICE_WRITES ? "true" : "false",
+	        options->trust == ENVELOPE_TRUST_ENGINE ? "true" : "false");
+	put_string(out, "signs_with", signer_of(service));
+	for (int i = 0; i < TALLY_COUNTS_END; i++) {
+		fprintf(out, "  \"%s\": %" PRIu64 ",\n", tally_name((enum tally_count)i), shown.counts[i]);
+	}
+	fprintf(out, "  \"engine_p50_us\": %" PRIu64 ",\n  \"engine_p99_us\": %" PRIu64 ",\n", shown.p50_us,
+	        shown.p99_us);
+	fprintf(out, "  \"fetches_waiting\": %zu,\n  \"uploads_waiting\": %zu,\n", waiting.fetches, waiting.uploads);
+	fputs("  \"errors\": {", out);
+	for (int i = 0; i < ENGINE_ANSWERS; i++) {
+		if (error_names[i] != NULL) {
+			fprintf(out, "%s\"%s\": %" PRIu64, comma, error_names[i], shown.answers[i]);
+			comma = ", ";
+		}
+	}
+	fputs("}\n}\n", out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void put_bytes(FILE *out, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	double shown = (double)bytes;
+	size_t unit = 0;
+
+	while (shown >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		shown /= 1024;
+		unit++;
+	}
+	fprintf(out, "%.*f %s", unit == 0 ? 0 : 1, shown, units[unit]);
+}
+
+static void put_when(FILE *out, time_t when)
+{
+	char text[32] = "";
+	struct tm parts;
+
+	if (localtime_r(&when, &parts) != NULL) {
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	}
+	fputs(text, out);
+}
+
+static void put_rights(FILE *out, const struct service *service)
+{
+	const struct service_options *options = &service->options;
+
+	fputs(options->writes == SERVICE_WRITES ? "reads and writes" : "reads only", out);
+	if (options->writes == SERVICE_WRITES && service->keyring != NULL) {
+		fprintf(out, ", signs with %s", signer_of(service));
+	}
+	if (options->trust == ENVELOPE_TRUST_ENGINE) {
+		fputs(", believes what nobody has signed", out);
+	} else {
+		fprintf(out, ", believes %zu %s", service->keyring != NULL ? service->keyring->count : 0,
+		        service->keyring != NULL && service->keyring->count == 1 ? "key" : "keys");
+	}
+	fputc('\n', out);
+}
+
+static void put_errors(FILE *out, const struct tally_shown *shown)
+{
+	const char *comma = "";
+
+	fputs("errors      ", out);
+	for (int i = 0; i < ENGINE_ANSWERS; i++) {
+		if (error_names[i] != NULL && shown->answers[i] != 0) {
+			fprintf(out, "%s%" PRIu64 " %s", comma, shown->answers[i], error_names[i]);
+			comma = ", ";
+		}
+	}
+	fputs(*comma == '\0' ? "none\n" : "\n", out);
+	if (shown->last_error[0] != '\0') {
+		fputs("the last    ", out);
+		put_when(out, (time_t)shown->last_error_s);
+		fprintf(out, "  %s\n", shown->last_error);
+	}
+}
+
+static void put_counts(FILE *out, const struct tally_shown *shown, struct status_waiting waiting)
+{
+	const uint64_t *counts = shown->counts;
+
+	fprintf(out, "asked       %" PRIu64 ": %" PRIu64 " fetches (%" PRIu64 " found, %" PRIu64 " absent), ",
+	        counts[TALLY_asked], counts[TALLY_fetches], counts[TALLY_found], counts[TALLY_absent]);
+	fprintf(out,
+	        "%" PRIu64 " joined one, %" PRIu64 " known to be absent, %" PRIu64 " while it was down; %zu waiting\n",
+	        counts[TALLY_joined], counts[TALLY_absent_known], counts[TALLY_down], waiting.fetches);
+	fputs("fetched     ", out);
+	put_bytes(out, counts[TALLY_fetched_bytes]);
+	fprintf(out, "; the engine takes %.1f ms (p50), %.1f ms (p99)\n", (double)shown->p50_us / 1000,
+	        (double)shown->p99_us / 1000);
+	fprintf(out, "uploads     %" PRIu64 " (", counts[TALLY_uploads]);
+	put_bytes(out, counts[TALLY_uploaded_bytes]);
+	fprintf(out, "), %" PRIu64 " were there, %" PRIu64 " left out, %" PRIu64 " dropped; %zu waiting\n",
+	        counts[TALLY_exists_skipped], counts[TALLY_left_out], counts[TALLY_dropped], waiting.uploads);
+	fprintf(out,
+	        "refused     %" PRIu64 " signatures, %" PRIu64 " formats, %" PRIu64 " damaged values; %" PRIu64
+	        " users, %" PRIu64 " messages, %" PRIu64 " from another directory\n",
+	        counts[TALLY_mac_refused], counts[TALLY_format_refused], counts[TALLY_damaged],
+	        counts[TALLY_peers_refused], counts[TALLY_messages_refused], counts[TALLY_elsewhere]);
+	if (counts[TALLY_store_errors] != 0) {
+		fprintf(out, "not stored  %" PRIu64 "\n", counts[TALLY_store_errors]);
+	}
+}
+
+/* What is shown on terminals commands none of them. */
+static void disarm(char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text != '\n' && iscntrl((unsigned char)*text)) {
+			*text = '?';
+		}
+	}
+}
+
+char *status_words(struct service *service, const char *socket, struct status_waiting waiting)
+{
+	static const char *const states[] = {"up", "down, left alone for now", "down, being tried"};
+	struct tally_shown shown;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL) {
+		return NULL;
+	}
+	tally_show(&service->tally, &shown);
+	fprintf(out, "nvrtccache-agent %s, pid %d, since ", NVRTCCACHE_VERSION, getpid());
+	put_when(out, service->since);
+	fprintf(out, "\nengine      %s\nstate       %s\nrights      ", service->says, states[is_up(service)]);
+	put_rights(out, service);
+	fprintf(out, "directory   %s\nsocket      %s\n", service->settings.directory, socket);
+	put_counts(out, &shown, waiting);
+	put_errors(out, &shown);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	disarm(text);
+	return text;
+}
