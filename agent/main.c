@@ -5,10 +5,10 @@
  *   options, settings, engine, socket --> [program started] --> workers --> conversation --signal, program's end-->
  *   queue drained --> socket removed --> end, as the program did
  */
+#include "agent/arguments.h"
 #include "agent/ask.h"
 #include "agent/conversation.h"
 #include "agent/launch.h"
-#include "agent/options.h"
 #include "cache/version.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static void say_unknown(const char *name, size_t size, const char *nearest, void
 }
 
 /* False: said why. */
-static bool read_settings(const struct options *options, struct settings *ret_settings)
+static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
 	if (options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) {
 		service_say("out of memory");
@@ -55,7 +55,7 @@ static bool read_settings(const struct options *options, struct settings *ret_se
 	settings_each_unknown(environ, say_unknown, NULL);
 	if (ret_settings->directory == NULL) {
 		service_say("no cache directory: neither --dir nor NVRTCCACHE_DIR, XDG_CACHE_HOME or HOME says where");
-	} else if (ret_settings->read_only && options->mode == OPTIONS_SERVE) {
+	} else if (ret_settings->read_only && options->mode == ARGUMENTS_SERVE) {
 		service_say("%s: nothing can be fetched into it, because NVRTCCACHE_READONLY is set",
 		            ret_settings->directory);
 	} else {
@@ -186,7 +186,7 @@ static int serve(struct service *service, struct listener *listener, struct laun
 	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-static int begin(const struct options *options, struct settings *settings)
+static int begin(const struct arguments *options, struct settings *settings)
 {
 	char text[LISTENER_TEXT_MAX];
 	struct listener listener;
@@ -216,18 +216,18 @@ static int begin(const struct options *options, struct settings *settings)
 int main(int argc, char **argv)
 {
 	struct settings settings;
-	struct options options;
+	struct arguments options;
 
-	if (options_read(argc, argv, &options) != OPTIONS_FINE) {
+	if (arguments_read(argc, argv, &options) != ARGUMENTS_FINE) {
 		return EXIT_USAGE;
 	}
-	if (options.mode == OPTIONS_HELP) {
-		options_help();
-	} else if (options.mode == OPTIONS_VERSION) {
+	if (options.mode == ARGUMENTS_HELP) {
+		arguments_help();
+	} else if (options.mode == ARGUMENTS_VERSION) {
 		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
 	} else if (!read_settings(&options, &settings)) {
 		return EXIT_TROUBLE;
-	} else if (options.mode == OPTIONS_STATUS) {
+	} else if (options.mode == ARGUMENTS_STATUS) {
 		int status = ask_status(&settings, options.service.socket, options.json);
 
 		settings_free(&settings);

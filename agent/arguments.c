@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/options.h"
+#include "agent/arguments.h"
 
 #include "cache/age.h"
 
@@ -51,7 +51,7 @@ static const struct {
 static const struct option long_options[] = {OPTIONS(OPTION_LONG){NULL, 0, NULL, 0}};
 #undef OPTION_LONG
 
-void options_help(void)
+void arguments_help(void)
 {
 	printf("Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
 	       "       nvrtccache-agent --status [--json] [--dir DIR] [--socket PATH]\n\n"
@@ -163,7 +163,7 @@ static int take_engine_option(int option, struct engine_options *engine)
 	}
 }
 
-static int take(int option, struct options *options)
+static int take(int option, struct arguments *options)
 {
 	struct service_options *service = &options->service;
 
@@ -191,34 +191,34 @@ static int take(int option, struct options *options)
 	case OPTION_EXPIRE:
 		return take_expiry(service);
 	case OPTION_STATUS:
-		options->mode = OPTIONS_STATUS;
+		options->mode = ARGUMENTS_STATUS;
 		return 0;
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
 	case 'h':
 	case OPTION_HELP:
-		options->mode = OPTIONS_HELP;
+		options->mode = ARGUMENTS_HELP;
 		return 0;
 	case 'V':
 	case OPTION_VERSION:
-		options->mode = OPTIONS_VERSION;
+		options->mode = ARGUMENTS_VERSION;
 		return 0;
 	default:
 		return take_engine_option(option, &service->engine);
 	}
 }
 
-static enum options_read judge(const struct options *options)
+static enum arguments_read judge(const struct arguments *options)
 {
 	const struct service_options *service = &options->service;
 
-	if (options->mode == OPTIONS_HELP || options->mode == OPTIONS_VERSION) {
-		return OPTIONS_FINE;
+	if (options->mode == ARGUMENTS_HELP || options->mode == ARGUMENTS_VERSION) {
+		return ARGUMENTS_FINE;
 	}
-	if (options->mode == OPTIONS_STATUS) {
+	if (options->mode == ARGUMENTS_STATUS) {
 		if (options->program == NULL) {
-			return OPTIONS_FINE;
+			return ARGUMENTS_FINE;
 		}
 		service_say("--status takes no program: '%s'", options->program[0]);
 	} else if (options->json) {
@@ -229,31 +229,31 @@ static enum options_read judge(const struct options *options)
 		service_say(
 		    "no --key-file: nothing of the engine could be believed; --trust-engine believes all of it");
 	} else {
-		return OPTIONS_FINE;
+		return ARGUMENTS_FINE;
 	}
-	return OPTIONS_WRONG;
+	return ARGUMENTS_WRONG;
 }
 
-enum options_read options_read(int argc, char **argv, struct options *ret_options)
+enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_options)
 {
-	struct options options = {.mode = OPTIONS_SERVE};
+	struct arguments options = {.mode = ARGUMENTS_SERVE};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+hV", long_options, NULL)) != -1) {
 		if (take(option, &options) != 0) {
-			return OPTIONS_WRONG;
+			return ARGUMENTS_WRONG;
 		}
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
 		service_say("'%s': a program stands behind '--'", argv[optind]);
-		return OPTIONS_WRONG;
+		return ARGUMENTS_WRONG;
 	}
 	if (optind < argc) {
 		options.program = argv + optind;
 	}
-	if (judge(&options) != OPTIONS_FINE) {
-		return OPTIONS_WRONG;
+	if (judge(&options) != ARGUMENTS_FINE) {
+		return ARGUMENTS_WRONG;
 	}
 	*ret_options = options;
-	return OPTIONS_FINE;
+	return ARGUMENTS_FINE;
 }
