@@ -2,13 +2,16 @@
 /*
  * A record's way:
  *
- *   opened --room--> appended
- *      ^  \--full--> locked --still the journal--> renamed to the old one's name --\
- *      |                \--it is the old one by now, or another has the lock--------+--> opened again
- *      `----------------------------------------------------------------------------'
+ *   opened --> locked --room--> appended
+ *      ^         |    \--full, still the journal--> renamed to the old one's name --\
+ *      |         |     \--full, it is the old one by now-----------------------------+--> opened again
+ *      |         `--another has the lock: a pause------------------------------------|
+ *      `-----------------------------------------------------------------------------'
  *
- * Only who has the lock of the file that the name stands for renames it, so nobody moves a journal that was just begun,
- * and with it the old one, away. Where the file system has no locks that can happen, and the older half is lost.
+ * Only who has the lock of a file appends to it, so that no two find the same room, and only who has the lock of the one
+ * that the name stands for renames it, so that nobody moves a journal that was just begun, and with it the old one,
+ * away. Where the file system has no locks both can happen: each of those who write at once may pass the size by one
+ * record, and the older half may be lost.
  */
 #include "cache/journal.h"
 
@@ -28,7 +31,9 @@
 #define NAME       "journal"
 #define OLD_NAME   "journal.old"
 #define TRIES      100
-#define FILE_BYTES (JOURNAL_BYTES / 2 - 4 * JOURNAL_RECORD_BYTES) /* several may find the last room at once */
+#define PAUSE_NS   50000   /* the first of them; twice that, and so on, up to the longest: */
+#define PAUSE_MAX  1000000 /* a record is not worth more than a tenth of a second */
+#define FILE_BYTES (JOURNAL_BYTES / 2)
 
 enum flag { FLAG_KEY = 1, FLAG_CUT = 2, FLAG_STALE = 4 };
 
@@ -106,51 +111,58 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	memcpy(bytes, &head, sizeof(head));
 }
 
-/* -EAGAIN: look again what the journal is. */
-static int make_way(const struct directory *directory, int home, int file, const struct stat *found)
+/* -EAGAIN: look again what the journal is. Who calls has its lock. */
+static int make_way(const struct directory *directory, int home, const struct stat *found)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct stat now = {0};
-	int error = -EAGAIN;
 	int named = -1;
+	bool same;
 
-	if (call_lock(file, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES)) {
-		call_yield();
+	if (directory_open_file(directory, home, NAME, O_RDONLY, &named) < 0) {
 		return -EAGAIN;
 	}
-	if (directory_open_file(directory, home, NAME, O_RDONLY, &named) == 0) {
-		bool same = call_fstat(named, &now) == 0 && now.st_dev == found->st_dev && now.st_ino == found->st_ino;
-
-		call_close(named);
-		if (same && renameat(home, NAME, home, OLD_NAME) < 0) {
-			error = -errno;
-		}
-	}
-	/* said aloud: a child forked meanwhile has the descriptor too */
-	whole.l_type = F_UNLCK;
-	(void)call_lock(file, F_OFD_SETLK, &whole);
-	return error;
+	same = call_fstat(named, &now) == 0 && now.st_dev == found->st_dev && now.st_ino == found->st_ino;
+	call_close(named);
+	return same && renameat(home, NAME, home, OLD_NAME) < 0 ? -errno : -EAGAIN;
 }
 
-static int append(const struct directory *directory, int home, const uint8_t *bytes, size_t size)
+/* Under the lock, so that nobody else finds the same room. */
+static int append_locked(const struct directory *directory, int home, int file, const uint8_t *bytes, size_t size)
 {
 	struct stat found;
+
+	if (call_fstat(file, &found) < 0) {
+		return -errno;
+	}
+	if (!directory_is_ours(file, MAGIC)) {
+		return -EPERM;
+	}
+	if ((uint64_t)found.st_size > FILE_BYTES - size) {
+		return make_way(directory, home, &found);
+	}
+	/* Behind all that is there, wherever others have moved the end to: O_APPEND comes before the offset. */
+	return output_at(file, found.st_size, bytes, size);
+}
+
+static int append(const struct directory *directory, int home, const uint8_t *bytes, size_t size, long *pause_ns)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int file = -1;
 	int error = directory_open_file(directory, home, NAME, O_RDWR | O_CREAT | O_APPEND, &file);
 
 	if (error != 0) {
 		return error;
 	}
-	if (call_fstat(file, &found) < 0) {
-		error = -errno;
-	} else if (!directory_is_ours(file, MAGIC)) {
-		error = -EPERM;
-	} else if ((uint64_t)found.st_size > FILE_BYTES - size) {
-		error = make_way(directory, home, file, &found);
-	} else {
-		/* Behind all that is there, wherever others have moved the end to: O_APPEND comes before the offset. */
-		error = output_at(file, found.st_size, bytes, size);
+	if (call_lock(file, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES)) {
+		call_close(file);
+		call_pause(*pause_ns);
+		*pause_ns = 2 * *pause_ns < PAUSE_MAX ? 2 * *pause_ns : PAUSE_MAX;
+		return -EAGAIN;
 	}
+	error = append_locked(directory, home, file, bytes, size);
+	/* said aloud: a child forked meanwhile has the descriptor too */
+	whole.l_type = F_UNLCK;
+	(void)call_lock(file, F_OFD_SETLK, &whole);
 	call_close(file);
 	return error;
 }
@@ -158,6 +170,7 @@ static int append(const struct directory *directory, int home, const uint8_t *by
 int journal_write(const struct directory *directory, const struct journal_record *record)
 {
 	size_t size = sizeof(struct head) + record->reason.size + record->detail.size + record->about.size;
+	long pause_ns = PAUSE_NS;
 	uint8_t *bytes;
 	int home = -1;
 	int error;
@@ -174,7 +187,7 @@ int journal_write(const struct directory *directory, const struct journal_record
 		build(record, size, bytes);
 		error = -EAGAIN;
 		for (int tries = 0; error == -EAGAIN && tries < TRIES; tries++) {
-			error = append(directory, home, bytes, size);
+			error = append(directory, home, bytes, size, &pause_ns);
 		}
 		free(bytes);
 	} else {

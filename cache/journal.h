@@ -6,8 +6,9 @@
  * when, of which process, how it ended and why, and what was asked for. Hits leave none.
  *
  * Files: <directory>/v1/journal, and <directory>/v1/journal.old, what was the journal before that: of half of
- * JOURNAL_BYTES each, so that what is forgotten is always the oldest. A record is appended by one write; whoever finds no
- * room for it moves the journal to the old one's place, under a lock on the file itself. What lies there is none of
+ * JOURNAL_BYTES each, so that what is forgotten is always the oldest. A record is appended by one write, under a lock on
+ * the file itself; whoever finds no room for it moves the journal to the old one's place. The size is never passed where
+ * the file system has locks; elsewhere by one record for each of those who write at once. What lies there is none of
  * the results: it is not evicted, counted or exported.
  *
  * A record begins with its magic, length and a checksum of all of it. What is torn, damaged or of another format is

@@ -164,7 +164,6 @@ static bool look_at_all(struct verify *verify)
 {
 	const struct directory directory = {.path = verify->settings->directory, .shared = verify->settings->shared};
 	char refusal[CONSOLE_REFUSAL_BYTES];
-	struct store_usage usage;
 	int home = -1;
 	int error = directory_open(&directory, DIRECTORY_REACH, &home);
 
@@ -175,7 +174,7 @@ static bool look_at_all(struct verify *verify)
 		console_error("%s: %s", directory.path, console_refusal(verify->settings, error, refusal));
 		return false;
 	}
-	verify->about = usage_noted(&directory, &usage) == 0 ? usage.entries : 0;
+	verify->about = usage_guess(&directory); /* without a walk: nothing would be shown meanwhile */
 	progress_begin(&verify->progress, "verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&directory, home, shard, judge, meet, verify);

@@ -399,6 +399,8 @@ static void measure(unsigned count)
 	run_command("nvrtccache prune, nothing to remove", "prune");
 	run_command("nvrtccache stats", "stats");
 	run_command("nvrtccache stats --count", "stats --count");
+	run_command("nvrtccache ls", "ls");
+	run_command("nvrtccache verify", "verify");
 	run_other("ls -RU, which asks no file for anything", "ls -RU", "");
 	run_other("du", "du -s", "");
 	carry();

@@ -357,6 +357,40 @@ Test(journal, several_processes_move_it_at_once_and_lose_no_more_than_the_oldest
 	journal_free(&journal);
 }
 
+/* Else several could find the same last room, and each take it. */
+Test(journal, nothing_is_appended_beside_another_that_has_the_lock)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	off_t before;
+	int other;
+
+	make_root();
+	cr_assert_eq(put(1, 100), 0);
+	before = size_of(file);
+	other = open(file, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(other, 0);
+	if (fcntl(other, F_OFD_SETLK, &whole) < 0) {
+		close(other);
+		skip_test("needs a file system with locks");
+	}
+	cr_expect_eq(put(2, 100), -EAGAIN);
+	cr_expect_eq(size_of(file), before);
+	close(other);
+	cr_expect_eq(put(3, 100), 0);
+	cr_expect_eq(count(), 2);
+}
+
+Test(journal, each_half_is_filled_to_its_last_byte_and_no_further)
+{
+	make_root();
+	for (uint64_t i = 1; size_of(old) < 0; i++) {
+		cr_assert_eq(put(i, 10000), 0);
+		cr_assert_leq(size_of(file), (off_t)JOURNAL_BYTES / 2);
+	}
+	cr_expect_leq(size_of(old), (off_t)JOURNAL_BYTES / 2);
+	cr_expect_gt(size_of(old), (off_t)JOURNAL_BYTES / 2 - (off_t)JOURNAL_RECORD_BYTES);
+}
+
 Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
 {
 	make_root();
