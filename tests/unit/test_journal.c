@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -418,4 +419,65 @@ Test(journal, bytes_that_are_too_short_hold_no_record)
 {
 	cr_expect_eq(journal_parse("", 0, NULL, NULL), 0);
 	cr_expect_eq(journal_parse("NVCJRNAL", 8, NULL, NULL), 0);
+}
+
+static int take_none(const struct journal_record *record, void *context)
+{
+	(void)record;
+	(void)context;
+	cr_expect(false, "there is no whole record");
+	return 0;
+}
+
+/* What lies behind the bytes cannot be read. */
+Test(journal, a_record_that_is_cut_is_not_read_past_its_end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, left;
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char bytes[JOURNAL_RECORD_BYTES];
+	int fd;
+
+	cr_assert_neq(pages, MAP_FAILED);
+	cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
+	make_root();
+	cr_assert_eq(put(1, 50), 0);
+	size = (size_t)size_of(file);
+	fd = open(file, O_RDONLY);
+	cr_assert_eq(read(fd, bytes, sizeof(bytes)), (ssize_t)size);
+	close(fd);
+	for (left = 1; left < size; left++) {
+		memcpy(pages + page - left, bytes, left);
+		cr_expect_eq(journal_parse(pages + page - left, left, take_none, NULL), 0);
+	}
+	(void)munmap(pages, 2 * page);
+}
+
+Test(journal, outcomes_of_later_builds_are_passed_over)
+{
+	struct journal_record record = example(1, 0);
+
+	make_root();
+	for (unsigned outcome = 0; outcome <= JOURNAL_PASSED + 1; outcome++) {
+		record.outcome = (enum journal_outcome)outcome;
+		cr_assert_eq(journal_write(&directory, &record), 0);
+	}
+	cr_expect_eq(count(), JOURNAL_PASSED - JOURNAL_STORED + 1);
+}
+
+Test(journal, who_has_not_the_lock_moves_nothing)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd;
+
+	make_root();
+	cr_assert_eq(put(1, 0), 0);
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(fd, F_OFD_SETLK, &whole), 0);
+	cr_assert_eq(ftruncate(fd, JOURNAL_BYTES / 2), 0);
+	cr_expect_eq(put(2, 0), -EAGAIN);
+	cr_expect_eq(size_of(old), -1);
+	close(fd);
+	cr_expect_eq(put(2, 0), 0);
+	cr_expect_eq(size_of(old), (off_t)JOURNAL_BYTES / 2);
+	cr_expect_eq(count(), 2);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* discard: only the file that was seen goes, and only while nobody is about to replace it */
+#include "store_fixture.h"
+
+#include "cache/discard.h"
+#include "cache/lock.h"
+
+TestSuite(discard, .init = fixture_open, .fini = fixture_close);
+
+static struct directory directory = {.path = fixture.root};
+static const char *name;
+
+/* The entry's file, as somebody has found it. */
+static struct stat found_file(void)
+{
+	struct stat found;
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(lstat(fixture.path, &found), 0);
+	name = strrchr(fixture.path, '/') + 1;
+	return found;
+}
+
+static int discard(const struct stat *seen)
+{
+	int home, shard;
+	int rc;
+
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	cr_assert_eq(directory_open_shard(&directory, home, fixture_key[0], DIRECTORY_REACH, &shard), 0);
+	rc = discard_file(&directory, home, shard, fixture_key, name, seen);
+	close(shard);
+	close(home);
+	return rc;
+}
+
+Store_test(discard, the_file_that_was_seen_goes)
+{
+	struct stat seen = found_file();
+
+	cr_assert_eq(discard(&seen), 0);
+	cr_assert_not(fixture_exists(fixture.path));
+	cr_assert_eq(discard(&seen), -EAGAIN);
+}
+
+Store_test(discard, what_was_written_to_meanwhile_stays)
+{
+	struct stat seen = found_file();
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, seen.st_mtim};
+
+	times[1].tv_nsec ^= 1;
+	cr_assert_eq(utimensat(AT_FDCWD, fixture.path, times, 0), 0);
+	cr_assert_eq(discard(&seen), -EAGAIN);
+	times[1].tv_nsec ^= 1;
+	times[1].tv_sec++;
+	cr_assert_eq(utimensat(AT_FDCWD, fixture.path, times, 0), 0);
+	cr_assert_eq(discard(&seen), -EAGAIN);
+	cr_assert(fixture_exists(fixture.path));
+}
+
+Store_test(discard, another_file_of_that_size_and_time_stays)
+{
+	struct stat seen = found_file();
+	struct timespec times[2] = {seen.st_atim, seen.st_mtim};
+	char other[400];
+
+	(void)snprintf(other, sizeof(other), "%s/other", fixture.base);
+	fixture_write(other, "", 0);
+	cr_assert_eq(truncate(other, seen.st_size), 0);
+	cr_assert_eq(utimensat(AT_FDCWD, other, times, 0), 0);
+	cr_assert_eq(rename(other, fixture.path), 0);
+	cr_assert_eq(discard(&seen), -EAGAIN);
+	cr_assert(fixture_exists(fixture.path));
+	cr_assert_eq(unlink(fixture.path), 0);
+}
+
+Store_test(discard, one_that_somebody_is_putting_to_stays)
+{
+	struct stat seen = found_file();
+	int home, lock;
+
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	cr_assert_eq(lock_take_key(&directory, home, fixture_key, 0, &lock), 0);
+	if (lock < 0) {
+		close(home);
+		skip_test("no locks on this file system");
+		return;
+	}
+	cr_assert_eq(discard(&seen), -EAGAIN);
+	cr_assert(fixture_exists(fixture.path));
+	lock_release(lock);
+	close(home);
+	cr_assert_eq(discard(&seen), 0);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect: what a reader of entries finds wrong in one decides what the file is; what is none of ours is told apart */
+#include "store_fixture.h"
+
+#include "cache/inspect.h"
+
+TestSuite(inspect, .init = fixture_open, .fini = fixture_close);
+
+struct reader {
+	const char *wrong;
+	bool other;
+	unsigned files;
+	enum inspect_verdict verdict;
+	uint64_t results;
+};
+
+static const char *judge(void *context, const struct entry *entry, bool *ret_other)
+{
+	const struct reader *reader = context;
+
+	(void)entry;
+	*ret_other = reader->other;
+	return reader->wrong;
+}
+
+static int visit(void *context, const struct inspected *file)
+{
+	struct reader *reader = context;
+
+	reader->files++;
+	reader->verdict = file->verdict;
+	reader->results = file->results;
+	return 0;
+}
+
+static void inspect(struct reader *reader)
+{
+	const struct directory directory = {.path = fixture.root};
+	int home;
+
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	cr_assert_eq(inspect_shard(&directory, home, fixture_key[0], judge, visit, reader), 0);
+	cr_assert_eq(reader->files, 1);
+	close(home);
+}
+
+Store_test(inspect, what_its_reader_takes_is_sound)
+{
+	struct reader reader = {.wrong = NULL};
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	inspect(&reader);
+	cr_assert_eq(reader.verdict, INSPECT_SOUND);
+	cr_assert_eq(reader.results, 1);
+}
+
+Store_test(inspect, what_its_reader_refuses_is_damaged)
+{
+	struct reader reader = {.wrong = "it cannot be read"};
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	inspect(&reader);
+	cr_assert_eq(reader.verdict, INSPECT_DAMAGED);
+	cr_assert_eq(reader.results, 0);
+}
+
+Store_test(inspect, what_another_build_reads_is_not_damaged)
+{
+	struct reader reader = {.wrong = "it is of a later build", .other = true};
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	inspect(&reader);
+	cr_assert_eq(reader.verdict, INSPECT_OTHER_FORMAT);
+}
+
+Store_test(inspect, what_is_too_short_for_a_result_is_somebodys_or_was_cut)
+{
+	struct reader cut = {.wrong = NULL}, foreign = {.wrong = NULL};
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	cr_assert_eq(truncate(fixture.path, 20), 0);
+	inspect(&cut);
+	cr_assert_eq(cut.verdict, INSPECT_DAMAGED);
+	fixture_write(fixture.path, "mine", 4);
+	inspect(&foreign);
+	cr_assert_eq(foreign.verdict, INSPECT_FOREIGN);
+}

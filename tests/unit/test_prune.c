@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* prune: what happens to files between the look at them and their removal, and what is noted meanwhile */
+#include "evict_fixture.h"
+
+#include "cache/usage_index.h"
+
+TestSuite(prune, .init = fixture_open, .fini = fixture_close);
+
+#define PUT  10
+#define LEFT 5
+
+/* What happens when all has been looked at, and nothing removed; and when a file is about to go. */
+static void (*before_removal)(void);
+static void (*at_removal)(void);
+static struct chore *working;
+
+static bool stopped(void)
+{
+	if (at_removal && working && working->phase == CHORE_REMOVING) {
+		at_removal();
+	}
+	return false;
+}
+
+static void each(struct chore *chore, unsigned count, chore_work *work, void *context)
+{
+	if (before_removal) {
+		before_removal();
+		before_removal = NULL;
+	}
+	working = chore;
+	for (unsigned i = 0; i < count; i++) {
+		work(context, i);
+	}
+	working = NULL;
+}
+
+/* Ten entries, each a second younger than the one before; half of them have to go. */
+static struct store_pruned pruned(int64_t unused_ns)
+{
+	struct chore chore = {.stopped = stopped, .each = each};
+	struct store *store = fixture_capped(1 << 20), *small;
+	struct store_pruned result;
+	char path[400];
+
+	clock_now -= clock_now % SECOND;
+	for (unsigned i = 0; i < PUT; i++) {
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += 24 * HOUR;
+	for (unsigned i = 0; i < PUT; i++) {
+		numbered_path(i, path);
+		age_file(path, 1000 - i);
+	}
+	store_close(store);
+	small = fixture_store(
+	    (struct store_options){.max_size = LEFT * FILE_BYTES, .clock = fixture_clock, .chore = &chore});
+	cr_assert_eq(store_prune_unused(small, unused_ns, &result), 0);
+	store_close(small);
+	return result;
+}
+
+static void expect_left(const char *wanted)
+{
+	for (unsigned i = 0; i < PUT; i++) {
+		cr_expect_eq(numbered_exists(i), wanted[i] == '+', "entry %u", i);
+	}
+}
+
+/* What is noted is what is there. */
+static void expect_noted(uint64_t entries)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store_usage noted = {0}, counted = usage_of(store);
+
+	cr_expect_eq(store_usage_noted(store, &noted), 0);
+	cr_expect_eq(counted.entries, entries);
+	cr_expect_eq(noted.entries, entries);
+	cr_expect_eq(noted.bytes, counted.bytes);
+	store_close(store);
+}
+
+Store_test(prune, the_oldest_go_and_what_is_left_is_noted)
+{
+	struct store_pruned result = pruned(INT64_MAX);
+
+	expect_left("-----+++++");
+	expect_noted(LEFT);
+	cr_expect_eq(result.removed.entries, PUT - LEFT);
+	cr_expect_eq(result.left.entries, LEFT);
+	cr_expect_eq(result.left.bytes, LEFT * FILE_BYTES);
+}
+
+Store_test(prune, what_was_used_at_the_limit_stays)
+{
+	(void)pruned((1000 - 7) * SECOND);
+	expect_left("-------+++");
+}
+
+/* More than an eighth of the cap, though nothing was used later. */
+Store_test(prune, what_is_too_large_goes_first)
+{
+	struct store *store = fixture_capped(1 << 20);
+	struct store *small = fixture_capped(24 * FILE_BYTES);
+	struct store_pruned result;
+
+	for (unsigned i = 0; i < 24; i++) {
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += HOUR;
+	cr_assert_eq(numbered_put_sized(store, 24, 4 * FILE_BYTES), 0);
+	cr_assert_eq(store_prune(small, &result), 0);
+	cr_expect_eq(result.removed.entries, 1);
+	cr_expect_not(numbered_exists(24));
+	store_close(store);
+	store_close(small);
+}
+
+static void use_first(void)
+{
+	char path[400];
+
+	numbered_path(0, path);
+	age_file(path, 1);
+}
+
+Store_test(prune, what_was_used_after_the_look_stays)
+{
+	before_removal = use_first;
+	(void)pruned(INT64_MAX);
+	expect_left("+-----++++");
+	expect_noted(LEFT);
+}
+
+static void remove_some(void)
+{
+	char path[400];
+
+	for (unsigned i = 0; i < 3; i++) {
+		numbered_path(i, path);
+		cr_assert_eq(unlink(path), 0);
+	}
+}
+
+Store_test(prune, what_another_has_removed_meanwhile_makes_room_too)
+{
+	before_removal = remove_some;
+	cr_expect_eq(pruned(INT64_MAX).removed.entries, PUT - LEFT - 3);
+	expect_left("-----+++++");
+	expect_noted(LEFT);
+}
+
+static int held = -1;
+
+static void hold_first(void)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	uint8_t key[ENTRY_KEY_BYTES];
+	char path[400];
+	uint64_t place;
+
+	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
+	held = open(path, O_RDWR | O_CLOEXEC);
+	numbered_key(0, key);
+	memcpy(&place, key, sizeof(place));
+	range.l_start = (off_t)(place >> 2);
+	cr_assert_eq(fcntl(held, F_OFD_SETLK, &range), 0);
+}
+
+Store_test(prune, an_entry_that_somebody_is_putting_to_stays)
+{
+	before_removal = hold_first;
+	(void)pruned(INT64_MAX);
+	close(held);
+	expect_left("+-----++++");
+	expect_noted(LEFT);
+}
+
+static unsigned unknown_seen;
+
+static void look_for_unknown(void)
+{
+	const struct directory directory = {.path = fixture.root};
+	struct usage_index *index;
+	int home;
+
+	cr_assert_eq(directory_open(&directory, DIRECTORY_REACH, &home), 0);
+	cr_assert_eq(usage_index_peek(&directory, home, &index), 0);
+	for (unsigned i = 0; i < DIRECTORY_SHARDS; i++) {
+		unknown_seen += index->page.shards[i].known == 0;
+	}
+	usage_index_free(index);
+	close(home);
+}
+
+Store_test(prune, a_shard_is_not_known_while_files_go_from_it)
+{
+	at_removal = look_for_unknown;
+	(void)pruned(INT64_MAX);
+	cr_expect_geq(unknown_seen, PUT - LEFT);
+	unknown_seen = 0;
+	look_for_unknown();
+	cr_expect_eq(unknown_seen, 0);
+}
+
+/* Another process stores, and counts what is not known: what is about to go is still there. */
+static void store_another(void)
+{
+	const uint64_t cap = 1 << 20;
+	struct store *store = fixture_store((struct store_options){.max_size = cap, .clock = fixture_clock});
+	static unsigned number = 100;
+
+	cr_assert_eq(numbered_put(store, number++), 0);
+	store_close(store);
+}
+
+Store_test(prune, a_shard_that_another_has_counted_meanwhile_is_counted_anew)
+{
+	at_removal = store_another;
+	(void)pruned(INT64_MAX);
+	at_removal = NULL;
+	expect_left("-----+++++");
+	expect_noted(usage_of(fixture.store).entries);
+}
