@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* event: what one call gathers for those who tell of it */
+#include "interpose/compile/event.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(event, what_explains_it_takes_the_place_of_what_did_not_hold)
+{
+	struct event event;
+
+	event_begin(&event, 1000);
+	(void)strcpy(event.detail, "header changed: v.h");
+	event.is_stale = true;
+	event_explain(&event, "return code %d", 5);
+	cr_expect_str_eq(event.detail, "return code 5");
+	cr_expect_not(event.is_stale, "no header is what a return code is about");
+	event_free(&event);
+}
+
+Test(event, waits_add_up_from_where_the_first_began)
+{
+	struct event event;
+
+	event_begin(&event, 1000);
+	event_note_wait(&event, 2000, 2500);
+	event_note_wait(&event, 4000, 4070);
+	cr_expect_eq(event.wait_start_ns, 2000);
+	cr_expect_eq(event.wait_ns, 570);
+	event_free(&event);
+}
