@@ -16,7 +16,7 @@ static struct chore *working;
 
 static bool stopped(void)
 {
-	if (at_removal && working && working->phase == CHORE_REMOVING) {
+	if (at_removal && working && working->phase == CHORE_WORKING) {
 		at_removal();
 	}
 	return false;
