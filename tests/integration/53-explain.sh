@@ -166,6 +166,12 @@ check "What was passed through, and why." bypassed
 
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
+too_long() { # more options than a record has room for
+	local options
+	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
+	fresh_cache && compile '{}' && last_is 'told["cut"]' False && compile "{\"options\": [\"-DN=4\"$options]}" && last_is 'told["cut"]' True
+}
+check "A request that is too long to be noted in full says so." too_long
 by_key() {
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' || return
 	local key

@@ -51,6 +51,10 @@ assert [x["ph"] for x in e] == ["M", "X", "X"] and e[0]["name"] == "process_name
 assert e[0]["args"]["name"] == "life" and e[0]["pid"] == e[1]["pid"], e' "$tmp/two.json"
 check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
 	test "$(told "$tmp/two.json" key compiler version arch options result)" = "k.cu miss $facts"$'\n'"k.cu hit_memory $facts"
+check "A slice ends before the next one of its thread begins." \
+	python3 -c 'import json, sys
+first, second = [x for x in json.load(open(sys.argv[1])) if x["ph"] == "X"]
+assert 0 <= first["dur"] and first["ts"] + first["dur"] <= second["ts"], (first, second)' "$tmp/two.json"
 line='^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z nvrtccache\[[0-9]+\]: NVRTC: '
 number='[0-9.]+ (us|ms|s)'
 said_so() {
@@ -132,4 +136,24 @@ host 2 >/dev/null
 exec 9>&-
 wait
 check "A pipe gets one event after the other." test "$(grep -c '^{"name".*},$' "$tmp/piped")" = 4 # with the process's name
+
+cat >"$tmp/fork.py" <<'END'
+import ctypes, os, sys
+lib = ctypes.CDLL(sys.argv[1])
+def compile(name):
+    program = ctypes.c_void_p()
+    lib.nvrtcCreateProgram(ctypes.byref(program), b"extern int i;", name, 0, None, None)
+    lib.nvrtcCompileProgram(program, 0, None)
+compile(b"parent.cu")
+if os.fork() == 0:
+    compile(b"child.cu")
+    os._exit(0)
+os.wait()
+END
+NVRTCCACHE_TRACE=$tmp/forked.json preloaded python3 "$tmp/fork.py" "$SO" >"$tmp/forked" 2>&1
+check "A child of a fork has a name of its own." \
+	python3 -c 'import json, sys
+events = json.load(open(sys.argv[1]))
+named, seen = ([x["pid"] for x in events if x["ph"] == kind] for kind in "MX")
+assert len(named) == 2 and sorted(named) == sorted(seen), events' "$tmp/forked.json"
 plan
