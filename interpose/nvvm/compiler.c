@@ -127,6 +127,7 @@ const struct compiler nvvm_compiler = {
     .title = "libNVVM",
     .unnamed = "<unnamed>",
     .internal_error = RESULT_INVALID_PROGRAM, /* it has no code for that */
+    .share = COUNTER_NVVM,
     .past = PAST_IS_NOTHING,
     .hallmark = "__nvvmHandle",
     .nodes = nvvm_nodes,

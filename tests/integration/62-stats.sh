@@ -35,6 +35,16 @@ check "A miss that was not kept is one of the misses, with its reason." \
 check "A call that was passed through is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
 check "Each compiler has its share." counts '[told["compilers"]["nvrtc"][name] for name in "hits_disk misses stores not_kept bypassed".split()] == [1, 2, 1, 1, 1]
 	and not any(told["compilers"]["nvvm"].values())'
+nvvm_share() {
+	local lookup=$BUILD/tests/nvvm/lookup NVRTCCACHE_DIR=$tmp/nvvm
+	export NVRTCCACHE_DIR
+	for _ in 1 2; do
+		preloaded "$lookup" "$FAKE/nvvm/libnvvm.so.4" create add=a=one verify compile destroy >/dev/null || return
+	done
+	counts '[told["compilers"]["nvvm"][name] for name in "hits_disk misses stores".split()] == [2, 2, 2] and told["compilers"]["nvvm"]["compile_ns"] > 0
+		and all(sum(one[name] for one in told["compilers"].values()) == told[name] for name in "hits_disk hits_memory misses stores compile_ns saved_ns".split())'
+}
+check "libNVVM has its own, and the shares add up to the whole." nvvm_share
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
 check "Not kept and passed through are told apart, with reasons." \
 	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not kept  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Passed through  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
