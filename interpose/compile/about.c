@@ -36,17 +36,19 @@ static void put_build(struct stream *about, const char *path)
 	}
 }
 
-static void put_compiler(struct stream *about, const struct library *library)
+static void put_compiler(struct stream *about, const struct compiler *compiler, const struct library *library)
 {
 	char release[32];
 
-	about_text(about, ABOUT_COMPILER, library->compiler->name);
-	about_text(about, ABOUT_TITLE, library->compiler->title);
-	if (library->major > 0) { /* it was asked */
+	about_text(about, ABOUT_COMPILER, compiler->name);
+	about_text(about, ABOUT_TITLE, compiler->title);
+	if (library && library->major > 0) { /* it was asked */
 		(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
 		about_text(about, ABOUT_RELEASE, release);
 	}
-	put_build(about, library->path);
+	if (library) {
+		put_build(about, library->path);
+	}
 }
 
 /* What all compilers' call runs have (keygen/surroundings.h), as people would call it. NULL: not here. */
@@ -143,6 +145,14 @@ static void put_command(struct stream *about)
 	}
 }
 
+/* Last: they may be long, and where there is no room for all (cache/journal.h) the end is cut off. */
+static void put_options(struct stream *about, const struct call *call)
+{
+	for (int i = 0; i < call->option_count; i++) {
+		about_text(about, ABOUT_OPTION, call->options[i]);
+	}
+}
+
 void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                    struct stream *ret_about)
 {
@@ -154,7 +164,7 @@ void about_request(const struct handle *handle, const struct call *call, const s
 		call = &unreadable;
 	}
 	about_begin(&about);
-	put_compiler(&about, handle->library);
+	put_compiler(&about, compiler, handle->library);
 	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
 	put_command(&about);
 	if (attempt) {
@@ -165,9 +175,20 @@ void about_request(const struct handle *handle, const struct call *call, const s
 		about_text(&about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
 	}
 	compiler->about(handle, call, &about);
-	/* last: they may be long, and where there is no room for all (cache/journal.h) the end is cut off */
-	for (int i = 0; i < call->option_count; i++) {
-		about_text(&about, ABOUT_OPTION, call->options[i]);
+	put_options(&about, call);
+	*ret_about = about;
+}
+
+void about_unrecorded(const struct event_subject *subject, const struct call *call, struct stream *ret_about)
+{
+	struct stream about = STREAM_EMPTY;
+
+	about_begin(&about);
+	put_compiler(&about, subject->compiler, NULL);
+	about_text(&about, ABOUT_PROGRAM, subject->name ? subject->name : subject->compiler->unnamed);
+	put_command(&about);
+	if (call && handle_call_sound(call)) {
+		put_options(&about, call);
 	}
 	*ret_about = about;
 }

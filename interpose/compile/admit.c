@@ -94,8 +94,12 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (!attempt->watched || (compiler->was_seen && !compiler->was_seen(attempt))) {
+	if (!attempt->watched) {
 		return COUNTER_BYPASSED_not_watched;
+	}
+	/* one that failed may have refused its options before it asked for anything */
+	if (compiler->was_seen && !compiler->was_seen(attempt)) {
+		return outcome == OUTCOME_FAILURE ? COUNTER_BYPASSED_return_code : COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;

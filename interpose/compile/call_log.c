@@ -3,8 +3,8 @@
 
 #include "cache/digits.h"
 #include "interpose/compile/event.h"
-#include "interpose/compile/handle.h"
 #include "interpose/compile/log.h"
+#include "interpose/compiler.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -102,9 +102,9 @@ static void put_agent(struct line *line, const struct event *event)
 }
 
 /* The program's name comes last: it may be long, and lines are cut. */
-void call_log_write(const struct handle *handle, const struct event *event)
+void call_log_write(const struct event_subject *subject, const struct event *event)
 {
-	const struct compiler *compiler = handle->library->compiler;
+	const struct compiler *compiler = subject->compiler;
 	char digits[DIGITS_BYTES(KEY_SHOWN)];
 	struct line line;
 
@@ -121,5 +121,6 @@ void call_log_write(const struct handle *handle, const struct event *event)
 	if (event->detail[0] != '\0') {
 		put(&line, " (%s)", event->detail);
 	}
-	log_write(LOG_INFO, "%s: %s, %s", compiler->title, line.text, handle->name ? handle->name : compiler->unnamed);
+	log_write(LOG_INFO, "%s: %s, %s", compiler->title, line.text,
+	          subject->name ? subject->name : compiler->unnamed);
 }

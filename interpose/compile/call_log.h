@@ -8,8 +8,8 @@
 #define INTERPOSE_COMPILE_CALL_LOG_H
 
 struct event;
-struct handle;
+struct event_subject;
 
-void call_log_write(const struct handle *handle, const struct event *event);
+void call_log_write(const struct event_subject *subject, const struct event *event);
 
 #endif

@@ -9,6 +9,7 @@
 #include "interpose/compile/event.h"
 #include "interpose/compile/fetch.h"
 #include "interpose/compile/linked_callers.h"
+#include "interpose/compile/log.h"
 #include "interpose/compile/look_up.h"
 #include "interpose/compile/replay.h"
 #include "interpose/compile/result.h"
@@ -226,7 +227,6 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	attempt->event->compile_ns = attempt->cost_ns;
 	attempt_unwatch(attempt);
-	runtime_count_share(compiler->share, COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 	if (!watched) {
 		attempt->doubt = COUNTER_BYPASSED_unwatchable;
 	}
@@ -235,6 +235,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	}
 	if (!expected) {
 		runtime_count_share(compiler->share, COUNTER_TOTAL_misses, 1);
+		runtime_count_share(compiler->share, COUNTER_TOTAL_compile_ns, attempt->cost_ns);
 		runtime_count(COUNTER_TOTAL_stale, attempt->stale);
 		attempt->event->is_stale = attempt->stale;
 		if (compiler->read_texts) {
@@ -291,31 +292,43 @@ static bool can_be_owed(const struct handle *handle, const struct call *call, co
 	       !conditions_name_files(conditions, size);
 }
 
-/* Why a result that was found does not do, or NULL. */
-static const char *unfit(struct handle *handle, const struct call *call, const struct entry *entry)
+/* Can this host be given what holds? Else the event says why not. */
+static bool is_fit(struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	const char *variable;
 
 	if (!can_be_owed(handle, call, entry)) {
-		return "a step that opens files is done each time";
+		event_explain_unfit(event, "a step that opens files is done each time");
+		return false;
 	}
 	if (compiler->reachable && !compiler->reachable(handle, entry)) {
-		return "the program is linked with functions that would ask for it past the cache";
+		event_explain_unfit(event, "the program is linked with functions that would ask for it past the cache");
+		return false;
 	}
 	if (!runtime_get()->settings.verify && !replay_allows(handle, entry)) {
-		return "an earlier compile of the handle was not a hit, and this one opens files";
+		event_explain_unfit(event, "an earlier compile of the handle was not a hit, and this one opens files");
+		return false;
 	}
-	if (!result_applies(entry, runtime_sloppiness())) {
-		return "the result found holds a time macro, or a variable is set that was not";
+	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
+	case RESULT_TOO_SLOPPY:
+		event_explain_unfit(event, "a result is there that hangs on a time macro, which only processes with "
+		                           "NVRTCCACHE_SLOPPINESS=time_macros are given");
+		return false;
+	case RESULT_VARIABLE_SET:
+		event_explain_unfit(event, "a result is there that was made while %s was not set, and now it is",
+		                    variable);
+		return false;
+	default:
+		return true;
 	}
-	return NULL;
 }
 
 static int attempt_compile(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
 	struct event *event = attempt->event;
-	const char *why = NULL;
+	bool fits = false;
 	struct entry *entry;
 	int result;
 
@@ -333,12 +346,9 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 	event_note_key(event, attempt->key.bytes);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);
-		why = unfit(handle, call, entry);
+		fits = is_fit(handle, call, entry, event);
 	}
-	if (why) {
-		event_explain(event, "%s", why);
-	}
-	if (!entry || why) {
+	if (!fits) {
 		result = compile_for_real(handle, call, attempt, NULL);
 	} else if (handle->asks_host && host_cancels(handle, attempt, entry)) {
 		result = cancelled(handle, call, event);
@@ -387,13 +397,22 @@ static int call_on_its_way(struct handle *handle, const struct call *call, struc
 }
 
 /* What was asked for is in the event already where it was no hit. */
-static void draw(const struct handle *handle, const struct call *call, struct event *event)
+static void tell(const struct handle *handle, const struct call *call, struct event *event)
 {
+	const struct library *library = handle->library;
+	const struct event_subject subject = {
+	    .compiler = library->compiler,
+	    .name = handle->name,
+	    .major = library->major,
+	    .minor = library->minor,
+	};
+
+	call_log_write(&subject, event);
 	if (timeline_wanted()) {
 		if (!event->about.bytes) {
 			about_request(handle, call, NULL, &event->about);
 		}
-		timeline_write(handle, event);
+		timeline_write(&subject, event);
 	}
 }
 
@@ -406,8 +425,9 @@ int compile_call(struct handle *handle, const struct call *call)
 	event_begin(&event, runtime_clock());
 	result = call_on_its_way(handle, call, &event);
 	event_end(&event, runtime_clock(), result);
-	call_log_write(handle, &event);
-	draw(handle, call, &event);
+	if (log_wanted(LOG_INFO) || timeline_wanted()) {
+		tell(handle, call, &event);
+	}
 	runtime_flush();
 	call_journal_write(&event);
 	event_free(&event);

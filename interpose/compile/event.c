@@ -10,7 +10,7 @@ void event_begin(struct event *ret_event, int64_t now_ns)
 	ret_event->kind = EVENT_PASSED_THROUGH;
 	ret_event->reason = COUNTER_NONE;
 	ret_event->detail[0] = '\0';
-	ret_event->is_stale = ret_event->has_key = false;
+	ret_event->is_stale = ret_event->is_unfit = ret_event->has_key = false;
 	ret_event->about = STREAM_EMPTY;
 	ret_event->start_ns = now_ns;
 	ret_event->wait_start_ns = 0;
@@ -34,7 +34,19 @@ void event_explain(struct event *event, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
 	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
 	va_end(arguments);
+	event->is_stale = event->is_unfit = false;
+}
+
+void event_explain_unfit(struct event *event, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
+	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
+	va_end(arguments);
 	event->is_stale = false;
+	event->is_unfit = true;
 }
 
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES])

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct compiler;
+
 /* X(NAME, category on the time line, words in the log) */
 #define EVENT_KINDS(X)                                      \
 	X(HIT_IN_MEMORY, "hit_memory", "hit in memory")     \
@@ -35,11 +37,19 @@ enum event_kind {
 
 #define EVENT_DETAIL_BYTES 512
 
+/* Of whom an event is: what the handle's record says, or what is known where there is none. */
+struct event_subject {
+	const struct compiler *compiler;
+	const char *name; /* of what is compiled; NULL: it has none, or nobody knows it */
+	int major, minor; /* of the library; 0: it was not asked */
+};
+
 struct event {
 	enum event_kind kind;
 	enum counter reason;             /* of what was not kept or passed through; else COUNTER_NONE */
 	char detail[EVENT_DETAIL_BYTES]; /* why it was no hit, as far as known */
 	bool is_stale;                   /* that is what of a result did not hold */
+	bool is_unfit;                   /* that is why a result that holds was not given, or none was looked for */
 	bool has_key;
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t start_ns, end_ns; /* runtime_clock() */
@@ -59,6 +69,8 @@ void event_begin(struct event *ret_event, int64_t now_ns);
 void event_set(struct event *event, enum event_kind kind, enum counter reason);
 /* In the place of what was said before. */
 __attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
+/* The same, of a result that the call was not given. */
+__attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Somebody else was waited for since then; once more adds to it. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);

@@ -11,6 +11,7 @@
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
 #define INTERPOSE_COMPILE_HOST_CALL_H
 
+#include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
 
 #include <errno.h>
@@ -32,10 +33,19 @@ static inline int host_call_answer(int host_errno, int result)
 	} while (0)
 
 /*
- * The real function has given the host this handle. The library that a record of it is to have; NULL: it gets none, and
- * what was known of a handle of that value is forgotten.
+ * The real function has given the host this handle, of what has this name (NULL: none). The library that a record of it
+ * is to have; NULL: it gets none, and what was known of a handle of that value is forgotten.
  */
-struct library *host_call_made(const struct door *door, void *value);
+struct library *host_call_made(const struct door *door, void *value, const char *name);
+
+/*
+ * Around a call of the real library that no record of a handle stands for: it is counted before, and told of behind as
+ * others are (event.h). `name`, `call`: of what is compiled and what was asked for, NULL where nobody knows. errno is
+ * kept.
+ */
+void host_call_pass(const struct door *door, enum counter reason, struct event *ret_event);
+void host_call_passed(const struct door *door, const char *name, const struct call *call, int result,
+                      struct event *event);
 /* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 

@@ -72,7 +72,7 @@ struct entry *look_up(struct attempt *attempt)
 	attempt->event->detail[0] = '\0';
 	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
 	if (runtime->settings.recache) {
-		event_explain(attempt->event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
+		event_explain_unfit(attempt->event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
 		digest_key(attempt->spans, attempt->span_count, &attempt->key);
 		return NULL;
 	}

@@ -101,8 +101,9 @@ static bool holds_still(struct handle *handle, size_t index)
 	if (same && entry) {
 		size_t size;
 		const void *conditions = entry_conditions(entry, &size);
+		const char *variable;
 
-		same = result_applies(entry, runtime_sloppiness()) &&
+		same = result_applies(entry, runtime_sloppiness(), &variable) == RESULT_FITS &&
 		       conditions_hold(conditions, size, &now->roots, NULL, 0);
 	}
 	attempt_free(now);

@@ -109,25 +109,26 @@ bool result_is_sloppy(const struct entry *entry)
 	return entry_section(entry, RESULT_TAG_SLOPPY, &section);
 }
 
-bool result_applies(const struct entry *entry, enum sloppiness allowed)
+enum result_fitness result_applies(const struct entry *entry, enum sloppiness allowed, const char **ret_variable)
 {
 	struct section section;
 	const char *name, *end;
 
 	if (allowed == SLOPPINESS_NONE && result_is_sloppy(entry)) {
-		return false;
+		return RESULT_TOO_SLOPPY;
 	}
 	if (!entry_section(entry, RESULT_TAG_UNSET, &section)) {
-		return true;
+		return RESULT_FITS;
 	}
 	end = (const char *)section.bytes + section.size;
 	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
 		/* what the compiler asked for, and would again: no setting of ours */
 		if (end[-1] != '\0' || getenv(name)) {
-			return false;
+			*ret_variable = end[-1] != '\0' ? "?" : name;
+			return RESULT_VARIABLE_SET;
 		}
 	}
-	return true;
+	return RESULT_FITS;
 }
 
 /* The return code is told once, by the compile itself: it is no part of what can be asked for later. */

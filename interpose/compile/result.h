@@ -67,8 +67,14 @@ void result_add_sloppy(struct result *result);
 void result_add_about(struct result *result, struct stream *about); /* takes its bytes */
 bool result_is_sloppy(const struct entry *entry);
 
-/* May this process be given it: are those variables still not set, and is sloppiness allowed where there is some? */
-bool result_applies(const struct entry *entry, enum sloppiness allowed);
+enum result_fitness {
+	RESULT_FITS,
+	RESULT_TOO_SLOPPY,  /* than is allowed */
+	RESULT_VARIABLE_SET /* one of those that were not */
+};
+
+/* May this process be given it? `ret_variable`: which one is set; the entry's text. */
+enum result_fitness result_applies(const struct entry *entry, enum sloppiness allowed, const char **ret_variable);
 
 /* The value of a section, `otherwise` where it is not there. */
 int result_value(const struct entry *entry, uint32_t tag, int otherwise);

@@ -86,12 +86,12 @@ static void open_layers(void)
 	if (runtime.settings.shared) {
 		counters_share();
 	}
+	timeline_open(runtime.settings.trace);
 	if (runtime.settings.disable) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
 		return;
 	}
-	timeline_open(runtime.settings.trace);
 	open_lower(runtime.settings.lower);
 	if (secret_make(&runtime.secret) != 0 ||
 	    memory_open(runtime.settings.memory_size, conditions_same, &runtime.memory) != 0) {

@@ -7,7 +7,7 @@
 #include "cache/network.h"
 #include "cache/output.h"
 #include "interpose/compile/event.h"
-#include "interpose/compile/handle.h"
+#include "interpose/compiler.h"
 #include "keygen/about.h"
 #include "keygen/arch.h"
 
@@ -307,11 +307,11 @@ static void put_process(struct text *text, const struct stream *about)
 	put(text, "\"}},\n");
 }
 
-static void put_slice(struct text *text, const struct handle *handle, const char *category, int64_t start_ns,
+static void put_slice(struct text *text, const struct event_subject *subject, const char *category, int64_t start_ns,
                       int64_t end_ns)
 {
 	put(text, "{\"name\":");
-	put_string(text, handle->name ? handle->name : handle->library->compiler->unnamed, NAME_SHOWN);
+	put_string(text, subject->name ? subject->name : subject->compiler->unnamed, NAME_SHOWN);
 	put(text, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,\"tid\":%ld",
 	    category, (long long)start_ns / 1000, (long long)start_ns % 1000, (long long)(end_ns - start_ns) / 1000,
 	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid));
@@ -332,12 +332,12 @@ static void put_agent(struct text *text, const struct event *event)
 	}
 }
 
-static void put_facts(struct text *text, const struct handle *handle, const struct event *event)
+static void put_facts(struct text *text, const struct event_subject *subject, const struct event *event)
 {
-	const struct library *library = handle->library;
-
-	put(text, ",\"args\":{\"compiler\":\"%s\",\"version\":\"%d.%d\"", library->compiler->name, library->major,
-	    library->minor);
+	put(text, ",\"args\":{\"compiler\":\"%s\"", subject->compiler->name);
+	if (subject->major > 0) {
+		put(text, ",\"version\":\"%d.%d\"", subject->major, subject->minor);
+	}
 	if (event->has_key) {
 		put_key(text, event);
 	}
@@ -366,7 +366,7 @@ static const char *category_of(enum event_kind kind)
 	return "";
 }
 
-void timeline_write(const struct handle *handle, const struct event *event)
+void timeline_write(const struct event_subject *subject, const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
 	int saved = errno;
@@ -377,12 +377,12 @@ void timeline_write(const struct handle *handle, const struct event *event)
 	}
 	text.size = 2;
 	put_process(&text, &event->about);
-	put_slice(&text, handle, category_of(event->kind), event->start_ns, event->end_ns);
-	put_facts(&text, handle, event);
+	put_slice(&text, subject, category_of(event->kind), event->start_ns, event->end_ns);
+	put_facts(&text, subject, event);
 	append(path, text.bytes, text.size);
 	if (event->wait_start_ns != 0) {
 		text.size = 2;
-		put_slice(&text, handle, "wait", event->wait_start_ns, event->wait_start_ns + (int64_t)event->wait_ns);
+		put_slice(&text, subject, "wait", event->wait_start_ns, event->wait_start_ns + (int64_t)event->wait_ns);
 		put(&text, "}");
 		append(path, text.bytes, text.size);
 	}

@@ -24,12 +24,12 @@
 #include <stdbool.h>
 
 struct event;
-struct handle;
+struct event_subject;
 
 /* path NULL: nothing is written. */
 void timeline_open(const char *path);
 bool timeline_wanted(void);
 /* The event has its `about`. */
-void timeline_write(const struct handle *handle, const struct event *event);
+void timeline_write(const struct event_subject *subject, const struct event *event);
 
 #endif

@@ -30,7 +30,7 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 	errno = host_errno;
 	result = real(handle, option_count, options);
 	host_errno = errno;
-	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle) : NULL;
+	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	/* it crashes, or says so, where one is NULL */
 	if (library && handle_call_sound(&call)) {
 		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
@@ -132,6 +132,22 @@ static bool has_work(const struct link *link)
 	return (link->options & LINK_OPTIONS_LTO) || link->handle.call_count > 0;
 }
 
+static int complete_off(const struct door *door, nvjitlink_handle handle, int host_errno)
+{
+	typedef int function(nvjitlink_handle);
+	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkComplete);
+	int result = NVJITLINK_INTERNAL;
+	struct event event;
+
+	host_call_pass(door, runtime_get()->off_reason, &event);
+	errno = host_errno;
+	if (real) {
+		result = real(handle);
+	}
+	host_call_passed(door, NULL, NULL, result, &event);
+	return result;
+}
+
 int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 {
 	int host_errno = errno;
@@ -140,8 +156,7 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	int result;
 
 	if (!link && runtime_get()->off) {
-		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
-		runtime_flush();
+		return complete_off(door, handle, host_errno);
 	}
 	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {
 		result = step(link, LINK_COMPLETE);

@@ -23,7 +23,7 @@ static real_function *real_of(const struct door *door, const struct program *pro
 static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
                    const char *const *headers, const char *const *include_names)
 {
-	struct library *library = host_call_made(door, handle);
+	struct library *library = host_call_made(door, handle, name);
 	struct program *program =
 	    library ? program_add(handle, library, door->library ? REACH_THUNK : REACH_EXPORT) : NULL;
 	struct request_header *list;
@@ -77,6 +77,7 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *,
 	                     int, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 	struct library *library;
+	struct event event;
 	function *real;
 	int host_errno, result;
 
@@ -88,10 +89,11 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
+	host_call_pass(door, COUNTER_BYPASSED_extensions, &event);
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
 	(void)runtime_get();
-	counters_bypassed(door_compiler(door)->share, COUNTER_BYPASSED_extensions);
+	host_call_passed(door, name, NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
@@ -112,15 +114,17 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	typedef int function(nvrtcProgram, int, const char *const *);
 	struct sticky_call sticky = {0};
 	struct library *library;
+	struct event event;
 	function *real;
 	int result = RESULT_INTERNAL_ERROR;
+	bool off;
 
 	if (known) {
 		return host_call_answer(host_errno, compile_call(&known->handle, &call));
 	}
-	if (runtime_get()->off) {
-		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
-		runtime_flush();
+	off = runtime_get()->off;
+	if (off) {
+		host_call_pass(door, runtime_get()->off_reason, &event);
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		sticky_begin(library, &call, &sticky);
 	}
@@ -130,6 +134,9 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 		result = real(program, option_count, options);
 	}
 	sticky_end(&sticky, result);
+	if (off) {
+		host_call_passed(door, NULL, &call, result, &event);
+	}
 	return result;
 }
 

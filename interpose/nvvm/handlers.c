@@ -31,7 +31,7 @@ int handle_nvvmCreateProgram(const struct door *door, void **program)
 	errno = host_errno;
 	result = real(program);
 	host_errno = errno;
-	library = result == RESULT_SUCCESS ? host_call_made(door, *program) : NULL;
+	library = result == RESULT_SUCCESS ? host_call_made(door, *program, NULL) : NULL;
 	if (library) {
 		nvvm_program_add(*program, library);
 	}
@@ -86,20 +86,24 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	work_function *real = (work_function *)real_of(door, NULL, function);
 	struct library *library = library_of_door(door);
 	int result = door_compiler(door)->internal_error;
+	bool off = runtime_get()->off;
+	struct event event;
 	uint32_t told;
 
-	if (runtime_get()->off) {
-		counters_bypassed(door_compiler(door)->share, runtime_get()->off_reason);
-		runtime_flush();
-	}
 	if (!real || !library) {
 		return host_call_answer(host_errno, result);
+	}
+	if (off) {
+		host_call_pass(door, runtime_get()->off_reason, &event);
 	}
 	told = program ? nvvm_options_begin(library, call) : 0; /* without one it does not look at the options */
 	errno = host_errno;
 	result = real(program, call->option_count, call->options);
 	host_errno = errno;
 	nvvm_options_end(library, told, result);
+	if (off) {
+		host_call_passed(door, NULL, call, result, &event);
+	}
 	return host_call_answer(host_errno, result);
 }
 

@@ -69,8 +69,12 @@ static void ask(const struct entry *entry, const char *expression)
 	(void)result_value(entry, RESULT_TAG_RETURN_CODE, 0);
 	(void)artifacts_pch_status(entry);
 	(void)artifacts_pch_heap(entry, &size);
-	(void)result_applies(entry, SLOPPINESS_NONE);
-	(void)result_applies(entry, SLOPPINESS_TIME_MACROS);
+	if (result_applies(entry, SLOPPINESS_NONE, &name) == RESULT_VARIABLE_SET) {
+		size = strlen(name);
+	}
+	(void)result_applies(entry, SLOPPINESS_TIME_MACROS, &name);
+	name = "untouched";
+	size = 0;
 	for (int i = 0; i < PRODUCT_COUNT; i++) {
 		char *bytes;
 		bool there = artifacts_has(entry, (enum nvrtc_product)i, &size);

@@ -23,7 +23,7 @@ int handle_npieceCreate(const struct door *door, void **handle, int option_count
 	errno = host_errno;
 	result = real(handle, option_count, options);
 	host_errno = errno;
-	library = result == RESULT_SUCCESS ? host_call_made(door, *handle) : NULL;
+	library = result == RESULT_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
 	if (library) {
 		npiece_work_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
 	}
