@@ -42,15 +42,33 @@ static void tell_texts(const struct telling *telling, enum difference_kind kind,
 	tell(telling, &difference);
 }
 
-/* The directory of the name counts where it is part of the key: it is bound, or relative. */
+/* What a key sees of the directory of a program's name of NVRTC's that is not bound to its place. */
+enum name_place { NAME_BARE, NAME_RELATIVE, NAME_ABSOLUTE };
+
+static enum name_place name_place(struct span program)
+{
+	const char *text = program.bytes;
+
+	if (program.size == 0 || !memchr(text, '/', program.size)) {
+		return NAME_BARE;
+	}
+	return text[0] == '/' ? NAME_ABSOLUTE : NAME_RELATIVE;
+}
+
+/*
+ * The directory of the name counts where it is part of the key: it is bound, or relative. An absolute one is a root, which
+ * may be any, but not none.
+ */
 static void tell_program(const struct telling *telling)
 {
 	const uint8_t *now = request_part(telling->now, "program name"),
 	              *was = request_part(telling->was, "program name");
+	bool elsewhere = span_is(telling->now->compiler, "nvrtc") &&
+	                 name_place(telling->now->program) != name_place(telling->was->program);
 	bool named = now && was && memcmp(now, was, ABOUT_DIGEST_BYTES) != 0 &&
 	             !span_equal(telling->now->program, telling->was->program);
 
-	if (named || !span_equal(span_base(telling->now->program), span_base(telling->was->program))) {
+	if (elsewhere || named || !span_equal(span_base(telling->now->program), span_base(telling->was->program))) {
 		tell_texts(telling, DIFFERENCE_PROGRAM, telling->now->program, telling->was->program);
 	}
 }

@@ -103,7 +103,8 @@ void explain_json(const struct explanation *explanation)
 	print_span("detail", record->detail.size ? explanation_text(&record->detail) : (struct span){NULL, 0});
 	print_text("agent", agent_outcome_name((enum agent_outcome)record->agent));
 	print_key("key", record->has_key ? record->key : NULL);
-	print_key("nearest", nearest->is_there ? nearest->key : NULL);
+	print_key("nearest", nearest->place != NEIGHBOUR_NOWHERE ? nearest->key : NULL);
+	print_text("nearest_is", neighbour_name(nearest->place));
 	print_span("compiler", explanation->request.compiler);
 	print_span("version", explanation->request.release);
 	printf(", \"pid\": %" PRIu32 ", \"time\": %" PRIu64 ".%03" PRIu64 ", \"cost_ns\": %" PRIu64, record->pid,
@@ -111,7 +112,7 @@ void explain_json(const struct explanation *explanation)
 	printf(", \"differences\": [");
 	if (explanation->cause == CAUSE_STALE) {
 		print_stale(explanation, &listing.count);
-	} else if (nearest->is_there && explanation->cause == CAUSE_DIFFERENT) {
+	} else if (nearest->place != NEIGHBOUR_NOWHERE && explanation->cause == CAUSE_DIFFERENT) {
 		differences_tell(&explanation->request, &explanation->nearest, print_difference, &listing);
 	}
 	printf("%s]}", listing.count ? "\n " : "");

@@ -214,6 +214,12 @@ static void print_difference(const struct difference *difference, void *context)
 
 static void print_nearest(const struct explanation *explanation)
 {
+	static const char *const places[] = {
+	    [NEIGHBOUR_NOWHERE] = "",
+	    [NEIGHBOUR_KEPT] = "",
+	    [NEIGHBOUR_BELOW] = ", in a directory of NVRTCCACHE_LOWER",
+	    [NEIGHBOUR_GONE] = ", and gone since",
+	};
 	const struct neighbour *nearest = &explanation->sought.nearest;
 	struct printing printing = {.explanation = explanation};
 	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
@@ -221,7 +227,7 @@ static void print_nearest(const struct explanation *explanation)
 
 	key_spell(nearest->key, key);
 	spell_distance(when > nearest->created_ns ? when - nearest->created_ns : 0, distance);
-	printf("nearest kept: %.*s, %s.", KEY_SHORT, key, distance);
+	printf("nearest kept: %.*s, %s%s.", KEY_SHORT, key, distance, places[nearest->place]);
 	print_sameness(&explanation->request, &explanation->nearest);
 	differences_tell(&explanation->request, &explanation->nearest, widen, &printing);
 	differences_tell(&explanation->request, &explanation->nearest, print_difference, &printing);
@@ -240,7 +246,7 @@ static void print_stale(const struct explanation *explanation)
 	char distance[WHEN_BYTES];
 
 	printf("the same request was kept before");
-	if (nearest->is_there && nearest->weight == 0) {
+	if (nearest->place != NEIGHBOUR_NOWHERE && nearest->weight == 0) {
 		printf(", %s", spell_distance(explanation->record.when_ns > nearest->created_ns
 		                                  ? explanation->record.when_ns - nearest->created_ns
 		                                  : 0,
@@ -274,12 +280,15 @@ void explain_in_words(const struct explanation *explanation)
 		break;
 	case CAUSE_FIRST:
 		puts(explanation->record.is_cut ? "the request was too long to be noted in full, and cannot be compared"
-		                                : "first time: nothing that is kept is of this program or this source");
+		                                : "first time: nothing was kept before of this program or this source");
 		break;
 	case CAUSE_UNTOLD:
-		puts(explanation->sought.nearest.is_there ? "a result of this very request is there: it came while "
-		                                            "this call was on its way, or was imported"
-		                                          : "the record does not tell what was asked for");
+		puts("the record does not tell what was asked for");
+		break;
+	case CAUSE_BROUGHT:
+		puts("a result of this very request is there, and is older than this call: it was imported since, or "
+		     "lies "
+		     "where this process did not look or could not read");
 		break;
 	case CAUSE_PASSED:
 	case CAUSE_UNFIT:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explanation.h"
 
-#include "cache/counters.h"
+#include "keygen/conditions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,41 +18,26 @@ const char *cause_name(enum cause cause)
 	return names[cause];
 }
 
-bool journal_text_is(const struct journal_text *text, const char *other)
-{
-	return text->size == strlen(other) && memcmp(text->bytes, other, text->size) == 0;
-}
-
 struct span explanation_text(const struct journal_text *text)
 {
 	return (struct span){text->bytes, text->size};
 }
 
-/* The directory that a numbered root is. */
-static struct span root_of(const struct request *request, struct span detail)
-{
-	struct span rest;
-	size_t number;
-
-	if (span_behind(detail, "root ", &rest) && rest.size > 0) {
-		number = (size_t)(*(const char *)rest.bytes - '0');
-		if (number < request->root_count && number < 10) {
-			return request->roots[number];
-		}
-	}
-	return (struct span){NULL, 0};
-}
-
 bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
 {
-	struct span detail = explanation_text(&explanation->record.detail);
-	struct span now = root_of(&explanation->request, detail), was = root_of(&explanation->nearest, detail);
+	struct span detail = explanation_text(&explanation->record.detail), was;
+	const char *middle;
 
-	if (now.size == 0 || was.size == 0) {
+	if (!span_behind(detail, CONDITIONS_BOUND, &was)) {
 		return false;
 	}
-	*ret_now = now;
-	*ret_was = was;
+	middle = memmem(was.bytes, was.size, CONDITIONS_NOW, strlen(CONDITIONS_NOW));
+	if (!middle) {
+		return false;
+	}
+	ret_now->bytes = middle + strlen(CONDITIONS_NOW);
+	ret_now->size = was.size - (size_t)(middle - (const char *)was.bytes) - strlen(CONDITIONS_NOW);
+	*ret_was = (struct span){was.bytes, (size_t)(middle - (const char *)was.bytes)};
 	return true;
 }
 
@@ -83,11 +68,11 @@ static enum cause judge(const struct journal *journal, struct explanation *expla
 	if (record->is_stale) {
 		return CAUSE_STALE;
 	}
-	if (record->outcome == JOURNAL_STORED && record->detail.size > 0) {
+	if (record->is_unfit) {
 		return CAUSE_UNFIT;
 	}
-	if (nearest->is_there && nearest->weight == 0) {
-		return CAUSE_UNTOLD; /* the same was there: it came while the call was on its way, or was brought later */
+	if (nearest->place != NEIGHBOUR_NOWHERE && nearest->place != NEIGHBOUR_GONE && nearest->weight == 0) {
+		return CAUSE_BROUGHT;
 	}
 	explanation->kept_ns = record->has_key ? stored_before(journal, record) : 0;
 	if (explanation->kept_ns != 0) {
@@ -96,7 +81,7 @@ static enum cause judge(const struct journal *journal, struct explanation *expla
 	if (!explanation->sought.request) {
 		return CAUSE_UNTOLD;
 	}
-	return nearest->is_there ? CAUSE_DIFFERENT : CAUSE_FIRST;
+	return nearest->place != NEIGHBOUR_NOWHERE ? CAUSE_DIFFERENT : CAUSE_FIRST;
 }
 
 static void begin(struct explanation *explanation, const struct journal_record *record)
@@ -124,16 +109,17 @@ int explanations_make(const struct settings *settings, const struct journal *jou
 		any |= sought[i].request != NULL;
 	}
 	if (error == 0 && any) {
-		error = neighbours_find(settings, sought, count);
+		error = neighbours_find(settings, journal, sought, count);
 	}
 	for (size_t i = 0; i < count && error == 0; i++) {
 		struct neighbour *nearest = &sought[i].nearest;
 
 		list[i].sought = sought[i];
-		*nearest = (struct neighbour){.is_there = false};
+		*nearest = (struct neighbour){.place = NEIGHBOUR_NOWHERE};
 		nearest = &list[i].sought.nearest;
-		if (nearest->is_there) {
-			nearest->is_there = request_read(nearest->about, nearest->about_size, &list[i].nearest) == 0;
+		if (nearest->place != NEIGHBOUR_NOWHERE &&
+		    request_read(nearest->about, nearest->about_size, &list[i].nearest) != 0) {
+			nearest->place = NEIGHBOUR_NOWHERE;
 		}
 		list[i].cause = judge(journal, &list[i]);
 	}

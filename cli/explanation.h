@@ -14,12 +14,13 @@
 /* X(NAME, for machines) */
 #define CAUSES(X)                                                                              \
 	X(UNTOLD, "unknown")      /* the record says too little */                             \
+	X(BROUGHT, "brought")     /* it is there, and was not to be had then */                \
 	X(PASSED, "passed")       /* nothing was looked up: the record's reason */             \
 	X(STALE, "stale")         /* it was kept, and something that it hangs on is another */ \
 	X(UNFIT, "unfit")         /* a result was there, or not looked for: the detail */      \
 	X(GONE, "gone")           /* it was kept, and is not any more */                       \
-	X(DIFFERENT, "different") /* from the nearest that is kept */                          \
-	X(FIRST, "first")         /* nothing kept is like it */
+	X(DIFFERENT, "different") /* from the nearest that was kept */                         \
+	X(FIRST, "first")         /* nothing like it was kept before */
 
 enum cause {
 #define CAUSE_ENUM(name, text) CAUSE_##name,
@@ -47,6 +48,5 @@ void explanations_free(struct explanation *list, size_t count);
 bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was);
 
 struct span explanation_text(const struct journal_text *text);
-bool journal_text_is(const struct journal_text *text, const char *other);
 
 #endif

@@ -11,80 +11,164 @@
 struct search {
 	struct sought *list;
 	size_t count;
+	enum neighbour_place place;
 };
 
-static int take(struct neighbour *nearest, const struct entry_info *info, const struct section *about, unsigned weight)
+/* One that was kept: which, and since when. */
+struct candidate {
+	const uint8_t *key;
+	uint64_t created_ns;
+	struct span about;
+};
+
+static int take(struct neighbour *nearest, const struct candidate *candidate, enum neighbour_place place,
+                unsigned weight)
 {
-	void *copy = malloc(about->size);
+	void *copy = malloc(candidate->about.size + 1);
 
 	if (!copy) {
 		return -ENOMEM;
 	}
-	memcpy(copy, about->bytes, about->size);
+	memcpy(copy, candidate->about.bytes, candidate->about.size);
 	free(nearest->about);
 	*nearest = (struct neighbour){
-	    .is_there = true,
-	    .created_ns = info->created_ns,
+	    .place = place,
+	    .created_ns = candidate->created_ns,
 	    .weight = weight,
 	    .about = copy,
-	    .about_size = about->size,
+	    .about_size = candidate->about.size,
 	};
-	memcpy(nearest->key, info->key, sizeof(nearest->key));
+	memcpy(nearest->key, candidate->key, sizeof(nearest->key));
 	return 0;
 }
 
-static int compare(struct sought *sought, const struct entry_info *info, const struct section *about,
-                   const struct request *candidate)
+static bool is_nearer(const struct neighbour *nearest, unsigned weight, enum neighbour_place place, uint64_t created_ns)
 {
-	struct neighbour *nearest = &sought->nearest;
-	bool same = sought->key && memcmp(sought->key, info->key, ENTRY_KEY_BYTES) == 0;
+	if (nearest->place == NEIGHBOUR_NOWHERE || weight != nearest->weight) {
+		return nearest->place == NEIGHBOUR_NOWHERE || weight < nearest->weight;
+	}
+	return place < nearest->place || (place == nearest->place && created_ns >= nearest->created_ns);
+}
+
+static int compare(struct sought *sought, const struct candidate *candidate, const struct request *request,
+                   enum neighbour_place place)
+{
+	bool same = sought->key && memcmp(sought->key, candidate->key, ENTRY_KEY_BYTES) == 0;
 	unsigned weight = 0;
 
-	sought->is_kept |= same;
-	if (info->created_ns >= sought->before_ns || (!same && !differences_related(sought->request, candidate))) {
+	if (candidate->created_ns >= sought->before_ns || (!same && !differences_related(sought->request, request))) {
 		return 0;
 	}
 	if (!same) {
-		weight = 1 + differences_weight(sought->request, candidate);
+		weight = 1 + differences_weight(sought->request, request);
 	}
-	if (nearest->is_there &&
-	    (weight > nearest->weight || (weight == nearest->weight && info->created_ns < nearest->created_ns))) {
-		return 0;
-	}
-	return take(nearest, info, about, weight);
+	return is_nearer(&sought->nearest, weight, place, candidate->created_ns)
+	           ? take(&sought->nearest, candidate, place, weight)
+	           : 0;
 }
 
-static int visit(void *context, const struct entry *entry, int64_t used)
+static int compare_all(const struct search *search, const struct candidate *candidate)
 {
-	const struct search *search = context;
-	struct request candidate;
-	struct section about;
+	struct request request;
 	int error = 0;
 
-	(void)used;
-	if (!entry_section(entry, ABOUT_SECTION, &about) || request_read(about.bytes, about.size, &candidate) != 0) {
+	if (request_read(candidate->about.bytes, candidate->about.size, &request) != 0) {
 		return 0;
 	}
 	for (size_t i = 0; i < search->count && error == 0; i++) {
 		if (search->list[i].request) {
-			error = compare(&search->list[i], entry_info(entry), &about, &candidate);
+			error = compare(&search->list[i], candidate, &request, search->place);
 		}
 	}
-	request_free(&candidate);
+	request_free(&request);
 	return error;
 }
 
-int neighbours_find(const struct settings *settings, struct sought *list, size_t count)
+static int visit(void *context, const struct entry *entry, int64_t used)
 {
-	struct search search = {list, count};
+	const struct entry_info *info = entry_info(entry);
+	struct section about;
+
+	(void)used;
+	return entry_section(entry, ABOUT_SECTION, &about)
+	           ? compare_all(context, &(struct candidate){info->key, info->created_ns, {about.bytes, about.size}})
+	           : 0;
+}
+
+static int search_directory(const struct settings *settings, struct search *search)
+{
 	struct reading reading;
 	int error = reading_begin(settings, "comparing", &reading);
 
 	if (error == 0) {
-		error = reading_each(&reading, visit, &search);
+		error = reading_each(&reading, visit, search);
 	}
 	reading_end(&reading);
 	return error;
+}
+
+/* dir:dir:dir */
+static int search_below(const struct settings *settings, struct search *search)
+{
+	const char *lower = settings->lower ? settings->lower : "";
+	int error = 0;
+
+	while (*lower != '\0' && error != -ENOMEM && error != -EINTR) {
+		size_t size = strcspn(lower, ":");
+		struct settings below = *settings;
+
+		below.directory = strndup(lower, size);
+		error = below.directory ? 0 : -ENOMEM;
+		if (size > 0 && below.directory) {
+			error = search_directory(&below, search);
+		}
+		free(below.directory);
+		lower += size + (lower[size] == ':');
+	}
+	return error == -ENOMEM || error == -EINTR ? error : 0;
+}
+
+static int search_journal(const struct journal *journal, const struct search *search)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < journal->count && error == 0; i++) {
+		const struct journal_record *record = &journal->records[i];
+
+		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
+			error = compare_all(search, &(struct candidate){record->key,
+			                                                record->when_ns,
+			                                                {record->about.bytes, record->about.size}});
+		}
+	}
+	return error;
+}
+
+int neighbours_find(const struct settings *settings, const struct journal *journal, struct sought *list, size_t count)
+{
+	struct search search = {list, count, NEIGHBOUR_KEPT};
+	int error = search_directory(settings, &search);
+
+	if (error == 0) {
+		search.place = NEIGHBOUR_BELOW;
+		error = search_below(settings, &search);
+	}
+	if (error == 0) {
+		search.place = NEIGHBOUR_GONE;
+		error = search_journal(journal, &search);
+	}
+	return error;
+}
+
+const char *neighbour_name(enum neighbour_place place)
+{
+	static const char *const names[] = {
+#define NEIGHBOUR_TEXT(name, text) [NEIGHBOUR_##name] = (text),
+	    NEIGHBOURS(NEIGHBOUR_TEXT)
+#undef NEIGHBOUR_TEXT
+	};
+
+	return names[place];
 }
 
 void neighbours_free(struct sought *list, size_t count)

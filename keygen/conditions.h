@@ -58,9 +58,13 @@ struct conditions_input {
 /* An empty ret_stream (size 0) means: no conditions. */
 int conditions_build(const struct conditions_input *input, struct stream *ret_stream);
 
+#define CONDITIONS_BOUND "bound to "
+#define CONDITIONS_NOW   ", and now it is "
+
 /*
  * `roots` are those of the present request: same count as when the conditions were built, or it does not hold.
- * `ret_why` (may be NULL): what failed first, for "why was this a miss"; at most `why_size` bytes with the NUL.
+ * `ret_why` (may be NULL): what failed first, for "why was this a miss"; at most `why_size` bytes with the NUL. Of a
+ * directory that is bound to: CONDITIONS_BOUND, what it was, CONDITIONS_NOW, what it is.
  */
 bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size);
 /*

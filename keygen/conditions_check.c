@@ -123,7 +123,10 @@ static bool roots_hold(struct check *check)
 		}
 		if (text && (size != root->size || memcmp(text, root->text, size) != 0)) {
 			if (check->why_size > 0) {
-				(void)snprintf(check->why, check->why_size, "root %u is spelled otherwise", i);
+				(void)snprintf(check->why, check->why_size,
+				               CONDITIONS_BOUND "%.*s" CONDITIONS_NOW "%.*s", size ? (int)size : 1,
+				               size ? text : "/", root->size ? (int)root->size : 1,
+				               root->size ? root->text : "/");
 			}
 			return false;
 		}

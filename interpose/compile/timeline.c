@@ -388,7 +388,7 @@ void timeline_write(const struct event_subject *subject, const struct event *eve
 	}
 	if (event->agent > AGENT_FETCH_CLOSED) {
 		text.size = 2;
-		put_slice(&text, handle, "agent", event->agent_start_ns,
+		put_slice(&text, subject, "agent", event->agent_start_ns,
 		          event->agent_start_ns + (int64_t)event->agent_ns);
 		put(&text, "}");
 		append(path, text.bytes, text.size);

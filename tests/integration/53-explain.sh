@@ -69,6 +69,8 @@ check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' opti
 check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
 check "The order of options." differs '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' 'order of options' "'-Ib'" "'-Ia'"
 check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
+check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
+check "Its directory, where one is relative." differs '{"name": "w/a.cu"}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'w/a.cu'"
 check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' "'t<1>'" None
 check "Another name expression." differs '{"names": ["t<1>", "t<2>"]}' '{"names": ["t<2>", "t<1>"]}' 'order of names' "'t<2>'" "'t<1>'"
 check "Another source." differs '{}' '{"source": "__global__ void k() {}"}' source None None
@@ -109,11 +111,16 @@ named_path() { # its text is in the result
 	local place
 	for place in r1 r2; do
 		printf '#define HERE __FILE__\n' >"$place/h.h" && touch -d 2001-01-01 "$place/h.h"
-		compile "{\"source\": \"#include <h.h>\\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }\", \"options\": [\"-I$tmp/$place\"]}" || return
+		NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info compile "{\"source\": \"#include <h.h>\\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }\", \"options\": [\"-I$tmp/$place\"]}" || return
 	done
 	last_says 'the same request was kept before' "  bound to $tmp/r1, a path that is in what was made; now it is $tmp/r2"
 }
 check "A path that is spelled in what was made." named_path
+named_json() {
+	last_is 'told["differences"]' "[{'what': 'bound path', 'now': '$tmp/r2', 'was': '$tmp/r1', 'words': 'bound to $tmp/r1, and now it is $tmp/r2'}]" &&
+		grep -qF "(bound to $tmp/r1, and now it is $tmp/r2), " "$tmp/log"
+}
+check "As JSON, and in the log, it is the path too, and no number." named_json
 
 H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
 old() { printf '%s\n' "$2" >"$1" && touch -d "${3:-2001-01-01}" "$1" && sleep 0.1; }
@@ -134,6 +141,29 @@ damaged() {
 		last_is 'told["reason"]' gone
 }
 check "And one that was damaged." damaged
+changed_history() { # what a record says must not change with what is kept
+	local told
+	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' && explained --last --json && is 'told["nearest_is"]' kept && told=$(json '[told["cause"], told["nearest"], told["differences"]]') &&
+		"$COMMAND" clear >/dev/null && last_is '[told["cause"], told["nearest"], told["differences"]]' "$told" && is 'told["nearest_is"]' gone &&
+		last_says 'nearest kept: ' ' earlier, and gone since. Same source, NVRTC.' 'option  -DN=8   was -DN=4'
+}
+check "What was the nearest is so after it is gone, and that is said." changed_history
+below() {
+	fresh_cache && compile '{}' && local NVRTCCACHE_LOWER=$NVRTCCACHE_DIR && export NVRTCCACHE_LOWER && fresh_cache && compile '{"options": ["-DN=8"]}' &&
+		last_says 'in a directory of NVRTCCACHE_LOWER. Same source' '-DN=8   was -DN=4' && last_is 'told["nearest_is"]' kept_below
+}
+check "The nearest may lie in a read-only cache below." below
+sloppy='{"source": "__device__ const char t[] = __TIME__;"}'
+unfit() {
+	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT KEPT: time macros' 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' &&
+		! grep -q 'very request' "$tmp/out" && last_is 'told["cause"], told["reason"]' "('unfit', 'time_macros')"
+}
+check "A result that is there and not given out: why." unfit
+imported() {
+	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
+		last_says 'a result of this very request is there, and is older than this call' && last_is 'told["cause"]' brought
+}
+check "One that was brought there since." imported
 recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
 check "A look-up that nobody made." recache
 

@@ -30,6 +30,16 @@ check "The line of a miss that was not kept says why." refused
 disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 passed through'; }
 check "That of a process without a cache says that." disabled
 
+disabled_tells() {
+	NVRTCCACHE_DISABLE=1 NVRTCCACHE_LOG=$tmp/off.log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_TRACE=$tmp/off.json NVRTCCACHE_DIR=$tmp/off compile -arch=sm_90
+	cat "$tmp/off.log" "$tmp/off.json" && grep -qE ': NVRTC: passed through: disabled, [0-9.]+ [mu]?s, ' "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] || return
+	python3 -c 'import json, sys
+events = [event for event in json.load(open(sys.argv[1])) if event["ph"] == "X"]
+assert [(e["cat"], e["args"]["reason"], e["args"]["options"]) for e in events] == [("bypassed", "disabled", "-arch=sm_90")] and events[0]["dur"] > 0, events' "$tmp/off.json" &&
+		[ "$(find "$tmp/off" -type f ! -path '*/v1/stats/*' ! -name CACHEDIR.TAG)" = "" ]
+}
+check "It is in the log and in the trace all the same; nothing is written into the directory but its count." disabled_tells
+
 check "A miss that was not kept is one of the misses, with its reason." \
 	counts 'told["misses"] == 2 and told["stores"] == 1 and sum(told["not_kept"].values()) == 1 and told["not_kept"]["disabled"] == 0'
 check "A call that was passed through is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
@@ -45,6 +55,13 @@ nvvm_share() {
 		and all(sum(one[name] for one in told["compilers"].values()) == told[name] for name in "hits_disk hits_memory misses stores compile_ns saved_ns".split())'
 }
 check "libNVVM has its own, and the shares add up to the whole." nvvm_share
+verified_time() {
+	local NVRTCCACHE_DIR=$tmp/verified was
+	export NVRTCCACHE_DIR
+	compile -arch=sm_80 && gives 0 stats --json && was=$(json 'told["compile_ns"]') && NVRTCCACHE_VERIFY=1 compile -arch=sm_80 &&
+		counts "told['verified'] == 1 and told['compile_ns'] == $was and told['compilers']['nvrtc']['compile_ns'] == $was"
+}
+check "The time compiling is what the misses took: the compile that verifies a hit is none." verified_time
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
 check "Not kept and passed through are told apart, with reasons." \
 	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not kept  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Passed through  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"

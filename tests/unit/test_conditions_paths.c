@@ -51,9 +51,9 @@ Test(conditions_paths, a_literal_root_must_be_spelled_so)
 	set_root(0, in_tree("nowhere"));
 	assert_holds();
 	set_root(1, in_tree("p2"));
-	assert_not("root 1 is spelled otherwise");
+	assert_not(in_tree("p1, and now it is %s", in_tree("p2")));
 	set_root(1, in_tree("p1/"));
-	assert_not("root 1 is spelled otherwise");
+	assert_not(in_tree("p1, and now it is %s", in_tree("p1/")));
 }
 
 Test(conditions_paths, a_literal_root_binds_where_nothing_was_opened)
@@ -64,7 +64,7 @@ Test(conditions_paths, a_literal_root_binds_where_nothing_was_opened)
 	cr_assert_gt(built.size, 0);
 	assert_holds();
 	set_root(0, "/elsewhere");
-	assert_not("root 0 is spelled otherwise");
+	assert_not("bound to /somewhere, and now it is /elsewhere");
 }
 
 Test(conditions_paths, the_root_directory_always_binds)
@@ -73,7 +73,7 @@ Test(conditions_paths, the_root_directory_always_binds)
 	build();
 	assert_holds();
 	set_root(0, "/tmp");
-	assert_not("root 0 is spelled otherwise");
+	assert_not("bound to /, and now it is /tmp");
 }
 
 Test(conditions_paths, files_below_the_root_directory_are_found)
