@@ -14,16 +14,15 @@ A line on stdout for each message that came: its kind and its key. "ready" when 
   stream     STARTED without end                      magic     an answer with another magic
   version    an answer of another version             short     an answer of 63 bytes
   long       an answer of 65 bytes                    kind      an answer of no kind that is one
-  gift       FOUND with a descriptor in it            late      STARTED, then ABSENT when a line comes on stdin
+  gift       ABSENT with a descriptor in it
 """
 import argparse
 import array
 import os
-import select
 import shutil
+import signal
 import socket
 import struct
-import sys
 
 MAGIC, VERSION = 0x41434E76, 1
 FETCH, STORED, STATUS, STARTED, FOUND, ABSENT, DOWN, ELSEWHERE = 1, 2, 3, 16, 17, 18, 19, 20
@@ -89,7 +88,7 @@ def fetch(peer, key):
             peer.sendmsg([answer(ABSENT)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [gift.fileno()]))])
     elif given.behaviour == "stream":
         stream(peer)
-    elif given.behaviour in ("hung", "late"):
+    elif given.behaviour == "hung":
         peer.send(answer(STARTED))
         return True
     elif given.behaviour == "mute":
@@ -129,18 +128,9 @@ def main():
     print("ready", flush=True)
     waiting = []
     while True:
-        sources = [sys.stdin] if given.behaviour in ("late", "deaf") else []
-        sources += [] if given.behaviour == "deaf" else [listening]
-        ready = select.select(sources, [], [])[0]
-        if sys.stdin in ready:
-            if not sys.stdin.readline():
-                return
-            for peer in waiting:
-                peer.send(answer(ABSENT))
-                peer.close()
-            waiting.clear()
-        if listening in ready:
-            serve(listening.accept()[0], waiting)
+        if given.behaviour == "deaf":
+            signal.pause()
+        serve(listening.accept()[0], waiting)
 
 
 main()

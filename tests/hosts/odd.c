@@ -5,7 +5,8 @@
  * usage: odd REPORT-DESCRIPTOR LIBRARY PLAN      PLAN: words, done in their order:
  *   umask=OCTAL  fsize=N  nofile=N  core=N  as=MIB-MORE  close=N  open=N (that many more)  beyond (closes all above 2)
  *   effective=UID (alone)  block=SIGNAL  ignore=SIGNAL  user=UID (and group)  compile=VARIANT  errno=N  burst=N (one
- * compile after the other) fork (the rest in a child, whose end is told)  exit=N  _exit=N  term  kill  unlimit (fsize,
+ * compile after the other) timer=US (SIGALRM so often, to a handler) deny=N (the kernel refuses call N of `denied` below
+ * from now on, with EPERM) fork (the rest in a child, whose end is told)  exit=N  _exit=N  term  kill  unlimit (fsize,
  * soft)
  *
  * Tells what it saw, one line for each compile: its digest, and what of the process is not as it was before the
@@ -19,10 +20,17 @@
 #include <grp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #define DESCRIPTORS 1024
 
@@ -152,6 +160,39 @@ static void fork_on(void)
 	}
 }
 
+static void no_more(int signal_number)
+{
+	(void)signal_number;
+}
+
+/* As a profiler's: calls that wait are cut short. */
+static void start_timer(long us)
+{
+	struct sigaction action = {.sa_handler = no_more};
+	const struct itimerval often = {{0, us}, {0, us}};
+
+	(void)sigaction(SIGALRM, &action, NULL);
+	(void)setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static const int denied[] = {SYS_socket, SYS_connect, SYS_getsockopt, SYS_sendmsg, SYS_recvmsg, SYS_ppoll};
+
+/* As a sandbox's. Where no filters are allowed, nothing is refused. */
+static void deny(long which)
+{
+	struct sock_filter filter[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)denied[which], 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+		tell("not denied\n");
+	}
+}
+
 static void close_beyond(void)
 {
 	for (int i = 3; i < DESCRIPTORS; i++) {
@@ -188,6 +229,10 @@ static void act(const char *word, long value, const char *library)
 		block((int)value);
 	} else if (strcmp(word, "ignore") == 0) {
 		(void)signal((int)value, SIG_IGN);
+	} else if (strcmp(word, "timer") == 0) {
+		start_timer(value);
+	} else if (strcmp(word, "deny") == 0) {
+		deny(value);
 	} else if (strcmp(word, "user") == 0) {
 		if (setgroups(0, NULL) != 0 || setgid((gid_t)value) != 0 || setuid((uid_t)value) != 0) {
 			tell("cannot be %ld\n", value);
