@@ -31,7 +31,8 @@ enum exit_status {
 	X(explain, "[--json] --last [N] | KEY", "say why it was a miss, not kept or passed through")        \
 	X(prune, "[--max-size SIZE] [--older-than AGE]", "remove what was used longest ago")                \
 	X(clear, "", "remove every result from the cache directory")                                        \
-	X(export, "FILE", "write every result of the cache directory to a file ('-': standard output)")     \
+	X(export, "[--used-since AGE] FILE",                                                                \
+	  "write every result of the cache directory to a file ('-': standard output)")                     \
 	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")    \
 	X(doctor, "[--json] [--run] [--] [program [argument...]]",                                          \
 	  "say what keeps a program's compilations from being cached")                                      \

@@ -44,6 +44,7 @@ static const struct option_words {
     {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
     {"explain", "last", NULL, "the last one, or the last N, the newest first"},
     {"report", "output", "FILE", "to FILE, or '-' for standard output, which it is otherwise"},
+    {"export", "used-since", "AGE", "only what was used within AGE, as 12h, 1.5d or 2w"},
     {"prune", "older-than", "AGE", "first what was not used for AGE, as 36h, 1.5d or 2w"},
     {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
 };

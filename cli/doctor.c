@@ -22,6 +22,7 @@ static void examine(struct findings *findings, char **argv, enum asked asked, en
 	}
 	doctor_library(findings, library);
 	doctor_directory(findings, &settings);
+	doctor_agent(findings, &settings);
 	if (argv[0] && doctor_program(findings, library, argv[0]) && asked == ASKED_TO_RUN && library) {
 		shown = findings->count;
 		if (form == FORM_LINES) { /* before the program's own words */

@@ -4,6 +4,7 @@
  *
  * What was used last comes last, so that a smaller cache that imports it keeps that.
  */
+#include "cache/age.h"
 #include "cache/bundle.h"
 #include "cache/foreign.h"
 #include "cli/commands.h"
@@ -18,6 +19,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -42,7 +44,24 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	return error;
 }
 
-static int put_all(const struct settings *settings, struct target *target, struct work *work)
+/* What was not used within so many nanoseconds goes out of the list. */
+static void leave_out_unused(struct inventory *inventory, int64_t within_ns)
+{
+	struct timespec clock = {0};
+	size_t kept = 0;
+	int64_t now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &clock);
+	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
+	for (size_t i = 0; i < inventory->count; i++) {
+		if (within_ns > now || inventory->records[i].used >= now - within_ns) {
+			inventory->records[kept++] = inventory->records[i];
+		}
+	}
+	inventory->count = kept;
+}
+
+static int put_all(const struct settings *settings, int64_t within_ns, struct target *target, struct work *work)
 {
 	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct reading reading;
@@ -55,6 +74,7 @@ static int put_all(const struct settings *settings, struct target *target, struc
 		}
 		return error;
 	}
+	leave_out_unused(&reading.inventory, within_ns);
 	error = bundle_write_begin(&work->writer, reading.inventory.count, target_put, target);
 	if (error == 0) {
 		error = reading_each(&reading, put_entry, work);
@@ -88,7 +108,7 @@ static void report(const struct settings *settings, const struct target *target,
 	}
 }
 
-static int export_to(const struct settings *settings, const char *file)
+static int export_to(const struct settings *settings, const char *file, int64_t within_ns)
 {
 	struct work work = {.bytes = 0};
 	int64_t began_ns = progress_clock();
@@ -104,7 +124,7 @@ static int export_to(const struct settings *settings, const char *file)
 	}
 	whole = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
-	                     put_all(settings, &target, &work));
+	                     put_all(settings, within_ns, &target, &work));
 	if (error != 0) {
 		if (interrupt_seen() != 0) {
 			console_error("%s: interrupted; %s", file,
@@ -120,18 +140,34 @@ static int export_to(const struct settings *settings, const char *file)
 
 int command_export(int argc, char **argv)
 {
+	static const struct option options[] = {
+	    {"used-since", required_argument, NULL, 'u'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int64_t within_ns = INT64_MAX;
 	struct settings settings;
-	const char *file;
-	int status;
+	int option, status;
 
-	if (!console_one_file("export", argc, argv, &file, &status)) {
-		return status;
+	while ((option = console_getopt(argc, argv, "u:h", options)) != -1) {
+		if (option == 'h') {
+			console_help("export");
+			return EXIT_DONE;
+		}
+		if (option != 'u') {
+			return console_usage("export");
+		}
+		if (!age_parse(optarg, &within_ns)) {
+			console_error("bad age '%s': it takes " AGE_WANTED, optarg);
+			return console_usage("export");
+		}
+	}
+	if (optind + 1 != argc) {
+		console_error("export takes the name of one file");
+		return console_usage("export");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
 	}
 	interrupt_hold();
-	status = console_directory(&settings) ? export_to(&settings, file) : EXIT_TROUBLE;
+	status = console_directory(&settings) ? export_to(&settings, argv[optind], within_ns) : EXIT_TROUBLE;
 	settings_free(&settings);
 	interrupt_release();
 	return status;

@@ -133,6 +133,16 @@ keeps_last() {
 	unset NVRTCCACHE_MAX_SIZE
 	return "$result"
 }
+used_since() {
+	NVRTCCACHE_DIR=$many gives 0 export --used-since 7.5h "$tmp/lately.nvb" && out_has '^Exported 7 results' && fresh_cache &&
+		gives 0 import "$tmp/lately.nvb" && [ "$(entries)" -eq 7 ] &&
+		diff <(cd "$many" && find v1 -type f -path 'v1/??/*' | sort | head -n 7) <(cd "$NVRTCCACHE_DIR" && find v1 -type f -path 'v1/??/*' | sort) &&
+		NVRTCCACHE_DIR=$many gives 0 export --used-since 1s "$tmp/lately.nvb" && out_has '^Exported 0 results' &&
+		NVRTCCACHE_DIR=$many gives 0 export --used-since 900w "$tmp/lately.nvb" && out_has '^Exported 24 results' &&
+		gives 2 export --used-since yesterday "$tmp/none.nvb" && err_has "bad age 'yesterday': it takes a number and s, m" && [ ! -e "$tmp/none.nvb" ]
+}
+check "A bundle of what was used lately has that and nothing else." used_since
+
 check "A smaller cache keeps of a bundle what was used last, and keeps its cap." keeps_last
 
 too_large() {

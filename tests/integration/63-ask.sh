@@ -176,6 +176,22 @@ EOF
 }
 check "The time line has what was asked." drawn
 
+seen_by_doctor() { # a pattern
+	new_cache
+	"$COMMAND" doctor >"$tmp/out" 2>&1
+	grep -E "$1" "$tmp/out" || { cat "$tmp/out" && return 1; }
+}
+doctors() {
+	patient && agent absent && seen_by_doctor "^ok +agent $NVRTCCACHE_AGENT answers$" &&
+		agent down && seen_by_doctor "^warn +agent .* cannot ask its engine: nvrtccache-agent --status" &&
+		agent elsewhere && seen_by_doctor "^warn +agent .* serves another directory: " &&
+		agent magic && seen_by_doctor "^warn +agent .* said what is no answer: " &&
+		NVRTCCACHE_AGENT=$place/nothing seen_by_doctor "^warn +agent $place/nothing does not live there: start " &&
+		NVRTCCACHE_AGENT=1 seen_by_doctor "^warn +agent .*/v1/agent\.[0-9a-f-]{36} does not live there: " &&
+		export NVRTCCACHE_AGENT_WAIT=30ms && agent mute && seen_by_doctor "^warn +agent .* in time: "
+}
+check "doctor says how the agent is, and what to do." doctors
+
 # ---- those that do not ----
 
 failing() { # counter behaviour option...
