@@ -5,10 +5,13 @@
  * 0: the rest is hostile bytes. Bits 0 to 4 choose what is mended before they are tried, since no fuzzer finds a
  * 128-bit checksum: bit 0 the magic, format and key; bit 1 the conditions' checksum; bit 2 the body's; bit 3 the
  * header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through a file. What is
- * accepted can be read to its last byte, and a put over the file gives a sound one. 1: an entry is built of the rest.
+ * accepted can be read to its last byte, those who read whole directories (cache/inspect.h, cache/inventory.h) find the
+ * same in it, and a put over the file gives a sound one. 1: an entry is built of the rest.
  * What is read from it builds the same bytes again; with other bytes in some places it is never accepted, unless the
  * checksums are made to fit; then it can be read like any other.
  */
+#include "cache/inspect.h"
+#include "cache/inventory.h"
 #include "cache/store.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -22,6 +25,7 @@
 #define SECTIONS           4
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
+static char *root;
 static char entry_path[300];
 static struct store *store;
 
@@ -34,6 +38,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
+	root = strdup(options.directory);
+	require(root != NULL);
 	at = snprintf(entry_path, sizeof(entry_path), "%s/v1/ab/", options.directory);
 	for (i = 1; i < ENTRY_KEY_BYTES; i++) {
 		at += snprintf(entry_path + at, sizeof(entry_path) - (size_t)at, "%02x", key[i]);
@@ -106,12 +112,54 @@ static bool odd(void *context, const void *conditions, size_t size)
 	return XXH3_64bits(conditions, size) & 1;
 }
 
+static const char *judge(void *context, const struct entry *entry, bool *ret_other)
+{
+	(void)context;
+	(void)ret_other;
+	read_all(entry);
+	return NULL;
+}
+
+static int see(void *context, const struct inspected *file)
+{
+	struct inspected *seen = context;
+
+	require(file->verdict < INSPECT_VERDICTS && (file->reason == NULL) == (file->verdict == INSPECT_SOUND));
+	*seen = *file;
+	return 0;
+}
+
+static int count_result(void *context, const struct entry *entry)
+{
+	read_all(entry);
+	++*(uint64_t *)context;
+	return 0;
+}
+
+/* Who reads all of a directory finds what a look-up can find, and nothing else. */
+static void look_at_file(void)
+{
+	const struct directory directory = {.path = root};
+	struct inspected seen = {.results = UINT64_MAX};
+	uint64_t results = 0;
+	int home;
+	int rc;
+
+	require(directory_open(&directory, DIRECTORY_REACH, &home) == 0);
+	require(inspect_shard(&directory, home, key[0], judge, see, &seen) == 0);
+	close(home);
+	rc = inventory_read(&directory, key, count_result, &results);
+	require(results == seen.results && results <= STORE_RESULTS_MAX);
+	require((rc == 0) == (seen.verdict == INSPECT_SOUND));
+}
+
 static void try_file(const uint8_t *bytes, size_t size)
 {
 	struct entry *entry;
 	struct entry *mine;
 
 	fuzz_write(entry_path, bytes, size);
+	look_at_file();
 	if (store_get(store, key, odd, NULL, &entry) == 0) {
 		require(memcmp(entry_info(entry)->key, key, sizeof(key)) == 0);
 		read_all(entry);
