@@ -210,6 +210,7 @@ static enum engine_answer ask(struct engine_crsh *crsh, struct request *request,
 			return answer;
 		}
 		stood = false;
+		error->text[0] = '\0';
 	}
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define WORDS_MAX 4096 /* that are kept of an answer that is no value */
+#define CONTINUE_MS \
+	100L /* how long a server may think before it gets a large value, or says that it does not take it */
 
 /* What comes as a body. */
 struct body {
@@ -114,6 +116,7 @@ static void prepare(struct engine_http *http, const struct request *request, str
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
+	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
 	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(handle, CURLOPT_WRITEDATA, body);
 	switch (request->method) {
@@ -121,11 +124,12 @@ static void prepare(struct engine_http *http, const struct request *request, str
 		curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
 		break;
 	case HTTP_PUT:
-		/* as fields, and not read by a function: so they are signed with SigV4, and sent again without being wound back */
+		/* as fields, and not read by a function: so they are sent again without being wound back */
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->size > 0 ? request->value : "");
+		curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
 		curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, "PUT");
-		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
+		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->put_headers);
 		break;
 	default:
 		curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
@@ -269,6 +273,7 @@ void http_close(struct engine *engine)
 
 	curl_easy_cleanup(http->handle);
 	curl_slist_free_all(http->headers);
+	curl_slist_free_all(http->put_headers);
 	transport_close(&http->transport);
 	free(http->prefix);
 	free(http->base);
@@ -289,23 +294,23 @@ int http_base(const struct engine_address *address, const char *bucket, char **r
 	           : 0;
 }
 
-/* A PUT's: no waiting for "100 Continue", and it is no form. */
-static bool make_headers(struct engine_http *http)
+static bool add_header(struct curl_slist **headers, const char *header)
 {
-	struct curl_slist *first = curl_slist_append(NULL, "Expect:");
-	struct curl_slist *both =
-	    first != NULL ? curl_slist_append(first, "Content-Type: application/octet-stream") : NULL;
+	struct curl_slist *longer = curl_slist_append(*headers, header);
 
-	if (both == NULL) {
-		curl_slist_free_all(first);
-		return false;
-	}
-	http->headers = both;
-	return true;
+	*headers = longer != NULL ? longer : *headers;
+	return longer != NULL;
 }
 
-int http_new(const struct engine_kind *kind, const struct engine_options *options, struct engine_http **ret_http,
-             struct engine_error *ret_error)
+/* A PUT's: it is no form. (What libcurl shall leave out, "Expect:", its signatures of S3 would still have in them.) */
+static bool make_headers(struct engine_http *http, const char *header)
+{
+	return (header == NULL || (add_header(&http->headers, header) && add_header(&http->put_headers, header))) &&
+	       add_header(&http->put_headers, "Content-Type: application/octet-stream");
+}
+
+int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
+             struct engine_http **ret_http, struct engine_error *ret_error)
 {
 	struct engine_http *http = (struct engine_http *)engine_new(kind, sizeof(*http));
 	int error = http != NULL ? transport_open(options, &http->transport, ret_error) : -ENOMEM;
@@ -316,7 +321,7 @@ int http_new(const struct engine_kind *kind, const struct engine_options *option
 	}
 	http->handle = curl_easy_init();
 	http->prefix = strdup(engine_prefix(options));
-	if (http->handle == NULL || http->prefix == NULL || !make_headers(http)) {
+	if (http->handle == NULL || http->prefix == NULL || !make_headers(http, header)) {
 		http_close(&http->engine);
 		free(http);
 		return -ENOMEM;
@@ -349,7 +354,7 @@ static int http_open(const struct engine_options *options, struct engine **ret_e
 	int error = judge_options(options, ret_error);
 
 	if (error == 0) {
-		error = http_new(&engine_kind_http, options, &http, ret_error);
+		error = http_new(&engine_kind_http, options, NULL, &http, ret_error);
 	}
 	if (error != 0) {
 		return error;

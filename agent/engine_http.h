@@ -19,16 +19,17 @@ struct engine_http {
 	struct engine engine;
 	struct transport transport;
 	CURL *handle;
-	struct curl_slist *headers; /* of a PUT */
+	struct curl_slist *headers;     /* of every request */
+	struct curl_slist *put_headers; /* of a PUT: these, and more */
 	char *prefix;
 	char *base;      /* "https://host:port/path", no '/' at its end */
 	bool bazel;      /* names as Bazel's ac/ */
 	char *signature; /* CURLOPT_AWS_SIGV4's, or NULL: Basic, Bearer or nothing */
 };
 
-/* On failure nothing is left; words are in `ret_error` where it is not memory. */
-int http_new(const struct engine_kind *kind, const struct engine_options *options, struct engine_http **ret_http,
-             struct engine_error *ret_error);
+/* `header`: of every request, or NULL. On failure nothing is left; words are in `ret_error` where it is not memory. */
+int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
+             struct engine_http **ret_http, struct engine_error *ret_error);
 /* "https://host:port/path" of an HTTP address; behind a socket the host is a mere name. -1: no memory */
 int http_base(const struct engine_address *address, const char *bucket, char **ret_base);
 

@@ -32,7 +32,10 @@ static const char *advice(long status, enum http_method method, enum http_dialec
 		return "S3 also says so of what is absent, where s3:ListBucket is not allowed";
 	}
 	if (status == 409 && method == HTTP_PUT) {
-		return "it makes no directories: nginx needs create_full_put_path on";
+		return "it makes no directories where a value needs some";
+	}
+	if (status == 500 && method == HTTP_PUT && dialect != HTTP_S3) {
+		return "nginx says so without create_full_put_path on, and where it may not write";
 	}
 	if ((status == 405 || status == 501) && method == HTTP_PUT) {
 		return "it takes no PUT: nginx needs dav_methods PUT";

@@ -148,7 +148,8 @@ static enum engine_answer ask_once(struct engine_redis *redis, const struct comm
 	enum engine_answer answer = send_command(redis, command, exchange);
 	const char *words;
 
-	if (answer != ENGINE_DONE) {
+	/* one that has had enough of a command says why, closes, and breaks our writing */
+	if (answer != ENGINE_DONE && answer != ENGINE_BROKEN) {
 		return answer;
 	}
 	reader = redisReaderCreate();
@@ -256,6 +257,7 @@ static enum engine_answer ask(struct engine_redis *redis, const struct command *
 			return answer;
 		}
 		stood = false;
+		error->text[0] = '\0';
 	}
 }
 

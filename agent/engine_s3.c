@@ -2,8 +2,8 @@
 /*
  * engine_s3: a bucket of S3, or of what speaks like it (MinIO and others, by their endpoint)
  *
- * Requests are engine_http's, signed by libcurl (SigV4) over all of their bytes. The bucket stands in the path, and in the
- * host's name where AWS itself is asked and the name allows it. A session's token of temporary credentials is not supported.
+ * Requests are engine_http's, signed by libcurl (SigV4). The bucket stands in the path, and in the host's name where AWS
+ * itself is asked and the name allows it. A session's token of temporary credentials is not supported.
  */
 #include "agent/engine_http.h"
 
@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libcurl signs S3's requests as S3 wants them since 7.88 */
+/* Signed are the request and who makes it. Bytes of values are TLS's to guard, and the envelope's own code: this says so, and
+ * S3 wants one or the other said, which libcurl 7.88 does not do by itself. */
+#define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
+
+/* older ones do not sign that header */
 #define SIGNS (LIBCURL_VERSION_NUM >= 0x075800)
 
 static int say(struct engine_error *error, const char *words)
@@ -113,7 +117,7 @@ static int s3_open(const struct engine_options *options, struct engine **ret_eng
 	int error = judge_options(options, ret_error);
 
 	if (error == 0) {
-		error = http_new(&engine_kind_s3, options, &http, ret_error);
+		error = http_new(&engine_kind_s3, options, UNSIGNED, &http, ret_error);
 	}
 	if (error != 0) {
 		return error;

@@ -134,7 +134,6 @@ static enum engine_answer answer_of(const struct transport *transport, CURLcode 
 		return ENGINE_SLOW;
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
-		/* with TLS 1.3 a server says so only after its own handshake is done */
 		return strstr(transport->words, "certificate required") != NULL ? ENGINE_REFUSED : ENGINE_BROKEN;
 #if LIBCURL_VERSION_NUM >= 0x074d00
 	case CURLE_SSL_CLIENTCERT:
@@ -154,19 +153,29 @@ static enum engine_answer answer_of(const struct transport *transport, CURLcode 
 	}
 }
 
+/* With TLS 1.3 a server that wants a certificate goes after the handshake, and whoever is told of that first may not tell. */
+static const char *guess(const struct transport *transport, enum engine_answer answer)
+{
+	return answer == ENGINE_BROKEN && transport->address.tls && transport->certificate == NULL
+	           ? " (does it ask for a certificate of ours? --certificate)"
+	           : "";
+}
+
 enum engine_answer transport_tell(const struct transport *transport, CURL *handle, CURLcode code,
                                   struct engine_error *ret_error)
 {
 	const char *words = transport->words[0] != '\0' ? transport->words : curl_easy_strerror(code);
+	enum engine_answer answer = answer_of(transport, code);
 	long error = 0;
 
-	if (code == CURLE_COULDNT_CONNECT && curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error) == CURLE_OK &&
-	    error != 0) {
-		transport_words(transport, ret_error, "no connection: %s", strerror((int)error));
+	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
+	if (code == CURLE_COULDNT_CONNECT && (error != 0 || transport->address.socket[0] != '\0')) {
+		transport_words(transport, ret_error, "no connection: %s",
+		                error != 0 ? strerror((int)error) : "it was closed at once");
 	} else {
-		transport_words(transport, ret_error, "%s", words);
+		transport_words(transport, ret_error, "%s%s", words, guess(transport, answer));
 	}
-	return answer_of(transport, code);
+	return answer;
 }
 
 /* A server may say anything, and so what it was told. */
