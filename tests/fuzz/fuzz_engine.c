@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What engines say, and what is said about them. The first byte, by 3:
+ *
+ * 0: the rest is an address: whatever is taken can be told again, with nothing in it that leads elsewhere.
+ * 1: the rest is what a helper of ccache's says, on a socket: every call ends, with a value that lies in what came.
+ * 2: the rest is what Redis says, likewise; and the words of an error, and of S3's.
+ */
+#include "agent/engine_address.h"
+#include "agent/engine_http_status.h"
+#include "agent/engine_kind.h"
+#include "agent/engine_redis_reply.h"
+
+#include "tests/fuzz/fuzz.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static struct sockaddr_un place = {.sun_family = AF_UNIX};
+static int listener = -1;
+
+static void read_address(struct input *input)
+{
+	size_t size;
+	const uint8_t *bytes = take_bytes(input, input->left, &size);
+	char *text = calloc(1, size + 1);
+	struct engine_address address;
+	struct engine_error error = {""};
+	char told[ADDRESS_HOST_MAX + 16];
+
+	require(text != NULL);
+	memcpy(text, bytes, size);
+	if (engine_address_parse(text, &address, &error) == 0) {
+		require(address.socket[0] == '/' || (address.socket[0] == '\0' && address.host[0] != '\0'));
+		require(strpbrk(address.host, "@/?# \r\n") == NULL && strpbrk(address.path, "@?# %\r\n") == NULL);
+		require(strstr(address.path, "/../") == NULL && address.port <= 65535);
+		require(address.path[0] == '\0' || address.path[0] == '/');
+		engine_address_place(&address, told, sizeof(told));
+		require(told[0] != '\0');
+	} else {
+		require(error.text[0] != '\0');
+	}
+	free(text);
+}
+
+struct speech {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* Says it all and goes, to one after the other. */
+static void *speak(void *context)
+{
+	const struct speech *speech = context;
+	int peer = accept(listener, NULL, NULL);
+
+	require(peer >= 0);
+	(void)send(peer, speech->bytes, speech->size, MSG_NOSIGNAL);
+	(void)shutdown(peer, SHUT_WR);
+	for (char bytes[4096]; read(peer, bytes, sizeof(bytes)) > 0;) {
+	}
+	close(peer);
+	return NULL;
+}
+
+static void listen_to(struct input *input, const char *scheme)
+{
+	struct speech speech = {.bytes = input->at, .size = input->left};
+	const struct engine_name name = {.format = 1};
+	char address[sizeof(place.sun_path) + 16];
+	struct engine_options options = {.address = address};
+	struct engine_error error = {""};
+	struct engine *engine;
+	pthread_t speaker;
+	void *value = NULL;
+	size_t size = 0;
+	enum engine_answer answer;
+
+	(void)snprintf(address, sizeof(address), "%s%s", scheme, place.sun_path);
+	require(engine_open(&options, &engine, &error) == 0);
+	require(pthread_create(&speaker, NULL, speak, &speech) == 0);
+	answer = engine_get(engine, &name, 5000, &value, &size, &error);
+	require(answer != ENGINE_SLOW && answer != ENGINE_UNREACHABLE);
+	if (answer == ENGINE_DONE) {
+		require(size < speech.size && memmem(speech.bytes, speech.size, value, size) != NULL);
+		free(value);
+	} else {
+		require(answer == ENGINE_ABSENT || error.text[0] != '\0');
+	}
+	engine_close(engine);
+	pthread_join(speaker, NULL);
+}
+
+static void read_words(struct input *input)
+{
+	uint8_t *copy = copy_of(input->at, input->left);
+	char *text = calloc(1, input->left + 1);
+	const char *words;
+	char code[48];
+
+	require(text != NULL);
+	memcpy(text, input->at, input->left);
+	require(redis_reply_error(text, REDIS_STEP_COMMAND, &words) != ENGINE_DONE);
+	require(redis_reply_error(text, REDIS_STEP_LOGIN, &words) != ENGINE_DONE);
+	(void)redis_reply_start((const char *)copy, input->left);
+	http_status_code_of_s3((const char *)copy, input->left, code);
+	require(strlen(code) < sizeof(code));
+	free(copy);
+	free(text);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	(void)snprintf(place.sun_path, sizeof(place.sun_path), "%.90s/socket", fuzz_directory());
+	signal(SIGPIPE, SIG_IGN);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	require(listener >= 0 && bind(listener, (struct sockaddr *)&place, sizeof(place)) == 0 &&
+	        listen(listener, 8) == 0);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {data, size};
+
+	switch (take_number(&input, 1) % 3) {
+	case 0:
+		read_address(&input);
+		break;
+	case 1:
+		listen_to(&input, "crsh:");
+		break;
+	default:
+		read_words(&input);
+		listen_to(&input, "redis+unix://");
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,593 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Engines by the functions of agent/engine.h, against real servers (redis-server, nginx) on sockets of their own, and against
+# servers that lie. recipes/ has the configuration that is tried here.
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+CLIENT=$BUILD/tests/fixtures/engine_client
+SERVERS=$(cd "$(dirname "$0")/../fixtures/engines" && pwd)
+RECIPES=$(cd "$(dirname "$0")/../../recipes" && pwd)
+PATH=$PATH:/usr/sbin
+[ -x "$CLIENT" ] || skip_all "no agent was built: hiredis, libcurl or zstd is missing"
+command -v python3 >/dev/null || skip_all "no python3"
+unset LD_LIBRARY_PATH "${!http_proxy@}" "${!https_proxy@}" "${!HTTP_PROXY@}" "${!HTTPS_PROXY@}" "${!ALL_PROXY@}"
+cd "$tmp" || exit 1
+
+pids=()
+stop_all() {
+	local pid
+	for pid in "${pids[@]}" $(cat second nginx.pid 2>/dev/null); do
+		kill -CONT "$pid" 2>/dev/null
+		kill -KILL "$pid" 2>/dev/null
+	done
+	wait 2>/dev/null
+}
+trap 'stop_all; clean_up' EXIT
+
+exists() { # PATH: within a minute
+	local turn
+	for ((turn = 0; turn < 1200; turn++)); do
+		[ ! -e "$1" ] || return 0
+		sleep 0.05
+	done
+	echo "$1 did not come" && return 1
+}
+# answers LINE... <OUTPUT: every line of the client's begins with what is said, in order; the first of it is left out
+answers() {
+	local line wanted said=0
+	sed 1d "$tmp/out" >"$tmp/calls"
+	exec {calls}<"$tmp/calls"
+	for wanted; do
+		IFS= read -r line <&"$calls" || line='(nothing)'
+		# shellcheck disable=SC2053 # a pattern
+		[[ $line == $wanted ]] || { echo "wanted: $wanted"; echo "was:    $line"; said=1; }
+	done
+	! IFS= read -r line <&"$calls" || { echo "one more: $line"; said=1; }
+	exec {calls}<&-
+	! grep LATE "$tmp/out" || said=1
+	return $said
+}
+# asked OPTION... <LINES: the client's output is in $tmp/out
+asked() {
+	"$CLIENT" "$@" >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/out" "$tmp/err"; return 1; }
+	cat "$tmp/out" "$tmp/err" >>"$tmp/all-words"
+}
+
+# for commands of the client's
+printf 'turn=0\nuntil [ -e "$1" ]; do turn=$((turn + 1)); [ $turn -lt 1200 ] || exit 1; sleep 0.05; done\n' >await
+# shellcheck disable=SC2016 # its own
+echo 'for pid; do kill -STOP "$pid"; until ! grep -q -v "^[0-9]* (.*) T" /proc/$pid/task/*/stat; do sleep 0.02; done; done' >halt
+: >v0
+printf x >v1
+head -c 52000 /dev/urandom >v52k
+head -c 2097152 /dev/zero >v2m
+head -c 1048576 /dev/urandom >v1m
+head -c $((65 << 20)) /dev/zero >v65m
+
+# What every engine does; OPTION... are the client's.
+all_values() {
+	asked "$@" <<-END || return 1
+		probe
+		get 1 got
+		has 1
+		put 1 v52k
+		has 1
+		get 1 got
+		sh cmp -s got v52k
+		put 2 v0
+		get 2 got
+		sh cmp -s got v0
+		put 2 v1
+		get 2 got
+		sh cmp -s got v1
+		put 2 v1m
+		get 2 got
+		sh cmp -s got v1m
+		put 3 v65m
+		get 3 got
+		format 2
+		get 1 got
+	END
+	answers 'probe DONE' 'get ABSENT' 'has ABSENT' 'put DONE 52000' 'has DONE' 'get DONE 52000' 'put DONE 0' 'get DONE 0' \
+		'put DONE 1' 'get DONE 1' 'put DONE 1048576' 'get DONE 1048576' 'put TOO_LARGE *' 'get ABSENT' 'get ABSENT'
+}
+# Another prefix is another name.
+prefixes() {
+	asked --prefix other "$@" <<-END && answers 'get ABSENT' 'put DONE 1' 'get DONE 1' && grep -q 'prefix other' "$tmp/out" || return 1
+		get 1 got
+		put 1 v1
+		get 1 got
+	END
+	asked "$@" <<<'get 1 got' && answers 'get DONE 52000'
+}
+nobody_there() {
+	asked "$@" <<<'get 1 got' && answers 'get UNREACHABLE: *'
+}
+
+## Redis
+echo 'a secret of Redis' >redis-secret
+echo 'wrong secret' >wrong-secret
+chmod 600 redis-secret wrong-secret
+start_redis() { # OPTION...
+	# an instance that was stopped removes its socket late
+	rm -f redis.sock
+	redis-server - "$@" >redis.log 2>&1 <<-END &
+		port 0
+		unixsocket $tmp/redis.sock
+		unixsocketperm 700
+		dir $tmp
+		save ""
+		appendonly no
+	END
+	redis=$!
+	pids+=("$redis")
+	exists "$tmp/redis.sock"
+}
+stop_redis() {
+	kill -KILL "$redis" $(cat second 2>/dev/null) 2>/dev/null
+	wait "$redis" 2>/dev/null
+	rm -f "$tmp/redis.sock"
+}
+REDIS=redis+unix://$tmp/redis.sock
+ask_redis() { redis-cli -s "$tmp/redis.sock" "$@"; }
+
+expires() {
+	asked --expire 1000 "$REDIS" <<-END && answers 'put DONE 1' 'get DONE 1' || return 1
+		put 7 v1
+		sh redis-cli -s $tmp/redis.sock expire nvrtccache:1:1:$(printf '07%.0s' {1..32}) 20 >/dev/null
+		get 7 got
+	END
+	[ "$(ask_redis ttl "nvrtccache:1:1:$(printf '07%.0s' {1..32})")" -gt 900 ]
+}
+no_expiry() { [ "$(ask_redis ttl "nvrtccache:1:1:$(printf '01%.0s' {1..32})")" = -1 ]; }
+databases() {
+	asked "$REDIS?db=5" <<<'get 1 got' && answers 'get ABSENT' &&
+		asked "$REDIS?db=99" <<<'get 1 got' && answers 'get UNSUITED: *no such database*'
+}
+killed_between() {
+	asked "$REDIS" <<-END && answers 'put DONE 1' 'get ABSENT' 'put DONE 52000' 'get UNREACHABLE: *'
+		put 1 v1
+		sh redis-cli -s $tmp/redis.sock shutdown nosave; redis-server --port 0 --unixsocket $tmp/redis.sock --dir $tmp --save '' >/dev/null 2>&1 & echo \$! >$tmp/second; sh await $tmp/redis.sock
+		get 1 got
+		put 1 v52k
+		sh kill -KILL \$(cat $tmp/second); rm -f $tmp/redis.sock
+		get 1 got
+	END
+}
+closed_when_idle() {
+	asked "$REDIS" <<-END && answers 'put DONE 1' 'get DONE 1' 'put DONE 52000'
+		put 1 v1
+		sh redis-cli -s $tmp/redis.sock client kill type normal >/dev/null
+		get 1 got
+		sh redis-cli -s $tmp/redis.sock client kill type normal >/dev/null
+		put 1 v52k
+	END
+}
+stopped() {
+	asked "$REDIS" <<-END && answers 'get DONE 52000' 'get SLOW: *' 'put SLOW *' 'has SLOW*' 'get DONE 52000'
+		get 1 got
+		sh sh halt $redis
+		limit 200
+		get 1 got
+		put 1 v1m
+		has 1
+		limit 10000
+		sh kill -CONT $redis; redis-cli -s $tmp/redis.sock ping >/dev/null
+		get 1 got
+	END
+}
+full() {
+	ask_redis config set maxmemory 100 >/dev/null && ask_redis config set maxmemory-policy noeviction >/dev/null || return 1
+	asked "$REDIS" <<-END && answers 'put FULL *' 'get DONE 52000'
+		put 4 v1
+		get 1 got
+	END
+	ask_redis config set maxmemory 0 >/dev/null
+}
+wrong_type() {
+	ask_redis lpush "nvrtccache:1:1:$(printf '08%.0s' {1..32})" element >/dev/null || return 1
+	asked "$REDIS" <<<'get 8 got' && answers 'get UNSUITED: *'
+}
+too_long_there() {
+	ask_redis config set proto-max-bulk-len 1048576 >/dev/null
+	asked "$REDIS" <<-END && answers 'put TOO_LARGE *' 'get DONE 52000'
+		put 4 v2m
+		get 1 got
+	END
+}
+login() {
+	asked "$REDIS" <<<'probe' && answers 'probe REFUSED: *password*' || return 1
+	asked --password-file redis-secret "$REDIS" <<<'probe' && answers 'probe DONE' || return 1
+	asked --password-file wrong-secret "$REDIS" <<<'probe' && answers 'probe REFUSED: *' || return 1
+	asked --user nobody --password-file redis-secret "$REDIS" <<<'probe' && answers 'probe REFUSED: *'
+}
+# The lines of recipes/redis.conf, with secrets of ours.
+readers_and_writers() {
+	asked --user nvrtccache-writer --password-file redis-secret "$REDIS" <<-END && answers 'probe DONE' 'put DONE 1' 'has DONE' 'get DONE 1' || return 1
+		probe
+		put 1 v1
+		has 1
+		get 1 got
+	END
+	asked --user nvrtccache-reader --password-file redis-secret "$REDIS" <<-END && answers 'probe DONE' 'get DONE 1' 'has DONE' 'put REFUSED 1: *' 'get DONE 1' || return 1
+		probe
+		get 1 got
+		has 1
+		put 1 v1
+		get 1 got
+	END
+	asked --prefix other --user nvrtccache-reader --password-file redis-secret "$REDIS" <<<'get 1 got' && answers 'get REFUSED: *' || return 1
+	asked --expire 100 --user nvrtccache-writer --password-file redis-secret "$REDIS" <<-END && answers 'put DONE 1' 'get DONE 1'
+		put 1 v1
+		get 1 got
+	END
+}
+from_recipe() {
+	! grep '^port\|^unixsocket\|^dir ' "$RECIPES/redis.conf" || return 1
+	sed "s/>CHANGE-ME-[A-Z]*/>SECRET/" "$RECIPES/redis.conf" | grep '^user ' | while read -r line; do
+		# shellcheck disable=SC2086 # words of a command, but for the secret, which has spaces
+		set -- ${line#user }
+		name=$1
+		shift
+		ask_redis acl setuser "$name" "${@/>SECRET/>a secret of Redis}" | grep -qx OK || return 1
+	done
+}
+if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
+	check "Redis starts." start_redis
+	check "Redis: what is put is there, and comes back as it was." all_values "$REDIS"
+	check "Redis: another prefix is another name." prefixes "$REDIS"
+	check "Redis: another database has other values, and one that is not there is told." databases
+	check "Redis: what expires is renewed by reading." expires
+	check "Redis: what is put without a time stays." no_expiry
+	check "Redis: a connection that it closed is made again, once." closed_when_idle
+	check "Redis: where it is stopped, every call ends within its limit, and late answers are nobody's." stopped
+	check "Redis: where it is full, that is said, and reading goes on." full
+	check "Redis: what is no value of ours is told." wrong_type
+	check "Redis: what is too long for it is told, and reading goes on." too_long_there
+	check "Redis: killed between two calls, and started anew, and killed for good." killed_between
+	check "Redis: nobody there is told." nobody_there "$REDIS"
+	stop_redis
+	check "Redis: it starts with a password." start_redis --requirepass 'a secret of Redis'
+	check "Redis: without a password, with a wrong one, with one of nobody: refused." login
+	stop_redis
+	check "Redis: it starts without one." start_redis
+	check "Redis: it takes the users of recipes/redis.conf." from_recipe
+	check "Redis: with these users a reader cannot write, and nobody leaves the prefix." readers_and_writers
+	stop_redis
+else
+	skip "Redis" "no redis-server"
+fi
+
+# A certificate of an authority of its own, for the server and for a client.
+certificates() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=authority -keyout ca.key -out ca.pem &&
+		for name in server client; do
+			openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" -keyout $name.key -out $name.csr &&
+				openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -out $name.pem \
+					-extfile <(echo subjectAltName=IP:127.0.0.1) || return 1
+		done
+}
+if command -v openssl >/dev/null && certificates >certificates.log 2>&1; then tls=1; else tls=; fi
+
+# Ports that nobody had a moment ago; where somebody else is quicker, others are tried.
+redis_with_ports() {
+	local turn
+	for turn in 1 2 3 4 5; do
+		read -r port tls_port < <(python3 -c 'import socket
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*[one.getsockname()[1] for one in sockets])')
+		redis-server --bind 127.0.0.1 --port "$port" --dir "$tmp" --save '' \
+			${tls:+--tls-port "$tls_port" --tls-cert-file server.pem --tls-key-file server.key --tls-ca-cert-file ca.pem} >redis.log 2>&1 &
+		redis=$!
+		pids+=("$redis")
+		while kill -0 "$redis" 2>/dev/null; do
+			if grep -q 'Ready to accept connections' redis.log; then return 0; fi
+			sleep 0.05
+		done
+	done
+	cat redis.log && return 1
+}
+refused_without() { # OPTION... : whatever a handshake is that fails before or after its end, words say what about
+	asked "$@" <<<'probe' && { answers 'probe UNREACHABLE: *certificate*' || answers 'probe REFUSED: *certificate*' || answers 'probe BROKEN: *certificate*'; }
+}
+if command -v redis-server >/dev/null; then
+	check "Redis: it starts with ports." redis_with_ports
+	check "Redis over TCP: what is put is there, and comes back as it was." all_values "redis://127.0.0.1:${port:-1}"
+	if [ -n "$tls" ] && redis-server --version >/dev/null && grep -q 'Ready' redis.log; then
+		check "Redis over TLS: what is put is there, and comes back as it was." all_values --prefix tls --ca-file ca.pem --certificate client.pem \
+			--certificate-key client.key "rediss://127.0.0.1:$tls_port"
+		check "Redis over TLS: an unknown authority is refused." refused_without --certificate client.pem --certificate-key client.key "rediss://127.0.0.1:$tls_port"
+		check "Redis over TLS: without a client's certificate it lets nobody in." refused_without --ca-file ca.pem "rediss://127.0.0.1:$tls_port"
+	else
+		skip "Redis over TLS" "no openssl"
+	fi
+	stop_redis
+fi
+
+## nginx
+start_nginx() { # [LEFT-OUT]: with the recipe, but on a socket of its own
+	mkdir -p nginx/root && chmod 755 "$tmp" nginx nginx/root
+	{
+		echo "daemon off; pid $tmp/nginx.pid; error_log stderr; worker_processes 1;"
+		[ "$(id -u)" != 0 ] || echo "user root;"
+		echo "events { worker_connections 64; } http { access_log off;"
+		for place in client_body proxy fastcgi uwsgi scgi; do echo "${place}_temp_path $tmp/nginx/$place;"; done
+		sed -e "s|listen .*;|listen unix:$tmp/nginx.sock;|" -e "s|root .*;|root $tmp/nginx/root;|" -e '/ssl_/d' \
+			${1:+-e "/$1/d"} \
+			-e "s|auth_basic_user_file .*;|auth_basic_user_file $tmp/nginx/users;|" "$RECIPES/nginx.conf"
+		echo "}"
+	} >nginx/conf
+	printf 'ci:{PLAIN}a secret of HTTP\n' >nginx/users
+	rm -f nginx.sock
+	nginx -e stderr -c "$tmp/nginx/conf" >nginx.log 2>&1 &
+	nginx=$!
+	pids+=("$nginx")
+	exists "$tmp/nginx.sock" || { cat nginx.log; return 1; }
+}
+stop_nginx() {
+	kill -QUIT "$nginx" $(cat nginx.pid 2>/dev/null) 2>/dev/null
+	wait "$nginx" 2>/dev/null
+	rm -f nginx.sock
+}
+NGINX=http+unix://$tmp/nginx.sock:/nvrtccache
+echo 'a secret of HTTP' >http-secret
+chmod 600 http-secret
+BASIC=(--user ci --password-file http-secret)
+only_with_password() {
+	asked "$NGINX" <<-END && answers 'get DONE 52000' 'put REFUSED *' 'has DONE' || return 1
+		get 1 got
+		put 1 v1
+		has 1
+	END
+	asked --user ci --password-file wrong-secret "$NGINX" <<<'put 1 v1' && answers 'put REFUSED *'
+}
+too_large_there() {
+	head -c $((64 << 20)) /dev/zero >v64m
+	asked "${BASIC[@]}" "$NGINX" <<-END && answers 'put TOO_LARGE *' 'get DONE 52000'
+		put 1 v64m
+		get 1 got
+	END
+}
+no_directories() { asked "${BASIC[@]}" "$NGINX" <<<'put 9 v1' && answers 'put BROKEN *create_full_put_path*'; }
+nginx_anew() {
+	asked "${BASIC[@]}" "$NGINX" <<-END && answers 'get DONE 52000' 'get DONE 52000' 'put DONE 52000' 'get UNREACHABLE: *'
+		get 1 got
+		sh kill -KILL $nginx \$(cat /proc/$nginx/task/$nginx/children); rm -f $tmp/nginx.sock $tmp/nginx.pid; nginx -e stderr -c $tmp/nginx/conf >/dev/null 2>&1 & sh await $tmp/nginx.sock; sh await $tmp/nginx.pid
+		get 1 got
+		sh kill -HUP \$(cat $tmp/nginx.pid)
+		put 1 v52k
+		sh kill -KILL \$(cat $tmp/nginx.pid) \$(cat /proc/\$(cat $tmp/nginx.pid)/task/*/children); rm -f $tmp/nginx.sock
+		get 1 got
+	END
+}
+nginx_stopped() {
+	local workers
+	workers=$(cat "/proc/$nginx/task/$nginx/children")
+	asked "${BASIC[@]}" "$NGINX" <<-END && answers 'get DONE 52000' 'get SLOW: *' 'put SLOW *' 'get DONE 52000'
+		get 1 got
+		sh sh halt $workers
+		limit 200
+		get 1 got
+		put 1 v1m
+		limit 10000
+		sh kill -CONT $workers
+		get 1 got
+	END
+}
+takes_no_put() { asked "${BASIC[@]}" "http+unix://$tmp/nginx.sock:/elsewhere" <<<'put 1 v1' && answers 'put UNSUITED *dav_methods*'; }
+if command -v nginx >/dev/null && nginx -V 2>&1 | grep -q http_dav_module; then
+	check "nginx starts with recipes/nginx.conf." start_nginx
+	check "nginx: what is put is there, and comes back as it was." all_values "${BASIC[@]}" "$NGINX"
+	check "nginx: another prefix is another name." prefixes "${BASIC[@]}" "$NGINX"
+	check "nginx: Bazel's layout has its values elsewhere." all_values --layout bazel "${BASIC[@]}" "$NGINX"
+	check "nginx: everybody may read, and who has the password write." only_with_password
+	check "nginx: what is too large for it is told, and reading goes on." too_large_there
+	check "nginx: where it takes no PUT, that is told." takes_no_put
+	check "nginx: where it is stopped, every call ends within its limit." nginx_stopped
+	check "nginx: killed between two calls, told to begin anew, and killed for good." nginx_anew
+	wait "$nginx" 2>/dev/null
+	check "nginx: nobody there is told." nobody_there "$NGINX"
+	stop_nginx
+	check "nginx: it starts without create_full_put_path." start_nginx create_full_put_path
+	check "nginx: where it makes no directories, that is told." no_directories
+	stop_nginx
+else
+	skip "nginx" "no nginx with its DAV module"
+fi
+
+## HTTP and S3 by a server of our own
+start_store() { # PLACE OPTION...
+	rm -f "$1"
+	python3 "$SERVERS/http_store.py" "$@" >store.log 2>&1 &
+	store=$!
+	pids+=("$store")
+	exists "$1" || { cat store.log; return 1; }
+}
+stop_store() { kill -KILL "$store" && wait "$store" 2>/dev/null; }
+STORE=http+unix://$tmp/store.sock:
+statuses() {
+	local status answer failed=0
+	while read -r status answer; do
+		asked "$STORE/status/$status" <<<'get 1 got' && answers "get $answer" || failed=1
+	done <<-END
+		404 ABSENT
+		204 UNSUITED*
+		302 UNSUITED:*leads elsewhere*
+		401 REFUSED*
+		403 REFUSED*
+		413 TOO_LARGE*
+		507 FULL*
+		500 BROKEN*
+		503 BROKEN*
+		429 BROKEN*
+	END
+	! grep -q elsewhere.invalid "$tmp/store.log" && return $failed
+}
+bazel_remote() { asked --layout bazel "$STORE/" <<<'put 1 v1' && answers 'put UNSUITED*--disable_http_ac_validation*'; }
+bearer() { asked --token-file http-secret "$STORE/" <<<'get 77 got' && answers 'get ABSENT' && grep -q ' Bearer 404' store.log; }
+check "A store over HTTP starts." start_store "$tmp/store.sock" --ac-validation
+check "HTTP: what is put is there, and comes back as it was." all_values "$STORE/"
+check "HTTP: what statuses come to." statuses
+check "HTTP: what bazel-remote needs is said." bazel_remote
+check "HTTP: a token goes as Bearer." bearer
+stop_store
+
+echo 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' >s3-secret
+chmod 600 s3-secret
+S3=(--user AKIDEXAMPLE --s3-endpoint "http+unix://$tmp/s3.sock" --s3-region eu-central-1)
+s3_refused() {
+	asked "${S3[@]}" --password-file wrong-secret s3://bucket/path <<-END && answers 'probe REFUSED*' 'get REFUSED*SignatureDoesNotMatch*' || return 1
+		probe
+		get 1 got
+	END
+	asked "${S3[@]}" --s3-region us-east-1 --password-file s3-secret s3://bucket/path <<<'put 1 v1' && answers 'put REFUSED*AuthorizationHeaderMalformed*'
+}
+if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null; then
+	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
+	check "S3: what is put is there, and comes back as it was." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
+	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
+	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/1-1/01/0101' store.log
+	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
+	stop_store
+else
+	skip "S3" "$(sed 1q out)"
+fi
+
+if [ -n "$tls" ]; then
+	check "HTTPS: a server starts that asks for a certificate." start_store "$tmp/port" --port --tls server.pem server.key --client-ca ca.pem
+	HTTPS=https://127.0.0.1:$(cat port)/path
+	check "HTTPS: what is put is there, and comes back as it was." all_values --ca-file ca.pem --certificate client.pem --certificate-key client.key "$HTTPS"
+	check "HTTPS: an unknown authority is refused." refused_without --certificate client.pem --certificate-key client.key "$HTTPS"
+	check "HTTPS: without a client's certificate nobody comes in." refused_without --ca-file ca.pem "$HTTPS"
+	check "HTTPS: a certificate of another name is refused." refused_without --ca-file ca.pem --certificate client.pem \
+		--certificate-key client.key "${HTTPS/127.0.0.1/localhost}"
+	stop_store
+else
+	skip "HTTPS" "no openssl"
+fi
+
+## ccache's helpers
+start_helper() { # OPTION...
+	rm -f helper.sock
+	python3 "$SERVERS/crsh_helper.py" "$tmp/helper.sock" "$@" >helper.log 2>&1 &
+	helper=$!
+	pids+=("$helper")
+	exists "$tmp/helper.sock"
+}
+stop_helper() { kill -KILL "$helper" && wait "$helper" 2>/dev/null; }
+HELPER=crsh:$tmp/helper.sock
+reads_only() { asked "$HELPER" <<<'put 1 v1' && answers 'put REFUSED*'; }
+helper_stopped() {
+	asked "$HELPER" <<-END && answers 'get DONE 52000' 'get SLOW*' 'get DONE 52000'
+		get 1 got
+		sh sh halt $helper
+		limit 200
+		get 1 got
+		limit 10000
+		sh kill -CONT $helper
+		get 1 got
+	END
+}
+check "A helper starts." start_helper
+check "Helper: what is put is there, and comes back as it was." all_values "$HELPER"
+check "Helper: another prefix is another name." prefixes "$HELPER"
+check "Helper: where it is stopped, every call ends within its limit." helper_stopped
+stop_helper
+check "Helper: nobody there is told." nobody_there "$HELPER"
+check "A helper starts that cannot tell what is there." start_helper --without-exists
+check "Helper: then the whole value is asked for." all_values "$HELPER"
+stop_helper
+check "A helper starts that only reads." start_helper --read-only
+check "Helper: one that does not store says so." reads_only
+stop_helper
+
+## Lies
+# lies ADDRESS LINES WANTED... -- CONNECTION...
+lies() {
+	local address=$1 lines=$2 wanted=() liar
+	shift 2
+	while [ "$1" != -- ]; do wanted+=("$1"); shift; done
+	shift
+	rm -f liar.sock
+	python3 "$SERVERS/liar.py" "$tmp/liar.sock" "$@" >liar.log 2>&1 &
+	liar=$!
+	pids+=("$liar")
+	exists "$tmp/liar.sock" || return 1
+	asked "$address" <<<"$lines" && answers "${wanted[@]}"
+	local code=$?
+	kill -KILL "$liar" 2>/dev/null
+	wait "$liar" 2>/dev/null
+	return $code
+}
+LIAR=$tmp/liar.sock
+G='get 1 got'
+check "Redis: half a value is none." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*closed*' -- 'r,s:$1000\r\n,z:500'
+check "Redis: a value that is announced too long is not waited for." lies "redis+unix://$LIAR" "$G" 'get TOO_LARGE*' -- 'r,s:$99999999999999999999\r\n,w'
+check "Redis: words of another protocol." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:HTTP/1.1 200 OK\r\n\r\n,w'
+check "Redis: an array is no value." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:*1000000000\r\n,w'
+check "Redis: a number is no value." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*' -- 'r,s::5\r\n,w'
+check "Redis: a line without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:+,z:200000,w'
+check "Redis: two answers to one question end the connection, and neither is taken." lies "redis+unix://$LIAR" "$G"$'\n'"$G" \
+	'get BROKEN:*more than*' 'get DONE 3' -- 'r,s:$1\r\na\r\n$1\r\nb\r\n,w' 'r,s:$3\r\nabc\r\n,w'
+check "Redis: an answer to nobody is not taken for the next one." lies "redis+unix://$LIAR" "$G"$'\nsh : >heard; sh await said\n'"$G" \
+	'get DONE 1' 'get DONE 3' -- 'r,s:$1\r\na\r\n,a:heard,s:$1\r\nb\r\n,m:said,w' 'r,s:$3\r\nabc\r\n,w'
+check "Redis: a value that drips is given up in time." lies "redis+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:$1000\r\n,z:1,w'
+check "Redis: a cluster's node is told from a broken server." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
+check "Redis: one that is loading." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*reading its data*' -- 'r,s:-LOADING Redis is loading the dataset in memory\r\n,w'
+check "Redis: one with too many clients." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*clients*' -- 'r,s:-ERR max number of clients reached\r\n'
+check "Redis: control characters in an error do not reach a terminal." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*?[[]2J*' -- 'r,s:-ERR \x1b[2J\r\n,w'
+echoed() {
+	asked --password-file redis-secret "redis+unix://$LIAR" <<<"$G" && ! grep -F 'a secret of Redis' "$tmp/out"
+}
+says_it_again() {
+	rm -f liar.sock
+	python3 "$SERVERS/liar.py" "$LIAR" "$@" >liar.log 2>&1 &
+	pids+=($!)
+	exists "$LIAR" && echoed
+}
+check "Redis: a secret that comes back at login is not told." says_it_again 'r,s:-ERR unknown command AUTH with a secret of Redis\r\n,w'
+check "Redis: nor one that comes back later." says_it_again 'r,s:+OK\r\n,r,s:-ERR a secret of Redis\r\n,w'
+
+check "HTTP: half a value is none." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n,z:500'
+check "HTTP: a chunked value that ends early is none." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n'
+check "HTTP: a chunked value is taken." lies "http+unix://$LIAR" "$G" 'get DONE 5' -- 'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n,w'
+check "HTTP: a value that is announced too long is not waited for." lies "http+unix://$LIAR" "$G" 'get TOO_LARGE*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n,z:10,w'
+check "HTTP: nor one that never ends." lies "http+unix://$LIAR" "$G" 'get TOO_LARGE*' -- 'r,s:HTTP/1.1 200 OK\r\n\r\n,z:70000000,w'
+check "HTTP: words of another protocol." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:-ERR unknown command\r\n,w'
+check "HTTP: an answer cut in its head." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 O'
+check "HTTP: a connection closed without a word." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r'
+check "HTTP: a connection that was kept and is closed is made again." lies "http+unix://$LIAR" "$G"$'\nsh sleep 0.5\n'"$G" 'get DONE 1' 'get DONE 2' -- \
+	'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na' 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab,w'
+check "HTTP: also where it is closed when the question comes." lies "http+unix://$LIAR" "$G"$'\nput 1 v52k' 'get DONE 1' 'put DONE 52000' -- \
+	'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,r' 'r,s:HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n,w'
+check "HTTP: a value that drips is given up in time." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
+check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
+
+check "Helper: another version." lies "crsh:$LIAR" "$G" 'get UNSUITED:*protocol 1*' -- 's:\x02\x01\x00,w'
+check "Helper: one that cannot get." lies "crsh:$LIAR" "$G" 'get UNSUITED:*neither*' -- 's:\x01\x01\x01,w'
+check "Helper: one that says nothing." lies "crsh:$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'w'
+check "Helper: one that goes without a greeting." lies "crsh:$LIAR" "$G" 'get @(BROKEN|UNREACHABLE)*' -- 's:\x01'
+check "Helper: half a value is none." lies "crsh:$LIAR" "$G" 'get BROKEN*' -- 's:\x01\x01\x00,r,s:\x00\x10\x00\x00\x00\x00\x00\x00\x00abc'
+check "Helper: a value that is announced too long is not waited for." lies "crsh:$LIAR" "$G" 'get TOO_LARGE*' -- 's:\x01\x01\x00,r,s:\x00\xff\xff\xff\xff\xff\xff\xff\xff,w'
+check "Helper: an error is told in its words." lies "crsh:$LIAR" "$G" 'get BROKEN:*helper says: no luck' -- 's:\x01\x01\x00,r,s:\x02\x07no luck,w'
+check "Helper: a code that nobody knows." lies "crsh:$LIAR" "$G" 'get BROKEN*' -- 's:\x01\x01\x00,r,s:\x09,w'
+check "Helper: a connection that it closed is made again." lies "crsh:$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \
+	's:\x01\x01\x00,r,s:\x01,r' 's:\x01\x01\x00,r,s:\x00\x01\x00\x00\x00\x00\x00\x00\x00a,w'
+
+## Secrets
+not_opened() { # WORDS OPTION...
+	local words=$1
+	shift
+	! "$CLIENT" "$@" >"$tmp/out" 2>&1 </dev/null && grep -q -- "$words" "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+chmod 644 wrong-secret
+check "A password's file that others can read is not taken." not_opened 'chmod 600' --password-file wrong-secret redis://host
+check "A password in an address is not taken." not_opened 'no password' redis://user:password@host
+check "Nor is it repeated." not_opened 'no password' "https://user:hunter2@host/"
+check "It is not in the words of that, either." sh -c '! grep -q hunter2 out'
+check "A missing file is told by its name." not_opened 'missing-file' --token-file missing-file https://host
+check "S3 without a key is not opened." not_opened 'access key' s3://bucket
+check "No secret stands in any word that an engine has said." \
+	sh -c '! grep -e "secret of [RH]" -e "wrong secret" -e bPxRfiCYEXAMPLEKEY all-words'
+plan

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine_address.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct engine_address address;
+static struct engine_error error;
+
+/* "kind tls socket host port path database", or the words of what is wrong */
+static const char *said(const char *text)
+{
+	static const char *const kinds[] = {"redis", "http", "s3", "crsh"};
+	static char told[1024];
+
+	memset(&error, 0, sizeof(error));
+	if (engine_address_parse(text, &address, &error) != 0) {
+		return error.text;
+	}
+	snprintf(told, sizeof(told), "%s%s [%s] [%s] %u [%s] %u", kinds[address.kind], address.tls ? "+tls" : "",
+	         address.socket, address.host, address.port, address.path, address.database);
+	return told;
+}
+
+Test(engine_address, redis)
+{
+	cr_expect_str_eq(said("redis://host"), "redis [] [host] 6379 [] 0");
+	cr_expect_str_eq(said("redis://host:1?db=15"), "redis [] [host] 1 [] 15");
+	cr_expect_str_eq(said("rediss://10.0.0.1:65535"), "redis+tls [] [10.0.0.1] 65535 [] 0");
+	cr_expect_str_eq(said("redis://[fe80::1]:7"), "redis [] [[fe80::1]] 7 [] 0");
+	cr_expect_str_eq(said("redis+unix:///run/r.sock"), "redis [/run/r.sock] [] 0 [] 0");
+	cr_expect_str_eq(said("redis+unix:///run/a:b.sock?db=3"), "redis [/run/a:b.sock] [] 0 [] 3");
+}
+
+Test(engine_address, http)
+{
+	cr_expect_str_eq(said("http://host"), "http [] [host] 80 [] 0");
+	cr_expect_str_eq(said("https://host/"), "http+tls [] [host] 443 [] 0");
+	cr_expect_str_eq(said("https://host:8443/a/b-c_d.e~f//"), "http+tls [] [host] 8443 [/a/b-c_d.e~f] 0");
+	cr_expect_str_eq(said("http+unix:///run/h.sock"), "http [/run/h.sock] [] 0 [] 0");
+	cr_expect_str_eq(said("http+unix:///run/h.sock:/"), "http [/run/h.sock] [] 0 [] 0");
+	cr_expect_str_eq(said("http+unix:///run/h.sock:/a/b"), "http [/run/h.sock] [] 0 [/a/b] 0");
+}
+
+Test(engine_address, buckets_and_helpers)
+{
+	cr_expect_str_eq(said("s3://bucket"), "s3+tls [] [bucket] 0 [] 0");
+	cr_expect_str_eq(said("s3://my.bucket-1/a/b/"), "s3+tls [] [my.bucket-1] 0 [/a/b] 0");
+	cr_expect_str_eq(said("crsh:/run/helper.sock"), "crsh [/run/helper.sock] [] 0 [] 0");
+}
+
+Test(engine_address, what_could_be_misunderstood)
+{
+	static const char *const wrong[] = {
+	    "",
+	    "redis:/host",
+	    "ftp://host",
+	    "redis://",
+	    "redis://:6379",
+	    "redis://host:0",
+	    "redis://host:65536",
+	    "redis://host:99999999999999999999",
+	    "redis://host:",
+	    "redis://host/1",
+	    "redis://host?db=",
+	    "redis://host?db=-1",
+	    "redis://host?db=1x",
+	    "redis://host?db=65536",
+	    "redis://host?password=a",
+	    "redis://user:pass@host",
+	    "redis://user@host",
+	    "redis://[::1",
+	    "redis://[]",
+	    "redis://[host]",
+	    "redis://ho st",
+	    "redis://-oProxy",
+	    "redis+unix://relative",
+	    "redis+unix://",
+	    "redis+unix:///s?db",
+	    "http://host?query",
+	    "http://host/a?query",
+	    "http://host/a#b",
+	    "http://host/a%2e%2e",
+	    "http://host/../a",
+	    "http://host/a/..",
+	    "http://host/./a",
+	    "http://host/a//b",
+	    "http://host/a b",
+	    "http://host/a\r\nHost: b",
+	    "https://user:pass@host/a",
+	    "http+unix://run/h.sock",
+	    "http+unix:///run/h.sock:/../a",
+	    "s3://",
+	    "s3://ab",
+	    "s3://.bucket",
+	    "s3://bucket?x",
+	    "s3://bucket/../other",
+	    "crsh:relative",
+	    "crsh:",
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		cr_expect_eq(engine_address_parse(wrong[i], &address, &error), -EINVAL, "%s", wrong[i]);
+	}
+}
+
+Test(engine_address, lengths)
+{
+	char text[600] = "redis+unix:///";
+
+	memset(text + 14, 's', ADDRESS_SOCKET_MAX - 1);
+	cr_expect_eq(engine_address_parse(text, &address, &error), 0);
+	strcat(text, "s");
+	cr_expect_eq(engine_address_parse(text, &address, &error), -EINVAL);
+	memset(text, 0, sizeof(text));
+	strcpy(text, "http://h/");
+	memset(text + 9, 'p', ADDRESS_PATH_MAX - 1);
+	cr_expect_eq(engine_address_parse(text, &address, &error), 0);
+	strcat(text, "p");
+	cr_expect_eq(engine_address_parse(text, &address, &error), -EINVAL);
+}
+
+Test(engine_address, words_never_repeat_it)
+{
+	cr_expect_null(strstr(said("redis://user:hunter2@host"), "hunter2"));
+	cr_expect_null(strstr(said("https://hunter2@host/"), "hunter2"));
+	cr_expect_null(strstr(said("https://host/?token=hunter2"), "hunter2"));
+	cr_expect_null(strstr(said("hunter2://host"), "hunter2"));
+}
+
+Test(engine_address, on_failure_the_output_is_as_it_was)
+{
+	cr_assert_eq(engine_address_parse("redis://host:7?db=2", &address, &error), 0);
+	cr_assert_eq(engine_address_parse("http://other/../", &address, &error), -EINVAL);
+	cr_expect_str_eq(address.host, "host");
+	cr_expect_eq(address.port, 7);
+}
+
+Test(engine_address, places)
+{
+	char place[300];
+
+	(void)engine_address_parse("redis+unix:///run/r.sock?db=1", &address, &error);
+	engine_address_place(&address, place, sizeof(place));
+	cr_expect_str_eq(place, "unix:/run/r.sock");
+	(void)engine_address_parse("https://host/a", &address, &error);
+	engine_address_place(&address, place, sizeof(place));
+	cr_expect_str_eq(place, "host:443");
+}
+
+Test(engine_address, prefixes)
+{
+	(void)engine_address_parse("https://host/a", &address, &error);
+	cr_expect_eq(engine_address_prefix(&address, "nvrtccache", &error), 0);
+	cr_expect_eq(engine_address_prefix(&address, "a.b-c_d~e", &error), 0);
+	cr_expect_eq(engine_address_prefix(&address, "", &error), -EINVAL);
+	cr_expect_eq(engine_address_prefix(&address, "..", &error), -EINVAL);
+	cr_expect_eq(engine_address_prefix(&address, "a/b", &error), -EINVAL);
+	cr_expect_eq(engine_address_prefix(&address, "a:b", &error), -EINVAL);
+	cr_expect_eq(engine_address_prefix(&address, "a b", &error), -EINVAL);
+	(void)engine_address_parse("redis://host", &address, &error);
+	cr_expect_eq(engine_address_prefix(&address, "team:ci:nvrtccache", &error), 0);
+}

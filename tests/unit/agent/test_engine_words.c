@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* What values are called, and what servers' words come to. */
+#include "agent/engine_http_status.h"
+#include "agent/engine_name.h"
+#include "agent/engine_redis_reply.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct engine_name name_of(uint8_t byte, unsigned format)
+{
+	struct engine_name name = {.format = format};
+
+	memset(name.key, byte, sizeof(name.key));
+	return name;
+}
+
+Test(engine_name, what_a_value_is_called)
+{
+	const struct engine_name name = name_of(0xab, 3);
+	char text[ENGINE_NAME_MAX];
+
+	cr_expect_eq(engine_name_redis("p", &name, text), strlen(text));
+	cr_expect_str_eq(text, "p:1:3:abababababababababababababababababababababababababababababababab");
+	engine_name_path("p", &name, text);
+	cr_expect_str_eq(text, "p/1-3/ab/ababababababababababababababababababababababababababababababab");
+	engine_name_bazel("p", &name, text);
+	cr_expect_eq(strlen(text), 3 + 64);
+	cr_expect_eq(strspn(text + 3, "0123456789abcdef"), 64);
+}
+
+/* Prefix, format and key are all in it. */
+Test(engine_name, digests)
+{
+	const struct engine_name one = name_of(1, 1);
+	const struct engine_name other_key = name_of(2, 1);
+	const struct engine_name other_format = name_of(1, 2);
+	uint8_t digests[4][ENGINE_NAME_DIGEST];
+
+	engine_name_digest("p", &one, digests[0]);
+	engine_name_digest("q", &one, digests[1]);
+	engine_name_digest("p", &other_key, digests[2]);
+	engine_name_digest("p", &other_format, digests[3]);
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t j = 0; j < i; j++) {
+			cr_expect_neq(memcmp(digests[i], digests[j], ENGINE_NAME_DIGEST), 0);
+		}
+	}
+}
+
+Test(engine_redis_reply, errors)
+{
+	const char *words;
+
+	cr_expect_eq(redis_reply_error("OOM command not allowed", REDIS_STEP_COMMAND, &words), ENGINE_FULL);
+	cr_expect_eq(redis_reply_error("NOAUTH Authentication required.", REDIS_STEP_COMMAND, &words), ENGINE_REFUSED);
+	cr_expect_eq(redis_reply_error("NOPERM this user", REDIS_STEP_COMMAND, &words), ENGINE_REFUSED);
+	cr_expect_null(words);
+	cr_expect_eq(redis_reply_error("WRONGTYPE Operation", REDIS_STEP_COMMAND, &words), ENGINE_UNSUITED);
+	cr_expect_eq(redis_reply_error("MOVED 1 a:1", REDIS_STEP_COMMAND, &words), ENGINE_UNSUITED);
+	cr_expect_eq(redis_reply_error("LOADING Redis", REDIS_STEP_LOGIN, &words), ENGINE_BROKEN);
+	cr_expect_eq(redis_reply_error("BUSY Redis", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
+	cr_expect_eq(redis_reply_error("READONLY You", REDIS_STEP_COMMAND, &words), ENGINE_REFUSED);
+	cr_expect_eq(redis_reply_error("ERR something", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
+	cr_expect_eq(redis_reply_error("", REDIS_STEP_COMMAND, &words), ENGINE_BROKEN);
+}
+
+/* Old servers repeat what they do not know: at login the words are ours alone. */
+Test(engine_redis_reply, login)
+{
+	const char *words = NULL;
+
+	cr_expect_eq(redis_reply_error("ERR unknown command AUTH pass", REDIS_STEP_LOGIN, &words), ENGINE_REFUSED);
+	cr_expect_not_null(words);
+	cr_expect_eq(redis_reply_error("ERR DB index is out of range", REDIS_STEP_DATABASE, &words), ENGINE_UNSUITED);
+}
+
+static enum redis_start start(const char *text)
+{
+	return redis_reply_start(text, strlen(text));
+}
+
+Test(engine_redis_reply, starts)
+{
+	cr_expect_eq(start(""), REDIS_START_UNFINISHED);
+	cr_expect_eq(start("$"), REDIS_START_UNFINISHED);
+	cr_expect_eq(start("$67108864"), REDIS_START_UNFINISHED);
+	cr_expect_eq(start("$67108864\r"), REDIS_START_FINE);
+	cr_expect_eq(start("$67108865"), REDIS_START_TOO_LARGE);
+	cr_expect_eq(start("$99999999999999999999999"), REDIS_START_TOO_LARGE);
+	cr_expect_eq(start("$-1\r\n"), REDIS_START_FINE);
+	cr_expect_eq(start("$\r\n"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("$1a\r\n"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("+OK"), REDIS_START_FINE);
+	cr_expect_eq(start(":1"), REDIS_START_FINE);
+	cr_expect_eq(start("*1\r\n"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("HTTP/1.1"), REDIS_START_FOREIGN);
+}
+
+static enum engine_answer status(long number, enum http_method method, enum http_dialect dialect)
+{
+	const char *words;
+
+	return http_status_answer(number, method, dialect, &words);
+}
+
+Test(engine_http_status, answers)
+{
+	cr_expect_eq(status(200, HTTP_GET, HTTP_PLAIN), ENGINE_DONE);
+	cr_expect_eq(status(206, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
+	cr_expect_eq(status(204, HTTP_PUT, HTTP_PLAIN), ENGINE_DONE);
+	cr_expect_eq(status(201, HTTP_PUT, HTTP_S3), ENGINE_DONE);
+	cr_expect_eq(status(404, HTTP_GET, HTTP_PLAIN), ENGINE_ABSENT);
+	cr_expect_eq(status(404, HTTP_PUT, HTTP_PLAIN), ENGINE_UNSUITED);
+	cr_expect_eq(status(404, HTTP_PUT, HTTP_S3), ENGINE_UNSUITED);
+	cr_expect_eq(status(413, HTTP_PUT, HTTP_PLAIN), ENGINE_TOO_LARGE);
+	cr_expect_eq(status(507, HTTP_PUT, HTTP_PLAIN), ENGINE_FULL);
+	cr_expect_eq(status(503, HTTP_HEAD, HTTP_PLAIN), ENGINE_BROKEN);
+	cr_expect_eq(status(302, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
+	cr_expect_eq(status(400, HTTP_PUT, HTTP_BAZEL), ENGINE_UNSUITED);
+	cr_expect_eq(status(409, HTTP_PUT, HTTP_PLAIN), ENGINE_UNSUITED);
+	cr_expect_eq(status(403, HTTP_GET, HTTP_S3), ENGINE_REFUSED);
+	cr_expect_eq(status(0, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
+}
+
+static const char *code_of(const char *body)
+{
+	static char code[48];
+
+	http_status_code_of_s3(body, strlen(body), code);
+	return code;
+}
+
+Test(engine_http_status, codes_of_s3)
+{
+	cr_expect_str_eq(code_of("<Error><Code>NoSuchKey</Code>"), "NoSuchKey");
+	cr_expect_str_eq(code_of("<Error><Code>NoSuchKey"), "");
+	cr_expect_str_eq(code_of("<Code>"), "");
+	cr_expect_str_eq(code_of("<Code>a b</Code>"), "");
+	cr_expect_str_eq(code_of("<Code>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa</Code>"), "");
+	cr_expect_str_eq(code_of(""), "");
+}
