@@ -6,28 +6,37 @@
 # make faults          every fault at every call of the library, which takes longer
 # make style           formats all C; make tidy asks clang-tidy, which takes minutes
 # make layers          who includes whom, and on which floor each noun stands
-# make install         DESTDIR= PREFIX=
+# make install         DESTDIR= PREFIX= LIBDIR=; make uninstall takes the same
+# make dist            what loads on any machine, packed for each architecture (packaging/portable.mk)
 # make wheel, deb      packages in build/dist (packaging/packaging.mk)
-# make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands; ARCH=aarch64 CC=... crosses
+# make SAN=address|undefined|thread    the same into build/<san>/; V=1 shows the commands
+# make ARCH=aarch64    for that, with the compiler of packaging/toolchain, or CC=...; FLOOR=2.17 for that glibc and later
+# CC, CFLAGS, CPPFLAGS and LDFLAGS are the caller's; B2 is the archive of libb2, WERROR= lets warnings be warnings
 PREFIX ?= /usr/local
-ARCH   ?= $(shell uname -m)
+LIBDIR ?= $(PREFIX)/lib
+HOST   := $(shell uname -m)
+ARCH   ?= $(HOST)
 SAN    ?=
-BUILD  ?= build$(if $(SAN),/$(SAN))
+FLOOR  ?= $(if $(filter-out $(HOST),$(ARCH)),$(if $(filter command,$(firstword $(origin CC))),,2.17))
+BUILD  ?= build$(if $(SAN),/$(SAN))$(if $(FLOOR),/portable/$(ARCH)$(addprefix -,$(filter-out 2.17,$(FLOOR))))
+
+include packaging/portable.mk
 
 CFLAGS   ?= -O2 -g
-WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
-CPPFLAGS += -I. -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -DXXH_INLINE_ALL
+WERROR   ?= -Werror
+WARNINGS := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+FORTIFY  := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-D_FORTIFY_SOURCE=2))
+override CPPFLAGS := -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_INLINE_ALL $(TARGET_CPPFLAGS) $(CPPFLAGS)
 BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
 OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
-	    -fstack-protector-strong $(BRANCHES) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
-# These run before a sanitizer's own runtime is ready (interpose/elf/plain.h). gcc alone turns loops into calls of memset
-# and memcpy.
+	    -fstack-protector-strong $(BRANCHES) $(TARGET_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
+# These run before a sanitizer's own runtime is ready (interpose/elf/plain.h). Loops shall not become calls of memset.
 EARLY    := -fno-sanitize=all $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null \
-	    2>/dev/null && echo -fno-tree-loop-distribute-patterns)
+	    2>/dev/null && echo -fno-tree-loop-distribute-patterns || echo -fno-builtin)
 HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl,-z,defs)
-SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) \
-	    -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
-B2       := -Wl,-Bstatic -lb2 -Wl,-Bdynamic
+SYMBOLIC ?= -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
+SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) -Wl,-z,nodelete $(SYMBOLIC)
+B2       ?= $(shell $(CC) -print-file-name=libb2.a)
 
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
@@ -43,7 +52,7 @@ AGENT_HAS  = $(shell $(CC) -shared -fPIC $(foreach one,$(1),-include $(word 2,$(
 	     $(foreach one,$(1),$(word 1,$(subst =, ,$(one)))) -o /dev/null 2>/dev/null && echo yes)
 AGENT_NEEDS := -lhiredis=hiredis/hiredis.h -lcurl=curl/curl.h -lzstd=zstd.h
 AGENT_LIBS := $(foreach need,$(AGENT_NEEDS),$(word 1,$(subst =, ,$(need))))
-AGENT      := $(if $(call AGENT_HAS,$(AGENT_NEEDS)),$(BUILD)/agent.a)
+AGENT      := $(if $(FLOOR),,$(if $(call AGENT_HAS,$(AGENT_NEEDS)),$(BUILD)/agent.a))
 UNIT_SRC   += $(if $(AGENT),$(wildcard tests/unit/agent/*.c))
 
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
@@ -54,7 +63,8 @@ make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) 
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
 link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
-all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,no-agent)
+all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,$(if $(FLOOR),,no-agent))
+	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %-agent,$^))
 
 no-agent:
 	$(call quiet,WITHOUT,nvrtccache-agent: missing are $(foreach need,$(AGENT_NEEDS),$(if \
@@ -65,20 +75,20 @@ $(BUILD)/%.o: %.c Makefile
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/cli/page.o: $(wildcard cli/report/*)
-$(BUILD)/cli/library.o: CPPFLAGS += -DPREFIX='"$(PREFIX)"'
+$(BUILD)/cli/library.o: override CPPFLAGS += -DLIBDIR='"$(LIBDIR)"'
 
 $(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \
 $(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += $(EARLY)
 
 $(BUILD)/%.o: %.S Makefile
 	@mkdir -p $(@D)
-	$(call quiet,AS,$@)$(CC) $(CPPFLAGS) $(BRANCHES) -g -MMD -MP -c -o $@ $<
+	$(call quiet,AS,$@)$(CC) $(CPPFLAGS) $(BRANCHES) $(filter -g% -f%-prefix-map=%,$(CFLAGS) $(TARGET_CFLAGS)) -MMD -MP -c -o $@ $<
 
 $(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in Makefile interpose/compilers.h $(NODES)
 	@mkdir -p $(@D)
 	$(make_map)
 
-$(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map
+$(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map | $(B2_MADE)
 	$(link_library)
 
 $(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
@@ -92,7 +102,7 @@ $(BUILD)/agent.a: $(call object,$(filter-out agent/main.c,$(AGENT_SRC)))
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # Without the dlsym of ours: a test asks for libc's.
-$(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC)))
+$(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # What the command alone has of nouns that are worth a test of their own.
@@ -107,8 +117,8 @@ check: all $(BUILD)/unit-tests $(TEST_TARGETS)
 	tests/run $(BUILD)
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BUILD)/libnvrtccache.so $(DESTDIR)$(PREFIX)/lib/
+	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BUILD)/libnvrtccache.so $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(BUILD)/nvrtccache $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/nvrtccache.1 $(DESTDIR)$(PREFIX)/share/man/man1/
@@ -116,8 +126,14 @@ install: all
 	install -m 644 completions/nvrtccache.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nvrtccache
 	install -m 644 completions/_nvrtccache $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 
+# What install has put there, with the same DESTDIR, PREFIX and LIBDIR.
+INSTALLED = $(LIBDIR)/libnvrtccache.so $(addprefix $(PREFIX)/,bin/nvrtccache share/man/man1/nvrtccache.1 \
+	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache)
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJECTS:.o=.d)
-.PHONY: all check install clean no-agent
+.PHONY: all check install uninstall clean no-agent

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Before glibc 2.34 it is libpthread's, without which nothing waits: there is one thread. */
+#pragma weak pthread_condattr_setclock
+
 #define SHARDS      16
 #define NO_WAITS    8
 #define NO_WAIT_FOR (INT64_C(60) * 1000000000)
@@ -81,7 +84,9 @@ static struct seat *seat_new(const uint8_t *key)
 	seat->users = 1;
 	seat->file.fd = -1;
 	(void)pthread_condattr_init(&attributes);
-	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	if (pthread_condattr_setclock) {
+		(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	}
 	(void)pthread_cond_init(&seat->changed, &attributes);
 	(void)pthread_condattr_destroy(&attributes);
 	return seat;

@@ -38,7 +38,7 @@ static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BY
 {
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 1024;
-		void *grown = reallocarray(list->records, room, sizeof(*list->records));
+		void *grown = realloc(list->records, room * sizeof(*list->records));
 
 		if (!grown) {
 			list->failed = true;

@@ -60,7 +60,7 @@ static int take_file(void *context, int shard, const char *name, enum directory_
 	record.size = (uint64_t)found.st_size;
 	if (inventory->count == taking->room) {
 		size_t room = taking->room ? taking->room * 2 : FIRST_ROOM;
-		void *grown = reallocarray(inventory->records, room, sizeof(record));
+		void *grown = realloc(inventory->records, room * sizeof(record));
 
 		if (!grown) {
 			return -ENOMEM;

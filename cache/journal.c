@@ -85,7 +85,6 @@ static uint8_t *put_text(uint8_t *at, const struct journal_text *text)
 static void build(const struct journal_record *record, size_t size, uint8_t *bytes)
 {
 	struct head head = {
-	    .magic = MAGIC,
 	    .format = htole32(FORMAT),
 	    .size = htole32((uint32_t)size),
 	    .when_ns = htole64(record->when_ns),
@@ -102,6 +101,7 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	};
 	uint8_t *at = bytes + sizeof(head);
 
+	memcpy(head.magic, MAGIC, sizeof(head.magic));
 	memcpy(head.key, record->key, sizeof(head.key));
 	memcpy(bytes, &head, sizeof(head));
 	at = put_text(at, &record->reason);

@@ -14,11 +14,13 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/random.h>
 
 #define NAME_TRIES 16
 
@@ -29,7 +31,7 @@ static uint64_t unique_number(void)
 	uint64_t number;
 	struct timespec now = {0};
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number)) {
+	if (syscall(SYS_getrandom, &number, sizeof(number), GRND_NONBLOCK) == (long)sizeof(number)) {
 		return number;
 	}
 	(void)clock_gettime(CLOCK_REALTIME, &now);

@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef PREFIX
-#define PREFIX "/usr/local"
+#ifndef LIBDIR
+#define LIBDIR "/usr/local/lib"
 #endif
-
 #define LIBRARY "libnvrtccache.so"
 /* Debian keeps the libraries of each machine in a directory of their own. */
 #if defined(__x86_64__)
@@ -47,8 +46,8 @@ char *library_find(void)
 {
 	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
 	                                     "../lib/" MULTIARCH LIBRARY};
-	static const char *const places[] = {PREFIX "/lib/" LIBRARY, PREFIX "/lib64/" LIBRARY, "/usr/lib/" LIBRARY,
-	                                     "/usr/lib64/" LIBRARY, "/usr/lib/" MULTIARCH LIBRARY};
+	static const char *const places[] = {LIBDIR "/" LIBRARY, "/usr/lib/" LIBRARY, "/usr/lib64/" LIBRARY,
+	                                     "/usr/lib/" MULTIARCH LIBRARY};
 	const char *asked = getenv("NVRTCCACHE_LIBRARY");
 	char directory[PATH_MAX];
 	char path[PATH_MAX + sizeof("../lib/" MULTIARCH LIBRARY)];

@@ -48,7 +48,7 @@ static int take(void *context, const struct entry *entry)
 {
 	const struct taking *taking = context;
 	struct shown_list *list = taking->list;
-	struct shown *shown, *grown = reallocarray(list->list, list->count + 1, sizeof(*grown));
+	struct shown *shown, *grown = realloc(list->list, (list->count + 1) * sizeof(*grown));
 	struct section section;
 	const void *conditions;
 	size_t size;
@@ -88,7 +88,7 @@ static void note(const struct condition *condition, void *context)
 	const size_t count = shown->condition_count;
 
 	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... is full */
-		grown = reallocarray(grown, count ? 2 * count : 1, sizeof(*grown));
+		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
 	}
 	if (!grown || noting->failed) {
 		noting->failed = true;
@@ -128,7 +128,7 @@ static int gather_root(const struct about_fact *fact, void *context)
 	if (fact->kind != ABOUT_ROOT) {
 		return 0;
 	}
-	grown = reallocarray(gathering->root, gathering->count + 1, sizeof(*grown));
+	grown = realloc(gathering->root, (gathering->count + 1) * sizeof(*grown));
 	if (!grown) {
 		return -ENOMEM;
 	}

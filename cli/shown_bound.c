@@ -111,7 +111,7 @@ static char *binding_option(const struct listed_result *result)
 static int add(struct shown *shown, const char *directory, size_t size)
 {
 	struct shown_bound bound = {.directory = strndup(directory, size)};
-	struct shown_bound *list = reallocarray(shown->bound, shown->bound_count + 1, sizeof(*list));
+	struct shown_bound *list = realloc(shown->bound, (shown->bound_count + 1) * sizeof(*list));
 
 	shown->bound = list ? list : shown->bound;
 	if (!list || !bound.directory) {

@@ -25,7 +25,7 @@ static int grow(struct texts *texts)
 {
 	size_t count = texts->slot_count != 0 ? 2 * texts->slot_count : FIRST_SLOTS;
 	uint32_t *slots = calloc(count, sizeof(*slots));
-	struct text *list = reallocarray(texts->list, count * 2 / 3, sizeof(*list));
+	struct text *list = realloc(texts->list, (count * 2 / 3) * sizeof(*list));
 
 	if (list != NULL) {
 		texts->list = list;

@@ -11,9 +11,11 @@
  * key is made of little text, so its portable code, which every build of libb2 has, will do; a libb2 that hides the
  * name is used in the ordinary way. The digest is the same.
  */
+#pragma GCC visibility push(hidden) /* not another library's, either */
 __attribute__((weak)) int blake2b_init_ref(blake2b_state *state, size_t size);
 __attribute__((weak)) int blake2b_update_ref(blake2b_state *state, const uint8_t *bytes, size_t size);
 __attribute__((weak)) int blake2b_final_ref(blake2b_state *state, uint8_t *digest, size_t size);
+#pragma GCC visibility pop
 
 #define TOGETHER_BYTES 4096
 

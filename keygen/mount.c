@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,9 +113,6 @@ void mount_identify(const char *path, uint64_t device, uint64_t number, struct m
 	ret_mount->kind = kind;
 }
 
-static uint8_t boot[MOUNT_BOOT_BYTES];
-static bool boot_known;
-
 static int digit(char letter)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -144,27 +141,43 @@ static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
 }
 
-static void read_boot(void)
+static bool read_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
 	char text[64] = "";
 	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	ssize_t size;
 
 	if (file < 0) {
-		return;
+		return false;
 	}
 	size = read(file, text, sizeof(text) - 1);
 	(void)close(file);
-	boot_known = size > 0 && parse_boot(text, boot);
+	return size > 0 && parse_boot(text, ret_boot);
 }
 
 bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	enum { NOT_YET, BEING_KEPT, KEPT, NOT_KNOWN };
+	static uint8_t kept[MOUNT_BOOT_BYTES];
+	static _Atomic int state;
+	int seen = atomic_load_explicit(&state, memory_order_acquire);
+	uint8_t boot[MOUNT_BOOT_BYTES] = {0};
+	bool known;
 
-	(void)pthread_once(&once, read_boot);
-	if (boot_known) {
+	if (seen == KEPT) {
+		memcpy(ret_boot, kept, sizeof(kept));
+	}
+	if (seen == KEPT || seen == NOT_KNOWN) {
+		return seen == KEPT;
+	}
+	/* Who finds another thread at it reads it himself: it is the same, and nobody waits, in a forked child neither. */
+	known = read_boot(boot);
+	if (seen == NOT_YET && atomic_compare_exchange_strong(&state, &seen, BEING_KEPT)) {
+		memcpy(kept, boot, sizeof(kept));
+		atomic_store_explicit(&state, known ? KEPT : NOT_KNOWN, memory_order_release);
+	}
+	if (known) {
 		memcpy(ret_boot, boot, sizeof(boot));
 	}
-	return boot_known;
+	return known;
 }

@@ -10,6 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef STATX_BASIC_STATS
+#include <linux/stat.h>
+#endif
+#ifndef AT_STATX_FORCE_SYNC
+#define AT_STATX_FORCE_SYNC 0x2000 /* of <linux/fcntl.h>, which cannot stand beside <fcntl.h> */
+#endif
+/* Of glibc 2.28: whether this process has it shows when it is loaded. */
+int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found);
+#pragma weak statx
+
 #define SECOND_NS INT64_C(1000000000)
 #define WHOLE_NS  (2 * SECOND_NS) /* some file systems keep whole seconds, FAT two */
 
@@ -93,13 +103,17 @@ int64_t stamp_now(void)
 /*
  * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
  * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
- * mounts what an automounter stands for, unless told not to.
+ * mounts what an automounter stands for, unless told not to. It is called by name and not by number: who stands before
+ * libc's functions (path_functions.h) may know other paths.
  */
 static int look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {
 	struct statx found;
 
 	*ret_mount = 0;
+	if (!statx) {
+		return fstatat(directory, path, ret_stat, 0);
+	}
 	if (statx(directory, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | MOUNT_NUMBER_BIT,
 	          &found) != 0) {
 		return errno == ENOSYS || errno == EPERM || errno == EINVAL ? fstatat(directory, path, ret_stat, 0)

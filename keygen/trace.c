@@ -106,7 +106,7 @@ static bool grow_events(struct trace *trace)
 	if (capacity >= UINT32_MAX) {
 		return false;
 	}
-	events = reallocarray(trace->events, capacity, sizeof(*events));
+	events = realloc(trace->events, capacity * sizeof(*events));
 	if (!events) {
 		return false;
 	}
@@ -223,7 +223,7 @@ void trace_asked(struct trace *trace, const char *variable)
 	}
 	if (trace->asked_count == trace->asked_capacity) {
 		size_t capacity = trace->asked_capacity ? trace->asked_capacity * 2 : ASKED_FIRST;
-		char **asked = reallocarray(trace->asked, capacity, sizeof(*asked));
+		char **asked = realloc(trace->asked, capacity * sizeof(*asked));
 
 		if (!asked) {
 			fail(trace);

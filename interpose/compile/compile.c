@@ -35,34 +35,63 @@ static int real_compile(const struct handle *handle, const struct call *call)
 	return handle->library->compiler->run(handle, call, CANCELLATION_OF_HOST);
 }
 
+/* What the host's thread does as its own, and what is in our hands meanwhile. */
+struct excursion {
+	const struct handle *handle;
+	const struct call *call; /* of a real compile */
+	struct attempt *attempt;
+	struct entry *entry; /* or NULL */
+	int result;
+};
+
 /* The host's thread is cancelled inside the real compile, or in its own callback. */
 static void abandon(void *context)
 {
-	struct attempt *attempt = context;
+	const struct excursion *excursion = context;
 
-	attempt_abandon(attempt);
-	attempt_free(attempt);
+	if (excursion->entry) {
+		entry_unref(excursion->entry);
+	}
+	attempt_abandon(excursion->attempt);
+	attempt_free(excursion->attempt);
 }
 
-static void abandon_entry(void *entry)
+/* Before glibc 2.34 what pthread_cleanup_push() calls is libpthread's; without that nobody can cancel a thread. */
+#pragma weak __pthread_register_cancel
+#pragma weak __pthread_unregister_cancel
+#pragma weak __pthread_unwind_next
+
+static void go(struct excursion *excursion, void (*where)(struct excursion *excursion))
 {
-	entry_unref(entry);
+	if (!__pthread_register_cancel) {
+		where(excursion);
+		return;
+	}
+	pthread_cleanup_push(abandon, excursion);
+	where(excursion);
+	pthread_cleanup_pop(0);
+}
+
+static void to_compiler(struct excursion *excursion)
+{
+	excursion->result = real_compile(excursion->handle, excursion->call);
+}
+
+static void to_callback(struct excursion *excursion)
+{
+	int ours = handle_enter_real(excursion->handle, CANCELLATION_OF_HOST);
+
+	excursion->result = excursion->handle->library->compiler->host_stops(excursion->handle);
+	handle_leave_real(ours);
 }
 
 /* The callback of the host, which must find its thread as in the real compile, and may never come back. */
 static bool host_cancels(const struct handle *handle, struct attempt *attempt, struct entry *entry)
 {
-	bool cancels;
-	int ours;
+	struct excursion excursion = {.handle = handle, .attempt = attempt, .entry = entry};
 
-	pthread_cleanup_push(abandon, attempt);
-	pthread_cleanup_push(abandon_entry, entry);
-	ours = handle_enter_real(handle, CANCELLATION_OF_HOST);
-	cancels = handle->library->compiler->host_stops(handle);
-	handle_leave_real(ours);
-	pthread_cleanup_pop(0);
-	pthread_cleanup_pop(0);
-	return cancels;
+	go(&excursion, to_callback);
+	return excursion.result != 0;
 }
 
 /*
@@ -208,7 +237,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	const struct compiler *compiler = handle->library->compiler;
 	struct entry *kept;
 	bool watched = library_watched(handle->library);
-	const struct call *given;
+	struct excursion excursion = {.handle = handle, .attempt = attempt};
 	int64_t start;
 	int result;
 
@@ -218,12 +247,11 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	if (compiler->prepare && !compiler->prepare(handle, call, attempt)) {
 		attempt->doubt = COUNTER_ERRORS_memory;
 	}
-	given = attempt->instead.options ? &attempt->instead : call;
+	excursion.call = attempt->instead.options ? &attempt->instead : call;
 	attempt_watch(attempt, watched ? WATCHING_IMPORTS : WATCHING_NOTHING);
 	start = runtime_clock();
-	pthread_cleanup_push(abandon, attempt);
-	result = real_compile(handle, given);
-	pthread_cleanup_pop(0);
+	go(&excursion, to_compiler);
+	result = excursion.result;
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	attempt->event->compile_ns = attempt->cost_ns;
 	attempt_unwatch(attempt);
@@ -246,7 +274,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 		kept = entry_ref(expected);
 		runtime_count(COUNTER_TOTAL_verified, 1);
 		event_set(attempt->event, EVENT_VERIFIED, COUNTER_NONE);
-		verify_compare(handle, attempt, given, result, expected);
+		verify_compare(handle, attempt, excursion.call, result, expected);
 	}
 	note_call(handle, call, attempt, result);
 	if (compiler->past == PAST_GROWS && handle->keyed) {

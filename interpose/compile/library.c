@@ -4,9 +4,9 @@
 #include "cache/fork_mutex.h"
 #include "interpose/compile/log.h"
 #include "interpose/compilers.h"
+#include "interpose/elf/loader.h"
 #include "interpose/elf/next_symbol.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -122,7 +122,7 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 	struct elf_object object;
 
 	if (!address && elf_object_at((uintptr_t)caller, &object) && object.path[0]) {
-		void *handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+		void *handle = loader_open_again(object.path, 0);
 
 		if (handle) {
 			address = (uintptr_t)next_symbol(handle, landmark, version, NEXT_SYMBOL_DLVSYM);
@@ -226,13 +226,13 @@ bool library_holds(const struct node *node, uintptr_t address)
 /* Keeps the library loaded for as long as the process lives. */
 static bool pin(struct library *library)
 {
-	void *handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	void *handle = loader_open_again(library->path, RTLD_NODELETE);
 	bool same = handle && ((struct link_map *)handle)->l_addr == library->object.base;
 
 	if (handle && !same) {
 		dlclose(handle);
 	}
-	(void)dlerror();
+	loader_forget_error();
 	return same;
 }
 
@@ -303,7 +303,7 @@ bool library_watched(struct library *library)
 
 		state =
 		    watch_patch(&library->object, bound_function, &watch, &reason) == 0 ? PATCH_DONE : PATCH_REFUSED;
-		(void)dlerror();
+		loader_forget_error();
 		if (state == PATCH_DONE) {
 			atomic_store_explicit(&library->watch, watch, memory_order_release);
 		} else {

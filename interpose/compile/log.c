@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static _Atomic(const char *) log_path;
 static _Atomic int log_level;

@@ -17,6 +17,7 @@
 #include "keygen/conditions.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,12 +25,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/futex.h>
+
+/* pthread_atfork() as the LSB has it: in libc itself before 2.34 too. The last argument: whose unloading ends it. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+
 static struct runtime runtime;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic bool ready;
+
+/* 0, then the process whose thread sets up, then READY */
+#define READY (-1)
+static _Atomic int progress;
 
 /* Nothing is done before a fork (cache/fork_mutex.h). */
 static void fork_child(void)
@@ -138,8 +147,6 @@ static void log_settings(const struct settings *settings)
 
 static void set_up(void)
 {
-	int saved = errno;
-
 	runtime = (struct runtime){0}; /* a child that was forked in the middle of this does it anew */
 	if (getauxval(AT_SECURE)) {
 		runtime.off = true;
@@ -153,18 +160,43 @@ static void set_up(void)
 		open_layers();
 	}
 	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */
-	if (pthread_atfork(NULL, NULL, fork_child) != 0) {
+	if (__register_atfork(NULL, NULL, fork_child, NULL) != 0) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_ERRORS_memory;
 	}
-	atomic_store_explicit(&ready, true, memory_order_release);
+}
+
+/*
+ * pthread_once() for C libraries before 2.34, where it is libpthread's: one thread sets up, the others sleep until it
+ * has. A child that was forked in the middle finds its parent's number, and begins anew.
+ */
+static void set_up_once(void)
+{
+	int process = (int)getpid();
+	int seen = atomic_load_explicit(&progress, memory_order_acquire);
+	int saved = errno;
+	int cancelling;
+
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling); /* the others would sleep for ever */
+	while (seen != READY) {
+		if (seen == process) {
+			(void)syscall(SYS_futex, &progress, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+			seen = atomic_load_explicit(&progress, memory_order_acquire);
+		} else if (atomic_compare_exchange_strong(&progress, &seen, process)) {
+			set_up();
+			atomic_store_explicit(&progress, READY, memory_order_release);
+			(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+			seen = READY;
+		}
+	}
+	(void)pthread_setcancelstate(cancelling, NULL);
 	errno = saved;
 }
 
 const struct runtime *runtime_get(void)
 {
-	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
-		(void)pthread_once(&once, set_up);
+	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
+		set_up_once();
 	}
 	return &runtime;
 }
@@ -339,7 +371,7 @@ static void print_line(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-	if (!atomic_load_explicit(&ready, memory_order_acquire)) {
+	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
 		return;
 	}
 	/* whoever stands before libc may be down already (cache/calls.h) */

@@ -8,7 +8,7 @@
  * touches a compiler has read no environment, opened no file and taken no memory (A4).
  *
  * Calling sequence: runtime_get() anywhere; its fields are constant once it is there.
- * Threads: the first caller sets up, others wait for it by pthread_once (no call into the loader happens inside).
+ * Threads: the first caller sets up, others wait for it (no call into the loader happens inside).
  * Fork: a handler is registered in the set-up that makes the locks new in the child. None runs before the fork: it
  * would hold what a handler of the host waits for (cache/fork_mutex.h). Signals: not from handlers. Errors: what cannot
  * be had is NULL and `off` says why. Exit: counts that are not yet written are written by a destructor that frees

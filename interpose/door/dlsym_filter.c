@@ -4,8 +4,8 @@
 #include "interpose/compilers.h"
 #include "interpose/door/doors.h"
 #include "interpose/elf/elf.h"
+#include "interpose/elf/loader.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 
@@ -37,7 +37,7 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 	if (found || !elf_object_at((uintptr_t)caller, &object) || !object.path[0]) {
 		return found;
 	}
-	handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+	handle = loader_open_again(object.path, 0);
 	if (handle) {
 		found = next_symbol(handle, name, version, which);
 		dlclose(handle);

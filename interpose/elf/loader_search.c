@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/elf/loader_search.h"
 
-#include <dlfcn.h>
+#include "interpose/elf/loader.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -162,7 +163,7 @@ static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsi
 
 enum loader_search loader_search(const char *library, const char *name, char *path, size_t path_size)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *handle = loader_open_again(library, 0);
 	Dl_serinfo size_only;
 	Dl_serinfo *info = NULL;
 	unsigned first_default;
@@ -190,6 +191,6 @@ out:
 	if (handle) {
 		dlclose(handle);
 	}
-	(void)dlerror();
+	loader_forget_error();
 	return found;
 }

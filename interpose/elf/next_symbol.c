@@ -14,6 +14,28 @@
 typedef void *dlsym_function(void *handle, const char *name);
 typedef void *dlvsym_function(void *handle, const char *name, const char *version);
 
+/*
+ * Before glibc 2.34 dlsym is libdl's, and a process may be without it. Nobody calls it there but who asks first whether
+ * there is one, by a weak reference, which finds ours. libdl may come later: then this is asked once more.
+ */
+static void *no_dlsym(void *handle, const char *name)
+{
+	void *next;
+
+	next_symbol_bootstrap();
+	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLSYM], __ATOMIC_ACQUIRE);
+	return next == (void *)no_dlsym ? NULL : ((dlsym_function *)next)(handle, name);
+}
+
+static void *no_dlvsym(void *handle, const char *name, const char *version)
+{
+	void *next;
+
+	next_symbol_bootstrap();
+	next = __atomic_load_n(&next_symbol_functions[NEXT_SYMBOL_DLVSYM], __ATOMIC_ACQUIRE);
+	return next == (void *)no_dlvsym ? NULL : ((dlvsym_function *)next)(handle, name, version);
+}
+
 /* Filled by whoever comes first; two threads store the same values. */
 void next_symbol_bootstrap(void)
 {
@@ -36,9 +58,10 @@ void next_symbol_bootstrap(void)
 	}
 	/* Before glibc 2.34 there is only the old version (in libdl); nobody refers to the new one there but us. */
 	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
+		uintptr_t none = i >= NEXT_SYMBOL_DLVSYM_OLD ? (uintptr_t)no_dlvsym : (uintptr_t)no_dlsym;
 		uintptr_t address = found[i] ? found[i] : found[i ^ 1];
 
-		__atomic_store_n(&next_symbol_functions[i], (void *)address, __ATOMIC_RELEASE);
+		__atomic_store_n(&next_symbol_functions[i], (void *)(address ? address : none), __ATOMIC_RELEASE);
 	}
 }
 

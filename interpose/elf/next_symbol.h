@@ -5,6 +5,7 @@
  * They are found once, without dlsym, by looking through the loaded objects behind ours:
  *
  *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
+ *                                           `--none is loaded--> one that finds nothing, and looks again at each call
  *
  * dlsym.S (door/arch/) jumps through that table for every name that is not ours to answer.
  *

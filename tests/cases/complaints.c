@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int caught = -1, real = -1;
@@ -12,7 +12,7 @@ static int caught = -1, real = -1;
 void complaints_begin(void)
 {
 	if (caught < 0) {
-		caught = memfd_create("complaints", MFD_CLOEXEC);
+		caught = (int)syscall(SYS_memfd_create, "complaints", 1U /* MFD_CLOEXEC */);
 		real = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 	}
 	if (caught >= 0 && real >= 0) {

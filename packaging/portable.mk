@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+# What loads on any machine: glibc 2.17 and later, x86-64 and aarch64, whatever this machine has.
+#
+# make FLOOR=2.17 [ARCH=aarch64]    build/portable/<arch>/, with zig's compiler; any other target works there too
+# make portable                     the library and the command for each of ARCHITECTURES, and nothing above the floor
+# make dist                         build/dist/nvrtccache-<version>-<arch>.tar.gz of each
+#
+# $(PORTABLE) are the files: what packs them takes them from there.
+ARCHITECTURES := x86_64 aarch64
+OLDEST        := 2.17
+VERSION       := $(shell sed -n 's/.*NVRTCCACHE_VERSION "\(.*\)"/\1/p' cache/version.h)
+PORTABLE_DIRS := $(addprefix build/portable/,$(ARCHITECTURES))
+PORTABLE      := $(foreach dir,$(PORTABLE_DIRS),$(dir)/libnvrtccache.so $(dir)/nvrtccache)
+
+ifneq ($(FLOOR),)
+TOOLS := $(shell packaging/toolchain)
+ifeq ($(TOOLS),)
+$(error what builds for glibc $(FLOOR) cannot be had)
+endif
+# Never the user's: zig keeps the C libraries that it has made there.
+export ZIG_GLOBAL_CACHE_DIR := $(abspath $(TOOLS)/cache)
+export ZIG_LOCAL_CACHE_DIR  := $(ZIG_GLOBAL_CACHE_DIR)
+CC := $(abspath $(TOOLS))/zig/zig cc -target $(ARCH)-linux-gnu.$(FLOOR)
+AR := $(abspath $(TOOLS))/zig/zig ar
+
+# What the caller says comes later. -s: the same bytes wherever it is built, and a quarter of the size.
+CFLAGS  ?= -O2
+LDFLAGS ?= -s
+TARGET_CFLAGS   := -ffile-prefix-map=$(CURDIR)=. -fno-sanitize=undefined
+TARGET_CPPFLAGS := -isystem $(TOOLS)/include
+# Its linker knows neither -Bsymbolic-functions nor --exclude-libs; the version script leaves nothing to exclude.
+SYMBOLIC := -Wl,-Bsymbolic -Wl,--build-id=sha1
+
+# libb2 as its own makefile builds it: of x86-64 the code of each kind of processor, of others the portable one.
+B2      := $(BUILD)/libb2.a
+B2_MADE := $(B2)
+B2_KINDS := ref sse2 ssse3 sse41 avx xop
+b2_flags = -DSUFFIX=_$(1) $(if $(filter-out ref,$(1)),-m$(patsubst sse41,sse4.1,$(1)))
+ifeq ($(ARCH),x86_64)
+B2_OBJECTS := $(foreach kind,$(B2_KINDS),$(BUILD)/libb2/blake2b_$(kind).o $(BUILD)/libb2/blake2s_$(kind).o) $(BUILD)/libb2/dispatch.o
+else
+B2_OBJECTS := $(BUILD)/libb2/blake2b.o
+endif
+B2_CC = $(call quiet,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 -fPIC -fvisibility=hidden $(TARGET_CFLAGS) \
+	-ffile-prefix-map=$(abspath $(TOOLS))=. -I$(BUILD)/libb2 $(CFLAGS) -c -o $@
+
+$(BUILD)/libb2/config.h: packaging/portable.mk
+	@mkdir -p $(@D)
+	@echo '#define NATIVE_LITTLE_ENDIAN 1' >$@
+$(BUILD)/libb2/dispatch.o: $(BUILD)/libb2/config.h
+	$(B2_CC) -DSUFFIX= $(TOOLS)/libb2/src/blake2-dispatch.c
+$(BUILD)/libb2/blake2b.o: $(BUILD)/libb2/config.h
+	$(B2_CC) -DSUFFIX= $(TOOLS)/libb2/src/blake2b-ref.c
+$(BUILD)/libb2/blake2b_%.o: $(BUILD)/libb2/config.h
+	$(B2_CC) $(call b2_flags,$*) $(TOOLS)/libb2/src/blake2b$(if $(filter ref,$*),-ref).c
+$(BUILD)/libb2/blake2s_%.o: $(BUILD)/libb2/config.h
+	$(B2_CC) $(call b2_flags,$*) $(TOOLS)/libb2/src/blake2s$(if $(filter ref,$*),-ref).c
+$(B2): $(B2_OBJECTS)
+	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
+endif
+
+# The default goal is the Makefile's.
+.DEFAULT_GOAL := all
+
+portable: $(PORTABLE_DIRS)
+	packaging/needs --most $(OLDEST) $(PORTABLE)
+.PHONY: portable $(PORTABLE_DIRS)
+
+$(PORTABLE_DIRS): build/portable/%:
+	@mkdir -p $@
+	@flock $@ $(MAKE) FLOOR=$(OLDEST) ARCH=$* SAN= BUILD=$@ $@/libnvrtccache.so $@/nvrtccache
