@@ -3,7 +3,7 @@
 
 const char *digits_spell(const uint8_t *bytes, size_t size, char *ret_text)
 {
-	static const char digits[16] = "0123456789abcdef";
+	static const char digits[] = "0123456789abcdef";
 
 	for (size_t i = 0; i < size; i++) {
 		ret_text[2 * i] = digits[bytes[i] >> 4];

@@ -14,6 +14,7 @@
 #ifndef LIBDIR
 #define LIBDIR "/usr/local/lib"
 #endif
+
 #define LIBRARY "libnvrtccache.so"
 /* Debian keeps the libraries of each machine in a directory of their own. */
 #if defined(__x86_64__)

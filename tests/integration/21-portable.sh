@@ -42,7 +42,7 @@ check "A file that needs more is refused, with the symbol that needs it." refuse
 # The fixtures of 10-loader.sh, built for the floor too, so that they run with old C libraries.
 fixtures=$portable/tests/fixtures/loader
 targets=("$fixtures"/{linked,lookup,host,plain,bare,module{11,12,13}.so,table_taker.so,table_user.so}
-	"$portable"/tests/fake/{11/libnvrtc.so.11.2,12/libnvrtc.so.12,13/libnvrtc.so.13})
+	"$portable"/tests/fake/{11/libnvrtc{.so.11.2,-builtins.so.11.8},12/libnvrtc{.so.12,-builtins.so.12.9},13/libnvrtc{.so.13,-builtins.so.13.0}})
 check "Programs and a compiler to try it with can be made." make -s FLOOR=$oldest "${targets[@]/#"$top/"/}"
 so13=$portable/tests/fake/13/libnvrtc.so.13
 LIBRARY=$portable/libnvrtccache.so COMMAND=$portable/nvrtccache

@@ -38,7 +38,7 @@ floor() {
 	local floor
 	floor=$("$packaging/glibc" built/*) && [[ $floor =~ ^2\.[0-9]+$ ]] || return
 	# the loader of a glibc that is younger would refuse it
-	readelf --wide --version-info built/* | grep -oE '\bGLIBC_[0-9.]+' | sed 's/GLIBC_//' | sort -V | tail -n 1 | { read -r newest && printf '%s\n' "$newest" 2.17; } |
+	readelf --wide --version-info built/* | sed -n 's/.*Name: GLIBC_\([0-9.]*\)  Flags: .* Version: .*/\1/p' | sort -V | tail -n 1 | { read -r newest && printf '%s\n' "$newest" 2.17; } |
 		sort -V | tail -n 1 | grep -qx "$floor"
 }
 check "The oldest glibc that will do is what the files ask for." floor
@@ -118,7 +118,7 @@ get_auditwheel() {
 	rm -rf "$place.$$"
 	[ -d "$place" ] && auditwheel() { PYTHONPATH=$place PYTHONDONTWRITEBYTECODE=1 python3 -m auditwheel "$@"; }
 }
-agrees() { auditwheel show "$1" >shown && tr '\n' ' ' <shown | grep -q "platform tag: \"manylinux_$("$packaging/glibc" "$2"/* | tr . _)_$3\"" || { cat shown && return 1; }; }
+agrees() { auditwheel show "$1" >shown && tr '\n' ' ' <shown | grep -q "platform tag: \"manylinux_$("$packaging/glibc" "$2"/{libnvrtccache.so,nvrtccache} | tr . _)_$3\"" || { cat shown && return 1; }; }
 if [ -z "${no_wheel:-}" ] && get_auditwheel; then
 	check "auditwheel comes to the same tag." agrees "$(cat wheel.path)" built "$arch"
 else
