@@ -1,0 +1,344 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# nvrtccache-agent: results go from one node to another by an engine, and nothing that is wrong does; whoever is there.
+# The engine is a directory; that the others are engines too is another test's affair.
+# shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+AGENT=$BUILD/nvrtccache-agent
+NVRTC=$FAKE/13/libnvrtc.so.13
+[ -x "$AGENT" ] || skip_all "no agent: its libraries are not here"
+[ -e "$NVRTC" ] || skip_all "no fixture"
+command -v python3 >/dev/null || skip_all "no python3"
+unset XDG_CACHE_HOME LD_LIBRARY_PATH NVRTCCACHE_DIR
+export HOME=$tmp/home
+mkdir "$HOME" "$tmp/engine"
+engine=dir://$tmp/engine
+agent=
+keys() { # FILE ID SEED
+	printf '%s %s\n' "$2" "$(printf '%s' "$3" | sha256sum | cut -d ' ' -f 1)" >"$1" && chmod 600 "$1"
+}
+keys "$tmp/keys" one 1
+keys "$tmp/other-keys" two 2
+
+# A program that compiles a kernel with a header: NODE has its own directory, header and cache.
+cat >"$tmp/train.py" <<-END
+	import ctypes, sys
+	nvrtc = ctypes.CDLL("$NVRTC")
+	program = ctypes.c_void_p()
+	source = b'#include "vec.h"\ntemplate <typename T> __global__ void add(T *x) { x[0] = TWICE(N); }\n'
+	assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"add.cu", 0, None, None) == 0
+	assert nvrtc.nvrtcAddNameExpression(program, b"add<float>") == 0
+	options = [option.encode() for option in ["-Iinc", *sys.argv[1:]]]
+	sys.exit(nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)))
+END
+node() { # NAME [HEADER]
+	mkdir -p "$tmp/$1/inc" && printf '#define TWICE(x) %s\n' "${2:-((x) + (x))}" >"$tmp/$1/inc/vec.h" && touch -d '1 hour ago' "$tmp/$1/inc/vec.h"
+	# what is younger than the compile is not kept; ctime cannot be set back
+	sleep 0.05
+}
+train() { (cd "$tmp/$1" && shift && LD_PRELOAD=$LIBRARY exec timeout 100 python3 "$tmp/train.py" "$@"); }
+# The program of a node, for which an agent runs; OPTIONS of that in $options.
+options=(--key-file "$tmp/keys" --write)
+trained() {
+	local name=$1
+	shift
+	(cd "$tmp/$name" && exec timeout 100 "$AGENT" --engine "$engine" --dir "$tmp/$name/cache" "${options[@]}" -- \
+		env LD_PRELOAD="$LIBRARY" python3 "$tmp/train.py" "$@")
+}
+count_of() { NVRTCCACHE_DIR=$tmp/$1/cache stat_of "$2"; }
+values() { find "$tmp/engine" -type f -path '*/nvrtccache/*' ! -name 'tmp.*'; }
+key_of() { # a file of an engine or of a cache, as the key that it is of
+	local file=$1 shard
+	shard=$(basename "$(dirname "$file")")
+	printf '%s%s\n' "$shard" "$(basename "$file")"
+}
+
+# ---- the command line
+
+refused() { # STATUS WORDS ARGUMENT...
+	local expected=$1 words=$2 status
+	shift 2
+	timeout 20 "$AGENT" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ "$status" -eq "$expected" ] && grep -qF -- "$words" "$tmp/err" && [ ! -s "$tmp/out" ] && return
+	echo "$*: exit status $status instead of $expected, or not in these words: $words"
+	cat "$tmp/err" && return 1
+}
+words_for_mistakes() {
+	local bad=0
+	cp "$tmp/keys" "$tmp/open-keys" && chmod 640 "$tmp/open-keys" && echo 'one 0011' >"$tmp/bad-keys" && chmod 600 "$tmp/bad-keys"
+	refused 2 "no --engine" || bad=1
+	refused 2 "no --key-file: nothing of the engine could be believed" --engine "$engine" || bad=1
+	refused 2 "unrecognized option" --engine "$engine" --no-such || bad=1
+	refused 2 "a program stands behind '--'" --engine "$engine" --trust-engine true || bad=1
+	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
+	refused 2 "--json goes with --status" --engine "$engine" --trust-engine --json || bad=1
+	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
+	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
+	refused 1 "begins with none of" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "no user and no password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "no agent there" --status --dir "$tmp/a" || bad=1
+	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
+	[ "$bad" = 0 ]
+}
+check "What is wrong on the command line is said in words." words_for_mistakes
+helps() { "$AGENT" --help | grep -q '^Usage: nvrtccache-agent --engine URL' && [ "$("$AGENT" -V)" = "nvrtccache-agent $("$COMMAND" version | sed 's/.* //')" ]; }
+check "It has a help, and the version of the command." helps
+
+# ---- for a program
+
+warm_node() {
+	node first && node second && trained first && [ "$(values | wc -l)" -eq 1 ] && [ "$(count_of first misses)" -eq 1 ] || return
+	trained second && [ "$(count_of second agent_found)" -eq 1 ] || { NVRTCCACHE_DIR=$tmp/second/cache "$COMMAND" stats && return 1; }
+	[ "$(count_of second misses)" -eq 0 ] && [ "$(count_of second hits_disk)" -eq 1 ] && [ -z "$(find "$tmp/first/cache/v1" "$tmp/second/cache/v1" -name 'agent.*')" ]
+}
+check "What one node has compiled another does not compile, and no socket is left." warm_node
+
+passed_on() {
+	local run=("$AGENT" --engine "$engine" --dir "$tmp/first/cache" --trust-engine --) status said
+	(umask 027 && cd "$tmp/first" && "${run[@]}" sh -c 'pwd; umask; echo "$NVRTCCACHE_DIR $NVRTCCACHE_AGENT"; exit 7' >"$tmp/said")
+	status=$?
+	said=$(sed -n 3p "$tmp/said")
+	[ "$status" -eq 7 ] && [ "$(sed -n 1p "$tmp/said")" = "$tmp/first" ] && [ "$(sed -n 2p "$tmp/said")" = 0027 ] &&
+		[[ $said == "$tmp/first/cache $tmp/first/cache/v1/agent."* ]] || { cat "$tmp/said" && return 1; }
+	"${run[@]}" sh -c 'kill -TERM $$'
+	status=$?
+	[ "$status" -eq 143 ] || { echo "a signal gives $status" && return 1; }
+	"${run[@]}" "$tmp/no-such" 2>/dev/null
+	status=$?
+	[ "$status" -eq 127 ] || { echo "no program gives $status" && return 1; }
+	# SIGPIPE is as it was for the program
+	"${run[@]}" sh -c 'kill -PIPE $$; exit 3'
+	status=$?
+	[ "$status" -eq 141 ] || { echo "a pipe gives $status" && return 1; }
+}
+check "The program is run as without an agent, and its end is the agent's." passed_on
+
+signal_forwarded() {
+	local status
+	"$AGENT" --engine "$engine" --dir "$tmp/first/cache" --trust-engine -- \
+		sh -c 'trap "exit 9" TERM; : >"$0"; while :; do sleep 0.1; done' "$tmp/ready" &
+	agent=$!
+	for ((i = 0; i < 200; i++)); do [ -e "$tmp/ready" ] && break; sleep 0.05; done
+	kill -TERM "$agent"
+	wait "$agent"
+	status=$?
+	agent=
+	[ "$status" -eq 9 ] || { echo "$status" && return 1; }
+}
+check "A signal to the agent is the program's." signal_forwarded
+
+merged() {
+	node third '(2 * (x))' && trained third && [ "$(count_of third misses)" -eq 1 ] && [ "$(values | wc -l)" -eq 1 ] || return
+	node fourth && node fifth '(2 * (x))' || return
+	trained fourth && trained fifth && [ "$(count_of fourth misses)" -eq 0 ] && [ "$(count_of fifth misses)" -eq 0 ]
+}
+check "Two nodes' results of one key, which hang on different headers, both stay in the engine." merged
+
+# ---- as a service
+
+start() { # NODE OPTION...
+	local name=$1
+	shift
+	"$AGENT" --engine "$engine" --dir "$tmp/$name/cache" "$@" 2>"$tmp/agent.err" &
+	agent=$!
+	served=$tmp/$name/cache ask=(--dir "$tmp/$name/cache")
+	[[ " $* " != *' --socket '* ]] || ask=(--socket "${*: -1}")
+	for ((i = 0; i < 200; i++)); do
+		"$AGENT" --status "${ask[@]}" >/dev/null 2>&1 && break
+		kill -0 "$agent" 2>/dev/null || { cat "$tmp/agent.err" && return 1; }
+		sleep 0.05
+	done
+	socket=$(status socket)
+}
+stop() {
+	[ -n "$agent" ] || return 0
+	kill "$agent" 2>/dev/null
+	wait "$agent"
+	local status=$?
+	agent=
+	[ "$status" -eq 0 ] || { echo "the agent ended with $status" && cat "$tmp/agent.err" && return 1; }
+}
+end_agent() { [ -z "$agent" ] || kill -9 "$agent" 2>/dev/null; clean_up; }
+trap end_agent EXIT
+status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\": \"?([^\",}]*).*/\1/p"; }
+becomes() { # NAME VALUE: sooner or later
+	local value
+	for ((i = 0; i < 200; i++)); do
+		value=$(status "$1")
+		[ "$value" = "$2" ] && return
+		sleep 0.05
+	done
+	echo "$1 is $value and not $2" && "$AGENT" --status "${ask[@]}" && return 1
+}
+peer() { timeout 60 python3 "$here/agent_peer.py" "$socket" "$served" "$@"; }
+answers() { # WORDS ARGUMENT...
+	local wanted=$1 said
+	shift
+	said=$(peer "$@")
+	[ "$said" = "$wanted" ] || { echo "$*: '$said' and not '$wanted'" && "$AGENT" --status "${ask[@]}" && return 1; }
+}
+value=$(values)
+key=$(key_of "$value")
+none=$(printf '%064d' 0)
+
+serves() {
+	start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && [ "$(find "$served/v1" -path "*/${key:0:2}/${key:2}" | wc -l)" -eq 1 ] &&
+		NVRTCCACHE_DIR=$served "$COMMAND" verify >/dev/null && answers "STARTED ABSENT" fetch "$none" && answers "STARTED ABSENT" fetch "$none" &&
+		[ "$(status absent)" = 1 ] && [ "$(status absent_known)" = 1 ] && [ "$(status found)" = 1 ] && [ "$(status fetched_bytes)" -gt 100 ] || return
+	served=$tmp/first answers "STARTED ELSEWHERE" fetch "$key" && [ "$(status elsewhere)" = 1 ]
+}
+check "Who asks is answered at once, and what is found lies in the directory." serves
+
+tells() {
+	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *directory $tmp/engine, prefix nvrtccache$" "$tmp/words" && grep -q '^state  *up$' "$tmp/words" &&
+		grep -q '^rights  *reads only, believes 1 key$' "$tmp/words" && grep -q '^errors  *none$' "$tmp/words" || { cat "$tmp/words" && return 1; }
+	"$AGENT" --status --socket "$socket" | grep -q '^state' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ] && [ "$(status up)" = true ] && [ "$(status prefix)" = nvrtccache ]
+}
+check "It says how it fares, for people and as JSON." tells
+
+two_agents() {
+	refused 1 "another agent serves there" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&
+		timeout 20 "$AGENT" --engine "$engine" --dir "$served" --trust-engine -- sh -c 'exit 5' 2>"$tmp/err"
+	[ $? -eq 5 ] && grep -q 'the program asks that one' "$tmp/err" && answers "STARTED ABSENT" fetch "${none%0}1"
+}
+check "A second agent is refused; a program for which it was started asks the first." two_agents
+
+bad_peers() {
+	local before
+	before=$(status messages_refused)
+	peer hostile >"$tmp/said" && [ "$(grep -c ': CLOSED$' "$tmp/said")" -eq 9 ] && [ "$(wc -l <"$tmp/said")" -eq 9 ] || { cat "$tmp/said" && return 1; }
+	[ $(($(status messages_refused) - before)) -eq 9 ] && answers "STARTED FOUND" fetch "$key"
+}
+check "A message that is none ends the connection, is counted, and harms nobody." bad_peers
+check "Hundreds that connect and say nothing keep nobody out." answers "STARTED FOUND" crowd 600 "$key"
+
+if [ "$(id -u)" = 0 ]; then
+	other_user() {
+		local said
+		stop && mkdir -p "$tmp/open" && chmod 755 "$tmp" "$tmp/open" && start served --trust-engine --socket "$tmp/open/agent" || return
+		[ "$(stat -c %a "$socket")" = 600 ] && chmod 666 "$socket" || return
+		said=$(peer stranger "$key")
+		[ "$said" = CLOSED ] || { echo "'$said'" && return 1; }
+		[ "$(status peers_refused)" = 1 ] && stop && [ ! -e "$tmp/open/agent" ] && [ ! -e "$tmp/open/agent.lock" ] && start served --key-file "$tmp/keys"
+	}
+	check "Another user is not answered." other_user
+else
+	skip "Another user is not answered." "takes root"
+fi
+
+killed() {
+	kill -9 "$agent" && wait "$agent" 2>/dev/null
+	[ -S "$socket" ] && refused 1 "the agent that was there is dead" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
+}
+check "The socket of an agent that was killed is another one's." killed
+
+reads_only() {
+	local before after
+	before=$(values | sort | xargs sha256sum)
+	node lonely && NVRTCCACHE_DIR=$served train lonely -DALONE=1 && answers "" stored "$key" && stop || return
+	after=$(values | sort | xargs sha256sum)
+	[ "$before" = "$after" ] || { echo "the engine has changed" && return 1; }
+}
+check "An agent that was not told to write does not." reads_only
+
+# ---- uploads
+
+told() {
+	local new
+	new=$(find "$served/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d / | grep -vx "$key" | head -n 1)
+	start served "${options[@]}" && becomes uploads 1 && becomes exists_skipped 1 && [ "$(values | wc -l)" -eq 2 ] && [ -n "$new" ] || return
+	peer stored "$new" && peer stored "$new" && becomes uploads_waiting 0 && [ "$(status uploads)" = 1 ] && stop
+}
+check "A sweep puts what the engine has not; what it has is not put again." told
+
+drained() {
+	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes uploads 2 || return
+	NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=$served train lonely -DALONE=2 && stop && [ "$(values | wc -l)" -eq 3 ]
+}
+check "What waits to be uploaded is uploaded when the agent ends." drained
+
+left_out() {
+	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" --min-cost 100000 && becomes left_out 4 && stop && [ "$(values | wc -l)" -eq 0 ] || return
+	node bound '__FILE__' && NVRTCCACHE_DIR=$tmp/bound/cache train bound && start bound "${options[@]}" --neutral-only && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
+		[ "$(values | wc -l)" -eq 0 ] && start bound "${options[@]}" && becomes uploads 1 && stop && rm -r "$tmp/engine/nvrtccache"
+}
+check "What is cheap or bound to a place stays here, where that is asked." left_out
+
+# ---- values that nobody should believe
+
+start served "${options[@]}" >"$tmp/check.out" && becomes uploads 3 >>"$tmp/check.out" && stop
+value=$(values | head -n 1)
+second=$(values | sed -n 2p)
+key=$(key_of "$value")
+cp "$value" "$tmp/value"
+cp "$second" "$tmp/second-value"
+hostile_value() { # COUNTER: what stands at $value is refused
+	node hostile && rm -rf "$tmp/hostile/cache" && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$key" && [ "$(status "$1")" = 1 ] && stop || return
+	[ -z "$(find "$tmp/hostile/cache/v1" -type f -path '*/v1/??/*')" ] || { echo "something was stored" && return 1; }
+	cp "$tmp/value" "$value"
+}
+size=$(stat -c %s "$value")
+put_byte() { # another one than is there
+	local byte
+	byte=$(od -An -tu1 -j "$1" -N 1 "$value") && printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$value" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+flipped() { for at in 120 85 $((size - 1)); do put_byte "$at" && hostile_value mac_refused || { echo "at $at" && return 1; }; done; }
+check "A flipped bit is refused." flipped
+cut() { head -c $((size / 2)) "$tmp/value" >"$value" && hostile_value mac_refused && head -c 50 "$tmp/value" >"$value" && hostile_value format_refused && : >"$value" && hostile_value format_refused; }
+check "Half a value is refused, and none." cut
+moved() { cp "$tmp/second-value" "$value" && hostile_value damaged; }
+check "A value of another key is refused." moved
+other_format() { put_byte 8 && hostile_value format_refused && put_byte 12 && hostile_value format_refused && head -c 4096 /dev/urandom >"$value" && hostile_value format_refused; }
+check "A value of another format is refused, and what is none." other_format
+healed() {
+	put_byte 130 && start served "${options[@]}" && becomes exists_skipped 3 && peer stored "$key" && becomes uploads 1 && stop && rm -rf "$tmp/hostile/cache" &&
+		start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
+}
+check "A damaged value is replaced by who has the result." healed
+unsigned() {
+	cp -r "$tmp/served" "$tmp/unsigned" && rm -r "$tmp/engine/nvrtccache" && start unsigned --write --trust-engine && becomes uploads 3 && stop && hostile_value mac_refused || return
+	rm -r "$tmp/engine/nvrtccache" && start unsigned --write --key-file "$tmp/other-keys" && becomes uploads 3 && stop && hostile_value mac_refused || return
+	cat "$tmp/keys" "$tmp/other-keys" >"$tmp/both-keys" && chmod 600 "$tmp/both-keys" && start hostile --key-file "$tmp/both-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
+}
+check "A value that nobody has signed, or with another key, is refused; with two keys both are believed." unsigned
+# ---- engines that are not there
+
+gone_engine() {
+	mv "$tmp/engine" "$tmp/engine.away" && start hostile --key-file "$tmp/both-keys" || return
+	for n in 1 2 3 4; do answers "STARTED DOWN" fetch "${none%0}$n" || return; done
+	answers "STARTED DOWN" fetch "${none%0}5" && [ "$(status unreachable)" -ge 4 ] && [ "$(status up)" = false ] && [ "$(status down)" -ge 1 ] &&
+		"$AGENT" --status --dir "$served" | grep -q '^the last .*engine: No such file or directory$' || { "$AGENT" --status "${ask[@]}" && return 1; }
+	mv "$tmp/engine.away" "$tmp/engine" && becomes up true && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
+}
+check "An engine that is not there is left alone, and found again when it is back." gone_engine
+
+# It takes what it is asked and says nothing.
+cat >"$tmp/mute.py" <<-END
+	import socket, sys
+	listener = socket.socket(socket.AF_UNIX)
+	listener.bind(sys.argv[1])
+	listener.listen(64)
+	held = []
+	while True:
+	    held.append(listener.accept())
+END
+killed_fetching() {
+	local mute said
+	python3 "$tmp/mute.py" "$tmp/mute" &
+	mute=$!
+	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
+	peer fetch "$(printf '%064d' 7)" >"$tmp/said" &
+	said=$!
+	becomes fetches_waiting 1 && kill -9 "$agent" && wait "$said"
+	wait "$agent" 2>/dev/null
+	agent=
+	kill "$mute" && wait "$mute" 2>/dev/null
+	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
+}
+check "An agent that is killed while it fetches leaves a sound directory behind." killed_fetching
+
+plan
