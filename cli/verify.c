@@ -30,7 +30,7 @@ struct verify {
 	enum form form;
 	enum removal removal;
 	struct progress progress;
-	uint64_t about; /* as many files as there seem to be */
+	uint64_t about; /* as many files as there seem to be; 0: nobody knows */
 	uint64_t files[INSPECT_VERDICTS];
 	uint64_t looked_at, results, bytes;
 	uint64_t outdated; /* results */
@@ -144,6 +144,12 @@ static void meet_bad(struct verify *verify, const struct inspected *file)
 	name_file(verify, file, error == 0 ? "; removed" : "");
 }
 
+/* Shards have about as many files each. */
+static uint64_t guess_by_shard(const struct verify *verify, unsigned number)
+{
+	return verify->looked_at * DIRECTORY_SHARDS / (number + 1);
+}
+
 static int meet(void *context, const struct inspected *file)
 {
 	struct verify *verify = context;
@@ -155,7 +161,8 @@ static int meet(void *context, const struct inspected *file)
 		meet_bad(verify, file);
 	}
 	verify->looked_at++;
-	progress_guess(&verify->progress, verify->looked_at, verify->about);
+	progress_guess(&verify->progress, verify->looked_at,
+	               verify->about != 0 ? verify->about : guess_by_shard(verify, file->number));
 	return interrupt_seen() != 0 ? -EINTR : 0;
 }
 
