@@ -122,13 +122,16 @@ install: all
 	install -m 755 $(BUILD)/nvrtccache $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/nvrtccache.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(if $(AGENT),install -m 755 $(BUILD)/nvrtccache-agent $(DESTDIR)$(PREFIX)/bin/)
+	$(if $(AGENT),install -m 644 docs/nvrtccache-agent.1 $(DESTDIR)$(PREFIX)/share/man/man1/)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions)
 	install -m 644 completions/nvrtccache.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nvrtccache
 	install -m 644 completions/_nvrtccache $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
 
 # What install has put there, with the same DESTDIR, PREFIX and LIBDIR.
 INSTALLED = $(LIBDIR)/libnvrtccache.so $(addprefix $(PREFIX)/,bin/nvrtccache share/man/man1/nvrtccache.1 \
-	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache)
+	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache \
+	    $(if $(AGENT),bin/nvrtccache-agent share/man/man1/nvrtccache-agent.1))
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 

@@ -234,7 +234,7 @@ static enum arguments_read judge(const struct arguments *options)
 	return ARGUMENTS_WRONG;
 }
 
-enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_options)
+enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_arguments)
 {
 	struct arguments options = {.mode = ARGUMENTS_SERVE};
 	int option;
@@ -254,6 +254,6 @@ enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_
 	if (judge(&options) != ARGUMENTS_FINE) {
 		return ARGUMENTS_WRONG;
 	}
-	*ret_options = options;
+	*ret_arguments = options;
 	return ARGUMENTS_FINE;
 }

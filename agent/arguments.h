@@ -23,7 +23,7 @@ struct arguments {
 };
 
 enum arguments_read { ARGUMENTS_FINE, ARGUMENTS_WRONG };
-enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_options);
+enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_arguments);
 void arguments_help(void);
 
 #endif

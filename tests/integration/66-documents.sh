@@ -40,6 +40,17 @@ done
 only_verbs() { sed -n 's/^\([a-z]*\)$/\1/p' "$tmp/synopsis" >"$tmp/named" && printf '%s\n' "${verbs[@]}" >"$tmp/all" && missing "$tmp/named" "$tmp/all"; }
 check "The synopsis has no command that is not there." only_verbs
 
+agent_agrees() {
+	"$BUILD/nvrtccache-agent" --help | sed -nE 's/^  (--[a-z0-9-]+).*/\1/p' >"$tmp/help"
+	sed -nE 's/\\-/-/g; s/^\.B (--[a-z0-9-]+).*/\1/p' "$top/docs/nvrtccache-agent.1" | sort -u >"$tmp/named"
+	[ "$(wc -l <"$tmp/help")" -ge 20 ] && missing "$tmp/help" "$tmp/named" && missing "$tmp/named" "$tmp/help"
+}
+if [ -x "$BUILD/nvrtccache-agent" ]; then
+	check "The agent's manual has each of its options, and no others." agent_agrees
+else
+	skip "The agent's manual has each of its options, and no others." "no agent: its libraries are not here"
+fi
+
 variables_agree() { # DOCUMENT PATTERN-OF-OTHERS
 	grep -oE '"NVRTCCACHE_[A-Z_]+"' "$top/cache/settings.h" | tr -d '"' | grep -vE 'NVRTCCACHE_(LIBRARY|TOOLKIT|MIRRORS)?$' >"$tmp/settings"
 	[ "$(wc -l <"$tmp/settings")" -ge 10 ] || { echo "cannot read cache/settings.h" && return 1; }

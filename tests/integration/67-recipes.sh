@@ -78,6 +78,26 @@ task_prolog() {
 		[ "$(LD_PRELOAD='' NVRTCCACHE_DIR=/own NVRTCCACHE_MAX_SIZE=1G sh "$tmp/slurm-task-prolog")" = "export LD_PRELOAD=$prefix/lib/libnvrtccache.so" ]
 }
 check "Slurm's task prolog: the next task hits on the node's disk; what the user has set stays." task_prolog
+# The agent itself is another test's affair: here one says what it was started with.
+agent_prolog() {
+	mkdir -p "$tmp/agent/bin" "$tmp/agent/home/.config" && : >"$tmp/agent/home/.config/nvrtccache.keys" &&
+		printf '#!/bin/sh\necho "$@" >"%s"\n' "$tmp/agent/started" >"$tmp/agent/bin/nvrtccache-agent" && chmod +x "$tmp/agent/bin/nvrtccache-agent" || return
+	placed slurm-agent-prolog "s#^prefix=.*#prefix=$tmp/agent#" && [ -z "$(HOME=$tmp/nobody sh "$tmp/slurm-agent-prolog")" ] || return
+	[ "$(HOME=$tmp/agent/home NVRTCCACHE_DIR=/node/kernels sh "$tmp/slurm-agent-prolog")" = "export NVRTCCACHE_AGENT=1" ] || return
+	for ((i = 0; i < 200; i++)); do [ -s "$tmp/agent/started" ] && break; sleep 0.05; done
+	grep -qx -- "--engine redis://cache:6379 --dir /node/kernels --key-file $tmp/agent/home/.config/nvrtccache.keys" "$tmp/agent/started"
+}
+check "Slurm's task prolog starts an agent for who has a key, and for nobody else." agent_prolog
+agent_unit() {
+	sed -n 's/^ExecStart=//p' "$recipes/nvrtccache-agent.service" | grep -q '^/usr/local/bin/nvrtccache-agent --engine [^ ]* --dir [^ ]* --key-file [^ ]*$' || return
+	sed "s#^ExecStart=[^ ]*#ExecStart=/bin/true#" "$recipes/nvrtccache-agent.service" >"$tmp/nvrtccache-agent.service" && HOME=$tmp XDG_RUNTIME_DIR=$tmp systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
+}
+if command -v systemd-analyze >/dev/null; then
+	check "systemd takes the agent's unit." agent_unit
+else
+	skip "systemd takes the agent's unit." "no systemd-analyze"
+fi
+
 epilog() {
 	local user=65534 i
 	NVRTCCACHE_DIR=$tmp/node/nvrtccache-$user && export NVRTCCACHE_DIR
