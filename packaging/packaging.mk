@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT
-# make wheel, make deb   build/dist/: a Python wheel, a Debian package, of what FILES_FROM has of ARCH
-# make packages          both
-# The same commit gives the same bytes: the time of all files in them is the commit's, and tests/integration/76-packages.sh looks.
-PACKAGES   := build/dist
-FILES_FROM ?= $(BUILD)
+# make wheel, make deb   build/dist/: Python wheels, Debian packages, of what `make portable` builds for each of ARCHITECTURES
+# make packages          all that is released
+#
+# FILES_FROM=DIRECTORY: of the library and the command there, which are ARCH's; wheel and deb then ask for their glibc.
+# The same commit gives the same bytes: the time of all files in them is the commit's. 76-packages and scripts/release look.
+PACKAGES := build/dist
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+pack = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/$@/build
 
-wheel deb: all
-	$(call quiet,PACK,$@)SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/$@/build $(FILES_FROM) $(ARCH) $(PACKAGES)
+ifeq ($(FILES_FROM),)
+wheel deb: portable
+	$(call quiet,PACK,$@)$(foreach arch,$(ARCHITECTURES),$(pack) build/portable/$(arch) $(arch) $(PACKAGES) &&) true
+else
+wheel deb:
+	$(call quiet,PACK,$@)$(pack) $(FILES_FROM) $(ARCH) $(PACKAGES)
+endif
 packages: wheel deb
 .PHONY: wheel deb packages
