@@ -16,26 +16,26 @@
 
 #define TALLY_TIMES 1024
 
-#define TALLY_COUNTS(X)                                                                             \
-	X(asked)            /* processes that asked for a key */                                    \
-	X(fetches)          /* questions to the engine that came of these */                        \
-	X(found)            /* ... after which it was in the directory */                           \
-	X(absent)           /* ... that the engine had not */                                       \
-	X(absent_known)     /* asked again within a second or two: answered without the engine */   \
-	X(joined)           /* asked while the same was being fetched */                            \
-	X(down)             /* asked while the engine was left alone, or too much was waiting */    \
-	X(elsewhere)        /* asked by processes of another directory */                           \
-	X(fetched_bytes)    /* of values as the engine has them */                                  \
-	X(store_errors)     /* fetched, and the directory could not take it */                      \
-	X(uploads)          /* values put */                                                        \
-	X(uploaded_bytes)   /* as the engine has them */                                            \
-	X(exists_skipped)   /* not put, because the engine had it */                                \
-	X(left_out)         /* results not put: time macros, bound paths, too cheap, too large */   \
-	X(dropped)          /* not queued, because the queue was full */                            \
-	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */    \
-	X(format_refused)   /* values of another format */                                          \
-	X(damaged)          /* values that are not what they say: cut, of another key, too large */ \
-	X(peers_refused)    /* connections of users who may not ask */                              \
+#define TALLY_COUNTS(X)                                                                              \
+	X(asked)            /* processes that asked for a key */                                     \
+	X(fetches)          /* questions to the engine that came of these */                         \
+	X(found)            /* ... after which it was in the directory */                            \
+	X(absent)           /* ... that the engine had not */                                        \
+	X(absent_known)     /* asked again within a second or two: answered without the engine */    \
+	X(joined)           /* asked while the same was being fetched */                             \
+	X(down)             /* asked while the engine was left alone, or too much was waiting */     \
+	X(elsewhere)        /* asked by processes of another directory */                            \
+	X(fetched_bytes)    /* of values as the engine has them */                                   \
+	X(store_errors)     /* fetched, and the directory could not take it */                       \
+	X(uploads)          /* values put */                                                         \
+	X(uploaded_bytes)   /* as the engine has them */                                             \
+	X(exists_skipped)   /* not put, because the engine had it */                                 \
+	X(left_out)         /* results not put: time macros, bound paths, too cheap, too large */    \
+	X(dropped)          /* not queued, as the queue was full, or the engine would not have it */ \
+	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */     \
+	X(format_refused)   /* values of another format */                                           \
+	X(damaged)          /* values that are not what they say: cut, of another key, too large */  \
+	X(peers_refused)    /* connections of users who may not ask */                               \
 	X(messages_refused) /* of another size, version or kind, or that never came */
 
 #define TALLY_ENUM(name) TALLY_##name,

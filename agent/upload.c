@@ -128,8 +128,8 @@ static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 		    found->written_ns < upload->began_ns ? UPLOAD_ONE_IF_ABSENT : UPLOAD_ONE_WITH_OTHERS;
 
 		going = work_off(upload) && !out_of_time(upload) && service_may_ask(service) &&
-		        upload_one(service, upload->engine, found->key, found->written_ns, how, limit_ms(upload)) !=
-		            UPLOAD_ONE_FAILED;
+		        upload_one(service, upload->engine, found->key, found->written_ns, how, limit_ms(upload)) ==
+		            UPLOAD_ONE_SETTLED;
 	}
 	free(looking.found);
 	return going;
@@ -180,11 +180,15 @@ static bool work_off(struct upload *upload)
 	uint8_t key[ENTRY_KEY_BYTES];
 
 	while (!out_of_time(upload) && service_may_ask(upload->service) && take_due(upload, key)) {
-		if (upload_one(upload->service, upload->engine, key, 0, UPLOAD_ONE_WITH_OTHERS, limit_ms(upload)) ==
-		    UPLOAD_ONE_FAILED) {
+		enum upload_one_done done =
+		    upload_one(upload->service, upload->engine, key, 0, UPLOAD_ONE_WITH_OTHERS, limit_ms(upload));
+
+		if (done == UPLOAD_ONE_FAILED) {
 			try_again(upload, key);
 			return false;
 		}
+		/* the next sweep asks again; to ask at once would be to press an engine that has answered */
+		tally_add(&upload->service->tally, TALLY_dropped, done == UPLOAD_ONE_GIVEN_UP);
 	}
 	pthread_mutex_lock(&upload->lock);
 	upload->working = false;

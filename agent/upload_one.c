@@ -194,5 +194,6 @@ enum upload_one_done upload_one(struct service *service, struct engine *engine, 
 		settled_note(&service->settled, key, sum, written_ns);
 		return UPLOAD_ONE_SETTLED;
 	}
-	return UPLOAD_ONE_FAILED;
+	return answer == ENGINE_REFUSED || answer == ENGINE_FULL || answer == ENGINE_UNSUITED ? UPLOAD_ONE_GIVEN_UP
+	                                                                                      : UPLOAD_ONE_FAILED;
 }

@@ -304,6 +304,12 @@ unsigned() {
 	cat "$tmp/keys" "$tmp/other-keys" >"$tmp/both-keys" && chmod 600 "$tmp/both-keys" && start hostile --key-file "$tmp/both-keys" && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
 }
 check "A value that nobody has signed, or with another key, is refused; with two keys both are believed." unsigned
+unwilling() { # a file where it would make a directory
+	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && : >"$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes unsuited 1 && peer stored "$key" &&
+		becomes dropped 1 && becomes uploads_waiting 0 && [ "$(status up)" = true ] && stop && rm "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
+}
+check "An engine that answers, and will not have a value, is not asked over and over." unwilling
+
 # ---- engines that are not there
 
 gone_engine() {
