@@ -13,6 +13,7 @@ TEST_TARGETS :=
 -include tests/fake/link/link.mk
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
+-include tests/fleet/fleet.mk
 -include tests/network/network.mk
 -include tests/fuzz/fuzz.mk
 -include tests/mutants/mutants.mk
