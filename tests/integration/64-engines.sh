@@ -101,6 +101,27 @@ prefixes() {
 	END
 	asked "$@" <<<'get 1 got' && answers 'get DONE 52000'
 }
+# One node compiles, and the agent of another finds it: two directories, one engine.
+two_nodes() { # OPTION... of the agent's
+	local node
+	rm -rf nodes
+	for node in one other; do
+		NVRTCCACHE_DIR=$tmp/nodes/$node "$BUILD/nvrtccache-agent" --prefix nodes "$@" --write --trust-engine -- \
+			env NVRTCCACHE_AGENT=1 NVRTCCACHE_STATS=1 LD_PRELOAD="$LIBRARY" "$BUILD/tests/life" "$FAKE/13/libnvrtc.so.13" trivial 0 -arch=sm_90 \
+			>"$tmp/$node" 2>&1 || { cat "$tmp/$node"; return 1; }
+	done
+	cat one other
+	grep -q ' 1 miss, 1 stored' one && grep -q ' 1 on disk, 0 misses' other
+}
+check_two_nodes() { # WHAT OPTION...
+	local sentence="$1: what one node has compiled, another one hits."
+	shift
+	if [ -x "$BUILD/nvrtccache-agent" ] && [ -x "$BUILD/tests/life" ] && [ -e "$FAKE/13/libnvrtc.so.13" ]; then
+		check "$sentence" two_nodes "$@"
+	else
+		skip "$sentence" "no agent or no fake NVRTC in $BUILD"
+	fi
+}
 nobody_there() {
 	asked "$@" <<<'get 1 got' && answers 'get UNREACHABLE: *'
 }
@@ -253,6 +274,7 @@ if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	stop_redis
 	check "Redis: it starts without one." start_redis
 	check "Redis: it takes the users of recipes/redis.conf." from_recipe
+	check_two_nodes Redis --user nvrtccache-writer --password-file redis-secret --prefix nvrtccache:nodes --engine "$REDIS"
 	check "Redis: with these users a reader cannot write, and nobody leaves the prefix." readers_and_writers
 	stop_redis
 else
@@ -382,6 +404,7 @@ if command -v nginx >/dev/null && nginx -V 2>&1 | grep -q http_dav_module; then
 	check "nginx: another prefix is another name." prefixes "${BASIC[@]}" "$NGINX"
 	check "nginx: Bazel's layout has its values elsewhere." all_values --layout bazel "${BASIC[@]}" "$NGINX"
 	check "nginx: everybody may read, and who has the password write." only_with_password
+	check_two_nodes nginx "${BASIC[@]}" --engine "$NGINX"
 	check "nginx: what is too large for it is told, and reading goes on." too_large_there
 	check "nginx: where it takes no PUT, that is told." takes_no_put
 	check "nginx: where it is stopped, every call ends within its limit." nginx_stopped
@@ -447,6 +470,7 @@ if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null;
 	check "S3: a server that checks signatures starts." start_store "$tmp/s3.sock" --s3 AKIDEXAMPLE "$(cat s3-secret)" eu-central-1
 	check "S3: what is put is there, and comes back as it was." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
+	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
 	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/1-1/01/0101' store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
 	stop_store
@@ -492,6 +516,7 @@ helper_stopped() {
 check "A helper starts." start_helper
 check "Helper: what is put is there, and comes back as it was." all_values "$HELPER"
 check "Helper: another prefix is another name." prefixes "$HELPER"
+check_two_nodes Helper --engine "$HELPER"
 check "Helper: where it is stopped, every call ends within its limit." helper_stopped
 stop_helper
 check "Helper: nobody there is told." nobody_there "$HELPER"
