@@ -35,7 +35,7 @@
 #define PAUSE_MAX  1000000 /* a record is not worth more than a tenth of a second */
 #define FILE_BYTES (JOURNAL_BYTES / 2)
 
-enum flag { FLAG_KEY = 1, FLAG_CUT = 2, FLAG_STALE = 4, FLAG_UNFIT = 8 };
+enum flag { FLAG_KEY = 1, FLAG_CUT = 2, FLAG_STALE = 4, FLAG_UNFIT = 8, FLAG_FAILED = 16 };
 
 /* Little-endian in the file; the texts follow. */
 struct head {
@@ -93,7 +93,8 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	    .pid = htole32(record->pid),
 	    .outcome = (uint8_t)record->outcome,
 	    .flags = (uint8_t)((record->has_key ? FLAG_KEY : 0) | (record->is_cut ? FLAG_CUT : 0) |
-	                       (record->is_stale ? FLAG_STALE : 0) | (record->is_unfit ? FLAG_UNFIT : 0)),
+	                       (record->is_stale ? FLAG_STALE : 0) | (record->is_unfit ? FLAG_UNFIT : 0) |
+	                       (record->has_failed ? FLAG_FAILED : 0)),
 	    .agent = record->agent,
 	    .reason_size = htole16((uint16_t)record->reason.size),
 	    .detail_size = htole16((uint16_t)record->detail.size),
@@ -225,6 +226,7 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	    .is_stale = (head.flags & FLAG_STALE) != 0,
 	    .agent = head.agent < AGENT_OUTCOME_COUNT ? head.agent : (uint8_t)AGENT_FETCH_NOT_ASKED,
 	    .is_unfit = (head.flags & FLAG_UNFIT) != 0,
+	    .has_failed = (head.flags & FLAG_FAILED) != 0,
 	    .is_cut = (head.flags & FLAG_CUT) != 0,
 	    .reason = {(const char *)at + sizeof(head), le16toh(head.reason_size)},
 	    .detail.size = le16toh(head.detail_size),

@@ -46,10 +46,11 @@ struct journal_record {
 	uint32_t pid;
 	enum journal_outcome outcome;
 	bool has_key;
-	bool is_stale; /* a result was there, and did not hold: `detail` says why */
-	uint8_t agent; /* what the node's agent said: enum agent_outcome (cache/agent.h); 0: it was not asked */
-	bool is_unfit; /* a result that holds was not given, or none was looked for: `detail` says why */
-	bool is_cut;   /* there was no room for all that it is about */
+	bool is_stale;   /* a result was there, and did not hold: `detail` says why */
+	uint8_t agent;   /* what the node's agent said: enum agent_outcome (cache/agent.h); 0: it was not asked */
+	bool is_unfit;   /* a result that holds was not given, or none was looked for: `detail` says why */
+	bool has_failed; /* the compiler said so */
+	bool is_cut;     /* there was no room for all that it is about */
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct journal_text reason; /* a counter's name, or empty */
 	struct journal_text detail; /* "header changed: inc/vec.h", or empty */

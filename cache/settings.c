@@ -224,7 +224,7 @@ static const char *wanted_TEXT(const char *variable)
 }
 
 #define WANTED_SIZE(variable)    "a size such as 4096, 500M or 1.5G, with K, M, G or T"
-#define WANTED_BOOL(variable)    "1 or 0"
+#define WANTED_BOOL(variable)    "1 or 0, yes or no, true or false, on or off"
 #define WANTED_SECONDS(variable) "whole seconds"
 #define WANTED_MOMENT(variable)  "milliseconds or seconds, such as 300ms or 2s"
 #define WANTED_LEVEL(variable)   "error, warning, info or debug"

@@ -50,9 +50,7 @@ static int clear(const struct settings *settings)
 	if (error == -EINTR) {
 		console_error("interrupted before the end");
 	} else if (error != 0) {
-		console_error("%s: %s", settings->directory,
-		              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set"
-		                              : console_refusal(settings, error, refusal));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 	}
 	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }

@@ -122,7 +122,7 @@ int command_config(int argc, char **argv)
 	struct settings settings;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
 			console_help("config");
 			return EXIT_DONE;

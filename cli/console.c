@@ -76,7 +76,12 @@ const char *console_reason(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "not used, because others can write to it";
+		return "not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group "
+		       "shares it";
+	case -EROFS:
+		return "not written, because NVRTCCACHE_READONLY is set";
+	case -EAGAIN:
+		return "another process keeps it locked";
 	case -ENOTSUP:
 		return "in a file system of the kernel's own nothing can be made";
 	default:

@@ -2,7 +2,7 @@
 /*
  * console: what the commands share: messages, numbers for people, JSON, settings
  *
- * Purpose: every message on stderr begins with the program's name; every number for people has one form; every string
+ * Purpose: every message on stderr begins with the program's name; numbers for people have the forms below; every string
  * in JSON is escaped alike. Threads: one. Errors: output errors are seen once, by console_finish().
  */
 #ifndef CLI_CONSOLE_H
@@ -37,7 +37,7 @@ bool console_one_file(const char *command, int argc, char **argv, const char **r
 int console_getopt(int argc, char **argv, const char *letters, const struct option *options);
 /* On stdout: usage, what the command does, its options, exit status, example. */
 void console_help(const char *command);
-/* "Try ..." on stderr; returns EXIT_USAGE. */
+/* "see 'nvrtccache help NAME'" on stderr; returns EXIT_USAGE. */
 int console_usage(const char *command);
 
 /* Why a cache directory is not used: of a negative errno value. */

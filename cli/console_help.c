@@ -23,7 +23,7 @@ static const struct option_words {
     {"run", "stats", NULL, "print one line of counts at the end (NVRTCCACHE_STATS)"},
     {"run", "read-only", NULL, "never write the cache directory (NVRTCCACHE_READONLY)"},
     {"stats", "zero", NULL, "show the counts, then start them anew"},
-    {"stats", "watch", NULL, "show them again every two seconds, or every SECONDS, until ^C"},
+    {"stats", "watch", "SECONDS", "show them again every two seconds, or every SECONDS, until ^C"},
     {"stats", "count", NULL, "look at every file; otherwise entries and size are what the cache has noted"},
     {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
     {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},
@@ -42,11 +42,11 @@ static const struct option_words {
     {"extract", "error-log", NULL, "errors that nvJitLink logged"},
     {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
     {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
-    {"explain", "last", NULL, "the last one, or the last N, the newest first"},
+    {"explain", "last", "N", "the last one, or the last N, the newest first"},
     {"report", "output", "FILE", "to FILE, or '-' for standard output, which it is otherwise"},
     {"export", "used-since", "AGE", "only what was used within AGE, as 12h, 1.5d or 2w"},
     {"prune", "older-than", "AGE", "first what was not used for AGE, as 36h, 1.5d or 2w"},
-    {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: only what is left over goes"},
+    {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: no limit, so that no result goes"},
 };
 
 static const struct command_words {
@@ -56,7 +56,7 @@ static const struct command_words {
      "The library is taken from NVRTCCACHE_LIBRARY, or looked for beside this command, in ../lib from there, and in\n"
      "the usual library directories.",
      "that of the program; 127: it is not there; 126: it cannot be run; 125: it was not started\n"
-     "because the library cannot be loaded, or a value is bad.",
+     "because the library is not found or cannot be loaded; 2: unknown option or bad value.",
      "nvrtccache run --stats -- python3 train.py"},
     {"stats", NULL, NULL, "nvrtccache stats --json"},
     {"ls", NULL, NULL, "nvrtccache ls --sort saved"},

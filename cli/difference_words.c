@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN(span) (int)((span).size < 400 ? (span).size : 400), (span).size ? (const char *)(span).bytes : ""
+#define SHOWN_BYTES 400
+#define SHOWN(span) \
+	(int)((span).size < SHOWN_BYTES ? (span).size : SHOWN_BYTES), (span).size ? (const char *)(span).bytes : ""
 
 __attribute__((format(printf, 3, 4))) static void put(char *text, size_t size, const char *format, ...)
 {
@@ -18,10 +20,45 @@ __attribute__((format(printf, 3, 4))) static void put(char *text, size_t size, c
 
 #define PUT(field, ...) put((field), sizeof(field), __VA_ARGS__)
 
-static void put_option(char text[DIFFERENCE_TEXT_BYTES], const struct request_option *option)
+#define HEAD \
+	60 /* of what is too long to be shown: so much of its beginning, and what stands around the first difference */
+#define LEAD 40
+
+/* How far two texts are the same. */
+static size_t common(struct span one, struct span other)
 {
-	put(text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s", SHOWN(option->text), option->value.size ? " " : "",
-	    SHOWN(option->value));
+	const char *a = one.bytes, *b = other.bytes;
+	size_t size = 0;
+
+	while (size < one.size && size < other.size && a[size] == b[size]) {
+		size++;
+	}
+	return size;
+}
+
+/* What is left out is marked; of two long texts the first difference is shown. */
+static void put_long(char text[DIFFERENCE_TEXT_BYTES], struct span span, struct span other)
+{
+	const char *bytes = span.bytes;
+	size_t same = common(span, other);
+	size_t from = same > HEAD + LEAD && same < span.size ? same - LEAD : HEAD;
+	size_t size = span.size - from < SHOWN_BYTES - HEAD ? span.size - from : SHOWN_BYTES - HEAD;
+
+	put(text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s%s", HEAD, bytes, from > HEAD ? "..." : "", (int)size, bytes + from,
+	    from + size < span.size ? "..." : "");
+}
+
+static void put_option(char text[DIFFERENCE_TEXT_BYTES], const struct request_option *option,
+                       const struct request_option *other)
+{
+	if (option->text.size > SHOWN_BYTES) {
+		put_long(text, option->text, other->text);
+	} else if (option->text.size + option->value.size > SHOWN_BYTES) {
+		put_long(text, option->value, other->value);
+	} else {
+		put(text, DIFFERENCE_TEXT_BYTES, "%.*s%s%.*s", SHOWN(option->text), option->value.size ? " " : "",
+		    SHOWN(option->value));
+	}
 }
 
 /* Of a part of which only a digest is known. */
@@ -83,8 +120,8 @@ void difference_in_words(const struct difference *difference, struct span title,
 	    difference->of.size && difference->kind != DIFFERENCE_PLACE ? " " : "",
 	    difference->kind != DIFFERENCE_PLACE ? (int)(difference->of.size < 400 ? difference->of.size : 400) : 0,
 	    difference->of.size ? (const char *)difference->of.bytes : "");
-	put_option(words->now, &difference->now);
-	put_option(words->was, &difference->was);
+	put_option(words->now, &difference->now, &difference->was);
+	put_option(words->was, &difference->was, &difference->now);
 	switch (difference->kind) {
 	case DIFFERENCE_COMPILER:
 		PUT(words->words, "%.*s %s   was %s", SHOWN(title), words->now, words->was);
@@ -104,6 +141,9 @@ void difference_in_words(const struct difference *difference, struct span title,
 		    difference->way == DIFFERENCE_CHANGED ? "has another text" : became(difference->way));
 		break;
 	case DIFFERENCE_OPTION_ORDER:
+		PUT(words->words, "%s stands %s %s, and stood %s it", words->now,
+		    difference->before ? "before" : "behind", words->was, difference->before ? "behind" : "before");
+		break;
 	case DIFFERENCE_HEADER_ORDER:
 	case DIFFERENCE_EXPRESSION_ORDER:
 		PUT(words->words, "%s stands where %s stood", words->now, words->was);
@@ -113,14 +153,18 @@ void difference_in_words(const struct difference *difference, struct span title,
 		say_variable(difference->way, words);
 		break;
 	case DIFFERENCE_ROUNDING:
-		PUT(words->words, "the thread computes in another one, and constants are folded by it");
+		PUT(words->words, "the thread rounds, or flushes the smallest numbers to zero, in another way, and "
+		                  "constants are folded by it");
 		break;
 	case DIFFERENCE_PLACE:
 		say_place(difference, words);
 		break;
 	case DIFFERENCE_EARLIER:
 	case DIFFERENCE_EARLIER_INPUTS:
-		PUT(words->words, "were others, or there were none");
+		PUT(words->words, "%s",
+		    difference->way == DIFFERENCE_NEW    ? "there are some, and were none"
+		    : difference->way == DIFFERENCE_GONE ? "there are none, and were some"
+		                                         : "were others");
 		break;
 	case DIFFERENCE_DECIMALS:
 	case DIFFERENCE_OTHER:

@@ -240,18 +240,9 @@ static void tell_compiler(const struct telling *telling)
 /* The option that lets paths into what is made; empty: it is not one of those that are known to. */
 static struct span binder_of(const struct request *request)
 {
-	static const char *const binders[] = {
-	    "-lineinfo", "--generate-line-info", "-G",    "--device-debug", "-dlto", "--dlink-time-opt",
-	    "-optix-ir", "--optix-ir",           "--pch", "-pch",
-	};
-
 	for (size_t i = 0; i < request->option_count; i++) {
-		const struct request_option *option = &request->options[i];
-
-		for (size_t j = 0; j < sizeof(binders) / sizeof(binders[0]); j++) {
-			if (span_is(option->text, binders[j])) {
-				return option->text;
-			}
+		if (request_binds(request->options[i].text)) {
+			return request->options[i].text;
 		}
 	}
 	return (struct span){NULL, 0};

@@ -28,7 +28,7 @@
 	X(EXPRESSION, 5, "name expression")             \
 	X(EXPRESSION_ORDER, 3, "order of names")        \
 	X(VARIABLE, 4, "variable")                      \
-	X(ROUNDING, 4, "rounding mode")                 \
+	X(ROUNDING, 4, "arithmetic mode")               \
 	X(DECIMALS, 4, "decimals of the locale")        \
 	X(NAMESPACE, 6, "namespace")                    \
 	X(PLACE, 3, "bound path")                       \
@@ -48,13 +48,15 @@ const char *difference_name(enum difference_kind kind);
 /* What became of it: all but CHANGED say which of the two has it. */
 enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
 
-/* Texts may be empty: nobody knows more than that it is another. Of an order: what stands now where that stood. */
+/* Texts may be empty: nobody knows more than that it is another. Of an order: what stands now where that
+ * stood; of one of options: what has moved, and past which. */
 struct difference {
 	enum difference_kind kind;
 	enum difference_way way;
 	struct span of;                 /* which header, variable or input */
 	struct request_option now, was; /* `value` only of options */
 	struct span by;                 /* of a place: the option that binds */
+	bool before;                    /* of an order of options: `now` stands before `was`, and stood behind it */
 };
 
 typedef void difference_visit(const struct difference *difference, void *context);

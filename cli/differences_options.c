@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct telling {
+struct comparing {
 	const struct request *now, *was;
 	difference_visit *each;
 	void *context;
@@ -44,7 +44,7 @@ static bool in_root(const struct request *request, struct span path, size_t *ret
 	return false;
 }
 
-static bool same_place(const struct telling *telling, const struct request_option *now,
+static bool same_place(const struct comparing *telling, const struct request_option *now,
                        const struct request_option *was)
 {
 	struct span now_head, was_head, now_path, was_path, now_rest, was_rest;
@@ -56,7 +56,7 @@ static bool same_place(const struct telling *telling, const struct request_optio
 	       span_equal(now_rest, was_rest);
 }
 
-static bool same_option(const struct telling *telling, const struct request_option *now,
+static bool same_option(const struct comparing *telling, const struct request_option *now,
                         const struct request_option *was)
 {
 	return (span_equal(now->text, was->text) && span_equal(now->value, was->value)) ||
@@ -81,7 +81,7 @@ struct matching {
 	size_t *of_now, *of_was;
 };
 
-static void match(const struct telling *telling, struct matching *matching)
+static void match(const struct comparing *telling, struct matching *matching)
 {
 	const struct request *now = telling->now, *was = telling->was;
 
@@ -95,7 +95,7 @@ static void match(const struct telling *telling, struct matching *matching)
 	}
 }
 
-static void tell_option(const struct telling *telling, const struct request_option *now,
+static void tell_option(const struct comparing *telling, const struct request_option *now,
                         const struct request_option *was)
 {
 	struct difference difference = {
@@ -115,7 +115,7 @@ static void tell_option(const struct telling *telling, const struct request_opti
 }
 
 /* Those without a like: by pairs of one name first. */
-static void tell_unmatched(const struct telling *telling, struct matching *matching)
+static void tell_unmatched(const struct comparing *telling, struct matching *matching)
 {
 	const struct request *now = telling->now, *was = telling->was;
 
@@ -141,37 +141,130 @@ static void tell_unmatched(const struct telling *telling, struct matching *match
 	}
 }
 
-/* The first of the matched that stands where another stood. */
-static void tell_order(const struct telling *telling, const struct matching *matching)
-{
-	const struct request *now = telling->now, *was = telling->was;
-	size_t j = 0;
+/* The matched options in the order of `now`: where each stands there, and in `was`. */
+struct ranks {
+	size_t *now, *was, *longest; /* `longest`: run of them in the same order that ends with that one */
+	bool *stays;
+	size_t count;
+};
 
+static bool ranks_make(const struct request *now, const struct matching *matching, struct ranks *ret_ranks)
+{
+	const size_t room = now->option_count + 1;
+	struct ranks ranks = {
+	    .now = calloc(room, sizeof(size_t)),
+	    .was = calloc(room, sizeof(size_t)),
+	    .longest = calloc(room, sizeof(size_t)),
+	    .stays = calloc(room, sizeof(bool)),
+	};
+
+	*ret_ranks = ranks;
+	if (!ranks.now || !ranks.was || !ranks.longest || !ranks.stays) {
+		return false;
+	}
 	for (size_t i = 0; i < now->option_count; i++) {
-		if (!matching->of_now[i]) {
-			continue;
+		if (matching->of_now[i]) {
+			ret_ranks->now[ret_ranks->count] = i;
+			ret_ranks->was[ret_ranks->count++] = matching->of_now[i] - 1;
 		}
-		while (!matching->of_was[j]) {
-			j++;
+	}
+	return true;
+}
+
+static void ranks_free(struct ranks *ranks)
+{
+	free(ranks->now);
+	free(ranks->was);
+	free(ranks->longest);
+	free(ranks->stays);
+}
+
+/* As many as can stay where they are, so that as few as can be have moved. */
+static void find_staying(struct ranks *ranks)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		ranks->longest[i] = 1;
+		for (size_t j = 0; j < i; j++) {
+			if (ranks->was[j] < ranks->was[i] && ranks->longest[j] >= ranks->longest[i]) {
+				ranks->longest[i] = ranks->longest[j] + 1;
+			}
 		}
-		if (matching->of_now[i] != j + 1) {
+		last = ranks->longest[i] >= ranks->longest[last] ? i : last;
+	}
+	for (size_t i = last + 1, left = ranks->longest[last], bound = SIZE_MAX; i-- > 0 && left > 0;) {
+		if (ranks->longest[i] == left && ranks->was[i] < bound) {
+			ranks->stays[i] = true;
+			bound = ranks->was[i];
+			left--;
+		}
+	}
+}
+
+/* The nearest one that stays and is on the other side of it now. There is one, or it would stay too. */
+static size_t passed_by(const struct ranks *ranks, size_t moved)
+{
+	for (size_t distance = 1; distance < ranks->count; distance++) {
+		const size_t sides[] = {moved + distance, moved - distance}; /* below 0: larger than any */
+
+		for (size_t i = 0; i < 2; i++) {
+			size_t at = sides[i];
+
+			if (at < ranks->count && ranks->stays[at] &&
+			    (at < moved) != (ranks->was[at] < ranks->was[moved])) {
+				return at;
+			}
+		}
+	}
+	return moved;
+}
+
+static bool is_in_order(const struct matching *matching, size_t count)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (matching->of_now[i] && matching->of_now[i] < last) {
+			return false;
+		}
+		last = matching->of_now[i] ? matching->of_now[i] : last;
+	}
+	return true;
+}
+
+/* Each that has moved past others, of as few as can be. */
+static void tell_order(const struct comparing *telling, const struct matching *matching)
+{
+	const struct request *now = telling->now;
+	struct ranks ranks;
+
+	if (is_in_order(matching, now->option_count)) {
+		return;
+	}
+	if (ranks_make(now, matching, &ranks)) {
+		find_staying(&ranks);
+		for (size_t i = 0; i < ranks.count; i++) {
+			size_t other = ranks.stays[i] ? i : passed_by(&ranks, i);
 			const struct difference difference = {
 			    .kind = DIFFERENCE_OPTION_ORDER,
-			    .now = now->options[i],
-			    .was = was->options[j],
+			    .now = now->options[ranks.now[i]],
+			    .was = now->options[ranks.now[other]],
+			    .before = i < other,
 			};
 
-			telling->each(&difference, telling->context);
-			return;
+			if (!ranks.stays[i]) {
+				telling->each(&difference, telling->context);
+			}
 		}
-		j++;
 	}
+	ranks_free(&ranks);
 }
 
 void differences_tell_options(const struct request *now, const struct request *was, difference_visit *each,
                               void *context)
 {
-	const struct telling telling = {now, was, each, context};
+	const struct comparing telling = {now, was, each, context};
 	struct matching matching = {
 	    .of_now = calloc(now->option_count + 1, sizeof(size_t)),
 	    .of_was = calloc(was->option_count + 1, sizeof(size_t)),

@@ -28,8 +28,8 @@ static void note_distrust(struct findings *findings, const struct settings *sett
 		finding_add(findings, FINDING_FAIL, "directory", "directory %s: %s", path, strerror(errno));
 	} else if (found.st_mode & S_IWOTH) {
 		finding_add(findings, FINDING_FAIL, "directory",
-		            "directory %s has mode %o: others can write to it, so it is not used; chmod o-w", path,
-		            found.st_mode & 07777);
+		            "directory %s has mode %o: others can write to it, so it is not used; chmod %s", path,
+		            found.st_mode & 07777, settings->shared ? "o-w" : "go-w");
 	} else if ((found.st_mode & S_IWGRP) && !settings->shared) {
 		finding_add(findings, FINDING_FAIL, "directory",
 		            "directory %s has mode %o: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1",

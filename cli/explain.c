@@ -127,6 +127,7 @@ static int take_result(void *context, const struct entry *entry)
 	    .has_key = true,
 	};
 	memcpy(record->key, info->key, sizeof(record->key));
+	record->has_failed = entry_section(entry, ABOUT_CODE_SECTION, &about) && about.value != 0;
 	if (entry_section(entry, ABOUT_SECTION, &about)) {
 		char *copy = malloc(about.size + 1);
 
@@ -231,18 +232,29 @@ static bool read_operands(int count, char **operands, bool last, struct asked *a
 	return true;
 }
 
+/* --last=N */
+static bool read_joined(int count, char **operands, const char *number, struct asked *asked)
+{
+	if (count > 0) {
+		console_error("explain takes one number: '%s'", operands[0]);
+		return false;
+	}
+	return read_number(number, &asked->last);
+}
+
 int command_explain(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"last", no_argument, NULL, 'l'},
+	                                        {"last", optional_argument, NULL, 'l'},
 	                                        {NULL, 0, NULL, 0}};
 	struct asked asked = {.form = FORM_WORDS};
 	struct settings settings;
+	const char *number = NULL; /* of the last ones, where it stands in the option's own word */
 	bool last = false;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "hjl", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "hjl::", options)) != -1) {
 		switch (option) {
 		case 'h':
 			console_help("explain");
@@ -252,12 +264,14 @@ int command_explain(int argc, char **argv)
 			break;
 		case 'l':
 			last = true;
+			number = optarg;
 			break;
 		default:
 			return console_usage("explain");
 		}
 	}
-	if (!read_operands(argc - optind, argv + optind, last, &asked)) {
+	if (!(number ? read_joined(argc - optind, argv + optind, number, &asked)
+	             : read_operands(argc - optind, argv + optind, last, &asked))) {
 		return console_usage("explain");
 	}
 	if (!console_settings(&settings)) {

@@ -99,6 +99,7 @@ void explain_json(const struct explanation *explanation)
 	print_text("reason", reason != COUNTER_NONE ? counter_name(reason) : cause_name(explanation->cause));
 	print_text("cause", cause_name(explanation->cause));
 	printf(", \"cut\": %s", record->is_cut ? "true" : "false");
+	printf(", \"failed\": %s", record->has_failed ? "true" : "false");
 	print_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
 	print_span("detail", record->detail.size ? explanation_text(&record->detail) : (struct span){NULL, 0});
 	print_text("agent", agent_outcome_name((enum agent_outcome)record->agent));

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#define WHEN_BYTES 32
+#define WHEN_BYTES        32
+#define DIFFERENCES_SHOWN 20
 
 /* The clock alone is enough for what was today. */
 static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
@@ -102,7 +103,8 @@ static void print_head(const struct explanation *explanation)
 	key_spell(record->key, key);
 	console_time(record->cost_ns, cost);
 	if (record->outcome == JOURNAL_STORED) {
-		printf("MISS, compiled %s, stored as %.*s\n", cost, KEY_SHORT, key);
+		printf("MISS, compiled %s%s, stored as %.*s\n", cost, record->has_failed ? ", a failure" : "",
+		       KEY_SHORT, key);
 	} else if (record->outcome == JOURNAL_NOT_KEPT) {
 		printf("MISS, compiled %s, NOT KEPT: ", cost);
 		print_reason(&record->reason);
@@ -205,11 +207,13 @@ static void print_difference(const struct difference *difference, void *context)
 	struct printing *printing = context;
 	struct difference_words words;
 
+	if (printing->count++ >= DIFFERENCES_SHOWN) {
+		return;
+	}
 	difference_in_words(difference, printing->explanation->request.title, &words);
 	console_disarm(words.what);
 	printf("  %-*s", printing->width, words.what);
 	print_words("  ", words.words, "\n");
-	printing->count++;
 }
 
 static void print_nearest(const struct explanation *explanation)
@@ -231,6 +235,9 @@ static void print_nearest(const struct explanation *explanation)
 	print_sameness(&explanation->request, &explanation->nearest);
 	differences_tell(&explanation->request, &explanation->nearest, widen, &printing);
 	differences_tell(&explanation->request, &explanation->nearest, print_difference, &printing);
+	if (printing.count > DIFFERENCES_SHOWN) {
+		printf("  and %zu more differences; --json has them all\n", printing.count - DIFFERENCES_SHOWN);
+	}
 	if (printing.count == 0) {
 		puts("  They differ in nothing that was noted.");
 	}
@@ -272,7 +279,7 @@ void explain_in_words(const struct explanation *explanation)
 		print_stale(explanation);
 		break;
 	case CAUSE_GONE:
-		printf("was kept at %s, and is gone since (evicted, cleared or damaged)\n",
+		printf("was kept at %s, and is gone since (evicted, cleared, damaged, or no longer trusted)\n",
 		       spell_when(explanation->kept_ns, when));
 		break;
 	case CAUSE_DIFFERENT:

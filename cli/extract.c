@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/key.h"
 #include "cli/target.h"
+#include "keygen/about.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -80,9 +81,17 @@ static void report(const char *file, size_t size)
 struct writing {
 	const struct wish *wish;
 	const char *base;
+	int return_code; /* of the compile; where it failed, what is empty was never made */
 	bool written[ARTIFACT_FORM_COUNT];
 	bool failed;
 };
+
+/* A log may be empty. */
+static bool is_made(const struct artifact *artifact, int return_code)
+{
+	return return_code == 0 || artifact->size > 0 || artifact->form == ARTIFACT_LOG ||
+	       artifact->form == ARTIFACT_INFO_LOG || artifact->form == ARTIFACT_ERROR_LOG;
+}
 
 static int write_wanted(const struct artifact *artifact, void *context)
 {
@@ -92,7 +101,7 @@ static int write_wanted(const struct artifact *artifact, void *context)
 	char path[PATH_MAX];
 	const char *file = wish->file;
 
-	if (wish->directory || wish->forms[mine.form]) {
+	if (is_made(&mine, writing->return_code) && (wish->directory || wish->forms[mine.form])) {
 		if (!file) {
 			if (snprintf(path, sizeof(path), "%s%s%s%s", wish->directory ? wish->directory : "",
 			             wish->directory ? "/" : "", writing->base,
@@ -115,13 +124,21 @@ static int write_wanted(const struct artifact *artifact, void *context)
 	return writing->failed;
 }
 
+struct listing {
+	int return_code;
+	char list[256];
+};
+
 static int list_form(const struct artifact *artifact, void *context)
 {
 	struct artifact mine = *artifact;
-	char *list = context;
-	size_t end = strlen(list);
+	struct listing *listing = context;
+	size_t end = strlen(listing->list);
 
-	snprintf(list + end, 256 - end, "%s--%s", end ? ", " : "", artifact_option(mine.form));
+	if (is_made(&mine, listing->return_code)) {
+		snprintf(listing->list + end, sizeof(listing->list) - end, "%s--%s", end ? ", " : "",
+		         artifact_option(mine.form));
+	}
 	artifact_free(&mine);
 	return 0;
 }
@@ -129,14 +146,19 @@ static int list_form(const struct artifact *artifact, void *context)
 /* False: something that was wished for is not there. */
 static bool is_complete(const struct entry *entry, const struct writing *writing)
 {
-	char list[256] = "";
+	struct listing listing = {.return_code = writing->return_code};
+	char failure[64] = "";
 	bool complete = true;
 
-	(void)artifacts_each(entry, list_form, list);
+	(void)artifacts_each(entry, list_form, &listing);
+	if (writing->return_code != 0) {
+		snprintf(failure, sizeof(failure), "the compile failed (return code %d): ", writing->return_code);
+	}
 	for (int form = 0; form < ARTIFACT_FORM_COUNT; form++) {
 		if (writing->wish->forms[form] && !writing->written[form]) {
-			console_error("the result has no %s; it has %s", artifact_option((enum artifact_form)form),
-			              *list ? list : "nothing");
+			console_error("%sthe result has no %s; it has %s", failure,
+			              artifact_option((enum artifact_form)form),
+			              *listing.list ? listing.list : "nothing");
 			complete = false;
 		}
 	}
@@ -147,8 +169,12 @@ static int write_from(const struct entry *entry, const struct wish *wish)
 {
 	char base[ARTIFACT_BASE_BYTES];
 	struct writing writing = {.wish = wish, .base = base};
+	struct section code;
 	int error;
 
+	if (entry_section(entry, ABOUT_CODE_SECTION, &code)) {
+		writing.return_code = code.value;
+	}
 	artifact_base(entry, base);
 	if (wish->directory && strlen(wish->directory) + 2 * ARTIFACT_BASE_BYTES >= PATH_MAX) {
 		console_error("%s: %s", wish->directory, strerror(ENAMETOOLONG));

@@ -74,8 +74,6 @@ static ssize_t get(void *context, void *bytes, size_t size)
 static const char *store_error(const struct settings *settings, int error, char text[CONSOLE_REFUSAL_BYTES])
 {
 	switch (error) {
-	case -EROFS:
-		return "not written, because NVRTCCACHE_READONLY is set";
 	case -ENXIO:
 		return "not made, because HOME is missing or another user's";
 	case -ENOTDIR:

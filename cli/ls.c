@@ -35,51 +35,84 @@ static void sort(struct results *results, enum sorting sorting)
 	}
 }
 
-/* A terminal shows it: bytes that could command one are left out. At most so many columns, the end of longer ones. */
-static void spell_text(const struct about_fact *fact, size_t most, char *ret_text)
+/* How many bytes the character has that begins there: what is no UTF-8 is one each. */
+static size_t character(const char *text)
 {
-	size_t skipped = fact->size > most ? fact->size - most : 0;
-	size_t size = 0;
+	size_t size = 1;
 
-	for (size_t i = skipped; i < fact->size; i++) {
-		unsigned char byte = (unsigned char)fact->text[i];
+	while (((unsigned char)text[0] & 0xc0) == 0xc0 && ((unsigned char)text[size] & 0xc0) == 0x80) {
+		size++;
+	}
+	return size;
+}
 
-		ret_text[size++] = byte < 0x20 || byte >= 0x7f ? '?' : (char)byte;
+/*
+ * As a terminal shows it, with as many blanks as make it so many columns: bytes that could command one are left out, and
+ * of what is longer the end is shown. A column a character, which holds for most scripts.
+ */
+static void print_text(const struct about_fact *fact, const char *otherwise, size_t columns)
+{
+	char *text = fact ? strndup(fact->text, fact->size) : strdup(otherwise);
+	const char *from = text;
+	size_t count = 0;
+
+	if (text) {
+		console_disarm(text);
+		for (const char *at = text; *at != '\0'; at += character(at)) {
+			count++;
+		}
+		if (count > columns) {
+			for (; count > columns - 3; count--) {
+				from += character(from);
+			}
+			fputs("...", stdout);
+			count = columns;
+		}
+		fputs(from, stdout);
 	}
-	if (skipped && size > 3) {
-		memcpy(ret_text, "...", 3);
-	}
-	ret_text[size] = '\0';
+	printf("%*s", (int)(columns - count), "");
+	free(text);
 }
 
 #define PROGRAM_WIDTH  28
 #define COMPILER_WIDTH 15
 #define ARCH_WIDTH     12
 
-static void print_line(const struct listed_result *result)
+static void print_fact(const struct listed_result *result, enum about_kind kind, size_t columns)
 {
-	char key[KEY_TEXT_BYTES], program[PROGRAM_WIDTH + 1] = "?", arch[ARCH_WIDTH + 1] = "-";
-	char title[COMPILER_WIDTH + 1] = "?", release[COMPILER_WIDTH + 1] = "", compiler[2 * COMPILER_WIDTH + 2];
-	char cost[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES];
 	struct about_fact fact;
 
+	print_text(results_fact(result, kind, &fact) ? &fact : NULL, "?", columns);
+}
+
+/* "NVRTC 13.0" */
+static void print_compiler(const struct listed_result *result)
+{
+	struct about_fact title, release;
+	char text[2 * COMPILER_WIDTH] = "?";
+	bool has_release = results_fact(result, ABOUT_RELEASE, &release);
+
+	if (results_fact(result, ABOUT_TITLE, &title)) {
+		snprintf(text, sizeof(text), "%.*s %.*s", (int)title.size, title.text,
+		         has_release ? (int)release.size : 0, has_release ? release.text : "");
+	}
+	print_text(NULL, text, COMPILER_WIDTH);
+}
+
+static void print_line(const struct listed_result *result)
+{
+	char cost[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
+	struct about_fact arch;
+
 	key_spell(result->key, key);
-	if (results_fact(result, ABOUT_PROGRAM, &fact)) {
-		spell_text(&fact, PROGRAM_WIDTH, program);
-	}
-	if (results_fact(result, ABOUT_TITLE, &fact)) {
-		spell_text(&fact, COMPILER_WIDTH, title);
-	}
-	if (results_fact(result, ABOUT_RELEASE, &fact)) {
-		spell_text(&fact, COMPILER_WIDTH, release);
-	}
-	if (results_arch(result, &fact)) {
-		spell_text(&fact, ARCH_WIDTH, arch);
-	}
-	snprintf(compiler, sizeof(compiler), "%s %s", title, release);
-	printf("%.*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, key, PROGRAM_WIDTH, program, COMPILER_WIDTH,
-	       compiler, ARCH_WIDTH, arch, console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
-	       console_age(result->used_ns, age));
+	printf("%.*s  ", KEY_SHORT, key);
+	print_fact(result, ABOUT_PROGRAM, PROGRAM_WIDTH);
+	fputs("  ", stdout);
+	print_compiler(result);
+	fputs("  ", stdout);
+	print_text(results_arch(result, &arch) ? &arch : NULL, "-", ARCH_WIDTH);
+	printf("  %8s  %9s  %s%s\n", console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
+	       console_age(result->used_ns, age), result->return_code != 0 ? ", a failure" : "");
 }
 
 static void print_table(const struct results *results)
@@ -161,7 +194,7 @@ int command_ls(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
 			console_help("ls");
 			return EXIT_DONE;

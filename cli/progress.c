@@ -24,16 +24,11 @@ int64_t progress_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void progress_begin_with(struct progress *progress, const char *doing, enum progress_unit unit)
+void progress_begin(struct progress *progress, const char *doing)
 {
 	int64_t now = progress_clock();
 
-	*progress = (struct progress){.doing = doing, .unit = unit, .marks = {{.ns = now}, {.ns = now}}};
-}
-
-void progress_begin(struct progress *progress, const char *doing)
-{
-	progress_begin_with(progress, doing, PROGRESS_RESULTS);
+	*progress = (struct progress){.doing = doing, .marks = {{.ns = now}, {.ns = now}}};
 }
 
 /* What a line is made of; an empty part is left out. */
@@ -42,23 +37,15 @@ struct parts {
 	double share; /* of the bar; below 0: no bar */
 };
 
-static const char *spell(enum progress_unit unit, uint64_t number, char ret_text[CONSOLE_NUMBER_BYTES])
+static void spell_counts(uint64_t done, uint64_t whole, const char *about, char ret_text[PART_BYTES])
 {
-	return unit == PROGRESS_BYTES ? console_bytes(number, ret_text) : console_count(number, ret_text);
-}
-
-static void spell_counts(const struct progress *progress, uint64_t done, uint64_t whole, const char *about,
-                         char ret_text[PART_BYTES])
-{
-	static const char *const names[] = {
-	    [PROGRESS_RESULTS] = " results", [PROGRESS_FILES] = " files", [PROGRESS_BYTES] = ""};
 	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES];
 
 	if (whole == 0) {
-		snprintf(ret_text, PART_BYTES, "%s%s", spell(progress->unit, done, first), names[progress->unit]);
+		snprintf(ret_text, PART_BYTES, "%s results", console_count(done, first));
 	} else {
-		snprintf(ret_text, PART_BYTES, "%s of %s%s%s", spell(progress->unit, done, first), about,
-		         spell(progress->unit, whole, second), names[progress->unit]);
+		snprintf(ret_text, PART_BYTES, "%s of %s%s results", console_count(done, first), about,
+		         console_count(whole, second));
 	}
 }
 
@@ -74,17 +61,16 @@ static void spell_left(double seconds, char ret_text[PART_BYTES])
 	}
 }
 
-static void spell_rate(const struct progress *progress, double rate, char ret_text[PART_BYTES])
+static void spell_rate(double rate, char ret_text[PART_BYTES])
 {
 	char text[CONSOLE_NUMBER_BYTES];
 	uint64_t step = 1;
 
 	/* two digits that count; the others would flicker */
-	while (progress->unit != PROGRESS_BYTES && rate / (double)step >= 100) {
+	while (rate / (double)step >= 100) {
 		step *= 10;
 	}
-	snprintf(ret_text, PART_BYTES, "%s/s",
-	         spell(progress->unit, (uint64_t)(rate / (double)step + 0.5) * step, text));
+	snprintf(ret_text, PART_BYTES, "%s/s", console_count((uint64_t)(rate / (double)step + 0.5) * step, text));
 }
 
 static void make_parts(const struct progress *progress, int64_t now, uint64_t done, uint64_t whole, const char *about,
@@ -96,9 +82,9 @@ static void make_parts(const struct progress *progress, int64_t now, uint64_t do
 	                  : 0;
 
 	*ret_parts = (struct parts){.share = whole != 0 ? (double)done / (double)whole : -1};
-	spell_counts(progress, done, whole, about, ret_parts->counts);
+	spell_counts(done, whole, about, ret_parts->counts);
 	if (rate >= 1) {
-		spell_rate(progress, rate, ret_parts->rate);
+		spell_rate(rate, ret_parts->rate);
 	}
 	if (rate > 0 && done < whole) {
 		spell_left((double)(whole - done) / rate, ret_parts->left);

@@ -18,11 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum progress_unit { PROGRESS_RESULTS, PROGRESS_FILES, PROGRESS_BYTES };
-
 struct progress {
 	const char *doing;
-	enum progress_unit unit;
 	int64_t drawn_ns; /* when a line was drawn last; 0: never */
 	struct progress_mark {
 		int64_t ns;
@@ -30,8 +27,7 @@ struct progress {
 	} marks[2]; /* some seconds ago, and later: the rate is that since the first */
 };
 
-void progress_begin(struct progress *progress, const char *doing); /* with results */
-void progress_begin_with(struct progress *progress, const char *doing, enum progress_unit unit);
+void progress_begin(struct progress *progress, const char *doing);
 /* `whole` 0: not known. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t whole);
 /* `about`: as many as there seem to be. */

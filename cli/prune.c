@@ -10,18 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *reason(const struct settings *settings, int error, char text[CONSOLE_REFUSAL_BYTES])
-{
-	switch (error) {
-	case -EROFS:
-		return "not written, because NVRTCCACHE_READONLY is set";
-	case -EAGAIN:
-		return "another process keeps it locked";
-	default:
-		return console_refusal(settings, error, text);
-	}
-}
-
 static void print_count(uint64_t count, const char *one, const char *many)
 {
 	char text[CONSOLE_NUMBER_BYTES];
@@ -77,7 +65,7 @@ static int prune_directory(const struct settings *settings, int64_t unused_ns)
 	}
 	crew_end(&crew);
 	if (error != 0 && error != -EINTR) {
-		console_error("%s: %s", settings->directory, reason(settings, error, refusal));
+		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 		return EXIT_TROUBLE;
 	}
 	report(settings, &pruned, progress_clock() - began_ns);

@@ -4,14 +4,6 @@
 #include <string.h>
 
 static const char *const words[COUNTER_COUNT] = {
-    [COUNTER_BYPASSED_disabled] =
-        "The cache is turned off: NVRTCCACHE_DISABLE is set, or the settings could not be read.",
-    [COUNTER_BYPASSED_secure] =
-        "The program is setuid or has other privileges: its environment is not believed, so nothing "
-        "is cached.",
-    [COUNTER_BYPASSED_no_directory] =
-        "There is no cache directory that could be used, so the result lives in this process "
-        "alone. Set NVRTCCACHE_DIR to a directory that you own.",
     [COUNTER_BYPASSED_unwatchable] =
         "This library's calls of the outside world cannot be watched, so nobody knows what its "
         "results hang on. 'nvrtccache doctor' says what is in the way.",
@@ -27,8 +19,8 @@ static const char *const words[COUNTER_COUNT] = {
         "A header changed during the compile, or a moment before it: an edit as quick could not be "
         "told from it. The next compile of the same is kept.",
     [COUNTER_BYPASSED_time_macros] =
-        "The source or a header names __DATE__, __TIME__ or __TIMESTAMP__, so the result hangs on "
-        "the clock. NVRTCCACHE_SLOPPINESS=time_macros keeps such results all the same.",
+        "The source or a header names __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on "
+        "when it is made. NVRTCCACHE_SLOPPINESS=time_macros keeps such results all the same.",
     [COUNTER_BYPASSED_environment] =
         "The compiler asked for a variable that is no part of the key, or directory, environment "
         "or locale changed while it worked. Unset that variable, or set it before the program starts.",
@@ -62,7 +54,6 @@ static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_too_large] =
         "The result is larger than an eighth of the size cap, or than the process may write. Raise "
         "NVRTCCACHE_MAX_SIZE.",
-    [COUNTER_BYPASSED_read_only] = "The cache directory is only read: NVRTCCACHE_READONLY is set.",
     [COUNTER_BYPASSED_extensions] =
         "The program uses an extension of NVRTC's interface that no header declares, so that nobody "
         "knows what it does.",

@@ -153,6 +153,21 @@ bool request_is_bound(const struct request *request)
 	return request_part(request, "working directory") != NULL;
 }
 
+bool request_binds(struct span option)
+{
+	static const char *const binders[] = {
+	    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",
+	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",
+	};
+
+	for (size_t i = 0; i < sizeof(binders) / sizeof(binders[0]); i++) {
+		if (span_is(option, binders[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct span span_base(struct span path)
 {
 	const char *slash = path.size ? memrchr(path.bytes, '/', path.size) : NULL;

@@ -44,6 +44,9 @@ const struct request_part *request_find(const struct request *request, struct sp
 /* Only bound requests have their place among their parts. */
 bool request_is_bound(const struct request *request);
 
+/* Does the option put paths into what NVRTC makes, or may it? Others that bind are rare, and not named. */
+bool request_binds(struct span option);
+
 bool span_equal(struct span a, struct span b);
 bool span_is(struct span span, const char *text);
 /* What stands behind `head` in it; false: it does not begin so. */

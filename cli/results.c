@@ -21,6 +21,9 @@ static int copy_sections(const struct entry *entry, struct listed_result *result
 		result->sections[i].tag = section.tag;
 		result->sections[i].size = section.size;
 		result->section_count++;
+		if (section.tag == ABOUT_CODE_SECTION) {
+			result->return_code = section.value;
+		}
 		if (section.tag == ABOUT_SECTION && section.size > 0) {
 			result->about = malloc(section.size);
 			if (!result->about) {

@@ -16,7 +16,8 @@ struct listed_result {
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t used_ns; /* of its file: the results of one key share it */
 	uint64_t bytes, cost_ns, created_ns;
-	void *about; /* NULL: it is from before there were any */
+	int return_code; /* not 0: it is a failure that is kept */
+	void *about;     /* NULL: it is from before there were any */
 	size_t about_size;
 	struct {
 		uint32_t tag;

@@ -84,6 +84,7 @@ void results_json(const struct listed_result *result)
 	print_members("artifacts", result, ABOUT_ARTIFACT, "{}");
 	printf(", \"bytes\": %" PRIu64 ", \"cost_ns\": %" PRIu64 ", \"made\": %" PRIu64 ", \"used\": %" PRId64,
 	       result->bytes, result->cost_ns, result->created_ns / 1000000000, result->used_ns / 1000000000);
+	printf(", \"returned\": %d", result->return_code);
 	print_fact("made_by", result, ABOUT_COMMAND);
 	print_members("bound", result, ABOUT_BOUND, "[]");
 }

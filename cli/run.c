@@ -104,6 +104,7 @@ static const struct option run_options[] = {
 /* Returns -1 to go on, else the exit status. */
 static int apply_option(int option)
 {
+	const char *name = option == RUN_DIR ? "dir" : option == RUN_LOG ? "log" : "max-size";
 	uint64_t size;
 	bool done = false;
 
@@ -112,8 +113,8 @@ static int apply_option(int option)
 	case RUN_LOG:
 	case RUN_MAX_SIZE:
 		if (optarg[0] == '\0' || (option == RUN_MAX_SIZE && settings_parse_size(optarg, &size) != 0)) {
-			console_error("run: bad value '%s'%s%s", optarg, option == RUN_MAX_SIZE ? ": it takes " : "",
-			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "");
+			console_error("run: --%s: bad value '%s': it takes %s", name, optarg,
+			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "a path");
 			return console_usage("run");
 		}
 		if (option == RUN_DIR) {

@@ -317,9 +317,9 @@ static void print_shown(const struct shown *shown)
 	print_options(result);
 	print_names(shown);
 	print_made(result);
-	if (shown->return_code != 0) {
+	if (result->return_code != 0) {
 		print_label("returned");
-		printf("%d, a failure that is kept\n", shown->return_code);
+		printf("%d, a failure that is kept\n", result->return_code);
 	}
 	print_holds(result);
 	print_bound(shown);
@@ -369,7 +369,7 @@ int command_show(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
 			console_help("show");
 			return EXIT_DONE;

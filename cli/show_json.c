@@ -54,7 +54,7 @@ static void print_shown(const struct shown *shown)
 
 	putchar('{');
 	results_json(&shown->result);
-	printf(", \"returned\": %d, \"bound_why\": [", shown->return_code);
+	fputs(", \"bound_why\": [", stdout);
 	for (size_t i = 0; i < shown->bound_count; i++) {
 		fputs(i ? ", " : "", stdout);
 		print_bound(&shown->bound[i]);

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TAG_RETURN_CODE 1 /* of every compiler's results: its value */
-
 struct taking {
 	struct shown_list *list;
 	int64_t used_ns;
@@ -49,7 +47,6 @@ static int take(void *context, const struct entry *entry)
 	const struct taking *taking = context;
 	struct shown_list *list = taking->list;
 	struct shown *shown, *grown = realloc(list->list, (list->count + 1) * sizeof(*grown));
-	struct section section;
 	const void *conditions;
 	size_t size;
 
@@ -67,9 +64,6 @@ static int take(void *context, const struct entry *entry)
 	if (results_of_entry(entry, taking->used_ns, &shown->result) != 0) {
 		entry_unref(shown->entry);
 		return -ENOMEM;
-	}
-	if (entry_section(entry, TAG_RETURN_CODE, &section)) {
-		shown->return_code = section.value;
 	}
 	list->count++;
 	return 0;

@@ -51,7 +51,6 @@ struct shown_bound {
 struct shown {
 	struct listed_result result;
 	struct entry *entry;
-	int return_code;
 	int error; /* of the conditions: 0, or that of conditions_tell() */
 	struct conditions_told told;
 	struct shown_condition *conditions;

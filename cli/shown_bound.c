@@ -2,17 +2,12 @@
 /* shown, second part: what a result is bound to, and why, as far as it says so itself */
 #include "cli/shown_bound.h"
 
+#include "cli/request.h"
 #include "keygen/needles.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Options that put paths into what NVRTC makes, or may; its others that bind are rare, and not named. */
-static const char *const binding_options[] = {
-    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",
-    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",
-};
 
 struct wanted {
 	const char *name;
@@ -24,14 +19,9 @@ static int find_option(const struct about_fact *fact, void *context)
 {
 	struct wanted *wanted = context;
 
-	for (size_t i = 0; fact->kind == ABOUT_OPTION && i < sizeof(binding_options) / sizeof(binding_options[0]);
-	     i++) {
-		const char *option = binding_options[i];
-
-		if (fact->size == strlen(option) && memcmp(fact->text, option, fact->size) == 0) {
-			wanted->found = strdup(option);
-			return 1;
-		}
+	if (fact->kind == ABOUT_OPTION && request_binds((struct span){fact->text, fact->size})) {
+		wanted->found = strndup(fact->text, fact->size);
+		return 1;
 	}
 	return 0;
 }

@@ -40,7 +40,7 @@ static void print_json_group(enum counter_group group, const uint64_t counts[COU
 }
 
 /* What is shown: what lies in the directory, and what all processes have counted. */
-struct shown {
+struct counted {
 	struct store_usage usage;
 	uint64_t counts[COUNTER_COUNT];
 	int64_t since; /* seconds since 1970; 0: nothing was counted yet */
@@ -65,7 +65,7 @@ static bool has_group(enum counter total)
 	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
 }
 
-static void print_json(const struct settings *settings, const struct shown *shown)
+static void print_json(const struct settings *settings, const struct counted *shown)
 {
 	const struct store_usage *usage = &shown->usage;
 	const uint64_t *counts = shown->counts;
@@ -190,7 +190,7 @@ static void print_since(int64_t since)
 	printf(ROW "%s (%s)\n", "Since", text, console_time(seconds > 0 ? (uint64_t)seconds * 1000000000 : 0, age));
 }
 
-static void print_table(const struct settings *settings, const struct shown *shown)
+static void print_table(const struct settings *settings, const struct counted *shown)
 {
 	const struct store_usage *usage = &shown->usage;
 	const uint64_t *counts = shown->counts;
@@ -235,7 +235,7 @@ static void print_table(const struct settings *settings, const struct shown *sho
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
-static int gather(const struct settings *settings, bool count, struct shown *ret_shown)
+static int gather(const struct settings *settings, bool count, struct counted *ret_shown)
 {
 	struct crew crew;
 	struct store *store;
@@ -264,9 +264,7 @@ static int complain(const struct settings *settings, int error)
 {
 	char refusal[CONSOLE_REFUSAL_BYTES];
 
-	console_error("%s: %s", settings->directory,
-	              error == -EROFS ? "not written, because NVRTCCACHE_READONLY is set"
-	                              : console_refusal(settings, error, refusal));
+	console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
 	return EXIT_TROUBLE;
 }
 
@@ -277,7 +275,7 @@ struct wanted {
 
 static int show(const struct settings *settings, const struct wanted *wanted)
 {
-	struct shown shown = {.since = 0};
+	struct counted shown = {.since = 0};
 	int error = gather(settings, wanted->count, &shown);
 
 	if (error != 0) {
@@ -300,7 +298,7 @@ static int show(const struct settings *settings, const struct wanted *wanted)
 }
 
 /* "14:02:11  12 hits (+3), 4 misses (+1), 0 not kept, 2 passed through, 3.1 s saved, 8 entries, 1.2 MiB" */
-static void print_changes(const struct shown *now, const struct shown *before)
+static void print_changes(const struct counted *now, const struct counted *before)
 {
 	const uint64_t *counts = now->counts, *earlier = before->counts;
 	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
@@ -328,7 +326,7 @@ static int watch(const struct settings *settings, const struct wanted *wanted, i
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
 	const char *term = getenv("TERM");
 	bool redraw = isatty(STDOUT_FILENO) == 1 && term != NULL && strcmp(term, "dumb") != 0;
-	struct shown shown = {.since = 0}, before;
+	struct counted shown = {.since = 0}, before;
 	int status = EXIT_DONE;
 
 	interrupt_hold();
@@ -394,13 +392,15 @@ static int run(const struct wanted *wanted)
 
 int command_stats(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},  {"zero", no_argument, NULL, 'z'},
-	                                        {"count", no_argument, NULL, 'c'}, {"watch", no_argument, NULL, 'w'},
-	                                        {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, 'j'},  {"zero", no_argument, NULL, 'z'},
+	    {"count", no_argument, NULL, 'c'}, {"watch", optional_argument, NULL, 'w'},
+	    {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
 	struct wanted wanted = {.watch = NULL};
+	bool joined = false;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "jzcwh", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "jzcw::h", options)) != -1) {
 		if (option == 'h') {
 			console_help("stats");
 			return EXIT_DONE;
@@ -411,9 +411,12 @@ int command_stats(int argc, char **argv)
 		wanted.json |= option == 'j';
 		wanted.zero |= option == 'z';
 		wanted.count |= option == 'c';
-		wanted.watch = option == 'w' ? "2" : wanted.watch;
+		if (option == 'w') {
+			wanted.watch = optarg ? optarg : "2";
+			joined = optarg != NULL;
+		}
 	}
-	if (optind < argc && wanted.watch) { /* how often */
+	if (optind < argc && wanted.watch && !joined) { /* how often */
 		wanted.watch = argv[optind++];
 	}
 	if (optind < argc) {

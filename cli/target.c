@@ -159,8 +159,3 @@ int target_put(void *context, const void *bytes, size_t size)
 	}
 	return error;
 }
-
-int target_interrupted(void)
-{
-	return interrupt_seen();
-}

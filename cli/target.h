@@ -8,7 +8,7 @@
  *
  * Calling sequence: target_open(), target_put() any number of times, target_close() once where it was opened. Errors:
  * negative errno values; target_put() gives -EINTR once a signal has come (cli/interrupt.h: it is held from
- * target_open() on), and target_interrupted() says which: interrupt_release() behind target_close().
+ * target_open() on; interrupt_release() behind target_close()).
  * Threads: one; one target at a time. Ownership: `file` stays the caller's.
  */
 #ifndef CLI_TARGET_H
@@ -30,7 +30,5 @@ int target_open(const char *file, struct target *ret_target);
 int target_put(void *context, const void *bytes, size_t size);
 /* `error`: what has happened so far; then nothing appears. Returns it, or that of the last step. */
 int target_close(struct target *target, enum durability durability, int error);
-/* The number of the signal that has come; 0: none. */
-int target_interrupted(void);
 
 #endif

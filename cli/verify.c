@@ -266,7 +266,7 @@ int command_verify(int argc, char **argv)
 	struct verify verify = {.settings = &settings};
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "h", options)) != -1) {
+	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
 			console_help("verify");
 			return EXIT_DONE;

@@ -174,6 +174,9 @@ struct compiler {
 	 */
 	int (*run)(const struct handle *, const struct call *, enum cancellation);
 	enum outcome (*outcome)(int return_code);
+	/* What its headers call its codes from 0 on, for people; NULL: one that they do not have. */
+	const char *const *codes;
+	size_t code_count;
 	/* What was seen is complete, or says why it cannot be. NULL: it is. */
 	void (*unwatched)(struct attempt *);
 	/* Was it seen to do what each such call does? If not, it was not watched. NULL: there is no such thing. */

@@ -22,6 +22,8 @@
 
 /* The section of an entry that holds it. */
 #define ABOUT_SECTION 8
+/* Of every compiler's results: its return code is the section's value. */
+#define ABOUT_CODE_SECTION 1
 /* The one that says that a result was kept by NVRTCCACHE_SLOPPINESS: it goes to no other node. */
 #define ABOUT_SLOPPY_SECTION 7
 

@@ -234,6 +234,15 @@ static enum counter build_error_reason(int error)
 	}
 }
 
+static void explain_code(const struct attempt *attempt, int return_code)
+{
+	const struct compiler *compiler = attempt->library->compiler;
+	bool known = return_code >= 0 && (size_t)return_code < compiler->code_count;
+
+	event_explain(attempt->event, "return code %d%s%s", return_code, known ? ", " : "",
+	              known ? compiler->codes[return_code] : "");
+}
+
 struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code)
 {
 	enum outcome outcome = handle->library->compiler->outcome(return_code);
@@ -249,7 +258,7 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
-		event_explain(attempt->event, "return code %d", return_code);
+		explain_code(attempt, return_code);
 	}
 	if (reason != COUNTER_NONE) {
 		not_stored(attempt, reason);

@@ -58,6 +58,7 @@ static void write_record(const struct event *event)
 	    .is_stale = event->is_stale,
 	    .agent = (uint8_t)event->agent,
 	    .is_unfit = event->is_unfit,
+	    .has_failed = event->return_code != 0,
 	    .reason = text_of(event->reason != COUNTER_NONE ? counter_name(event->reason) : ""),
 	    .detail = text_of(event->detail),
 	    .about = {(const char *)event->about.bytes, event->about.size},

@@ -61,7 +61,11 @@ struct event {
 	uint64_t compile_ns; /* of the real compile: now, or for a hit when it was kept */
 	uint64_t bytes;      /* of the result that was stored or served */
 	int return_code;
-	struct stream about; /* of what was no hit: what was asked for (about.h) */
+	/*
+	 * What was asked for (about.h): of a miss, filled in by admit_result() behind the compile; of what was passed
+	 * through, behind the real call, if there is a journal; of any other, for the time line alone, before it is drawn.
+	 */
+	struct stream about;
 };
 
 void event_begin(struct event *ret_event, int64_t now_ns);

@@ -188,8 +188,8 @@ static int make_identity(struct library *library, enum companion companion, stru
 	}
 	found =
 	    loader_search(library->path, name, path, PATH_MAX) == LOADER_SEARCH_FOUND && append_file(identity, path);
-	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "companion foretold at" : "no companion found as",
-	          found ? path : name);
+	log_write(LOG_DEBUG, "%s: %s %s", library->path,
+	          found ? "it will load" : "nothing is found that it would load as", found ? path : name);
 	free(path);
 	return found ? 0 : -ENOENT;
 }
@@ -237,7 +237,8 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 		return true;
 	}
 	/* A reader may still hold the wrong one: it is left to the process (once per library at most). */
-	log_write(LOG_WARNING, "%s loaded another companion than foretold; this result is not kept", library->path);
+	log_write(LOG_WARNING, "%s loaded another library by itself than the one beside it; this result is not kept",
+	          library->path);
 	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
 	return false;
 }

@@ -327,8 +327,7 @@ static void add_compilers(char line[LINE_BYTES])
 	for (size_t i = 0; i < COUNT; i++) {
 		hits[i] = here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
 		          here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
-		calls[i] = hits[i] + here(counter_share(compilers[i].group, COUNTER_TOTAL_misses)) +
-		           here(counter_share(compilers[i].group, COUNTER_TOTAL_bypassed));
+		calls[i] = hits[i] + here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
 		used += calls[i] != 0;
 	}
 	for (size_t i = 0; used > 1 && i < COUNT; i++) {

@@ -153,6 +153,28 @@ static unsigned doubts(const struct handle *handle, const struct attempt *attemp
 	       (link_of(handle)->options & LINK_OPTIONS_VARIES ? DOUBT_ADDRESS : 0u);
 }
 
+static const char *const codes[] = {
+    "NVJITLINK_SUCCESS",
+    "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
+    "NVJITLINK_ERROR_MISSING_ARCH",
+    "NVJITLINK_ERROR_INVALID_INPUT",
+    "NVJITLINK_ERROR_PTX_COMPILE",
+    "NVJITLINK_ERROR_NVVM_COMPILE",
+    "NVJITLINK_ERROR_INTERNAL",
+    "NVJITLINK_ERROR_THREADPOOL",
+    "NVJITLINK_ERROR_UNRECOGNIZED_INPUT",
+    "NVJITLINK_ERROR_FINALIZE",
+    "NVJITLINK_ERROR_NULL_INPUT",
+    "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS",
+    "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE",
+    "NVJITLINK_ERROR_ARCH_MISMATCH",
+    "NVJITLINK_ERROR_OUTDATED_LIBRARY",
+    "NVJITLINK_ERROR_MISSING_FATBIN",
+    "NVJITLINK_ERROR_UNRECOGNIZED_ARCH",
+    "NVJITLINK_ERROR_UNSUPPORTED_ARCH",
+    "NVJITLINK_ERROR_LTO_NOT_ENABLED",
+};
+
 const struct compiler nvjitlink_compiler = {
     .name = "nvjitlink",
     .title = "nvJitLink",
@@ -182,6 +204,8 @@ const struct compiler nvjitlink_compiler = {
     .grown = link_grown,
     .run = run,
     .outcome = outcome,
+    .codes = codes,
+    .code_count = sizeof(codes) / sizeof(codes[0]),
     .was_seen = was_seen,
     .refuses = refuses,
     .artifact_head = LINK_ARTIFACT_HEAD,

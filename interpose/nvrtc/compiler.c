@@ -197,6 +197,27 @@ static unsigned doubts(const struct handle *handle, const struct attempt *attemp
 	       (options->pch ? DOUBT_ONCE : 0);
 }
 
+static const char *const codes[] = {
+    "NVRTC_SUCCESS",
+    "NVRTC_ERROR_OUT_OF_MEMORY",
+    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+    "NVRTC_ERROR_INVALID_INPUT",
+    "NVRTC_ERROR_INVALID_PROGRAM",
+    "NVRTC_ERROR_INVALID_OPTION",
+    "NVRTC_ERROR_COMPILATION",
+    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+    "NVRTC_ERROR_INTERNAL_ERROR",
+    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+    "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED",
+    "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED",
+    "NVRTC_ERROR_PCH_CREATE",
+    "NVRTC_ERROR_CANCELLED",
+    "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED",
+};
+
 const struct compiler nvrtc_compiler = {
     .name = "nvrtc",
     .title = "NVRTC",
@@ -230,6 +251,8 @@ const struct compiler nvrtc_compiler = {
     .scratch = scratch,
     .run = run,
     .outcome = outcome,
+    .codes = codes,
+    .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = unwatched,
     .was_seen = was_seen,
     .read_texts = texts_read,

@@ -122,6 +122,19 @@ static unsigned doubts(const struct handle *handle, const struct attempt *attemp
 	return nvvm_options_spoil(handle->library) != COUNTER_NONE ? DOUBT_SPOILED : 0;
 }
 
+static const char *const codes[] = {
+    "NVVM_SUCCESS",
+    "NVVM_ERROR_OUT_OF_MEMORY",
+    "NVVM_ERROR_PROGRAM_CREATION_FAILURE",
+    "NVVM_ERROR_IR_VERSION_MISMATCH",
+    "NVVM_ERROR_INVALID_INPUT",
+    "NVVM_ERROR_INVALID_PROGRAM",
+    "NVVM_ERROR_INVALID_IR",
+    "NVVM_ERROR_INVALID_OPTION",
+    "NVVM_ERROR_NO_MODULE_IN_PROGRAM",
+    "NVVM_ERROR_COMPILATION",
+};
+
 const struct compiler nvvm_compiler = {
     .name = "nvvm",
     .title = "libNVVM",
@@ -149,6 +162,8 @@ const struct compiler nvvm_compiler = {
     .served = nvvm_program_served,
     .run = run,
     .outcome = outcome,
+    .codes = codes,
+    .code_count = sizeof(codes) / sizeof(codes[0]),
     .was_seen = was_seen,
     .refuses = refuses,
     .about = nvvm_program_about,

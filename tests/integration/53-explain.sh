@@ -68,6 +68,21 @@ check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' optio
 check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' option None "'-w'"
 check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
 check "The order of options." differs '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' 'order of options' "'-Ib'" "'-Ia'"
+order() { # the nearest is the one in which fewer have moved, not the newest
+	fresh_cache && compile '{"options": ["-Ia", "-Ib", "-DN=4"]}' '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-Ib", "-Ia", "-DN=4"]}' &&
+		last_says 'order of options  -Ib stands before -Ia, and stood behind it' && last_is 'len(told["differences"])' 1
+}
+check "What has moved, and past which, of what differs in the least." order
+long() {
+	fresh_cache && local long && long=$(printf 'x%.0s' {1..900}) && compile "{\"options\": [\"-DN=4\", \"-DA=\\\"${long}one\\\"\"]}" "{\"options\": [\"-DN=4\", \"-DA=\\\"${long}two\\\"\"]}" &&
+		last_says 'xxxxtwo"' 'was -DA="xxxx' 'xxxxone"' 'xxx...xxx'
+}
+check "Of options that are too long to be shown the difference is, and what is left out is marked." long
+many() {
+	local more
+	more=$(printf ', "-DA%d"' {1..30}) && fresh_cache && compile '{}' "{\"options\": [\"-DN=4\"$more]}" && last_says 'and 10 more differences; --json has them all' && [ "$(grep -c ' is new$' "$tmp/out")" = 20 ] && last_is 'len(told["differences"])' 30
+}
+check "A great many are not told one by one." many
 check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
 check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
 check "Its directory, where one is relative." differs '{"name": "w/a.cu"}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'w/a.cu'"
@@ -78,7 +93,7 @@ source_words() { last_says 'no source text is kept, so which lines cannot be tol
 check "Which lines of it, nobody can say, and that is said." source_words
 check "A header in memory with another text." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int b;"}}' 'header v.h' None None
 check "One more." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int a;", "w.h": ""}}' 'header w.h' None None
-check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'rounding mode' None None
+check "The rounding mode of the thread." differs '{}' '{"round": 1024}' 'arithmetic mode' None None
 
 if [ -e "$FAKE/13/libnvrtc.so.13" ] && [ -e "$FAKE/13b/libnvrtc.so.13" ]; then
 	builds() { # NAME NAME: of the two libraries' files
@@ -134,7 +149,7 @@ check "One that appeared in front of it." appeared
 gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was kept before'; }
 check "One that is gone again." gone_header
 
-gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared or damaged)' && last_is 'told["reason"]' gone; }
+gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
 check "A result that was kept once and is gone." gone
 damaged() {
 	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
@@ -171,6 +186,14 @@ not_kept() { # REQUEST REASON TEXT
 	fresh_cache && compile "$1" && last_says "NOT KEPT: ${2//_/ }" "$3" && last_is 'told["outcome"], told["reason"]' "('not_kept', '$2')"
 }
 check "A time macro, and what allows it." not_kept '{"source": "__device__ const char t[] = __TIME__;"}' time_macros NVRTCCACHE_SLOPPINESS=time_macros
+check "What the compiler answered is called by its name." not_kept '{"options": ["--no-such-option"]}' return_code 'return code 5, NVRTC_ERROR_INVALID_OPTION.'
+failing() {
+	fresh_cache && compile '{"source": "no program", "name": "bad.cu"}' && last_says ', a failure, stored as ' && last_is 'told["failed"]' True && local key && key=$(json 'told["key"]') && explained "$key" && says ', a failure, stored' &&
+		gives 0 ls && out_has ' ago, a failure$|now, a failure$' && gives 0 ls -j && is '[one["returned"] for one in told]' '[6]' && gives 0 show -j "$key" && is 'told[0]["returned"]' 6 &&
+		echo good >bad.ptx && gives 1 extract "$key" --ptx && err_has 'the compile failed \(return code 6\): the result has no ptx; it has --log' && [ "$(cat bad.ptx)" = good ] &&
+		gives 0 extract "$key" --log && grep -q error bad.log && gives 0 extract "$key" --all made && [ "$(ls made)" = bad.log ]
+}
+check "A failure that was kept is called one, and nothing is extracted that was never made." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects 'Leave that option out'
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
 sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT KEPT: sticky options' 'An option of an earlier compile'; }
@@ -196,6 +219,8 @@ check "What was passed through, and why." bypassed
 
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several
+joined() { explained --last=5 --json && holds 'len(told) == 5' && explained -jl2 && holds 'len(told) == 2' && gives 2 explain --last=0 && err_has "bad number '0'" && gives 2 explain --last=2 3; }
+check "How many can stand in the option's own word." joined
 too_long() { # more options than a record has room for
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})

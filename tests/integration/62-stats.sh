@@ -61,6 +61,24 @@ verified_time() {
 	compile -arch=sm_80 && gives 0 stats --json && was=$(json 'told["compile_ns"]') && NVRTCCACHE_VERIFY=1 compile -arch=sm_80 &&
 		counts "told['verified'] == 1 and told['compile_ns'] == $was and told['compilers']['nvrtc']['compile_ns'] == $was"
 }
+both() { # of two compilers, one without the cache's help: what its line and its table say
+	local NVRTCCACHE_DIR=$tmp/both
+	export NVRTCCACHE_DIR
+	cat >"$tmp/both.py" <<-'END'
+		import ctypes, sys
+		nvvm, nvrtc = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(sys.argv[2])
+		program = ctypes.c_void_p()
+		assert nvvm.nvvmCreateProgram(ctypes.byref(program)) == 0 and nvvm.nvvmAddModuleToProgram(program, b"one\n", 4, b"a") == 0
+		nvvm.nvvmCompileProgram(program, 0, None)
+		for i in range(34): # more than a handle's history holds
+		    if i == 0:
+		        assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", b"a.cu", 0, None, None) == 0
+		    nvrtc.nvrtcCompileProgram(program, 0, None)
+	END
+	NVRTCCACHE_STATS=1 preloaded python3 "$tmp/both.py" "$FAKE/nvvm/libnvvm.so.4" "$NVRTC" 2>&1 | grep '^nvrtccache\[' >"$tmp/line"
+	gives 0 stats && cat "$tmp/line" && out_has '^  of NVRTC +0 of 32, ' && grep -q '; NVRTC: 0 hits of 32; libNVVM: 0 hits of 1' "$tmp/line"
+}
+check "The line at the end and the table count alike: hits of hits and misses." both
 check "The time compiling is what the misses took: the compile that verifies a hit is none." verified_time
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
 check "Not kept and passed through are told apart, with reasons." \
@@ -101,6 +119,8 @@ print(lines, rest, process.wait())
 sys.exit(process.returncode != 0 or not all(re.fullmatch(line, one) for one in lines))
 PY
 }
+joined_watch() { [ "$(timeout -s INT 2 "$COMMAND" stats --watch=0.1 | sed -n 3p | grep -c ' hits\? (+0), ')" = 1 ] && timeout 60 "$COMMAND" stats --watch=x >"$tmp/out" 2>"$tmp/err"; [ $? -eq 2 ] && err_has "bad interval 'x'"; }
+check "How often can stand in the option's own word." joined_watch
 check "Watched elsewhere there is a line each time, until ^C, which is no error." watched_elsewhere
 watched_here() {
 	"${ON[@]}" watched "$COMMAND" stats --watch 0.1 >"$tmp/out" && grep -q '^ended by 0$' "$tmp/out" &&

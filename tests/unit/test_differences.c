@@ -117,10 +117,21 @@ Test(differences, two_strings_can_be_one_option)
 	expect("o-D;oN=4", "o-D;oN=5", "option: -D N=4   was -D N=5\n");
 }
 
+Test(differences, as_few_options_as_can_be_have_moved)
+{
+	expect("o-Ib;o-Ia;o-DN", "o-DN;o-Ia;o-Ib",
+	       "order of options: -Ib stands before -DN, and stood behind it\n"
+	       "order of options: -Ia stands before -DN, and stood behind it\n");
+	expect("o-a;o-b;o-c;o-d", "o-d;o-a;o-b;o-c", "order of options: -d stands behind -c, and stood before it\n");
+	expect("o-d;o-a;o-b;o-c", "o-a;o-b;o-c;o-d", "order of options: -d stands before -a, and stood behind it\n");
+	expect("o-a;o-b;o-new;o-c", "o-a;o-b;o-c", "option: -new   is new\n");
+}
+
 Test(differences, the_order_of_options_is_one)
 {
-	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib stands where -Ia stood\n");
-	expect("o-Ib;o-Ia;o-DX", "o-Ia;o-Ib", "order of options: -Ib stands where -Ia stood\noption: -DX   is new\n");
+	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib stands before -Ia, and stood behind it\n");
+	expect("o-Ib;o-Ia;o-DX", "o-Ia;o-Ib",
+	       "order of options: -Ib stands before -Ia, and stood behind it\noption: -DX   is new\n");
 }
 
 Test(differences, directories_below_roots_are_none)
@@ -146,7 +157,7 @@ Test(differences, texts_are_told_by_their_digests)
 
 Test(differences, a_source_that_was_not_noted_is_none)
 {
-	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: were others, or there were none\n");
+	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: there are some, and were none\n");
 }
 
 Test(differences, compilers_differ_in_release_or_build)
@@ -166,7 +177,8 @@ Test(differences, surroundings_are_told)
 	expect("pvariable A=1", "pvariable A=2", "variable A: is set to something else\n");
 	expect("pnamespace=1", "", "namespace: is set, and was not\n");
 	expect("prounding mode=1", "prounding mode=2",
-	       "rounding mode: the thread computes in another one, and constants are folded by it\n");
+	       "arithmetic mode: the thread rounds, or flushes the smallest numbers to zero, in another way, and "
+	       "constants are folded by it\n");
 	expect("pdecimals=,", "", "decimals of the locale: is new\n");
 	expect("psomething of later builds=1", "", "part something of later builds: is new\n");
 }
