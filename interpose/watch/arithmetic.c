@@ -104,11 +104,45 @@ static bool is_stub(const struct elf_object *object, uintptr_t function)
 }
 
 /* Has the loader bind the slot: the stub resolves it, stores the address in it and goes there. */
-static void bind(size_t id, uintptr_t stub)
+#if defined(__aarch64__)
+/*
+ * Here all slots lead to one stub, which is told the slot in x16 by the code that a caller would have come through
+ * (AAELF64, "PLT sequences"; glibc's sysdeps/aarch64/dl-trampoline.S). Floats are the low halves of the registers.
+ */
+static void bind(size_t id, uintptr_t stub, const void *slot)
+{
+	const double one = 1;
+	const float one_f = 1;
+	bool single = functions[id].kind == KIND_F || functions[id].kind == KIND_FF;
+	bool second = functions[id].kind == KIND_DD || functions[id].kind == KIND_FF;
+	uint64_t bits = 0;
+	register uint64_t first_bits __asm__("x0");
+	register uint64_t second_bits __asm__("x1");
+
+	if (functions[id].kind == KIND_ODD) {
+		return;
+	}
+	memcpy(&bits, single ? (const void *)&one_f : (const void *)&one, single ? sizeof(one_f) : sizeof(one));
+	first_bits = second || !rests_at_one(id) ? 0 : bits;
+	second_bits = second ? bits : 0;
+	__asm__ volatile("fmov d0, x0\n\t"
+	                 "fmov d1, x1\n\t"
+	                 "mov x16, %[slot]\n\t"
+	                 "blr %[stub]"
+	                 : "+r"(first_bits), "+r"(second_bits)
+	                 : [slot] "r"(slot), [stub] "r"(stub)
+	                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+	                   "x16", "x17", "x18", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9",
+	                   "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+	                   "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
+}
+#else
+static void bind(size_t id, uintptr_t stub, const void *slot)
 {
 	volatile double kept;
 	double x = rests_at_one(id) ? 1 : 0;
 
+	(void)slot;
 	switch (functions[id].kind) {
 	case KIND_D:
 		kept = ((d_function *)stub)(x);
@@ -127,6 +161,7 @@ static void bind(size_t id, uintptr_t stub)
 	}
 	(void)kept;
 }
+#endif
 
 static bool is_soname_of_libm(const struct elf_object *object)
 {
@@ -170,7 +205,7 @@ static uintptr_t function_behind(size_t id, const struct elf_object *object, con
 	uintptr_t function = atomic_load(slot);
 
 	if (function && is_stub(object, function)) {
-		bind(id, function);
+		bind(id, function, import->slot);
 		function = atomic_load(slot);
 	}
 	return is_stub(object, function) ? 0 : function;
