@@ -5,10 +5,9 @@
 # make portable                     the library and the command for each of ARCHITECTURES, and nothing above the floor
 # make dist                         build/dist/nvrtccache-<version>-<arch>.tar.gz of each
 #
-# $(PORTABLE) are the files: what packs them takes them from there.
+# $(PORTABLE) are the files; make wheel FILES_FROM=build/portable/aarch64 ARCH=aarch64 packs them too.
 ARCHITECTURES := x86_64 aarch64
 OLDEST        := 2.17
-VERSION       := $(shell sed -n 's/.*NVRTCCACHE_VERSION "\(.*\)"/\1/p' cache/version.h)
 PORTABLE_DIRS := $(addprefix build/portable/,$(ARCHITECTURES))
 PORTABLE      := $(foreach dir,$(PORTABLE_DIRS),$(dir)/libnvrtccache.so $(dir)/nvrtccache)
 
@@ -64,7 +63,10 @@ endif
 
 portable: $(PORTABLE_DIRS)
 	packaging/needs --most $(OLDEST) $(PORTABLE)
-.PHONY: portable $(PORTABLE_DIRS)
+# Of the same commit the same bytes, in any directory and at any time.
+dist: portable
+	@$(foreach arch,$(ARCHITECTURES),SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/tarball build/portable/$(arch) $(arch) $(PACKAGES) &&) true
+.PHONY: portable dist $(PORTABLE_DIRS)
 
 $(PORTABLE_DIRS): build/portable/%:
 	@mkdir -p $@

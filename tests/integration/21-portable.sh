@@ -76,6 +76,27 @@ tries() {
 	check "$with: a program without NVRTC finds nothing of it." same_lines 0 "$fixtures/plain"
 	check "$with: a program with libc alone asks for dlsym and lives." same_lines 0 "$fixtures/bare"
 }
+# What make dist packs: used as it is unpacked, and the same where and when somebody else builds it.
+export SOURCE_DATE_EPOCH=1700000000
+mkdir -p "$tmp/unpacked"
+packs() { packaging/tarball "$portable" "$machine" "$tmp" && tar -C "$tmp/unpacked" -xzf "$tmp"/nvrtccache-*-"$machine.tar.gz"; }
+check "It can be packed, and unpacked." packs
+unpacked=$(echo "$tmp"/unpacked/nvrtccache-*)
+used() {
+	fresh_cache
+	"$unpacked/bin/nvrtccache" run -- "$fixtures/linked" >"$tmp/first" && "$unpacked/bin/nvrtccache" run -- "$fixtures/linked" >"$tmp/second" &&
+		grep -qx 'compiles [1-9]' "$tmp/first" && grep -qx 'compiles 0' "$tmp/second"
+}
+check "The command of what was unpacked finds the library beside it." used
+again() {
+	mkdir "$tmp/another" && cp -r Makefile LICENSE CHANGELOG.md cache keygen interpose cli completions docs packaging "$tmp/another" || return
+	find "$tmp/another" -type f -exec touch -d 2001-02-03 {} + &&
+		(cd "$tmp/another" && umask 077 && TZ=Pacific/Auckland TOOLS=$top/build/tools make -s ARCH="$machine" FLOOR=$oldest &&
+			packaging/tarball "build/portable/$machine" "$machine" "$tmp/another") || return
+	cmp "$tmp"/nvrtccache-*-"$machine.tar.gz" "$tmp"/another/nvrtccache-*-"$machine.tar.gz"
+}
+check "It has the same bytes, wherever and whenever it is built." again
+
 under=()
 tries "With this machine's C library"
 if [ "$machine" != x86_64 ] || ! packaging/old-libc >"$tmp/libcs" 2>"$tmp/said"; then
