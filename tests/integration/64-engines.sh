@@ -46,7 +46,7 @@ answers() {
 	! IFS= read -r line <&"$calls" || { echo "one more: $line"; said=1; }
 	exec {calls}<&-
 	! grep LATE "$tmp/out" || said=1
-	return $said
+	return "$said"
 }
 # asked OPTION... <LINES: the client's output is in $tmp/out
 asked() {
