@@ -15,5 +15,5 @@ else
 wheel deb:
 	$(call quiet,PACK,$@)$(pack) $(FILES_FROM) $(ARCH) $(PACKAGES)
 endif
-packages: wheel deb
+packages: dist wheel deb
 .PHONY: wheel deb packages
