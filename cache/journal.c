@@ -329,6 +329,22 @@ int journal_read(const struct directory *directory, struct journal *ret_journal)
 	return 0;
 }
 
+int journal_check(const struct directory *directory)
+{
+	int home = -1, file = -1;
+	int error = directory_open(directory, DIRECTORY_REACH, &home);
+
+	if (error == 0) {
+		error = directory_open_file(directory, home, NAME, O_RDONLY, &file);
+		call_close(home);
+	}
+	if (error == 0) {
+		error = directory_is_ours(file, MAGIC) ? 0 : -EPERM;
+		call_close(file);
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
 void journal_free(struct journal *journal)
 {
 	free(journal->records);

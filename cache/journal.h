@@ -72,6 +72,9 @@ struct journal {
 int journal_read(const struct directory *directory, struct journal *ret_journal);
 void journal_free(struct journal *journal);
 
+/* 0: a journal can be written and read there, or begun; -EPERM: what has its name is none of ours. */
+int journal_check(const struct directory *directory);
+
 /* The sound records of a run of bytes, in order. `each` returns non-zero to end it, which is given back. */
 typedef int journal_visit(const struct journal_record *record, void *context);
 int journal_parse(const void *bytes, size_t size, journal_visit *each, void *context);

@@ -2,6 +2,7 @@
 /* doctor: the cache directory, whose it is, the file system that it lies on, and the space left there. */
 #include "cli/doctor.h"
 
+#include "cache/journal.h"
 #include "cache/network.h"
 #include "cache/places.h"
 #include "cache/store.h"
@@ -172,6 +173,13 @@ static void note_present(struct findings *findings, const struct settings *setti
 		    findings, FINDING_WARN, "directory",
 		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
 		    found.st_mode & 07777);
+	}
+	if (journal_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
+		finding_add(
+		    findings, FINDING_WARN, "directory",
+		    "%s/v1/journal is none of ours: nothing is noted in it, and 'nvrtccache explain' is silent; "
+		    "remove it",
+		    settings->directory);
 	}
 	note_file_system(findings, place);
 	if (!settings->read_only) {

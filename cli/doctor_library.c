@@ -106,7 +106,15 @@ static void try_library(struct findings *findings, const char *library)
 void doctor_library(struct findings *findings, const char *library)
 {
 	if (!library) {
-		finding_add(findings, FINDING_FAIL, "library", "library: " LIBRARY_NAME " is not found");
+		const char *asked = getenv("NVRTCCACHE_LIBRARY");
+
+		if (asked && asked[0]) {
+			finding_add(findings, FINDING_FAIL, "library",
+			            "library: NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+		} else {
+			finding_add(findings, FINDING_FAIL, "library",
+			            "library: " LIBRARY_NAME " is not found; NVRTCCACHE_LIBRARY may say where it is");
+		}
 		return;
 	}
 	if (strpbrk(library, ": ")) {

@@ -98,11 +98,15 @@ static int find_record(const struct journal *journal, const char *digits, const 
 		}
 		if (found && memcmp(found->key, record->key, ENTRY_KEY_BYTES) != 0) {
 			char one[KEY_TEXT_BYTES], other[KEY_TEXT_BYTES];
+			int shown = KEY_SHORT; /* as many as tell them apart */
 
 			key_spell(found->key, one);
 			key_spell(record->key, other);
-			console_error("several keys begin with %s; more digits tell which: %.16s %.16s", digits, one,
-			              other);
+			while (strncmp(one, other, (size_t)shown) == 0) {
+				shown++;
+			}
+			console_error("several results begin with %s; more digits tell which: %.*s %.*s", digits, shown,
+			              one, shown, other);
 			return -EEXIST;
 		}
 		found = record;

@@ -62,6 +62,18 @@ strange_names() {
 	listed && ! grep -q "$(printf '\033')" "$tmp/out" && listed --json && is 'told[0]["options"][0]' "$(printf -- '-DA=\033[31m')"
 }
 check "Bytes that command a terminal do not reach one, and JSON has them." strange_names
+other_scripts() {
+	fresh_cache
+	preloaded python3 -c 'import ctypes, sys
+nvrtc, program = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+for name in ("größe.cu", "Длинное-имя-" * 4 + "ядро.cu"):
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", name.encode("utf-8", "surrogateescape"), 0, None, None)
+    nvrtc.nvrtcCompileProgram(program, 0, None)' "$NVRTC" && listed && out_has ' größe\.cu +NVRTC ' && out_has '\.\.\..*-имя-ядро\.cu  NVRTC ' &&
+		LC_ALL=C.UTF-8 python3 -c 'import sys
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+assert len({line.index("NVRTC") for line in lines[1:]}) == 1, lines' "$tmp/out"
+}
+check "Names in other scripts are shown as they are, and columns stay columns." other_scripts
 still_hits() { compile -arch=sm_90 -DN=4 && compile -arch=sm_90 -DN=4 && [ "$(stat_of hits_disk)" -ge 1 ]; }
 check "Results that say what they are of are found as before." still_hits
 plan

@@ -234,6 +234,13 @@ by_key() {
 		rm "$NVRTCCACHE_DIR/v1/journal" && explained "${key:0:8}" && says 'stored as ' '-DN=8   was -DN=4'
 }
 check "A key is enough, of the journal or of a result." by_key
+ambiguous() {
+	local requests=() digit i
+	for i in {1..17}; do requests+=("{\"options\": [\"-DN=$i\"]}"); done # more than there are digits
+	fresh_cache && compile "${requests[@]}" && explained --last 17 --json && digit=$(json '[c for c in "0123456789abcdef" if sum(one["key"][0] == c for one in told) > 1][0]') &&
+		gives 1 explain "$digit" && [ ! -s "$tmp/out" ] && err_has "several results begin with $digit; more digits tell which: $digit[0-9a-f]{7} $digit[0-9a-f]{7}$"
+}
+check "Digits with which several begin are not enough, and those that are are named." ambiguous
 hostile() {
 	fresh_cache && compile "$(printf '{"name": "\\u001b[31m.cu", "options": ["-DN=\\u001b[32m4"]}')" && compile "$(printf '{"name": "\\u001b[31m.cu", "options": ["-DN=4"]}')" && explained --last && ! grep -q "$(printf '\033')" "$tmp/out" && says 'was -DN=?[32m4'
 }

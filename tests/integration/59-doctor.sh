@@ -52,6 +52,15 @@ other_preloads() {
 }
 check "What else LD_PRELOAD holds is named." other_preloads
 
+foreign_journal() {
+	local NVRTCCACHE_DIR=$tmp/foreign
+	export NVRTCCACHE_DIR
+	(umask 077 && mkdir -p "$NVRTCCACHE_DIR/v1" && echo 'somebody wrote this' >"$NVRTCCACHE_DIR/v1/journal") && gives 0 doctor && out_has "^warn  $NVRTCCACHE_DIR/v1/journal is none of ours" &&
+		rm "$NVRTCCACHE_DIR/v1/journal" && gives 0 doctor && says_not 'none of ours'
+}
+check "A journal that is none of ours is told of." foreign_journal
+bad_library() { NVRTCCACHE_LIBRARY=/nowhere.so gives 1 doctor && out_has "^FAIL  library: NVRTCCACHE_LIBRARY: '/nowhere.so' is no file that can be read"; }
+check "A library that the settings name and that is not there is told of by its name." bad_library
 bad_directories() {
 	local NVRTCCACHE_DIR=$tmp/directory
 	export NVRTCCACHE_DIR

@@ -40,6 +40,13 @@ assert [(e["cat"], e["args"]["reason"], e["args"]["options"]) for e in events] =
 }
 check "It is in the log and in the trace all the same; nothing is written into the directory but its count." disabled_tells
 
+disabled_nvvm() {
+	rm -f "$tmp/off.log"
+	NVRTCCACHE_DISABLE=1 NVRTCCACHE_LOG=$tmp/off.log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_DIR=$tmp/off preloaded "$BUILD/tests/nvvm/lookup" "$FAKE/nvvm/libnvvm.so.4" create add=a=one compile destroy >/dev/null
+	cat "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] && grep -q ': libNVVM: passed through: disabled, ' "$tmp/off.log"
+}
+check "So are calls of libNVVM." disabled_nvvm
+
 check "A miss that was not kept is one of the misses, with its reason." \
 	counts 'told["misses"] == 2 and told["stores"] == 1 and sum(told["not_kept"].values()) == 1 and told["not_kept"]["disabled"] == 0'
 check "A call that was passed through is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
