@@ -120,9 +120,8 @@ static void say_begun(const struct service *service, const struct listener *list
 }
 
 /* What it was told of by then is uploaded; whoever asks meanwhile is answered by nobody, and compiles. */
-static void wind_up(struct service *service, struct listener *listener, struct fetch *fetch, struct upload *upload)
+static void wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
 {
-	listener_close(listener);
 	upload_end(upload, DRAIN_NS);
 	fetch_end(fetch);
 	service_end(service);
@@ -169,7 +168,8 @@ static int serve(struct service *service, struct listener *listener, struct laun
 	} else {
 		error = conversation_run(&conversation);
 	}
-	/* a program that runs goes on without an agent */
+	/* a program that runs goes on without an agent, and finds nobody to wait for */
+	listener_close(listener);
 	while (program != NULL && !launch->ended) {
 		struct signalfd_siginfo signal;
 		struct pollfd waiting = {.fd = conversation.signals, .events = POLLIN};
@@ -179,7 +179,7 @@ static int serve(struct service *service, struct listener *listener, struct laun
 		}
 	}
 	heed_signals();
-	wind_up(service, listener, conversation.fetch, conversation.upload);
+	wind_up(service, conversation.fetch, conversation.upload);
 	if (program != NULL) {
 		launch_finish(launch);
 	}
