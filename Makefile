@@ -64,7 +64,7 @@ make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) 
 link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
 all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,$(if $(FLOOR),,no-agent))
-	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %-agent,$^))
+	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %/nvrtccache-agent,$^))
 
 no-agent:
 	$(call quiet,WITHOUT,nvrtccache-agent: missing are $(foreach need,$(AGENT_NEEDS),$(if \
