@@ -120,7 +120,8 @@ class Result:
 
 class Node:
     def __init__(self, fleet, place, header, cache):
-        self.fleet, self.place, self.header, self.agent = fleet, place, header, None
+        self.fleet, self.place, self.header = fleet, place, header
+        self.agent, self.ending = None, False
         os.makedirs(os.path.join(place, "inc"))
         # where all share one directory it is bound over each node's own
         self.cache = cache or os.path.join(place, "cache")
@@ -181,8 +182,10 @@ class Node:
         return json.loads(said) if said else None
 
     def end_agent(self):
-        if self.agent and self.agent.poll() is None:
+        """Once: a second signal means that nothing more is to be put."""
+        if self.agent and not self.ending and self.agent.poll() is None:
             self.agent.terminate()
+        self.ending = True
 
     def stop_agent(self):
         """It puts what is left into the engine first."""
@@ -190,7 +193,7 @@ class Node:
             self.end_agent()
             self.agent.wait()
             self.fleet.processes.remove(self.agent)
-            self.agent = None
+            self.agent, self.ending = None, False
 
     # ---- hosts
 

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check: what must hold in a fleet, whatever time it takes: for tests/integration/69-fleet.sh
+
+usage: check.py BUILD PLACE NAME
+
+Fails with words where it does not hold. PLACE is an empty directory.
+"""
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import faults
+import values
+from engine import Redis
+from node import OTHER_HEADER, Fleet, Workload
+from simulation import Simulation
+
+KERNELS = 6
+COUNTED = ("misses", "hits_disk", "stores", "agent_asked", "agent_found", "agent_absent", "agent_down")
+PATIENT = {"NVRTCCACHE_AGENT_WAIT": "600s"}  # no machine is too slow for it
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(condition, *words):
+    if not condition:
+        raise Failed(" ".join(str(word) for word in words))
+
+
+@contextlib.contextmanager
+def made(build, place, workload=None):
+    library = os.path.join(os.path.abspath(build), "tests/fake/13/libnvrtc.so.13")
+    fleet = Fleet(build, place, workload or Workload(library, "plain", KERNELS, "-arch=sm_80"))
+    redis = Redis(os.path.join(place, "redis"))
+    try:
+        yield fleet, redis
+    finally:
+        fleet.close()
+        redis.close()
+
+
+def compiled(node, **how):
+    """The counters of what one host did that was right."""
+    plain = node.compile(cached=False, **{name: how[name] for name in how if name in ("first", "kernels")})
+    before = node.stats()
+    result = node.compile(**{**PATIENT, **how})
+    expect(result.status == 0 and result.same(plain), "the host got something else:", result.error.decode())
+    after = node.stats()
+    return {name: after[name] - before[name] for name in COUNTED}
+
+
+def filled(fleet, redis, **how):
+    node = fleet.node(**how)
+    node.start_agent(redis.address)
+    counts = compiled(node)
+    node.stop_agent()
+    return node, counts
+
+
+def warm(fleet, redis):
+    """What one node has compiled the other has from the engine, byte by byte, and then from its directory."""
+    _, cold = filled(fleet, redis)
+    expect(cold["misses"] == cold["stores"] == cold["agent_absent"] == KERNELS, "the first node:", cold)
+    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
+    second = fleet.node()
+    second.start_agent(redis.address)
+    hits = compiled(second)
+    expect(hits["misses"] == 0 and hits["agent_found"] == hits["hits_disk"] == KERNELS, "the second node:", hits)
+    again = compiled(second)
+    expect(again["agent_asked"] == 0 and again["hits_disk"] == KERNELS, "the second node's second:", again)
+
+
+def merged(fleet, redis):
+    """A node with another header has its own result, and the engine has both under one key."""
+    filled(fleet, redis)
+    _, other = filled(fleet, redis, header=OTHER_HEADER)
+    expect(other["misses"] == KERNELS and other["agent_found"] == KERNELS, "the node with another header:", other)
+    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
+    for header in ({}, {"header": OTHER_HEADER}):
+        node, counts = filled(fleet, redis, **header)
+        expect(counts["misses"] == 0, "a third and a fourth node:", counts)
+
+
+def once(fleet, redis):
+    """Eight processes of one node that start together ask the engine once for each key."""
+    filled(fleet, redis)
+    node = fleet.node()
+    node.start_agent(redis.address, write=False)
+    plain = node.compile(cached=False)
+    before = redis.counts().get("get", 0)
+    hosts = [node.host(at_ns=(time.monotonic() + 0.5) * 1e9, **PATIENT) for _ in range(8)]
+    for host in hosts:
+        expect(node.result(host).same(plain), "a host got something else")
+    asked = redis.counts().get("get", 0) - before
+    expect(asked == KERNELS, asked, "GETs for", KERNELS, "keys")
+    stats = node.stats()
+    expect(stats["misses"] == 0, stats)
+
+
+def killed(fleet, redis):
+    """The engine is killed while nodes start, and comes back empty: nobody has anything wrong, and it fills again."""
+    fleet.workload.options += ("--fake-sleep-ms=20",)
+    simulation = Simulation(fleet, redis, 4, spread_s=1.0, other_percent=50)
+    for how in ({}, {"kill": True}, {}):
+        row = simulation.run(engine=True, **how)
+        expect(row.wrong == 0 and len(row.walls) == 4, row.wrong, "wrong results")
+    # a breaker that was open as it came back leaves uploads to a sweep, so whoever is missing is put by the next start
+    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
+
+
+def lies(fleet, redis):
+    """No value that is not what it says is believed, and whoever writes puts a right one in its place."""
+    world = faults.World(fleet, redis)
+    for name, lie in values.LIES.items():
+        world.put(lie(world.values, world.keys))
+        node = fleet.node()
+        node.start_agent(redis.address, write=False)
+        counts = compiled(node)
+        said = node.status()
+        expect(counts["misses"] == KERNELS and counts["agent_absent"] == KERNELS, name + ":", counts)
+        expect(said["mac_refused"] + said["format_refused"] + said["damaged"] == KERNELS, name + ":", said)
+        with open(f"/proc/{node.agent.pid}/status", encoding="ascii") as status:
+            peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+        expect(peak < 256 * 1024, name + ": the agent took", peak, "KB")
+        fleet.forget([node])
+    world.put(values.LIES["a flipped bit"](world.values, world.keys))
+    filled(fleet, redis)
+    _, healed = filled(fleet, redis)
+    expect(healed["misses"] == 0, "after a node that writes:", healed)
+
+
+def odd(fleet, redis):
+    """A host that forks, closes every descriptor and changes its root between kernels has what it has without us."""
+    filled(fleet, redis)
+    node = fleet.node()
+    node.start_agent(redis.address)
+    counts = compiled(node, HOST_ODD="1")
+    expect(counts["misses"] == 0 and counts["agent_found"] == KERNELS, counts)
+
+
+# ---- strangers
+
+def as_stranger(words):
+    return subprocess.run(["setpriv", "--reuid", str(faults.STRANGER), "--regid", str(faults.STRANGER), "--clear-groups",
+                           *words], capture_output=True, text=True)
+
+
+ASK = """
+import socket, sys
+peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+peer.settimeout(60)
+peer.connect(sys.argv[1])
+try:
+    peer.send(bytes.fromhex(sys.argv[2]))
+    print("answered", len(peer.recv(65536)))
+except OSError as error:
+    print("answered 0")
+"""
+
+
+def strangers(fleet, redis):
+    """Another user reaches neither the socket nor what is fetched; let in to it, he is not answered."""
+    if os.getuid() != 0:
+        print("takes root")
+        sys.exit(77)
+    filled(fleet, redis)
+    node = fleet.node()
+    node.start_agent(redis.address)
+    path = node.status()["socket"].replace(node.directory, node.cache, 1)
+    for directory in (fleet.place, os.path.dirname(node.place), node.place):
+        os.chmod(directory, 0o755)
+    place = os.stat(node.cache)
+    ask = [sys.executable, "-c", ASK, path, struct.pack("=IHHIIQQ32s", 0x41434E76, 1, 1, 300, 0, place.st_dev, place.st_ino,
+                                                        bytes(32)).hex()]
+    refused = as_stranger(ask)
+    expect("PermissionError" in refused.stderr, "as it is:", refused.stdout, refused.stderr)
+    expect(as_stranger(["ls", os.path.join(node.cache, "v1")]).returncode != 0, "he reads the directory")
+    expect(as_stranger(["cat", fleet.keys]).returncode != 0, "he reads the keys")
+    for reached in (node.cache, os.path.join(node.cache, "v1")):
+        os.chmod(reached, 0o711)
+    os.chmod(path, 0o666)
+    said = as_stranger(ask)
+    expect(said.stdout == "answered 0\n", "with the way open:", said.stdout, said.stderr)
+    expect(node.status()["peers_refused"] == 1, node.status())
+    os.chmod(path, 0o600)
+    counts = compiled(node)
+    expect(counts["misses"] == 0, "and the node's own user:", counts)
+
+
+def noise(fleet, redis):
+    """Peers that send noise, hang up in every state and come by the hundred cost no host its answer."""
+    filled(fleet, redis)
+    node = fleet.node()
+    node.start_agent(redis.address)
+    path = node.status()["socket"].replace(node.directory, node.cache, 1)
+    ended = threading.Event()
+    spoken = [0]
+
+    def pester():
+        place = os.stat(node.cache)
+        turn = 0
+        while not ended.is_set():
+            peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                peer.connect(path)
+                good = struct.pack("=IHHIIQQ32s", 0x41434E76, 1, turn % 24, turn, 0, place.st_dev, place.st_ino, os.urandom(32))
+                peer.send((good, os.urandom(64), good[:turn % 64 + 1], good * 9, b"")[turn % 5])
+                spoken[0] += 1
+            except OSError:
+                pass
+            turn += 1
+            if turn % 3:
+                peer.close()
+    crowd = [threading.Thread(target=pester) for _ in range(4)]
+    for one in crowd:
+        one.start()
+    try:
+        counts = compiled(node)
+    finally:
+        ended.set()
+        for one in crowd:
+            one.join()
+    expect(spoken[0] > 100, "only", spoken[0], "messages")
+    expect(node.agent.poll() is None, "the agent has ended")
+    expect(counts["misses"] == 0 or counts["agent_down"] > 0, counts)
+    expect(compiled(fleet.nodes[-1], first=0)["misses"] == 0, "afterwards")
+
+
+CHECKS = {function.__name__: function for function in (warm, merged, once, killed, lies, odd, strangers, noise)}
+
+
+def main():
+    build, place, name = sys.argv[1:]
+    try:
+        with made(build, place) as (fleet, redis):
+            CHECKS[name](fleet, redis)
+    except (Failed, RuntimeError) as failed:
+        print(failed)
+        return 1
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A fleet on one machine: nodes in mount namespaces of their own, each with a directory and an agent, and a real Redis. What
+# a host gets is compared with what it gets without us; no time is asserted (scripts/fleet shows times).
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+PATH=$PATH:/usr/sbin
+[ -x "$BUILD/nvrtccache-agent" ] || skip_all "no agent was built: hiredis, libcurl or zstd is missing"
+[ -x "$BUILD/tests/fleet/host" ] || skip_all "no host in $BUILD"
+command -v python3 >/dev/null || skip_all "no python3"
+command -v redis-server >/dev/null || skip_all "no redis-server"
+unset XDG_CACHE_HOME LD_LIBRARY_PATH NVRTCCACHE_DIR
+
+holds() { # NAME: its status is the reason where it cannot be tried
+	local place
+	place=$(mktemp -d "$tmp/fleet.XXXXXX") && timeout 600 python3 tests/fleet/check.py "$BUILD" "$place" "$1"
+}
+check "What one node has compiled another has from the engine, byte by byte, and then from its own directory." holds warm
+check "A node with another header gets its own result, and the engine keeps both." holds merged
+check "Eight processes of a node that start together ask the engine once for each key." holds once
+check "An engine that is killed while nodes start, and comes back empty: nothing is wrong, and it fills again." holds killed
+check "No lie of the engine is believed: twelve of them, half of them signed; what is damaged is mended." holds lies
+check "A host that forks, closes descriptors and changes its root between kernels has from the engine what others have." holds odd
+check "Peers that send noise and come by the hundred cost no host its answer." holds noise
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 711 "$tmp"
+	check "Another user reaches neither the socket nor the directory, and is not answered where he does." holds strangers
+else
+	skip "Another user reaches neither the socket nor the directory, and is not answered where he does." "takes root and setpriv"
+fi
+
+faults_differ() { timeout 900 scripts/fleet --rounds 1 --faults "$BUILD" >"$tmp/table" && [ "$(grep -c ' same ' "$tmp/table")" -gt 25 ]; }
+check "Whatever engine, values and agent have wrong with them: the host gets what it gets without us." faults_differ
+plan
