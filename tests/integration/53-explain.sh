@@ -196,6 +196,24 @@ failing() {
 check "A failure that was kept is called one, and nothing is extracted that was never made." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects 'Leave that option out'
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
+link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
+	cat >link.py <<-'END'
+		import ctypes, sys
+		lib, handle = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+		call = lambda name: getattr(lib, "__nvJitLink" + name + "_13_0")
+		options = (ctypes.c_char_p * 2)(b"-arch=sm_90", b"-lto")
+		text = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(){ret;}\n"
+		assert call("Create")(ctypes.byref(handle), 2, options) == 0 and call("AddData")(handle, 2, text, len(text) + 1, b"k.ptx") == 0
+		assert call("Complete")(handle) != 0
+	END
+	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT KEPT: return code' 'return code 5, NVJITLINK_ERROR_NVVM_COMPILE.'
+}
+nvjitlink=$(find -L "$NVRTC_LIB" -maxdepth 1 -name libnvJitLink.so.13 2>/dev/null)
+if [ -n "$nvjitlink" ] && grep -q __nvJitLinkCreate_13_0 "$nvjitlink"; then
+	check "A link that fails before it asks for anything is no link that was not watched." link_refused "$nvjitlink"
+else
+	skip "A link that fails before it asks for anything is no link that was not watched." "no nvJitLink 13"
+fi
 sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT KEPT: sticky options' 'An option of an earlier compile'; }
 if [ "${NVRTC_SONAME##*.}" = 13 ]; then
 	check "An option that goes on working." sticky
