@@ -130,6 +130,7 @@ install: all
 
 # What install has put there, with the same DESTDIR, PREFIX and LIBDIR.
 INSTALLED = $(LIBDIR)/libnvrtccache.so $(addprefix $(PREFIX)/,bin/nvrtccache share/man/man1/nvrtccache.1 \
+	    bin/nvrtccache-agent share/man/man1/nvrtccache-agent.1 \
 	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache \
 	    $(if $(AGENT),bin/nvrtccache-agent share/man/man1/nvrtccache-agent.1))
 uninstall:

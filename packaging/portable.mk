@@ -2,6 +2,7 @@
 # What loads on any machine: glibc 2.17 and later, x86-64 and aarch64, whatever this machine has.
 #
 # make FLOOR=2.17 [ARCH=aarch64]    build/portable/<arch>/, with zig's compiler; any other target works there too
+# make aarch64                      all that is tried of the aarch64 build (a part of it is in make check)
 # make portable                     the library and the command for each of ARCHITECTURES, and nothing above the floor
 # make dist                         build/dist/nvrtccache-<version>-<arch>.tar.gz of each
 #
@@ -66,7 +67,10 @@ portable: $(PORTABLE_DIRS)
 # Of the same commit the same bytes, in any directory and at any time.
 dist: portable
 	@$(foreach arch,$(ARCHITECTURES),SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/tarball build/portable/$(arch) $(arch) $(PACKAGES) &&) true
-.PHONY: portable dist $(PORTABLE_DIRS)
+# The aarch64 build in every way to reach it, and under more releases of NVRTC, in qemu where this is another machine.
+aarch64:
+	AARCH64=all bash tests/integration/22-aarch64.sh build
+.PHONY: portable dist aarch64 $(PORTABLE_DIRS)
 
 $(PORTABLE_DIRS): build/portable/%:
 	@mkdir -p $@

@@ -97,6 +97,17 @@ again() {
 }
 check "It has the same bytes, wherever and whenever it is built." again
 
+installs() {
+	make -s FLOOR=$oldest install DESTDIR="$tmp/root" PREFIX=/opt LIBDIR=/opt/lib/here && [ -x "$tmp/root/opt/bin/nvrtccache" ] &&
+		[ -e "$tmp/root/opt/lib/here/libnvrtccache.so" ] && make -s FLOOR=$oldest uninstall DESTDIR="$tmp/root" PREFIX=/opt LIBDIR=/opt/lib/here &&
+		find "$tmp/root" ! -type d >"$tmp/left" && cat "$tmp/left" && [ ! -s "$tmp/left" ]
+}
+check "make install puts it where it is told, and make uninstall takes all of it away." installs
+callers_own() { # on the command line, where they would replace what the Makefile says
+	make -s FLOOR=$oldest BUILD="$tmp/own" CPPFLAGS=-DOF_THE_CALLER CFLAGS=-O1 "$tmp/own/cache/digits.o" "$tmp/own/cli/library.o"
+}
+check "CPPFLAGS and CFLAGS may be given to make." callers_own
+
 under=()
 tries "With this machine's C library"
 if [ "$machine" != x86_64 ] || ! packaging/old-libc >"$tmp/libcs" 2>"$tmp/said"; then
