@@ -60,6 +60,9 @@ SOAK_SECONDS ?= 600
 soak: all $(BUILD)/soak-tests $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
 	$(BUILD)/soak-tests --verbose=1
 	python3 tests/soak/soak.py $(BUILD) --seconds $(SOAK_SECONDS)
+	@if [ -x $(BUILD)/nvrtccache-agent ] && command -v redis-server >/dev/null; then \
+		echo 'And with agents and an engine that die:'; python3 tests/soak/soak.py $(BUILD) --agents --seconds $(SOAK_SECONDS); \
+	else echo 'No soak with agents: they were not built, or there is no redis-server.'; fi
 .PHONY: soak
 
 # Long runs of tests/cases/random_edits.py, random_calls.py, random_links.py and random_texts.py:

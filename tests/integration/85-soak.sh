@@ -25,6 +25,15 @@ killed_and_edited() {
 check "16 processes for 10 seconds, killed, edited under, pruned, cleared: no wrong answer, the cap and the usage index hold." \
 	killed_and_edited
 
+agents_and_engine_die() {
+	soak --agents --seconds 10 --processes 8 && [ "$(value agent_found)" -gt 0 ] && [ "$(value engine_deaths)" -gt 0 ] && [ "$(value hits_disk)" -gt 0 ]
+}
+if [ -x "$BUILD/nvrtccache-agent" ] && command -v redis-server >/dev/null; then
+	check "So do two nodes of 4 processes, with agents and an engine that die every few seconds: no wrong answer." agents_and_engine_die
+else
+	skip "So do two nodes of 4 processes, with agents and an engine that die every few seconds: no wrong answer." "no agent was built, or no redis-server"
+fi
+
 # Users of one group; what one stores others find.
 shared_by_a_group() {
 	local place=$tmp/group

@@ -14,6 +14,8 @@ A node is a place where the same cache and the same headers are seen; the first 
 the others see them where it says CACHE,TREE,REAL CACHE,REAL TREE: in a mount namespace of their own. Kinds of workers,
 in turn: plain, disk (no memory front), verify, fsync, limited (RLIMIT_FSIZE), readonly, recache, shared.
 
+--agents: two nodes, which see the same headers, with an agent each and a Redis, all of which die every few seconds
+(agents.py). How long processes have waited for agents is printed, and by how much that is for one life of a worker.
 --incoherent: nodes may see an old size of a new file, which then counts as damaged.
 
 Prints "name value" lines; exits with 1 where any of these fails: no wrong answer, no worker died by itself, the cap
@@ -34,6 +36,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from agents import Agents
 
 SLOTS, COUNTS = 256, 8
 HEADERS = 8
@@ -68,6 +72,7 @@ def arguments():
     parser.add_argument("--incoherent", action="store_true")
     parser.add_argument("--no-commands", action="store_true")
     parser.add_argument("--no-kills", action="store_true")
+    parser.add_argument("--agents", action="store_true")
     return parser.parse_args()
 
 
@@ -79,7 +84,8 @@ class Soak:
         self.build = os.path.abspath(options.build)
         self.nodes = [node.split(",") for node in options.node]
         if not self.nodes:
-            self.nodes = [[os.path.join(work, "cache"), os.path.join(work, "tree", "h")]]
+            tree = os.path.join(work, "tree", "h")
+            self.nodes = [[os.path.join(work, name), tree] for name in ("cache", "cache-2")[:1 + options.agents]]
         self.users = [int(user) for user in options.users.split(",") if user]
         self.version = 0
         self.counts = dict.fromkeys(("kills", "edits", "commands", "deaths", "command_failures"), 0)
@@ -96,6 +102,8 @@ class Soak:
         with open(self.board_path, "r+b") as board:
             self.board = mmap.mmap(board.fileno(), 0)
         os.chmod(self.board_path, 0o666)
+        self.agents = Agents(self.build, work, [node[0] for node in self.nodes], options.cap, self.random) \
+            if options.agents else None
 
     def environment(self, slot):
         kinds = self.options.kinds.split(",")
@@ -103,6 +111,8 @@ class Soak:
         environment["NVRTCCACHE_MAX_SIZE"] = str(self.options.cap)
         environment["NVRTCCACHE_DIR"] = self.nodes[slot % len(self.nodes)][0]
         environment["SOAK_PAUSE_US"] = str(self.options.pause_us)
+        if self.options.agents:
+            environment["NVRTCCACHE_AGENT"] = "1"
         environment.update(KINDS[kinds[slot // len(self.nodes) % len(kinds)]])
         for pair in self.options.environment:
             name, value = pair.split("=", 1)
@@ -200,6 +210,8 @@ class Soak:
             self.watch_workers()
             self.reap_commands()
             self.act()
+            if self.agents:
+                self.agents.act()
         self.reap_commands(wait=True)
         # the last stores: what is past the cap then was left by the killed
         time.sleep(min(1.0, self.options.seconds / 10))
@@ -213,6 +225,19 @@ class Soak:
     def row_sum(self, column):
         return sum(struct.unpack_from("<Q", self.board, 64 + (slot * COUNTS + column) * 8)[0]
                    for slot in range(SLOTS))
+
+    def judge_agents(self, lives):
+        if not self.agents:
+            return
+        died, values = self.agents.end()
+        self.expect(not died, f"agents ended by themselves: {died}")
+        waited = self.agents.waited()
+        for name, value in [*self.agents.counts.items(), ("engine_values", values)]:
+            print(name, value)
+        for name, value in waited.items():
+            print("agent_" + name, value)
+        print("agent_wait_ms_a_life", round(waited["wait_ns"] / 1e6 / max(1, lives), 1))
+        self.expect(waited["found"] > 0, "the agents brought nothing")
 
     def census(self):
         entries = bytes_ = 0
@@ -247,6 +272,7 @@ class Soak:
         say = lambda name, value: print(f"{name} {value}")
         cap = self.options.cap
         compiles, same, moved, wrong, lives = (self.row_sum(column) for column in range(5))
+        self.judge_agents(lives)
         stats = json.loads(self.command("stats", "--json").communicate()[0])
         if self.options.incoherent:
             time.sleep(2)  # what this node believes to be absent may be there
@@ -313,6 +339,8 @@ def main():
             if name.startswith("wrong."):
                 print(open(os.path.join(work, "tree", name)).read()[:4000], file=sys.stderr)
     finally:
+        if soak.agents:
+            soak.agents.close()
         for worker in soak.workers:
             if worker and worker.poll() is None:
                 worker.send_signal(signal.SIGKILL)
