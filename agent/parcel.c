@@ -147,7 +147,7 @@ uint64_t parcel_sum(const struct parcel *parcel)
 		size_t size;
 		const void *bytes = entry_bytes(parcel->entries[i], &size);
 
-		sum = XXH3_64bits_withSeed(bytes, size, sum);
+		sum += XXH3_64bits(bytes, size);
 	}
 	return sum;
 }

@@ -32,7 +32,7 @@ bool parcel_merge(struct parcel *parcel, const struct parcel *other);
 bool parcel_holds(const struct parcel *parcel, const struct parcel *part);
 /* At most `size_max` bytes: the oldest stay behind. -EFBIG: not even the newest fits. */
 int parcel_write(const struct parcel *parcel, uint64_t size_max, void **ret_raw, size_t *ret_size);
-/* 64 bits that tell whether it is still what it was. */
+/* 64 bits that tell whether it is still what it was. In whatever order: a hit puts its result in front. */
 uint64_t parcel_sum(const struct parcel *parcel);
 void parcel_free(struct parcel *parcel);
 

@@ -84,9 +84,12 @@ def merged(fleet, redis):
     _, other = filled(fleet, redis, header=OTHER_HEADER)
     expect(other["misses"] == KERNELS and other["agent_found"] == KERNELS, "the node with another header:", other)
     expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
+    before = redis.counts()
     for header in ({}, {"header": OTHER_HEADER}):
-        node, counts = filled(fleet, redis, **header)
+        _, counts = filled(fleet, redis, **header)
         expect(counts["misses"] == 0, "a third and a fourth node:", counts)
+    asked = {name: count - before.get(name, 0) for name, count in redis.counts().items()}
+    expect(asked["get"] == 2 * KERNELS and asked["exists"] == 0, "they have the engine's, and ask again:", asked)
 
 
 def once(fleet, redis):
