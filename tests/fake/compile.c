@@ -95,6 +95,8 @@ static void act(const char *option, uint64_t *digest)
 		if (directory != NULL) {
 			closedir(directory);
 		}
+	} else if (strcmp(option, "--fake-rehook") == 0) {
+		fake_rehook();
 	} else if (fake_starts(option, "--fake-env=")) {
 		const char *set = getenv(value);
 

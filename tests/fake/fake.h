@@ -17,6 +17,7 @@
  *   --fake-thread-open=PATH  as --fake-open, in a thread of its own
  *   --fake-rc=N              returns N in the place of success
  *   --fake-silent            makes none of the calls that every real compile makes
+ *   --fake-rehook            puts other functions into the slots of its own imports of open
  *   --fake-time              puts the time of day into the artifacts
  *   --fake-pad=N             makes the PTX longer by N bytes
  */
@@ -83,6 +84,9 @@ bool fake_starts(const char *text, const char *prefix);
 /* compile.c */
 void fake_set_text(struct text *text, const char *bytes, size_t size);
 nvrtcResult fake_compile(struct _nvrtcProgram *program, int count, const char *const *options);
+
+/* rehook.c */
+void fake_rehook(void);
 
 /* frontend.c: reads the source with its includes. Adds what was read to *digest; false and a log where one is missing.
  */

@@ -12,7 +12,7 @@
 comma := ,
 FAKE := $(BUILD)/tests/fake
 FAKE_HEADERS := $(wildcard tests/fake/*.h) tests/fake/fake.mk
-FAKE_SOURCES := $(addprefix tests/fake/,nvrtc.c compile.c options.c frontend.c)
+FAKE_SOURCES := $(addprefix tests/fake/,nvrtc.c compile.c options.c frontend.c rehook.c)
 FAKE_CC := $(CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE \
 	-Wno-unknown-warning-option -Wno-format-truncation
 

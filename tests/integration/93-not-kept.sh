@@ -34,6 +34,7 @@ check "One that read an old header is kept." kept "--fake-open=$tmp/plain.h"
 check "One that looked for a path that is too long for anybody is kept." kept "--fake-open=$(printf '/%0.s12345678901' {1..400})" "--fake-open=$tmp/plain.h"
 
 check "A compile in which nothing was seen was not watched." not_kept not_watched --fake-silent
+check "One during which somebody took our place was not watched." not_kept not_watched --fake-rehook
 check "One that wrote a file has a side effect." not_kept side_effects "--fake-write=$tmp/written"
 check "One that removed a file has a side effect." not_kept side_effects "--fake-unlink=$tmp/written"
 check "One that ran a process has a side effect." not_kept side_effects --fake-fork

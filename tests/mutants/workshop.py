@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Builds with one file changed: that file is compiled, the rest is linked as it was built.
 
-Environment (from mutants.mk): MUTANT_COMPILE, the compiler with its flags; MUTANT_LIBRARY and MUTANT_UNITS, how the
-library and the unit tests are linked, with OUTPUT and OBJECTS for the names.
+Environment (from mutants.mk): MUTANT_COMPILE, the compiler with its flags; MUTANT_LIBRARY and the others of LINKED, how
+each product is linked, with OUTPUT for its name; empty where it is not built.
 """
 import os
 import shlex
 import shutil
 import subprocess
 
-LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS"}
+LINKED = {"libnvrtccache.so": "MUTANT_LIBRARY", "unit-tests": "MUTANT_UNITS", "nvrtccache": "MUTANT_COMMAND",
+          "nvrtccache-agent": "MUTANT_AGENT"}
+OUTSIDE_CORE = ("cli", "agent")
 
 
 class Workshop:
@@ -19,11 +21,15 @@ class Workshop:
         self.build = os.path.abspath(build)
         self.top = os.path.join(self.build, "mutants", name)
         os.makedirs(self.top, exist_ok=True)
-        for linked in ("tests", "nvrtccache"):
-            link = os.path.join(self.top, linked)
-            if not os.path.islink(link):
-                os.symlink(os.path.join(self.build, linked), link)
+        self.stand_in("tests")
         self.honest = {}
+
+    def stand_in(self, name):
+        """The build's own, under this name here."""
+        link = os.path.join(self.top, name)
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(os.path.join(self.build, name), link)
 
     def compile(self, unit, path, source):
         """The bytes of the object, or None where it does not compile. Its text stands where the file's own stands."""
@@ -70,11 +76,17 @@ class Workshop:
 
     def link(self, path):
         ours = os.path.join(os.path.relpath(self.build), os.path.splitext(path)[0] + ".o")
-        archive = self.archive(path, ours)
+        core = os.path.join(os.path.relpath(self.build), "core.a")
+        in_core = path.split("/")[0] not in OUTSIDE_CORE
+        archive = self.archive(path, ours) if in_core else core
         for product, rule in LINKED.items():
+            words = shlex.split(os.environ[rule])
+            if ours not in words and not (in_core and core in words):
+                self.stand_in(product)
+                continue
             new = os.path.join(self.top, product + ".new")
-            instead = {ours: self.object(path), os.path.join(os.path.relpath(self.build), "core.a"): archive, "OUTPUT": new}
-            command = [instead.get(word, word) for word in shlex.split(os.environ[rule])]
+            instead = {ours: self.object(path), core: archive, "OUTPUT": new}
+            command = [instead.get(word, word) for word in words]
             done = subprocess.run(command, check=False, capture_output=True)
             if done.returncode:
                 raise RuntimeError(done.stderr.decode(errors="replace"))
