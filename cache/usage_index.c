@@ -91,14 +91,16 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One look into v1 tells which shards exist; the others are empty. The cursor: where no usage index can be written,
- * every store begins anew, and not always with the same shards. */
+/* One look into v1 tells which shards exist; the others are empty, so that half a look is none: what it missed would
+ * count as nothing for a long time. The cursor: where no usage index can be written, every store begins anew, and not
+ * always with the same shards. */
 static int begin_anew(int home, struct usage_index_page *page)
 {
 	struct timespec now = {0};
 	int place = TEMP_FAILURE_RETRY(openat(home, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	struct dirent *found;
 	DIR *names;
+	int rc;
 
 	if (place < 0) {
 		return -errno;
@@ -114,15 +116,16 @@ static int begin_anew(int home, struct usage_index_page *page)
 	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
 		page->shards[i].known = 1;
 	}
-	while ((found = readdir(names)) != NULL) {
+	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
 		const char *name = found->d_name;
 
 		if (digit(name[0]) >= 0 && digit(name[1]) >= 0 && name[2] == '\0') {
 			page->shards[digit(name[0]) * 16 + digit(name[1])].known = 0;
 		}
 	}
+	rc = -errno;
 	closedir(names);
-	return 0;
+	return rc;
 }
 
 int usage_index_load(const struct directory *directory, int home, struct usage_index **ret_index)
