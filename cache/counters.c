@@ -213,12 +213,25 @@ static void settle_owner(void)
 	atomic_store_explicit(&owner, pid, memory_order_relaxed);
 }
 
+static void collect_fresh(struct counters_amounts *ret_fresh)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		uint64_t amount = counters_here((enum counter)i) - written_of(i);
+
+		if (amount != 0) {
+			ret_fresh->list[count++] = (struct counters_amount){(enum counter)i, amount};
+		}
+	}
+	ret_fresh->count = count;
+}
+
 /* By the thread that has the flag. */
 static int write_fresh(const char *directory, enum counters_file_patience patience)
 {
 	struct directory where = directory_at(directory);
-	uint64_t now[COUNTER_COUNT];
-	uint64_t fresh[COUNTER_COUNT];
+	struct counters_amounts fresh;
 	uint64_t prompts_now;
 	int64_t now_ns;
 	int error;
@@ -232,22 +245,21 @@ static int write_fresh(const char *directory, enum counters_file_patience patien
 	}
 	prompts_now = prompts();
 	now_ns = coarse_clock();
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		now[i] = counters_here((enum counter)i);
-		fresh[i] = now[i] - written_of(i);
-	}
+	collect_fresh(&fresh);
 	if (atomic_load_explicit(&began_ns, memory_order_relaxed) == 0) {
 		atomic_store_explicit(&began_ns, now_ns, memory_order_relaxed);
 	}
 	atomic_store_explicit(&tried_ns, now_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&tries, 1, memory_order_relaxed);
-	error = counters_file_add(&where, (unsigned)atomic_load_explicit(&owner, memory_order_relaxed), fresh, patience,
-	                          atomic_load_explicit(&wrote, memory_order_relaxed) ? COUNTERS_FILE_FIND
-	                                                                             : COUNTERS_FILE_MAKE);
+	error = counters_file_add(
+	    &where, (unsigned)atomic_load_explicit(&owner, memory_order_relaxed), &fresh, patience,
+	    atomic_load_explicit(&wrote, memory_order_relaxed) ? COUNTERS_FILE_FIND : COUNTERS_FILE_MAKE);
 	if (error == 0) {
 		atomic_store_explicit(&wrote, true, memory_order_relaxed);
-		for (size_t i = 0; i < COUNTER_COUNT; i++) {
-			set_written(i, now[i]);
+		for (size_t i = 0; i < fresh.count; i++) {
+			size_t counter = fresh.list[i].counter;
+
+			set_written(counter, written_of(counter) + fresh.list[i].amount);
 		}
 		atomic_store_explicit(&written_prompts, prompts_now, memory_order_relaxed);
 	}
@@ -306,12 +318,12 @@ int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT], int
 
 int counters_zero(const char *directory)
 {
-	static const uint64_t nothing[COUNTER_COUNT];
+	static const struct counters_amounts nothing;
 	struct directory where = directory_at(directory);
 	int error = directory == NULL ? -ENXIO : counters_file_remove(&where);
 
 	if (error == 0) { /* else it begins with the next count */
-		(void)counters_file_add(&where, 0, nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_FIND);
+		(void)counters_file_add(&where, 0, &nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_FIND);
 	}
 	return error;
 }

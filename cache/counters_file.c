@@ -137,7 +137,7 @@ static int64_t time_now(void)
 	return now.tv_sec;
 }
 
-static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
+static int add_to_file(int fd, const struct counters_amounts *amounts)
 {
 	struct counters_file file;
 	ssize_t got = read_all(fd, &file, sizeof(file));
@@ -152,8 +152,10 @@ static int add_to_file(int fd, const uint64_t amounts[COUNTER_COUNT])
 		memset(&file, 0, sizeof(file));
 		file.since = (int64_t)htole64((uint64_t)time_now());
 	}
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		file.values[i] = htole64(add_saturated(le64toh(file.values[i]), amounts[i]));
+	for (size_t i = 0; i < amounts->count; i++) {
+		uint64_t *value = &file.values[amounts->list[i].counter];
+
+		*value = htole64(add_saturated(le64toh(*value), amounts->list[i].amount));
 	}
 	seal(&file);
 	return output_at(fd, 0, &file, sizeof(file));
@@ -165,7 +167,7 @@ static bool is_full(int error)
 }
 
 static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
-                         const uint64_t amounts[COUNTER_COUNT], int lock_tries)
+                         const struct counters_amounts *amounts, int lock_tries)
 {
 	char name[NAME_BYTES];
 	int fd = -1;
@@ -187,7 +189,7 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 
 /* Any of the files will do: it is the sum that counts. A full disk has room in those that are there. */
 static int add_to_any(const struct directory *directory, int place, unsigned number,
-                      const uint64_t amounts[COUNTER_COUNT])
+                      const struct counters_amounts *amounts)
 {
 	int error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, 1);
 	int full = is_full(error) ? error : 0;
@@ -202,7 +204,7 @@ static int add_to_any(const struct directory *directory, int place, unsigned num
 	return error != 0 && full ? full : error;
 }
 
-int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
+int counters_file_add(const struct directory *directory, unsigned number, const struct counters_amounts *amounts,
                       enum counters_file_patience patience, enum counters_file_want want)
 {
 	int place = -1;

@@ -23,11 +23,20 @@ enum counters_file_patience { COUNTERS_FILE_GIVE_UP, COUNTERS_FILE_WAIT };
 /* Where the cache directory is missing: -ENOENT, or it is made. */
 enum counters_file_want { COUNTERS_FILE_FIND, COUNTERS_FILE_MAKE };
 
+/* Some counters, and how much is added to each: few at a time, so that the rest costs nothing. */
+struct counters_amounts {
+	size_t count;
+	struct counters_amount {
+		enum counter counter;
+		uint64_t amount;
+	} list[COUNTER_COUNT];
+};
+
 /*
  * `number` modulo COUNTERS_FILES is the file that is tried first; where it is locked, or something else is in its
  * place, the next ones are. What is missing in the cache directory is made.
  */
-int counters_file_add(const struct directory *directory, unsigned number, const uint64_t amounts[COUNTER_COUNT],
+int counters_file_add(const struct directory *directory, unsigned number, const struct counters_amounts *amounts,
                       enum counters_file_patience patience, enum counters_file_want want);
 /* Adds the counts of all files to `values`. What is missing counts nothing. `ret_since`: seconds since 1970 when the first
  * of them was begun; 0: there is none. */

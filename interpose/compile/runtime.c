@@ -168,9 +168,9 @@ static void set_up(void)
 
 /*
  * pthread_once() for C libraries before 2.34, where it is libpthread's: one thread sets up, the others sleep until it
- * has. A child that was forked in the middle finds its parent's number, and begins anew.
+ * has. A child that was forked in the middle finds its parent's number, and begins anew. Apart, so that runtime_get() is but a look where it is done.
  */
-static void set_up_once(void)
+__attribute__((noinline)) static void set_up_once(void)
 {
 	int process = (int)getpid();
 	int seen = atomic_load_explicit(&progress, memory_order_acquire);

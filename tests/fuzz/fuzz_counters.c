@@ -20,14 +20,14 @@ static uint8_t header[HEADER];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static const uint64_t nothing[COUNTER_COUNT];
+	static const struct counters_amounts nothing;
 	char path[300];
 	int file;
 
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
-	require(counters_file_add(&directory, 0, nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
+	require(counters_file_add(&directory, 0, &nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
 	(void)snprintf(path, sizeof(path), "%s/v1/stats/00", directory.path);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	require(file >= 0 && read(file, header, HEADER) == HEADER);
@@ -51,7 +51,8 @@ static uint64_t number_at(const uint8_t *bytes, size_t index)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t values[COUNTER_COUNT] = {0};
-	uint64_t amounts[COUNTER_COUNT];
+	uint64_t sums[COUNTER_COUNT];
+	struct counters_amounts amounts = {.count = 0};
 	uint8_t bytes[2 * FILE_BYTES] = {0};
 	int64_t since, begun;
 	char path[300];
@@ -90,15 +91,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(since == (sound ? begun : 0));
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		require(values[i] == (sound ? number_at(bytes, i) : 0));
-		amounts[i] = number_at(bytes, COUNTER_COUNT - 1 - i);
+		sums[i] = number_at(bytes, COUNTER_COUNT - 1 - i);
+		if (sums[i] != 0) {
+			amounts.list[amounts.count++] = (struct counters_amount){(enum counter)i, sums[i]};
+		}
 	}
-	require(counters_file_add(&directory, what >> 4, amounts, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
+	require(counters_file_add(&directory, what >> 4, &amounts, COUNTERS_FILE_WAIT, COUNTERS_FILE_MAKE) == 0);
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		amounts[i] = values[i] > UINT64_MAX - amounts[i] ? UINT64_MAX : values[i] + amounts[i];
+		sums[i] = values[i] > UINT64_MAX - sums[i] ? UINT64_MAX : values[i] + sums[i];
 		values[i] = 0;
 	}
 	require(counters_file_read(&directory, values, &since) == 0);
 	require(sound ? since == begun : since > 0);
-	require(memcmp(values, amounts, sizeof(values)) == 0);
+	require(memcmp(values, sums, sizeof(values)) == 0);
 	return 0;
 }
