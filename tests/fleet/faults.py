@@ -82,7 +82,7 @@ def stopped(world):
 @fault("engine: hangs up within an answer")
 def hangs_up(world):
     node = world.fleet.node()
-    proxy = Proxy(world.fleet.place, world.redis.socket, latency_s=0.05)
+    proxy = Proxy(world.fleet.place, world.redis.socket)
     try:
         node.start_agent(proxy.address)
         proxy.cut = 40
@@ -279,5 +279,5 @@ def table(world, rounds):
                           for group in (measured[-1].counters, measured[-1].said) if group)
         print(f"{name:45} {'same' if not differing else 'DIFFERENT':9} "
               f"{1000 * statistics.median(one.plain.wall_s for one in measured):8.0f} "
-              f"{1000 * statistics.median(one.extra_s for one in measured):8.0f}  {words}", flush=True)
+              f"{round(1000 * statistics.median(one.extra_s for one in measured)):8}  {words}", flush=True)
     return wrong
