@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "cli/crew.h"
 #include "cli/interrupt.h"
+#include "cli/stats_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,87 +15,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static const struct {
-	enum counter_group group;
-	const char *name, *title;
-} compilers[] = {
-#define COMPILER_ROW(group, name, title) {COUNTER_##group, #name, title},
-    COUNTERS_COMPILERS(COMPILER_ROW)
-#undef COMPILER_ROW
-};
-
-#define COMPILER_COUNT (sizeof(compilers) / sizeof(compilers[0]))
-
-static void print_json_group(enum counter_group group, const uint64_t counts[COUNTER_COUNT], const char *indent)
-{
-	const char *separator = "";
-
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) != group) {
-			continue;
-		}
-		printf("%s\n%s\"%s\": %" PRIu64, separator, indent, counter_name((enum counter)i), counts[i]);
-		separator = ",";
-	}
-}
-
-/* What is shown: what lies in the directory, and what all processes have counted. */
-struct counted {
-	struct store_usage usage;
-	uint64_t counts[COUNTER_COUNT];
-	int64_t since; /* seconds since 1970; 0: nothing was counted yet */
-};
-
-static void print_json_since(int64_t since)
-{
-	time_t then = (time_t)since;
-	struct tm parts;
-	char text[64];
-
-	if (since == 0 || gmtime_r(&then, &parts) == NULL ||
-	    strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &parts) == 0) {
-		snprintf(text, sizeof(text), "null");
-	}
-	printf(",\n  \"since\": %s", text);
-}
-
-/* A group has an object of its name; a total of that name would be said twice. */
-static bool has_group(enum counter total)
-{
-	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
-}
-
-static void print_json(const struct settings *settings, const struct counted *shown)
-{
-	const struct store_usage *usage = &shown->usage;
-	const uint64_t *counts = shown->counts;
-
-	fputs("{\n  \"dir\": ", stdout);
-	console_json_string(stdout, settings->directory);
-	printf(",\n  \"entries\": %" PRIu64 ",\n  \"bytes\": %" PRIu64 ",\n  \"max_bytes\": %" PRIu64, usage->entries,
-	       usage->bytes, settings->max_size);
-	print_json_since(shown->since);
-	fputs(",\n  \"compilers\": {", stdout);
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		printf("%s\n    \"%s\": {", i ? "," : "", compilers[i].name);
-		print_json_group(compilers[i].group, counts, "      ");
-		fputs("\n    }", stdout);
-	}
-	fputs("\n  }", stdout);
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == COUNTER_TOTAL && !has_group((enum counter)i)) {
-			printf(",\n  \"%s\": %" PRIu64, counter_name((enum counter)i), counts[i]);
-		}
-	}
-	fputs(",\n  \"not_kept\": {", stdout);
-	print_json_group(COUNTER_NOT_KEPT, counts, "    ");
-	fputs("\n  },\n  \"bypassed\": {", stdout);
-	print_json_group(COUNTER_BYPASSED, counts, "    ");
-	fputs("\n  },\n  \"errors\": {", stdout);
-	print_json_group(COUNTER_ERRORS, counts, "    ");
-	fputs("\n  }\n}\n", stdout);
-}
 
 #define ROW "%-16s "
 
@@ -138,21 +58,22 @@ static void print_group(const char *title, enum counter_group group, const uint6
 /* Where more than one was used: what each of them had. */
 static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 {
-	uint64_t hits[COMPILER_COUNT], misses[COMPILER_COUNT];
+	uint64_t hits[STATS_COMPILERS], misses[STATS_COMPILERS];
 	char text[CONSOLE_NUMBER_BYTES], name[32];
 	int used = 0;
 
-	for (size_t i = 0; i < COMPILER_COUNT; i++) {
-		hits[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)] +
-		          counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk)];
-		misses[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_misses)];
+	for (size_t i = 0; i < STATS_COMPILERS; i++) {
+		hits[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_memory)] +
+		          counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_disk)];
+		misses[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_misses)];
 		used += hits[i] + misses[i] != 0;
 	}
-	for (size_t i = 0; used > 1 && i < COMPILER_COUNT; i++) {
+	for (size_t i = 0; used > 1 && i < STATS_COMPILERS; i++) {
 		if (hits[i] + misses[i] != 0) {
-			snprintf(name, sizeof(name), "  of %s", compilers[i].title);
+			snprintf(name, sizeof(name), "  of %s", stats_compilers[i].title);
 			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits[i], hits[i] + misses[i],
-			       console_time(counts[counter_share(compilers[i].group, COUNTER_TOTAL_saved_ns)], text));
+			       console_time(counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_saved_ns)],
+			                    text));
 		}
 	}
 }
@@ -282,7 +203,7 @@ static int show(const struct settings *settings, const struct wanted *wanted)
 		return complain(settings, error);
 	}
 	if (wanted->json) {
-		print_json(settings, &shown);
+		stats_print_json(settings, &shown);
 	} else {
 		print_table(settings, &shown);
 	}
@@ -338,7 +259,7 @@ static int watch(const struct settings *settings, const struct wanted *wanted, i
 		if (error != 0) {
 			status = complain(settings, error);
 		} else if (wanted->json) {
-			print_json(settings, &shown);
+			stats_print_json(settings, &shown);
 		} else if (redraw) {
 			fputs("\x1b[H\x1b[J", stdout);
 			print_table(settings, &shown);

@@ -7,6 +7,7 @@
 #include "interpose/compile/call_log.h"
 #include "interpose/compile/describe.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/excursion.h"
 #include "interpose/compile/fetch.h"
 #include "interpose/compile/linked_callers.h"
 #include "interpose/compile/log.h"
@@ -35,62 +36,12 @@ static int real_compile(const struct handle *handle, const struct call *call)
 	return handle->library->compiler->run(handle, call, CANCELLATION_OF_HOST);
 }
 
-/* What the host's thread does as its own, and what is in our hands meanwhile. */
-struct excursion {
-	const struct handle *handle;
-	const struct call *call; /* of a real compile */
-	struct attempt *attempt;
-	struct entry *entry; /* or NULL */
-	int result;
-};
-
-/* The host's thread is cancelled inside the real compile, or in its own callback. */
-static void abandon(void *context)
-{
-	const struct excursion *excursion = context;
-
-	if (excursion->entry) {
-		entry_unref(excursion->entry);
-	}
-	attempt_abandon(excursion->attempt);
-	attempt_free(excursion->attempt);
-}
-
-/* Before glibc 2.34 what pthread_cleanup_push() calls is libpthread's; without that nobody can cancel a thread. */
-#pragma weak __pthread_register_cancel
-#pragma weak __pthread_unregister_cancel
-#pragma weak __pthread_unwind_next
-
-static void go(struct excursion *excursion, void (*where)(struct excursion *excursion))
-{
-	if (!__pthread_register_cancel) {
-		where(excursion);
-		return;
-	}
-	pthread_cleanup_push(abandon, excursion);
-	where(excursion);
-	pthread_cleanup_pop(0);
-}
-
-static void to_compiler(struct excursion *excursion)
-{
-	excursion->result = real_compile(excursion->handle, excursion->call);
-}
-
-static void to_callback(struct excursion *excursion)
-{
-	int ours = handle_enter_real(excursion->handle, CANCELLATION_OF_HOST);
-
-	excursion->result = excursion->handle->library->compiler->host_stops(excursion->handle);
-	handle_leave_real(ours);
-}
-
-/* The callback of the host, which must find its thread as in the real compile, and may never come back. */
+/* The callback of the host, which may never come back. */
 static bool host_cancels(const struct handle *handle, struct attempt *attempt, struct entry *entry)
 {
 	struct excursion excursion = {.handle = handle, .attempt = attempt, .entry = entry};
 
-	go(&excursion, to_callback);
+	excursion_to_callback(&excursion);
 	return excursion.result != 0;
 }
 
@@ -250,7 +201,7 @@ static int compile_for_real(struct handle *handle, const struct call *call, stru
 	excursion.call = attempt->instead.options ? &attempt->instead : call;
 	attempt_watch(attempt, watched ? WATCHING_IMPORTS : WATCHING_NOTHING);
 	start = runtime_clock();
-	go(&excursion, to_compiler);
+	excursion_to_compiler(&excursion);
 	result = excursion.result;
 	attempt->cost_ns = (uint64_t)(runtime_clock() - start);
 	attempt->event->compile_ns = attempt->cost_ns;
