@@ -15,7 +15,7 @@ unset XDG_CACHE_HOME LD_LIBRARY_PATH NVRTCCACHE_DIR
 
 holds() { # NAME: its status is the reason where it cannot be tried
 	local place
-	place=$(mktemp -d "$tmp/fleet.XXXXXX") && timeout 600 python3 tests/fleet/check.py "$BUILD" "$place" "$1"
+	place=$(mktemp -d "$tmp/XXX") && timeout 600 python3 tests/fleet/check.py "$BUILD" "$place" "$1"
 }
 check "What one node has compiled another has from the engine, byte by byte, and then from its own directory." holds warm
 check "A node with another header gets its own result, and the engine keeps both." holds merged
