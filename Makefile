@@ -106,7 +106,7 @@ $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MAD
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # What the command alone has of nouns that are worth a test of their own.
-CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o differences.o differences_options.o difference_words.o)
+CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o likeness.o differences.o differences_options.o difference_words.o)
 $(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a
 	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) -lcriterion -lm
 

@@ -3,18 +3,15 @@
 
 #include <string.h>
 
-static const struct {
-	const char *name;
-	unsigned weight;
-} kinds[DIFFERENCE_KINDS] = {
-#define DIFFERENCE_ROW(name, weight, text) [DIFFERENCE_##name] = {text, weight},
-    DIFFERENCES(DIFFERENCE_ROW)
-#undef DIFFERENCE_ROW
-};
-
 const char *difference_name(enum difference_kind kind)
 {
-	return kinds[kind].name;
+	static const char *const names[DIFFERENCE_KINDS] = {
+#define DIFFERENCE_TEXT(name, weight, text) [DIFFERENCE_##name] = (text),
+	    DIFFERENCES(DIFFERENCE_TEXT)
+#undef DIFFERENCE_TEXT
+	};
+
+	return names[kind];
 }
 
 struct telling {
@@ -109,8 +106,7 @@ static void tell_expressions(const struct telling *telling)
 	}
 }
 
-/* What a part's name stands for; `ret_of`: which one of that kind. Those that other differences tell have none. */
-static bool kind_of_part(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
+bool differences_part_kind(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
 {
 	static const struct {
 		const char *name;
@@ -166,7 +162,7 @@ static void tell_part(const struct telling *telling, const struct request_part *
 {
 	struct difference difference = {.way = way};
 
-	if (kind_of_part(part->name, &difference.kind, &difference.of) &&
+	if (differences_part_kind(part->name, &difference.kind, &difference.of) &&
 	    (way == DIFFERENCE_CHANGED || difference.kind != DIFFERENCE_SOURCE)) {
 		tell(telling, &difference);
 	}
@@ -285,7 +281,7 @@ static void add_weight(const struct difference *difference, void *context)
 {
 	unsigned *weight = context;
 
-	*weight += kinds[difference->kind].weight;
+	*weight += differences_weight_of(difference->kind);
 }
 
 unsigned differences_weight(const struct request *now, const struct request *was)
@@ -296,8 +292,7 @@ unsigned differences_weight(const struct request *now, const struct request *was
 	return weight;
 }
 
-/* A name that stands for none says nothing. */
-static bool is_named(struct span program)
+bool differences_is_named(struct span program)
 {
 	static const char *const unnamed[] = {"default_program", "link", "<unnamed>", ""};
 
@@ -317,7 +312,8 @@ static bool share_text(const struct request *now, const struct request *was)
 		enum difference_kind kind;
 		struct span of;
 
-		if (kind_of_part(part->name, &kind, &of) && (kind == DIFFERENCE_SOURCE || kind == DIFFERENCE_INPUT)) {
+		if (differences_part_kind(part->name, &kind, &of) &&
+		    (kind == DIFFERENCE_SOURCE || kind == DIFFERENCE_INPUT)) {
 			before = request_find(was, part->name);
 			if (before && memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) == 0) {
 				return true;
@@ -336,6 +332,6 @@ bool differences_related(const struct request *now, const struct request *was)
 	if (!request_part(now, "earlier inputs") != !request_part(was, "earlier inputs")) {
 		return false;
 	}
-	return (is_named(now->program) && span_equal(span_base(now->program), span_base(was->program))) ||
+	return (differences_is_named(now->program) && span_equal(span_base(now->program), span_base(was->program))) ||
 	       share_text(now, was);
 }

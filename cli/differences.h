@@ -45,6 +45,17 @@ enum difference_kind {
 
 const char *difference_name(enum difference_kind kind);
 
+static inline unsigned differences_weight_of(enum difference_kind kind)
+{
+	static const unsigned weights[DIFFERENCE_KINDS] = {
+#define DIFFERENCE_WEIGHT(name, weight, text) [DIFFERENCE_##name] = (weight),
+	    DIFFERENCES(DIFFERENCE_WEIGHT)
+#undef DIFFERENCE_WEIGHT
+	};
+
+	return weights[kind];
+}
+
 /* What became of it: all but CHANGED say which of the two has it. */
 enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
 
@@ -64,6 +75,13 @@ typedef void difference_visit(const struct difference *difference, void *context
 /* Of differences_tell(), the options alone (differences_options.c). */
 void differences_tell_options(const struct request *now, const struct request *was, difference_visit *each,
                               void *context);
+
+/* What a part's name stands for; `ret_of`: which one of that kind. False: other differences tell of it. */
+bool differences_part_kind(struct span name, enum difference_kind *ret_kind, struct span *ret_of);
+/* Is it a -I with its directory? Two such may differ and mean the same. */
+bool differences_is_include(const struct request_option *option);
+/* A name that stands for none says nothing. */
+bool differences_is_named(struct span program);
 
 /* Are they of one compiler and step, and of one program or source? Others are not compared. */
 bool differences_related(const struct request *now, const struct request *was);

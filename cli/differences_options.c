@@ -28,6 +28,13 @@ static bool include_of(const struct request_option *option, struct span *ret_hea
 	return (span_is(option->text, "-I") || span_is(option->text, "--include-path")) && option->value.size > 0;
 }
 
+bool differences_is_include(const struct request_option *option)
+{
+	struct span head, directory;
+
+	return include_of(option, &head, &directory);
+}
+
 /* Which root a path lies in, and what comes behind that; false: in none. */
 static bool in_root(const struct request *request, struct span path, size_t *ret_root, struct span *ret_rest)
 {

@@ -2,6 +2,7 @@
 #include "cli/neighbour.h"
 
 #include "cli/differences.h"
+#include "cli/likeness.h"
 #include "cli/reading.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 
 struct search {
 	struct sought *list;
+	struct likeness *likenesses; /* of each that is sought */
 	size_t count;
 	enum neighbour_place place;
 };
@@ -19,6 +21,8 @@ struct candidate {
 	const uint8_t *key;
 	uint64_t created_ns;
 	struct span about;
+	struct request request;
+	struct likeness likeness;
 };
 
 static int take(struct neighbour *nearest, const struct candidate *candidate, enum neighbour_place place,
@@ -47,40 +51,52 @@ static bool is_nearer(const struct neighbour *nearest, unsigned weight, enum nei
 	if (nearest->place == NEIGHBOUR_NOWHERE || weight != nearest->weight) {
 		return nearest->place == NEIGHBOUR_NOWHERE || weight < nearest->weight;
 	}
-	return place < nearest->place || (place == nearest->place && created_ns >= nearest->created_ns);
+	return place < nearest->place || (place == nearest->place && created_ns > nearest->created_ns);
 }
 
-static int compare(struct sought *sought, const struct candidate *candidate, const struct request *request,
+/* Could it be nearer than what was found so far? That spares nearly all comparisons. */
+static bool may_be_nearer(const struct sought *sought, const struct likeness *likeness,
+                          const struct candidate *candidate, enum neighbour_place place)
+{
+	return likeness_related(likeness, &candidate->likeness) &&
+	       is_nearer(&sought->nearest, 1 + likeness_least(likeness, &candidate->likeness), place,
+	                 candidate->created_ns) &&
+	       differences_related(sought->request, &candidate->request);
+}
+
+static int compare(struct sought *sought, const struct likeness *likeness, const struct candidate *candidate,
                    enum neighbour_place place)
 {
 	bool same = sought->key && memcmp(sought->key, candidate->key, ENTRY_KEY_BYTES) == 0;
 	unsigned weight = 0;
 
-	if (candidate->created_ns >= sought->before_ns || (!same && !differences_related(sought->request, request))) {
+	if (candidate->created_ns >= sought->before_ns ||
+	    (!same && !may_be_nearer(sought, likeness, candidate, place))) {
 		return 0;
 	}
 	if (!same) {
-		weight = 1 + differences_weight(sought->request, request);
+		weight = 1 + differences_weight(sought->request, &candidate->request);
 	}
 	return is_nearer(&sought->nearest, weight, place, candidate->created_ns)
 	           ? take(&sought->nearest, candidate, place, weight)
 	           : 0;
 }
 
-static int compare_all(const struct search *search, const struct candidate *candidate)
+static int compare_all(const struct search *search, const uint8_t *key, uint64_t created_ns, struct span about)
 {
-	struct request request;
+	struct candidate candidate = {.key = key, .created_ns = created_ns, .about = about};
 	int error = 0;
 
-	if (request_read(candidate->about.bytes, candidate->about.size, &request) != 0) {
+	if (request_read(about.bytes, about.size, &candidate.request) != 0) {
 		return 0;
 	}
+	candidate.likeness = likeness_of(&candidate.request);
 	for (size_t i = 0; i < search->count && error == 0; i++) {
 		if (search->list[i].request) {
-			error = compare(&search->list[i], candidate, &request, search->place);
+			error = compare(&search->list[i], &search->likenesses[i], &candidate, search->place);
 		}
 	}
-	request_free(&request);
+	request_free(&candidate.request);
 	return error;
 }
 
@@ -91,8 +107,21 @@ static int visit(void *context, const struct entry *entry, int64_t used)
 
 	(void)used;
 	return entry_section(entry, ABOUT_SECTION, &about)
-	           ? compare_all(context, &(struct candidate){info->key, info->created_ns, {about.bytes, about.size}})
+	           ? compare_all(context, info->key, info->created_ns, (struct span){about.bytes, about.size})
 	           : 0;
+}
+
+/* What was used last comes first: of equal ones the newest is taken, and what is older is then passed over unseen. */
+static void turn_round(struct inventory *inventory)
+{
+	for (size_t i = 0; i < inventory->count / 2; i++) {
+		struct inventory_record *one = &inventory->records[i];
+		struct inventory_record *other = &inventory->records[inventory->count - 1 - i];
+		struct inventory_record swapped = *one;
+
+		*one = *other;
+		*other = swapped;
+	}
 }
 
 static int search_directory(const struct settings *settings, struct search *search)
@@ -101,6 +130,7 @@ static int search_directory(const struct settings *settings, struct search *sear
 	int error = reading_begin(settings, "comparing", &reading);
 
 	if (error == 0) {
+		turn_round(&reading.inventory);
 		error = reading_each(&reading, visit, search);
 	}
 	reading_end(&reading);
@@ -132,31 +162,47 @@ static int search_journal(const struct journal *journal, const struct search *se
 {
 	int error = 0;
 
-	for (size_t i = 0; i < journal->count && error == 0; i++) {
+	for (size_t i = journal->count; i-- > 0 && error == 0;) {
 		const struct journal_record *record = &journal->records[i];
 
 		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
-			error = compare_all(search, &(struct candidate){record->key,
-			                                                record->when_ns,
-			                                                {record->about.bytes, record->about.size}});
+			error = compare_all(search, record->key, record->when_ns,
+			                    (struct span){record->about.bytes, record->about.size});
 		}
+	}
+	return error;
+}
+
+static int search_all(const struct settings *settings, const struct journal *journal, struct search *search)
+{
+	int error = search_directory(settings, search);
+
+	if (error == 0) {
+		search->place = NEIGHBOUR_BELOW;
+		error = search_below(settings, search);
+	}
+	if (error == 0) {
+		search->place = NEIGHBOUR_GONE;
+		error = search_journal(journal, search);
 	}
 	return error;
 }
 
 int neighbours_find(const struct settings *settings, const struct journal *journal, struct sought *list, size_t count)
 {
-	struct search search = {list, count, NEIGHBOUR_KEPT};
-	int error = search_directory(settings, &search);
+	struct search search = {list, calloc(count + 1, sizeof(*search.likenesses)), count, NEIGHBOUR_KEPT};
+	int error;
 
-	if (error == 0) {
-		search.place = NEIGHBOUR_BELOW;
-		error = search_below(settings, &search);
+	if (!search.likenesses) {
+		return -ENOMEM;
 	}
-	if (error == 0) {
-		search.place = NEIGHBOUR_GONE;
-		error = search_journal(journal, &search);
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].request) {
+			search.likenesses[i] = likeness_of(list[i].request);
+		}
 	}
+	error = search_all(settings, journal, &search);
+	free(search.likenesses);
 	return error;
 }
 
