@@ -150,10 +150,12 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 		stage_usage(&usage);
 		wrong = usage.temporaries > before ? "a temporary was left behind" : NULL;
 	}
-	wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_ALL);
+	wrong = wrong ? wrong : stage_examine(&scenario->after, scenario->evicts ? EXAMINE_HITS : EXAMINE_ALL);
 	if (!wrong && scenario->evicts) {
 		/* what could not be listed is looked at again by the next store */
 		wrong = sweep_judge_eviction(scenario, strcmp(call, "readdir") == 0 && !plan->on && !kills);
+		/* not before: it prunes, which mends what the stores have to */
+		wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_FILES);
 	}
 	if (wrong) {
 		tell(tally, plan, call, wrong);
