@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -101,7 +100,6 @@ static size_t shortened(unsigned number, size_t size)
 	X(MEMORY, void *, malloc, NULL, (size_t size), (size))                                                   \
 	X(MEMORY, void *, calloc, NULL, (size_t count, size_t size), (count, size))                              \
 	X(MEMORY, void *, realloc, NULL, (void *bytes, size_t size), (bytes, size))                              \
-	X(MEMORY, void *, reallocarray, NULL, (void *bytes, size_t count, size_t size), (bytes, count, size))    \
 	X(MEMORY, void *, aligned_alloc, NULL, (size_t alignment, size_t size), (alignment, size))               \
 	X(MEMORY, char *, strdup, NULL, (const char *text), (text))                                              \
 	X(MEMORY, char *, strndup, NULL, (const char *text, size_t size), (text, size))                          \
@@ -117,7 +115,6 @@ static size_t shortened(unsigned number, size_t size)
 	X(NAME, int, renameat, -1, (int from_at, const char *from, int to_at, const char *to),                   \
 	  (from_at, from, to_at, to))                                                                            \
 	X(NAME, int, unlinkat, -1, (int at, const char *path, int flags), (at, path, flags))                     \
-	X(NAME, int, mkdir, -1, (const char *path, mode_t mode), (path, mode))                                   \
 	X(NAME, int, mkdirat, -1, (int at, const char *path, mode_t mode), (at, path, mode))                     \
 	X(NAME, int, chmod, -1, (const char *path, mode_t mode), (path, mode))                                   \
 	X(NAME, int, fchmod, -1, (int file, mode_t mode), (file, mode))                                          \
@@ -129,7 +126,6 @@ static size_t shortened(unsigned number, size_t size)
 	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                    \
 	X(NAME, int, fsync, -1, (int file), (file))                                                              \
 	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                \
-	X(OTHER, ssize_t, getrandom, -1, (void *bytes, size_t size, unsigned flags), (bytes, size, flags))       \
 	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                            \
 	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                \
 	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                    \
