@@ -250,6 +250,9 @@ enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_
 	}
 	if (optind < argc) {
 		options.program = argv + optind;
+	} else if (strcmp(argv[argc - 1], "--") == 0) { /* a script's variable that is empty, say */
+		service_say("no program behind '--'");
+		return ARGUMENTS_WRONG;
 	}
 	if (judge(&options) != ARGUMENTS_FINE) {
 		return ARGUMENTS_WRONG;

@@ -21,6 +21,7 @@
 #define PEERS_MAX 512
 #define OTHERS    3 /* listener, signals, what was fetched */
 #define WAIT_NS   (INT64_C(60) * 1000000000)
+#define RENEW_NS  (INT64_C(2) * 1000000000) /* is the socket still where it was put? */
 
 enum peer_state { PEER_NEW, PEER_WAITING };
 
@@ -35,6 +36,7 @@ struct talk {
 	const struct conversation *with;
 	struct peer peers[PEERS_MAX];
 	size_t count;
+	int64_t renewed_ns;
 	bool exhausted; /* no descriptor to be had for those who wait outside */
 };
 
@@ -265,6 +267,19 @@ static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t co
 	}
 }
 
+static void look_after_socket(struct talk *talk)
+{
+	int64_t now = service_now_ns();
+
+	if (now - talk->renewed_ns < RENEW_NS) {
+		return;
+	}
+	talk->renewed_ns = now;
+	if (listener_renew(talk->with->listener)) {
+		service_say("the socket was removed; it is at %s again", talk->with->listener->path);
+	}
+}
+
 static int turn(struct talk *talk, bool *ret_ends)
 {
 	const struct conversation *with = talk->with;
@@ -291,6 +306,7 @@ static int turn(struct talk *talk, bool *ret_ends)
 		let_in(talk);
 	}
 	drop_silent(talk);
+	look_after_socket(talk);
 	fetch_probe(with->fetch);
 	*ret_ends = polled[1].revents != 0 && hear_signals(with);
 	return 0;

@@ -17,6 +17,7 @@ void launch_remember(struct launch *ret_launch)
 
 	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
 	sigaction(SIGPIPE, NULL, &launch.pipe);
+	sigaction(SIGCHLD, NULL, &launch.child_ended);
 	launch.here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	*ret_launch = launch;
 }
@@ -26,6 +27,7 @@ int launch_become(const struct launch *launch, char **program)
 	int error;
 
 	sigaction(SIGPIPE, &launch->pipe, NULL);
+	sigaction(SIGCHLD, &launch->child_ended, NULL);
 	if (launch->here >= 0 && fchdir(launch->here) != 0) {
 		error = errno;
 		service_say("the present directory: %s", strerror(error));

@@ -19,9 +19,10 @@
 struct launch {
 	sigset_t mask; /* as we found it */
 	struct sigaction pipe;
-	int here;    /* the directory that we were started in */
-	pid_t child; /* 0: none */
-	int status;  /* of waitpid(), once it has ended */
+	struct sigaction child_ended; /* a parent may have it ignored, and then nobody learns how a child ended */
+	int here;                     /* the directory that we were started in */
+	pid_t child;                  /* 0: none */
+	int status;                   /* of waitpid(), once it has ended */
 	bool ended;
 };
 

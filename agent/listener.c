@@ -60,14 +60,21 @@ static int open_place(struct listener *listener)
 	return trust_found(is_shared(listener), AT_FDCWD, &found) ? 0 : -EPERM;
 }
 
-/* The lock's file may have been removed by its last holder between open and lock: then it is another one by now. */
-static bool is_still_there(const struct listener *listener, const char *name)
+static bool is_there(const struct listener *listener, const char *name, dev_t device, ino_t inode)
 {
-	struct stat held;
 	struct stat found;
 
-	return fstat(listener->lock, &held) == 0 && fstatat(listener->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+	return fstatat(listener->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == device &&
+	       found.st_ino == inode;
+}
+
+/* The lock's file may have been removed by its last holder between open and lock: then it is another one by now. */
+static bool has_lock(const struct listener *listener, const char *name)
+{
+	struct stat held;
+
+	return listener->lock >= 0 && fstat(listener->lock, &held) == 0 &&
+	       is_there(listener, name, held.st_dev, held.st_ino);
 }
 
 static int take_lock(struct listener *listener)
@@ -89,7 +96,7 @@ static int take_lock(struct listener *listener)
 		if (flock(listener->lock, LOCK_EX | LOCK_NB) != 0) {
 			return errno == EWOULDBLOCK ? -EBUSY : -errno;
 		}
-		if (is_still_there(listener, name)) {
+		if (has_lock(listener, name)) {
 			return 0;
 		}
 		close(listener->lock);
@@ -112,33 +119,47 @@ static int remove_dead(const struct listener *listener)
 	return unlinkat(listener->place, name_of(listener), 0) == 0 ? 0 : -errno;
 }
 
+/*
+ * Others of the group may put something else under the name at any moment, a link to a file of ours too: what is changed
+ * is what was opened, and looked at. Where that fails the socket stays ours alone.
+ */
 static void open_to_group(const struct listener *listener)
 {
+	int file = openat(listener->place, name_of(listener), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[32];
 	struct stat above;
+	struct stat found;
 
-	/* where it cannot be had, the socket stays ours alone */
-	if (fstat(listener->place, &above) == 0 &&
-	    fchownat(listener->place, name_of(listener), (uid_t)-1, above.st_gid, AT_SYMLINK_NOFOLLOW) == 0) {
-		(void)!fchmodat(listener->place, name_of(listener), 0660, 0);
+	if (file >= 0 && fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == geteuid() &&
+	    fstat(listener->place, &above) == 0 && fchownat(file, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) == 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file); /* there is no chmod of an O_PATH file */
+		(void)!chmod(path, 0660);
+	}
+	if (file >= 0) {
+		close(file);
 	}
 }
 
 static int listen_there(struct listener *listener)
 {
 	struct agent_address address;
-	mode_t mask;
+	struct stat bound;
 	int error = agent_socket_address(listener->path, &address);
 
 	if (error != 0) {
 		return error;
 	}
 	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mask = umask(0177); /* before there are threads */
-	if (listener->socket < 0 || bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
+	/* the file gets the mode that the socket has (unix(7)); a umask would be that of all threads */
+	if (listener->socket < 0 || fchmod(listener->socket, 0600) != 0 ||
+	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
 		error = -errno;
 	}
-	(void)umask(mask);
 	agent_socket_forget(&address);
+	if (error == 0 && fstatat(listener->place, name_of(listener), &bound, AT_SYMLINK_NOFOLLOW) == 0) {
+		listener->device = bound.st_dev;
+		listener->inode = bound.st_ino;
+	}
 	if (error == 0 && is_shared(listener)) {
 		open_to_group(listener);
 	}
@@ -158,6 +179,19 @@ static const char *reason(int error)
 		return "not an absolute path";
 	default:
 		return strerror(-error);
+	}
+}
+
+/* The files stay: somebody may have the lock. */
+static void let_go(struct listener *listener)
+{
+	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (*files[i] >= 0) {
+			close(*files[i]);
+			*files[i] = -1;
+		}
 	}
 }
 
@@ -185,19 +219,37 @@ int listener_open(const struct directory *directory, const char *said, struct li
 		         : said != NULL           ? said
 		                                  : directory->path,
 		         reason(error));
-		if (listener.socket >= 0) {
-			close(listener.socket);
-		}
-		if (listener.lock >= 0) {
-			close(listener.lock); /* its file stays: somebody may have it */
-		}
-		if (listener.place >= 0) {
-			close(listener.place);
-		}
+		let_go(&listener);
 		return error;
 	}
 	*ret_listener = listener;
 	return 0;
+}
+
+bool listener_renew(struct listener *listener)
+{
+	const struct directory directory = listener->directory;
+	char path[PATH_MAX];
+	char parent[PATH_MAX];
+	char text[LISTENER_TEXT_MAX];
+	struct listener renewed;
+	struct stat found;
+
+	if (stat(listener->path, &found) == 0 && found.st_dev == listener->device && found.st_ino == listener->inode) {
+		return false;
+	}
+	memcpy(path, listener->path, sizeof(path));
+	memcpy(parent, path, sizeof(parent));
+	*strrchr(parent, '/') = '\0';
+	if (stat(parent, &found) != 0) { /* the next process that stores something makes it */
+		return false;
+	}
+	let_go(listener);
+	if (listener_open(&directory, path, &renewed, text) != 0) {
+		return false;
+	}
+	*listener = renewed;
+	return true;
 }
 
 /* One of the group that the cache is shared with: as an entry that such a user wrote would be trusted. */
@@ -241,10 +293,13 @@ void listener_close(struct listener *listener)
 {
 	char name[NAME_MAX + 1];
 
-	(void)unlinkat(listener->place, name_of(listener), 0);
-	close(listener->socket);
 	snprintf(name, sizeof(name), "%s.lock", name_of(listener));
-	(void)unlinkat(listener->place, name, 0);
-	close(listener->lock);
-	close(listener->place);
+	/* what is another agent's by now stays */
+	if (has_lock(listener, name)) {
+		if (is_there(listener, name_of(listener), listener->device, listener->inode)) {
+			(void)unlinkat(listener->place, name_of(listener), 0);
+		}
+		(void)unlinkat(listener->place, name, 0);
+	}
+	let_go(listener);
 }

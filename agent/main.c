@@ -12,6 +12,7 @@
 #include "cache/version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -76,18 +77,35 @@ static void raise_limit(void)
 	}
 }
 
+/* What ends a process, unless it was ignored when we came: then it is nobody's. Stopping and going on stay the kernel's. */
+static void add_signal(sigset_t *set, int number)
+{
+	struct sigaction found;
+
+	if (sigaction(number, NULL, &found) == 0 && found.sa_handler != SIG_IGN) {
+		sigaddset(set, number);
+	}
+}
+
 static int watch_signals(bool has_program)
 {
+	static const int of_ours[] = {SIGTERM, SIGINT, SIGHUP};
+	static const int of_programs[] = {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR};
+	const struct sigaction preset = {.sa_handler = SIG_DFL};
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
+	for (size_t i = 0; i < sizeof(of_ours) / sizeof(of_ours[0]); i++) {
+		add_signal(&set, of_ours[i]);
+	}
+	for (size_t i = 0; has_program && i < sizeof(of_programs) / sizeof(of_programs[0]); i++) {
+		add_signal(&set, of_programs[i]);
+	}
+	for (int i = SIGRTMIN; has_program && i <= SIGRTMAX; i++) {
+		add_signal(&set, i);
+	}
 	if (has_program) {
-		sigaddset(&set, SIGQUIT);
-		sigaddset(&set, SIGUSR1);
-		sigaddset(&set, SIGUSR2);
+		(void)sigaction(SIGCHLD, &preset, NULL);
 		sigaddset(&set, SIGCHLD);
 	}
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -138,6 +156,16 @@ static void heed_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* A program is not kept from running by what is wrong with its cache. */
+static int without_agent(const struct launch *launch, char **program)
+{
+	if (program == NULL) {
+		return EXIT_TROUBLE;
+	}
+	service_say("the program runs without an agent");
+	return launch_become(launch, program);
+}
+
 static int serve(struct service *service, struct listener *listener, struct launch *launch, char **program)
 {
 	struct conversation conversation = {
@@ -156,7 +184,7 @@ static int serve(struct service *service, struct listener *listener, struct laun
 		service_say("%s", strerror(-error));
 		listener_close(listener);
 		service_end(service);
-		return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+		return without_agent(launch, program);
 	}
 	raise_limit();
 	(void)!chdir("/");
@@ -210,14 +238,29 @@ static int begin(const struct arguments *options, struct settings *settings)
 		return launch_become(&launch, program);
 	}
 	service_end(&service);
-	return program != NULL ? LAUNCH_NOT_STARTED : EXIT_TROUBLE;
+	return without_agent(&launch, program);
+}
+
+/* Or the next file that is opened would be the one that messages go to. The program has them closed as before. */
+static void fill_standard_streams(void)
+{
+	int file;
+
+	do {
+		file = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (file >= 0 && file <= STDERR_FILENO);
+	if (file >= 0) {
+		close(file);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	struct settings settings;
 	struct arguments options;
+	struct launch launch;
 
+	fill_standard_streams();
 	if (arguments_read(argc, argv, &options) != ARGUMENTS_FINE) {
 		return EXIT_USAGE;
 	}
@@ -226,7 +269,8 @@ int main(int argc, char **argv)
 	} else if (options.mode == ARGUMENTS_VERSION) {
 		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
 	} else if (!read_settings(&options, &settings)) {
-		return EXIT_TROUBLE;
+		launch_remember(&launch);
+		return without_agent(&launch, options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
 		int status = ask_status(&settings, options.service.socket, options.json);
 

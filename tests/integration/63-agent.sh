@@ -73,6 +73,7 @@ words_for_mistakes() {
 	refused 2 "no --key-file: nothing of the engine could be believed" --engine "$engine" || bad=1
 	refused 2 "unrecognized option" --engine "$engine" --no-such || bad=1
 	refused 2 "a program stands behind '--'" --engine "$engine" --trust-engine true || bad=1
+	refused 2 "no program behind '--'" --engine "$engine" --trust-engine -- || bad=1
 	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
 	refused 2 "--json goes with --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
@@ -116,19 +117,43 @@ passed_on() {
 }
 check "The program is run as without an agent, and its end is the agent's." passed_on
 
-signal_forwarded() {
+signal_forwarded() { # SIGNAL
 	local status
+	rm -f "$tmp/ready"
 	"$AGENT" --engine "$engine" --dir "$tmp/first/cache" --trust-engine -- \
-		sh -c 'trap "exit 9" TERM; : >"$0"; while :; do sleep 0.1; done' "$tmp/ready" &
+		bash -c 'trap "exit 9" '"$1"'; : >"$0"; while :; do sleep 0.1; done' "$tmp/ready" &
 	agent=$!
 	for ((i = 0; i < 200; i++)); do [ -e "$tmp/ready" ] && break; sleep 0.05; done
-	kill -TERM "$agent"
+	kill "-$1" "$agent"
 	wait "$agent"
 	status=$?
 	agent=
-	[ "$status" -eq 9 ] || { echo "$status" && return 1; }
+	[ "$status" -eq 9 ] || { echo "$1: $status" && return 1; }
 }
-check "A signal to the agent is the program's." signal_forwarded
+for signal in TERM ALRM PWR RTMIN+3; do
+	check "SIG$signal to the agent is the program's." signal_forwarded "$signal"
+done
+
+ignoring() { exec python3 -c 'import os, signal, sys; signal.signal(getattr(signal, sys.argv[1]), signal.SIG_IGN); os.execvp(sys.argv[2], sys.argv[2:])' "$@"; }
+unheard_child() {
+	# timeout would take it back
+	(ignoring SIGCHLD "$AGENT" --engine "$engine" --dir "$tmp/first/cache" --trust-engine -- sh -c 'exit 3')
+	[ $? -eq 3 ]
+}
+check "Where the parent has ignored SIGCHLD, the program's end is the agent's still." unheard_child
+
+# Where there is no cache to be had, the program runs.
+runs_plainly() { # [VARIABLE=VALUE...] [DIRECTORY]
+	local variables=()
+	while [[ ${1-} == *=* || ${1-} == -i ]]; do variables+=("$1") && shift; done
+	env "${variables[@]}" timeout 60 "$AGENT" --engine "$engine" ${1:+--dir "$1"} --key-file "$tmp/keys" -- sh -c 'exit 7' 2>"$tmp/err"
+	[ $? -eq 7 ] && grep -q 'the program runs without an agent' "$tmp/err" || { cat "$tmp/err" && return 1; }
+}
+check "A program runs where the cache cannot be made." runs_plainly /proc/no-such
+check "A program runs where the cache is only read." runs_plainly NVRTCCACHE_READONLY=1 "$tmp/first/cache"
+check "A program runs where nothing says which cache." runs_plainly -i "PATH=$PATH"
+written_by_others() { mkdir -p "$tmp/loose" && chmod 777 "$tmp/loose" && runs_plainly "$tmp/loose"; }
+check "A program runs where others can write the cache." written_by_others
 
 merged() {
 	node third '(2 * (x))' && trained third && [ "$(count_of third misses)" -eq 1 ] && [ "$(values | wc -l)" -eq 1 ] || return
@@ -243,6 +268,37 @@ killed() {
 	[ -S "$socket" ] && refused 1 "the agent that was there is dead" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
 }
 check "The socket of an agent that was killed is another one's." killed
+removed() { # with all that is in it, while the agent lives; whoever stores next makes the directory
+	stop && node gone && NVRTCCACHE_DIR=$tmp/gone/cache train gone && start gone --key-file "$tmp/keys" && rm -rf "${served:?}" &&
+		NVRTCCACHE_DIR=$served train gone -DMADE=1 && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key" &&
+		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; it is at $socket again" "$tmp/agent.err"
+}
+check "An agent whose directory was removed serves the one that is made in its place." removed
+of_another() { # an agent that ends leaves what is another's by then
+	local first=$agent
+	rm -f "$socket" "$socket.lock" && start gone --key-file "$tmp/keys" && kill "$first" && wait "$first" && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
+}
+check "An agent that ends does not remove another's socket." of_another
+hung_up() { # as nohup has it
+	stop || return
+	(ignoring SIGHUP "$AGENT" --engine "$engine" --dir "$served" --key-file "$tmp/keys") <&- >&- 2>&- &
+	agent=$!
+	becomes up true && kill -HUP "$agent" && sleep 0.2 && becomes up true && [ ! -s "$socket.lock" ] || return
+	stop && [ ! -e "$socket" ]
+}
+check "An agent whose parent has ignored SIGHUP ignores it, and without streams it writes into nothing." hung_up
+if [ "$(id -u)" = 0 ]; then
+	swapped() {
+		echo secret >"$tmp/victim" && chmod 600 "$tmp/victim" && mkdir -p "$tmp/swap/cache" && chgrp 65533 "$tmp/swap/cache" && chmod 2770 "$tmp/swap/cache" || return
+		SWAPPED_FOR=$tmp/victim SWAPPED_SOCKET=$tmp/swap/cache/v1/agent.$(cat /proc/sys/kernel/random/boot_id) NVRTCCACHE_SHARED=1 LD_PRELOAD=$BUILD/tests/fixtures/libswapped_name.so \
+			timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/swap/cache" --key-file "$tmp/keys" -- sh -c 'readlink "$SWAPPED_SOCKET"' >"$tmp/said" 2>&1
+		[ "$(tail -1 "$tmp/said")" = "$tmp/victim" ] && [ "$(stat -c %a "$tmp/victim")" = 600 ] || { cat "$tmp/said" && stat "$tmp/victim" && return 1; }
+	}
+	check "A link that somebody of the group puts into the socket's place is not followed." swapped
+else
+	skip "A link that somebody of the group puts into the socket's place is not followed." "takes root"
+fi
+start served --key-file "$tmp/keys"
 
 reads_only() {
 	local before after

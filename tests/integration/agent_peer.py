@@ -20,7 +20,8 @@ ANSWERS = {16: "STARTED", 17: "FOUND", 18: "ABSENT", 19: "DOWN", 20: "ELSEWHERE"
 
 def connect(path):
     peer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    peer.connect(path)  # waits where the agent is busy
+    os.chdir(os.path.dirname(path))  # an address has room for 107 bytes
+    peer.connect(os.path.basename(path))  # waits where the agent is busy
     peer.settimeout(20)
     return peer
 
