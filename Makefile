@@ -116,25 +116,23 @@ include packaging/packaging.mk
 check: all $(BUILD)/unit-tests $(TEST_TARGETS)
 	tests/run $(BUILD)
 
+# A place to install to, as the shell takes it: a blank or a quote in DESTDIR, PREFIX or LIBDIR is a part of the path.
+at        = '$(subst ','\'',$(DESTDIR)$(1))'
+at_prefix = $(foreach one,$(1),$(call at,$(PREFIX)/$(one)))
 install: all
-	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BUILD)/libnvrtccache.so $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(BUILD)/nvrtccache $(DESTDIR)$(PREFIX)/bin/
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 docs/nvrtccache.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	$(if $(AGENT),install -m 755 $(BUILD)/nvrtccache-agent $(DESTDIR)$(PREFIX)/bin/)
-	$(if $(AGENT),install -m 644 docs/nvrtccache-agent.1 $(DESTDIR)$(PREFIX)/share/man/man1/)
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions)
-	install -m 644 completions/nvrtccache.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nvrtccache
-	install -m 644 completions/_nvrtccache $(DESTDIR)$(PREFIX)/share/zsh/site-functions/
+	install -d $(call at,$(LIBDIR)) $(call at_prefix,bin share/man/man1 share/bash-completion/completions share/zsh/site-functions)
+	install -m 755 $(BUILD)/libnvrtccache.so $(call at,$(LIBDIR)/)
+	install -m 755 $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent) $(call at_prefix,bin/)
+	install -m 644 docs/nvrtccache.1 $(if $(AGENT),docs/nvrtccache-agent.1) $(call at_prefix,share/man/man1/)
+	install -m 644 completions/nvrtccache.bash $(call at_prefix,share/bash-completion/completions/nvrtccache)
+	install -m 644 completions/_nvrtccache $(call at_prefix,share/zsh/site-functions/)
 
 # What install has put there, with the same DESTDIR, PREFIX and LIBDIR.
-INSTALLED = $(LIBDIR)/libnvrtccache.so $(addprefix $(PREFIX)/,bin/nvrtccache share/man/man1/nvrtccache.1 \
+INSTALLED = $(call at,$(LIBDIR)/libnvrtccache.so) $(call at_prefix,bin/nvrtccache share/man/man1/nvrtccache.1 \
 	    bin/nvrtccache-agent share/man/man1/nvrtccache-agent.1 \
-	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache \
-	    $(if $(AGENT),bin/nvrtccache-agent share/man/man1/nvrtccache-agent.1))
+	    share/bash-completion/completions/nvrtccache share/zsh/site-functions/_nvrtccache)
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	rm -f -- $(INSTALLED)
 
 clean:
 	rm -rf $(BUILD)
