@@ -241,14 +241,30 @@ static enum agent_outcome await_answer(const struct question *question, int64_t 
 	}
 }
 
-static enum agent_outcome ask(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
+/* Whether what was found helps is seen when the directory is looked into. */
+static void judge_answer(enum agent_outcome outcome, const struct agent_question *asked)
 {
+	switch (outcome) {
+	case AGENT_FETCH_FOUND:
+		break;
+	case AGENT_FETCH_ABSENT:
+	case AGENT_FETCH_DOWN:
+		agent_judge(asked, AGENT_DID_NOT_HELP);
+		break;
+	default:
+		agent_breaker_failed(&breaker, asked->seen, clock_now());
+	}
+}
+
+static enum agent_outcome ask(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
+                              struct agent_question *ret_question)
+{
+	struct agent_question asked = {.allowed = options->wait_ms * MS};
 	int64_t began = clock_now();
 	struct question *question;
 	enum agent_outcome outcome;
-	int64_t seen;
 
-	if (!agent_breaker_ask(&breaker, began, &seen)) {
+	if (!agent_breaker_ask(&breaker, began, &asked.seen)) {
 		return AGENT_FETCH_CLOSED;
 	}
 	question = take_seat();
@@ -260,21 +276,31 @@ static enum agent_outcome ask(const struct agent_options *options, const uint8_t
 		outcome = await_answer(question, began, options->wait_ms);
 	}
 	leave_seat(question);
-	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT || outcome == AGENT_FETCH_DOWN) {
-		agent_breaker_answered(&breaker, seen);
-	} else {
-		agent_breaker_failed(&breaker, seen, clock_now());
+	asked.waited = clock_now() - began;
+	judge_answer(outcome, &asked);
+	if (outcome == AGENT_FETCH_FOUND) {
+		*ret_question = asked;
 	}
 	return outcome;
 }
 
-enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
+void agent_judge(const struct agent_question *question, enum agent_verdict verdict)
+{
+	if (verdict == AGENT_HELPED) {
+		agent_breaker_helped(&breaker, question->seen);
+	} else {
+		agent_breaker_useless(&breaker, question->seen, question->waited, question->allowed, clock_now());
+	}
+}
+
+enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
+                               struct agent_question *ret_question)
 {
 	int saved = errno;
 	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
 
 	if (options->said && options->directory.path && options->wait_ms > 0) {
-		outcome = ask(options, key);
+		outcome = ask(options, key, ret_question);
 		errno = saved;
 	}
 	return outcome;

@@ -2,16 +2,17 @@
 /*
  * agent: asking the node's agent for a result, and telling it of one (docs/DESIGN.md G1, G2)
  *
- *     connected --FETCH--> asked --STARTED in a third of wait_ms--> at work --in all of it--> answered
- *        |                   `-- an answer at once --------------------------------------^
+ *     connected --FETCH--> asked --STARTED in a third of wait_ms--> at work --in all of it--> answered: FOUND: agent_judge()
+ *        |                   `-- an answer at once --------------------------------------^     else: it did not help
  *        `-- nobody there, somebody else's, no answer in time, anything that is no answer: failed, which closes the
  *            way for a while (cache/agent_breaker.h)
  *
  * Purpose: what another node compiled comes into the directory while this process waits for a moment. No payload comes
  * this way: after AGENT_FETCH_FOUND look into the directory again. An agent that is dead, stopped, hung or lying costs a
- * process one third of wait_ms (of 300 ms) once.
+ * process one third of wait_ms (of 300 ms) once; one that answers in time and never helps, less than twice wait_ms.
  *
- * Calling sequence: agent_fetch() after a miss; agent_stored() after store_put(). Without NVRTCCACHE_AGENT (said: NULL)
+ * Calling sequence: agent_fetch() after a miss; if it is AGENT_FETCH_FOUND, another look and agent_judge() with what came
+ * of it (who does not come so far leaves it: nothing is held, and a probe is over by itself). agent_stored() after store_put(). Without NVRTCCACHE_AGENT (said: NULL)
  * neither makes a system call.
  * Errors: outcomes. errno is kept. Threads: any, on different keys or the same. Signals: not from handlers; those of
  * the host are let in while we wait. Cancellation: off, or the socket stays open. Fork: agent_fork_child() closes what
@@ -57,7 +58,18 @@ enum agent_outcome {
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 
-enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
+/* What agent_judge() wants to know of a question. */
+struct agent_question {
+	int64_t seen;
+	int64_t waited;
+	int64_t allowed;
+};
+
+/* `ret_question` is written with AGENT_FETCH_FOUND alone. */
+enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
+                               struct agent_question *ret_question);
+enum agent_verdict { AGENT_HELPED, AGENT_DID_NOT_HELP };
+void agent_judge(const struct agent_question *question, enum agent_verdict verdict);
 /* One message, no answer: it may come to fetch the result, or may not. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 void agent_fork_child(void);

@@ -36,9 +36,15 @@ bool agent_breaker_ask(struct agent_breaker *breaker, int64_t now, int64_t *ret_
 	return true;
 }
 
-void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen)
+static void open_way(struct agent_breaker *breaker, int64_t seen)
 {
 	(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
+}
+
+void agent_breaker_helped(struct agent_breaker *breaker, int64_t seen)
+{
+	atomic_store(&breaker->wasted, 0);
+	open_way(breaker, seen);
 }
 
 void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t now)
@@ -53,5 +59,17 @@ void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t n
 	if (atomic_load(&breaker->until) == seen) {
 		atomic_store(&breaker->rest, rest);
 		(void)atomic_compare_exchange_strong(&breaker->until, &seen, now + rest);
+	}
+}
+
+void agent_breaker_useless(struct agent_breaker *breaker, int64_t seen, int64_t waited, int64_t allowed, int64_t now)
+{
+	bool is_probe = seen != 0;
+
+	if (waited < allowed / AGENT_QUICK) {
+		open_way(breaker, seen);
+	} else if (is_probe || atomic_fetch_add(&breaker->wasted, waited) + waited > allowed) {
+		atomic_store(&breaker->wasted, 0); /* the rest pays for it */
+		agent_breaker_failed(breaker, seen, now);
 	}
 }

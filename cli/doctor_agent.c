@@ -37,6 +37,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 	    .wait_ms = settings->agent_wait_ms,
 	};
 	uint64_t device, inode;
+	struct agent_question asked;
 	enum agent_outcome outcome;
 	char path[PATH_MAX];
 
@@ -53,7 +54,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		            "agent %s is not asked while the cache directory is not there or not to be used", path);
 		return;
 	}
-	outcome = agent_fetch(&options, nobodys);
+	outcome = agent_fetch(&options, nobodys, &asked);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
 		finding_add(findings, FINDING_OK, "agent", "agent %s answers", path);
 	} else if (outcome == AGENT_FETCH_NOT_ASKED) {

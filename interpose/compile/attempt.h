@@ -12,6 +12,7 @@
 #ifndef INTERPOSE_COMPILE_ATTEMPT_H
 #define INTERPOSE_COMPILE_ATTEMPT_H
 
+#include "cache/agent.h"
 #include "cache/compile_lock.h"
 #include "cache/counters.h"
 #include "interpose/compile/identity.h"
@@ -40,6 +41,8 @@ struct attempt {
 	bool stale;       /* results were there, and none held */
 	void *anew;       /* conditions of the result that holds, with stamps of now; NULL: as they are */
 	bool agent_asked; /* the node's agent */
+	bool agent_found; /* and it says that it found something */
+	struct agent_question agent_question;
 	struct compile_lock compile_lock;
 	enum compile_lock_outcome outcome; /* for the compile lock, if it is held */
 	struct call instead; /* what the real compile is given, where that is not the host's; options are ours */

@@ -54,11 +54,19 @@ bool fetch_from_agent(struct attempt *attempt)
 	attempt->agent_asked = true;
 	options = options_now();
 	start = runtime_clock();
-	outcome = agent_fetch(&options, attempt->key.bytes);
+	outcome = agent_fetch(&options, attempt->key.bytes, &attempt->agent_question);
 	end = runtime_clock();
 	event_note_agent(attempt->event, outcome, start, end);
 	count(outcome, (uint64_t)(end - start));
-	return outcome == AGENT_FETCH_FOUND;
+	attempt->agent_found = outcome == AGENT_FETCH_FOUND;
+	return attempt->agent_found;
+}
+
+void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
+{
+	if (attempt->agent_found) {
+		agent_judge(&attempt->agent_question, entry ? AGENT_HELPED : AGENT_DID_NOT_HELP);
+	}
 }
 
 void fetch_tell_agent(const struct attempt *attempt)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """An agent that does as it is told, for hosts that ask one (cache/agent_message.h).
 
-usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--backlog N]
+usage: agent.py SOCKET BEHAVIOUR [--from CACHE --to CACHE] [--user UID] [--backlog N] [--after SECONDS]
 
-A line on stdout for each message that came: its kind and its key. "ready" when it listens. Behaviours:
+A line on stdout for each message that came: its kind and its key. "ready" when it listens. With --after it says STARTED
+to a question, and the rest so much later. Behaviours:
   found      the key's file is copied from one cache to another, STARTED and FOUND are said (ABSENT where there is none)
   absent  down  elsewhere      STARTED, then that
   quick      ABSENT without STARTED
@@ -23,6 +24,7 @@ import shutil
 import signal
 import socket
 import struct
+import time
 
 MAGIC, VERSION = 0x41434E76, 1
 FETCH, STORED, STATUS, STARTED, FOUND, ABSENT, DOWN, ELSEWHERE = 1, 2, 3, 16, 17, 18, 19, 20
@@ -35,6 +37,7 @@ arguments.add_argument("--from", dest="source")
 arguments.add_argument("--to", dest="target")
 arguments.add_argument("--user", type=int)
 arguments.add_argument("--backlog", type=int, default=64)
+arguments.add_argument("--after", type=float)
 given = arguments.parse_args()
 if given.user is not None:
     os.setgroups([])
@@ -69,6 +72,12 @@ def stream(peer):
         pass
 
 
+def begin(peer):
+    peer.send(answer(STARTED))
+    if given.after:
+        time.sleep(given.after)
+
+
 def fetch(peer, key):
     """True: the connection stays open."""
     simple = {"absent": ABSENT, "down": DOWN, "elsewhere": ELSEWHERE}
@@ -76,12 +85,14 @@ def fetch(peer, key):
             "version": answer(FOUND, version=VERSION + 1), "short": answer(FOUND)[:-1], "long": answer(FOUND) + b"x",
             "kind": answer(99)}
     if given.behaviour == "found":
-        peer.send(answer(STARTED))
+        begin(peer)
         peer.send(answer(FOUND if bring(key) else ABSENT))
     elif given.behaviour in simple:
-        peer.send(answer(STARTED))
+        begin(peer)
         peer.send(answer(simple[given.behaviour]))
     elif given.behaviour in told:
+        if given.after:
+            begin(peer)
         peer.send(told[given.behaviour])
     elif given.behaviour == "gift":
         with open("/dev/null", "rb") as gift:

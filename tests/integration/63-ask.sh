@@ -219,6 +219,24 @@ check "One whose engine is down says so each time." answering agent_down down
 check "One that answers without a beginning is fine." answering agent_absent quick
 check "Descriptors that it sends go nowhere." answering agent_absent gift
 
+slow() { # counter behaviour: in time, and too late to be worth it
+	local KERNELS=50 asked
+	local slow_plan
+	mapfile -t slow_plan < <(kernels)
+	new_cache && export NVRTCCACHE_AGENT_WAIT=1s && agent "$2" --after 0.6 && host "${slow_plan[@]}" || return
+	asked=$(stat_of agent_asked)
+	echo "asked $asked times of $KERNELS, $(stat_of "$1") times $1"
+	[ "$asked" -ge 1 ] && [ "$asked" -le 4 ] && [ "$(stat_of "$1")" -ge 1 ] && is agent_closed $((KERNELS - asked)) misses "$KERNELS" hits_disk 0
+}
+check "One that has none, slowly, is not asked for ever." slow agent_absent absent
+check "Nor is one whose engine is down after a while." slow agent_down down
+check "Nor is one that finds slowly what is not there." slow agent_found empty
+slow_help() {
+	new_cache && export NVRTCCACHE_AGENT_WAIT=3s && agent found --after 1.2 --from "$elsewhere" --to "$NVRTCCACHE_DIR" && host "${plan[@]:0:4}" &&
+		is agent_asked 4 agent_found 4 agent_closed 0 hits_disk 4 misses 0
+}
+check "One that finds slowly what is there is asked each time." slow_help
+
 stopped() { new_cache && export NVRTCCACHE_AGENT_WAIT=30ms && agent absent && kill -STOP "$agent" && host "${plan[@]}" && asked_once agent_timeouts; }
 check "One that is stopped is asked once." stopped
 killed() { new_cache && patient && agent absent && kill -KILL "$agent" && { wait "$agent" || true; } 2>/dev/null && host "${plan[@]}" && asked_once agent_down; }

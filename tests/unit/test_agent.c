@@ -21,6 +21,7 @@
 
 #define LONG_WAIT  600000 /* no test waits for so long */
 #define SHORT_WAIT 30
+#define SLOW_MS    300
 #define OTHER_USER 1003
 #define TEAM       2000
 
@@ -178,12 +179,14 @@ static void hang_up(int peer, const struct agent_message *message)
 	(void)message;
 }
 
+static _Thread_local struct agent_question question; /* the last one, if it was answered by FOUND */
+
 static enum agent_outcome fetch(void)
 {
 	enum agent_outcome outcome;
 
 	errno = ETXTBSY;
-	outcome = agent_fetch(&agent.options, key);
+	outcome = agent_fetch(&agent.options, key, &question);
 	cr_expect_eq(errno, ETXTBSY);
 	return outcome;
 }
@@ -257,6 +260,61 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: %x", cases[i].what, status);
 		(void)unlink(agent.socket);
 	}
+}
+
+static void say_late(int peer, enum agent_kind kind)
+{
+	say(peer, AGENT_STARTED);
+	(void)usleep(SLOW_MS * 1000);
+	say(peer, kind);
+}
+
+static void say_absent_late(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say_late(peer, AGENT_ABSENT);
+}
+
+static void say_down_late(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say_late(peer, AGENT_DOWN);
+}
+
+static void say_found_late(int peer, const struct agent_message *message)
+{
+	(void)message;
+	say_late(peer, AGENT_FOUND);
+}
+
+/* How often of ten times it is asked, if what it found was there or was not. */
+static int asked_late(void (*serve)(int peer, const struct agent_message *message), enum agent_verdict verdict)
+{
+	pid_t child = fork(); /* a breaker of its own */
+	int status = -1;
+
+	if (child == 0) {
+		agent.options.wait_ms = 2 * SLOW_MS - 1;
+		start(serve);
+		for (int i = 0; i < 10; i++) {
+			if (fetch() == AGENT_FETCH_FOUND) {
+				agent_judge(&question, verdict);
+			}
+		}
+		stop();
+		_exit(atomic_load(&agent.asked));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	(void)unlink(agent.socket);
+	return WEXITSTATUS(status);
+}
+
+Test(agent, one_that_answers_late_is_asked_again_only_if_that_helps)
+{
+	cr_expect_leq(asked_late(say_absent_late, AGENT_DID_NOT_HELP), 2);
+	cr_expect_leq(asked_late(say_down_late, AGENT_DID_NOT_HELP), 2);
+	cr_expect_leq(asked_late(say_found_late, AGENT_DID_NOT_HELP), 2);
+	cr_expect_eq(asked_late(say_found_late, AGENT_HELPED), 10);
 }
 
 static struct {
@@ -432,7 +490,7 @@ Test(agent, with_no_time_it_is_told_and_not_asked)
 static void fetch_and_tell(void *context, unsigned step)
 {
 	(void)step;
-	(void)agent_fetch(context, key);
+	(void)agent_fetch(context, key, &question);
 	agent_stored(context, key);
 }
 
@@ -536,7 +594,7 @@ Test(agent, its_socket_is_none_of_the_standard_streams)
 		(void)close(0);
 		(void)close(1);
 		(void)close(2);
-		_exit(agent_fetch(&agent.options, key) == AGENT_FETCH_ABSENT && fcntl(0, F_GETFD) < 0 &&
+		_exit(agent_fetch(&agent.options, key, &question) == AGENT_FETCH_ABSENT && fcntl(0, F_GETFD) < 0 &&
 		              fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0
 		          ? 0
 		          : 1);

@@ -3,7 +3,9 @@
 
 #include <criterion/criterion.h>
 
-#define SECOND INT64_C(1000000000)
+#define SECOND  INT64_C(1000000000)
+#define MS      INT64_C(1000000)
+#define ALLOWED (300 * MS)
 
 Test(agent_breaker, is_open_at_first_and_after_answers)
 {
@@ -13,7 +15,7 @@ Test(agent_breaker, is_open_at_first_and_after_answers)
 	for (int64_t now = 1; now < 100; now++) {
 		cr_assert(agent_breaker_ask(&breaker, now, &seen));
 		cr_assert_eq(seen, 0);
-		agent_breaker_answered(&breaker, seen);
+		agent_breaker_helped(&breaker, seen);
 	}
 }
 
@@ -45,7 +47,7 @@ Test(agent_breaker, lets_one_probe_through_whose_answer_opens_it)
 	agent_breaker_failed(&breaker, seen, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND, &other));
-	agent_breaker_answered(&breaker, seen);
+	agent_breaker_helped(&breaker, seen);
 	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &other));
 	/* and begins anew */
 	agent_breaker_failed(&breaker, other, 6 * SECOND);
@@ -77,7 +79,7 @@ Test(agent_breaker, questions_that_fail_together_close_it_once_and_none_of_them_
 	for (int i = 0; i < 3; i++) {
 		agent_breaker_failed(&breaker, seen[i], SECOND + i);
 	}
-	agent_breaker_answered(&breaker, seen[3]);
+	agent_breaker_helped(&breaker, seen[3]);
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &later));
 	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &later));
 }
@@ -111,4 +113,86 @@ Test(agent_breaker, a_clock_that_stands_far_behind_closes_nothing)
 	cr_assert(agent_breaker_ask(&breaker, 1000000 * SECOND, &seen));
 	agent_breaker_failed(&breaker, seen, 1000000 * SECOND);
 	cr_expect(agent_breaker_ask(&breaker, SECOND, &seen));
+}
+
+/* How many of `most` questions are asked that are answered so slowly, and in vain, one after the other. */
+static int asked_in_vain(struct agent_breaker *breaker, int64_t waited, int most)
+{
+	int64_t now = SECOND;
+	int64_t seen;
+	int asked = 0;
+
+	while (asked < most && agent_breaker_ask(breaker, now, &seen)) {
+		asked++;
+		now += waited;
+		agent_breaker_useless(breaker, seen, waited, ALLOWED, now);
+	}
+	return asked;
+}
+
+Test(agent_breaker, slow_answers_that_do_not_help_close_it_when_more_is_waited_than_allowed)
+{
+	static const struct {
+		int64_t waited;
+		int asked;
+	} cases[] = {{3 * MS, 101}, {30 * MS, 11}, {100 * MS, 4}, {101 * MS, 3}, {250 * MS, 2}, {301 * MS, 1}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct agent_breaker breaker = {0};
+
+		cr_expect_eq(asked_in_vain(&breaker, cases[i].waited, 1000), cases[i].asked, "%zu", i);
+	}
+}
+
+Test(agent_breaker, quick_answers_that_do_not_help_are_fine)
+{
+	struct agent_breaker breaker = {0};
+
+	cr_expect_eq(asked_in_vain(&breaker, 35000, 100000), 100000);
+	cr_expect_eq(asked_in_vain(&breaker, 3 * MS - 1, 100000), 100000);
+	/* and are no help either */
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 1), 1);
+	cr_expect_eq(asked_in_vain(&breaker, 35000, 100), 100);
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 1);
+}
+
+Test(agent_breaker, an_answer_that_helps_pays_for_all_before_it)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	for (int i = 0; i < 1000; i++) {
+		cr_assert_eq(asked_in_vain(&breaker, 250 * MS, 1), 1);
+		cr_assert(agent_breaker_ask(&breaker, SECOND, &seen), "%d", i);
+		agent_breaker_helped(&breaker, seen);
+	}
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+}
+
+Test(agent_breaker, a_probe_that_is_slow_in_vain_closes_it_for_twice_as_long)
+{
+	struct agent_breaker breaker = {0};
+	int64_t now = SECOND;
+	int64_t seen;
+
+	cr_assert(agent_breaker_ask(&breaker, now, &seen));
+	agent_breaker_useless(&breaker, seen, 301 * MS, ALLOWED, now);
+	for (int rest = 5; rest <= 160; rest *= 2) {
+		cr_expect_not(agent_breaker_ask(&breaker, now + rest * SECOND - 1, &seen), "%d", rest);
+		now += rest * SECOND;
+		cr_assert(agent_breaker_ask(&breaker, now, &seen), "%d", rest);
+		agent_breaker_useless(&breaker, seen, 3 * MS, ALLOWED, now);
+	}
+}
+
+Test(agent_breaker, a_probe_that_is_quick_opens_it_and_what_was_wasted_is_paid_for)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	cr_assert_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+	cr_assert(agent_breaker_ask(&breaker, 100 * SECOND, &seen));
+	cr_assert_neq(seen, 0);
+	agent_breaker_useless(&breaker, seen, 35000, ALLOWED, 100 * SECOND);
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
 }
