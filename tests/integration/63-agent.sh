@@ -186,7 +186,12 @@ stop() {
 	agent=
 	[ "$status" -eq 0 ] || { echo "the agent ended with $status" && cat "$tmp/agent.err" && return 1; }
 }
-end_agent() { [ -z "$agent" ] || kill -9 "$agent" 2>/dev/null; clean_up; }
+end_agent() { # each that a failure has left
+	local left
+	mapfile -t left < <(jobs -p)
+	[ "${#left[@]}" = 0 ] || kill -9 "${left[@]}" 2>/dev/null
+	clean_up
+}
 trap end_agent EXIT
 status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\": \"?([^\",}]*).*/\1/p"; }
 becomes() { # NAME VALUE: sooner or later
@@ -404,7 +409,9 @@ killed_fetching() {
 	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
 	peer fetch "$(printf '%064d' 7)" >"$tmp/said" &
 	said=$!
-	becomes fetches_waiting 1 && kill -9 "$agent" && wait "$said"
+	becomes fetches_waiting 1
+	kill -9 "$agent"
+	wait "$said"
 	wait "$agent" 2>/dev/null
 	agent=
 	kill "$mute" && wait "$mute" 2>/dev/null
