@@ -125,4 +125,7 @@ tidy:
 # Bare roots of other distributions, as root: scripts/roots says more.
 roots:
 	scripts/roots
-.PHONY: roots
+# The same with what `make packages` packs, installed there: scripts/packages-roots says more.
+packages-roots:
+	scripts/packages-roots
+.PHONY: roots packages-roots
