@@ -232,8 +232,14 @@ check "One that has none, slowly, is not asked for ever." slow agent_absent abse
 check "Nor is one whose engine is down after a while." slow agent_down down
 check "Nor is one that finds slowly what is not there." slow agent_found empty
 slow_help() {
-	new_cache && export NVRTCCACHE_AGENT_WAIT=3s && agent found --after 1.2 --from "$elsewhere" --to "$NVRTCCACHE_DIR" && host "${plan[@]:0:4}" &&
-		is agent_asked 4 agent_found 4 agent_closed 0 hits_disk 4 misses 0
+	local try
+	for try in 1 2 3; do # again where the machine was so busy that an answer came too late
+		new_cache && export NVRTCCACHE_AGENT_WAIT=4s && agent found --after 2.1 --from "$elsewhere" --to "$NVRTCCACHE_DIR" &&
+			host "${plan[@]:0:3}" || return
+		[ "$(stat_of agent_timeouts)" -gt 0 ] || break
+		echo "try $try: not in time"
+	done
+	is agent_asked 3 agent_found 3 agent_closed 0 hits_disk 3 misses 0
 }
 check "One that finds slowly what is there is asked each time." slow_help
 

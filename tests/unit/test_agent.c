@@ -287,8 +287,8 @@ static void say_found_late(int peer, const struct agent_message *message)
 	say_late(peer, AGENT_FOUND);
 }
 
-/* How often of ten times it is asked, if what it found was there or was not. */
-static int asked_late(void (*serve)(int peer, const struct agent_message *message), enum agent_verdict verdict)
+/* How often of ten times it is asked, where what it found is never there. */
+static int asked_late(void (*serve)(int peer, const struct agent_message *message))
 {
 	pid_t child = fork(); /* a breaker of its own */
 	int status = -1;
@@ -298,7 +298,7 @@ static int asked_late(void (*serve)(int peer, const struct agent_message *messag
 		start(serve);
 		for (int i = 0; i < 10; i++) {
 			if (fetch() == AGENT_FETCH_FOUND) {
-				agent_judge(&question, verdict);
+				agent_judge(&question, AGENT_DID_NOT_HELP);
 			}
 		}
 		stop();
@@ -309,12 +309,27 @@ static int asked_late(void (*serve)(int peer, const struct agent_message *messag
 	return WEXITSTATUS(status);
 }
 
-Test(agent, one_that_answers_late_is_asked_again_only_if_that_helps)
+Test(agent, one_that_answers_late_and_in_vain_is_asked_twice_at_most)
 {
-	cr_expect_leq(asked_late(say_absent_late, AGENT_DID_NOT_HELP), 2);
-	cr_expect_leq(asked_late(say_down_late, AGENT_DID_NOT_HELP), 2);
-	cr_expect_leq(asked_late(say_found_late, AGENT_DID_NOT_HELP), 2);
-	cr_expect_eq(asked_late(say_found_late, AGENT_HELPED), 10);
+	cr_expect_leq(asked_late(say_absent_late), 2);
+	cr_expect_leq(asked_late(say_down_late), 2);
+	cr_expect_leq(asked_late(say_found_late), 2);
+}
+
+Test(agent, what_helps_pays_for_what_did_not)
+{
+	static const struct agent_question late = {.waited = SLOW_MS, .allowed = 2 * SLOW_MS - 1};
+
+	start(say_absent);
+	for (int i = 0; i < 10; i++) {
+		agent_judge(&late, AGENT_DID_NOT_HELP);
+		cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
+		agent_judge(&late, AGENT_HELPED);
+	}
+	agent_judge(&late, AGENT_DID_NOT_HELP);
+	agent_judge(&late, AGENT_DID_NOT_HELP);
+	cr_expect_eq(fetch(), AGENT_FETCH_CLOSED);
+	stop();
 }
 
 static struct {
