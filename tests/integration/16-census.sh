@@ -1,7 +1,7 @@
 #!/bin/bash
 # needs: nvrtc
-# Every import of every NVRTC at hand: one that is not known to be harmless, and that we have no watcher for, would make
-# its release go uncached. `make matrix` asks the same of every release that can be had, for x86-64 and aarch64.
+# Every import of every NVRTC, nvJitLink and libNVVM at hand: one that is not known to be harmless, and that we have no
+# watcher for, would make its release go uncached. `make matrix` asks the same of every release, for x86-64 and aarch64.
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -10,32 +10,69 @@ while IFS= read -r line; do
 	case $line in
 	*'NOT WATCHABLE'*) echo "$line" >"$tmp/line" && not_ok "${line%%:*} could be watched." "$tmp/line" ;;
 	*' imports, '*) ok "${line%%:*} could be watched." ;;
-	*) echo "$line" >"$tmp/line" && not_ok "Every NVRTC at hand can be read." "$tmp/line" ;;
+	*) echo "$line" >"$tmp/line" && not_ok "Every compiler at hand can be read." "$tmp/line" ;;
 	esac
 done <"$tmp/census"
 
-# The table as it is, and libraries that import what is in it.
-cat >"$tmp/lib.c" <<-'END'
-	#include <stddef.h>
-	int glob(const char *, int, void *, void *);
-	int found(void);
-	int found(void) { return glob("*", 0, NULL, NULL); }
-END
-if cc -shared -fPIC -o "$tmp/forbidden.so" "$tmp/lib.c" >"$tmp/cc" 2>&1; then
-	code=0
-	scripts/census "$tmp/forbidden.so" >"$tmp/census" 2>&1 || code=$?
-	if [ "$code" = 1 ] && grep -q 'NOT WATCHABLE: glob$' "$tmp/census"; then
-		ok "A library that could not be watched is told, with what it imports."
+# library NAME : of C on stdin
+library() { cc -shared -fPIC -w -x c -o "$tmp/$1.so" - >"$tmp/cc" 2>&1; }
+
+# refused NAME WHY TEST
+refused() {
+	local code=0
+	scripts/census "$tmp/$1.so" >"$tmp/census" 2>&1 || code=$?
+	if [ "$code" = 1 ] && grep -q "NOT WATCHABLE: $2\$" "$tmp/census"; then
+		ok "$3"
 	else
-		not_ok "A library that could not be watched is told, with what it imports." "$tmp/census"
+		not_ok "$3" "$tmp/census"
 	fi
+}
+
+# The table as it is, and libraries that import what is in it.
+if library forbidden <<<'int glob(); int found(void) { return glob("*", 0, 0, 0); }'; then
+	refused forbidden glob "A library that could not be watched is told, with what it imports."
 	unwatched='1 libraries import 0 of [0-9]* watched functions; not:.* getenv '
 	if scripts/census --unused "$tmp/forbidden.so" >"$tmp/census" 2>&1 && grep -q "$unwatched" "$tmp/census"; then
 		ok "What is watched and not imported is named."
 	else
 		not_ok "What is watched and not imported is named." "$tmp/census"
 	fi
+	library data <<<'char *getenv(const char *); char *(*table[])(const char *) = {getenv};'
+	refused data 'getenv in data' "A watched function whose address lies in data is told."
 else
 	skip "A library that could not be watched is told, with what it imports." "no compiler for it: $(tail -1 "$tmp/cc")"
+fi
+if [ "$(uname -m)" = x86_64 ] && library versions <<-'END'; then
+	__asm__(".symver first, realpath@GLIBC_2.2.5\n.symver second, realpath@GLIBC_2.3");
+	char *first(), *second();
+	int both(void) { return first("/", 0) == second("/", 0); }
+END
+	refused versions 'realpath in several versions' "A watched function in two versions, which may be two functions, is told."
+else
+	skip "A watched function in two versions, which may be two functions, is told." "of x86-64, with a compiler"
+fi
+
+# Releases, as they were noted: nothing is fetched.
+releases() {
+	CENSUS_HOME=$tmp/home PIP_NO_INDEX=1 PIP_FIND_LINKS='' scripts/census --get all >"$tmp/census" 2>&1
+}
+notes() { mkdir -p "$tmp/home" && printf '%s\n' 'machine AArch64' 'needed libc.so.6' "import $2" >"$tmp/home/$1.notes"; }
+notes aarch64-nvidia-nvvm-13.98.1 'getenv GLIBC_2.17'
+if releases && grep -q '^13\.98 .* 1, 1$' "$tmp/census" && grep -q '^1 libraries, 0 in the way$' "$tmp/census"; then
+	ok "A release that can be watched is a row."
+else
+	not_ok "A release that can be watched is a row." "$tmp/census"
+fi
+notes aarch64-nvidia-nvjitlink-14.0.1 'glob GLIBC_2.17'
+if ! releases && grep -q 'nvJitLink 14\.0 for aarch64: NOT WATCHABLE: glob$' "$tmp/census"; then
+	ok "A release with an import that nobody knows fails the census."
+else
+	not_ok "A release with an import that nobody knows fails the census." "$tmp/census"
+fi
+notes aarch64-nvidia-nvjitlink-14.0.1 'getenv GLIBC_2.99'
+if ! releases && grep -q '^getenv of aarch64 is asked for in several versions: ' "$tmp/census"; then
+	ok "Two releases that ask for a watched function in two versions fail the census."
+else
+	not_ok "Two releases that ask for a watched function in two versions fail the census." "$tmp/census"
 fi
 plan
