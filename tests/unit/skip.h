@@ -10,6 +10,7 @@
 #define TESTS_UNIT_SKIP_H
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 #define skip_test(...)                     \
 	do {                               \
@@ -17,17 +18,23 @@
 		cr_skip_test(__VA_ARGS__); \
 	} while (0)
 
+/* Criterion packs what it gives a test's process, so that nothing there is aligned. */
+static inline void skip_fini_of(const void *data)
+{
+	struct criterion_test_extra_data extra;
+
+	if (data) {
+		memcpy(&extra, data, sizeof(extra));
+		if (extra.fini) {
+			extra.fini();
+		}
+	}
+}
+
 static inline void skip_fini(void)
 {
-	const struct criterion_test_extra_data *test = criterion_current_test->data;
-	const struct criterion_test_extra_data *suite = criterion_current_suite->data;
-
-	if (test && test->fini) {
-		test->fini();
-	}
-	if (suite && suite->fini) {
-		suite->fini();
-	}
+	skip_fini_of(criterion_current_test->data);
+	skip_fini_of(criterion_current_suite->data);
 }
 
 #endif

@@ -599,13 +599,15 @@ Test(agent, a_child_forked_meanwhile_has_none_of_its_sockets)
 	stop();
 }
 
+/* The one who answers is in another process: the connection that it accepts there takes none of these numbers. */
 Test(agent, its_socket_is_none_of_the_standard_streams)
 {
-	pid_t child = fork();
+	pid_t child;
 	int status;
 
+	start(say_absent);
+	child = fork();
 	if (child == 0) {
-		start(say_absent);
 		(void)close(0);
 		(void)close(1);
 		(void)close(2);
@@ -616,6 +618,7 @@ Test(agent, its_socket_is_none_of_the_standard_streams)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(status, 0);
+	stop();
 }
 
 Test(agent, many_threads_may_ask_at_once)

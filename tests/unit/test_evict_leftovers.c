@@ -97,7 +97,7 @@ Store_test(evict_leftovers, what_is_none_of_ours_is_never_removed)
 {
 	static const char *const others[] = {
 	    "77/thesis.tex", "77/.nfs000000000000000100000001", "77/tmp.notes", "../v2", "stray", "account.txt"};
-	struct store *store = fixture_capped(400 * FILE_BYTES);
+	struct store *store = fixture_capped(400 * FILE_BYTES), *small;
 	struct store_pruned pruned;
 	struct store_usage removed;
 	char shaped[2][80];
@@ -117,7 +117,9 @@ Store_test(evict_leftovers, what_is_none_of_ours_is_never_removed)
 	cr_assert_eq(pruned.removed.entries + pruned.removed.temporaries, 0);
 	cr_assert_eq(pruned.foreign, 4);
 	put_range(store, 10, 800);
-	cr_assert_eq(store_prune(fixture_capped(1), &pruned), 0);
+	small = fixture_capped(1);
+	cr_assert_eq(store_prune(small, &pruned), 0);
+	store_close(small);
 	cr_assert_eq(store_clear(store, &removed), 0);
 	cr_assert_eq(removed.foreign, 2);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {

@@ -131,8 +131,10 @@ Test(needles, a_needle_with_any_bytes_is_found)
 static char *list_of(const char *text, size_t size)
 {
 	char *list = malloc(size * 5 + 16);
-	char *at = list + sprintf(list, ".b8 x[] = {");
+	char *at = list;
 
+	cr_assert(list);
+	at += sprintf(at, ".b8 x[] = {");
 	for (size_t i = 0; i < size; i++) {
 		at += sprintf(at, "%s%u", i ? ", " : "", (uint8_t)text[i]);
 	}

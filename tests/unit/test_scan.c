@@ -120,6 +120,7 @@ Test(scan, a_text_in_pieces_says_what_the_whole_says)
 	struct root root = {"/home/me/v", 10};
 	const struct roots roots = {.root = &root, .count = 1};
 	const struct places places = {&roots, NULL};
+	static const char neither[] = "__TI\nME__ \"/home\n/me/v/\" lib_course_location";
 	char text[200];
 
 	for (size_t which = 0; which < COUNT(splices); which++) {
@@ -131,7 +132,7 @@ Test(scan, a_text_in_pieces_says_what_the_whole_says)
 			             text, piece);
 		}
 	}
-	cr_assert_eq(in_pieces("__TI\nME__ \"/home\n/me/v/\" lib_course_location", 46, 3, &places), 0);
+	cr_assert_eq(in_pieces(neither, sizeof(neither) - 1, 3, &places), 0);
 }
 
 /* More white space than is kept of a piece, and more splices. */
