@@ -80,6 +80,12 @@ bool connection_is_stale(const struct connection *connection)
 	return poll(&at, 1, 0) != 0;
 }
 
+static enum engine_answer too_late(const struct connection *connection, struct engine_error *error)
+{
+	transport_words(connection->transport, error, "no answer in time");
+	return ENGINE_SLOW;
+}
+
 /* Until libcurl may be asked again. */
 static enum engine_answer wait_for(const struct connection *connection, short events, const struct timespec *deadline,
                                    struct engine_error *error)
@@ -91,8 +97,7 @@ static enum engine_answer wait_for(const struct connection *connection, short ev
 	if (ready > 0 || (ready < 0 && errno == EINTR)) {
 		return ENGINE_DONE;
 	}
-	transport_words(connection->transport, error, "no answer in time");
-	return ENGINE_SLOW;
+	return too_late(connection, error);
 }
 
 enum engine_answer connection_send(struct connection *connection, const void *bytes, size_t size,
@@ -119,7 +124,8 @@ enum engine_answer connection_send(struct connection *connection, const void *by
 enum engine_answer connection_receive(struct connection *connection, void *bytes, size_t size,
                                       const struct timespec *deadline, size_t *ret_got, struct engine_error *ret_error)
 {
-	for (;;) {
+	/* also of one that has always more to say */
+	while (engine_left_ms(deadline) > 0) {
 		size_t got = 0;
 		CURLcode code = curl_easy_recv(connection->handle, bytes, size, &got);
 		enum engine_answer answer;
@@ -141,6 +147,7 @@ enum engine_answer connection_receive(struct connection *connection, void *bytes
 			return answer;
 		}
 	}
+	return too_late(connection, ret_error);
 }
 
 enum engine_answer connection_receive_all(struct connection *connection, void *bytes, size_t size,

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 4096 /* that are kept of an answer that is no value */
+#define WORDS_MAX 4096  /* that are kept of an answer that is no value */
+#define HEAD_MAX  65536 /* of an answer, with what comes behind its body */
 #define CONTINUE_MS \
 	100L /* how long a server may think before it gets a large value, or says that it does not take it */
 
@@ -18,6 +19,8 @@ struct body {
 	CURL *handle;
 	char *bytes;
 	size_t size, room;
+	size_t head;
+	bool head_too_large;
 	bool too_large;
 	bool no_memory;
 };
@@ -56,7 +59,18 @@ static bool make_room(struct body *body, size_t more)
 	return true;
 }
 
-/* libcurl's: fewer bytes than came end the transfer. */
+/* libcurl's: fewer bytes than came end the transfer. It keeps each line until then, and not every version has a limit. */
+static size_t take_head(char *bytes, size_t one, size_t count, void *context)
+{
+	struct body *body = context;
+
+	(void)bytes;
+	body->head += one * count;
+	body->head_too_large = body->head > HEAD_MAX;
+	return body->head_too_large ? 0 : one * count;
+}
+
+/* The same of what is in it. */
 static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 {
 	struct body *body = context;
@@ -117,6 +131,8 @@ static void prepare(struct engine_http *http, const struct request *request, str
 	curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(handle, CURLOPT_USERAGENT, "nvrtccache-agent");
 	curl_easy_setopt(handle, CURLOPT_HTTPHEADER, http->headers);
+	curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_head);
+	curl_easy_setopt(handle, CURLOPT_HEADERDATA, body);
 	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(handle, CURLOPT_WRITEDATA, body);
 	switch (request->method) {
@@ -172,6 +188,10 @@ static enum engine_answer judge(const struct engine_http *http, const struct req
 	if (body->too_large) {
 		transport_words(&http->transport, error, "a value of more than %u bytes", ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
+	}
+	if (body->head_too_large) {
+		transport_words(&http->transport, error, "the head of its answer has no end");
+		return ENGINE_BROKEN;
 	}
 	if (body->no_memory) {
 		transport_words(&http->transport, error, "no memory for a value");

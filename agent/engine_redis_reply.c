@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define DIGITS_MAX 8 /* of ENGINE_VALUE_MAX */
+
 static const struct reply {
 	const char *begins;
 	enum engine_answer answer;
@@ -53,14 +55,19 @@ enum engine_answer redis_reply_error(const char *text, enum redis_step step, con
 	return ENGINE_BROKEN;
 }
 
-/* $<length>\r\n; -1: there is none */
+/* $<length>\r\n; -1: there is none. Whoever goes on with digits, or does not end the line, would be read for ever. */
 static enum redis_start start_of_value(const char *bytes, size_t size)
 {
+	static const char none[] = "$-1\r\n";
+	static const char end[] = "\r\n";
 	size_t length = 0;
 	size_t at = 1;
 
 	if (size > 1 && bytes[1] == '-') {
-		return REDIS_START_FINE;
+		size = size < sizeof(none) - 1 ? size : sizeof(none) - 1;
+		return memcmp(bytes, none, size) != 0 ? REDIS_START_FOREIGN
+		       : size < sizeof(none) - 1      ? REDIS_START_UNFINISHED
+		                                      : REDIS_START_FINE;
 	}
 	for (; at < size && bytes[at] >= '0' && bytes[at] <= '9'; at++) {
 		length = length * 10 + (size_t)(bytes[at] - '0');
@@ -68,10 +75,16 @@ static enum redis_start start_of_value(const char *bytes, size_t size)
 			return REDIS_START_TOO_LARGE;
 		}
 	}
+	if (at - 1 > DIGITS_MAX) {
+		return REDIS_START_FOREIGN;
+	}
 	if (at == size) {
 		return REDIS_START_UNFINISHED;
 	}
-	return at > 1 && bytes[at] == '\r' ? REDIS_START_FINE : REDIS_START_FOREIGN;
+	size = size - at < sizeof(end) - 1 ? size - at : sizeof(end) - 1;
+	return at == 1 || memcmp(bytes + at, end, size) != 0 ? REDIS_START_FOREIGN
+	       : size < sizeof(end) - 1                      ? REDIS_START_UNFINISHED
+	                                                     : REDIS_START_FINE;
 }
 
 enum redis_start redis_reply_start(const char *bytes, size_t size)

@@ -94,6 +94,12 @@ void transport_handle(struct transport *transport, CURL *handle)
 	transport->words[0] = '\0';
 	curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, transport->words);
 	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* a name server that says nothing would hold us up in getaddrinfo() past every limit */
+	curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#endif
+	/* whatever the system's settings still allow */
+	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	/* a file:// or another protocol is never what an engine leads to */
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, ALLOWED);

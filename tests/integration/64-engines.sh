@@ -293,14 +293,14 @@ certificates() {
 if command -v openssl >/dev/null && certificates >certificates.log 2>&1; then tls=1; else tls=; fi
 
 # Ports that nobody had a moment ago; where somebody else is quicker, others are tried.
-redis_with_ports() {
+redis_with_ports() { # OPTION... of the server's
 	local turn
 	for turn in 1 2 3 4 5; do
 		read -r port tls_port < <(python3 -c 'import socket
 sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*[one.getsockname()[1] for one in sockets])')
 		redis-server --bind 127.0.0.1 --port "$port" --dir "$tmp" --save '' \
-			${tls:+--tls-port "$tls_port" --tls-cert-file server.pem --tls-key-file server.key --tls-ca-cert-file ca.pem} >redis.log 2>&1 &
+			${tls:+--tls-port "$tls_port" --tls-cert-file server.pem --tls-key-file server.key --tls-ca-cert-file ca.pem} "$@" >redis.log 2>&1 &
 		redis=$!
 		pids+=("$redis")
 		while kill -0 "$redis" 2>/dev/null; do
@@ -313,6 +313,16 @@ print(*[one.getsockname()[1] for one in sockets])')
 refused_without() { # OPTION... : whatever a handshake is that fails before or after its end, words say what about
 	asked "$@" <<<'probe' && { answers 'probe UNREACHABLE: *certificate*' || answers 'probe REFUSED: *certificate*' || answers 'probe BROKEN: *certificate*'; }
 }
+printf '%s\n' 'openssl_conf = all' '[all]' 'ssl_conf = ssl' '[ssl]' 'system_default = old' '[old]' 'MinProtocol = TLSv1' 'CipherString = ALL:@SECLEVEL=0' >old.conf
+redis_with_old_tls() {
+	local OPENSSL_CONF=$tmp/old.conf
+	export OPENSSL_CONF
+	redis_with_ports --tls-protocols TLSv1.1
+}
+old_tls() {
+	OPENSSL_CONF=$tmp/old.conf asked --ca-file ca.pem --certificate client.pem --certificate-key client.key "rediss://127.0.0.1:$tls_port" <<<'probe' &&
+		answers 'probe UNREACHABLE: *version*'
+}
 if command -v redis-server >/dev/null; then
 	check "Redis: it starts with ports." redis_with_ports
 	check "Redis over TCP: what is put is there, and comes back as it was." all_values "redis://127.0.0.1:${port:-1}"
@@ -321,10 +331,29 @@ if command -v redis-server >/dev/null; then
 			--certificate-key client.key "rediss://127.0.0.1:$tls_port"
 		check "Redis over TLS: an unknown authority is refused." refused_without --certificate client.pem --certificate-key client.key "rediss://127.0.0.1:$tls_port"
 		check "Redis over TLS: without a client's certificate it lets nobody in." refused_without --ca-file ca.pem "rediss://127.0.0.1:$tls_port"
+		stop_redis
+		check "Redis over an old TLS: it starts." redis_with_old_tls
+		if OPENSSL_CONF=$tmp/old.conf openssl s_client -connect "127.0.0.1:$tls_port" -cert client.pem -key client.key -CAfile ca.pem </dev/null 2>&1 | grep 'Cipher is [A-Z]' >/dev/null; then
+			check "Redis over an old TLS: not even where the system allows it." old_tls
+		else
+			skip "Redis over an old TLS" "this OpenSSL has none before 1.2"
+		fi
 	else
 		skip "Redis over TLS" "no openssl"
 	fi
 	stop_redis
+fi
+
+# Nobody there whose name is to be found, either.
+mute_names() {
+	LD_PRELOAD=$BUILD/tests/fixtures/libmute_names.so timeout 60 "$CLIENT" "$1" <<<$'limit 300\nget 1 got' >"$tmp/out" && answers 'get SLOW: *'
+}
+if python3 -c 'import ctypes, sys; v = ctypes.CDLL("libcurl.so.4").curl_version; v.restype = ctypes.c_char_p; sys.exit(tuple(map(int, v().split()[0].split(b"/")[1].split(b"-")[0].split(b".")[:2])) < (7, 87))' 2>/dev/null; then
+	for scheme in redis rediss http https; do
+		check "Where name servers say nothing, $scheme ends within its limit." mute_names "$scheme://name.invalid"
+	done
+else
+	skip "Where name servers say nothing, calls end within their limit." "libcurl before 7.87 waits for getaddrinfo()"
 fi
 
 ## nginx
@@ -553,6 +582,8 @@ check "Redis: words of another protocol." lies "redis+unix://$LIAR" "$G" 'get BR
 check "Redis: an array is no value." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:*1000000000\r\n,w'
 check "Redis: a number is no value." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*' -- 'r,s::5\r\n,w'
 check "Redis: a line without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:+,z:200000,w'
+check "Redis: a length without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:$-,f:1'
+check "Redis: a length of zeros without end." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*Redis*' -- 'r,s:$,f:0'
 check "Redis: two answers to one question end the connection, and neither is taken." lies "redis+unix://$LIAR" "$G"$'\n'"$G" \
 	'get BROKEN:*more than*' 'get DONE 3' -- 'r,s:$1\r\na\r\n$1\r\nb\r\n,w' 'r,s:$3\r\nabc\r\n,w'
 check "Redis: an answer to nobody is not taken for the next one." lies "redis+unix://$LIAR" "$G"$'\nsh : >heard; sh await said\n'"$G" \
@@ -588,6 +619,10 @@ check "HTTP: also where it is closed when the question comes." lies "http+unix:/
 	'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,r' 'r,s:HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n,w'
 check "HTTP: a value that drips is given up in time." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
 check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
+
+check "HTTP: a head without end is not kept." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
+check "HTTP: nor what comes behind a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
+	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'
 
 check "Helper: another version." lies "crsh:$LIAR" "$G" 'get UNSUITED:*protocol 1*' -- 's:\x02\x01\x00,w'
 check "Helper: one that cannot get." lies "crsh:$LIAR" "$G" 'get UNSUITED:*neither*' -- 's:\x01\x01\x01,w'

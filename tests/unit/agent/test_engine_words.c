@@ -85,16 +85,28 @@ Test(engine_redis_reply, starts)
 	cr_expect_eq(start(""), REDIS_START_UNFINISHED);
 	cr_expect_eq(start("$"), REDIS_START_UNFINISHED);
 	cr_expect_eq(start("$67108864"), REDIS_START_UNFINISHED);
-	cr_expect_eq(start("$67108864\r"), REDIS_START_FINE);
+	cr_expect_eq(start("$67108864\r"), REDIS_START_UNFINISHED);
+	cr_expect_eq(start("$67108864\r\n"), REDIS_START_FINE);
 	cr_expect_eq(start("$67108865"), REDIS_START_TOO_LARGE);
 	cr_expect_eq(start("$99999999999999999999999"), REDIS_START_TOO_LARGE);
 	cr_expect_eq(start("$-1\r\n"), REDIS_START_FINE);
+	cr_expect_eq(start("$-"), REDIS_START_UNFINISHED);
+	cr_expect_eq(start("$-1\r"), REDIS_START_UNFINISHED);
 	cr_expect_eq(start("$\r\n"), REDIS_START_FOREIGN);
 	cr_expect_eq(start("$1a\r\n"), REDIS_START_FOREIGN);
 	cr_expect_eq(start("+OK"), REDIS_START_FINE);
 	cr_expect_eq(start(":1"), REDIS_START_FINE);
 	cr_expect_eq(start("*1\r\n"), REDIS_START_FOREIGN);
 	cr_expect_eq(start("HTTP/1.1"), REDIS_START_FOREIGN);
+}
+
+/* A length that never ends would be kept in memory until there is none. */
+Test(engine_redis_reply, lengths_without_end)
+{
+	cr_expect_eq(start("$-11"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("$-1\ra"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("$1\ra"), REDIS_START_FOREIGN);
+	cr_expect_eq(start("$000000001"), REDIS_START_FOREIGN);
 }
 
 static enum engine_answer status(long number, enum http_method method, enum http_dialect dialect)
