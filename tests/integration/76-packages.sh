@@ -20,11 +20,17 @@ git -C "$top" log -1 >/dev/null 2>&1 || export DEBEMAIL=maintainers@users.norepl
 for file in libnvrtccache.so nvrtccache; do strip -o "built/$file" "$BUILD/$file" || exit 1; done
 version=$(sed -n 's/.*NVRTCCACHE_VERSION "\(.*\)"/\1/p' "$top/cache/version.h")
 
+if [ -x "$BUILD/nvrtccache-agent" ]; then
+	strip -o built/nvrtccache-agent "$BUILD/nvrtccache-agent" || exit 1
+else
+	no_agent="no agent: its libraries are not here"
+fi
+
 # The same files, that somebody else has built at another time.
 mkdir -p elsewhere/{built,tmp} && cp built/* elsewhere/built/ && chmod 700 elsewhere/built/* && touch -d 2001-02-03 elsewhere/built/* || exit 1
-same_twice() { # PACKAGE
-	(umask 077 && TMPDIR=$tmp/elsewhere/tmp TZ=Pacific/Auckland LC_ALL=C.UTF-8 "$packaging/$1/build" elsewhere/built "$arch" elsewhere/out >elsewhere/path) &&
-		cmp "$(cat "$tmp/$1.path")" "$(cat elsewhere/path)"
+same_twice() { # KIND [PACKAGE]
+	(umask 077 && TMPDIR=$tmp/elsewhere/tmp TZ=Pacific/Auckland LC_ALL=C.UTF-8 "$packaging/$1/build" elsewhere/built "$arch" elsewhere/out ${2:+"$2"} >elsewhere/path) &&
+		cmp "$(cat "$tmp/${2:-$1}.path")" "$(cat elsewhere/path)"
 }
 miss_then_hit() { # COMMAND...: runs programs with the cache
 	fresh_cache
@@ -36,9 +42,9 @@ miss_then_hit() { # COMMAND...: runs programs with the cache
 
 floor() {
 	local floor
-	floor=$("$packaging/glibc" built/*) && [[ $floor =~ ^2\.[0-9]+$ ]] || return
+	floor=$("$packaging/glibc" built/{libnvrtccache.so,nvrtccache}) && [[ $floor =~ ^2\.[0-9]+$ ]] || return
 	# the loader of a glibc that is younger would refuse it
-	readelf --wide --version-info built/* | sed -n 's/.*Name: GLIBC_\([0-9.]*\)  Flags: .* Version: .*/\1/p' | sort -V | tail -n 1 | { read -r newest && printf '%s\n' "$newest" 2.17; } |
+	readelf --wide --version-info built/{libnvrtccache.so,nvrtccache} | sed -n 's/.*Name: GLIBC_\([0-9.]*\)  Flags: .* Version: .*/\1/p' | sort -V | tail -n 1 | { read -r newest && printf '%s\n' "$newest" 2.17; } |
 		sort -V | tail -n 1 | grep -qx "$floor"
 }
 check "The oldest glibc that will do is what the files ask for." floor
@@ -53,7 +59,7 @@ of_wheel() { if [ -n "${no_wheel:-}" ]; then skip "$1" "$no_wheel"; else check "
 
 named() {
 	local wheel platform
-	wheel=$(cat wheel.path) && platform=manylinux_$("$packaging/glibc" built/* | tr . _)_$arch && [[ $wheel == */nvrtccache-$version-py3-none-*$platform.whl ]]
+	wheel=$(cat wheel.path) && platform=manylinux_$("$packaging/glibc" built/{libnvrtccache.so,nvrtccache} | tr . _)_$arch && [[ $wheel == */nvrtccache-$version-py3-none-*$platform.whl ]]
 }
 of_wheel "A wheel is named by version, machine and glibc." named
 of_wheel "It has the same bytes, whoever builds it, when and where." same_twice wheel
@@ -131,7 +137,7 @@ fi
 of_deb() { if [ -n "${no_deb:-}" ]; then skip "$1" "$no_deb"; else check "$@"; fi; }
 described() {
 	local deb
-	deb=$(cat deb.path) && [ "$(dpkg-deb -f "$deb" Package Version Depends | sort)" = "Depends: libc6 (>= $("$packaging/glibc" built/*))
+	deb=$(cat deb.path) && [ "$(dpkg-deb -f "$deb" Package Version Depends | sort)" = "Depends: libc6 (>= $("$packaging/glibc" built/{libnvrtccache.so,nvrtccache}))
 Package: nvrtccache
 Version: $version" ] && [ "$deb" = "$tmp/out/nvrtccache_${version}_$(dpkg-deb -f "$deb" Architecture).deb" ] && [ "$(dpkg-deb --fsys-tarfile "$deb" | tar -tv | grep -vc ' root/root ')" = 0 ]
 }
@@ -148,6 +154,57 @@ else
 	skip "lintian has nothing to say." "${no_deb:-no lintian}"
 	skip "Only that the library has no version is overridden." "${no_deb:-no lintian}"
 fi
+# ---- the agent's, which is for this distribution
+
+[ -n "${no_agent:-}" ] || "$packaging/deb/build" built "$arch" out nvrtccache-agent >nvrtccache-agent.path 2>agent.err || { [ $? = 77 ] && no_agent=$(tail -n 1 agent.err) || cat agent.err; }
+of_agent() { if [ -n "${no_agent:-}" ]; then skip "$1" "$no_agent"; else check "$@"; fi; }
+agent_described() {
+	local deb package
+	deb=$(cat nvrtccache-agent.path) && [ "$(dpkg-deb -f "$deb" Package Version Recommends)" = "Package: nvrtccache-agent
+Version: $version
+Recommends: nvrtccache" ] && [ "$(dpkg-deb --fsys-tarfile "$deb" | tar -tv | grep -vc ' root/root ')" = 0 ] || return
+	# a package for each library that the agent needs, and no other; parts of the C library are of libc6
+	readelf -dW built/nvrtccache-agent | sed -n 's/.*(NEEDED).*\[\(lib[a-z]*\).*/\1/p' | sed 's/^lib\(m\|dl\|pthread\)$/libc/' | sort -u >needed
+	[ -s needed ] && dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/^ *\(lib[a-z]*\).*/\1/' | sort -u | diff needed -
+}
+of_agent "The agent is a package of its own, and asks for its libraries' packages." agent_described
+of_agent "It has the same bytes, whoever builds the agent's, when and where." same_twice deb nvrtccache-agent
+agent_lies() {
+	dpkg-deb -x "$(cat nvrtccache-agent.path)" agent && (cd agent && find . -type f | sort) >files && diff - files <<-TEXT
+		./usr/bin/nvrtccache-agent
+		./usr/lib/systemd/user/nvrtccache-agent.service
+		./usr/share/doc/nvrtccache-agent/NEWS.gz
+		./usr/share/doc/nvrtccache-agent/changelog.gz
+		./usr/share/doc/nvrtccache-agent/copyright
+		./usr/share/man/man1/nvrtccache-agent.1.gz
+	TEXT
+	gunzip -c agent/usr/share/man/man1/nvrtccache-agent.1.gz | cmp - "$top/docs/nvrtccache-agent.1" && (cd agent && dpkg-deb --ctrl-tarfile "$(cat ../nvrtccache-agent.path)" | tar -xO ./md5sums | md5sum -c --quiet)
+}
+of_agent "It brings the agent, its manual and its unit." agent_lies
+agent_runs() {
+	mkdir -p engine && chmod 700 engine && [ "$(agent/usr/bin/nvrtccache-agent -V)" = "$("$BUILD/nvrtccache-agent" -V)" ] && fresh_cache &&
+		agent/usr/bin/nvrtccache-agent --engine "dir://$tmp/engine" --trust-engine --dir "$NVRTCCACHE_DIR" -- sh -c '[ -n "$NVRTCCACHE_AGENT" ] && exit 42'
+	[ $? = 42 ]
+}
+of_agent "What is in it serves a program." agent_runs
+if [ -z "${no_agent:-}" ] && command -v systemd-analyze >/dev/null; then
+	unit_runs() {
+		sed 's#^ExecStart=/usr/bin/nvrtccache-agent#ExecStart=/bin/true#' agent/usr/lib/systemd/user/nvrtccache-agent.service >nvrtccache-agent.service &&
+			XDG_RUNTIME_DIR=$tmp timeout 60 systemd-analyze verify --user --man=no "$tmp/nvrtccache-agent.service"
+	}
+	check "systemd takes the unit of the package." unit_runs
+else
+	skip "systemd takes the unit of the package." "${no_agent:-no systemd-analyze}"
+fi
+if [ -z "${no_agent:-}" ] && command -v lintian >/dev/null; then
+	agent_clean() { mkdir -p lintian.tmp && TMPDIR=$PWD/lintian.tmp lintian --allow-root "$(cat nvrtccache-agent.path)" >lintian.said 2>&1 && ! grep -v '^N:' lintian.said; }
+	check "lintian has nothing to say of the agent's either." agent_clean
+else
+	skip "lintian has nothing to say of the agent's either." "${no_agent:-no lintian}"
+fi
+
+# ---- the Debian package, installed
+
 if [ -z "${no_deb:-}" ] && [ "$(id -u)" != 0 ]; then
 	no_deb="only root can install packages"
 fi
