@@ -114,6 +114,12 @@ sums() { (cd build/release/1.2.3 && sha256sum --quiet -c SHA256SUMS && [ "$(cut 
 prints() { grep -q '^release: 7 passed, 0 failed, 1 skipped$' "$tmp/out" && grep -qE "^ +$(stat -c %s CHANGELOG.md)  $(sha256sum <CHANGELOG.md | cut -c1-64)  one.tar.gz\$" "$tmp/out" || { cat "$tmp/out" && return 1; }; }
 dry() { release 1.2.3 --dry-run --tests "$good" && sums && prints && [ -z "$(git tag)" ] && grep -q 'would tag .* as v1.2.3' "$tmp/out" && grep -q '^    - A thing\.$' "$tmp/out" && ! grep -q Older "$tmp/out"; }
 check "With --dry-run everything is done but the tag." dry
+early() {
+	sed -i 's/- 2026-01-02/- unreleased/' CHANGELOG.md && git commit -qam 'all: not yet' && release 1.2.3 --dry-run --tests "$good" && (cd build/release/1.2.3 && sha256sum --quiet -c SHA256SUMS) &&
+		grep -q '1.2.3 is unreleased; a release needs its date' "$tmp/out" && git reset -q --hard HEAD~1 && rm -r build && sed -i 's/- 2026-01-02/- soon/' CHANGELOG.md && committed refused 'no date' release 1.2.3 --dry-run --tests "$good" &&
+		release 1.2.3 --dry-run --tests "$good" || { cat "$tmp/out" "$tmp/err" && return 1; }
+}
+check "What is not released yet can be tried too." early
 tagged() {
 	release 1.2.3 --tests "$good" && sums && prints && [ "$(git cat-file -t v1.2.3)" = tag ] && [ "$(git rev-parse 'v1.2.3^{commit}')" = "$(git rev-parse HEAD)" ] &&
 		[ "$(git tag -l --format='%(contents)' v1.2.3)" = $'libnvrtccache 1.2.3\n\nSaid.\n\n### Added\n\n- A thing.' ] && [ -z "$(git status --porcelain)" ] || { git tag -l --format='%(contents)' v1.2.3 && cat "$tmp/err" && return 1; }
