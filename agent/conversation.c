@@ -37,7 +37,7 @@ struct talk {
 	struct peer peers[PEERS_MAX];
 	size_t count;
 	int64_t renewed_ns;
-	bool exhausted; /* no descriptor to be had for those who wait outside */
+	bool exhausted; /* no descriptor, or no seat, to be had for those who wait outside */
 };
 
 static void tell(const struct peer *peer, enum agent_kind kind)
@@ -162,6 +162,7 @@ static bool make_room(struct talk *talk)
 		}
 	}
 	if (oldest == PEERS_MAX) {
+		talk->exhausted = true;
 		return false;
 	}
 	tally_add(&talk->with->service->tally, TALLY_messages_refused, 1);

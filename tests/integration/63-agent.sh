@@ -401,6 +401,21 @@ cat >"$tmp/mute.py" <<-END
 	while True:
 	    held.append(listener.accept())
 END
+full_house() { # each of them waits, and one is outside
+	local mute said
+	python3 "$tmp/mute.py" "$tmp/mute" &
+	mute=$!
+	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
+	for i in 1 2 3; do # where the machine is so slow that the engine's time is over first
+		said=$(peer full 512 "$(printf '%064d' "$i")" "$agent")
+		[ "$said" = ANSWERED ] || break
+	done
+	stop && kill "$mute" && wait "$mute" 2>/dev/null
+	rm -f "$tmp/mute"
+	[ "$said" = SLEEPS ] || { echo "it $said" && return 1; }
+}
+check "An agent for whom as many wait as it takes does not turn in circles for the next." full_house
 killed_fetching() {
 	local mute said
 	python3 "$tmp/mute.py" "$tmp/mute" &
