@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/arguments.h"
 
+#include "agent/bundle_value.h"
 #include "cache/age.h"
 
 #include <errno.h>
@@ -32,6 +33,9 @@
 	X(LAYOUT, "layout", "plain|bazel", "names of an HTTP store; bazel: what bazel-remote takes")     \
 	X(S3_ENDPOINT, "s3-endpoint", "URL", "of an S3 that is not Amazon's")                            \
 	X(S3_REGION, "s3-region", "NAME", "of S3")                                                       \
+	X(BUNDLE, "bundle", "NAME", "put the results of this bundle into the directory at the start")    \
+	X(PUT_BUNDLE, "put-bundle", "NAME", "put what comes on standard input into the engine, and end") \
+	X(GET_BUNDLE, "get-bundle", "NAME", "write a bundle to standard output, and end")                \
 	X(STATUS, "status", NULL, "ask the agent that runs how it fares, and end")                       \
 	X(JSON, "json", NULL, "with --status: as JSON")                                                  \
 	X(HELP, "help", NULL, "show this text")                                                          \
@@ -54,6 +58,8 @@ static const struct option long_options[] = {OPTIONS(OPTION_LONG){NULL, 0, NULL,
 void arguments_help(void)
 {
 	printf("Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
+	       "       nvrtccache-agent --engine URL [option...] --put-bundle NAME <FILE\n"
+	       "       nvrtccache-agent --engine URL [option...] --get-bundle NAME >FILE\n"
 	       "       nvrtccache-agent --status [--json] [--dir DIR] [--socket PATH]\n\n"
 	       "Moves results between this node's cache directory and an engine that all nodes reach.\n"
 	       "Processes ask it where NVRTCCACHE_AGENT=1 is set. With a program: serves while that runs.\n\n"
@@ -128,6 +134,25 @@ static int take_expiry(struct service_options *service)
 	return 0;
 }
 
+static int take_bundle(const char *name, const char **ret_bundle)
+{
+	if (!bundle_value_name(optarg)) {
+		return bad(name, "a name of letters, digits and ._-+@:/, at most 128 of them");
+	}
+	*ret_bundle = optarg;
+	return 0;
+}
+
+static int take_verb(struct arguments *options, enum arguments_mode mode, const char *name)
+{
+	if (options->mode != ARGUMENTS_SERVE) {
+		service_say("--%s goes with no other such: --put-bundle, --get-bundle, --status", name);
+		return -1;
+	}
+	options->mode = mode;
+	return mode == ARGUMENTS_STATUS ? 0 : take_bundle(name, &options->bundle);
+}
+
 static int take_engine_option(int option, struct engine_options *engine)
 {
 	switch (option) {
@@ -190,9 +215,14 @@ static int take(int option, struct arguments *options)
 		return take_least_cost(service);
 	case OPTION_EXPIRE:
 		return take_expiry(service);
+	case OPTION_BUNDLE:
+		return take_bundle("bundle", &service->bundle);
+	case OPTION_PUT_BUNDLE:
+		return take_verb(options, ARGUMENTS_PUT_BUNDLE, "put-bundle");
+	case OPTION_GET_BUNDLE:
+		return take_verb(options, ARGUMENTS_GET_BUNDLE, "get-bundle");
 	case OPTION_STATUS:
-		options->mode = ARGUMENTS_STATUS;
-		return 0;
+		return take_verb(options, ARGUMENTS_STATUS, "status");
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
@@ -223,6 +253,9 @@ static enum arguments_read judge(const struct arguments *options)
 		service_say("--status takes no program: '%s'", options->program[0]);
 	} else if (options->json) {
 		service_say("--json goes with --status");
+	} else if (options->bundle != NULL && (options->program != NULL || service->bundle != NULL)) {
+		service_say("--%s-bundle takes no program and no --bundle",
+		            options->mode == ARGUMENTS_PUT_BUNDLE ? "put" : "get");
 	} else if (service->engine.address == NULL) {
 		service_say("no --engine; see 'nvrtccache-agent --help'");
 	} else if (service->key_file == NULL && service->trust == ENVELOPE_TRUST_KEYS) {

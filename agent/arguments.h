@@ -12,14 +12,22 @@
 
 #include "agent/service.h"
 
-enum arguments_mode { ARGUMENTS_SERVE, ARGUMENTS_STATUS, ARGUMENTS_HELP, ARGUMENTS_VERSION };
+enum arguments_mode {
+	ARGUMENTS_SERVE,
+	ARGUMENTS_PUT_BUNDLE,
+	ARGUMENTS_GET_BUNDLE,
+	ARGUMENTS_STATUS,
+	ARGUMENTS_HELP,
+	ARGUMENTS_VERSION
+};
 
 struct arguments {
 	enum arguments_mode mode;
 	bool json;
 	const char *directory; /* NULL: NVRTCCACHE_DIR's, or the default */
 	struct service_options service;
-	char **program; /* behind "--", NULL at its end; NULL: none */
+	const char *bundle; /* to put or to get */
+	char **program;     /* behind "--", NULL at its end; NULL: none */
 };
 
 enum arguments_read { ARGUMENTS_FINE, ARGUMENTS_WRONG };

@@ -6,10 +6,10 @@
  *      0      8  magic
  *      8      4  version of the envelope
  *     12      4  format of the entries in it (cache/entry.h)
- *     16      4  flags: ENVELOPE_SIGNED
+ *     16      4  flags: signed; a bundle of many keys (agent/bundle_value.h), else the results of one
  *     20      4  0
  *     24      8  bytes of what is packed
- *     32     32  key
+ *     32     32  key; of a bundle what stands for its name
  *     64     16  id of the key that signed it, zeros behind
  *     80     32  keyed BLAKE2b-256 of the 80 bytes before and of what follows; zeros where nobody signed
  *    112         one frame of zstd
@@ -18,7 +18,8 @@
  * name. An old value can be put back: its conditions still decide whether it is right.
  *
  * Opening trusts nothing: head, key and size are compared first, then the signature is, and only then is anything
- * unpacked, into as many bytes as the head says (at most `raw_max`) and not one more.
+ * unpacked, into as many bytes as the head says (at most `raw_max`) and not one more. What a value holds is under its
+ * signature too: a bundle is not taken for the results of a key.
  *
  * Errors: an enum that says what is wrong. Threads, fork: no state. Ownership: what comes back is the caller's (free).
  */
@@ -34,6 +35,9 @@
 #define ENVELOPE_VERSION    1
 #define ENVELOPE_HEAD_BYTES 112
 #define ENVELOPE_RAW_MAX    (UINT64_C(64) << 20)
+#define ENVELOPE_BUNDLE_MAX (UINT64_C(4) << 30) /* it is unpacked piece by piece */
+
+enum envelope_content { ENVELOPE_RESULTS, ENVELOPE_BUNDLE };
 
 enum envelope_found {
 	ENVELOPE_SOUND,
@@ -58,5 +62,18 @@ int envelope_seal(const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyr
 enum envelope_found envelope_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                                   const struct keyring *keyring, enum envelope_trust trust, uint64_t raw_max,
                                   void **ret_raw, size_t *ret_size);
+
+/*
+ * The same where something else packs and unpacks: `value` has room for the head, and behind it `packed` bytes of one frame,
+ * which unpack to `raw_size`. -EFBIG: more than a bundle may have.
+ */
+int envelope_close(const uint8_t key[ENTRY_KEY_BYTES], enum envelope_content content, const struct keyring *keyring,
+                   uint8_t *value, size_t packed, uint64_t raw_size);
+/* All but unpacking: the frame lies behind the head. */
+enum envelope_found envelope_check(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
+                                   enum envelope_content content, const struct keyring *keyring,
+                                   enum envelope_trust trust, uint64_t raw_max, uint64_t *ret_raw_size);
+/* For people. */
+const char *envelope_words(enum envelope_found found);
 
 #endif

@@ -260,24 +260,26 @@ bool fetch_begin(struct service *service, struct fetch **ret_fetch)
 		fetch->started += fine;
 	}
 	if (!fine) {
-		fetch_end(fetch);
+		(void)fetch_end(fetch, service_now_ns() + INT64_C(60) * 1000000000);
 		return false;
 	}
 	*ret_fetch = fetch;
 	return true;
 }
 
-void fetch_end(struct fetch *fetch)
+enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 {
 	if (fetch == NULL) {
-		return;
+		return SERVICE_JOINED;
 	}
 	pthread_mutex_lock(&fetch->lock);
 	fetch->ending = true;
 	pthread_cond_broadcast(&fetch->work);
 	pthread_mutex_unlock(&fetch->lock);
 	for (int i = 0; i < fetch->started; i++) {
-		pthread_join(fetch->workers[i], NULL);
+		if (service_join(fetch->workers[i], until_ns) != SERVICE_JOINED) {
+			return SERVICE_LEFT;
+		}
 	}
 	for (int i = 0; i < WORKERS; i++) {
 		engine_close(fetch->engines[i]);
@@ -288,6 +290,7 @@ void fetch_end(struct fetch *fetch)
 	pthread_cond_destroy(&fetch->work);
 	pthread_mutex_destroy(&fetch->lock);
 	free(fetch);
+	return SERVICE_JOINED;
 }
 
 /* Counted, and AGENT_STARTED where it waits now. */

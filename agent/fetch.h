@@ -7,7 +7,8 @@
  * for FETCH_ABSENT_NS, so that the processes of a job that start together do not ask for it one after the other.
  *
  * Calling sequence: fetch_begin(); fetch_ask() for each question; whenever the descriptor fetch_done_fd() can be read,
- * fetch_take() until it gives none; fetch_end() waits for workers at most for the limit of one question.
+ * fetch_take() until it gives none; fetch_end() waits for workers until then, and as long as
+ * one question takes is enough but where a share hangs.
  * Errors: fetch_begin() says on stderr what is wrong. Threads: all but the workers' own work is of one thread.
  */
 #ifndef AGENT_FETCH_H
@@ -21,7 +22,7 @@
 struct fetch;
 
 bool fetch_begin(struct service *service, struct fetch **ret_fetch);
-void fetch_end(struct fetch *fetch); /* NULL is fine */
+enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns); /* NULL is fine */
 
 /* AGENT_STARTED: fetch_take() will tell; AGENT_ABSENT and AGENT_DOWN at once. */
 enum agent_kind fetch_ask(struct fetch *fetch, const uint8_t key[ENTRY_KEY_BYTES]);

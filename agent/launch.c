@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,13 +14,11 @@
 
 void launch_remember(struct launch *ret_launch)
 {
-	struct launch launch = {.child = 0};
-
-	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
-	sigaction(SIGPIPE, NULL, &launch.pipe);
-	sigaction(SIGCHLD, NULL, &launch.child_ended);
-	launch.here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*ret_launch = launch;
+	*ret_launch = (struct launch){.child = 0, .hold = -1};
+	pthread_sigmask(SIG_SETMASK, NULL, &ret_launch->mask);
+	sigaction(SIGPIPE, NULL, &ret_launch->pipe);
+	sigaction(SIGCHLD, NULL, &ret_launch->child_ended);
+	ret_launch->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 int launch_become(const struct launch *launch, char **program)
@@ -40,18 +39,54 @@ int launch_become(const struct launch *launch, char **program)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_RUNNABLE;
 }
 
-int launch_start(struct launch *launch, char **program)
+/* Signals are blocked here as they are in us, so none is lost. */
+static void wait_for_release(const int hold[2])
 {
-	pid_t child = fork();
+	struct pollfd ended = {.fd = hold[0]};
 
-	if (child < 0) {
+	close(hold[1]);
+	(void)poll(&ended, 1, LAUNCH_HELD_MS);
+	close(hold[0]);
+}
+
+int launch_start(struct launch *launch, char **program, enum launch_when when)
+{
+	int hold[2] = {-1, -1};
+	pid_t child;
+
+	if (when == LAUNCH_HELD && pipe2(hold, O_CLOEXEC) != 0) {
 		return -errno;
 	}
+	child = fork();
 	if (child == 0) {
+		if (when == LAUNCH_HELD) {
+			wait_for_release(hold);
+		}
 		_exit(launch_become(launch, program));
 	}
+	if (hold[0] >= 0) {
+		close(hold[0]);
+	}
+	if (child < 0) {
+		int error = errno;
+
+		if (hold[1] >= 0) {
+			close(hold[1]);
+		}
+		return -error;
+	}
+	atomic_store(&launch->hold, hold[1]);
 	launch->child = child;
 	return 0;
+}
+
+void launch_release(struct launch *launch)
+{
+	int hold = atomic_exchange(&launch->hold, -1);
+
+	if (hold >= 0) {
+		close(hold);
+	}
 }
 
 static bool has_ended(struct launch *launch)
@@ -78,6 +113,7 @@ bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 	if (number == SIGCHLD) {
 		return has_ended(launch);
 	}
+	launch_release(launch);
 	/* SI_USER, SI_QUEUE and the like: some process has sent it to us alone */
 	if (signal->ssi_code <= 0) {
 		(void)kill(launch->child, number);
@@ -85,7 +121,7 @@ bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 	return false;
 }
 
-void launch_finish(const struct launch *launch)
+void launch_finish(const struct launch *launch, void (*leave)(int status))
 {
 	struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
 	struct sigaction preset = {.sa_handler = SIG_DFL};
@@ -93,7 +129,7 @@ void launch_finish(const struct launch *launch)
 	int number;
 
 	if (WIFEXITED(launch->status)) {
-		exit(WEXITSTATUS(launch->status));
+		leave(WEXITSTATUS(launch->status));
 	}
 	number = WTERMSIG(launch->status);
 	(void)setrlimit(RLIMIT_CORE, &none); /* the program's own is enough */
@@ -101,5 +137,6 @@ void launch_finish(const struct launch *launch)
 	sigemptyset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	(void)raise(number);
-	exit(128 + number); /* as a shell has it */
+	leave(128 + number); /* as a shell has it */
+	_exit(128 + number);
 }

@@ -2,11 +2,14 @@
 /*
  * main: nvrtccache-agent
  *
- *   options, settings, engine, socket --> [program started] --> workers --> conversation --signal, program's end-->
+ *   options, settings, engine, socket --> [program started, held for the bundle] --> workers --> conversation --signal,
+ *   program's end-->
  *   queue drained --> socket removed --> end, as the program did
  */
 #include "agent/arguments.h"
 #include "agent/ask.h"
+#include "agent/bundle_once.h"
+#include "agent/bundle_start.h"
 #include "agent/conversation.h"
 #include "agent/launch.h"
 #include "cache/version.h"
@@ -22,7 +25,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define DRAIN_NS (INT64_C(10) * 1000000000)
+#define DRAIN_NS    (INT64_C(10) * 1000000000)
+#define QUESTION_NS (INT64_C(2500) * 1000000) /* what a worker may be at, and a little */
 
 enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
 
@@ -138,11 +142,24 @@ static void say_begun(const struct service *service, const struct listener *list
 }
 
 /* What it was told of by then is uploaded; whoever asks meanwhile is answered by nobody, and compiles. */
-static void wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
+static enum service_thread wind_up(struct service *service, struct bundle_start *bundle, struct fetch *fetch,
+                                   struct upload *upload)
 {
-	upload_end(upload, DRAIN_NS);
-	fetch_end(fetch);
+	enum service_thread uploaded = upload_end(upload, service_now_ns() + DRAIN_NS);
+	int64_t until_ns = service_now_ns() + (uploaded == SERVICE_JOINED ? QUESTION_NS : 0);
+
+	if (fetch_end(fetch, until_ns) != SERVICE_JOINED || bundle_start_end(bundle, until_ns) != SERVICE_JOINED ||
+	    uploaded != SERVICE_JOINED) {
+		service_say("something of the engine's does not come to an end, and is left");
+		return SERVICE_LEFT;
+	}
 	service_end(service);
+	return SERVICE_JOINED;
+}
+
+static void begin_program(void *launch)
+{
+	launch_release(launch);
 }
 
 /* A signal to end while we are ending is meant. */
@@ -170,6 +187,8 @@ static int serve(struct service *service, struct listener *listener, struct laun
 {
 	struct conversation conversation = {
 	    .service = service, .listener = listener, .signalled = signalled, .context = launch};
+	struct bundle_start *bundle = NULL;
+	void (*leave)(int) = exit;
 	int error = 0;
 
 	conversation.signals = watch_signals(program != NULL);
@@ -178,7 +197,9 @@ static int serve(struct service *service, struct listener *listener, struct laun
 	}
 	if (error == 0 && program != NULL) {
 		error =
-		    tell_program(listener->path, service->settings.directory) ? launch_start(launch, program) : -ENOMEM;
+		    tell_program(listener->path, service->settings.directory)
+		        ? launch_start(launch, program, service->options.bundle != NULL ? LAUNCH_HELD : LAUNCH_AT_ONCE)
+		        : -ENOMEM;
 	}
 	if (error != 0) {
 		service_say("%s", strerror(-error));
@@ -191,13 +212,15 @@ static int serve(struct service *service, struct listener *listener, struct laun
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	if (!fetch_begin(service, &conversation.fetch) || !upload_begin(service, &conversation.upload)) {
+	if (!fetch_begin(service, &conversation.fetch) || !upload_begin(service, &conversation.upload) ||
+	    !bundle_start_begin(service, begin_program, launch, &bundle)) {
 		error = -EAGAIN; /* said why */
 	} else {
 		error = conversation_run(&conversation);
 	}
 	/* a program that runs goes on without an agent, and finds nobody to wait for */
 	listener_close(listener);
+	launch_release(launch);
 	while (program != NULL && !launch->ended) {
 		struct signalfd_siginfo signal;
 		struct pollfd waiting = {.fd = conversation.signals, .events = POLLIN};
@@ -207,11 +230,14 @@ static int serve(struct service *service, struct listener *listener, struct laun
 		}
 	}
 	heed_signals();
-	wind_up(service, conversation.fetch, conversation.upload);
-	if (program != NULL) {
-		launch_finish(launch);
+	if (wind_up(service, bundle, conversation.fetch, conversation.upload) == SERVICE_LEFT) {
+		leave = _exit;
 	}
-	return error == 0 ? EXIT_DONE : EXIT_TROUBLE;
+	if (program != NULL) {
+		launch_finish(launch, leave);
+	}
+	leave(error == 0 ? EXIT_DONE : EXIT_TROUBLE);
+	return EXIT_TROUBLE; /* it does not come here */
 }
 
 static int begin(const struct arguments *options, struct settings *settings)
@@ -268,6 +294,10 @@ int main(int argc, char **argv)
 		arguments_help();
 	} else if (options.mode == ARGUMENTS_VERSION) {
 		puts("nvrtccache-agent " NVRTCCACHE_VERSION);
+	} else if (options.mode == ARGUMENTS_PUT_BUNDLE) {
+		return bundle_once_put(&options.service, options.bundle);
+	} else if (options.mode == ARGUMENTS_GET_BUNDLE) {
+		return bundle_once_get(&options.service, options.bundle);
 	} else if (!read_settings(&options, &settings)) {
 		launch_remember(&launch);
 		return without_agent(&launch, options.program);

@@ -184,3 +184,32 @@ int64_t service_probe_wait_ns(struct service *service)
 	pthread_mutex_unlock(&service->lock);
 	return wait;
 }
+
+void service_bundle_is(struct service *service, enum service_bundle bundle)
+{
+	pthread_mutex_lock(&service->lock);
+	service->bundle = bundle;
+	pthread_mutex_unlock(&service->lock);
+}
+
+enum service_bundle service_bundle(struct service *service)
+{
+	enum service_bundle bundle;
+
+	pthread_mutex_lock(&service->lock);
+	bundle = service->bundle;
+	pthread_mutex_unlock(&service->lock);
+	return bundle;
+}
+
+enum service_thread service_join(pthread_t thread, int64_t until_ns)
+{
+	int64_t left_ns = until_ns - service_now_ns();
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until); /* the only one that every glibc waits by here */
+	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
+	until.tv_sec += left_ns / 1000000000;
+	until.tv_nsec = left_ns % 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &until) == 0 ? SERVICE_JOINED : SERVICE_LEFT;
+}

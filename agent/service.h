@@ -26,12 +26,20 @@
 #include <time.h>
 
 enum service_writes { SERVICE_READS, SERVICE_WRITES };
+enum service_bundle {
+	SERVICE_NO_BUNDLE,
+	SERVICE_BUNDLE_AWAITED,
+	SERVICE_BUNDLE_FETCHED,
+	SERVICE_BUNDLE_ABSENT,
+	SERVICE_BUNDLE_REFUSED
+};
 enum service_results { SERVICE_ALL_RESULTS, SERVICE_NEUTRAL_RESULTS };
 
 struct service_options {
 	struct engine_options engine;
 	const char *socket; /* NULL: the one in the directory */
 	const char *key_file;
+	const char *bundle; /* that is fetched at the start, or NULL */
 	enum envelope_trust trust;
 	enum service_writes writes;
 	enum service_results results;
@@ -49,8 +57,9 @@ struct service {
 	time_t since;
 	struct tally tally;
 	struct settled settled;
-	pthread_mutex_t lock; /* of the breaker */
+	pthread_mutex_t lock; /* of what follows */
 	struct breaker breaker;
+	enum service_bundle bundle;
 };
 
 /* Takes the settings. */
@@ -66,6 +75,13 @@ bool service_probe(struct service *service);
 void service_probed(struct service *service, enum engine_answer answer, const struct engine_error *error);
 /* -1: none is due. */
 int64_t service_probe_wait_ns(struct service *service);
+
+void service_bundle_is(struct service *service, enum service_bundle bundle);
+enum service_bundle service_bundle(struct service *service);
+
+/* LEFT: it has not ended by then, as a call of the kernel to a share that hangs does not; nothing that it uses may be freed. */
+enum service_thread { SERVICE_JOINED, SERVICE_LEFT };
+enum service_thread service_join(pthread_t thread, int64_t until_ns);
 
 int64_t service_now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t service_random(void);

@@ -47,6 +47,9 @@ static void put_string(FILE *out, const char *name, const char *text)
 	fputs("\",\n", out);
 }
 
+static const char *const bundle_states[] = {"none", "awaited", "fetched", "absent",
+                                            "refused"}; /* enum service_bundle */
+
 static const char *prefix_of(const struct service *service)
 {
 	return service->options.engine.prefix != NULL ? service->options.engine.prefix : "nvrtccache";
@@ -84,6 +87,8 @@ char *status_json(struct service *service, const char *socket, struct status_wai
 	        options->writes == SERVICE_WRITES ? "true" : "false",
 	        options->trust == ENVELOPE_TRUST_ENGINE ? "true" : "false");
 	put_string(out, "signs_with", signer_of(service));
+	put_string(out, "bundle", options->bundle != NULL ? options->bundle : "");
+	put_string(out, "bundle_state", bundle_states[service_bundle(service)]);
 	for (int i = 0; i < TALLY_COUNTS_END; i++) {
 		fprintf(out, "  \"%s\": %" PRIu64 ",\n", tally_name((enum tally_count)i), shown.counts[i]);
 	}
@@ -192,6 +197,17 @@ static void put_counts(FILE *out, const struct tally_shown *shown, struct status
 	}
 }
 
+static void put_bundle(FILE *out, struct service *service, const struct tally_shown *shown)
+{
+	if (service->options.bundle != NULL) {
+		fprintf(out, "bundle      %s: %s, %" PRIu64 " %s, ", service->options.bundle,
+		        bundle_states[service_bundle(service)], shown->counts[TALLY_bundle_results],
+		        shown->counts[TALLY_bundle_results] == 1 ? "result" : "results");
+		put_bytes(out, shown->counts[TALLY_bundle_bytes]);
+		fputc('\n', out);
+	}
+}
+
 /* What is shown on terminals commands none of them. */
 static void disarm(char *text)
 {
@@ -219,6 +235,7 @@ char *status_words(struct service *service, const char *socket, struct status_wa
 	fprintf(out, "\nengine      %s\nstate       %s\nrights      ", service->says, states[is_up(service)]);
 	put_rights(out, service);
 	fprintf(out, "directory   %s\nsocket      %s\n", service->settings.directory, socket);
+	put_bundle(out, service, &shown);
 	put_counts(out, &shown, waiting);
 	put_errors(out, &shown);
 	if (fclose(out) != 0) {

@@ -26,6 +26,8 @@
 	X(down)             /* asked while the engine was left alone, or too much was waiting */     \
 	X(elsewhere)        /* asked by processes of another directory */                            \
 	X(fetched_bytes)    /* of values as the engine has them */                                   \
+	X(bundle_results)   /* of the bundle of the start, that are in the directory now */          \
+	X(bundle_bytes)     /* as the engine has it */                                               \
 	X(store_errors)     /* fetched, and the directory could not take it */                       \
 	X(uploads)          /* values put */                                                         \
 	X(uploaded_bytes)   /* as the engine has them */                                             \

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define TRY_AGAIN_NS (INT64_C(5) * 1000000000)
+#define JOIN_NS      (INT64_C(500) * 1000000) /* an engine's limit has passed by then, and it has said so */
 
 enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 
@@ -298,20 +299,23 @@ size_t upload_waiting(struct upload *upload)
 	return waiting;
 }
 
-void upload_end(struct upload *upload, int64_t most_ns)
+enum service_thread upload_end(struct upload *upload, int64_t until_ns)
 {
 	if (upload == NULL) {
-		return;
+		return SERVICE_JOINED;
 	}
 	pthread_mutex_lock(&upload->lock);
 	upload->phase = UPLOAD_DRAINING;
-	upload->deadline_ns = service_now_ns() + most_ns;
+	upload->deadline_ns = until_ns;
 	queue_hurry(&upload->queue);
 	pthread_cond_signal(&upload->change);
 	pthread_mutex_unlock(&upload->lock);
-	pthread_join(upload->thread, NULL);
+	if (service_join(upload->thread, until_ns + JOIN_NS) != SERVICE_JOINED) {
+		return SERVICE_LEFT;
+	}
 	engine_close(upload->engine);
 	pthread_cond_destroy(&upload->change);
 	pthread_mutex_destroy(&upload->lock);
 	free(upload);
+	return SERVICE_JOINED;
 }

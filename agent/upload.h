@@ -28,7 +28,7 @@ struct upload;
 bool upload_begin(struct service *service, struct upload **ret_upload);
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES]);
 size_t upload_waiting(struct upload *upload);
-/* Puts what is left, for at most so long, and no later than it can be helped. */
-void upload_end(struct upload *upload, int64_t most_ns);
+/* Puts what is left, until then. */
+enum service_thread upload_end(struct upload *upload, int64_t until_ns);
 
 #endif

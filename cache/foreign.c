@@ -35,14 +35,22 @@ static bool ask_the_same(void *context, const void *conditions, size_t size)
 	return asked->same(conditions, size, asked->conditions, asked->size);
 }
 
-static bool equal(const struct entry *one, const struct entry *other)
+bool foreign_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget)
 {
 	size_t one_size;
 	size_t other_size;
-	const void *one_bytes = entry_bytes(one, &one_size);
-	const void *other_bytes = entry_bytes(other, &other_size);
+	const void *one;
+	const void *other = entry_bytes(comes, &other_size);
+	struct entry *plain = NULL;
+	bool alike;
 
-	return one_size == other_size && memcmp(one_bytes, other_bytes, one_size) == 0;
+	if (foreign_neutral(there, forget, &plain) != 0) {
+		return false;
+	}
+	one = entry_bytes(plain, &one_size);
+	alike = one_size == other_size && memcmp(one, other, one_size) == 0;
+	entry_unref(plain);
+	return alike;
 }
 
 /* Is this very result there, whatever its stamps are by now? */
@@ -50,15 +58,13 @@ static bool is_known(struct store *store, const struct entry *neutral, foreign_f
 {
 	struct asked asked = {.same = same};
 	struct entry *found;
-	struct entry *plain = NULL;
 	bool known;
 
 	asked.conditions = entry_conditions(neutral, &asked.size);
 	if (store_get(store, entry_info(neutral)->key, ask_the_same, &asked, &found) != 0) {
 		return false;
 	}
-	known = foreign_neutral(found, forget, &plain) == 0 && equal(plain, neutral);
-	entry_unref(plain);
+	known = foreign_alike(found, neutral, forget);
 	entry_unref(found);
 	return known;
 }

@@ -21,6 +21,9 @@ typedef void foreign_forget(void *conditions, size_t size);
 /* A copy with the stamps of nobody. */
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry);
 
+/* Is the one that is there, whatever its stamps are by now, the one that comes, which has those of nobody? */
+bool foreign_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget);
+
 enum foreign_put { FOREIGN_STORED, FOREIGN_KNOWN };
 int foreign_put(struct store *store, const struct entry *entry, foreign_forget *forget, store_same *same,
                 enum foreign_put *ret_put);

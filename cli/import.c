@@ -104,21 +104,9 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 	return error == 0;
 }
 
-/* Whatever stamps the one has by now: the other has none. */
 static bool alike(const struct entry *there, const struct entry *comes)
 {
-	size_t one_size, other_size;
-	const void *one, *other = entry_bytes(comes, &other_size);
-	struct entry *plain = NULL;
-	bool same;
-
-	if (foreign_neutral(there, conditions_forget, &plain) != 0) {
-		return false;
-	}
-	one = entry_bytes(plain, &one_size);
-	same = one_size == other_size && memcmp(one, other, one_size) == 0;
-	entry_unref(plain);
-	return same;
+	return foreign_alike(there, comes, conditions_forget);
 }
 
 struct piece {

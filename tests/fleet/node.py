@@ -66,7 +66,7 @@ class Fleet:
         return environment
 
     def start(self, *arguments, **how):
-        process = subprocess.Popen(*arguments, stdin=subprocess.DEVNULL, **how)
+        process = subprocess.Popen(*arguments, **{"stdin": subprocess.DEVNULL, **how})
         self.processes.append(process)
         return process
 
@@ -77,6 +77,16 @@ class Fleet:
         said = asked.communicate()[0]
         self.processes.remove(asked)
         return said if asked.returncode == 0 else None
+
+    def put_bundle(self, engine, name, cache):
+        """All of a directory, into the engine."""
+        exported = self.tell(self.path("nvrtccache"), "export", "-", NVRTCCACHE_DIR=cache)
+        putting = self.start([self.path("nvrtccache-agent"), "--engine", engine, "--key-file", self.keys, "--put-bundle", name],
+                             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment())
+        putting.communicate(exported)
+        self.processes.remove(putting)
+        if putting.returncode != 0:
+            raise NodeError("the bundle was not put")
 
     def forget(self, nodes):
         """Their agents end, and put what is left into the engine; their directories go."""
@@ -215,6 +225,17 @@ class Node:
 
     def compile(self, *arguments, **how):
         return self.result(self.host(*arguments, **how))
+
+    def compile_with_agent(self, engine, *options):
+        """A host behind the "--" of an agent of its own; its result, and seconds from the agent's start to its end."""
+        workload = self.fleet.workload
+        command = [self.fleet.path("nvrtccache-agent"), "--engine", engine, "--dir", self.directory, "--key-file", self.fleet.keys,
+                   *options, "--", "env", "LD_PRELOAD=" + self.fleet.path("libnvrtccache.so"), self.fleet.path("tests/fleet/host"),
+                   workload.library, workload.kind, "0", str(workload.kernels), "0", "-Iinc", *workload.options]
+        begin = time.monotonic()
+        process = self.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.fleet.environment())
+        result = self.result(process)
+        return result, time.monotonic() - begin
 
     def stats(self):
         """The counters of the directory: what `nvrtccache stats --json` says."""

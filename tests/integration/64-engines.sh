@@ -113,6 +113,29 @@ two_nodes() { # OPTION... of the agent's
 	cat one other
 	grep -q ' 1 miss, 1 stored' one && grep -q ' 1 on disk, 0 misses' other
 }
+# A job puts a bundle, and the agent of another node brings it into an empty directory; who only reads cannot put.
+bundles() { # WRITER READER OPTION...: users, or "" for nobody
+	local writer=(${1:+--user "$1"}) reader=(${2:+--user "$2"} --bundle train/v1)
+	shift 2
+	rm -rf bundled node.err
+	NVRTCCACHE_DIR=$tmp/nodes/one "$BUILD/nvrtccache" export --used-since 1h - 2>exported |
+		timeout 60 "$BUILD/nvrtccache-agent" --prefix nvrtccache "${writer[@]}" "$@" --trust-engine --put-bundle train/v1 >put || return 1
+	NVRTCCACHE_DIR=$tmp/bundled timeout 60 "$BUILD/nvrtccache-agent" --prefix nvrtccache "${reader[@]}" "$@" --trust-engine -- \
+		env NVRTCCACHE_STATS=1 LD_PRELOAD="$LIBRARY" "$BUILD/tests/life" "$FAKE/13/libnvrtc.so.13" trivial 0 -arch=sm_90 >node.err 2>&1
+	cat put node.err
+	grep -q '^Put 1 result ' put && grep -q ' 1 on disk, 0 misses' node.err
+}
+only_writers_put() { # WORDS OPTION...
+	local words=$1
+	shift
+	NVRTCCACHE_DIR=$tmp/nodes/one "$BUILD/nvrtccache" export - 2>/dev/null | timeout 60 "$BUILD/nvrtccache-agent" --prefix nvrtccache "$@" --trust-engine --put-bundle train/v2 2>put.err
+	[ "${PIPESTATUS[1]}" = 1 ] && grep -q "$words" put.err || { cat put.err && return 1; }
+}
+check_bundles() { # WHAT WRITER READER OPTION...: behind check_two_nodes
+	local sentence="$1: a bundle that a job has put is there for a node's agent at its start."
+	shift
+	if [ -e nodes/one ]; then check "$sentence" bundles "$@"; else skip "$sentence" "no agent or no fake NVRTC in $BUILD"; fi
+}
 check_two_nodes() { # WHAT OPTION...
 	local sentence="$1: what one node has compiled, another one hits."
 	shift
@@ -275,6 +298,8 @@ if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	check "Redis: it starts without one." start_redis
 	check "Redis: it takes the users of recipes/redis.conf." from_recipe
 	check_two_nodes Redis --user nvrtccache-writer --password-file redis-secret --prefix nvrtccache:nodes --engine "$REDIS"
+	check_bundles Redis nvrtccache-writer nvrtccache-reader --password-file redis-secret --engine "$REDIS"
+	[ ! -e nodes/one ] || check "Redis: a reader puts no bundle, and is told so." only_writers_put 'NOPERM\|permission' --user nvrtccache-reader --password-file redis-secret --engine "$REDIS"
 	check "Redis: with these users a reader cannot write, and nobody leaves the prefix." readers_and_writers
 	stop_redis
 else
@@ -434,6 +459,8 @@ if command -v nginx >/dev/null && nginx -V 2>&1 | grep -q http_dav_module; then
 	check "nginx: Bazel's layout has its values elsewhere." all_values --layout bazel "${BASIC[@]}" "$NGINX"
 	check "nginx: everybody may read, and who has the password write." only_with_password
 	check_two_nodes nginx "${BASIC[@]}" --engine "$NGINX"
+	check_bundles nginx ci ci --password-file http-secret --engine "$NGINX"
+	[ ! -e nodes/one ] || check "nginx: without the password no bundle is put, and that is told." only_writers_put 401 --engine "$NGINX"
 	check "nginx: what is too large for it is told, and reading goes on." too_large_there
 	check "nginx: where it takes no PUT, that is told." takes_no_put
 	check "nginx: where it is stopped, every call ends within its limit." nginx_stopped
@@ -500,6 +527,7 @@ if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null;
 	check "S3: what is put is there, and comes back as it was." all_values "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
+	check_bundles S3 "" "" "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
 	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/1-1/01/0101' store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
 	stop_store
@@ -546,6 +574,7 @@ check "A helper starts." start_helper
 check "Helper: what is put is there, and comes back as it was." all_values "$HELPER"
 check "Helper: another prefix is another name." prefixes "$HELPER"
 check_two_nodes Helper --engine "$HELPER"
+check_bundles Helper "" "" --engine "$HELPER"
 check "Helper: where it is stopped, every call ends within its limit." helper_stopped
 stop_helper
 check "Helper: nobody there is told." nobody_there "$HELPER"
