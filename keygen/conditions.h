@@ -22,7 +22,8 @@
  * shows in debug information), all; otherwise none: such a program has empty conditions.
  *
  * Speed: one stat per distinct path, and per directory at most one open of it and one of a file in it; no allocation
- * grows with file content. Content is read only where no stamp stands for it, and once in a process.
+ * grows with file content. Content is read only where no stamp stands for it, and once in a process; where that would
+ * be more than CONTENT_READ_MAX, the conditions do not hold.
  *
  * Errors: conditions_build() returns -ENOMEM, or -EINVAL for a trace that conditions cannot express (tainted, failed,
  * TRACE_LISTING). conditions_hold() maps every doubt (unreadable, damaged bytes, no memory) to false.

@@ -16,6 +16,7 @@ void content_begin(struct content *content, const void *bytes, size_t size, enum
 	content->sights.recorded = &content->stamps;
 	content->credentials_set = false;
 	content->sampled = false;
+	content->left = CONTENT_READ_MAX;
 	content->wants_anew = want == CONTENT_ANEW;
 	content->anew = NULL;
 	content->gained = 0;
@@ -166,9 +167,10 @@ static enum content_answer read_content(struct content *content, const struct ch
 	struct key digest;
 
 	if (!settled || !find_digest(content, now, mount, &digest)) {
-		if (place_digest(content->place, stat, &digest) != 0) {
+		if (now->size > content->left || place_digest(content->place, stat, &digest) != 0) {
 			return CONTENT_UNREADABLE;
 		}
+		content->left -= now->size;
 		content->sampled = true;
 		if (settled) {
 			struct remembered_file file = file_of(content, now, mount);

@@ -21,6 +21,12 @@
 #include "keygen/conditions_place.h"
 #include "keygen/conditions_sights.h"
 
+/*
+ * So much is read to compare, and no more: a whole link's input many times over, and a second's work. Who wrote the
+ * conditions names the files, and their size, and might name one that nobody can read to its end (a sparse one, a core).
+ */
+#define CONTENT_READ_MAX (UINT64_C(1) << 30)
+
 /* One path of the conditions. */
 struct checked_item {
 	uint32_t kind;
@@ -40,7 +46,8 @@ struct content {
 	struct sights sights;
 	struct credentials credentials;
 	bool credentials_set;
-	bool sampled; /* a file of the present directory was opened */
+	bool sampled;  /* a file of the present directory was opened */
+	uint64_t left; /* of CONTENT_READ_MAX */
 	bool wants_anew;
 	uint8_t *anew;   /* the conditions with stamps of now, once one differs */
 	uint32_t gained; /* files that had to be read, and that a stamp will stand for */

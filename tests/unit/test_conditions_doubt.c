@@ -54,6 +54,20 @@ Test(conditions_doubt, an_unreadable_header_does_not_hold)
 	cr_assert_eq(holds_for_nobody(), 0);
 }
 
+/* Read to its end it would take half an hour. */
+Test(conditions_doubt, what_is_too_large_to_be_read_is_not_read, .timeout = 60)
+{
+	put_file(in_tree("a.h"), "int a;");
+	if (truncate(in_tree("a.h"), (off_t)1 << 40) != 0) {
+		skip_test("no file of 1 TiB here");
+	}
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	conditions_forget(built.bytes, built.size);
+	assert_not("header cannot be read");
+}
+
 Test(conditions_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
 {
 	if (geteuid() != 0) {
