@@ -19,6 +19,7 @@ ARCH   ?= $(HOST)
 SAN    ?=
 FLOOR  ?= $(if $(filter-out $(HOST),$(ARCH)),$(if $(filter command,$(firstword $(origin CC))),,2.17))
 BUILD  ?= build$(if $(SAN),/$(SAN))$(if $(FLOOR),/portable/$(ARCH)$(addprefix -,$(filter-out 2.17,$(FLOOR))))
+$(if $(word 2,$(BUILD)),$(error BUILD is '$(BUILD)', and make takes no blank in it))
 
 include packaging/portable.mk
 
@@ -38,6 +39,7 @@ SYMBOLIC ?= -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) -Wl,-z,nodelete $(SYMBOLIC)
 B2       ?= $(shell $(CC) -print-file-name=libb2.a)
 
+quoted = '$(subst ','\'',$(1))'
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
@@ -75,7 +77,20 @@ $(BUILD)/%.o: %.c Makefile
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/cli/page.o: $(wildcard cli/report/*)
-$(BUILD)/cli/library.o: override CPPFLAGS += -DLIBDIR='"$(LIBDIR)"'
+# The command looks beside itself, so it is told LIBDIR only where that is none of these: make install after make with
+# another PREFIX makes nothing anew, and with such a LIBDIR it does.
+HASH        := \#
+BESIDE      := lib lib64 lib/$(ARCH)-linux-gnu
+TOLD         = $(if $(strip $(foreach one,$(BESIDE),$(findstring <$(PREFIX)/$(one)>,<$(LIBDIR)>))),,$(HASH)define LIBDIR \
+	       "$(subst ",\",$(subst \,\\,$(LIBDIR)))")
+TOLD_FILE   := $(BUILD)/cli/libdir.h
+$(BUILD)/cli/library.o: override CPPFLAGS += -include $(TOLD_FILE)
+$(BUILD)/cli/library.o: $(TOLD_FILE)
+ifneq (<$(TOLD)>,<$(shell cat $(TOLD_FILE) 2>/dev/null)>)
+.PHONY: $(TOLD_FILE)
+endif
+$(TOLD_FILE):
+	@mkdir -p $(@D) && printf '%s\n' $(call quoted,$(TOLD)) >$@
 
 $(BUILD)/interpose/elf/%.o $(BUILD)/interpose/door/dlsym_filter.o $(BUILD)/interpose/compilers.o \
 $(addsuffix /functions.o,$(addprefix $(BUILD)/,$(patsubst %/,%,$(dir $(NODES))))): OURS += $(EARLY)
@@ -117,12 +132,15 @@ check: all $(BUILD)/unit-tests $(TEST_TARGETS)
 	tests/run $(BUILD)
 
 # A place to install to, as the shell takes it: a blank or a quote in DESTDIR, PREFIX or LIBDIR is a part of the path.
-at        = '$(subst ','\'',$(DESTDIR)$(1))'
+at        = $(call quoted,$(DESTDIR)$(1))
 at_prefix = $(foreach one,$(1),$(call at,$(PREFIX)/$(one)))
+# What runs is there at every moment, the old or the new one and whole: a program that starts with half a library ends.
+put       = install -m 755 $(1) $(call at,$(2).new) && mv -f $(call at,$(2).new) $(call at,$(2)) || { rm -f $(call at,$(2).new); exit 1; }
 install: all
 	install -d $(call at,$(LIBDIR)) $(call at_prefix,bin share/man/man1 share/bash-completion/completions share/zsh/site-functions)
-	install -m 755 $(BUILD)/libnvrtccache.so $(call at,$(LIBDIR)/)
-	install -m 755 $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent) $(call at_prefix,bin/)
+	$(call put,$(BUILD)/libnvrtccache.so,$(LIBDIR)/libnvrtccache.so)
+	$(call put,$(BUILD)/nvrtccache,$(PREFIX)/bin/nvrtccache)
+	$(if $(AGENT),$(call put,$(BUILD)/nvrtccache-agent,$(PREFIX)/bin/nvrtccache-agent))
 	install -m 644 docs/nvrtccache.1 $(if $(AGENT),docs/nvrtccache-agent.1) $(call at_prefix,share/man/man1/)
 	install -m 644 completions/nvrtccache.bash $(call at_prefix,share/bash-completion/completions/nvrtccache)
 	install -m 644 completions/_nvrtccache $(call at_prefix,share/zsh/site-functions/)
