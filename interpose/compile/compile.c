@@ -275,8 +275,14 @@ static bool can_be_owed(const struct handle *handle, const struct call *call, co
 static bool is_fit(struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
+	enum outcome outcome = compiler->outcome(result_value(entry, RESULT_TAG_RETURN_CODE, -1));
 	const char *variable;
 
+	/* such a one is never kept: whoever wrote it is not us */
+	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
+		event_explain_unfit(event, "a result is there with a return code that is not kept");
+		return false;
+	}
 	if (!can_be_owed(handle, call, entry)) {
 		event_explain_unfit(event, "a step that opens files is done each time");
 		return false;

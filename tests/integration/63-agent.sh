@@ -162,6 +162,16 @@ merged() {
 }
 check "Two nodes' results of one key, which hang on different headers, both stay in the engine." merged
 
+odd_code() { # a result of which the one that has the key says so
+	local engine=dir://$tmp/odd
+	rm -rf "$tmp/odd" "$tmp/sixth" "$tmp/seventh" && mkdir "$tmp/odd" && node sixth && node seventh && trained sixth &&
+		"$BUILD/tests/fixtures/bad_writer" "$tmp/keys" "$(find "$tmp/odd" -type f)" "$@" && trained seventh && [ "$(count_of seventh agent_found)" -eq 1 ] && [ "$(count_of seventh misses)" -eq 1 ]
+}
+for odd in "code 99" "code -1" "drop 1"; do
+	# shellcheck disable=SC2086 # two words
+	check "A result with a return code that is never kept is compiled, whoever has signed it: $odd." odd_code $odd
+done
+
 # ---- as a service
 
 start() { # NODE OPTION...
