@@ -177,6 +177,19 @@ static int give(struct lanes *lanes, struct work *work, struct entry *entry)
 	return 0;
 }
 
+/* A bundle without results tries the directory as one with some does; one that is missing is not made for nothing. */
+static int ask_directory(const struct settings *settings)
+{
+	const struct directory directory = {settings->directory, settings->shared};
+	int home;
+	int error = directory_open(&directory, DIRECTORY_REACH, &home);
+
+	if (error == 0) {
+		close(home);
+	}
+	return error == -ENOENT ? 0 : error;
+}
+
 /* Reads to the end, or as far as can be read and kept. */
 static enum bundle_found take_all(struct bundle_reader *reader, struct work *work, int *ret_error)
 {
@@ -299,6 +312,9 @@ int command_import(int argc, char **argv)
 	                                                                .fsync = settings.fsync,
 	                                                                .same = conditions_same},
 	                                        &store);
+	if (error == 0) {
+		error = ask_directory(&settings);
+	}
 	if (error == 0) {
 		error = store_run_begin(store, alike, &run);
 	}

@@ -207,6 +207,15 @@ nothing_there() {
 }
 check "A cache that is not there gives an empty bundle, and nothing is made for one." nothing_there
 
+nothing_for_strangers() {
+	local one
+	fresh_cache && mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" || return
+	for one in "$tmp/empty.nvb" "$bundle"; do
+		gives 1 import "$one" && err_has 'because others can write to it' && [ ! -s "$tmp/out" ] && [ "$(entries)" -eq 0 ] || return
+	done
+}
+check "A directory that others can write takes no bundle, an empty one no less." nothing_for_strangers
+
 refuses() {
 	fresh_cache
 	NVRTCCACHE_READONLY=1 gives 1 import "$bundle" && err_has NVRTCCACHE_READONLY && [ ! -e "$NVRTCCACHE_DIR" ] &&
