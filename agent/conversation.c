@@ -15,11 +15,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define PEERS_MAX 512
-#define OTHERS    3 /* listener, signals, what was fetched */
+#define OWN_FILES 64 /* of the limit */
+#define OTHERS    3  /* listener, signals, what was fetched */
 #define WAIT_NS   (INT64_C(60) * 1000000000)
 #define RENEW_NS  (INT64_C(2) * 1000000000) /* is the socket still where it was put? */
 
@@ -36,6 +38,7 @@ struct talk {
 	const struct conversation *with;
 	struct peer peers[PEERS_MAX];
 	size_t count;
+	size_t seats; /* at most PEERS_MAX */
 	int64_t renewed_ns;
 	bool exhausted; /* no descriptor, or no seat, to be had for those who wait outside */
 };
@@ -152,7 +155,7 @@ static bool make_room(struct talk *talk)
 {
 	size_t oldest = PEERS_MAX;
 
-	if (talk->count < PEERS_MAX) {
+	if (talk->count < talk->seats) {
 		return true;
 	}
 	for (size_t i = 0; i < talk->count; i++) {
@@ -313,6 +316,18 @@ static int turn(struct talk *talk, bool *ret_ends)
 	return 0;
 }
 
+/* What else needs descriptors, the store and the engine, must have some whoever comes. */
+static size_t seats(void)
+{
+	struct rlimit limit;
+	rlim_t most = PEERS_MAX;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		most = limit.rlim_cur > 2 * OWN_FILES ? limit.rlim_cur - OWN_FILES : limit.rlim_cur / 4;
+	}
+	return most == 0 ? 1 : most < PEERS_MAX ? (size_t)most : PEERS_MAX;
+}
+
 int conversation_run(const struct conversation *conversation)
 {
 	struct talk *talk = calloc(1, sizeof(*talk));
@@ -321,6 +336,7 @@ int conversation_run(const struct conversation *conversation)
 
 	if (talk != NULL) {
 		talk->with = conversation;
+		talk->seats = seats();
 	}
 	while (error == 0 && !ends) {
 		error = turn(talk, &ends);

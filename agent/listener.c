@@ -235,7 +235,9 @@ bool listener_renew(struct listener *listener)
 	struct listener renewed;
 	struct stat found;
 
-	if (stat(listener->path, &found) == 0 && found.st_dev == listener->device && found.st_ino == listener->inode) {
+	/* one that could not be renewed was let go, and its file may have come back without anybody behind it */
+	if (listener->socket >= 0 && stat(listener->path, &found) == 0 && found.st_dev == listener->device &&
+	    found.st_ino == listener->inode) {
 		return false;
 	}
 	memcpy(path, listener->path, sizeof(path));

@@ -254,6 +254,12 @@ bad_peers() {
 }
 check "A message that is none ends the connection, is counted, and harms nobody." bad_peers
 check "Hundreds that connect and say nothing keep nobody out." answers "STARTED FOUND" crowd 600 "$key"
+printf '#!/bin/sh\nulimit -n 24\nexec "%s" "$@"\n' "$AGENT" >"$tmp/few-files" && chmod 755 "$tmp/few-files"
+few_files() {
+	local AGENT=$tmp/few-files
+	stop && start served --key-file "$tmp/keys" && answers "STARTED FOUND" crowd 600 "$key"
+}
+check "Nor where the agent may have few files." few_files
 
 if [ "$(id -u)" = 0 ]; then
 	other_user() {
@@ -289,6 +295,16 @@ removed() { # with all that is in it, while the agent lives; whoever stores next
 		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; it is at $socket again" "$tmp/agent.err"
 }
 check "An agent whose directory was removed serves the one that is made in its place." removed
+comes_back() { # its socket, after a time in which it could not be renewed
+	local turn away=$served/v1/away
+	mv "$socket" "$away" && chmod 777 "$served" || return
+	for ((turn = 0; turn < 200; turn++)); do
+		"$AGENT" --status --socket "$away" 2>"$tmp/err" >/dev/null || break
+		sleep 0.05
+	done
+	grep -q 'is dead' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes up true && answers "STARTED FOUND" fetch "$key"
+}
+check "An agent whose socket could not be made anew makes it when it can be." comes_back
 of_another() { # an agent that ends leaves what is another's by then
 	local first=$agent
 	rm -f "$socket" "$socket.lock" && start gone --key-file "$tmp/keys" && kill "$first" && wait "$first" && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key"
