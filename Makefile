@@ -40,6 +40,8 @@ SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %
 B2       ?= $(shell $(CC) -print-file-name=libb2.a)
 
 quoted = '$(subst ','\'',$(1))'
+CRITERION_LIBS ?= -lcriterion
+
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
@@ -120,10 +122,15 @@ $(BUILD)/agent.a: $(call object,$(filter-out agent/main.c,$(AGENT_SRC)))
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
+$(if $(CRITERION),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)
 # What the command alone has of nouns that are worth a test of their own.
 CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o likeness.o differences.o differences_options.o difference_words.o)
-$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) -lcriterion -lm
+link_units = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) $(CRITERION_LIBS) -lm
+$(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a $(CRITERION)
+	$(link_units)
+# Those of what is of one machine and not of another, which a second machine shall be tried with.
+$(BUILD)/unit-slice: $(call object,$(wildcard $(addprefix tests/unit/test_,elf*.c watch*.c fork*.c handle.c))) $(BUILD)/core.a $(CRITERION)
+	$(link_units)
 
 -include tests/tests.mk
 include packaging/packaging.mk

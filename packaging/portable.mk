@@ -27,7 +27,7 @@ AR := $(abspath $(TOOLS))/zig/zig ar
 CFLAGS  ?= -O2
 LDFLAGS ?= -s
 TARGET_CFLAGS   := -ffile-prefix-map=$(CURDIR)=. -fno-sanitize=undefined
-TARGET_CPPFLAGS := -isystem $(TOOLS)/include
+TARGET_CPPFLAGS := -isystem $(TOOLS)/include -isystem $(BUILD)/include
 # Its linker knows neither -Bsymbolic-functions nor --exclude-libs; the version script leaves nothing to exclude.
 SYMBOLIC := -Wl,-Bsymbolic -Wl,--build-id=sha1
 
@@ -57,6 +57,15 @@ $(BUILD)/libb2/blake2s_%.o: $(BUILD)/libb2/config.h
 	$(B2_CC) $(call b2_flags,$*) $(TOOLS)/libb2/src/blake2s$(if $(filter ref,$*),-ref).c
 $(B2): $(B2_OBJECTS)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
+
+# The unit tests take the headers of this machine's Criterion, and tests/emulated/criterion.c for its library.
+# _FORTIFY_SOURCE of clang makes functions overloaded, of which nobody can take an address.
+CRITERION := $(BUILD)/tests/emulated/criterion.o
+CRITERION_LIBS := -Wl,--no-gc-sections -pthread -ldl
+$(BUILD)/tests/unit/%.o: OURS += -U_FORTIFY_SOURCE -Wno-format-insufficient-args -Wno-unterminated-string-initialization
+$(BUILD)/include/criterion:
+	@mkdir -p $(@D)
+	@ln -sfn "$$(printf '#include <criterion/criterion.h>\n' | cc -E -x c - | sed -n 's|^# [0-9]* "\(.*/criterion\)/criterion\.h".*|\1|p' | head -1)" $@
 endif
 
 # The default goal is the Makefile's.

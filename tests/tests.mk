@@ -113,6 +113,11 @@ quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/test
 	TESTS="$(QUICK)" tests/run $(BUILD)
 .PHONY: quick
 
+# What scripts need that take a build of another machine: make ARCH=aarch64 fixtures
+fixtures: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(filter $(FAKE)/% $(BUILD)/tests/fixtures/% $(THIRD)/% $(NVVM_HOSTS)/% \
+	$(HOSTS)/linker% $(HOSTS)/forks $(HOSTS)/pair $(HOSTS)/reopen,$(TEST_TARGETS))
+.PHONY: fixtures
+
 # Who includes whom, and on which floor each noun stands.
 layers:
 	scripts/layers

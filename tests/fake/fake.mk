@@ -58,7 +58,7 @@ $(FAKE)/private/private.o: $(FAKE_SOURCES) $(FAKE_HEADERS)
 	@mkdir -p $(@D)
 	$(call quiet,FAKE,$@)for s in $(FAKE_SOURCES); do $(FAKE_CC) -DFAKE_MAJOR=13 -DFAKE_MINOR=0 \
 		'-DFAKE_FLAVOUR="private"' -c -o $(@D)/$$(basename $$s .c).o $$s || exit 1; done; \
-	ld -r -o $@ $(patsubst tests/fake/%.c,$(@D)/%.o,$(FAKE_SOURCES))
+	$(CC) -nostdlib -r -o $@ $(patsubst tests/fake/%.c,$(@D)/%.o,$(FAKE_SOURCES))
 
 $(FAKE)/stub/libnvrtc.so: $(FAKE_SOURCES) $(FAKE_HEADERS)
 	@mkdir -p $(@D)

@@ -21,7 +21,7 @@ lines_of() {
 # Runs the command three times; leaves $tmp/{bare,cold,warm} and the difference, if any, in $tmp/difference.
 three_runs() {
 	fresh_cache
-	timeout 600 env ${before:+"LD_PRELOAD=$before"} ${after:+"LD_PRELOAD=$after"} "$@" >"$tmp/bare" 2>&1
+	timeout 600 env ${before:+"${EMULATED:-LD_PRELOAD}=$before"} ${after:+"${EMULATED:-LD_PRELOAD}=$after"} "$@" >"$tmp/bare" 2>&1
 	echo "exit $?" >>"$tmp/bare"
 	preloaded "$@" >"$tmp/cold" 2>&1
 	echo "exit $?" >>"$tmp/cold"
@@ -114,10 +114,10 @@ cached "NVRTC and other libraries opened by a library through its own RUNPATH ar
 	"$LOADER/host" modules "$LOADER/module_dlopen.so"
 cached "dlinfo and NOLOAD handles show the real library." "$lookup" map "$so13"
 cached "A library that is closed and opened again gives the same results." "$lookup" reopen "$so13"
-if command -v python3 >/dev/null; then
+if runs_here python3; then
 	cached "ctypes is cached." python3 "$SOURCE/client.py" "$so13"
 else
-	skip "ctypes is cached." "no python3"
+	skip "ctypes is cached." "no python3 of this machine"
 fi
 
 # Kinds of libraries
@@ -215,12 +215,12 @@ beside_deep() { # a module whose calls go past us might have told the library wh
 	preloaded python3 "$tmp/beside.py" "$LOADER/module13.so" "$so13" "$1" &&
 		[ "$(stat_of stores) $(reason_of exports)" = "$2" ] || { "$COMMAND" stats && false; }
 }
-if command -v python3 >/dev/null; then
+if runs_here python3; then
 	check "Beside a module that is bound to us others are cached." beside_deep 0 "1 0"
 	check "Beside one that is bound to NVRTC itself nobody is." beside_deep 8 "0 1"
 else
-	skip "Beside a module that is bound to us others are cached." "no python3"
-	skip "Beside one that is bound to NVRTC itself nobody is." "no python3"
+	skip "Beside a module that is bound to us others are cached." "no python3 of this machine"
+	skip "Beside one that is bound to NVRTC itself nobody is." "no python3 of this machine"
 fi
 cached "NVRTC opened with RTLD_DEEPBIND by a program that looks functions up in it is cached." "$lookup" deepbind "$so13"
 unaffected "NVRTC in a namespace of its own runs." "$lookup" namespace "$so13"
@@ -294,9 +294,9 @@ calls() { # all calls but those by which the loader maps us
 files() { # without fstat in its new form
 	calls "$1" | grep -vE '^(newfstatat|fstatat|statx)\([0-9]+, ""'
 }
-if ! command -v strace >/dev/null || ! strace -o "$tmp/probe" true 2>/dev/null; then
-	skip "A program without NVRTC opens and looks at the same files as without us." "no strace"
-	skip "A program without NVRTC makes the same system calls once it is loaded." "no strace"
+if ! runs_here strace || ! strace -o "$tmp/probe" true 2>/dev/null; then
+	skip "A program without NVRTC opens and looks at the same files as without us." "no strace of this machine"
+	skip "A program without NVRTC makes the same system calls once it is loaded." "no strace of this machine"
 else
 	strace -f -e trace=%file -o "$tmp/files.bare" "$LOADER/plain" >/dev/null 2>&1
 	strace -f -e trace=%file -E LD_PRELOAD="$LIBRARY" -o "$tmp/files" "$LOADER/plain" >/dev/null 2>&1

@@ -15,7 +15,7 @@ lines() {
 same() {
 	local sentence=$1
 	shift
-	timeout 600 env ${bare_preload:+"LD_PRELOAD=$bare_preload"} "$@" >"$tmp/bare" 2>&1
+	timeout 600 env ${bare_preload:+"${EMULATED:-LD_PRELOAD}=$bare_preload"} "$@" >"$tmp/bare" 2>&1
 	echo "exit $?" >>"$tmp/bare"
 	preloaded "$@" >"$tmp/ours" 2>&1
 	echo "exit $?" >>"$tmp/ours"

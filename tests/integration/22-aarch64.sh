@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The aarch64 build, under qemu where this is another machine: trampolines and thunks, watching, hits, with the fake NVRTC
-# and with NVIDIA's own. AARCH64=all (make aarch64) takes every way to reach it, and more releases.
+# and with NVIDIA's own, and the unit tests of that. AARCH64=all (make aarch64) takes all unit tests, more releases, and
+# scripts that take the build for one of this machine. What does not fit under qemu is skipped, with its reason.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +13,8 @@ unset MAKEFLAGS MAKELEVEL MFLAGS LD_LIBRARY_PATH
 command -v qemu-aarch64 >/dev/null || skip_all "no qemu-aarch64 (package qemu-user)"
 packaging/toolchain >"$tmp/said" 2>&1 || skip_all "$(tail -1 "$tmp/said")"
 releases=(13.0 13)
-[ "${AARCH64:-}" != all ] || releases=(12.4 12.9 13.0 13)
+units=unit-slice
+[ "${AARCH64:-}" != all ] || releases=(12.4 12.9 13.0 13) units=unit-tests
 packaging/emulated "${releases[@]}" >"$tmp/emulated" 2>"$tmp/said" || skip_all "$(tail -1 "$tmp/said")"
 root=$(head -1 "$tmp/emulated")
 
@@ -20,7 +22,7 @@ made=$top/build/portable/aarch64
 mkdir -p "$made"
 fixtures=$made/tests/fixtures/loader
 so13=$made/tests/fake/13/libnvrtc.so.13
-targets=(libnvrtccache.so nvrtccache tests/life tests/fixtures/loader/{linked,lookup,host,plain,bare,next,module{11,12,13}.so,table_taker.so,table_user.so}
+targets=(libnvrtccache.so nvrtccache $units tests/life tests/fixtures/loader/{linked,lookup,host,plain,bare,next,module{11,12,13}.so,table_taker.so,table_user.so}
 	tests/fake/{11/libnvrtc{.so.11.2,-builtins.so.11.8},12/libnvrtc{.so.12,-builtins.so.12.9},13/libnvrtc{.so.13,-builtins.so.13.0}})
 check "It is built by one variable of make." flock build/portable/aarch64 make -s ARCH=aarch64 "${targets[@]/#/build/portable/aarch64/}"
 
@@ -54,17 +56,39 @@ check "RTLD_NEXT of a program is cached." same_lines cached "$fixtures/lookup" n
 check "Modules of three versions are cached." same_lines cached \
 	"$fixtures/host" modules "$fixtures/module13.so" "$fixtures/module12.so" "$fixtures/module11.so"
 check "A program without NVRTC finds nothing of it." same_lines uncached "$fixtures/plain"
+check "A program with libc alone lives." same_lines uncached "$fixtures/bare"
+
+# What speaks TAP, with each of its results.
+relay() { # NAME COMMAND...
+	local name=$1 result sentence
+	shift
+	"$@" >"$tmp/relayed" 2>"$tmp/said"
+	while read -r result; do
+		sentence="$name: ${result#*- }"
+		case $result in
+		*' # SKIP '*) skip "${sentence%% # SKIP *}" "${sentence#* # SKIP }" ;;
+		ok*) ok "$sentence" ;;
+		*) not_ok "$sentence" <(sed "1,/^${result%% - *} /d; /^[^#]/,\$d" "$tmp/relayed"; tail -n 5 "$tmp/said") ;;
+		esac
+	done < <(grep -E '^(not )?ok ' "$tmp/relayed")
+	check "$name comes to its end." grep -qE '^1\.\.[1-9]' "$tmp/relayed"
+}
+
+# Some become another user. Those of NVRTC take NVIDIA's own.
+nvidia=$(dirname "$(sed -n 's/^13\.0 //p' "$tmp/emulated")")
+chmod 711 "$tmp"
+mkdir -m 755 "$tmp/units" "$tmp/cuda"
+ln -s "$nvidia" "$tmp/cuda/lib"
+relay "$units" env "CUDA_HOME=$tmp/cuda" "TMPDIR=$tmp/units" timeout 1200 qemu-aarch64 -L "$root" -E "LD_LIBRARY_PATH=$nvidia" \
+	"$made/$units" --unfit tests/emulated/unfit
+
 if [ "${AARCH64:-}" = all ]; then
-	check "A linked program in eight threads is cached." same_lines cached "$fixtures/linked" threads
-	check "A forked child is cached." same_lines cached "$fixtures/linked" in-child
-	check "Addresses of functions are cached." same_lines cached "$fixtures/host" table "$fixtures/table_taker.so" "$fixtures/table_user.so"
-	for mode in old map reopen; do
-		check "The dlsym of other kinds is cached ($mode)." same_lines cached "$fixtures/lookup" $mode "$so13"
+	here=$top/build/emulated/aarch64
+	check "All that scripts need is built." flock build/portable/aarch64 make -s ARCH=aarch64 fixtures
+	check "Programs of this machine stand for those." flock build/portable/aarch64 tests/emulated/stand-ins "$made" "$root" "$here"
+	for script in 10-loader 15-traps 17-third-compiler 18-nvvm 19-nvjitlink; do
+		relay "$script" env EMULATED=LAUNCH_PRELOAD bash "tests/integration/$script.sh" "$here"
 	done
-	for mode in errors semantics; do
-		check "Answers are those of the real library ($mode)." same_lines uncached "$fixtures/lookup" $mode "$so13"
-	done
-	check "A program with libc alone lives." same_lines uncached "$fixtures/bare"
 fi
 
 of_nvidia() { # LIBRARY

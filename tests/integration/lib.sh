@@ -12,6 +12,7 @@
 #   plan                        last line of a script: the plan, and exit 1 where any test failed
 #   fresh_cache                 NVRTCCACHE_DIR is a new and missing directory
 #   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
+#   runs_here TOOL              is there such a tool, which also is of the machine of this build?
 #   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
 #   reason_of NAME              how often that was why a result was not kept or a call passed through
 #   entries                     how many results the directory holds
@@ -87,8 +88,11 @@ fresh_cache() {
 }
 
 preloaded() {
-	timeout 600 env LD_PRELOAD="$before${before:+ }$LIBRARY${after:+ }$after" "$@"
+	timeout 600 env "${EMULATED:-LD_PRELOAD}=$before${before:+ }$LIBRARY${after:+ }$after" "$@"
 }
+
+# Where it is emulated, $EMULATED is the variable that preloads into its programs (tests/emulated/launch.c).
+runs_here() { [ -z "${EMULATED:-}" ] && command -v "$1" >/dev/null; }
 
 stat_of() {
 	local group=${1%%.*} name=${1##*.} json

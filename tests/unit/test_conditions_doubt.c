@@ -12,7 +12,9 @@
 static int statx_error; /* 0: it works */
 static int statx_calls, statx_mounting;
 
-/* The test program's own, which stands before the C library's. */
+/* The test program's own, which stands before the C library's. Headers from before glibc 2.28 do not have it. */
+int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found);
+
 int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found)
 {
 	statx_calls++;

@@ -136,7 +136,12 @@ Test(elf, an_indirect_function_is_not_found)
 	cr_assert_not_null(dlsym(RTLD_DEFAULT, "memcpy"));
 	cr_expect_eq(elf_symbol(&object, "memcpy", NULL), 0, "and an older version does not stand in for it");
 	cr_expect_eq(elf_symbol(&object, "strlen", NULL), 0);
+	/* a sanitizer has its own strlen, and of x86-64 is rawmemchr indirect */
+#ifdef __x86_64__
 	cr_expect_eq(elf_global_symbol("rawmemchr", NULL), 0);
+#else
+	cr_expect_eq(elf_global_symbol("strlen", NULL), 0);
+#endif
 }
 
 static int count_object(const struct elf_object *object, void *context)
