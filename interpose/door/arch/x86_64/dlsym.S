@@ -14,7 +14,11 @@
  *
  * next_symbol_functions[] starts out with the address of next_symbol_resolve, which fills it by next_symbol_bootstrap() and goes on.
  */
+#if __has_include(<cet.h>)
 #include <cet.h>
+#else
+#define _CET_ENDBR /* clang before 11: the library is then not marked as one with landing pads, and none are asked for */
+#endif
 
 	.text
 
