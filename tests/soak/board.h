@@ -18,8 +18,10 @@ struct board_row {
 	_Atomic uint64_t same;     /* as a plain compile before and after says */
 	_Atomic uint64_t moved;    /* an edit fell in between: nothing can be said */
 	_Atomic uint64_t wrong;
-	_Atomic uint64_t lives; /* processes begun in this slot */
-	_Atomic uint64_t spare[3];
+	_Atomic uint64_t lives;     /* processes begun in this slot */
+	_Atomic uint64_t waited_ns; /* for agents that did not help, the process that is alive now */
+	_Atomic uint64_t worst_ns;  /* ... of any, the one that waited longest */
+	_Atomic uint64_t spare[1];
 };
 
 struct board {

@@ -4,7 +4,7 @@
 
 usage: soak.py BUILD [--seconds N] [--processes N] [--seed N] [--keys N] [--cap BYTES] [--pause-us N]
                      [--node CACHE,TREE[,...]]... [--kinds WORD,...] [--users UID,...] [--groups GID] [--environment NAME=VALUE]...
-                     [--tolerance PERCENT] [--incoherent] [--no-commands] [--no-kills]
+                     [--agents [--most-waited-ms N]] [--tolerance PERCENT] [--incoherent] [--no-commands] [--no-kills]
 
 Each worker (worker.c) compiles at random and compares what the cache gives with what the compiler gives. Meanwhile
 this program kills workers at random moments, edits headers (in place, by renaming, with the old time set again), and
@@ -15,7 +15,9 @@ the others see them where it says CACHE,TREE,REAL CACHE,REAL TREE: in a mount na
 in turn: plain, disk (no memory front), verify, fsync, limited (RLIMIT_FSIZE), readonly, recache, shared.
 
 --agents: two nodes, which see the same headers, with an agent each and a Redis, all of which die every few seconds
-(agents.py). How long processes have waited for agents is printed, and by how much that is for one life of a worker.
+(agents.py). How long processes have waited for agents is printed, and the most that one of
+them waited in its life for agents that did not help, as its trace says: no more than a
+second in all (--most-waited-ms).
 --incoherent: nodes may see an old size of a new file, which then counts as damaged.
 
 Prints "name value" lines; exits with 1 where any of these fails: no wrong answer, no worker died by itself, the cap
@@ -73,6 +75,7 @@ def arguments():
     parser.add_argument("--no-commands", action="store_true")
     parser.add_argument("--no-kills", action="store_true")
     parser.add_argument("--agents", action="store_true")
+    parser.add_argument("--most-waited-ms", type=float, default=1000)
     return parser.parse_args()
 
 
@@ -113,6 +116,7 @@ class Soak:
         environment["SOAK_PAUSE_US"] = str(self.options.pause_us)
         if self.options.agents:
             environment["NVRTCCACHE_AGENT"] = "1"
+            environment["SOAK_WAITS"] = "1"
         environment.update(KINDS[kinds[slot // len(self.nodes) % len(kinds)]])
         for pair in self.options.environment:
             name, value = pair.split("=", 1)
@@ -222,9 +226,11 @@ class Soak:
                 self.counts["deaths"] += 1
                 self.complaints.append(f"a worker ended with {worker.returncode}")
 
+    def row(self, column):
+        return [struct.unpack_from("<Q", self.board, 64 + (slot * COUNTS + column) * 8)[0] for slot in range(SLOTS)]
+
     def row_sum(self, column):
-        return sum(struct.unpack_from("<Q", self.board, 64 + (slot * COUNTS + column) * 8)[0]
-                   for slot in range(SLOTS))
+        return sum(self.row(column))
 
     def judge_agents(self, lives):
         if not self.agents:
@@ -237,6 +243,9 @@ class Soak:
         for name, value in waited.items():
             print("agent_" + name, value)
         print("agent_wait_ms_a_life", round(waited["wait_ns"] / 1e6 / max(1, lives), 1))
+        worst_ms = max(self.row(5 + 1)) / 1e6
+        print("agent_wait_ms_worst_life", round(worst_ms, 1))
+        self.expect(0 < worst_ms <= self.options.most_waited_ms, f"a process has waited {worst_ms:.0f} ms for agents that did not help")
         self.expect(waited["found"] > 0, "the agents brought nothing")
 
     def census(self):

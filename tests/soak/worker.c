@@ -11,6 +11,9 @@
  * What was wrong goes to TREE/../wrong.<pid> and is counted on the BOARD (board.h).
  *
  * After a random number of rounds the worker runs itself anew, LIVES times (0: until the board says stop).
+ * SOAK_WAITS: how long each compile waited for an agent, by the library's own clock and trace, is summed over the life of
+ * the process, but for what the agent found and was then hit; the longest sum of the slot stands on the board. The trace
+ * is a pipe that the worker itself reads.
  * SOAK_FSIZE: the largest file that it may write (RLIMIT_FSIZE). SOAK_PAUSE_US: it sleeps that long at most each round.
  * SOAK_IN_ORDER: each program once, from the first to the last, through the cache first, nothing at random; then it
  * prints "compiles N same N moved N wrong N" and exits, with 1 where anything was wrong.
@@ -199,6 +202,59 @@ static bool equal(const struct text *a, const struct text *b)
 	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
+#define TRACE_READ  200
+#define TRACE_WRITE 201
+
+/* The library learns of the pipe from its environment, so the worker begins once more with that. */
+static void trace_into_pipe(char **argv)
+{
+	char path[32];
+	int ends[2];
+
+	if (!getenv("SOAK_WAITS") || getenv("NVRTCCACHE_TRACE")) {
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", TRACE_WRITE);
+	if (pipe2(ends, O_NONBLOCK) != 0 || dup2(ends[0], TRACE_READ) < 0 || dup2(ends[1], TRACE_WRITE) < 0 ||
+	    close(ends[0]) != 0 || close(ends[1]) != 0 || setenv("NVRTCCACHE_TRACE", path, 1) != 0) {
+		perror("worker: pipe");
+		exit(3);
+	}
+	execv("/proc/self/exe", argv);
+	perror("worker");
+	exit(3);
+}
+
+/* One event of the trace; what the agent found and was then hit has taken the place of a compile, and costs nothing. */
+static void add_wait(const char *event, struct board_row *row)
+{
+	static const char name[] = "\"agent_wait\":";
+	const char *at = strstr(event, name);
+	uint64_t waited;
+
+	if (!at || (strstr(event, "\"agent\":\"found\"") && strstr(event, "\"cat\":\"hit_disk\""))) {
+		return;
+	}
+	waited = strtoull(at + sizeof(name) - 1, NULL, 10);
+	waited += atomic_fetch_add(&row->waited_ns, waited);
+	if (waited > atomic_load(&row->worst_ns)) {
+		atomic_store(&row->worst_ns, waited);
+	}
+}
+
+/* What one compile has traced: a few lines, each of less than 3 KB. */
+static void add_waits(struct board_row *row)
+{
+	static char text[TEXT_MAX + 1];
+	ssize_t size = read(TRACE_READ, text, TEXT_MAX);
+	char *rest = text;
+
+	text[size > 0 ? size : 0] = '\0';
+	for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+		add_wait(line, row);
+	}
+}
+
 /* `first`: through the cache before the compiler's copy has touched a header; nothing must change meanwhile. */
 static void one_round(const struct compiler *cached, const char *tree, unsigned number, bool first,
                       struct board_row *row)
@@ -211,6 +267,9 @@ static void one_round(const struct compiler *cached, const char *tree, unsigned 
 		see(&plain, tree, number, &before);
 	}
 	see(cached, tree, number, &got);
+	if (getenv("SOAK_WAITS")) {
+		add_waits(row);
+	}
 	if (first) {
 		see(&plain, tree, number, &before);
 	}
@@ -282,6 +341,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: worker LIBRARY TREE BOARD SLOT KEYS LIVES\n");
 		return 2;
 	}
+	trace_into_pipe(argv);
 	board = open_board(argv[3]);
 	row = &board->rows[number_of(argv[4])];
 	keys = number_of(argv[5]);
@@ -291,6 +351,7 @@ int main(int argc, char **argv)
 	seed = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 16;
 	cached = open_compiler(argv[1]);
 	atomic_fetch_add(&row->lives, 1);
+	atomic_store(&row->waited_ns, 0);
 	limit_files(getenv("SOAK_FSIZE"));
 	if (getenv("SOAK_IN_ORDER")) {
 		return in_order(&cached, argv[2], keys);
