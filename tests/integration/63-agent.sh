@@ -443,21 +443,23 @@ full_house() { # each of them waits, and one is outside
 }
 check "An agent for whom as many wait as it takes does not turn in circles for the next." full_house
 killed_fetching() {
-	local mute said
+	local mute said too
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
 	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
 	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
 	peer fetch "$(printf '%064d' 7)" >"$tmp/said" &
 	said=$!
-	becomes fetches_waiting 1
+	peer fetch "$(printf '%064d' 7)" >"$tmp/said-too" &
+	too=$!
+	becomes asked 2 && becomes joined 1 && becomes fetches 1 && becomes fetches_waiting 1 || return
 	kill -9 "$agent"
-	wait "$said"
+	wait "$said" "$too"
 	wait "$agent" 2>/dev/null
 	agent=
 	kill "$mute" && wait "$mute" 2>/dev/null
-	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
+	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && [ "$(cat "$tmp/said-too")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
-check "An agent that is killed while it fetches leaves a sound directory behind." killed_fetching
+check "Two who ask for the same wait for one fetch, and an agent that is killed at it leaves a sound directory behind." killed_fetching
 
 plan

@@ -24,7 +24,7 @@ import differential  # noqa: E402
 
 # Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
 SCRIPTS = ["10-loader", "15-traps", "18-nvvm", "19-nvjitlink", "33-sticky", "34-arithmetic", "36-own-cache", "39-races",
-           "45-pch", "55-layers", "57-stamps", "65-headers", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
+           "45-pch", "55-layers", "57-stamps", "63-agent", "63-ask", "63-bundle", "65-headers", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
 ARMS = ["cold", "disk", "memory"]
 PATIENCE = {"unit": 60, "case": 150, "script": 150}
 

@@ -79,6 +79,8 @@ static void drop(void)
 
 TestSuite(bundle_value, .init = make, .fini = drop);
 
+static size_t given; /* out before the end, or the error */
+
 /* How many bytes come out, or the error that comes instead. */
 static ssize_t unpack(struct bundle_value *bundle, uint8_t *ret_bytes, size_t room, size_t at_a_time)
 {
@@ -90,6 +92,7 @@ static ssize_t unpack(struct bundle_value *bundle, uint8_t *ret_bytes, size_t ro
 		got = bundle_value_get(bundle, ret_bytes + done, at_a_time);
 		done += got > 0 ? (size_t)got : 0;
 	} while (got > 0);
+	given = done;
 	return got < 0 ? got : (ssize_t)done;
 }
 
@@ -158,6 +161,7 @@ static ssize_t unpacked(uint64_t raw_size, size_t size)
 	memcpy(bytes + AT_RAW_SIZE, &raw_size, sizeof(raw_size));
 	cr_assert_eq(bundle_value_open(bytes, size, key, NULL, ENVELOPE_TRUST_ENGINE, &bundle), ENVELOPE_SOUND);
 	said = unpack(bundle, got, sizeof(got), 1000);
+	cr_expect_leq(given, le64toh(raw_size), "more than was announced");
 	bundle_value_close(bundle);
 	free(bytes);
 	return said;
