@@ -39,13 +39,17 @@ const char *agent_outcome_words(enum agent_outcome outcome)
 
 static struct agent_breaker breaker;
 
-/* A question on its way. A child must know which descriptors it was given without wanting them. */
+/*
+ * A question on its way, or one that was. A child must know which descriptors it was given without wanting them, and it
+ * is given those of the moment when fork() begins and the memory of a later one: a socket may be closed between.
+ */
 static struct question {
 	_Atomic int socket;
+	_Atomic int last; /* what it was, where the seat is free; -1: nothing */
 	_Atomic(pthread_t) thread;
-	dev_t device; /* of the socket: is the number still ours? */
-	ino_t inode;
-} questions[QUESTIONS_MAX] = {[0 ... QUESTIONS_MAX - 1] = {.socket = SEAT_FREE}};
+	dev_t device;        /* of the socket: is the number still ours? */
+	_Atomic ino_t inode; /* 0: made a moment ago, and not looked at */
+} questions[QUESTIONS_MAX] = {[0 ... QUESTIONS_MAX - 1] = {.socket = SEAT_FREE, .last = -1}};
 
 static int64_t clock_now(void)
 {
@@ -55,26 +59,48 @@ static int64_t clock_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* By turns, so that what was is known for a while. */
 static struct question *take_seat(void)
 {
-	for (size_t i = 0; i < QUESTIONS_MAX; i++) {
+	static _Atomic unsigned turn;
+	unsigned first = atomic_fetch_add(&turn, 1);
+
+	for (unsigned i = 0; i < QUESTIONS_MAX; i++) {
+		struct question *question = &questions[(first + i) % QUESTIONS_MAX];
 		int free_seat = SEAT_FREE;
 
-		if (atomic_compare_exchange_strong(&questions[i].socket, &free_seat, SEAT_NO_SOCKET)) {
-			atomic_store(&questions[i].thread, pthread_self());
-			return &questions[i];
+		if (atomic_compare_exchange_strong(&question->socket, &free_seat, SEAT_NO_SOCKET)) {
+			atomic_store(&question->last, -1);
+			atomic_store(&question->inode, 0);
+			atomic_store(&question->thread, pthread_self());
+			return question;
 		}
 	}
 	return NULL;
 }
 
+/* Of a child that was forked before its parent could look at the number: is it what it had made? */
+static bool is_of_our_kind(int socket)
+{
+	int domain = 0;
+	int type = 0;
+	socklen_t size = sizeof(domain);
+
+	return call_getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
+	       call_getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
 /* The host may have closed the number meanwhile, and what it stands for now is the host's: not to be read nor closed. */
 static bool is_ours(const struct question *question, int socket)
 {
+	ino_t inode = atomic_load(&question->inode);
 	struct stat found;
 
+	if (socket >= 0 && inode == 0) {
+		return is_of_our_kind(socket);
+	}
 	return socket >= 0 && call_fstat(socket, &found) == 0 && found.st_dev == question->device &&
-	       found.st_ino == question->inode;
+	       found.st_ino == inode;
 }
 
 static void leave_seat(struct question *question)
@@ -84,15 +110,28 @@ static void leave_seat(struct question *question)
 	if (is_ours(question, socket)) {
 		call_close(socket);
 	}
+	atomic_store(&question->last, atomic_load(&question->inode) != 0 ? socket : -1);
 	atomic_store(&question->socket, SEAT_FREE);
+}
+
+static void close_last(struct question *question)
+{
+	int last = atomic_exchange(&question->last, -1);
+
+	if (is_ours(question, last)) {
+		call_close(last);
+	}
 }
 
 void agent_fork_child(void)
 {
 	for (size_t i = 0; i < QUESTIONS_MAX; i++) {
+		if (atomic_load(&questions[i].socket) == SEAT_FREE) {
+			close_last(&questions[i]);
+			continue;
+		}
 		/* who forks in a signal handler in the middle of a question goes on with it */
-		if (atomic_load(&questions[i].socket) != SEAT_FREE &&
-		    !pthread_equal(atomic_load(&questions[i].thread), pthread_self())) {
+		if (!pthread_equal(atomic_load(&questions[i].thread), pthread_self())) {
 			leave_seat(&questions[i]);
 		}
 	}
@@ -104,17 +143,23 @@ static enum agent_outcome connect_to(const struct agent_options *options, struct
 	struct stat found;
 	int socket;
 
-	if (agent_socket_path(options->said, options->directory.path, path) < 0 ||
-	    agent_socket_connect(path, &socket) < 0) {
+	if (agent_socket_path(options->said, options->directory.path, path) < 0) {
 		return AGENT_FETCH_NOBODY;
 	}
+	socket = agent_socket_new();
+	if (socket < 0) {
+		return AGENT_FETCH_NOBODY;
+	}
+	/* at once: a child that is forked from now on knows it */
+	atomic_store(&question->socket, socket);
 	if (call_fstat(socket, &found) < 0) {
-		call_close(socket);
 		return AGENT_FETCH_NOBODY;
 	}
 	question->device = found.st_dev;
-	question->inode = found.st_ino;
-	atomic_store(&question->socket, socket);
+	atomic_store(&question->inode, found.st_ino);
+	if (agent_socket_reach(socket, path) < 0) {
+		return AGENT_FETCH_NOBODY;
+	}
 	return agent_socket_trusted(socket, path, &options->directory) ? AGENT_FETCH_FOUND : AGENT_FETCH_STRANGER;
 }
 

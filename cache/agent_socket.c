@@ -104,7 +104,7 @@ void agent_socket_forget(struct agent_address *address)
 }
 
 /* A host that runs without its standard streams must not write to the agent as to one of them. */
-static int new_socket(void)
+int agent_socket_new(void)
 {
 	int made = call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int moved;
@@ -120,25 +120,31 @@ static int new_socket(void)
 	return moved;
 }
 
-int agent_socket_connect(const char *path, int *ret_socket)
+int agent_socket_reach(int socket, const char *path)
 {
 	struct agent_address address;
-	int made;
 	int rc = agent_socket_address(path, &address);
 
 	if (rc < 0) {
 		return rc;
 	}
-	made = new_socket();
-	if (made < 0) {
-		rc = made;
-	} else if (call_connect(made, (const struct sockaddr *)&address.name, address.size) < 0) {
+	if (call_connect(socket, (const struct sockaddr *)&address.name, address.size) < 0) {
 		rc = -errno;
-		call_close(made);
-	} else {
-		*ret_socket = made;
 	}
 	agent_socket_forget(&address);
+	return rc;
+}
+
+int agent_socket_connect(const char *path, int *ret_socket)
+{
+	int made = agent_socket_new();
+	int rc = made < 0 ? made : agent_socket_reach(made, path);
+
+	if (rc == 0) {
+		*ret_socket = made;
+	} else if (made >= 0) {
+		call_close(made);
+	}
 	return rc;
 }
 

@@ -37,6 +37,9 @@ struct agent_address {
 int agent_socket_address(const char *path, struct agent_address *ret_address);
 void agent_socket_forget(struct agent_address *address);
 
+/* The two steps of agent_socket_connect(), for who must know the descriptor from its first moment on; -errno. */
+int agent_socket_new(void);
+int agent_socket_reach(int socket, const char *path);
 /* Waits for nobody: -EAGAIN where the agent takes no more. */
 int agent_socket_connect(const char *path, int *ret_socket);
 

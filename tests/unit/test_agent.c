@@ -601,6 +601,41 @@ Test(agent, a_child_forked_meanwhile_has_none_of_its_sockets)
 	cr_expect(WIFEXITED(child_status) && WEXITSTATUS(child_status) == 0, "%x", child_status);
 }
 
+static atomic_int kept = -1, kept_number = -1;
+
+static void keep_meanwhile(int peer, const struct agent_message *message)
+{
+	int number = asking_socket(peer);
+
+	atomic_store(&kept_number, number);
+	atomic_store(&kept, fcntl(number, F_DUPFD_CLOEXEC, number + 1));
+	say_found(peer, message);
+}
+
+/* A fork gives the child descriptors of its beginning and memory of a later moment, when the question may be over. */
+Test(agent, a_child_closes_what_was_closed_while_it_was_forked)
+{
+	int status;
+	pid_t child;
+
+	start(keep_meanwhile);
+	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
+	cr_assert_geq(kept, 0);
+	cr_expect_lt(fcntl(kept_number, F_GETFD), 0);
+	child = fork();
+	if (child == 0) {
+		if (dup2(kept, kept_number) < 0) {
+			_exit(2);
+		}
+		agent_fork_child();
+		_exit(fcntl(kept_number, F_GETFD) < 0 && fcntl(kept, F_GETFD) >= 0 ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+	close(kept);
+	stop();
+}
+
 /* The one who answers is in another process: the connection that it accepts there takes none of these numbers. */
 Test(agent, its_socket_is_none_of_the_standard_streams)
 {
