@@ -41,6 +41,11 @@ B2       ?= $(shell $(CC) -print-file-name=libb2.a)
 
 quoted = '$(subst ','\'',$(1))'
 CRITERION_LIBS ?= -lcriterion
+# Its library starts each test with memory at an address that ThreadSanitizer keeps for itself.
+ifeq ($(SAN),thread)
+CRITERION := $(BUILD)/tests/emulated/criterion.o
+CRITERION_LIBS := -pthread -ldl
+endif
 
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
@@ -122,7 +127,7 @@ $(BUILD)/agent.a: $(call object,$(filter-out agent/main.c,$(AGENT_SRC)))
 $(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
-$(if $(CRITERION),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)
+$(if $(TARGET_CPPFLAGS),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)
 # What the command alone has of nouns that are worth a test of their own.
 CLI_NOUNS := $(addprefix $(BUILD)/cli/,request.o likeness.o differences.o differences_options.o difference_words.o)
 link_units = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) $(CRITERION_LIBS) -lm

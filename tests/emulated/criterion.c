@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * criterion: runs the unit tests where Criterion's library cannot, that is under qemu
+ * criterion: runs the unit tests where Criterion's library cannot, that is under qemu and under ThreadSanitizer
  *
  *     unit-tests [--filter PATTERN] [--unfit FILE] [--timeout SECONDS]
  *
- * Criterion runs every test in a new process of the same program, which a kernel starts only if it is of its own machine.
+ * Criterion runs every test in a new process of the same program, which a kernel starts only if it is of its own machine,
+ * and hands it memory at an address that ThreadSanitizer does not let it have.
  * Here are those functions of the library that the macros of its headers call, and a main(): the tests and their asserts
  * are the same, each test runs in a forked child. A test fails where an assert failed in it, or in a process or a thread
  * of its own, and where the child did not come to its end. PATTERN is of "suite/name". A line of FILE is a pattern and a
