@@ -170,7 +170,9 @@ static const char *guess(const struct transport *transport, enum engine_answer a
 enum engine_answer transport_tell(const struct transport *transport, CURL *handle, CURLcode code,
                                   struct engine_error *ret_error)
 {
-	const char *words = transport->words[0] != '\0' ? transport->words : curl_easy_strerror(code);
+	/* of a proxy that it does not understand it repeats all that the environment says, password and all */
+	bool plain = transport->words[0] != '\0' && strchr(transport->words, '@') == NULL;
+	const char *words = plain ? transport->words : curl_easy_strerror(code);
 	enum engine_answer answer = answer_of(transport, code);
 	long error = 0;
 

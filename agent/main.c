@@ -70,14 +70,18 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 	return false;
 }
 
-/* A connection each, a handful of engines. */
-static void raise_limit(void)
+/* A connection each, a handful of engines; and no core, in which keys and passwords would lie (1: not through a pipe either). */
+static void set_limits(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (getrlimit(RLIMIT_CORE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max < 1 ? limit.rlim_max : 1;
+		(void)setrlimit(RLIMIT_CORE, &limit);
 	}
 }
 
@@ -207,7 +211,7 @@ static int serve(struct service *service, struct listener *listener, struct laun
 		service_end(service);
 		return without_agent(launch, program);
 	}
-	raise_limit();
+	set_limits();
 	(void)!chdir("/");
 	if (program == NULL) {
 		say_begun(service, listener);

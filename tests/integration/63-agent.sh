@@ -142,6 +142,13 @@ unheard_child() {
 }
 check "Where the parent has ignored SIGCHLD, the program's end is the agent's still." unheard_child
 
+no_core() ( # of the agent; the program's limit is its own
+	ulimit -S -c "$(ulimit -H -c)" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/first/cache" --key-file "$tmp/keys" -- \
+		sh -c 'until "$0" --status >/dev/null 2>&1; do sleep 0.05; done; ulimit -c; grep core /proc/$PPID/limits' "$AGENT" >"$tmp/said" || exit 1
+	[ "$(sed -n 1p "$tmp/said")" = "$(ulimit -c)" ] && grep -Eq 'size +[01] ' "$tmp/said" || { cat "$tmp/said" && exit 1; }
+)
+check "No core of an agent has its keys in it." no_core
+
 # Where there is no cache to be had, the program runs.
 runs_plainly() { # [VARIABLE=VALUE...] [DIRECTORY]
 	local variables=()

@@ -676,6 +676,14 @@ check "A password in an address is not taken." not_opened 'no password' redis://
 check "Nor is it repeated." not_opened 'no password' "https://user:hunter2@host/"
 check "It is not in the words of that, either." sh -c '! grep -q hunter2 out'
 check "A missing file is told by its name." not_opened 'missing-file' --token-file missing-file https://host
+proxies() {
+	local proxy
+	for proxy in 'http://user:hunter3@:x' ftp://user:hunter3@host:1 'user:hunter3@a host'; do
+		http_proxy=$proxy asked http://host.invalid <<<'get 1 got' && answers 'get UNREACHABLE: *' || return
+	done
+	! grep hunter3 all-words
+}
+check "Nor a password in the environment's words of a proxy." proxies
 check "S3 without a key is not opened." not_opened 'access key' s3://bucket
 check "No secret stands in any word that an engine has said." \
 	sh -c '! grep -e "secret of [RH]" -e "wrong secret" -e bPxRfiCYEXAMPLEKEY all-words'
