@@ -195,16 +195,21 @@ static bool tells(const char *text, const char *secret)
 void transport_words(const struct transport *transport, struct engine_error *ret_error, const char *format, ...)
 {
 	char place[ADDRESS_HOST_MAX + 16];
-	char text[CURL_ERROR_SIZE + ADDRESS_HOST_MAX];
+	char *text = NULL; /* all of it: where it were cut, a secret could not be found in it */
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+	}
 	va_end(arguments);
 	engine_address_place(&transport->address, place, sizeof(place));
-	if (tells(text, transport->password) || tells(text, transport->token)) {
+	if (text == NULL) {
+		engine_tell(ret_error, "%s: no memory for its words", place);
+	} else if (tells(text, transport->password) || tells(text, transport->token)) {
 		engine_tell(ret_error, "%s: (its words have a secret of ours in them)", place);
 	} else {
 		engine_tell(ret_error, "%s: %s", place, text);
 	}
+	free(text);
 }

@@ -632,6 +632,14 @@ says_it_again() {
 	exists "$LIAR" && echoed
 }
 check "Redis: a secret that comes back at login is not told." says_it_again 'r,s:-ERR unknown command AUTH with a secret of Redis\r\n,w'
+long_secret() {
+	local secret
+	secret=$(printf 'hunter4%04000d' 0) && echo "$secret" >long-secret && chmod 600 long-secret && rm -f liar.sock || return
+	python3 "$SERVERS/liar.py" "$LIAR" 'r,s:+OK\r\n,r,s:-ERR '"$secret"'\r\n,w' >liar.log 2>&1 &
+	pids+=($!)
+	exists "$LIAR" && asked --password-file long-secret "redis+unix://$LIAR" <<<"$G" && answers 'get BROKEN: *secret of ours*'
+}
+check "Redis: nor one that is longer than what is told." long_secret
 check "Redis: nor one that comes back later." says_it_again 'r,s:+OK\r\n,r,s:-ERR a secret of Redis\r\n,w'
 
 check "HTTP: half a value is none." lies "http+unix://$LIAR" "$G" 'get BROKEN:*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n,z:500'
