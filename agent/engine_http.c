@@ -11,6 +11,7 @@
 
 #define WORDS_MAX 4096  /* that are kept of an answer that is no value */
 #define HEAD_MAX  65536 /* of an answer, with what comes behind its body */
+#define PAGE_MAX  65536 /* that is read of an answer that is no value */
 #define CONTINUE_MS \
 	100L /* how long a server may think before it gets a large value, or says that it does not take it */
 
@@ -21,6 +22,8 @@ struct body {
 	size_t size, room;
 	size_t head;
 	bool head_too_large;
+	size_t page;
+	bool has_enough; /* of a page: its status says all */
 	bool too_large;
 	bool no_memory;
 };
@@ -87,7 +90,9 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 			memcpy(body->bytes + body->size, bytes, wanted);
 			body->size += wanted;
 		}
-		return size;
+		body->page += size;
+		body->has_enough = body->page > PAGE_MAX;
+		return body->has_enough ? 0 : size;
 	}
 	if (announced > ENGINE_VALUE_MAX || size > ENGINE_VALUE_MAX - body->size) {
 		body->too_large = true;
@@ -197,7 +202,7 @@ static enum engine_answer judge(const struct engine_http *http, const struct req
 		transport_words(&http->transport, error, "no memory for a value");
 		return ENGINE_BROKEN;
 	}
-	if (code != CURLE_OK) {
+	if (code != CURLE_OK && !body->has_enough) {
 		return transport_tell(&http->transport, http->handle, code, error);
 	}
 	return tell_status(http, request, body, error);

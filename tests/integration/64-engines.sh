@@ -660,6 +660,8 @@ check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUIT
 check "HTTP: a head without end is not kept." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: nor what comes behind a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
 	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'
+check "HTTP: a page that says in a terabyte that nothing is there is not read." lies "http+unix://$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \
+	'r,s:HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000000\r\n\r\n,f:words' 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,w'
 
 check "Helper: another version." lies "crsh:$LIAR" "$G" 'get UNSUITED:*protocol 1*' -- 's:\x02\x01\x00,w'
 check "Helper: one that cannot get." lies "crsh:$LIAR" "$G" 'get UNSUITED:*neither*' -- 's:\x01\x01\x01,w'
