@@ -31,10 +31,14 @@ override CPPFLAGS := -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_INLINE_ALL $(TARGET_CPPF
 BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
 OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
 	    -fstack-protector-strong $(BRANCHES) $(TARGET_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
+# Whatever the caller says. What asm names (exports, the page) is lost to -flto.
+ALWAYS   := -fPIC -fno-lto
 # These run before a sanitizer's own runtime is ready (interpose/elf/plain.h). Loops shall not become calls of memset.
 EARLY    := -fno-sanitize=all $(shell $(CC) -fno-tree-loop-distribute-patterns -Werror -x c -c /dev/null -o /dev/null \
 	    2>/dev/null && echo -fno-tree-loop-distribute-patterns || echo -fno-builtin)
 HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl,-z,defs)
+# With these GCC before 13 links what sets the processor to another arithmetic when it is loaded, for the whole process.
+no_fast_math = $(filter-out -Ofast -ffast-math -funsafe-math-optimizations,$(1))
 SYMBOLIC ?= -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
 SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) -Wl,-z,nodelete $(SYMBOLIC)
 B2       ?= $(shell $(CC) -print-file-name=libb2.a)
@@ -70,7 +74,7 @@ OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT
 # tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
-link_library = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
+link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
 all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,$(if $(FLOOR),,no-agent))
 	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %/nvrtccache-agent,$^))
@@ -81,7 +85,7 @@ no-agent:
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) $(ALWAYS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/cli/page.o: $(wildcard cli/report/*)
 # The command looks beside itself, so it is told LIBDIR only where that is none of these: make install after make with

@@ -12,7 +12,7 @@ $(THIRD)/compilers.o $(THIRD)/npiece/functions.o: OURS += $(EARLY)
 
 $(THIRD)/compilers.o: interpose/compilers.c tests/compilers/compilers.mk Makefile
 	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(LISTED) $(OURS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(LISTED) $(OURS) $(CFLAGS) $(ALWAYS) -MMD -MP -c -o $@ $<
 $(THIRD)/libnvrtccache.map: interpose/door/libnvrtccache.map.in tests/compilers/compilers.mk interpose/compilers.h $(THIRD_NODES)
 	@mkdir -p $(@D)
 	$(make_map)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make install and make uninstall touch what they are told to, and nothing else, whatever is in the paths.
+# make install and make uninstall touch what they are told to, and nothing else, whatever is in the paths; and what is
+# installed is in order, whatever it was built with.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -69,4 +70,14 @@ not_anew() {
 	done
 }
 check "With another PREFIX nothing is made anew, as the command looks beside itself." not_anew
+
+# What a distribution or its user builds with; the objects are those of the tests, but for the ones that it is about.
+linked_with() { # FLAGS OBJECT...: where the library is then
+	local flags=$1
+	rm -rf "$tmp/own" && mkdir "$tmp/own" && cp -rp "$built"/{cache,keygen,interpose} "$tmp/own" && (cd "$tmp/own" && rm -f "${@:2}") &&
+		make -s -C "$top" BUILD="$tmp/own" CFLAGS="$flags" LDFLAGS="$flags" "$tmp/own/libnvrtccache.so" && bash "$top/tests/integration/20-exports.sh" "$tmp/own"
+}
+lto() { linked_with "-O2 -flto" interpose/{nvrtc,nvjitlink,nvvm}/functions.o interpose/door/dlsym_filter.o; }
+check "Built with -flto it has the same exports." lto
+check "Linked with -Ofast it leaves the processor's arithmetic as it is: nothing of the compiler's runs when it is loaded." linked_with -Ofast
 plan
