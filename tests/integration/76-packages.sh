@@ -225,6 +225,14 @@ fi
 purged() { into_root --purge nvrtccache && lies_in_root >after && diff before after; }
 of_deb "dpkg takes it away again, without a trace." purged
 
+# ---- the archive
+
+no_archive() { # tar fails: this is no time
+	mkdir none && ! SOURCE_DATE_EPOCH=never "$packaging/tarball" built "$arch" none && ls -A none >left && cat left && [ ! -s left ] &&
+		"$packaging/tarball" built "$arch" none && tar -tzf none/*.tar.gz >listed && grep -q /lib/libnvrtccache.so listed
+}
+check "Where the archive cannot be made whole, there is none, and that is an error." no_archive
+
 # ---- of files that are built for old machines
 
 for machine in x86_64 aarch64; do
