@@ -12,7 +12,11 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def library_path() -> str:
-    """The absolute path of libnvrtccache.so, for ``LD_PRELOAD``."""
+    """The absolute path of libnvrtccache.so, for ``LD_PRELOAD``.
+
+    The loader splits ``LD_PRELOAD`` at blanks and colons: where the path has one, preload a copy that lies elsewhere
+    (``NVRTCCACHE_LIBRARY`` names it to ``nvrtccache run``).
+    """
     return os.path.join(_HERE, "lib", "libnvrtccache.so")
 
 
