@@ -383,6 +383,8 @@ Test(compile_lock, threads_and_processes_of_many_minds_come_to_an_end)
 		}
 	}
 	for (int p = 0; p < PROCESSES; p++) {
-		cr_expect_eq(exit_code(children[p]), 0);
+		int code = exit_code(children[p]);
+
+		cr_expect_eq(code, 0, "%d", code);
 	}
 }
