@@ -227,11 +227,25 @@ of_deb "dpkg takes it away again, without a trace." purged
 
 # ---- the archive
 
-no_archive() { # tar fails: this is no time
-	mkdir none && ! SOURCE_DATE_EPOCH=never "$packaging/tarball" built "$arch" none && ls -A none >left && cat left && [ ! -s left ] &&
+no_archive() {
+	mkdir none bad && printf '#!/bin/sh\nexit 2\n' >bad/tar && chmod +x bad/tar || return
+	! PATH=$PWD/bad:$PATH "$packaging/tarball" built "$arch" none && ls -A none >left && cat left && [ ! -s left ] &&
 		"$packaging/tarball" built "$arch" none && tar -tzf none/*.tar.gz >listed && grep -q /lib/libnvrtccache.so listed
 }
 check "Where the archive cannot be made whole, there is none, and that is an error." no_archive
+
+no_time() { # they are refused in words, and nothing is made
+	local kind time
+	mkdir timeless && rm -f left || return
+	for kind in tarball deb/build wheel/build; do
+		for time in '' never -1 0 315532799 4354819200 99999999999 123456789012 '1700000000 '; do
+			! SOURCE_DATE_EPOCH=$time "$packaging/$kind" built "$arch" timeless >said 2>&1 && grep -qF "SOURCE_DATE_EPOCH='$time'" said &&
+				[ -z "$(ls -A timeless)" ] || { echo "$kind took '$time'"; cat said; return 1; }
+		done
+	done
+	SOURCE_DATE_EPOCH=0315532800 "$packaging/tarball" built "$arch" timeless && SOURCE_DATE_EPOCH=4354819199 "$packaging/tarball" built "$arch" timeless
+}
+check "A time that a package cannot have is refused in words." no_time
 
 # ---- of files that are built for old machines
 
