@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -143,6 +144,25 @@ static int map_segments(struct image *image, const char *path, const ElfW(Phdr) 
 	return error;
 }
 
+/*
+ * Segments end for whoever looks where the file's bytes end. What follows is zero: no table lies there, and a file of some
+ * kilobytes can say that 16 GiB follow, each of which would be walked through as symbols.
+ */
+static int copy_headers(struct image *image, const ElfW(Phdr) * phdr, size_t count)
+{
+	image->headers = malloc(count * sizeof(*phdr));
+	if (!image->headers) {
+		return -ENOMEM;
+	}
+	memcpy(image->headers, phdr, count * sizeof(*phdr));
+	for (size_t i = 0; i < count; i++) {
+		if (phdr[i].p_type == PT_LOAD) {
+			image->headers[i].p_memsz = phdr[i].p_filesz;
+		}
+	}
+	return 0;
+}
+
 int image_open(const char *path, struct image *ret_image)
 {
 	struct image image = {0};
@@ -164,8 +184,11 @@ int image_open(const char *path, struct image *ret_image)
 		}
 		error = map_segments(&image, path, phdr, header.e_phnum);
 		if (error == 0) {
+			error = copy_headers(&image, phdr, header.e_phnum);
+		}
+		if (error == 0) {
 			info.dlpi_addr = (ElfW(Addr))image.mapped;
-			info.dlpi_phdr = phdr;
+			info.dlpi_phdr = image.headers;
 			info.dlpi_phnum = header.e_phnum;
 			image.has_dynamic = elf_view(&info, &image.object) == 0;
 		}
@@ -186,8 +209,10 @@ void image_close(struct image *image)
 	if (image->bytes) {
 		munmap((void *)image->bytes, image->size);
 	}
+	free(image->headers);
 	image->mapped = NULL;
 	image->bytes = NULL;
+	image->headers = NULL;
 	image->has_dynamic = false;
 }
 

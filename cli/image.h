@@ -27,6 +27,7 @@ struct image {
 	size_t size;
 	void *mapped;
 	size_t mapped_size;
+	ElfW(Phdr) * headers; /* those that `object` looks at */
 };
 
 int image_open(const char *path, struct image *ret_image);
