@@ -113,11 +113,11 @@ bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 	if (number == SIGCHLD) {
 		return has_ended(launch);
 	}
-	launch_release(launch);
-	/* SI_USER, SI_QUEUE and the like: some process has sent it to us alone */
+	/* SI_USER, SI_QUEUE and the like: some process has sent it to us alone. A program that is held has it before it begins. */
 	if (signal->ssi_code <= 0) {
 		(void)kill(launch->child, number);
 	}
+	launch_release(launch);
 	return false;
 }
 

@@ -219,7 +219,7 @@ HUNG=$BUILD/tests/fixtures/libhung_share.so
 hangs() { with=("HUNG_WHEN=$tmp" "HUNG_SHARE=$tmp/engine" "LD_PRELOAD=$HUNG"); }
 held() {
 	local status
-	hangs && rm -f "$tmp/began" && start --key-file "$tmp/keys" --bundle many -- sh -c ': >"$0"; exit 7' "$tmp/began" && becomes bundle_state awaited && [ ! -e "$tmp/began" ] || return
+	hangs && with+=("HUNG_KILL=1") && rm -f "$tmp/began" && start --key-file "$tmp/keys" --bundle many -- sh -c ': >"$0"; exit 7' "$tmp/began" && becomes bundle_state awaited && [ ! -e "$tmp/began" ] || return
 	kill -TERM "$agent"
 	wait "$agent"
 	status=$?
