@@ -357,6 +357,15 @@ told() {
 }
 check "A sweep puts what the engine has not; what it has is not put again." told
 
+merged_unasked() { # whose program had no agent to ask
+	local new
+	node eighth '(3 * (x))' && NVRTCCACHE_DIR=$tmp/eighth/cache train eighth || return
+	new=$(key_of "$(find "$tmp/eighth/cache/v1" -type f -path '*/v1/??/*')")
+	start eighth "${options[@]}" && becomes exists_skipped 1 && peer stored "$new" && becomes uploads 1 && stop && node ninth '(3 * (x))' && node tenth || return
+	trained ninth && trained tenth && [ "$(count_of ninth misses)" -eq 0 ] && [ "$(count_of tenth misses)" -eq 0 ]
+}
+check "Results of one key both stay too where who puts the second has never seen the first." merged_unasked
+
 drained() {
 	rm -r "$tmp/engine/nvrtccache" && start served "${options[@]}" && becomes uploads 2 || return
 	NVRTCCACHE_AGENT=1 NVRTCCACHE_DIR=$served train lonely -DALONE=2 && stop && [ "$(values | wc -l)" -eq 3 ]
@@ -369,6 +378,12 @@ left_out() {
 		[ "$(values | wc -l)" -eq 0 ] && start bound "${options[@]}" && becomes uploads 1 && stop && rm -r "$tmp/engine/nvrtccache"
 }
 check "What is cheap or bound to a place stays here, where that is asked." left_out
+
+clocked() {
+	node clocked && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' || return
+	[ "$(count_of clocked hits_disk)" -eq 1 ] && start clocked "${options[@]}" && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop && [ "$(values | wc -l)" -eq 0 ]
+}
+check "What was kept though it tells the time stays here." clocked
 
 # ---- values that nobody should believe
 
