@@ -139,7 +139,7 @@ static void compare(struct trace *trace, const struct trace_event *event, enum t
 
 		if (kept->kind == kind && strcmp(kept->path, event->path) == 0) {
 			if (!same_answer(kept, event)) {
-				trace_taint(trace, TAINT_TOO_NEW);
+				trace_taint_by(trace, TAINT_TOO_NEW, event->path);
 			}
 			return;
 		}
@@ -243,6 +243,29 @@ void trace_asked(struct trace *trace, const char *variable)
 void trace_taint(struct trace *trace, uint32_t taint)
 {
 	atomic_fetch_or(&trace->tainted, taint);
+}
+
+void trace_taint_by(struct trace *trace, uint32_t taint, const char *path)
+{
+	const char *kept = NULL;
+
+	trace_taint(trace, taint);
+	for (size_t i = 0; path && i < TAINT_COUNT; i++) {
+		if ((taint & 1U << i) && !trace->culprits[i]) {
+			kept = kept ? kept : keep_string(trace, path, strlen(path));
+			trace->culprits[i] = kept;
+		}
+	}
+}
+
+const char *trace_culprit(const struct trace *trace, uint32_t taints)
+{
+	for (size_t i = 0; i < TAINT_COUNT; i++) {
+		if ((taints & 1U << i) && trace->culprits[i]) {
+			return trace->culprits[i];
+		}
+	}
+	return NULL;
 }
 
 bool trace_opened_any(const struct trace *trace)

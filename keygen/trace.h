@@ -55,6 +55,7 @@ enum trace_taint {
 	TAINT_PLACE = 1 << 9,      /* a file that was read spells a path inside one of the places */
 	TAINT_ARITHMETIC = 1 << 10 /* the compiler computed with functions of the host's mathematics library */
 };
+#define TAINT_COUNT 12
 
 /* Those that may leave a result worth keeping. */
 #define TAINTS_SOFT ((uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE | TAINT_ARITHMETIC))
@@ -90,8 +91,9 @@ struct trace {
 	size_t asked_capacity;
 	uint32_t calls; /* calls seen at all */
 	_Atomic uint32_t tainted;
-	int64_t start_ns; /* stamp_now() when the compile began: what is as new is not kept */
-	uint64_t mode;    /* of floating-point operations, when it began; for precompiled headers */
+	const char *culprits[TAINT_COUNT]; /* of each taint the first path that it came from; NULL: none is known */
+	int64_t start_ns;                  /* stamp_now() when the compile began: what is as new is not kept */
+	uint64_t mode;                     /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
 	trace_scratch *scratch; /* tells the compiler's own files, which are no side effects; NULL: it has none */
 	const struct trace_reader *reader; /* NULL: files are not searched */
@@ -113,6 +115,10 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 const struct trace_event *trace_opened(const struct trace *trace, const char *path);
 void trace_asked(struct trace *trace, const char *variable);
 void trace_taint(struct trace *trace, uint32_t taint);
+/* By the thread that compiles. The path, which may be NULL, is copied; where there is no memory for it, none is known. */
+void trace_taint_by(struct trace *trace, uint32_t taint, const char *path);
+/* A path that one of these taints came from, or NULL. Good until trace_free(). */
+const char *trace_culprit(const struct trace *trace, uint32_t taints);
 /* Did the compile open (or try to open) any file for reading? */
 bool trace_opened_any(const struct trace *trace);
 

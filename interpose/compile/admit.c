@@ -17,7 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum counter taint_reason(uint32_t tainted)
+/* The file it was, where one is known; a miss of which more is known keeps that. */
+static void name_culprit(struct event *event, const struct trace *trace, uint32_t taints)
+{
+	const char *path = trace_culprit(trace, taints);
+
+	if (path && !event->is_stale) {
+		event_explain(event, "the file %s", path);
+	}
+}
+
+static enum counter taint_reason(struct event *event, const struct trace *trace)
 {
 	static const struct {
 		uint32_t taint;
@@ -28,9 +38,11 @@ static enum counter taint_reason(uint32_t tainted)
 	    {TAINT_TOO_NEW, COUNTER_BYPASSED_too_new},
 	    {TAINT_UNREADABLE, COUNTER_BYPASSED_files},
 	};
+	const uint32_t tainted = atomic_load(&trace->tainted);
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		if (tainted & reasons[i].taint) {
+			name_culprit(event, trace, reasons[i].taint);
 			return reasons[i].reason;
 		}
 	}
@@ -107,11 +119,12 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	if (attempt->unknown != COUNTER_NONE) {
 		return attempt->unknown;
 	}
-	reason = taint_reason(atomic_load(&trace->tainted));
+	reason = taint_reason(attempt->event, trace);
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
 	if (runtime_sloppiness() == SLOPPINESS_NONE && has_time_macro(attempt)) {
+		name_culprit(attempt->event, trace, TAINT_TIME_MACRO);
 		return COUNTER_BYPASSED_time_macros;
 	}
 	if (arithmetic_missed(watch_arithmetic(atomic_load(&handle->library->watch))) ||

@@ -99,7 +99,7 @@ static void look_again(struct trace *trace)
 				continue;
 			}
 		}
-		trace_taint(trace, TAINT_TOO_NEW);
+		trace_taint_by(trace, TAINT_TOO_NEW, event->path);
 	}
 }
 

@@ -45,7 +45,7 @@ static bool has_path(struct trace *trace, const char *path)
 static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
 {
 	if (error != ENOENT && error != ENOTDIR) {
-		trace_taint(trace, TAINT_UNREADABLE);
+		trace_taint_by(trace, TAINT_UNREADABLE, path);
 	}
 	add(trace, kind, path, error, NULL, NULL);
 }
@@ -63,7 +63,7 @@ void record_write(const char *path)
 	enum scratch scratch = scratch_of(live, path);
 
 	if (live && scratch == SCRATCH_NO) {
-		trace_taint(live->trace, TAINT_WRITE);
+		trace_taint_by(live->trace, TAINT_WRITE, path);
 	} else if (scratch == SCRATCH_KEPT) {
 		add(live->trace, TRACE_SCRATCH_MADE, path, 0, NULL, NULL);
 	}
@@ -117,7 +117,7 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 }
 
 /* The digest of a whole file, and its size as it was read. */
-static bool digest_file(struct live *live, int descriptor, struct key *ret_digest, uint64_t *ret_size)
+static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
 	const struct trace_reader *reader = live->trace->reader;
 	_Alignas(max_align_t) uint8_t search[TRACE_SEARCH_BYTES];
@@ -155,7 +155,7 @@ static bool digest_file(struct live *live, int descriptor, struct key *ret_diges
 	blake2b_final(&state, ret_digest->bytes, KEY_BYTES);
 	*ret_size = offset;
 	if (reader) {
-		trace_taint(live->trace, reader->taints(search, ret_digest));
+		trace_taint_by(live->trace, reader->taints(search, ret_digest), path);
 	}
 	return true;
 }
@@ -171,13 +171,13 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	uint64_t size;
 
 	if (fstat(descriptor, &status) != 0) {
-		trace_taint(trace, TAINT_UNREADABLE);
+		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		return;
 	}
 	if (!S_ISREG(status.st_mode)) {
 		/* fopen(directory, "r") succeeds; reading a FIFO or a device could block or take what the compiler
 		 * needs. */
-		trace_taint(trace, TAINT_UNREADABLE);
+		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		add(trace, TRACE_LISTING, path, 0, NULL, NULL);
 		return;
 	}
@@ -185,20 +185,20 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	kept = trace_opened(trace, path);
 	if (kept) {
 		if (!file_stamp_same(&kept->stamp, &before)) {
-			trace_taint(trace, TAINT_TOO_NEW);
+			trace_taint_by(trace, TAINT_TOO_NEW, path);
 		}
 		return;
 	}
 	if (!file_stamp_settled(&before, trace->start_ns)) {
-		trace_taint(trace, TAINT_TOO_NEW);
+		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	if (!digest_file(live, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
-		trace_taint(trace, TAINT_UNREADABLE);
+	if (!digest_file(live, path, descriptor, &digest, &size) || fstat(descriptor, &status) != 0) {
+		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		return;
 	}
 	file_stamp_from(&status, &after);
 	if (!file_stamp_same(&before, &after) || size != after.size) {
-		trace_taint(trace, TAINT_TOO_NEW);
+		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
 	add(trace, TRACE_OPEN, path, 0, &before, &digest);
 }

@@ -194,7 +194,7 @@ failing() {
 		gives 0 extract "$key" --log && grep -q error bad.log && gives 0 extract "$key" --all made && [ "$(ls made)" = bad.log ]
 }
 check "A failure that was kept is called one, and nothing is extracted that was never made." failing
-check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects 'Leave that option out'
+check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects "the file $tmp/times"
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
 link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
 	cat >link.py <<-'END'
@@ -220,8 +220,10 @@ if [ "${NVRTC_SONAME##*.}" = 13 ]; then
 else
 	skip "An option that goes on working." "releases before 13 differ in which do"
 fi
-too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'The next compile of the same is kept'; }
-check "A header that is too new." too_new
+too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'The next compile of the same is kept' && last_is 'told["detail"]' 'the file inc/h.h'; }
+check "A header that is too new, by its name." too_new
+clock_in_header() { fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && compile "$H" && last_says 'NOT KEPT: time macros' 'the file inc/h.h'; }
+check "A header that asks for the time, by its name." clock_in_header
 bypassed() { # one handle, which is refused once
 	fresh_cache
 	cat >again.py <<-'END'

@@ -174,6 +174,25 @@ Test(trace, gathers_the_taints_of_all_threads)
 	cr_assert_eq(atomic_load(&trace.tainted), TAINT_WRITE | TAINT_OTHER_THREAD | TAINT_TOO_NEW);
 }
 
+Test(trace, of_each_taint_the_first_path_is_known)
+{
+	char path[] = "new.h";
+
+	trace_taint(&trace, TAINT_WRITE);
+	trace_taint_by(&trace, TAINT_TOO_NEW | TAINT_TIME_MACRO, path);
+	trace_taint_by(&trace, TAINT_TOO_NEW | TAINT_UNREADABLE, "later.h");
+	trace_taint_by(&trace, TAINT_PROCESS, NULL);
+	memset(path, 'x', sizeof(path) - 1);
+	cr_assert_str_eq(trace_culprit(&trace, TAINT_TOO_NEW), "new.h");
+	cr_assert_str_eq(trace_culprit(&trace, TAINT_TIME_MACRO), "new.h");
+	cr_assert_str_eq(trace_culprit(&trace, TAINT_UNREADABLE | TAINT_WRITE), "later.h");
+	cr_assert_null(trace_culprit(&trace, TAINT_WRITE | TAINT_PROCESS));
+	cr_assert_eq(atomic_load(&trace.tainted),
+	             TAINT_WRITE | TAINT_TOO_NEW | TAINT_TIME_MACRO | TAINT_UNREADABLE | TAINT_PROCESS);
+	trace_free(&trace);
+	cr_assert_null(trace_culprit(&trace, TAINT_TOO_NEW));
+}
+
 Test(trace, is_empty_again_after_being_freed)
 {
 	add(present(TRACE_OPEN, "a.h", 1));
