@@ -16,7 +16,7 @@ FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC)
 # and what the command reads files of others with
 FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o timeline.o page.o texts.o buffer.o)
 # and what the agent reads of engines
-FUZZ_AGENT   := $(if $(AGENT),$(addprefix $(FUZZ_BUILD)/agent/,$(addsuffix .o,envelope keyring parcel secret_file engine $(patsubst agent/%.c,%,$(wildcard agent/engine_*.c)))))
+FUZZ_AGENT   := $(if $(AGENT),$(addprefix $(FUZZ_BUILD)/agent/,$(addsuffix .o,bundle_value envelope keyring parcel secret_file engine $(patsubst agent/%.c,%,$(wildcard agent/engine_*.c)))))
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
 OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 
