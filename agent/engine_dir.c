@@ -187,52 +187,46 @@ static enum engine_answer take_value(const struct engine_dir *dir, int file, voi
 	return ENGINE_DONE;
 }
 
+static enum engine_answer open_named(const struct engine_dir *dir, const struct engine_name *name, int *ret_file,
+                                     struct engine_error *ret_error)
+{
+	int root;
+	int error;
+	enum engine_answer answer = reach(dir, &root, ret_error);
+
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	error = open_value(root, dir, name, ret_file);
+	close(root);
+	return error == 0 ? ENGINE_DONE : tell(dir, error, ret_error);
+}
+
 static enum engine_answer dir_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                   void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
 	const struct engine_dir *dir = (const struct engine_dir *)engine;
-	enum engine_answer answer;
 	int file;
-	int root;
-	int error;
+	enum engine_answer answer = open_named(dir, name, &file, ret_error);
 
 	(void)limit_ms;
-	answer = reach(dir, &root, ret_error);
-	if (answer != ENGINE_DONE) {
-		return answer;
-	}
-	error = open_value(root, dir, name, &file);
-	if (error != 0) {
-		answer = tell(dir, error, ret_error);
-	} else {
+	if (answer == ENGINE_DONE) {
 		answer = take_value(dir, file, ret_value, ret_size, ret_error);
 		close(file);
 	}
-	close(root);
 	return answer;
 }
 
 static enum engine_answer dir_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                   struct engine_error *ret_error)
 {
-	const struct engine_dir *dir = (const struct engine_dir *)engine;
-	enum engine_answer answer;
 	int file;
-	int root;
-	int error;
+	enum engine_answer answer = open_named((const struct engine_dir *)engine, name, &file, ret_error);
 
 	(void)limit_ms;
-	answer = reach(dir, &root, ret_error);
-	if (answer != ENGINE_DONE) {
-		return answer;
-	}
-	error = open_value(root, dir, name, &file);
-	if (error != 0) {
-		answer = tell(dir, error, ret_error);
-	} else {
+	if (answer == ENGINE_DONE) {
 		close(file);
 	}
-	close(root);
 	return answer;
 }
 
