@@ -119,7 +119,9 @@ void doctor_library(struct findings *findings, const char *library)
 	}
 	if (strpbrk(library, ": ")) {
 		finding_add(findings, FINDING_FAIL, "library",
-		            "library: '%s' cannot be preloaded: its path has a blank or a colon", library);
+		            "library: '%s' cannot be preloaded: its path has a blank or a colon; "
+		            "NVRTCCACHE_LIBRARY can name a copy whose path has none",
+		            library);
 		return;
 	}
 	try_library(findings, library);

@@ -68,7 +68,9 @@ static bool preload(void)
 	}
 	/* ld.so splits at these and knows no quotes */
 	if (strpbrk(library, PRELOAD_SEPARATORS) != NULL) {
-		console_error("'%s' cannot be preloaded: its path has a blank or a colon", library);
+		console_error("'%s' cannot be preloaded: its path has a blank or a colon; "
+		              "NVRTCCACHE_LIBRARY can name a copy whose path has none",
+		              library);
 		goto out;
 	}
 	if (!library_loads(library)) {

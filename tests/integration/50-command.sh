@@ -389,7 +389,7 @@ fi
 
 run_blank() {
 	mkdir "$tmp/a b" && touch "$tmp/a b/x.so" && NVRTCCACHE_LIBRARY="$tmp/a b/x.so" gives 125 run echo started &&
-		[ ! -s "$tmp/out" ] && err_has 'blank or a colon'
+		[ ! -s "$tmp/out" ] && err_has 'blank or a colon; NVRTCCACHE_LIBRARY can name a copy'
 }
 check "run starts nothing when the library's path cannot be preloaded." run_blank
 
