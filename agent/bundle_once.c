@@ -2,10 +2,10 @@
 #include "agent/bundle_once.h"
 
 #include "agent/bundle_value.h"
+#include "agent/launch.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool begin(struct once *once, const struct service_options *options, cons
 
 	*once = (struct once){.service.options = *options, .name.format = ENTRY_FORMAT};
 	bundle_value_key(name, once->name.key);
-	(void)signal(SIGPIPE, SIG_IGN); /* whoever reads us, or an engine */
+	launch_ignore_writes(); /* to whoever reads us, or an engine */
 	if (options->key_file != NULL && keyring_read(options->key_file, &once->keyring, text) != 0) {
 		service_say("%s", text);
 		return false;

@@ -3,6 +3,7 @@
 
 #include "agent/service.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,8 +18,15 @@ void launch_remember(struct launch *ret_launch)
 	*ret_launch = (struct launch){.child = 0, .hold = -1};
 	pthread_sigmask(SIG_SETMASK, NULL, &ret_launch->mask);
 	sigaction(SIGPIPE, NULL, &ret_launch->pipe);
+	sigaction(SIGXFSZ, NULL, &ret_launch->file_size);
 	sigaction(SIGCHLD, NULL, &ret_launch->child_ended);
 	ret_launch->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+void launch_ignore_writes(void)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
 int launch_become(const struct launch *launch, char **program)
@@ -26,6 +34,7 @@ int launch_become(const struct launch *launch, char **program)
 	int error;
 
 	sigaction(SIGPIPE, &launch->pipe, NULL);
+	sigaction(SIGXFSZ, &launch->file_size, NULL);
 	sigaction(SIGCHLD, &launch->child_ended, NULL);
 	if (launch->here >= 0 && fchdir(launch->here) != 0) {
 		error = errno;
@@ -47,6 +56,33 @@ static void wait_for_release(const int hold[2])
 	close(hold[1]);
 	(void)poll(&ended, 1, LAUNCH_HELD_MS);
 	close(hold[0]);
+}
+
+/*
+ * Ours are closed at exec; what is not came with us, and is the program's: whoever waits for the end of a pipe, or for a
+ * lock, waits until the program has closed it, and no longer. Messages go where they went.
+ */
+static void leave_files_to_program(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	DIR *files = opendir("/proc/self/fd");
+	const struct dirent *file;
+
+	if (nothing >= 0) {
+		(void)dup3(nothing, STDIN_FILENO, O_CLOEXEC);
+		(void)dup3(nothing, STDOUT_FILENO, O_CLOEXEC);
+		close(nothing);
+	}
+	while (files != NULL && (file = readdir(files)) != NULL) {
+		int number = atoi(file->d_name);
+
+		if (number > STDERR_FILENO && fcntl(number, F_GETFD) == 0) {
+			close(number);
+		}
+	}
+	if (files != NULL) {
+		closedir(files);
+	}
 }
 
 int launch_start(struct launch *launch, char **program, enum launch_when when)
@@ -75,6 +111,11 @@ int launch_start(struct launch *launch, char **program, enum launch_when when)
 		}
 		return -error;
 	}
+	if (launch->here >= 0) { /* or its file system could not be unmounted */
+		close(launch->here);
+		launch->here = -1;
+	}
+	leave_files_to_program();
 	atomic_store(&launch->hold, hold[1]);
 	launch->child = child;
 	return 0;
@@ -106,16 +147,38 @@ static bool has_ended(struct launch *launch)
 	return true;
 }
 
+/* Some process has sent it to us alone (SI_USER and the like), or the kernel has, and no signal of a terminal. */
+static bool is_for_program(const struct signalfd_siginfo *signal)
+{
+	switch ((int)signal->ssi_signo) {
+	case SIGALRM: /* timers that somebody has set who became us: alarm(), and exec */
+	case SIGVTALRM:
+	case SIGPROF:
+		return true;
+	case SIGHUP: /* of a terminal that has gone its session's leader is told, and nobody else */
+		return signal->ssi_code <= 0 || getsid(0) == getpid();
+	default: /* by our own number: a write of ours */
+		return signal->ssi_code <= 0 && signal->ssi_pid != (uint32_t)getpid();
+	}
+}
+
+/* With what came with it. */
+static void hand_on(const struct launch *launch, const struct signalfd_siginfo *signal)
+{
+	const union sigval value = {.sival_ptr = (void *)(uintptr_t)signal->ssi_ptr};
+
+	if (signal->ssi_code != SI_QUEUE || sigqueue(launch->child, (int)signal->ssi_signo, value) != 0) {
+		(void)kill(launch->child, (int)signal->ssi_signo);
+	}
+}
+
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 {
-	int number = (int)signal->ssi_signo;
-
-	if (number == SIGCHLD) {
+	if (signal->ssi_signo == SIGCHLD) {
 		return has_ended(launch);
 	}
-	/* SI_USER, SI_QUEUE and the like: some process has sent it to us alone. A program that is held has it before it begins. */
-	if (signal->ssi_code <= 0) {
-		(void)kill(launch->child, number);
+	if (is_for_program(signal)) { /* one that is held has it before it begins */
+		hand_on(launch, signal);
 	}
 	launch_release(launch);
 	return false;

@@ -3,7 +3,9 @@
  * launch: the program that an agent is started for: `nvrtccache-agent … -- program args…`
  *
  * It runs as if it had been started without us: the same directory, umask, signals and descriptors, and two variables more.
- * Signals that a process sends us are handed on; those of a terminal reach it anyway. How it ends is how we end.
+ * Signals that a process sends us are handed on, and the kernel's that reach nobody else; those of a terminal reach it
+ * anyway. What we were started with is open in the program alone, but for where messages go: nobody waits for us to
+ * close a pipe or a lock that the program has closed. How it ends is how we end.
  *
  * It may be held before it begins, so that something is there by then.
  *
@@ -21,7 +23,7 @@
 
 struct launch {
 	sigset_t mask; /* as we found it */
-	struct sigaction pipe;
+	struct sigaction pipe, file_size;
 	struct sigaction child_ended; /* a parent may have it ignored, and then nobody learns how a child ended */
 	int here;                     /* the directory that we were started in */
 	pid_t child;                  /* 0: none */
@@ -37,6 +39,8 @@ enum launch_when { LAUNCH_AT_ONCE, LAUNCH_HELD };
 enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
 
 void launch_remember(struct launch *ret_launch);
+/* What a write to nobody, or past RLIMIT_FSIZE, raises: whoever writes is told of it in any case. */
+void launch_ignore_writes(void);
 /* HELD: it waits to be released, though no longer than LAUNCH_HELD_MS, and not when we are gone. */
 int launch_start(struct launch *launch, char **program, enum launch_when when);
 void launch_release(struct launch *launch); /* any thread, any number of times */

@@ -85,7 +85,7 @@ static void set_limits(void)
 	}
 }
 
-/* What ends a process, unless it was ignored when we came: then it is nobody's. Stopping and going on stay the kernel's. */
+/* Unless it was ignored when we came: then it is nobody's. */
 static void add_signal(sigset_t *set, int number)
 {
 	struct sigaction found;
@@ -95,10 +95,23 @@ static void add_signal(sigset_t *set, int number)
 	}
 }
 
+/* Stopping and going on stay the kernel's, and what says that our own code fails is ours. */
+static bool is_for_programs(int number)
+{
+	static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD,
+	                             SIGILL,  SIGTRAP, SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (number == others[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static int watch_signals(bool has_program)
 {
 	static const int of_ours[] = {SIGTERM, SIGINT, SIGHUP};
-	static const int of_programs[] = {SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR};
 	const struct sigaction preset = {.sa_handler = SIG_DFL};
 	sigset_t set;
 
@@ -106,18 +119,17 @@ static int watch_signals(bool has_program)
 	for (size_t i = 0; i < sizeof(of_ours) / sizeof(of_ours[0]); i++) {
 		add_signal(&set, of_ours[i]);
 	}
-	for (size_t i = 0; has_program && i < sizeof(of_programs) / sizeof(of_programs[0]); i++) {
-		add_signal(&set, of_programs[i]);
-	}
-	for (int i = SIGRTMIN; has_program && i <= SIGRTMAX; i++) {
-		add_signal(&set, i);
+	for (int i = 1; has_program && i <= SIGRTMAX; i++) {
+		if (is_for_programs(i)) {
+			add_signal(&set, i);
+		}
 	}
 	if (has_program) {
 		(void)sigaction(SIGCHLD, &preset, NULL);
 		sigaddset(&set, SIGCHLD);
 	}
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
+	launch_ignore_writes();
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
