@@ -223,10 +223,11 @@ static enum engine_answer connect_to(struct engine_redis *redis, const struct ex
 	return answer;
 }
 
-static bool failed(enum engine_answer answer)
+/* Refused, too: a master that has become a replica says so for as long as the connection stands, and its name is another's. */
+static bool has_ended(enum engine_answer answer)
 {
 	return answer == ENGINE_BROKEN || answer == ENGINE_SLOW || answer == ENGINE_UNREACHABLE ||
-	       answer == ENGINE_TOO_LARGE;
+	       answer == ENGINE_TOO_LARGE || answer == ENGINE_REFUSED;
 }
 
 static enum engine_answer ask(struct engine_redis *redis, const struct command *command, unsigned limit_ms,
@@ -250,7 +251,7 @@ static enum engine_answer ask(struct engine_redis *redis, const struct command *
 			}
 		}
 		answer = ask_once(redis, command, &exchange, ret_reply);
-		if (failed(answer)) {
+		if (has_ended(answer)) {
 			drop(redis);
 		}
 		if (answer != ENGINE_BROKEN || !stood || exchange.heard) {

@@ -619,6 +619,8 @@ check "Redis: an answer to nobody is not taken for the next one." lies "redis+un
 	'get DONE 1' 'get DONE 3' -- 'r,s:$1\r\na\r\n,a:heard,s:$1\r\nb\r\n,m:said,w' 'r,s:$3\r\nabc\r\n,w'
 check "Redis: a value that drips is given up in time." lies "redis+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:$1000\r\n,z:1,w'
 check "Redis: a cluster's node is told from a broken server." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
+check "Redis: one that has become a replica is looked for anew." lies "redis+unix://$LIAR" $'put 1 v1\nput 1 v1' 'put REFUSED*master*' 'put DONE 1' -- \
+	'r,s:-READONLY You can'"\\'"'t write against a read only replica.\r\n,w' 'r,s:+OK\r\n,w'
 check "Redis: one that is loading." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*reading its data*' -- 'r,s:-LOADING Redis is loading the dataset in memory\r\n,w'
 check "Redis: one with too many clients." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*clients*' -- 'r,s:-ERR max number of clients reached\r\n'
 check "Redis: control characters in an error do not reach a terminal." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*?[[]2J*' -- 'r,s:-ERR \x1b[2J\r\n,w'
