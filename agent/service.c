@@ -151,6 +151,22 @@ void service_answered(struct service *service, enum engine_answer answer, const 
 	}
 }
 
+void service_put(struct service *service, struct breaker *puts, enum engine_answer answer,
+                 const struct engine_error *error)
+{
+	enum breaker_outcome outcome = outcome_of(answer);
+
+	tally_answer(&service->tally, answer, error->text);
+	if (puts->state == BREAKER_PROBING) {
+		breaker_probed(puts, outcome, service_now_ns(), service_random());
+		if (breaker_allows(puts)) {
+			service_say("the engine takes values again");
+		}
+	} else if (breaker_note(puts, outcome, service_now_ns(), service_random())) {
+		service_say("nothing is uploaded for now: %s", error->text);
+	}
+}
+
 bool service_probe(struct service *service)
 {
 	bool due;

@@ -3,7 +3,8 @@
  * service: what all parts of a running agent share: what was asked for, the directory, the engine's state
  *
  * Purpose: each thread has an engine of its own (engine.h), and all go by one breaker: service_may_ask() before a
- * question, service_answered() after it. People are told on stderr when the engine goes and when it comes back, and of
+ * question, service_answered() after it. A value that was not taken says nothing of those that can be read: service_put()
+ * goes by a breaker of the uploads' own. People are told on stderr when the engine goes and when it comes back, and of
  * nothing in between.
  *
  * Calling sequence: service_begin(), then threads, service_end() when they are gone. Errors: service_begin() says what
@@ -70,6 +71,9 @@ bool service_open_engine(const struct service *service, struct engine **ret_engi
 
 bool service_may_ask(struct service *service);
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error);
+/* Of a put; `puts` belongs to the thread that puts. */
+void service_put(struct service *service, struct breaker *puts, enum engine_answer answer,
+                 const struct engine_error *error);
 /* A probe is due, and the caller's: it asks the engine and tells the answer. */
 bool service_probe(struct service *service);
 void service_probed(struct service *service, enum engine_answer answer, const struct engine_error *error);

@@ -25,6 +25,7 @@ enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 struct upload {
 	struct service *service;
 	struct engine *engine;
+	struct breaker puts; /* the thread's: an engine that is read may take no values */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
@@ -64,6 +65,19 @@ static bool out_of_time(struct upload *upload)
 	out = upload->phase == UPLOAD_DRAINING && service_now_ns() >= upload->deadline_ns;
 	pthread_mutex_unlock(&upload->lock);
 	return out;
+}
+
+/* At the end it is tried once more, however it has answered. */
+static bool may_put(struct upload *upload)
+{
+	bool draining;
+
+	pthread_mutex_lock(&upload->lock);
+	draining = upload->phase == UPLOAD_DRAINING;
+	pthread_mutex_unlock(&upload->lock);
+	/* the next put is the probe */
+	(void)breaker_probe(&upload->puts, service_now_ns());
+	return service_may_ask(upload->service) && (draining || upload->puts.state != BREAKER_OPEN);
 }
 
 /* ---- sweeps */
@@ -128,9 +142,9 @@ static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 		enum upload_one how =
 		    found->written_ns < upload->began_ns ? UPLOAD_ONE_IF_ABSENT : UPLOAD_ONE_WITH_OTHERS;
 
-		going = work_off(upload) && !out_of_time(upload) && service_may_ask(service) &&
-		        upload_one(service, upload->engine, found->key, found->written_ns, how, limit_ms(upload)) ==
-		            UPLOAD_ONE_SETTLED;
+		going = work_off(upload) && !out_of_time(upload) && may_put(upload) &&
+		        upload_one(service, upload->engine, &upload->puts, found->key, found->written_ns, how,
+		                   limit_ms(upload)) == UPLOAD_ONE_SETTLED;
 	}
 	free(looking.found);
 	return going;
@@ -140,7 +154,7 @@ static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 static void sweep(struct upload *upload)
 {
 	unsigned first = (unsigned)(service_random() % DIRECTORY_SHARDS);
-	bool going = service_may_ask(upload->service);
+	bool going = may_put(upload);
 	int home;
 
 	if (directory_open(&upload->service->directory, DIRECTORY_REACH, &home) != 0) {
@@ -180,9 +194,9 @@ static bool work_off(struct upload *upload)
 {
 	uint8_t key[ENTRY_KEY_BYTES];
 
-	while (!out_of_time(upload) && service_may_ask(upload->service) && take_due(upload, key)) {
-		enum upload_one_done done =
-		    upload_one(upload->service, upload->engine, key, 0, UPLOAD_ONE_WITH_OTHERS, limit_ms(upload));
+	while (!out_of_time(upload) && may_put(upload) && take_due(upload, key)) {
+		enum upload_one_done done = upload_one(upload->service, upload->engine, &upload->puts, key, 0,
+		                                       UPLOAD_ONE_WITH_OTHERS, limit_ms(upload));
 
 		if (done == UPLOAD_ONE_FAILED) {
 			try_again(upload, key);
@@ -197,7 +211,7 @@ static bool work_off(struct upload *upload)
 	return !out_of_time(upload);
 }
 
-/* Until something is due, or is told; while the engine is gone, or just was, for a second. */
+/* Until something is due, or is told; while the engine is gone, or just was, or takes no values, for a second. */
 static void wait_for_work(struct upload *upload)
 {
 	int64_t due = queue_due_ns(&upload->queue);
@@ -205,7 +219,7 @@ static void wait_for_work(struct upload *upload)
 	struct timespec until;
 
 	due = due < upload->sweep_ns ? due : upload->sweep_ns;
-	if (!service_may_ask(upload->service)) {
+	if (!service_may_ask(upload->service) || upload->puts.state == BREAKER_OPEN) {
 		due = now + INT64_C(1000000000);
 	}
 	until.tv_sec = due / 1000000000;

@@ -14,6 +14,7 @@
 struct task {
 	struct service *service;
 	struct engine *engine;
+	struct breaker *puts;
 	struct engine_name name;
 	unsigned limit_ms;
 	struct parcel ours;
@@ -146,7 +147,7 @@ static enum engine_answer put(struct task *task)
 	if (parcel_write(&task->ours, service->raw_max, &raw, &raw_size) == 0 &&
 	    envelope_seal(task->name.key, service->keyring, raw, raw_size, &value, &size) == 0) {
 		answer = engine_put(task->engine, &task->name, value, size, task->limit_ms, &error);
-		service_answered(service, answer, &error);
+		service_put(service, task->puts, answer, &error);
 		tally_add(&service->tally, TALLY_uploads, answer == ENGINE_DONE);
 		tally_add(&service->tally, TALLY_uploaded_bytes, answer == ENGINE_DONE ? size : 0);
 	}
@@ -180,10 +181,12 @@ static enum engine_answer settle(struct task *task, enum upload_one how, uint64_
 	return answer == ENGINE_ABSENT ? put(task) : answer;
 }
 
-enum upload_one_done upload_one(struct service *service, struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES],
-                                int64_t written_ns, enum upload_one how, unsigned limit_ms)
+enum upload_one_done upload_one(struct service *service, struct engine *engine, struct breaker *puts,
+                                const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns, enum upload_one how,
+                                unsigned limit_ms)
 {
-	struct task task = {.service = service, .engine = engine, .name.format = ENTRY_FORMAT, .limit_ms = limit_ms};
+	struct task task = {
+	    .service = service, .engine = engine, .puts = puts, .name.format = ENTRY_FORMAT, .limit_ms = limit_ms};
 	enum engine_answer answer;
 	uint64_t sum = 0;
 

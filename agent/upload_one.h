@@ -12,8 +12,9 @@ enum upload_one { UPLOAD_ONE_IF_ABSENT, UPLOAD_ONE_WITH_OTHERS };
 /* FAILED: the engine did not answer, and may soon. GIVEN_UP: it answers, and will not have it now: no right, no room. */
 enum upload_one_done { UPLOAD_ONE_SETTLED, UPLOAD_ONE_FAILED, UPLOAD_ONE_GIVEN_UP };
 
-/* `written_ns`: of the file, where that is known, else 0. */
-enum upload_one_done upload_one(struct service *service, struct engine *engine, const uint8_t key[ENTRY_KEY_BYTES],
-                                int64_t written_ns, enum upload_one how, unsigned limit_ms);
+/* `written_ns`: of the file, where that is known, else 0. `puts` is told how a put ended (agent/service.h). */
+enum upload_one_done upload_one(struct service *service, struct engine *engine, struct breaker *puts,
+                                const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns, enum upload_one how,
+                                unsigned limit_ms);
 
 #endif

@@ -428,6 +428,19 @@ unwilling() { # a file where it would make a directory
 }
 check "An engine that answers, and will not have a value, is not asked over and over." unwilling
 
+only_read() { # no shard can be made but that of the one value that is there
+	local shard new=()
+	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && mkdir -p "$tmp/engine/nvrtccache/1-1/${key:0:2}" && cp "$tmp/value" "$value" || return
+	for shard in $(printf '%02x ' {0..255}); do [ -e "$tmp/engine/nvrtccache/1-1/$shard" ] || ln -s nowhere "$tmp/engine/nvrtccache/1-1/$shard"; done
+	node rich && for i in 1 2 3 4 5 6 7 8; do NVRTCCACHE_DIR=$tmp/rich/cache train rich "-DRICH=$i" || return; done
+	mapfile -t new < <(find "$tmp/rich/cache/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d / | grep -v "^${key:0:2}")
+	start rich "${options[@]}" || return
+	for i in 0 1 2 3; do peer stored "${new[i]}" || return; done
+	for ((i = 0; i < 200; i++)); do [ "$(status unreachable)" -lt 4 ] || break; sleep 0.05; done
+	answers "STARTED FOUND" fetch "$key" && grep -q 'nothing is uploaded for now' "$tmp/agent.err" && [ "$(status up)" = true ] && stop && rm -r "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
+}
+check "An engine that takes no values is read all the same." only_read
+
 # ---- engines that are not there
 
 gone_engine() {
