@@ -53,7 +53,8 @@ struct head {
 	uint16_t detail_size;
 	uint16_t about_size;
 	uint8_t agent;
-	uint8_t reserved[3];
+	uint8_t reserved;
+	uint16_t refusal_size; /* 0 in records of earlier builds, which pass over those that have one */
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -68,7 +69,7 @@ static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 
 size_t journal_room(const struct journal_record *record)
 {
-	size_t taken = sizeof(struct head) + record->reason.size + record->detail.size;
+	size_t taken = sizeof(struct head) + record->reason.size + record->detail.size + record->refusal.size;
 
 	return taken < JOURNAL_RECORD_BYTES ? JOURNAL_RECORD_BYTES - taken : 0;
 }
@@ -99,6 +100,7 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	    .reason_size = htole16((uint16_t)record->reason.size),
 	    .detail_size = htole16((uint16_t)record->detail.size),
 	    .about_size = htole16((uint16_t)record->about.size),
+	    .refusal_size = htole16((uint16_t)record->refusal.size),
 	};
 	uint8_t *at = bytes + sizeof(head);
 
@@ -107,7 +109,8 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	memcpy(bytes, &head, sizeof(head));
 	at = put_text(at, &record->reason);
 	at = put_text(at, &record->detail);
-	(void)put_text(at, &record->about);
+	at = put_text(at, &record->about);
+	(void)put_text(at, &record->refusal);
 	head.checksum = htole64(checksum_of(bytes, size));
 	memcpy(bytes, &head, sizeof(head));
 }
@@ -170,7 +173,8 @@ static int append(const struct directory *directory, int home, const uint8_t *by
 
 int journal_write(const struct directory *directory, const struct journal_record *record)
 {
-	size_t size = sizeof(struct head) + record->reason.size + record->detail.size + record->about.size;
+	size_t size =
+	    sizeof(struct head) + record->reason.size + record->detail.size + record->about.size + record->refusal.size;
 	long pause_ns = PAUSE_NS;
 	uint8_t *bytes;
 	int home = -1;
@@ -209,7 +213,8 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	}
 	memcpy(&head, at, sizeof(head));
 	size = le32toh(head.size);
-	texts = (size_t)le16toh(head.reason_size) + le16toh(head.detail_size) + le16toh(head.about_size);
+	texts = (size_t)le16toh(head.reason_size) + le16toh(head.detail_size) + le16toh(head.about_size) +
+	        le16toh(head.refusal_size);
 	if (memcmp(head.magic, MAGIC, sizeof(head.magic)) != 0 || le32toh(head.format) != FORMAT || size > left ||
 	    size > JOURNAL_RECORD_BYTES || size != sizeof(head) + texts ||
 	    le64toh(head.checksum) != checksum_of(at, size) || head.outcome < JOURNAL_STORED ||
@@ -231,10 +236,12 @@ static size_t take_record(const uint8_t *at, size_t left, struct journal_record 
 	    .reason = {(const char *)at + sizeof(head), le16toh(head.reason_size)},
 	    .detail.size = le16toh(head.detail_size),
 	    .about.size = le16toh(head.about_size),
+	    .refusal.size = le16toh(head.refusal_size),
 	};
 	memcpy(ret_record->key, head.key, sizeof(head.key));
 	ret_record->detail.bytes = ret_record->reason.bytes + ret_record->reason.size;
 	ret_record->about.bytes = ret_record->detail.bytes + ret_record->detail.size;
+	ret_record->refusal.bytes = ret_record->about.bytes + ret_record->about.size;
 	return size;
 }
 

@@ -55,6 +55,8 @@ struct journal_record {
 	struct journal_text reason; /* a counter's name, or empty */
 	struct journal_text detail; /* "header changed: inc/vec.h", or empty */
 	struct journal_text about;  /* the request, as the caller describes it */
+	/* What of it was not kept: "the file inc/vec.h", or empty; in those of earlier builds the detail says so. */
+	struct journal_text refusal;
 };
 
 /* So much of an about fits in a record with these. */

@@ -106,6 +106,7 @@ void explain_json(const struct explanation *explanation)
 	print_key("key", record->has_key ? record->key : NULL);
 	print_key("nearest", nearest->place != NEIGHBOUR_NOWHERE ? nearest->key : NULL);
 	print_text("nearest_is", neighbour_name(nearest->place));
+	print_span("refusal", record->refusal.size ? explanation_text(&record->refusal) : (struct span){NULL, 0});
 	print_span("compiler", explanation->request.compiler);
 	print_span("version", explanation->request.release);
 	printf(", \"pid\": %" PRIu32 ", \"time\": %" PRIu64 ".%03" PRIu64 ", \"cost_ns\": %" PRIu64, record->pid,

@@ -124,6 +124,9 @@ static void print_why(const struct journal_record *record)
 	if (record->detail.size > 0 && !record->is_stale) {
 		print_span("  ", explanation_text(&record->detail), ".\n");
 	}
+	if (record->refusal.size > 0) {
+		print_span("  ", explanation_text(&record->refusal), ".\n");
+	}
 	if (reason != COUNTER_NONE) {
 		printf("  %s\n", reasons_words(reason));
 	}

@@ -16,8 +16,8 @@ static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_side_effects] = "The compile wrote or removed files, ran a program or used the network (--time, "
                                       "--create-pch and the like do), which a hit would not. Leave that option out.",
     [COUNTER_BYPASSED_too_new] =
-        "A header changed during the compile, or a moment before it: an edit as quick could not be "
-        "told from it. The next compile of the same is kept.",
+        "A header changed during the compile or a moment before it, or has a time that is yet to come: an edit as "
+        "quick could not be told from it. The next compile of the same is kept, once that time is past.",
     [COUNTER_BYPASSED_time_macros] =
         "The source or a header names __DATE__, __TIME__ or __TIMESTAMP__, so the result depends on "
         "when it is made. NVRTCCACHE_SLOPPINESS=time_macros keeps such results all the same.",

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file it was, where one is known; a miss of which more is known keeps that. */
+/* The file it was, where one is known. */
 static void name_culprit(struct event *event, const struct trace *trace, uint32_t taints)
 {
 	const char *path = trace_culprit(trace, taints);
 
-	if (path && !event->is_stale) {
-		event_explain(event, "the file %s", path);
+	if (path) {
+		event_explain_refusal(event, "the file %s", path);
 	}
 }
 
@@ -133,11 +133,12 @@ static enum counter refusal(const struct handle *handle, struct attempt *attempt
 	}
 	variable = unknown_variable(compiler->environment, trace);
 	if (variable) {
-		event_explain(attempt->event, "the compiler asked for %s, which is set", variable);
+		event_explain_refusal(attempt->event, "the compiler asked for %s, which is set", variable);
 		return COUNTER_BYPASSED_environment;
 	}
 	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
-		event_explain(attempt->event, "the working directory or the environment was another for a moment");
+		event_explain_refusal(attempt->event,
+		                      "the working directory or the environment was another for a moment");
 		return COUNTER_BYPASSED_environment;
 	}
 	if (!identity_confirm(handle->library, attempt->identity)) {
@@ -252,8 +253,8 @@ static void explain_code(const struct attempt *attempt, int return_code)
 	const struct compiler *compiler = attempt->library->compiler;
 	bool known = return_code >= 0 && (size_t)return_code < compiler->code_count;
 
-	event_explain(attempt->event, "return code %d%s%s", return_code, known ? ", " : "",
-	              known ? compiler->codes[return_code] : "");
+	event_explain_refusal(attempt->event, "return code %d%s%s", return_code, known ? ", " : "",
+	                      known ? compiler->codes[return_code] : "");
 }
 
 struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code)

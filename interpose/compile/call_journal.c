@@ -61,6 +61,7 @@ static void write_record(const struct event *event)
 	    .has_failed = event->return_code != 0,
 	    .reason = text_of(event->reason != COUNTER_NONE ? counter_name(event->reason) : ""),
 	    .detail = text_of(event->detail),
+	    .refusal = text_of(event->refusal),
 	    .about = {(const char *)event->about.bytes, event->about.size},
 	};
 	size_t room = journal_room(&record);

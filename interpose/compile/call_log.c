@@ -101,6 +101,13 @@ static void put_agent(struct line *line, const struct event *event)
 	}
 }
 
+static void put_explanation(struct line *line, const char *text)
+{
+	if (text[0] != '\0') {
+		put(line, " (%s)", text);
+	}
+}
+
 /* The program's name comes last: it may be long, and lines are cut. */
 void call_log_write(const struct event_subject *subject, const struct event *event)
 {
@@ -118,9 +125,8 @@ void call_log_write(const struct event_subject *subject, const struct event *eve
 	if (event->has_key) {
 		put(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
 	}
-	if (event->detail[0] != '\0') {
-		put(&line, " (%s)", event->detail);
-	}
+	put_explanation(&line, event->detail);
+	put_explanation(&line, event->refusal);
 	log_write(LOG_INFO, "%s: %s, %s", compiler->title, line.text,
 	          subject->name ? subject->name : compiler->unnamed);
 }

@@ -9,7 +9,7 @@ void event_begin(struct event *ret_event, int64_t now_ns)
 {
 	ret_event->kind = EVENT_PASSED_THROUGH;
 	ret_event->reason = COUNTER_NONE;
-	ret_event->detail[0] = '\0';
+	ret_event->detail[0] = ret_event->refusal[0] = '\0';
 	ret_event->is_stale = ret_event->is_unfit = ret_event->has_key = false;
 	ret_event->about = STREAM_EMPTY;
 	ret_event->start_ns = now_ns;
@@ -26,15 +26,14 @@ void event_set(struct event *event, enum event_kind kind, enum counter reason)
 	event->reason = reason;
 }
 
-void event_explain(struct event *event, const char *format, ...)
+void event_explain_refusal(struct event *event, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	(void)vsnprintf(event->detail, sizeof(event->detail), format, arguments);
+	(void)vsnprintf(event->refusal, sizeof(event->refusal), format, arguments);
 	va_end(arguments);
-	event->is_stale = event->is_unfit = false;
 }
 
 void event_explain_unfit(struct event *event, const char *format, ...)

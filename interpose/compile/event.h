@@ -46,10 +46,11 @@ struct event_subject {
 
 struct event {
 	enum event_kind kind;
-	enum counter reason;             /* of what was not kept or passed through; else COUNTER_NONE */
-	char detail[EVENT_DETAIL_BYTES]; /* why it was no hit, as far as known */
-	bool is_stale;                   /* that is what of a result did not hold */
-	bool is_unfit;                   /* that is why a result that holds was not given, or none was looked for */
+	enum counter reason;              /* of what was not kept or passed through; else COUNTER_NONE */
+	char detail[EVENT_DETAIL_BYTES];  /* why it was no hit, as far as known */
+	char refusal[EVENT_DETAIL_BYTES]; /* what of it was not kept: a file, a variable, a return code */
+	bool is_stale;                    /* that is what of a result did not hold */
+	bool is_unfit;                    /* that is why a result that holds was not given, or none was looked for */
 	bool has_key;
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t start_ns, end_ns; /* runtime_clock() */
@@ -71,9 +72,9 @@ struct event {
 void event_begin(struct event *ret_event, int64_t now_ns);
 /* Of the event that has this reason, from now on. */
 void event_set(struct event *event, enum event_kind kind, enum counter reason);
-/* In the place of what was said before. */
-__attribute__((format(printf, 2, 3))) void event_explain(struct event *event, const char *format, ...);
-/* The same, of a result that the call was not given. */
+/* Beside why it was no hit: the two have nothing to do with one another. */
+__attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *event, const char *format, ...);
+/* Of a result that the call was not given, in the place of what was said before. */
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 void event_note_key(struct event *event, const uint8_t key[ENTRY_KEY_BYTES]);
 /* Somebody else was waited for since then; once more adds to it. */

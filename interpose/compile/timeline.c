@@ -332,6 +332,17 @@ static void put_agent(struct text *text, const struct event *event)
 	}
 }
 
+/* Why it was no hit; where that is not known, what of it was not kept. */
+static void put_detail(struct text *text, const struct event *event)
+{
+	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
+
+	if (detail[0] != '\0') {
+		put(text, ",\"detail\":");
+		put_string(text, detail, DETAIL_SHOWN);
+	}
+}
+
 static void put_facts(struct text *text, const struct event_subject *subject, const struct event *event)
 {
 	put(text, ",\"args\":{\"compiler\":\"%s\"", subject->compiler->name);
@@ -345,10 +356,7 @@ static void put_facts(struct text *text, const struct event_subject *subject, co
 	if (event->reason != COUNTER_NONE) {
 		put(text, ",\"reason\":\"%s\"", counter_name(event->reason));
 	}
-	if (event->detail[0] != '\0') {
-		put(text, ",\"detail\":");
-		put_string(text, event->detail, DETAIL_SHOWN);
-	}
+	put_detail(text, event);
 	put_agent(text, event);
 	put(text, ",\"bytes\":%llu,\"cost\":%llu,\"wait\":%llu,\"result\":%d}}", (unsigned long long)event->bytes,
 	    (unsigned long long)event->compile_ns, (unsigned long long)event->wait_ns, event->return_code);

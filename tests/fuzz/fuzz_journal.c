@@ -15,15 +15,17 @@
 #define AT_CHECKSUM 16
 #define AT_SUMMED   24
 #define AT_REASON   54 /* three sizes of two bytes */
+#define AT_REFUSAL  62
+#define TEXTS       4
 #define HEAD        96
 
 static uint8_t head[HEAD];
 
 struct run {
-	uint8_t bytes[RECORDS * (HEAD + 3 * 256 + 256)];
+	uint8_t bytes[RECORDS * (HEAD + TEXTS * 256 + 256)];
 	size_t size;
 	struct {
-		size_t at, reason, detail, about;
+		size_t at, reason, detail, about, refusal;
 	} made[RECORDS];
 	size_t count, seen;
 };
@@ -61,16 +63,16 @@ static size_t put_bytes(struct run *run, struct input *input, size_t most)
 static void put_record(struct run *run, struct input *input)
 {
 	uint8_t *at = run->bytes + run->size;
-	size_t sizes[3];
+	size_t sizes[TEXTS];
 	uint32_t size;
 	uint64_t sum;
 
 	run->made[run->count].at = run->size;
 	memcpy(at, head, HEAD);
 	run->size += HEAD;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < TEXTS; i++) {
 		sizes[i] = put_bytes(run, input, take_number(input, 1));
-		memcpy(at + AT_REASON + 2 * i, &sizes[i], 2);
+		memcpy(at + (i < TEXTS - 1 ? AT_REASON + 2 * i : AT_REFUSAL), &sizes[i], 2);
 	}
 	size = (uint32_t)(run->bytes + run->size - at);
 	memcpy(at + AT_SIZE, &size, sizeof(size));
@@ -78,7 +80,8 @@ static void put_record(struct run *run, struct input *input)
 	memcpy(at + AT_CHECKSUM, &sum, sizeof(sum));
 	run->made[run->count].reason = sizes[0];
 	run->made[run->count].detail = sizes[1];
-	run->made[run->count++].about = sizes[2];
+	run->made[run->count].about = sizes[2];
+	run->made[run->count++].refusal = sizes[3];
 }
 
 static int compare(const struct journal_record *record, void *context)
@@ -92,6 +95,8 @@ static int compare(const struct journal_record *record, void *context)
 	require(record->detail.size == run->made[run->seen].detail);
 	require(record->about.bytes == record->detail.bytes + record->detail.size);
 	require(record->about.size == run->made[run->seen].about);
+	require(record->refusal.bytes == record->about.bytes + record->about.size);
+	require(record->refusal.size == run->made[run->seen].refusal);
 	run->seen++;
 	return 0;
 }
@@ -100,7 +105,7 @@ static int look(const struct journal_record *record, void *context)
 {
 	const struct input *whole = context;
 	const uint8_t *begin = (const uint8_t *)record->reason.bytes;
-	size_t size = record->reason.size + record->detail.size + record->about.size;
+	size_t size = record->reason.size + record->detail.size + record->about.size + record->refusal.size;
 
 	require(begin >= whole->at + HEAD && size <= whole->left && begin <= whole->at + whole->left - size);
 	return 0;

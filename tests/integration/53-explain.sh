@@ -196,6 +196,25 @@ failing() {
 check "A failure that was kept is called one, and nothing is extracted that was never made." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects "the file $tmp/times"
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
+unfit_header() {
+	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' 'the file inc/h.h' &&
+		last_is 'told["cause"], told["refusal"]' "('unfit', 'the file inc/h.h')"
+}
+check "And of which header it was not kept again." unfit_header
+unfit_variable() {
+	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'a result is there that was made while NVRTCWIZ was not set' &&
+		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler asked for NVRTCWIZ, which is set')"
+}
+if grep -q NVRTCWIZ "$NVRTC"; then
+	check "A variable for which it is not given." unfit_variable
+else
+	skip "A variable for which it is not given." "this release does not ask for NVRTCWIZ"
+fi
+stale_unkept() {
+	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'the same request was kept before' 'header changed: inc/h.h' &&
+		last_is 'told["cause"], told["reason"], told["detail"], told["refusal"]' "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
+}
+check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
 link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
 	cat >link.py <<-'END'
 		import ctypes, sys
@@ -220,7 +239,7 @@ if [ "${NVRTC_SONAME##*.}" = 13 ]; then
 else
 	skip "An option that goes on working." "releases before 13 differ in which do"
 fi
-too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'The next compile of the same is kept' && last_is 'told["detail"]' 'the file inc/h.h'; }
+too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'The next compile of the same is kept, once that time is past' && last_is 'told["refusal"]' 'the file inc/h.h'; }
 check "A header that is too new, by its name." too_new
 clock_in_header() { fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && compile "$H" && last_says 'NOT KEPT: time macros' 'the file inc/h.h'; }
 check "A header that asks for the time, by its name." clock_in_header

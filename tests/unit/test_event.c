@@ -5,16 +5,17 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(event, what_explains_it_takes_the_place_of_what_did_not_hold)
+Test(event, why_it_was_not_kept_stands_beside_what_did_not_hold)
 {
 	struct event event;
 
 	event_begin(&event, 1000);
 	(void)strcpy(event.detail, "header changed: v.h");
 	event.is_stale = true;
-	event_explain(&event, "return code %d", 5);
-	cr_expect_str_eq(event.detail, "return code 5");
-	cr_expect_not(event.is_stale, "no header is what a return code is about");
+	event_explain_refusal(&event, "return code %d", 5);
+	cr_expect_str_eq(event.refusal, "return code 5");
+	cr_expect_str_eq(event.detail, "header changed: v.h");
+	cr_expect(event.is_stale);
 	event_free(&event);
 }
 

@@ -104,6 +104,7 @@ Test(journal, a_record_comes_back_as_it_was_written)
 
 	make_root();
 	record.about = text_of("what it is of");
+	record.refusal = text_of("the file v.h");
 	record.is_cut = record.is_stale = true;
 	cr_assert_eq(journal_write(&directory, &record), 0);
 	journal = get();
@@ -119,6 +120,8 @@ Test(journal, a_record_comes_back_as_it_was_written)
 	cr_expect(journal.records[0].detail.size == 9 && memcmp(journal.records[0].detail.bytes, "inc/vec.h", 9) == 0);
 	cr_expect(journal.records[0].about.size == 13 &&
 	          memcmp(journal.records[0].about.bytes, "what it is of", 13) == 0);
+	cr_expect(journal.records[0].refusal.size == 12 &&
+	          memcmp(journal.records[0].refusal.bytes, "the file v.h", 12) == 0);
 	journal_free(&journal);
 }
 
