@@ -39,6 +39,7 @@ struct attempt {
 	struct key key;
 	bool from_memory;
 	bool stale;       /* results were there, and none held */
+	unsigned refused; /* so many of those on disk */
 	void *anew;       /* conditions of the result that holds, with stamps of now; NULL: as they are */
 	bool agent_asked; /* the node's agent */
 	bool agent_found; /* and it says that it found something */

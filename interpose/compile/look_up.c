@@ -7,8 +7,10 @@
 #include "interpose/compile/renew.h"
 #include "interpose/compile/runtime.h"
 #include "keygen/conditions.h"
+#include "keygen/conditions_tell.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@ static bool conditions_still_hold(void *context, const void *conditions, size_t 
 		attempt->event->detail[0] = '\0';
 		return true;
 	}
+	attempt->refused++;
 	log_write(LOG_DEBUG, "a result does not hold: %s", why);
 	return false;
 }
@@ -51,6 +54,81 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 		*ret_origin = ORIGIN_BELOW;
 	}
 	return error;
+}
+
+struct nearest {
+	const struct attempt *attempt;
+	unsigned least; /* so many of its conditions do not hold */
+};
+
+static void count_failing(const struct condition *condition, void *context)
+{
+	unsigned *failing = context;
+
+	*failing += condition->state != CONDITION_UNCHANGED && condition->state != CONDITION_NOT_ASKED;
+}
+
+static unsigned roots_elsewhere(const struct roots *roots, const void *conditions, size_t size)
+{
+	unsigned count = 0;
+	const char *text;
+	size_t text_size;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		const struct root *root = &roots->root[i];
+
+		count += conditions_bound_root(conditions, size, (uint32_t)i, &text, &text_size) &&
+		         (text_size != root->size || memcmp(text, root->text, text_size) != 0);
+	}
+	return count;
+}
+
+/* Never true: what does not hold is what is looked for. */
+static bool note_if_nearest(void *context, const void *conditions, size_t size)
+{
+	struct nearest *nearest = context;
+	const struct roots *roots = &nearest->attempt->roots;
+	const struct condition_places places = {.root = roots->root, .root_count = roots->count, .here = true};
+	struct conditions_told told;
+	char why[EVENT_DETAIL_BYTES];
+	unsigned failing = 0;
+
+	if (conditions_tell(conditions, size, &places, count_failing, &failing, &told) != 0) {
+		return false;
+	}
+	failing += roots_elsewhere(roots, conditions, size) + told.joined;
+	if (failing < nearest->least && !conditions_hold(conditions, size, roots, why, sizeof(why))) {
+		nearest->least = failing;
+		memcpy(nearest->attempt->event->detail, why, sizeof(why));
+	}
+	return false;
+}
+
+static void look_for_nearest(struct store *store, struct nearest *nearest)
+{
+	struct entry *entry = NULL;
+
+	/* one without conditions holds unasked: it came in between */
+	if (store_get(store, nearest->attempt->key.bytes, note_if_nearest, nearest, &entry) == 0) {
+		entry_unref(entry);
+	}
+}
+
+/*
+ * Several results of the request were there, as of several branches of a checkout: people are told of the one of which
+ * the least has changed, the newest of equal ones. That costs another look at all of them, where a compile follows.
+ */
+static void explain_by_nearest(struct attempt *attempt)
+{
+	const struct runtime *runtime = runtime_get();
+	struct nearest nearest = {attempt, UINT_MAX};
+
+	if (runtime->store) {
+		look_for_nearest(runtime->store, &nearest);
+	}
+	for (int i = 0; i < runtime->lower_count; i++) {
+		look_for_nearest(runtime->lower[i], &nearest);
+	}
 }
 
 static void remember(const struct attempt *attempt, struct entry *entry)
@@ -94,8 +172,12 @@ struct entry *look_up(struct attempt *attempt)
 		return entry;
 	}
 	digest_key(attempt->spans, attempt->span_count, &attempt->key);
+	attempt->refused = 0;
 	error = look_on_disk(attempt, &entry, &origin);
 	attempt->stale = error == -ESTALE;
+	if (attempt->stale && attempt->refused > 1) {
+		explain_by_nearest(attempt);
+	}
 	if (error != 0) {
 		return NULL;
 	}

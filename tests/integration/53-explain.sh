@@ -156,6 +156,13 @@ damaged() {
 		last_is 'told["reason"]' gone
 }
 check "And one that was damaged." damaged
+edited_again() { # of several results of the request, the one of which the least has changed is told, not the newest
+	local request='{"source": "#include <a.h>\n#include <b.h>\n__global__ void k(int *p) { *p = A + B; }", "options": ["-Ibranch"]}'
+	fresh_cache && mkdir -p branch && old branch/a.h '#define A 1' && old branch/b.h '#define B 1' && compile "$request" && # one branch,
+		old branch/a.h '#define A 2' 2001-01-02 && compile "$request" && last_says 'header changed: branch/a.h' && # another,
+		old branch/a.h '#define A 1' && old branch/b.h '#define B 2' 2001-01-02 && compile "$request" && last_says 'header changed: branch/b.h' # and work on the first
+}
+check "Of several results the nearest is told." edited_again
 changed_history() { # what a record says must not change with what is kept
 	local told
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' && explained --last --json && is 'told["nearest_is"]' kept && told=$(json '[told["cause"], told["nearest"], told["differences"]]') &&
