@@ -74,17 +74,27 @@ static const char *became(enum difference_way way)
 	}
 }
 
+/* Around a text that nobody would see otherwise, or not where it ends. */
+static const char *quotes_of(const char *text)
+{
+	size_t size = strlen(text);
+
+	return size == 0 || text[0] == ' ' || text[size - 1] == ' ' ? "\"" : "";
+}
+
 static void say_texts(const struct difference *difference, struct difference_words *words)
 {
+	const char *now = quotes_of(words->now), *was = quotes_of(words->was);
+
 	switch (difference->way) {
 	case DIFFERENCE_NEW:
-		PUT(words->words, "%s   is new", words->now);
+		PUT(words->words, "%s%s%s   is new", now, words->now, now);
 		break;
 	case DIFFERENCE_GONE:
-		PUT(words->words, "%s   is gone", words->was);
+		PUT(words->words, "%s%s%s   is gone", was, words->was, was);
 		break;
 	default:
-		PUT(words->words, "%s   was %s", words->now, words->was);
+		PUT(words->words, "%s%s%s   was %s%s%s", now, words->now, now, was, words->was, was);
 	}
 }
 

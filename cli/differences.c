@@ -70,14 +70,23 @@ static void tell_program(const struct telling *telling)
 	}
 }
 
-static bool has_expression(const struct request *request, struct span expression)
+/* How often it is among the first so many. */
+static size_t count_expression(const struct request *request, size_t first, struct span expression)
 {
-	for (size_t i = 0; i < request->expression_count; i++) {
-		if (span_equal(request->expressions[i], expression)) {
-			return true;
-		}
+	size_t count = 0;
+
+	for (size_t i = 0; i < first; i++) {
+		count += span_equal(request->expressions[i], expression);
 	}
-	return false;
+	return count;
+}
+
+/* Has `other` as many of it as `request` has up to the one at `at`? The same name may be added twice. */
+static bool has_expression(const struct request *other, const struct request *request, size_t at)
+{
+	const struct span expression = request->expressions[at];
+
+	return count_expression(other, other->expression_count, expression) > count_expression(request, at, expression);
 }
 
 static void tell_expressions(const struct telling *telling)
@@ -87,15 +96,17 @@ static void tell_expressions(const struct telling *telling)
 	bool same = now->expression_count == was->expression_count;
 
 	for (size_t i = 0; i < now->expression_count; i++) {
-		if (!has_expression(was, now->expressions[i])) {
+		if (!has_expression(was, now, i)) {
 			same = false;
 			tell_texts(telling, DIFFERENCE_EXPRESSION, now->expressions[i], none);
 		}
 	}
 	for (size_t i = 0; i < was->expression_count; i++) {
-		if (!has_expression(now, was->expressions[i])) {
+		if (!has_expression(now, was, i)) {
 			same = false;
-			tell_texts(telling, DIFFERENCE_EXPRESSION, none, was->expressions[i]);
+			if (!now->is_cut) {
+				tell_texts(telling, DIFFERENCE_EXPRESSION, none, was->expressions[i]);
+			}
 		}
 	}
 	for (size_t i = 0; same && i < now->expression_count; i++) {
@@ -182,7 +193,7 @@ static void tell_parts(const struct telling *telling)
 		}
 	}
 	for (size_t i = 0; i < was->part_count; i++) {
-		if (!request_find(now, was->parts[i].name)) {
+		if (!now->is_cut && !request_find(now, was->parts[i].name)) {
 			tell_part(telling, &was->parts[i], DIFFERENCE_GONE);
 		}
 	}
@@ -279,9 +290,12 @@ void differences_tell(const struct request *now, const struct request *was, diff
 
 static void add_weight(const struct difference *difference, void *context)
 {
+	/* the same program in another directory is nearer than another program */
+	bool moved = difference->kind == DIFFERENCE_PROGRAM &&
+	             span_equal(span_base(difference->now.text), span_base(difference->was.text));
 	unsigned *weight = context;
 
-	*weight += differences_weight_of(difference->kind);
+	*weight += differences_weight_of(moved ? DIFFERENCE_PLACE : difference->kind);
 }
 
 unsigned differences_weight(const struct request *now, const struct request *was)

@@ -76,6 +76,10 @@ typedef void difference_visit(const struct difference *difference, void *context
 void differences_tell_options(const struct request *now, const struct request *was, difference_visit *each,
                               void *context);
 
+/* Of two of one key, the -I that lead elsewhere: no difference by themselves, but other headers may lie there. */
+void differences_tell_moved(const struct request *now, const struct request *was, difference_visit *each,
+                            void *context);
+
 /* What a part's name stands for; `ret_of`: which one of that kind. False: other differences tell of it. */
 bool differences_part_kind(struct span name, enum difference_kind *ret_kind, struct span *ret_of);
 /* Is it a -I with its directory? Two such may differ and mean the same. */

@@ -58,16 +58,17 @@ static bool same_place(const struct comparing *telling, const struct request_opt
 	size_t now_root, was_root;
 
 	return include_of(now, &now_head, &now_path) && include_of(was, &was_head, &was_path) &&
-	       span_equal(now_head, was_head) && in_root(telling->now, now_path, &now_root, &now_rest) &&
+	       span_equal(now_head, was_head) && !now->value.size == !was->value.size &&
+	       in_root(telling->now, now_path, &now_root, &now_rest) &&
 	       in_root(telling->was, was_path, &was_root, &was_rest) && now_root == was_root &&
 	       span_equal(now_rest, was_rest);
 }
 
-static bool same_option(const struct comparing *telling, const struct request_option *now,
-                        const struct request_option *was)
+static bool same_text(const struct comparing *telling, const struct request_option *now,
+                      const struct request_option *was)
 {
-	return (span_equal(now->text, was->text) && span_equal(now->value, was->value)) ||
-	       same_place(telling, now, was);
+	(void)telling;
+	return span_equal(now->text, was->text) && span_equal(now->value, was->value);
 }
 
 /* How far an option's name goes: "-DN" of "-DN=4", "-I" of all of those, "-arch" of "-arch=sm_90". */
@@ -88,13 +89,16 @@ struct matching {
 	size_t *of_now, *of_was;
 };
 
-static void match(const struct comparing *telling, struct matching *matching)
+typedef bool option_test(const struct comparing *telling, const struct request_option *now,
+                         const struct request_option *was);
+
+static void match(const struct comparing *telling, option_test *like, struct matching *matching)
 {
 	const struct request *now = telling->now, *was = telling->was;
 
 	for (size_t i = 0; i < now->option_count; i++) {
 		for (size_t j = 0; j < was->option_count && !matching->of_now[i]; j++) {
-			if (!matching->of_was[j] && same_option(telling, &now->options[i], &was->options[j])) {
+			if (!matching->of_was[j] && like(telling, &now->options[i], &was->options[j])) {
 				matching->of_now[i] = j + 1;
 				matching->of_was[j] = i + 1;
 			}
@@ -141,7 +145,7 @@ static void tell_unmatched(const struct comparing *telling, struct matching *mat
 		}
 		tell_option(telling, &now->options[i], j < was->option_count ? &was->options[j] : NULL);
 	}
-	for (size_t j = 0; j < was->option_count; j++) {
+	for (size_t j = 0; j < was->option_count && !now->is_cut; j++) {
 		if (!matching->of_was[j]) {
 			tell_option(telling, NULL, &was->options[j]);
 		}
@@ -278,10 +282,23 @@ void differences_tell_options(const struct request *now, const struct request *w
 	};
 
 	if (matching.of_now && matching.of_was) {
-		match(&telling, &matching);
+		/* a directory that both have is no other's new place */
+		match(&telling, same_text, &matching);
+		match(&telling, same_place, &matching);
 		tell_order(&telling, &matching);
 		tell_unmatched(&telling, &matching);
 	}
 	free(matching.of_now);
 	free(matching.of_was);
+}
+
+void differences_tell_moved(const struct request *now, const struct request *was, difference_visit *each, void *context)
+{
+	const struct comparing telling = {now, was, each, context};
+
+	for (size_t i = 0; i < now->option_count && now->option_count == was->option_count; i++) {
+		if (!same_text(&telling, &now->options[i], &was->options[i])) {
+			tell_option(&telling, &now->options[i], &was->options[i]);
+		}
+	}
 }

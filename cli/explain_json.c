@@ -52,14 +52,15 @@ static void print_difference(const struct difference *difference, void *context)
 }
 
 /* "header changed: inc/vec.h" is "header changed", now "inc/vec.h". */
-static void print_stale(const struct explanation *explanation, size_t *count)
+static void print_stale(const struct explanation *explanation, struct listing *listing)
 {
 	struct span detail = explanation_text(&explanation->record.detail), now, was;
 	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
 	size_t head = colon ? (size_t)(colon - (const char *)detail.bytes) : detail.size;
+	bool moved = explanation_moved(explanation, &now, &was);
 	struct difference_words words = {.what = ""};
 
-	if (explanation_moved(explanation, &now, &was)) {
+	if (moved) {
 		snprintf(words.what, sizeof(words.what), "%s", difference_name(DIFFERENCE_PLACE));
 		snprintf(words.now, sizeof(words.now), "%.*s", (int)now.size, (const char *)now.bytes);
 		snprintf(words.was, sizeof(words.was), "%.*s", (int)was.size, (const char *)was.bytes);
@@ -69,7 +70,10 @@ static void print_stale(const struct explanation *explanation, size_t *count)
 		         colon ? colon + 2 : "");
 	}
 	snprintf(words.words, sizeof(words.words), "%.*s", (int)detail.size, (const char *)detail.bytes);
-	print_object(&words, count);
+	print_object(&words, &listing->count);
+	if (!moved) {
+		explanation_tell_moved(explanation, print_difference, listing);
+	}
 }
 
 static const char *outcome_name(enum journal_outcome outcome)
@@ -102,18 +106,18 @@ void explain_json(const struct explanation *explanation)
 	printf(", \"failed\": %s", record->has_failed ? "true" : "false");
 	print_text("advice", reason != COUNTER_NONE ? reasons_words(reason) : "");
 	print_span("detail", record->detail.size ? explanation_text(&record->detail) : (struct span){NULL, 0});
+	print_span("refusal", record->refusal.size ? explanation_text(&record->refusal) : (struct span){NULL, 0});
 	print_text("agent", agent_outcome_name((enum agent_outcome)record->agent));
 	print_key("key", record->has_key ? record->key : NULL);
 	print_key("nearest", nearest->place != NEIGHBOUR_NOWHERE ? nearest->key : NULL);
 	print_text("nearest_is", neighbour_name(nearest->place));
-	print_span("refusal", record->refusal.size ? explanation_text(&record->refusal) : (struct span){NULL, 0});
 	print_span("compiler", explanation->request.compiler);
 	print_span("version", explanation->request.release);
 	printf(", \"pid\": %" PRIu32 ", \"time\": %" PRIu64 ".%03" PRIu64 ", \"cost_ns\": %" PRIu64, record->pid,
 	       record->when_ns / 1000000000, record->when_ns / 1000000 % 1000, record->cost_ns);
 	printf(", \"differences\": [");
 	if (explanation->cause == CAUSE_STALE) {
-		print_stale(explanation, &listing.count);
+		print_stale(explanation, &listing);
 	} else if (nearest->place != NEIGHBOUR_NOWHERE && explanation->cause == CAUSE_DIFFERENT) {
 		differences_tell(&explanation->request, &explanation->nearest, print_difference, &listing);
 	}

@@ -165,7 +165,7 @@ static bool has_headers(const struct request *request)
 /* "Same source, NVRTC, headers." */
 static void print_sameness(const struct request *now, const struct request *was)
 {
-	struct sameness same = {true, true, has_headers(now), now->option_count > 0};
+	struct sameness same = {true, true, has_headers(now) && !now->is_cut, now->option_count > 0 && !now->is_cut};
 	const char *separator = " Same ";
 
 	differences_tell(now, was, note_difference, &same);
@@ -252,6 +252,7 @@ static void print_nearest(const struct explanation *explanation)
 static void print_stale(const struct explanation *explanation)
 {
 	const struct neighbour *nearest = &explanation->sought.nearest;
+	struct printing printing = {.explanation = explanation};
 	struct span now, was;
 	char distance[WHEN_BYTES];
 
@@ -268,6 +269,8 @@ static void print_stale(const struct explanation *explanation)
 		print_span(", a path that is in what was made; now it is ", now, "\n");
 	} else {
 		print_span("  ", explanation_text(&explanation->record.detail), "\n");
+		explanation_tell_moved(explanation, widen, &printing);
+		explanation_tell_moved(explanation, print_difference, &printing);
 	}
 }
 

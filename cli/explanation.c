@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explanation.h"
 
+#include "cache/inventory.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
@@ -39,6 +40,15 @@ bool explanation_moved(const struct explanation *explanation, struct span *ret_n
 	ret_now->size = was.size - (size_t)(middle - (const char *)was.bytes) - strlen(CONDITIONS_NOW);
 	*ret_was = (struct span){was.bytes, (size_t)(middle - (const char *)was.bytes)};
 	return true;
+}
+
+void explanation_tell_moved(const struct explanation *explanation, difference_visit *each, void *context)
+{
+	const struct neighbour *nearest = &explanation->sought.nearest;
+
+	if (nearest->place != NEIGHBOUR_NOWHERE && nearest->weight == 0) {
+		differences_tell_moved(&explanation->request, &explanation->nearest, each, context);
+	}
 }
 
 /* When the same key was stored before that; 0: never, as far as the journal goes. */
@@ -84,12 +94,50 @@ static enum cause judge(const struct journal *journal, struct explanation *expla
 	return nearest->place != NEIGHBOUR_NOWHERE ? CAUSE_DIFFERENT : CAUSE_FIRST;
 }
 
-static void begin(struct explanation *explanation, const struct journal_record *record)
+/* The latest result of the key that the call can have stored. */
+static int take_about(void *context, const struct entry *entry)
 {
-	explanation->record = *record;
+	struct explanation *explanation = context;
+	struct journal_record *record = &explanation->record;
+	struct section about;
+	void *copy;
+
+	if (entry_info(entry)->created_ns > record->when_ns || !entry_section(entry, ABOUT_SECTION, &about)) {
+		return 0;
+	}
+	copy = malloc(about.size + 1);
+	if (!copy) {
+		return -ENOMEM;
+	}
+	memcpy(copy, about.bytes, about.size);
+	free(explanation->about);
+	explanation->about = copy;
+	record->about = (struct journal_text){copy, about.size};
+	record->is_cut = false;
+	return 0;
+}
+
+/* What a record has no room for is in the result that was stored, as long as that is there. */
+static void complete(const struct settings *settings, struct explanation *explanation)
+{
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	const struct journal_record *record = &explanation->record;
+
+	if (record->is_cut && record->has_key && record->outcome == JOURNAL_STORED) {
+		(void)inventory_read(&directory, record->key, take_about, explanation);
+	}
+}
+
+static void begin(const struct settings *settings, struct explanation *explanation, const struct journal_record *given)
+{
+	const struct journal_record *record = &explanation->record;
+
+	explanation->record = *given;
+	complete(settings, explanation);
 	explanation->sought.before_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
 	if (request_read(record->about.bytes, record->about.size, &explanation->request) == 0 &&
 	    record->outcome != JOURNAL_PASSED) {
+		explanation->request.is_cut = record->is_cut;
 		explanation->sought.request = &explanation->request;
 		explanation->sought.key = record->has_key ? explanation->record.key : NULL;
 	}
@@ -104,7 +152,7 @@ int explanations_make(const struct settings *settings, const struct journal *jou
 	int error = list && sought ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		begin(&list[i], &records[i]);
+		begin(settings, &list[i], &records[i]);
 		sought[i] = list[i].sought;
 		any |= sought[i].request != NULL;
 	}
@@ -141,6 +189,7 @@ void explanations_free(struct explanation *list, size_t count)
 		request_free(&list[i].request);
 		request_free(&list[i].nearest);
 		free(list[i].sought.nearest.about);
+		free(list[i].about);
 	}
 	free(list);
 }

@@ -9,6 +9,7 @@
 #define CLI_EXPLANATION_H
 
 #include "cache/journal.h"
+#include "cli/differences.h"
 #include "cli/neighbour.h"
 
 /* X(NAME, for machines) */
@@ -35,6 +36,7 @@ struct explanation {
 	struct request request; /* empty where the record's about cannot be read */
 	struct sought sought;
 	struct request nearest; /* of sought.nearest, if it is there */
+	void *about;            /* of the result that was stored, where the record had no room for all of it; or NULL */
 	enum cause cause;
 	uint64_t kept_ns; /* CAUSE_GONE: when it was stored */
 };
@@ -46,6 +48,9 @@ void explanations_free(struct explanation *list, size_t count);
 
 /* Is a result that does not hold here bound to another directory than this? Then, which of the two. */
 bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was);
+
+/* Of a result that does not hold here: which -I led elsewhere for it. */
+void explanation_tell_moved(const struct explanation *explanation, difference_visit *each, void *context);
 
 struct span explanation_text(const struct journal_text *text);
 

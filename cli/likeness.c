@@ -69,6 +69,7 @@ struct likeness likeness_of(const struct request *request)
 	    .scope = hash_text(request->step, hash_text(request->compiler, 0)),
 	    .program = hash_text(span_base(request->program), 0),
 	    .is_named = differences_is_named(request->program),
+	    .is_cut = request->is_cut,
 	};
 
 	add_options(&likeness, request);
@@ -102,6 +103,9 @@ static unsigned least_options(const struct likeness *now, const struct likeness 
 	unsigned more = lacking(now, was, LIKENESS_OPTIONS), less = lacking(was, now, LIKENESS_OPTIONS);
 	unsigned count = more > less ? more : less;
 
+	if (now->is_cut) {
+		return more;
+	}
 	return count > 0 ? count : now->options != was->options;
 }
 
@@ -110,7 +114,8 @@ unsigned likeness_least(const struct likeness *now, const struct likeness *was)
 {
 	const bool other_source = now->has_source && was->has_source && now->source != was->source;
 	const bool other_program = now->program != was->program;
-	const unsigned expressions = lacking(now, was, LIKENESS_EXPRESSIONS) + lacking(was, now, LIKENESS_EXPRESSIONS);
+	const unsigned expressions =
+	    lacking(now, was, LIKENESS_EXPRESSIONS) + (now->is_cut ? 0 : lacking(was, now, LIKENESS_EXPRESSIONS));
 
 	return other_source * differences_weight_of(DIFFERENCE_SOURCE) +
 	       other_program * differences_weight_of(DIFFERENCE_PROGRAM) +

@@ -33,6 +33,7 @@ struct likeness {
 	uint64_t sets[LIKENESS_SETS];
 	bool is_named;
 	bool has_source;
+	bool is_cut;
 };
 
 struct likeness likeness_of(const struct request *request);

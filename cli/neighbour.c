@@ -25,8 +25,13 @@ struct candidate {
 	struct likeness likeness;
 };
 
+/* How near it is. */
+struct distance {
+	unsigned weight, moved;
+};
+
 static int take(struct neighbour *nearest, const struct candidate *candidate, enum neighbour_place place,
-                unsigned weight)
+                struct distance distance)
 {
 	void *copy = malloc(candidate->about.size + 1);
 
@@ -38,7 +43,8 @@ static int take(struct neighbour *nearest, const struct candidate *candidate, en
 	*nearest = (struct neighbour){
 	    .place = place,
 	    .created_ns = candidate->created_ns,
-	    .weight = weight,
+	    .weight = distance.weight,
+	    .moved = distance.moved,
 	    .about = copy,
 	    .about_size = candidate->about.size,
 	};
@@ -46,10 +52,14 @@ static int take(struct neighbour *nearest, const struct candidate *candidate, en
 	return 0;
 }
 
-static bool is_nearer(const struct neighbour *nearest, unsigned weight, enum neighbour_place place, uint64_t created_ns)
+static bool is_nearer(const struct neighbour *nearest, struct distance distance, enum neighbour_place place,
+                      uint64_t created_ns)
 {
-	if (nearest->place == NEIGHBOUR_NOWHERE || weight != nearest->weight) {
-		return nearest->place == NEIGHBOUR_NOWHERE || weight < nearest->weight;
+	if (nearest->place == NEIGHBOUR_NOWHERE || distance.weight != nearest->weight) {
+		return nearest->place == NEIGHBOUR_NOWHERE || distance.weight < nearest->weight;
+	}
+	if (distance.moved != nearest->moved) {
+		return distance.moved < nearest->moved;
 	}
 	return place < nearest->place || (place == nearest->place && created_ns > nearest->created_ns);
 }
@@ -58,27 +68,38 @@ static bool is_nearer(const struct neighbour *nearest, unsigned weight, enum nei
 static bool may_be_nearer(const struct sought *sought, const struct likeness *likeness,
                           const struct candidate *candidate, enum neighbour_place place)
 {
+	const struct distance least = {1 + likeness_least(likeness, &candidate->likeness), 0};
+
 	return likeness_related(likeness, &candidate->likeness) &&
-	       is_nearer(&sought->nearest, 1 + likeness_least(likeness, &candidate->likeness), place,
-	                 candidate->created_ns) &&
+	       is_nearer(&sought->nearest, least, place, candidate->created_ns) &&
 	       differences_related(sought->request, &candidate->request);
+}
+
+static void count(const struct difference *difference, void *context)
+{
+	unsigned *number = context;
+
+	(void)difference;
+	(*number)++;
 }
 
 static int compare(struct sought *sought, const struct likeness *likeness, const struct candidate *candidate,
                    enum neighbour_place place)
 {
 	bool same = sought->key && memcmp(sought->key, candidate->key, ENTRY_KEY_BYTES) == 0;
-	unsigned weight = 0;
+	struct distance distance = {0, 0};
 
 	if (candidate->created_ns >= sought->before_ns ||
 	    (!same && !may_be_nearer(sought, likeness, candidate, place))) {
 		return 0;
 	}
-	if (!same) {
-		weight = 1 + differences_weight(sought->request, &candidate->request);
+	if (same) {
+		differences_tell_moved(sought->request, &candidate->request, count, &distance.moved);
+	} else {
+		distance.weight = 1 + differences_weight(sought->request, &candidate->request);
 	}
-	return is_nearer(&sought->nearest, weight, place, candidate->created_ns)
-	           ? take(&sought->nearest, candidate, place, weight)
+	return is_nearer(&sought->nearest, distance, place, candidate->created_ns)
+	           ? take(&sought->nearest, candidate, place, distance)
 	           : 0;
 }
 

@@ -35,6 +35,7 @@ struct neighbour {
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t created_ns;
 	unsigned weight; /* differences_weight() */
+	unsigned moved;  /* of one of the same key: so many -I lead elsewhere; else 0 */
 	void *about;
 	size_t about_size;
 };

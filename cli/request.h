@@ -31,6 +31,7 @@ struct request {
 	size_t expression_count, root_count, bound_count;
 	struct request_part *parts;
 	size_t part_count;
+	bool is_cut; /* what came last is not known: what another has more than it may have been there too */
 };
 
 int request_read(const void *about, size_t size, struct request *ret_request);

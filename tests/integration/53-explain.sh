@@ -87,6 +87,7 @@ check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b
 check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
 check "Its directory, where one is relative." differs '{"name": "w/a.cu"}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'w/a.cu'"
 check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' "'t<1>'" None
+check "A name expression that was added twice, once." differs '{"names": ["t<1>", "t<1>"]}' '{"names": ["t<1>"]}' 'name expression' None "'t<1>'"
 check "Another name expression." differs '{"names": ["t<1>", "t<2>"]}' '{"names": ["t<2>", "t<1>"]}' 'order of names' "'t<2>'" "'t<1>'"
 check "Another source." differs '{}' '{"source": "__global__ void k() {}"}' source None None
 source_words() { last_says 'no source text is kept, so which lines cannot be told'; }
@@ -137,6 +138,12 @@ named_json() {
 }
 check "As JSON, and in the log, it is the path too, and no number." named_json
 
+build_bound() { # the same program in another directory, and one that is bound to none
+	mkdir -p w1 w2 && fresh_cache && compile "{\"name\": \"$tmp/w1/a.cu\"}" "{\"name\": \"$tmp/w1/a.cu\", \"options\": [\"-DN=4\", \"-lineinfo\"]}" "{\"name\": \"$tmp/w2/a.cu\", \"options\": [\"-DN=4\", \"-lineinfo\"]}" &&
+		last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('program name', '$tmp/w2/a.cu', '$tmp/w1/a.cu')]"
+}
+check "The same program elsewhere is nearer than one without the option that binds it." build_bound
+
 H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options": ["-Iinc/first", "-Iinc"]}'
 old() { printf '%s\n' "$2" >"$1" && touch -d "${3:-2001-01-01}" "$1" && sleep 0.1; }
 header() {
@@ -149,13 +156,6 @@ check "One that appeared in front of it." appeared
 gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was kept before'; }
 check "One that is gone again." gone_header
 
-gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
-check "A result that was kept once and is gone." gone
-damaged() {
-	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
-		last_is 'told["reason"]' gone
-}
-check "And one that was damaged." damaged
 edited_again() { # of several results of the request, the one of which the least has changed is told, not the newest
 	local request='{"source": "#include <a.h>\n#include <b.h>\n__global__ void k(int *p) { *p = A + B; }", "options": ["-Ibranch"]}'
 	fresh_cache && mkdir -p branch && old branch/a.h '#define A 1' && old branch/b.h '#define B 1' && compile "$request" && # one branch,
@@ -163,6 +163,21 @@ edited_again() { # of several results of the request, the one of which the least
 		old branch/a.h '#define A 1' && old branch/b.h '#define B 2' 2001-01-02 && compile "$request" && last_says 'header changed: branch/b.h' # and work on the first
 }
 check "Of several results the nearest is told." edited_again
+moved_roots() { # no header was edited, and the key is the same
+	local source='"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }"' swapped
+	swapped="[('option', '-I$tmp/ia', '-I$tmp/ib'), ('option', '-I$tmp/ib', '-I$tmp/ia')]"
+	fresh_cache && mkdir -p ia ib && old ia/h.h '#define M 1' && old ib/h.h '#define M 2' && compile "{$source, \"options\": [\"-I$tmp/ib\", \"-I$tmp/ia\"]}" "{$source, \"options\": [\"-I$tmp/ia\", \"-I$tmp/ib\"]}" &&
+		last_says "header changed: $tmp/ia/h.h" "  option  -I$tmp/ia   was -I$tmp/ib" && last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"][1:]]' "$swapped"
+}
+check "Where it was found through another -I, that is told too." moved_roots
+
+gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
+check "A result that was kept once and is gone." gone
+damaged() {
+	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
+		last_is 'told["reason"]' gone
+}
+check "And one that was damaged." damaged
 changed_history() { # what a record says must not change with what is kept
 	local told
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' && explained --last --json && is 'told["nearest_is"]' kept && told=$(json '[told["cause"], told["nearest"], told["differences"]]') &&
@@ -181,6 +196,25 @@ unfit() {
 		! grep -q 'very request' "$tmp/out" && last_is 'told["cause"], told["reason"]' "('unfit', 'time_macros')"
 }
 check "A result that is there and not given out: why." unfit
+unfit_header() {
+	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' 'the file inc/h.h' &&
+		last_is 'told["cause"], told["refusal"]' "('unfit', 'the file inc/h.h')"
+}
+check "And of which header it was not kept again." unfit_header
+unfit_variable() {
+	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'a result is there that was made while NVRTCWIZ was not set' &&
+		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler asked for NVRTCWIZ, which is set')"
+}
+if grep -q NVRTCWIZ "$NVRTC"; then
+	check "A variable for which it is not given." unfit_variable
+else
+	skip "A variable for which it is not given." "this release does not ask for NVRTCWIZ"
+fi
+stale_unkept() {
+	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'the same request was kept before' 'header changed: inc/h.h' &&
+		last_is 'told["cause"], told["reason"], told["detail"], told["refusal"]' "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
+}
+check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
 imported() {
 	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
 		last_says 'a result of this very request is there, and is older than this call' && last_is 'told["cause"]' brought
@@ -203,25 +237,6 @@ failing() {
 check "A failure that was kept is called one, and nothing is extracted that was never made." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects "the file $tmp/times"
 check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
-unfit_header() {
-	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' 'the file inc/h.h' &&
-		last_is 'told["cause"], told["refusal"]' "('unfit', 'the file inc/h.h')"
-}
-check "And of which header it was not kept again." unfit_header
-unfit_variable() {
-	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'a result is there that was made while NVRTCWIZ was not set' &&
-		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler asked for NVRTCWIZ, which is set')"
-}
-if grep -q NVRTCWIZ "$NVRTC"; then
-	check "A variable for which it is not given." unfit_variable
-else
-	skip "A variable for which it is not given." "this release does not ask for NVRTCWIZ"
-fi
-stale_unkept() {
-	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file inc/h.h' 'the same request was kept before' 'header changed: inc/h.h' &&
-		last_is 'told["cause"], told["reason"], told["detail"], told["refusal"]' "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
-}
-check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
 link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
 	cat >link.py <<-'END'
 		import ctypes, sys
@@ -270,9 +285,19 @@ check "How many can stand in the option's own word." joined
 too_long() { # more options than a record has room for
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
-	fresh_cache && compile '{}' && last_is 'told["cut"]' False && compile "{\"options\": [\"-DN=4\"$options]}" && last_is 'told["cut"]' True
+	fresh_cache && compile '{}' && last_is 'told["cut"]' False && compile "{\"options\": [\"-DN=4\"$options]}" "{\"options\": [\"-DN=4\"$options, \"-w\"]}" &&
+		last_is 'told["cut"], [(d["what"], d["now"]) for d in told["differences"]]' "(False, [('option', '-w')])"
 }
-check "A request that is too long to be noted in full says so." too_long
+check "What a record has no room for is looked up in the result." too_long
+too_long_not_kept() {
+	local options
+	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
+	compile "{\"options\": [\"-DN=sizeof(__TIME__)\"$options]}" && last_is 'told["cut"], [(d["now"], d["was"]) for d in told["differences"]]' "(True, [('-DN=sizeof(__TIME__)', '-DN=4')])" &&
+		last_says 'There was no room to note all of this request' && ! grep -q ' is gone' "$tmp/out"
+}
+check "Where there is none, nothing is said to be gone that was not noted." too_long_not_kept
+too_long_gone() { "$COMMAND" clear >/dev/null && explained --last 2 --json && is '[one["cut"] for one in told]' "[True, True]"; }
+check "A request that is too long to be noted in full says so." too_long_gone
 by_key() {
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' || return
 	local key

@@ -140,6 +140,41 @@ Test(differences, directories_below_roots_are_none)
 	expect("R/ci/2;o-I;o/ci/2", "R/ci/1;o-I;o/ci/1", "");
 	expect("R/ci/2;o-I/ci/2/inc", "R/ci/1;o-I/ci/1/other", "option: -I/ci/2/inc   was -I/ci/1/other\n");
 	expect("R/ci/2;o-I/ci/22", "R/ci/1;o-I/ci/12", "option: -I/ci/22   was -I/ci/12\n");
+	expect("R/ci;o-I;o/ci", "R/ci;o-I/ci", "option: -I /ci   was -I/ci\n");
+}
+
+Test(differences, a_directory_that_is_new_is_told_and_none_that_was_there)
+{
+	expect("R/new;R/a;R/b;o-I/new;o-I/a;o-I/b", "R/a;R/b;o-I/a;o-I/b", "option: -I/new   is new\n");
+	expect("R/a;R/b;o-I/a;o-I/b", "R/old;R/a;R/b;o-I/old;o-I/a;o-I/b", "option: -I/old   is gone\n");
+}
+
+Test(differences, of_one_key_the_directories_that_moved_are_told)
+{
+	struct pair pair = pair_of("R/b;R/a;o-I/b;o-w;o-I/a", "R/a;R/b;o-I/a;o-w;o-I/b");
+
+	told[0] = '\0';
+	differences_tell_moved(&pair.now, &pair.was, tell, NULL);
+	cr_expect_str_eq(told, "option: -I/b   was -I/a\noption: -I/a   was -I/b\n");
+	pair_free(&pair);
+}
+
+Test(differences, what_was_cut_off_is_not_gone)
+{
+	struct pair pair = pair_of("o-DN=8", "o-DN=4;o-w;ea;pheader a.h=1");
+
+	told[0] = '\0';
+	pair.now.is_cut = true;
+	differences_tell(&pair.now, &pair.was, tell, NULL);
+	cr_expect_str_eq(told, "option: -DN=8   was -DN=4\n");
+	pair_free(&pair);
+}
+
+Test(differences, texts_that_nobody_would_see_are_quoted)
+{
+	expect("o-w;o", "o-w", "option: \"\"   is new\n");
+	expect("e t<3>", "et<3>", "name expression: \" t<3>\"   is new\nname expression: t<3>   is gone\n");
+	expect("n", "na.cu", "program name: \"\"   was a.cu\n");
 }
 
 Test(differences, texts_are_told_by_their_digests)
@@ -195,6 +230,8 @@ Test(differences, names_are_added_removed_and_put_in_another_order)
 	expect("ek<1>;ek<2>", "ek<1>", "name expression: k<2>   is new\n");
 	expect("ek<1>", "ek<1>;ek<2>", "name expression: k<2>   is gone\n");
 	expect("eb;ea", "ea;eb", "order of names: b stands where a stood\n");
+	expect("ea;ea;eb", "ea;eb", "name expression: a   is new\n");
+	expect("ea;eb", "ea;ea;eb", "name expression: a   is gone\n");
 }
 
 Test(differences, a_place_is_told_with_the_option_that_binds)
@@ -228,6 +265,19 @@ Test(differences, an_option_less_is_nearer_than_another_source)
 	cr_expect_lt(differences_weight(&option.now, &option.was), differences_weight(&source.now, &source.was));
 	pair_free(&option);
 	pair_free(&source);
+}
+
+Test(differences, the_same_program_elsewhere_is_nearer_than_an_option_less)
+{
+	const char *now = "n/w2/a.cu;pprogram name=/w2/a.cu;o-lineinfo";
+	struct pair place = pair_of(now, "n/w1/a.cu;pprogram name=/w1/a.cu;o-lineinfo"),
+	            option = pair_of(now, "n/w1/a.cu"), name = pair_of(now, "n/w2/b.cu;o-lineinfo");
+
+	cr_expect_lt(differences_weight(&place.now, &place.was), differences_weight(&option.now, &option.was));
+	cr_expect_lt(differences_weight(&option.now, &option.was), differences_weight(&name.now, &name.was));
+	pair_free(&place);
+	pair_free(&option);
+	pair_free(&name);
 }
 
 Test(differences, what_is_damaged_is_not_read)

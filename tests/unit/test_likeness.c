@@ -51,6 +51,7 @@ static void draw_request(uint64_t *random, struct drawn *ret_drawn)
 	cr_assert(!about.failed);
 	ret_drawn->about = about;
 	cr_assert_eq(request_read(about.bytes, about.size, &ret_drawn->request), 0);
+	ret_drawn->request.is_cut = draw(random) % 8 == 0;
 	ret_drawn->likeness = likeness_of(&ret_drawn->request);
 }
 
