@@ -78,7 +78,7 @@ words_for_mistakes() {
 	refused 2 "--json goes with --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
 	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
-	refused 1 "begins with none of" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "begins with none of crsh:, dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no user and no password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no agent there" --status --dir "$tmp/a" || bad=1
 	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
@@ -378,6 +378,11 @@ left_out() {
 		[ "$(values | wc -l)" -eq 0 ] && start bound "${options[@]}" && becomes uploads 1 && stop && rm -r "$tmp/engine/nvrtccache"
 }
 check "What is cheap or bound to a place stays here, where that is asked." left_out
+left_out_by_key() { # whose key has the working directory
+	node lined && NVRTCCACHE_DIR=$tmp/lined/cache train lined -lineinfo && start lined "${options[@]}" --neutral-only && becomes left_out 1 && [ "$(status uploads)" = 0 ] && stop &&
+		[ "$(values | wc -l)" -eq 0 ]
+}
+check "So does what is bound to its working directory by an option." left_out_by_key
 
 clocked() {
 	node clocked && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' && NVRTCCACHE_SLOPPINESS=time_macros NVRTCCACHE_DIR=$tmp/clocked/cache train clocked '-DCLOCK=__TIME__' || return
@@ -412,7 +417,7 @@ check "A value of another key is refused." moved
 other_format() { put_byte 8 && hostile_value format_refused && put_byte 12 && hostile_value format_refused && head -c 4096 /dev/urandom >"$value" && hostile_value format_refused; }
 check "A value of another format is refused, and what is none." other_format
 healed() {
-	put_byte 130 && start served "${options[@]}" && becomes exists_skipped 3 && peer stored "$key" && becomes uploads 1 && stop && rm -rf "$tmp/hostile/cache" &&
+	put_byte 130 && start served "${options[@]}" && becomes exists_skipped 3 && peer stored "$key" && becomes uploads 1 && [ "$(status mac_refused)" = 1 ] && stop && rm -rf "$tmp/hostile/cache" &&
 		start hostile --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key" && stop
 }
 check "A damaged value is replaced by who has the result." healed
@@ -477,8 +482,8 @@ full_house() { # each of them waits, and one is outside
 	[ "$said" = SLEEPS ] || { echo "it $said" && return 1; }
 }
 check "An agent for whom as many wait as it takes does not turn in circles for the next." full_house
-killed_fetching() {
-	local mute said too
+ended_fetching() { # SIGNAL: while two wait for one fetch
+	local mute said too status
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
 	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
@@ -488,13 +493,17 @@ killed_fetching() {
 	peer fetch "$(printf '%064d' 7)" >"$tmp/said-too" &
 	too=$!
 	becomes asked 2 && becomes joined 1 && becomes fetches 1 && becomes fetches_waiting 1 || return
-	kill -9 "$agent"
+	kill -"$1" "$agent"
 	wait "$said" "$too"
 	wait "$agent" 2>/dev/null
+	status=$?
 	agent=
 	kill "$mute" && wait "$mute" 2>/dev/null
+	rm "$tmp/mute"
+	[ "$1" = KILL ] || [ "$status" -eq 0 ] || { echo "the agent ended with $status" && return 1; }
 	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && [ "$(cat "$tmp/said-too")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
-check "Two who ask for the same wait for one fetch, and an agent that is killed at it leaves a sound directory behind." killed_fetching
+check "Two who ask for the same wait for one fetch, and an agent that is killed at it leaves a sound directory behind." ended_fetching KILL
+check "An agent that is told to end does so, whoever waits." ended_fetching TERM
 
 plan

@@ -141,6 +141,35 @@ Test(envelope, each_fault_has_its_name)
 	cr_assert_null(got);
 }
 
+/* What is packed is not looked at, so it need not be there. */
+static enum envelope_found check(enum envelope_content content, uint64_t size, int *ret_closed)
+{
+	uint8_t head[ENVELOPE_HEAD_BYTES + 1] = {0};
+	uint64_t said = 0;
+	enum envelope_found found;
+
+	*ret_closed = envelope_close(key, content, NULL, head, 1, size);
+	found = envelope_check(head, sizeof(head), key, content, NULL, ENVELOPE_TRUST_ENGINE, UINT64_MAX, &said);
+	cr_expect_eq(said, found == ENVELOPE_SOUND ? size : 0);
+	return found;
+}
+
+Test(envelope, what_is_as_large_as_it_may_be_can_be_sealed_and_opened)
+{
+	static const struct {
+		enum envelope_content content;
+		uint64_t most;
+	} kinds[] = {{ENVELOPE_RESULTS, ENVELOPE_RAW_MAX}, {ENVELOPE_BUNDLE, ENVELOPE_BUNDLE_MAX}};
+	int closed;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		cr_expect_eq(check(kinds[i].content, kinds[i].most, &closed), ENVELOPE_SOUND);
+		cr_expect_eq(closed, 0);
+		(void)check(kinds[i].content, kinds[i].most + 1, &closed);
+		cr_expect_eq(closed, -EFBIG);
+	}
+}
+
 Test(envelope, what_unpacks_to_more_or_less_than_it_says_is_damaged)
 {
 	static uint8_t zeros[1 << 20];
