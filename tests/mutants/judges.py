@@ -24,7 +24,9 @@ import differential  # noqa: E402
 
 # Integration scripts that ask for what no case file does and take seconds. Not: those that take minutes.
 SCRIPTS = ["10-loader", "15-traps", "18-nvvm", "19-nvjitlink", "33-sticky", "34-arithmetic", "36-own-cache", "39-races",
-           "45-pch", "55-layers", "57-stamps", "63-agent", "63-ask", "63-bundle", "65-headers", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
+           "45-pch", "50-command", "51-ls", "52-bundle", "53-explain", "55-layers", "56-trace", "57-stamps", "58-show", "59-", "61-report",
+           "62-stats", "63-agent", "63-ask", "63-bundle", "64-engines", "65-headers", "72-verify", "73-", "90-", "91-", "92-", "93-", "94-"]
+FOLDERS = ["cache", "keygen", "interpose/*", "cli", "agent"]
 ARMS = ["cold", "disk", "memory"]
 PATIENCE = {"unit": 60, "case": 150, "script": 150}
 
@@ -170,7 +172,7 @@ class Reach:
 
     def read(self, traces):
         inside = traces + self.top
-        counts = [path for folder in ("keygen", "interpose/*") for path in glob.glob(f"{inside}/{folder}/*.gcda")]
+        counts = [path for folder in FOLDERS for path in glob.glob(f"{inside}/{folder}/*.gcda")]
         for path in counts:
             note = os.path.splitext(os.path.relpath(path, inside))[0] + ".gcno"
             shutil.copy(os.path.join(self.top, note), os.path.splitext(path)[0] + ".gcno")

@@ -39,8 +39,7 @@ COVERED := $(MUTANTS)/coverage
 mutants-coverage:
 	@$(MAKE) --no-print-directory -s BUILD=$(COVERED) SAN= \
 		CFLAGS='-O1 -g -U_FORTIFY_SOURCE --coverage -fprofile-update=atomic -Wno-error' \
-		$(COVERED)/unit-tests $(COVERED)/libnvrtccache.so
-	@ln -sfn $(abspath $(BUILD))/nvrtccache $(COVERED)/nvrtccache
+		$(addprefix $(COVERED)/,unit-tests libnvrtccache.so nvrtccache $(if $(AGENT),nvrtccache-agent))
 	@cd $(BUILD) && for each in tests/* tests/fixtures/*; do \
 		[ -e mutants/coverage/$$each ] || ln -sfn $(abspath $(BUILD))/$$each mutants/coverage/$$each; done
 .PHONY: mutants mutants-coverage
