@@ -56,9 +56,12 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 	return error;
 }
 
+#define NEAREST_NS (INT64_C(20) * 1000000)
+
 struct nearest {
 	const struct attempt *attempt;
 	unsigned least; /* so many of its conditions do not hold */
+	int64_t until_ns;
 };
 
 static void count_failing(const struct condition *condition, void *context)
@@ -93,7 +96,8 @@ static bool note_if_nearest(void *context, const void *conditions, size_t size)
 	char why[EVENT_DETAIL_BYTES];
 	unsigned failing = 0;
 
-	if (conditions_tell(conditions, size, &places, count_failing, &failing, &told) != 0) {
+	if (runtime_clock() > nearest->until_ns ||
+	    conditions_tell(conditions, size, &places, count_failing, &failing, &told) != 0) {
 		return false;
 	}
 	failing += roots_elsewhere(roots, conditions, size) + told.joined;
@@ -116,12 +120,13 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
 
 /*
  * Several results of the request were there, as of several branches of a checkout: people are told of the one of which
- * the least has changed, the newest of equal ones. That costs another look at all of them, where a compile follows.
+ * the least has changed, the newest of equal ones. That costs another look at all of them, where a compile follows; on
+ * a file system where it takes long, the rest is left.
  */
 static void explain_by_nearest(struct attempt *attempt)
 {
 	const struct runtime *runtime = runtime_get();
-	struct nearest nearest = {attempt, UINT_MAX};
+	struct nearest nearest = {attempt, UINT_MAX, runtime_clock() + NEAREST_NS};
 
 	if (runtime->store) {
 		look_for_nearest(runtime->store, &nearest);
