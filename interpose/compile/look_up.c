@@ -56,7 +56,7 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 	return error;
 }
 
-#define NEAREST_NS (INT64_C(20) * 1000000)
+#define NEAREST_NS (INT64_C(100) * 1000000) /* from one result to the next */
 
 struct nearest {
 	const struct attempt *attempt;
