@@ -151,7 +151,7 @@ bool console_one_file(const char *command, int argc, char **argv, const char **r
 	if (!only_help(command, argc, argv, ret_status)) {
 		return false;
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc || argv[optind][0] == '\0') {
 		console_error("%s takes the name of one file", command);
 		*ret_status = console_usage(command);
 		return false;

@@ -159,7 +159,7 @@ int command_export(int argc, char **argv)
 			return console_usage("export");
 		}
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc || argv[optind][0] == '\0') {
 		console_error("export takes the name of one file");
 		return console_usage("export");
 	}

@@ -252,6 +252,10 @@ static bool is_sound(const struct wish *wish)
 		console_error("--all writes every artifact into its directory: no other, and no -o, with it");
 	} else if (!wish->directory && wish->form_count == 0) {
 		console_error("extract takes the kind of artifact, or --all DIR");
+	} else if (wish->directory && wish->directory[0] == '\0') {
+		console_error("--all takes the name of a directory");
+	} else if (wish->file && wish->file[0] == '\0') {
+		console_error("-o takes the name of a file, or '-' for standard output");
 	} else if (wish->form_count > 1 && wish->file) {
 		console_error("-o names one file: one kind of artifact with it");
 	} else {

@@ -178,6 +178,12 @@ int command_report(int argc, char **argv)
 		console_error("-o takes the name of a file, or '-' for standard output");
 		return console_usage("report");
 	}
+	for (int i = optind; i < argc; i++) {
+		if (argv[i][0] == '\0') {
+			console_error("report takes names of traces, or '-' for standard input");
+			return console_usage("report");
+		}
+	}
 	return optind < argc ? report(argv + optind, argc - optind, file != NULL ? file : "-")
 	                     : report(&set, 1, file != NULL ? file : "-");
 }

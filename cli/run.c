@@ -2,6 +2,7 @@
 /* run: sets the environment of a program so that the library is loaded into it, and becomes that program */
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/executable.h"
 #include "cli/library.h"
 
 #include <errno.h>
@@ -145,6 +146,20 @@ static int apply_option(int option)
 	return done ? -1 : EXIT_NOT_STARTED;
 }
 
+/* Of a program that could not be started: the exit status. */
+static int tell_not_started(const char *name, int error)
+{
+	struct executable program;
+
+	executable_find(name, &program);
+	if (error == ENOENT && program.trouble == EXECUTABLE_NO_INTERPRETER) {
+		console_error("%s cannot start: what runs it, '%s', is not there", name, program.path);
+		return EXIT_NOT_RUNNABLE;
+	}
+	console_error("%s: %s", name, strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
 int command_run(int argc, char **argv)
 {
 	int option;
@@ -164,7 +179,5 @@ int command_run(int argc, char **argv)
 		return EXIT_NOT_STARTED;
 	}
 	execvp(argv[optind], argv + optind);
-	status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
-	console_error("%s: %s", argv[optind], strerror(errno));
-	return status;
+	return tell_not_started(argv[optind], errno);
 }

@@ -386,6 +386,10 @@ int command_show(int argc, char **argv)
 		console_error("show takes one key");
 		return console_usage("show");
 	}
+	if (from && from[0] == '\0') {
+		console_error("--from takes the name of a directory");
+		return console_usage("show");
+	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;
 	}

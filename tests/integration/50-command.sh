@@ -410,11 +410,21 @@ run_arguments() {
 }
 run_check "run hands on the program's arguments as they are." run_arguments
 
+nameless() { # what a script gives whose variable is not set
+	local line
+	for line in 'export' 'import' 'report' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all' 'show aa --from'; do
+		# shellcheck disable=SC2086 # several words
+		gives 2 $line '' && [ ! -s "$tmp/out" ] && err_has ' takes (the )?names? of ' || return
+	done
+}
+check "A file without a name is refused, and not called a directory." nameless
+
 run_status() {
 	gives 7 run sh -c 'exit 7' && gives 127 run "$tmp/nowhere" && err_has "$tmp/nowhere: No such file" &&
 		PATH=/usr/bin:/bin gives 127 run no-such-program-anywhere && err_has 'no-such-program-anywhere' &&
 		gives 126 run "$tmp" && err_has "$tmp: Permission denied" || return
-	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && gives 126 run "$tmp/text" && err_has "$tmp/text"
+	echo 'no program' >"$tmp/text" && chmod 644 "$tmp/text" && gives 126 run "$tmp/text" && err_has "$tmp/text" || return
+	printf '#!%s\n' "$tmp/gone/sh" >"$tmp/script" && chmod 755 "$tmp/script" && gives 126 run "$tmp/script" && err_has "script cannot start: what runs it, '$tmp/gone/sh', is not there"
 }
 run_check "run exits as the program did, with 127 where there is none and 126 where it cannot be run." run_status
 
