@@ -174,7 +174,7 @@ void difference_in_words(const struct difference *difference, struct span title,
 		PUT(words->words, "%s",
 		    difference->way == DIFFERENCE_NEW    ? "there are some, and were none"
 		    : difference->way == DIFFERENCE_GONE ? "there are none, and were some"
-		                                         : "were others");
+		                                         : "were others, or were given other options");
 		break;
 	case DIFFERENCE_DECIMALS:
 	case DIFFERENCE_OTHER:
