@@ -58,7 +58,9 @@ static int explain_last(const struct settings *settings, const struct journal *j
 	int status;
 
 	if (count == 0) {
-		console_error("%s: no miss and nothing that was passed through is noted there", settings->directory);
+		console_error("%s: no miss and nothing that was passed through is noted there; 'nvrtccache doctor "
+		              "-- PROGRAM' says whether a program is reached",
+		              settings->directory);
 		free(records);
 		return EXIT_TROUBLE;
 	}

@@ -330,7 +330,7 @@ check "What is no key is refused." refused 2 'is no key' xyz
 check "So is an empty one." refused 2 'is no key' ''
 check "A key that nothing has is said so." refused 1 'no result begins with 0123456789abcdef' 0123456789abcdef
 fresh_cache
-check "Where there is no directory yet, nothing is noted." refused 1 'is noted there' --last
+check "Where there is no directory yet, nothing is noted, and what helps is named." refused 1 "is noted there; 'nvrtccache doctor" --last
 untrusted() { mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" && refused 1 'because others can write to it' --last; }
 check "A directory that others can write is not read." untrusted
 unreadable() {

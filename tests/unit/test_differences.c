@@ -193,8 +193,7 @@ Test(differences, texts_are_told_by_their_digests)
 Test(differences, a_source_that_was_not_noted_is_none)
 {
 	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: there are some, and were none\n");
-	expect("pearlier inputs=x", "pearlier inputs=y",
-	       "earlier inputs: were others, or were given other options\n");
+	expect("pearlier inputs=x", "pearlier inputs=y", "earlier inputs: were others, or were given other options\n");
 }
 
 Test(differences, compilers_differ_in_release_or_build)
