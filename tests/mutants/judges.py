@@ -10,8 +10,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -31,17 +33,34 @@ ARMS = ["cold", "disk", "memory"]
 PATIENCE = {"unit": 60, "case": 150, "script": 150}
 
 
+def end_all(place):
+    """Whatever has this place in its environment: agents and servers that a test has started and could not stop."""
+    wanted = f"TMPDIR={place}".encode()
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if name.isdigit() and wanted in file.read().split(b"\0"):
+                    os.kill(int(name), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended, or is nobody's
+
+
 def run(command, patience, environment=None):
-    """(exit code, output); 124 where it took too long."""
+    """(exit code, output); 124 where it took too long. Nothing of it is left, neither processes nor files."""
+    place = tempfile.mkdtemp(prefix="nvrtccache-mutants.")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               env=environment, start_new_session=True)
+                               env=dict(environment or os.environ, TMPDIR=place), start_new_session=True)
     try:
         output, _ = process.communicate(timeout=patience)
         return process.returncode, output.decode(errors="replace")
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        os.killpg(process.pid, signal.SIGKILL)
+        end_all(place)
         process.communicate()
         return 124, "took too long"
+    finally:
+        end_all(place)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class Test:
