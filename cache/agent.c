@@ -294,7 +294,7 @@ static void judge_answer(enum agent_outcome outcome, const struct agent_question
 		break;
 	case AGENT_FETCH_ABSENT:
 	case AGENT_FETCH_DOWN:
-		agent_judge(asked, AGENT_DID_NOT_HELP);
+		agent_judge(asked, 0);
 		break;
 	default:
 		agent_breaker_failed(&breaker, asked->seen, clock_now());
@@ -329,13 +329,11 @@ static enum agent_outcome ask(const struct agent_options *options, const uint8_t
 	return outcome;
 }
 
-void agent_judge(const struct agent_question *question, enum agent_verdict verdict)
+void agent_judge(const struct agent_question *question, uint64_t spared)
 {
-	if (verdict == AGENT_HELPED) {
-		agent_breaker_helped(&breaker, question->seen);
-	} else {
-		agent_breaker_useless(&breaker, question->seen, question->waited, question->allowed, clock_now());
-	}
+	const struct agent_answer answer = {.waited = question->waited, .spared = spared, .allowed = question->allowed};
+
+	agent_breaker_answered(&breaker, question->seen, &answer, clock_now());
 }
 
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],

@@ -9,7 +9,8 @@
  *
  * Purpose: what another node compiled comes into the directory while this process waits for a moment. No payload comes
  * this way: after AGENT_FETCH_FOUND look into the directory again. An agent that is dead, stopped, hung or lying costs a
- * process one third of wait_ms (of 300 ms) once; one that answers in time and never helps, less than twice wait_ms.
+ * process one third of wait_ms (of 300 ms) once; one that answers in time and costs more than it spares, less than
+ * twice wait_ms.
  *
  * Calling sequence: agent_fetch() after a miss; if it is AGENT_FETCH_FOUND, another look and agent_judge() with what came
  * of it (who does not come so far leaves it: nothing is held, and a probe is over by itself). agent_stored() after store_put(). Without NVRTCCACHE_AGENT (said: NULL)
@@ -68,8 +69,8 @@ struct agent_question {
 /* `ret_question` is written with AGENT_FETCH_FOUND alone. */
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                struct agent_question *ret_question);
-enum agent_verdict { AGENT_HELPED, AGENT_DID_NOT_HELP };
-void agent_judge(const struct agent_question *question, enum agent_verdict verdict);
+/* `spared`: nanoseconds that a compile would have taken; 0: it follows all the same. */
+void agent_judge(const struct agent_question *question, uint64_t spared);
 /* One message, no answer: it may come to fetch the result, or may not. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 void agent_fork_child(void);

@@ -41,12 +41,6 @@ static void open_way(struct agent_breaker *breaker, int64_t seen)
 	(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
 }
 
-void agent_breaker_helped(struct agent_breaker *breaker, int64_t seen)
-{
-	atomic_store(&breaker->wasted, 0);
-	open_way(breaker, seen);
-}
-
 void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t now)
 {
 	int64_t rest = AGENT_REST_FIRST;
@@ -62,13 +56,24 @@ void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t n
 	}
 }
 
-void agent_breaker_useless(struct agent_breaker *breaker, int64_t seen, int64_t waited, int64_t allowed, int64_t now)
+static void pay(struct agent_breaker *breaker, int64_t gained)
 {
+	int64_t wasted = atomic_load(&breaker->wasted);
+
+	while (!atomic_compare_exchange_weak(&breaker->wasted, &wasted, wasted > gained ? wasted - gained : 0)) {
+	}
+}
+
+void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen, const struct agent_answer *answer, int64_t now)
+{
+	int64_t spared = answer->spared < AGENT_SPARED_MAX ? (int64_t)answer->spared : AGENT_SPARED_MAX;
+	int64_t lost = answer->waited - spared;
 	bool is_probe = seen != 0;
 
-	if (waited < allowed / AGENT_QUICK) {
+	if (lost < answer->allowed / AGENT_LITTLE) {
+		pay(breaker, lost < 0 ? -lost : 0);
 		open_way(breaker, seen);
-	} else if (is_probe || atomic_fetch_add(&breaker->wasted, waited) + waited > allowed) {
+	} else if (is_probe || atomic_fetch_add(&breaker->wasted, lost) + lost > answer->allowed) {
 		atomic_store(&breaker->wasted, 0); /* the rest pays for it */
 		agent_breaker_failed(breaker, seen, now);
 	}

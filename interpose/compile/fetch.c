@@ -65,7 +65,7 @@ bool fetch_from_agent(struct attempt *attempt)
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
 	if (attempt->agent_found) {
-		agent_judge(&attempt->agent_question, entry ? AGENT_HELPED : AGENT_DID_NOT_HELP);
+		agent_judge(&attempt->agent_question, entry ? entry_info(entry)->cost_ns : 0);
 	}
 }
 

@@ -17,7 +17,7 @@
 
 /* After a miss, once an attempt. True: it has put something there, so look again, and fetch_judge_agent(). */
 bool fetch_from_agent(struct attempt *attempt);
-/* What that look found (NULL: nothing): whoever finds slowly what is not there is not asked for ever. */
+/* What that look found (NULL: nothing): whoever takes longer than the compiler, or finds what is not there, is left alone. */
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
 /* The attempt's result was stored. */
 void fetch_tell_agent(const struct attempt *attempt);

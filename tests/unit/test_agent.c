@@ -298,7 +298,7 @@ static int asked_late(void (*serve)(int peer, const struct agent_message *messag
 		start(serve);
 		for (int i = 0; i < 10; i++) {
 			if (fetch() == AGENT_FETCH_FOUND) {
-				agent_judge(&question, AGENT_DID_NOT_HELP);
+				agent_judge(&question, 0);
 			}
 		}
 		stop();
@@ -322,12 +322,12 @@ Test(agent, what_helps_pays_for_what_did_not)
 
 	start(say_absent);
 	for (int i = 0; i < 10; i++) {
-		agent_judge(&late, AGENT_DID_NOT_HELP);
+		agent_judge(&late, 0);
 		cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
-		agent_judge(&late, AGENT_HELPED);
+		agent_judge(&late, 2 * SLOW_MS);
 	}
-	agent_judge(&late, AGENT_DID_NOT_HELP);
-	agent_judge(&late, AGENT_DID_NOT_HELP);
+	agent_judge(&late, 0);
+	agent_judge(&late, 0);
 	cr_expect_eq(fetch(), AGENT_FETCH_CLOSED);
 	stop();
 }

@@ -7,6 +7,12 @@
 #define MS      INT64_C(1000000)
 #define ALLOWED (300 * MS)
 
+static void answered(struct agent_breaker *breaker, int64_t seen, int64_t waited, uint64_t spared, int64_t now)
+{
+	agent_breaker_answered(breaker, seen,
+	                       &(struct agent_answer){.waited = waited, .spared = spared, .allowed = ALLOWED}, now);
+}
+
 Test(agent_breaker, is_open_at_first_and_after_answers)
 {
 	struct agent_breaker breaker = {0};
@@ -15,7 +21,7 @@ Test(agent_breaker, is_open_at_first_and_after_answers)
 	for (int64_t now = 1; now < 100; now++) {
 		cr_assert(agent_breaker_ask(&breaker, now, &seen));
 		cr_assert_eq(seen, 0);
-		agent_breaker_helped(&breaker, seen);
+		answered(&breaker, seen, MS, SECOND, SECOND);
 	}
 }
 
@@ -47,7 +53,7 @@ Test(agent_breaker, lets_one_probe_through_whose_answer_opens_it)
 	agent_breaker_failed(&breaker, seen, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND, &other));
-	agent_breaker_helped(&breaker, seen);
+	answered(&breaker, seen, MS, SECOND, SECOND);
 	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &other));
 	/* and begins anew */
 	agent_breaker_failed(&breaker, other, 6 * SECOND);
@@ -79,7 +85,7 @@ Test(agent_breaker, questions_that_fail_together_close_it_once_and_none_of_them_
 	for (int i = 0; i < 3; i++) {
 		agent_breaker_failed(&breaker, seen[i], SECOND + i);
 	}
-	agent_breaker_helped(&breaker, seen[3]);
+	answered(&breaker, seen[3], MS, SECOND, SECOND);
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &later));
 	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &later));
 }
@@ -125,7 +131,7 @@ static int asked_in_vain(struct agent_breaker *breaker, int64_t waited, int most
 	while (asked < most && agent_breaker_ask(breaker, now, &seen)) {
 		asked++;
 		now += waited;
-		agent_breaker_useless(breaker, seen, waited, ALLOWED, now);
+		answered(breaker, seen, waited, 0, now);
 	}
 	return asked;
 }
@@ -164,9 +170,49 @@ Test(agent_breaker, an_answer_that_helps_pays_for_all_before_it)
 	for (int i = 0; i < 1000; i++) {
 		cr_assert_eq(asked_in_vain(&breaker, 250 * MS, 1), 1);
 		cr_assert(agent_breaker_ask(&breaker, SECOND, &seen), "%d", i);
-		agent_breaker_helped(&breaker, seen);
+		answered(&breaker, seen, 100 * MS, 350 * MS, SECOND);
 	}
 	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+}
+
+Test(agent_breaker, an_answer_pays_for_no_more_than_it_has_spared)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	/* of each two questions 150 ms are lost */
+	cr_assert_eq(asked_in_vain(&breaker, 200 * MS, 1), 1);
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	answered(&breaker, seen, 100 * MS, 150 * MS, SECOND);
+	cr_expect_eq(asked_in_vain(&breaker, 200 * MS, 10), 1);
+	/* what is gained beyond that is no licence */
+	breaker = (struct agent_breaker){0};
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	answered(&breaker, seen, 100 * MS, UINT64_MAX, SECOND);
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+}
+
+/* How many of 1000 questions are asked that take so long, and spare so much. */
+static int asked_for(int64_t waited, uint64_t spared)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+	int asked = 0;
+
+	while (asked < 1000 && agent_breaker_ask(&breaker, SECOND, &seen)) {
+		asked++;
+		answered(&breaker, seen, waited, spared, SECOND);
+	}
+	return asked;
+}
+
+Test(agent_breaker, answers_that_cost_more_than_they_spare_close_it_too)
+{
+	cr_expect_eq(asked_for(250 * MS, 50 * MS), 2);
+	cr_expect_eq(asked_for(50 * MS, 44 * MS), 51);
+	cr_expect_eq(asked_for(250 * MS, 250 * MS), 1000);
+	cr_expect_eq(asked_for(250 * MS, 10 * SECOND), 1000);
+	cr_expect_eq(asked_for(50 * MS, 48 * MS), 1000, "little is not counted");
 }
 
 Test(agent_breaker, a_probe_that_is_slow_in_vain_closes_it_for_twice_as_long)
@@ -176,12 +222,12 @@ Test(agent_breaker, a_probe_that_is_slow_in_vain_closes_it_for_twice_as_long)
 	int64_t seen;
 
 	cr_assert(agent_breaker_ask(&breaker, now, &seen));
-	agent_breaker_useless(&breaker, seen, 301 * MS, ALLOWED, now);
+	answered(&breaker, seen, 301 * MS, 0, now);
 	for (int rest = 5; rest <= 160; rest *= 2) {
 		cr_expect_not(agent_breaker_ask(&breaker, now + rest * SECOND - 1, &seen), "%d", rest);
 		now += rest * SECOND;
 		cr_assert(agent_breaker_ask(&breaker, now, &seen), "%d", rest);
-		agent_breaker_useless(&breaker, seen, 3 * MS, ALLOWED, now);
+		answered(&breaker, seen, 3 * MS, 0, now);
 	}
 }
 
@@ -193,6 +239,6 @@ Test(agent_breaker, a_probe_that_is_quick_opens_it_and_what_was_wasted_is_paid_f
 	cr_assert_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
 	cr_assert(agent_breaker_ask(&breaker, 100 * SECOND, &seen));
 	cr_assert_neq(seen, 0);
-	agent_breaker_useless(&breaker, seen, 35000, ALLOWED, 100 * SECOND);
+	answered(&breaker, seen, 35000, 0, 100 * SECOND);
 	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
 }
