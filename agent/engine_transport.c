@@ -167,6 +167,24 @@ static const char *guess(const struct transport *transport, enum engine_answer a
 	           : "";
 }
 
+/* The variable that names a proxy for this address. Whether libcurl went there (no_proxy) it does not tell. */
+static const char *proxy_of(const struct engine_address *address)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	bool is_proxied = address->socket[0] == '\0' && address->kind != ADDRESS_REDIS;
+
+	for (size_t i = 0; is_proxied && i < sizeof(names) / sizeof(names[0]); i++) {
+		bool is_for_tls = names[i][4] == 's' || names[i][4] == 'S';
+		bool is_for_all = names[i][0] == 'a' || names[i][0] == 'A';
+		const char *value = getenv(names[i]);
+
+		if ((is_for_all || is_for_tls == address->tls) && value != NULL && value[0] != '\0') {
+			return names[i];
+		}
+	}
+	return NULL;
+}
+
 enum engine_answer transport_tell(const struct transport *transport, CURL *handle, CURLcode code,
                                   struct engine_error *ret_error)
 {
@@ -178,8 +196,12 @@ enum engine_answer transport_tell(const struct transport *transport, CURL *handl
 
 	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
 	if (code == CURLE_COULDNT_CONNECT && (error != 0 || transport->address.socket[0] != '\0')) {
-		transport_words(transport, ret_error, "no connection: %s",
-		                error != 0 ? strerror((int)error) : "it was closed at once");
+		const char *proxy = proxy_of(&transport->address);
+
+		transport_words(transport, ret_error, "no connection: %s%s%s%s",
+		                error != 0 ? strerror((int)error) : "it was closed at once",
+		                proxy != NULL ? " (there, or at the proxy of " : "", proxy != NULL ? proxy : "",
+		                proxy != NULL ? ")" : "");
 	} else {
 		transport_words(transport, ret_error, "%s%s", words, guess(transport, answer));
 	}

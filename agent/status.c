@@ -60,6 +60,16 @@ static const char *signer_of(const struct service *service)
 	return service->keyring != NULL ? service->keyring->keys[0].id : "";
 }
 
+static uint64_t answers_of(const struct tally_shown *shown)
+{
+	uint64_t answers = 0;
+
+	for (int i = 0; i < ENGINE_ANSWERS; i++) {
+		answers += shown->answers[i];
+	}
+	return answers;
+}
+
 char *status_json(struct service *service, const char *socket, struct status_waiting waiting)
 {
 	const struct service_options *options = &service->options;
@@ -94,6 +104,7 @@ char *status_json(struct service *service, const char *socket, struct status_wai
 	}
 	fprintf(out, "  \"engine_p50_us\": %" PRIu64 ",\n  \"engine_p99_us\": %" PRIu64 ",\n", shown.p50_us,
 	        shown.p99_us);
+	fprintf(out, "  \"engine_answers\": %" PRIu64 ",\n", answers_of(&shown));
 	fprintf(out, "  \"fetches_waiting\": %zu,\n  \"uploads_waiting\": %zu,\n", waiting.fetches, waiting.uploads);
 	fputs("  \"errors\": {", out);
 	for (int i = 0; i < ENGINE_ANSWERS; i++) {
@@ -232,7 +243,8 @@ char *status_words(struct service *service, const char *socket, struct status_wa
 	tally_show(&service->tally, &shown);
 	fprintf(out, "nvrtccache-agent %s, pid %d, since ", NVRTCCACHE_VERSION, getpid());
 	put_when(out, service->since);
-	fprintf(out, "\nengine      %s\nstate       %s\nrights      ", service->says, states[is_up(service)]);
+	fprintf(out, "\nengine      %s\nstate       %s\nrights      ", service->says,
+	        answers_of(&shown) != 0 ? states[is_up(service)] : "not asked yet");
 	put_rights(out, service);
 	fprintf(out, "directory   %s\nsocket      %s\n", service->settings.directory, socket);
 	put_bundle(out, service, &shown);

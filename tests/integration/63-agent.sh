@@ -245,6 +245,13 @@ tells() {
 	"$AGENT" --status --socket "$socket" | grep -q '^state' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ] && [ "$(status up)" = true ] && [ "$(status prefix)" = nvrtccache ]
 }
 check "It says how it fares, for people and as JSON." tells
+unasked() { # an engine that nobody has asked is not said to be up
+	local engine=redis+unix://$tmp/no-such
+	mkdir -p "$tmp/unasked" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --trust-engine -- \
+		sh -c 'until "$0" --status --dir "$1"; do sleep 0.05; done; "$0" --status --json --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>/dev/null
+	grep -q '^state  *not asked yet$' "$tmp/words" && grep -q '"engine_answers": 0,' "$tmp/words" && [ "$(status engine_answers)" -gt 0 ] || { cat "$tmp/words" && return 1; }
+}
+check "What it has not asked it does not call up." unasked
 
 two_agents() {
 	refused 1 "another agent serves there" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&

@@ -696,6 +696,12 @@ proxies() {
 	! grep hunter3 all-words
 }
 check "Nor a password in the environment's words of a proxy." proxies
+dead_proxy() {
+	http_proxy=http://127.0.0.1:9 asked http://host.invalid <<<'get 1 got' && answers 'get UNREACHABLE: *no connection: *proxy of http_proxy*' &&
+		http_proxy=http://127.0.0.1:9 asked "http+unix://$tmp/nothing:/" <<<'get 1 got' && answers 'get UNREACHABLE: *' && ! grep proxy out &&
+		http_proxy=http://127.0.0.1:9 asked https://127.0.0.1:9 <<<'get 1 got' && answers 'get UNREACHABLE: *' && ! grep proxy out
+}
+check "Of a proxy that is not there its variable is told." dead_proxy
 check "S3 without a key is not opened." not_opened 'access key' s3://bucket
 check "No secret stands in any word that an engine has said." \
 	sh -c '! grep -e "secret of [RH]" -e "wrong secret" -e bPxRfiCYEXAMPLEKEY all-words'
