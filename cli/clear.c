@@ -11,9 +11,10 @@ static void report(const struct settings *settings, const struct store_usage *re
 {
 	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	printf("Removed %s %s (%s) from %s in %s\n", console_count(removed->entries, count),
-	       removed->entries == 1 ? "entry" : "entries", console_bytes(removed->bytes, size), settings->directory,
-	       console_time((uint64_t)took_ns, took));
+	console_print(stdout, "Removed %s %s (%s) from %s in %s", console_count(removed->entries, count),
+	              removed->entries == 1 ? "entry" : "entries", console_bytes(removed->bytes, size),
+	              settings->directory, console_time((uint64_t)took_ns, took));
+	putchar('\n');
 	if (removed->foreign != 0) {
 		printf("%s %s of others left alone\n", console_count(removed->foreign, count),
 		       removed->foreign == 1 ? "file" : "files");

@@ -74,13 +74,18 @@ static void say_troubles(const struct settings *settings)
 	places_each_trouble(settings, say_trouble, NULL);
 }
 
+static void print_row(const char *variable, bool from_environment, const char *value)
+{
+	console_print(stdout, "%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
+	putchar('\n');
+}
+
 static void print_table(const struct settings *settings)
 {
 	char text[CONSOLE_NUMBER_BYTES];
 
-#define SETTING_SHOW(kind, field, variable, preset, help)                                                         \
-	printf("%-11s %-22s %s\n", is_from_environment(settings, variable) ? "environment" : "default", variable, \
-	       show_##kind(settings->field, text));
+#define SETTING_SHOW(kind, field, variable, preset, help) \
+	print_row(variable, is_from_environment(settings, variable), show_##kind(settings->field, text));
 	SETTINGS(SETTING_SHOW)
 #undef SETTING_SHOW
 }

@@ -72,6 +72,24 @@ void console_error(const char *format, ...)
 	free(text);
 }
 
+void console_print(FILE *stream, const char *format, ...)
+{
+	char *text;
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	if (size < 0) {
+		console_error("out of memory");
+		return;
+	}
+	console_disarm(text);
+	fputs(text, stream);
+	free(text);
+}
+
 const char *console_reason(int error)
 {
 	switch (error) {

@@ -16,6 +16,8 @@
 
 /* A line; what could command a terminal shows as '?'. */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
+/* The same on a stream of one's choice, of a part of a line: names that others have given are in it. */
+__attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
 void console_disarm(char *text);
 

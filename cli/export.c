@@ -92,12 +92,13 @@ static void report(const struct settings *settings, const struct target *target,
                    int64_t began_ns)
 {
 	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
-
 	/* standard output may be the bundle */
-	fprintf(target->fd == STDOUT_FILENO ? stderr : stdout, "Exported %s %s (%s) from %s in %s\n",
-	        console_count(work->writer.entries, count), work->writer.entries == 1 ? "result" : "results",
-	        console_bytes(work->bytes, size), settings->directory,
-	        console_time((uint64_t)(progress_clock() - began_ns), took));
+	FILE *stream = target->fd == STDOUT_FILENO ? stderr : stdout;
+
+	console_print(stream, "Exported %s %s (%s) from %s in %s", console_count(work->writer.entries, count),
+	              work->writer.entries == 1 ? "result" : "results", console_bytes(work->bytes, size),
+	              settings->directory, console_time((uint64_t)(progress_clock() - began_ns), took));
+	fputc('\n', stream);
 	if (work->left_out != 0) {
 		console_error("%" PRIu64 " damaged or untrusted %s left out", work->left_out,
 		              work->left_out == 1 ? "file" : "files");

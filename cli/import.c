@@ -228,9 +228,9 @@ static int report(const char *file, const struct settings *settings, const struc
 	char count[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 	char refusal[CONSOLE_REFUSAL_BYTES];
 
-	printf("Imported %s %s (%s) into %s in %s", console_count(work->results, count),
-	       work->results == 1 ? "result" : "results", console_bytes(work->bytes, size), settings->directory,
-	       console_time((uint64_t)(progress_clock() - work->began_ns), took));
+	console_print(stdout, "Imported %s %s (%s) into %s in %s", console_count(work->results, count),
+	              work->results == 1 ? "result" : "results", console_bytes(work->bytes, size), settings->directory,
+	              console_time((uint64_t)(progress_clock() - work->began_ns), took));
 	if (work->known != 0) {
 		printf("; %s %s there already", console_count(work->known, count), work->known == 1 ? "was" : "were");
 	}

@@ -29,8 +29,9 @@ static void report(const struct settings *settings, const struct store_pruned *p
 		printf(", ");
 		print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
 	}
-	printf(" (%s) from %s in %s\n", console_bytes(pruned->removed.bytes, text), settings->directory,
-	       console_time((uint64_t)took_ns, took));
+	console_print(stdout, " (%s) from %s in %s", console_bytes(pruned->removed.bytes, text), settings->directory,
+	              console_time((uint64_t)took_ns, took));
+	putchar('\n');
 	print_count(pruned->left.entries, "entry", "entries");
 	printf(" left, %s of %s\n", console_bytes(pruned->left.bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");

@@ -111,6 +111,7 @@ static int write_page(struct page *page, const char *file)
 {
 	const char *name = strcmp(file, "-") == 0 ? "standard output" : file;
 	struct target target;
+	FILE *stream;
 	int error = target_open(file, &target);
 
 	if (error != 0) {
@@ -123,8 +124,11 @@ static int write_page(struct page *page, const char *file)
 		return EXIT_TROUBLE;
 	}
 	/* standard output may be the page */
-	fprintf(target.fd == STDOUT_FILENO ? stderr : stdout, "Wrote %s: %" PRIu64 " %s of %u %s\n", name, page->events,
-	        page->events == 1 ? "event" : "events", page->file_count, page->file_count == 1 ? "trace" : "traces");
+	stream = target.fd == STDOUT_FILENO ? stderr : stdout;
+	console_print(stream, "Wrote %s: %" PRIu64 " %s of %u %s", name, page->events,
+	              page->events == 1 ? "event" : "events", page->file_count,
+	              page->file_count == 1 ? "trace" : "traces");
+	fputc('\n', stream);
 	return EXIT_DONE;
 }
 

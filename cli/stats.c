@@ -120,7 +120,8 @@ static void print_table(const struct settings *settings, const struct counted *s
 	char text[CONSOLE_NUMBER_BYTES];
 	char cap[CONSOLE_NUMBER_BYTES];
 
-	printf(ROW "%s\n", "Directory", settings->directory);
+	console_print(stdout, ROW "%s", "Directory", settings->directory);
+	putchar('\n');
 	print_count("Entries", usage->entries);
 	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
 	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");

@@ -208,10 +208,11 @@ static void report(const struct verify *verify, int64_t began_ns)
 {
 	char results[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	printf("%s %s sound %s in %s, of %s read, in %s\n", interrupt_seen() ? "Interrupted:" : "Verified",
-	       console_count(verify->results, results), verify->results == 1 ? "result" : "results",
-	       verify->settings->directory, console_bytes(verify->bytes, size),
-	       console_time((uint64_t)(progress_clock() - began_ns), took));
+	console_print(stdout, "%s %s sound %s in %s, of %s read, in %s", interrupt_seen() ? "Interrupted:" : "Verified",
+	              console_count(verify->results, results), verify->results == 1 ? "result" : "results",
+	              verify->settings->directory, console_bytes(verify->bytes, size),
+	              console_time((uint64_t)(progress_clock() - began_ns), took));
+	putchar('\n');
 	print_count("damaged", verify->files[INSPECT_DAMAGED]);
 	print_count("not trusted", verify->files[INSPECT_UNTRUSTED]);
 	print_count("not readable", verify->files[INSPECT_UNREADABLE]);

@@ -410,6 +410,17 @@ run_arguments() {
 }
 run_check "run hands on the program's arguments as they are." run_arguments
 
+armed_name() { # a directory whose name commands a terminal
+	local NVRTCCACHE_DIR=$tmp/$'a\033[31m\nb' verb
+	export NVRTCCACHE_DIR
+	for verb in stats verify prune clear "export $tmp/armed.nvb" "import $tmp/armed.nvb" config doctor; do
+		# shellcheck disable=SC2086 # several words
+		gives 0 $verb && ! grep -q $'\033' "$tmp/out" "$tmp/err" && out_has 'a\?\[31m\?b' || return
+	done
+	gives 0 stats --json && is 'told["dir"] == os.environ["NVRTCCACHE_DIR"]' True
+}
+check "A directory's name cannot command a terminal." armed_name
+
 nameless() { # what a script gives whose variable is not set
 	local line
 	for line in 'export' 'import' 'report' 'report trace -o' 'extract aa --ptx -o' 'extract aa --all' 'show aa --from'; do
