@@ -73,34 +73,87 @@ static int run_true(void *context)
 	return 0;
 }
 
-/* A program that does nothing is run with it: what its loader says about that shows. */
-static void try_library(struct findings *findings, const char *library)
+/* How a program that does nothing fares with these preloaded; false: it could not be run, which was said. */
+static bool try_preload(struct findings *findings, const char *list, struct child *ret_child)
 {
-	const char *others = getenv("LD_PRELOAD");
-	char *list;
 	struct trial trial = {0};
 	int result;
 
-	if (asprintf(&list, "%s%s%s", library, others && others[0] ? ":" : "", others ? others : "") < 0) {
-		return;
-	}
 	if (!loader_with_preload(list, run_true, &trial, &result) || trial.error != 0) {
 		finding_add(findings, FINDING_WARN, "library", "library: 'true' could not be run with it: %s",
 		            strerror(-trial.error));
-		free(list);
-		return;
+		return false;
 	}
-	trial.child.err[strcspn(trial.child.err, "\n")] = '\0';
-	if (trial.child.late) {
+	*ret_child = trial.child;
+	return true;
+}
+
+/* In place, the line that names the library, or the first one. */
+static const char *one_line(char *text)
+{
+	char *named = strstr(text, LIBRARY_NAME);
+
+	while (named && named > text && named[-1] != '\n') {
+		named--;
+	}
+	text = named ? named : text;
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* What the loader says about it shows. */
+static bool try_library(struct findings *findings, const char *library)
+{
+	struct child child;
+	const char *said;
+	bool loads = false;
+
+	if (!try_preload(findings, library, &child)) {
+		return false;
+	}
+	said = one_line(child.err);
+	if (child.late) {
 		finding_add(findings, FINDING_FAIL, "library", "library: %s: 'true' did not end with it", library);
-	} else if (trial.child.status != 0 || trial.child.err[0]) {
+	} else if (child.status != 0 || said[0]) {
 		finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library,
-		            trial.child.err[0] ? trial.child.err : "a program that does nothing fails with it");
+		            said[0] ? said : "a program that does nothing fails with it");
 	} else {
 		finding_add(findings, FINDING_OK, "library", "library loads: %s", library);
+		loads = true;
 	}
-	child_free(&trial.child);
+	child_free(&child);
+	return loads;
+}
+
+/*
+ * The library by itself is fine: whatever is amiss is of the others, and a program that runs all the same is cached by
+ * it. False: what is not there is the library as LD_PRELOAD spells it.
+ */
+static bool try_others(struct findings *findings, const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	struct child child;
+	bool there = true;
+	char *list;
+
+	if (!others || !others[0] || asprintf(&list, "%s:%s", library, others) < 0) {
+		return true;
+	}
+	if (try_preload(findings, list, &child)) {
+		const char *said = one_line(child.err);
+
+		if (child.late || child.status != 0) {
+			finding_add(findings, FINDING_FAIL, "preload",
+			            "LD_PRELOAD: a program that does nothing %s with what it holds%s%s",
+			            child.late ? "does not end" : "fails", said[0] ? ": " : "", said);
+		} else if (said[0]) {
+			there = !strstr(said, LIBRARY_NAME);
+			finding_add(findings, there ? FINDING_WARN : FINDING_FAIL, "preload", "LD_PRELOAD: %s", said);
+		}
+		child_free(&child);
+	}
 	free(list);
+	return there;
 }
 
 void doctor_library(struct findings *findings, const char *library)
@@ -124,6 +177,7 @@ void doctor_library(struct findings *findings, const char *library)
 		            library);
 		return;
 	}
-	try_library(findings, library);
-	note_preload(findings);
+	if (!try_library(findings, library) || try_others(findings, library)) {
+		note_preload(findings);
+	}
 }

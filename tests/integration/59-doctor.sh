@@ -51,6 +51,17 @@ other_preloads() {
 		out_has '^ok    LD_PRELOAD holds the library$' && LD_PRELOAD="libm.so.6:$LIBRARY" gives 0 doctor && out_has '^warn  LD_PRELOAD: libm.so.6 before the library'
 }
 check "What else LD_PRELOAD holds is named." other_preloads
+broken_preload() { # the loader leaves it out, and all is cached
+	LD_PRELOAD=$tmp/nowhere.so gives 0 doctor && out_has '^ok    library loads: ' && out_has "^warn  LD_PRELOAD: .*$tmp/nowhere.so.*cannot be preloaded" &&
+		LD_PRELOAD=$tmp/nowhere.so gives 0 doctor /bin/sh
+}
+check "What the loader says of another preload is not said of the library." broken_preload
+misspelled() { # by who exports it, and then runs programs without the command
+	LD_PRELOAD="$tmp/nowhere.so:$tmp/nowhere/libnvrtccache.so" gives 1 doctor && out_has '^ok    library loads: ' &&
+		out_has "^FAIL  LD_PRELOAD: .*$tmp/nowhere/libnvrtccache.so.*cannot be preloaded" &&
+		says_not 'LD_PRELOAD holds the library'
+}
+check "A library that is not where LD_PRELOAD says is a FAIL." misspelled
 
 foreign_journal() {
 	local NVRTCCACHE_DIR=$tmp/foreign
