@@ -132,6 +132,8 @@ void difference_in_words(const struct difference *difference, struct span title,
 	    difference->of.size ? (const char *)difference->of.bytes : "");
 	put_option(words->now, &difference->now, &difference->was);
 	put_option(words->was, &difference->was, &difference->now);
+	words->knows_now = difference->now.text.bytes != NULL;
+	words->knows_was = difference->was.text.bytes != NULL;
 	switch (difference->kind) {
 	case DIFFERENCE_COMPILER:
 		PUT(words->words, "%.*s %s   was %s", SHOWN(title), words->now, words->was);

@@ -10,8 +10,9 @@
 /* What differs ("header inc/vec.h"), what it is now and what it was; longer texts are cut. */
 struct difference_words {
 	char what[DIFFERENCE_TEXT_BYTES];
-	char now[DIFFERENCE_TEXT_BYTES]; /* empty: nobody can say */
+	char now[DIFFERENCE_TEXT_BYTES];
 	char was[DIFFERENCE_TEXT_BYTES];
+	bool knows_now, knows_was;             /* else nobody can say, or there is none; what is known may be empty */
 	char words[3 * DIFFERENCE_TEXT_BYTES]; /* what to put behind `what` */
 };
 

@@ -31,8 +31,10 @@ static void print_object(const struct difference_words *words, size_t *count)
 {
 	printf("%s{\"what\": ", (*count)++ ? ",\n  " : "\n  ");
 	console_json_string(stdout, words->what);
-	print_text("now", words->now);
-	print_text("was", words->was);
+	printf(", \"now\": ");
+	console_json_string(stdout, words->knows_now ? words->now : NULL);
+	printf(", \"was\": ");
+	console_json_string(stdout, words->knows_was ? words->was : NULL);
 	print_text("words", words->words);
 	putchar('}');
 }
@@ -69,6 +71,8 @@ static void print_stale(const struct explanation *explanation, struct listing *l
 		snprintf(words.now, sizeof(words.now), "%.*s", colon ? (int)(detail.size - head - 2) : 0,
 		         colon ? colon + 2 : "");
 	}
+	words.knows_now = words.now[0] != '\0';
+	words.knows_was = words.was[0] != '\0';
 	snprintf(words.words, sizeof(words.words), "%.*s", (int)detail.size, (const char *)detail.bytes);
 	print_object(&words, &listing->count);
 	if (!moved) {

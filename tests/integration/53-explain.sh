@@ -84,6 +84,7 @@ many() {
 }
 check "A great many are not told one by one." many
 check "Another program name." differs '{}' '{"name": "b.cu"}' 'program name' "'b.cu'" "'a.cu'"
+check "An empty one is one." differs '{}' '{"name": ""}' 'program name' "''" "'a.cu'"
 check "Its directory, where one has none." differs '{}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'a.cu'"
 check "Its directory, where one is relative." differs '{"name": "w/a.cu"}' '{"name": "/tmp/w/a.cu"}' 'program name' "'/tmp/w/a.cu'" "'w/a.cu'"
 check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' "'t<1>'" None
