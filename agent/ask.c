@@ -59,7 +59,8 @@ static int exchange(int socket, enum agent_kind kind, char *ret_text, size_t siz
 
 int ask_status(const struct settings *settings, const char *said, bool json)
 {
-	struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct directory directory = {.path = settings->directory,
+	                              .shared = settings->shared && settings->directory != NULL};
 	char *text = malloc(AGENT_STATUS_MAX + 1);
 	char path[PATH_MAX];
 	int socket = -1;

@@ -42,6 +42,20 @@ static void say_unknown(const char *name, size_t size, const char *nearest, void
 	            nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 }
 
+/* Whom --status asks: as a program would, unless that was said. NULL: the one in the directory. */
+static const char *asked_socket(const struct arguments *options, const struct settings *settings)
+{
+	return options->service.socket != NULL || options->directory != NULL ? options->service.socket
+	                                                                     : settings->agent;
+}
+
+static bool needs_directory(const struct arguments *options, const struct settings *settings)
+{
+	const char *socket = asked_socket(options, settings);
+
+	return options->mode != ARGUMENTS_STATUS || socket == NULL || socket[0] != '/';
+}
+
 /* False: said why. */
 static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
@@ -58,7 +72,7 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 		            settings_wanted(ret_settings->complaints[i]));
 	}
 	settings_each_unknown(environ, say_unknown, NULL);
-	if (ret_settings->directory == NULL) {
+	if (ret_settings->directory == NULL && needs_directory(options, ret_settings)) {
 		service_say("no cache directory: neither --dir nor NVRTCCACHE_DIR, XDG_CACHE_HOME or HOME says where");
 	} else if (ret_settings->read_only && options->mode == ARGUMENTS_SERVE) {
 		service_say("%s: nothing can be fetched into it, because NVRTCCACHE_READONLY is set",
@@ -318,7 +332,7 @@ int main(int argc, char **argv)
 		launch_remember(&launch);
 		return without_agent(&launch, options.program);
 	} else if (options.mode == ARGUMENTS_STATUS) {
-		int status = ask_status(&settings, options.service.socket, options.json);
+		int status = ask_status(&settings, asked_socket(&options, &settings), options.json);
 
 		settings_free(&settings);
 		return status;

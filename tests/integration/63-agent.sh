@@ -252,6 +252,13 @@ unasked() { # an engine that nobody has asked is not said to be up
 	grep -q '^state  *not asked yet$' "$tmp/words" && grep -q '"engine_answers": 0,' "$tmp/words" && [ "$(status engine_answers)" -gt 0 ] || { cat "$tmp/words" && return 1; }
 }
 check "What it has not asked it does not call up." unasked
+ones_own() { # without a word a program's agent is asked; with one the one that is meant
+	mkdir -p "$tmp/elsewhere" && chmod 700 "$tmp/elsewhere" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
+		until "$0" --status; do sleep 0.05; done && env -i NVRTCCACHE_AGENT="$NVRTCCACHE_AGENT" "$0" --status && env -i NVRTCCACHE_SHARED=1 "$0" --status --socket "$NVRTCCACHE_AGENT" || exit
+		! "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>"$tmp/err"
+	[ $? -eq 0 ] && [ "$(grep -c "^socket  *$tmp/elsewhere/agent$" "$tmp/words")" -eq 3 ] && tail -1 "$tmp/err" | grep -q 'no agent there' || { cat "$tmp/words" "$tmp/err" && return 1; }
+}
+check "--status asks whom a program would ask." ones_own
 
 two_agents() {
 	refused 1 "another agent serves there" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&
