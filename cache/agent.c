@@ -336,6 +336,15 @@ void agent_judge(const struct agent_question *question, uint64_t spared)
 	agent_breaker_answered(&breaker, question->seen, &answer, clock_now());
 }
 
+void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared)
+{
+	const struct agent_answer answer = {.waited = waited, .spared = spared, .allowed = options->wait_ms * MS};
+
+	if (options->said && options->wait_ms > 0) {
+		agent_breaker_overheard(&breaker, &answer, clock_now());
+	}
+}
+
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                struct agent_question *ret_question)
 {

@@ -71,6 +71,8 @@ enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_
                                struct agent_question *ret_question);
 /* `spared`: nanoseconds that a compile would have taken; 0: it follows all the same. */
 void agent_judge(const struct agent_question *question, uint64_t spared);
+/* What another process made came, after so long a wait for it: it had asked the agent first. */
+void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared);
 /* One message, no answer: it may come to fetch the result, or may not. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 void agent_fork_child(void);

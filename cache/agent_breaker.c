@@ -64,17 +64,44 @@ static void pay(struct agent_breaker *breaker, int64_t gained)
 	}
 }
 
+static int64_t lost_by(const struct agent_answer *answer)
+{
+	return answer->waited - (answer->spared < AGENT_SPARED_MAX ? (int64_t)answer->spared : AGENT_SPARED_MAX);
+}
+
+static void lose(struct agent_breaker *breaker, int64_t seen, int64_t lost, int64_t allowed, int64_t now)
+{
+	bool is_probe = seen != 0;
+
+	if (is_probe || atomic_fetch_add(&breaker->wasted, lost) + lost > allowed) {
+		atomic_store(&breaker->wasted, 0); /* the rest pays for it */
+		agent_breaker_failed(breaker, seen, now);
+	}
+}
+
 void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen, const struct agent_answer *answer, int64_t now)
 {
-	int64_t spared = answer->spared < AGENT_SPARED_MAX ? (int64_t)answer->spared : AGENT_SPARED_MAX;
-	int64_t lost = answer->waited - spared;
-	bool is_probe = seen != 0;
+	int64_t lost = lost_by(answer);
 
 	if (lost < answer->allowed / AGENT_LITTLE) {
 		pay(breaker, lost < 0 ? -lost : 0);
 		open_way(breaker, seen);
-	} else if (is_probe || atomic_fetch_add(&breaker->wasted, lost) + lost > answer->allowed) {
-		atomic_store(&breaker->wasted, 0); /* the rest pays for it */
-		agent_breaker_failed(breaker, seen, now);
+	} else {
+		lose(breaker, seen, lost, answer->allowed, now);
+	}
+}
+
+void agent_breaker_overheard(struct agent_breaker *breaker, const struct agent_answer *answer, int64_t now)
+{
+	int64_t lost = lost_by(answer);
+	int64_t until = atomic_load(&breaker->until);
+
+	if (is_closed(until, now)) {
+		return;
+	}
+	if (lost < answer->allowed / AGENT_PASSING) {
+		pay(breaker, lost < 0 ? -lost : 0);
+	} else {
+		lose(breaker, until, lost, answer->allowed, now); /* where a probe is due, that was it */
 	}
 }

@@ -31,7 +31,8 @@
 
 #define AGENT_REST_FIRST (INT64_C(5) * 1000000000)
 #define AGENT_REST_MAX   (INT64_C(300) * 1000000000)
-#define AGENT_LITTLE     100                           /* the hundredth part of what may be wasted is little */
+#define AGENT_LITTLE     100 /* the hundredth part of what may be wasted is little */
+#define AGENT_PASSING    20 /* of what another process of the node spent, the twentieth: it had more to do than to ask */
 #define AGENT_SPARED_MAX (INT64_C(86400) * 1000000000) /* whatever a result says that it cost */
 
 /* Zeros: open. */
@@ -51,6 +52,8 @@ struct agent_answer {
 };
 void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen, const struct agent_answer *answer,
                             int64_t now);
+/* Another process asked and compiled, while this one waited for it: one lesson for all that wait, not one each. */
+void agent_breaker_overheard(struct agent_breaker *breaker, const struct agent_answer *answer, int64_t now);
 void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t now);
 
 #endif

@@ -238,6 +238,7 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 		atomic_fetch_add_explicit(&wasted, compile_lock_clock() - start, memory_order_relaxed);
 	} else if (state == COMPILE_LOCK_FILE_KEPT) {
 		atomic_store_explicit(&wasted, 0, memory_order_relaxed);
+		lock->spent = compile_lock_clock() - start;
 	}
 	lock->waited |= state != COMPILE_LOCK_FILE_TAKEN && state != COMPILE_LOCK_FILE_NONE;
 	switch (state) {

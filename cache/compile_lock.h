@@ -56,8 +56,9 @@ struct compile_lock {
 	int64_t deadline;
 	enum { COMPILE_LOCK_NEW, COMPILE_LOCK_SEATED, COMPILE_LOCK_SETTLED } state;
 	int rounds;
-	bool hopeful; /* waited for a result that was kept */
-	bool waited;  /* for another thread or process */
+	bool hopeful;  /* waited for a result that was kept */
+	bool waited;   /* for another thread or process */
+	int64_t spent; /* nanoseconds, waiting for another process, which has kept what it made; else 0 */
 };
 
 enum compile_lock_outcome {

@@ -328,9 +328,7 @@ static int attempt_compile(struct handle *handle, const struct call *call, struc
 		}
 		entry = look_up(attempt);
 	} while (!entry && (wait_for_others(handle, attempt) || fetch_from_agent(attempt)));
-	if (attempt->agent_asked) {
-		fetch_judge_agent(attempt, entry);
-	}
+	fetch_judge_agent(attempt, entry);
 	event_note_key(event, attempt->key.bytes);
 	if (entry) {
 		compile_lock_release(&attempt->compile_lock, COMPILE_LOCK_KEPT);

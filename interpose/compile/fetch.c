@@ -64,8 +64,14 @@ bool fetch_from_agent(struct attempt *attempt)
 
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
+	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
+
 	if (attempt->agent_found) {
-		agent_judge(&attempt->agent_question, entry ? entry_info(entry)->cost_ns : 0);
+		agent_judge(&attempt->agent_question, spared);
+	} else if (entry && !attempt->agent_asked && attempt->compile_lock.spent > 0 && runtime_get()->settings.agent) {
+		const struct agent_options options = options_now();
+
+		agent_overheard(&options, attempt->compile_lock.spent, spared);
 	}
 }
 

@@ -17,7 +17,10 @@
 
 /* After a miss, once an attempt. True: it has put something there, so look again, and fetch_judge_agent(). */
 bool fetch_from_agent(struct attempt *attempt);
-/* What that look found (NULL: nothing): whoever takes longer than the compiler, or finds what is not there, is left alone. */
+/*
+ * What the last look found (NULL: nothing): whoever takes longer than the compiler, or finds what is not there, is left
+ * alone. So is the agent that held up the process for whose result this one has waited: or each would have to learn that.
+ */
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
 /* The attempt's result was stored. */
 void fetch_tell_agent(const struct attempt *attempt);

@@ -254,6 +254,18 @@ slow_help() {
 }
 check "One that finds slowly what takes longer to compile is asked each time." slow_help
 
+overheard() { # one is held up, and whoever waited for its result asks no more
+	local first i
+	new_cache && export NVRTCCACHE_AGENT_WAIT=3s && agent hung || return
+	preloaded "$ODD" 9 "$SO13" load compile=1 9>/dev/null >/dev/null 2>&1 &
+	first=$!
+	for ((i = 0; i < 1000; i++)); do grep -q '^fetch' "$told" && break; sleep 0.02; done
+	NVRTCCACHE_AGENT_WAIT=300ms preloaded "$ODD" 9 "$SO13" load "${plan[@]}" 9>/dev/null >/dev/null 2>&1
+	wait "$first"
+	is agent_asked 1 agent_timeouts 1 agent_closed $((KERNELS - 1)) misses "$KERNELS" hits_disk 1
+}
+check "One that holds up a process is not asked by those who waited for that." overheard
+
 stopped() { new_cache && export NVRTCCACHE_AGENT_WAIT=30ms && agent absent && kill -STOP "$agent" && host "${plan[@]}" && asked_once agent_timeouts; }
 check "One that is stopped is asked once." stopped
 killed() { new_cache && patient && agent absent && kill -KILL "$agent" && { wait "$agent" || true; } 2>/dev/null && host "${plan[@]}" && asked_once agent_down; }

@@ -192,6 +192,47 @@ Test(agent_breaker, an_answer_pays_for_no_more_than_it_has_spared)
 	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
 }
 
+static void overheard(struct agent_breaker *breaker, int64_t waited, uint64_t spared, int64_t now)
+{
+	agent_breaker_overheard(breaker, &(struct agent_answer){.waited = waited, .spared = spared, .allowed = ALLOWED},
+	                        now);
+}
+
+Test(agent_breaker, what_another_process_has_waited_closes_it_too)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	overheard(&breaker, 300 * MS, 20 * MS, SECOND);
+	cr_expect(agent_breaker_ask(&breaker, SECOND, &seen));
+	overheard(&breaker, 300 * MS, 20 * MS, SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &seen));
+	/* while it is closed nothing is learnt; where a probe is due that was it, and nobody makes another */
+	overheard(&breaker, SECOND, 0, 2 * SECOND);
+	overheard(&breaker, 300 * MS, 20 * MS, 6 * SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 16 * SECOND - 1, &seen));
+	cr_expect(agent_breaker_ask(&breaker, 16 * SECOND, &seen));
+}
+
+Test(agent_breaker, what_another_process_gained_pays_and_opens_nothing)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+
+	for (int i = 0; i < 100; i++) {
+		overheard(&breaker, 50 * MS, 36 * MS, SECOND); /* compiling is not all that it does */
+		overheard(&breaker, 300 * MS, 20 * MS, SECOND);
+		overheard(&breaker, 300 * MS, SECOND, SECOND);
+	}
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, SECOND);
+	overheard(&breaker, 300 * MS, SECOND, 2 * SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &seen));
+	overheard(&breaker, 300 * MS, SECOND, 6 * SECOND);
+	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
+	cr_expect_neq(seen, 0, "it is a probe still");
+}
+
 /* How many of 1000 questions are asked that take so long, and spare so much. */
 static int asked_for(int64_t waited, uint64_t spared)
 {
