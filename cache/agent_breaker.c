@@ -36,19 +36,30 @@ bool agent_breaker_ask(struct agent_breaker *breaker, int64_t now, int64_t *ret_
 	return true;
 }
 
-static void open_way(struct agent_breaker *breaker, int64_t seen)
+static void open_way(struct agent_breaker *breaker, int64_t seen, int64_t now)
 {
-	(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
+	if (seen != 0) {
+		atomic_store(&breaker->opened, now);
+		(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
+	}
+}
+
+/* What fails now was not open for long. */
+static bool comes_and_goes(const struct agent_breaker *breaker, int64_t rest, int64_t now)
+{
+	int64_t opened = atomic_load(&breaker->opened);
+
+	return opened != 0 && now - opened < AGENT_STEADY * rest;
 }
 
 void agent_breaker_failed(struct agent_breaker *breaker, int64_t seen, int64_t now)
 {
-	int64_t rest = AGENT_REST_FIRST;
+	int64_t rest = 2 * atomic_load(&breaker->rest);
 
-	if (seen != 0) {
-		rest = 2 * atomic_load(&breaker->rest);
-		rest = rest > AGENT_REST_MAX ? AGENT_REST_MAX : rest;
+	if (seen == 0 && !comes_and_goes(breaker, rest / 2, now)) {
+		rest = AGENT_REST_FIRST;
 	}
+	rest = rest > AGENT_REST_MAX ? AGENT_REST_MAX : rest;
 	/* before the way is closed by it: whoever probes then reads it */
 	if (atomic_load(&breaker->until) == seen) {
 		atomic_store(&breaker->rest, rest);
@@ -85,7 +96,7 @@ void agent_breaker_answered(struct agent_breaker *breaker, int64_t seen, const s
 
 	if (lost < answer->allowed / AGENT_LITTLE) {
 		pay(breaker, lost < 0 ? -lost : 0);
-		open_way(breaker, seen);
+		open_way(breaker, seen, now);
 	} else {
 		lose(breaker, seen, lost, answer->allowed, now);
 	}

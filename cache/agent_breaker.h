@@ -9,10 +9,13 @@
  *      |                 twice as long, at most 5 min <--it fails, or costs more than it spares--closed as long again,
  *      '-----------------------------------------------------it is worth it, or costs little---- for the others
  *
+ * From open it is closed for twice as long, too, where it was opened less than eight rests ago.
+ *
  * Purpose: whoever does not answer costs a process one wait, not one for each kernel, and is found again when it comes
- * back. So does whoever answers in time, and slowly: what is waited, less the compiles that it spares, may come to
- * `allowed`, so that a process is slower for asking by no more than that and a question. Little is a hundredth of
- * `allowed`: a kernel costs more than that to compile, and a fleet that begins with an empty engine must not give it up.
+ * back; whoever comes and goes is asked more and more seldom. Who answers in time, and slowly, costs no more: what is
+ * waited, less the compiles that it spares, may come to `allowed`, so that a process is slower for asking by no more than
+ * that and a question. Little is a hundredth of `allowed`: a kernel costs more than that to compile, and a fleet that
+ * begins with an empty engine must not give it up.
  * Of questions that were under way together when the first failed, only that one closes the way, and an answer to one of
  * them does not open it: who answers now and then is as bad as who does not.
  *
@@ -31,6 +34,7 @@
 
 #define AGENT_REST_FIRST (INT64_C(5) * 1000000000)
 #define AGENT_REST_MAX   (INT64_C(300) * 1000000000)
+#define AGENT_STEADY     8   /* rests without a failure: then it is as if there had been none */
 #define AGENT_LITTLE     100 /* the hundredth part of what may be wasted is little */
 #define AGENT_PASSING    20 /* of what another process of the node spent, the twentieth: it had more to do than to ask */
 #define AGENT_SPARED_MAX (INT64_C(86400) * 1000000000) /* whatever a result says that it cost */
@@ -39,6 +43,7 @@
 struct agent_breaker {
 	_Atomic int64_t until;  /* closed; 0: open */
 	_Atomic int64_t rest;   /* how long it was closed for */
+	_Atomic int64_t opened; /* when, by the last probe; 0: never closed */
 	_Atomic int64_t wasted; /* waited for, beyond what that spared */
 };
 

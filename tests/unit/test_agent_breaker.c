@@ -53,12 +53,32 @@ Test(agent_breaker, lets_one_probe_through_whose_answer_opens_it)
 	agent_breaker_failed(&breaker, seen, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND, &other));
-	answered(&breaker, seen, MS, SECOND, SECOND);
+	answered(&breaker, seen, MS, SECOND, 6 * SECOND);
 	cr_expect(agent_breaker_ask(&breaker, 6 * SECOND, &other));
-	/* and begins anew */
-	agent_breaker_failed(&breaker, other, 6 * SECOND);
-	cr_expect_not(agent_breaker_ask(&breaker, 11 * SECOND - 1, &other));
-	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &other));
+	/* and begins anew when it has stayed open */
+	agent_breaker_failed(&breaker, other, 46 * SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 51 * SECOND - 1, &other));
+	cr_expect(agent_breaker_ask(&breaker, 51 * SECOND, &other));
+}
+
+Test(agent_breaker, is_closed_for_longer_each_time_that_it_opens_for_a_moment)
+{
+	static const int rests[] = {5, 10, 20, 40, 80, 160, 300, 300};
+	struct agent_breaker breaker = {0};
+	int64_t now = SECOND;
+	int64_t seen;
+
+	cr_assert(agent_breaker_ask(&breaker, now, &seen));
+	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+		cr_expect_eq(seen, 0);
+		agent_breaker_failed(&breaker, seen, now);
+		cr_expect_not(agent_breaker_ask(&breaker, now + rests[i] * SECOND - 1, &seen), "%d", rests[i]);
+		now += rests[i] * SECOND;
+		cr_assert(agent_breaker_ask(&breaker, now, &seen), "%d", rests[i]);
+		answered(&breaker, seen, MS, SECOND, now);
+		now += 7 * rests[i] * SECOND;
+		cr_assert(agent_breaker_ask(&breaker, now, &seen), "%d", rests[i]);
+	}
 }
 
 Test(agent_breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
