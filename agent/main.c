@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (INT64_C(10) * 1000000000)
+#define HEED_NS     (INT64_C(500) * 1000000)
 #define QUESTION_NS (INT64_C(2500) * 1000000) /* what a worker may be at, and a little */
 
 enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
@@ -192,14 +193,33 @@ static void begin_program(void *launch)
 	launch_release(launch);
 }
 
-/* A signal to end while we are ending is meant. */
+static int64_t heeded_from_ns;
+
+static void end_at_once(int number)
+{
+	if (service_now_ns() >= heeded_from_ns) {
+		(void)signal(number, SIG_DFL);
+		(void)raise(number);
+	}
+}
+
+/* A signal to end while we are ending is meant; but timeout sends one to us, and then the same to our whole group. */
 static void heed_signals(void)
 {
+	static const int numbers[] = {SIGTERM, SIGINT};
+	struct sigaction action = {.sa_handler = end_at_once, .sa_flags = SA_RESTART};
 	sigset_t set;
 
+	heeded_from_ns = service_now_ns() + HEED_NS;
 	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct sigaction found;
+
+		if (sigaction(numbers[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN) {
+			(void)sigaction(numbers[i], &action, NULL);
+		}
+		sigaddset(&set, numbers[i]);
+	}
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

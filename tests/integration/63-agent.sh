@@ -496,6 +496,28 @@ full_house() { # each of them waits, and one is outside
 	[ "$said" = SLEEPS ] || { echo "it $said" && return 1; }
 }
 check "An agent for whom as many wait as it takes does not turn in circles for the next." full_house
+signalled_twice() { # as timeout does it, and as a person who does not want to wait
+	local mute turn status survived=0
+	python3 "$tmp/mute.py" "$tmp/mute" &
+	mute=$!
+	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	for turn in 1 2 3 4 5; do # again where the machine was so busy that the second came late
+		engine=http+unix://$tmp/mute:/cache start rich "${options[@]}" && kill "$agent" || return
+		for ((i = 0; i < 2000; i++)); do [ -S "$socket" ] || break; sleep 0.005; done
+		kill "$agent" && sleep 0.1
+		! grep -q '^State:[^Z]*$' "/proc/$agent/status" 2>/dev/null || survived=1
+		sleep 0.6
+		kill "$agent" 2>/dev/null
+		wait "$agent"
+		status=$?
+		agent=
+		[ "$survived" = 0 ] || break
+	done
+	kill "$mute" && wait "$mute" 2>/dev/null
+	rm -f "$tmp/mute"
+	[ "$survived" = 1 ] && [ "$status" -eq 143 ] || { echo "survived: $survived, status $status" && return 1; }
+}
+check "A signal that comes twice at once is one, and does not end the uploads." signalled_twice
 ended_fetching() { # SIGNAL: while two wait for one fetch
 	local mute said too status
 	python3 "$tmp/mute.py" "$tmp/mute" &
