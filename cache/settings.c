@@ -72,7 +72,12 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	if ((digits[-1] == '.' && (count == 0 || shift == 0)) || size > (uint64_t)INT64_MAX >> shift) {
 		return -EINVAL;
 	}
-	*ret_size = (size << shift) + fraction_of(digits, count, shift);
+	size = (size << shift) + fraction_of(digits, count, shift);
+	/* 0 says that there is no limit, and who writes a part of a byte does not mean that */
+	if (size == 0 && strpbrk(text, "123456789") != NULL) {
+		return -EINVAL;
+	}
+	*ret_size = size;
 	return 0;
 }
 
