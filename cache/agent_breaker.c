@@ -38,9 +38,8 @@ bool agent_breaker_ask(struct agent_breaker *breaker, int64_t now, int64_t *ret_
 
 static void open_way(struct agent_breaker *breaker, int64_t seen, int64_t now)
 {
-	if (seen != 0) {
+	if (seen != 0 && atomic_compare_exchange_strong(&breaker->until, &seen, 0)) {
 		atomic_store(&breaker->opened, now);
-		(void)atomic_compare_exchange_strong(&breaker->until, &seen, 0);
 	}
 }
 

@@ -93,6 +93,21 @@ Test(agent_breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
 	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
 }
 
+Test(agent_breaker, a_probe_that_is_answered_when_another_has_failed_opens_nothing)
+{
+	struct agent_breaker breaker = {0};
+	int64_t seen;
+	int64_t late;
+
+	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, SECOND);
+	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &late));
+	cr_assert(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
+	agent_breaker_failed(&breaker, seen, 11 * SECOND);
+	answered(&breaker, late, MS, SECOND, 12 * SECOND);
+	cr_expect_not(agent_breaker_ask(&breaker, 21 * SECOND - 1, &seen));
+}
+
 Test(agent_breaker, questions_that_fail_together_close_it_once_and_none_of_them_opens_it)
 {
 	struct agent_breaker breaker = {0};
