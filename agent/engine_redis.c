@@ -31,6 +31,7 @@ struct engine_redis {
 	char *prefix;
 	unsigned expire_s;
 	struct connection *connection; /* NULL: none */
+	bool only_read;                /* on it renewing was refused: a replica's, or of a user without that right */
 	char chunk[CHUNK];
 };
 
@@ -182,6 +183,7 @@ static void drop(struct engine_redis *redis)
 {
 	connection_close(redis->connection);
 	redis->connection = NULL;
+	redis->only_read = false;
 }
 
 /* One of the commands that come with a connection; its reply says no more than that it went well. */
@@ -230,17 +232,16 @@ static bool has_ended(enum engine_answer answer)
 	       answer == ENGINE_TOO_LARGE || answer == ENGINE_REFUSED;
 }
 
-static enum engine_answer ask(struct engine_redis *redis, const struct command *command, unsigned limit_ms,
-                              redisReply **ret_reply, struct engine_error *error)
+static enum engine_answer ask_until(struct engine_redis *redis, const struct command *command,
+                                    const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
-	const struct timespec deadline = engine_deadline(limit_ms);
 	bool stood = redis->connection != NULL && !connection_is_stale(redis->connection);
 
 	if (!stood) {
 		drop(redis);
 	}
 	for (;;) {
-		struct exchange exchange = {.deadline = &deadline, .error = error, .step = REDIS_STEP_COMMAND};
+		struct exchange exchange = {.deadline = deadline, .error = error, .step = REDIS_STEP_COMMAND};
 		enum engine_answer answer = ENGINE_DONE;
 
 		if (redis->connection == NULL) {
@@ -262,6 +263,14 @@ static enum engine_answer ask(struct engine_redis *redis, const struct command *
 	}
 }
 
+static enum engine_answer ask(struct engine_redis *redis, const struct command *command, unsigned limit_ms,
+                              redisReply **ret_reply, struct engine_error *error)
+{
+	const struct timespec deadline = engine_deadline(limit_ms);
+
+	return ask_until(redis, command, &deadline, ret_reply, error);
+}
+
 static enum engine_answer unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
 {
 	freeReplyObject(reply);
@@ -269,25 +278,40 @@ static enum engine_answer unsuited(const struct engine_redis *redis, redisReply 
 	return ENGINE_UNSUITED;
 }
 
-static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
-                                    void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+enum renewal { RENEW, LEAVE };
+
+static enum engine_answer ask_value(struct engine_redis *redis, const struct engine_name *name, enum renewal renewal,
+                                    const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
-	struct engine_redis *redis = (struct engine_redis *)engine;
 	struct command command = {.count = 0};
 	char key[ENGINE_NAME_MAX];
 	char seconds[16];
-	redisReply *reply = NULL;
-	enum engine_answer answer;
-	void *value;
 
-	add(&command, redis->expire_s != 0 ? "GETEX" : "GET");
+	add(&command, renewal == RENEW ? "GETEX" : "GET");
 	add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
-	if (redis->expire_s != 0) {
+	if (renewal == RENEW) {
 		(void)snprintf(seconds, sizeof(seconds), "%u", redis->expire_s);
 		add(&command, "EX");
 		add(&command, seconds);
 	}
-	answer = ask(redis, &command, limit_ms, &reply, ret_error);
+	return ask_until(redis, &command, deadline, ret_reply, error);
+}
+
+static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                                    void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	const struct timespec deadline = engine_deadline(limit_ms);
+	enum renewal renewal = redis->expire_s != 0 && !redis->only_read ? RENEW : LEAVE;
+	redisReply *reply = NULL;
+	enum engine_answer answer = ask_value(redis, name, renewal, &deadline, &reply, ret_error);
+	void *value;
+
+	if (answer == ENGINE_REFUSED && renewal == RENEW) {
+		ret_error->text[0] = '\0';
+		answer = ask_value(redis, name, LEAVE, &deadline, &reply, ret_error);
+		redis->only_read = answer == ENGINE_DONE;
+	}
 	if (answer != ENGINE_DONE) {
 		return answer;
 	}

@@ -267,6 +267,14 @@ readers_and_writers() {
 		get 1 got
 	END
 }
+reads_without_renewing() {
+	ask_redis config resetstat | grep -qx OK && asked --expire 100 --user nvrtccache-reader --password-file redis-secret "$REDIS" <<-END && answers 'get DONE 1' 'get DONE 1' 'get ABSENT' || return 1
+		get 1 got
+		get 1 got
+		get 2 got
+	END
+	ask_redis info commandstats >stats && grep -q '^cmdstat_getex:.*rejected_calls=1,' stats || { cat stats && return 1; }
+}
 from_recipe() {
 	! grep '^port\|^unixsocket\|^dir ' "$RECIPES/redis.conf" || return 1
 	sed "s/>CHANGE-ME-[A-Z]*/>SECRET/" "$RECIPES/redis.conf" | grep '^user ' | while read -r line; do
@@ -301,6 +309,7 @@ if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
 	check_bundles Redis nvrtccache-writer nvrtccache-reader --password-file redis-secret --engine "$REDIS"
 	[ ! -e nodes/one ] || check "Redis: a reader puts no bundle, and is told so." only_writers_put 'NOPERM\|permission' --user nvrtccache-reader --password-file redis-secret --engine "$REDIS"
 	check "Redis: with these users a reader cannot write, and nobody leaves the prefix." readers_and_writers
+	check "Redis: who may not renew what expires reads it all the same, and asks for that once a connection." reads_without_renewing
 	stop_redis
 else
 	skip "Redis" "no redis-server"
@@ -587,8 +596,10 @@ stop_helper
 
 ## Lies
 # lies ADDRESS LINES WANTED... -- CONNECTION...
-lies() {
-	local address=$1 lines=$2 wanted=() liar
+lies() { # [--expire SECONDS] ADDRESS LINES ANSWER... -- CONNECTION...
+	local options=() address lines wanted=() liar
+	[ "$1" != --expire ] || { options=("$1" "$2"); shift 2; }
+	address=$1 lines=$2
 	shift 2
 	while [ "$1" != -- ]; do wanted+=("$1"); shift; done
 	shift
@@ -597,7 +608,7 @@ lies() {
 	liar=$!
 	pids+=("$liar")
 	exists "$tmp/liar.sock" || return 1
-	asked "$address" <<<"$lines" && answers "${wanted[@]}"
+	asked "${options[@]}" "$address" <<<"$lines" && answers "${wanted[@]}"
 	local code=$?
 	kill -KILL "$liar" 2>/dev/null
 	wait "$liar" 2>/dev/null
@@ -621,6 +632,8 @@ check "Redis: a value that drips is given up in time." lies "redis+unix://$LIAR"
 check "Redis: a cluster's node is told from a broken server." lies "redis+unix://$LIAR" "$G" 'get UNSUITED:*cluster*' -- 'r,s:-MOVED 1 127.0.0.1:1\r\n,w'
 check "Redis: one that has become a replica is looked for anew." lies "redis+unix://$LIAR" $'put 1 v1\nput 1 v1' 'put REFUSED*master*' 'put DONE 1' -- \
 	'r,s:-READONLY You can'"\\'"'t write against a read only replica.\r\n,w' 'r,s:+OK\r\n,w'
+check "Redis: of a replica, too, what expires is read." lies --expire 100 "redis+unix://$LIAR" "$G"$'\n'"$G" 'get DONE 1' 'get DONE 2' -- \
+	'r,s:-READONLY You can'"\\'"'t write against a read only replica.\r\n,w' 'r,s:$1\r\na\r\n,r,s:$2\r\nbb\r\n,w'
 check "Redis: one that is loading." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*reading its data*' -- 'r,s:-LOADING Redis is loading the dataset in memory\r\n,w'
 check "Redis: one with too many clients." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*clients*' -- 'r,s:-ERR max number of clients reached\r\n'
 check "Redis: control characters in an error do not reach a terminal." lies "redis+unix://$LIAR" "$G" 'get BROKEN:*?[[]2J*' -- 'r,s:-ERR \x1b[2J\r\n,w'
