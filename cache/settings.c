@@ -74,7 +74,7 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	}
 	size = (size << shift) + fraction_of(digits, count, shift);
 	/* 0 says that there is no limit, and who writes a part of a byte does not mean that */
-	if (size == 0 && strpbrk(text, "123456789") != NULL) {
+	if (size == 0 && text[strcspn(text, "123456789")] != '\0') {
 		return -EINVAL;
 	}
 	*ret_size = size;
