@@ -53,20 +53,30 @@ void console_disarm(char *text)
 	}
 }
 
-void console_error(const char *format, ...)
+/* What the format gives, disarmed; the caller's to free. NULL: no memory. */
+__attribute__((format(printf, 1, 0))) static char *disarmed(const char *format, va_list arguments)
 {
 	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0) {
+		return NULL;
+	}
+	console_disarm(text);
+	return text;
+}
+
+void console_error(const char *format, ...)
+{
 	va_list arguments;
-	int size;
+	char *text;
 
 	va_start(arguments, format);
-	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-	if (size < 0) {
+	if (text == NULL) {
 		fputs("nvrtccache: out of memory\n", stderr);
 		return;
 	}
-	console_disarm(text);
 	terminal_wipe();
 	fprintf(stderr, "nvrtccache: %s\n", text);
 	free(text);
@@ -74,18 +84,16 @@ void console_error(const char *format, ...)
 
 void console_print(FILE *stream, const char *format, ...)
 {
-	char *text;
 	va_list arguments;
-	int size;
+	char *text;
 
 	va_start(arguments, format);
-	size = vasprintf(&text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
-	if (size < 0) {
+	if (text == NULL) {
 		console_error("out of memory");
 		return;
 	}
-	console_disarm(text);
 	fputs(text, stream);
 	free(text);
 }
