@@ -13,6 +13,14 @@ static void answered(struct agent_breaker *breaker, int64_t seen, int64_t waited
 	                       &(struct agent_answer){.waited = waited, .spared = spared, .allowed = ALLOWED}, now);
 }
 
+static void fails(struct agent_breaker *breaker, int64_t now)
+{
+	int64_t seen;
+
+	cr_assert(agent_breaker_ask(breaker, now, &seen));
+	agent_breaker_failed(breaker, seen, now);
+}
+
 Test(agent_breaker, is_open_at_first_and_after_answers)
 {
 	struct agent_breaker breaker = {0};
@@ -49,8 +57,7 @@ Test(agent_breaker, lets_one_probe_through_whose_answer_opens_it)
 	int64_t seen;
 	int64_t other;
 
-	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, SECOND);
+	fails(&breaker, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND, &other));
 	answered(&breaker, seen, MS, SECOND, 6 * SECOND);
@@ -86,8 +93,7 @@ Test(agent_breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
 	struct agent_breaker breaker = {0};
 	int64_t seen;
 
-	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, SECOND);
+	fails(&breaker, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &seen));
 	cr_expect_not(agent_breaker_ask(&breaker, 11 * SECOND - 1, &seen));
 	cr_expect(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
@@ -99,11 +105,9 @@ Test(agent_breaker, a_probe_that_is_answered_when_another_has_failed_opens_nothi
 	int64_t seen;
 	int64_t late;
 
-	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, SECOND);
+	fails(&breaker, SECOND);
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &late));
-	cr_assert(agent_breaker_ask(&breaker, 11 * SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, 11 * SECOND);
+	fails(&breaker, 11 * SECOND);
 	answered(&breaker, late, MS, SECOND, 12 * SECOND);
 	cr_expect_not(agent_breaker_ask(&breaker, 21 * SECOND - 1, &seen));
 }
@@ -131,8 +135,7 @@ Test(agent_breaker, a_message_that_is_sent_is_no_probe_and_opens_nothing)
 	int64_t seen;
 	int64_t probe;
 
-	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, SECOND);
+	fails(&breaker, SECOND);
 	cr_assert(agent_breaker_tell(&breaker, 6 * SECOND, &seen));
 	cr_assert(agent_breaker_tell(&breaker, 6 * SECOND, &seen));
 	cr_assert(agent_breaker_ask(&breaker, 6 * SECOND, &probe));
@@ -151,8 +154,7 @@ Test(agent_breaker, a_clock_that_stands_far_behind_closes_nothing)
 	struct agent_breaker breaker = {0};
 	int64_t seen;
 
-	cr_assert(agent_breaker_ask(&breaker, 1000000 * SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, 1000000 * SECOND);
+	fails(&breaker, 1000000 * SECOND);
 	cr_expect(agent_breaker_ask(&breaker, SECOND, &seen));
 }
 
@@ -259,8 +261,7 @@ Test(agent_breaker, what_another_process_gained_pays_and_opens_nothing)
 		overheard(&breaker, 300 * MS, 20 * MS, SECOND);
 		overheard(&breaker, 300 * MS, SECOND, SECOND);
 	}
-	cr_assert(agent_breaker_ask(&breaker, SECOND, &seen));
-	agent_breaker_failed(&breaker, seen, SECOND);
+	fails(&breaker, SECOND);
 	overheard(&breaker, 300 * MS, SECOND, 2 * SECOND);
 	cr_expect_not(agent_breaker_ask(&breaker, 6 * SECOND - 1, &seen));
 	overheard(&breaker, 300 * MS, SECOND, 6 * SECOND);
