@@ -56,7 +56,7 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 	return error;
 }
 
-#define NEAREST_NS (INT64_C(100) * 1000000) /* from one result to the next */
+#define NEAREST_NS (INT64_C(100) * 1000000) /* for all of them: past that, no other is looked at */
 
 struct nearest {
 	const struct attempt *attempt;
