@@ -27,10 +27,15 @@ CFLAGS   ?= -O2 -g
 WERROR   ?= -Werror
 WARNINGS := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 FORTIFY  := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-D_FORTIFY_SOURCE=2))
-override CPPFLAGS := -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_INLINE_ALL $(TARGET_CPPFLAGS) $(CPPFLAGS)
+B2       ?= $(shell $(CC) -print-file-name=libb2.a)
+# libb2 picks its code at the first call by CPUID, which traps in a virtual machine and took 33 us of a 100 us hit. Its
+# portable code digests 64 MB but 5 % slower, so that is used, and the rest of libb2 is not linked, where it has the names.
+B2_NAMES := $(if $(shell nm $(B2) 2>/dev/null | grep ' T blake2b_init_ref$$'),blake2b $(addprefix blake2b_,init init_key update final))
+override CPPFLAGS := $(foreach name,$(B2_NAMES),-D$(name)=$(name)_ref) -I. -D_GNU_SOURCE $(FORTIFY) -DXXH_INLINE_ALL $(TARGET_CPPFLAGS) $(CPPFLAGS)
 BRANCHES := $(if $(filter x86_64,$(ARCH)),-fcf-protection=full,-mbranch-protection=standard)
-OURS     := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -ftls-model=initial-exec \
-	    -fstack-protector-strong $(BRANCHES) $(TARGET_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
+OURS     := -std=gnu11 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden \
+	    -fno-semantic-interposition -ftls-model=initial-exec -fstack-protector-strong $(BRANCHES) \
+	    $(TARGET_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -U_FORTIFY_SOURCE)
 # Whatever the caller says. What asm names (exports, the page) is lost to -flto.
 ALWAYS   := -fPIC -fno-lto
 # These run before a sanitizer's own runtime is ready (interpose/elf/plain.h). Loops shall not become calls of memset.
@@ -40,8 +45,9 @@ HARDEN   := -Wl,-z,relro,-z,now,-z,noexecstack $(if $(SAN),-fsanitize=$(SAN),-Wl
 # With these GCC before 13 links what sets the processor to another arithmetic when it is loaded, for the whole process.
 no_fast_math = $(filter-out -Ofast -ffast-math -funsafe-math-optimizations,$(1))
 SYMBOLIC ?= -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL
-SHARED    = -shared -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) -Wl,-z,nodelete $(SYMBOLIC)
-B2       ?= $(shell $(CC) -print-file-name=libb2.a)
+# What nothing calls is not linked (20-exports checks that no whole object of the library is among it).
+REACHED  := -Wl,--gc-sections
+SHARED    = -shared $(REACHED) -Wl,-soname,libnvrtccache.so -Wl,--version-script=$(filter %.map,$^) -Wl,-z,nodelete $(SYMBOLIC)
 
 quoted = '$(subst ','\'',$(1))'
 CRITERION_LIBS ?= -lcriterion
@@ -54,12 +60,14 @@ endif
 silent = $(findstring s,$(firstword -$(MAKEFLAGS)))
 quiet  = $(if $(V),,@$(if $(silent),,printf '  %-7s %s\n' '$(1)' '$(2)';))
 
-CORE_SRC := $(wildcard cache/*.c keygen/*.c)
+CORE_SRC := $(wildcard cache/*.c cache/upkeep/*.c keygen/*.c)
+# What people and agents do to a whole cache, and no host process.
+TOOL_SRC := $(wildcard cache/tools/*.c)
 DOOR_SRC := $(wildcard interpose/*.c interpose/*/*.c interpose/door/arch/$(ARCH)/*.S)
 NODES    := $(wildcard interpose/*/nodes.h)
-CLI_SRC  := $(wildcard cli/*.c)
+CLI_SRC  := $(wildcard cli/*.c cli/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
-AGENT_SRC := $(wildcard agent/*.c)
+AGENT_SRC := $(wildcard agent/*/*.c)
 # The agent is built where these and their headers are: a program of its own, so that nothing else comes to need them.
 AGENT_HAS  = $(shell $(CC) -shared -fPIC $(foreach one,$(1),-include $(word 2,$(subst =, ,$(one)))) -x c /dev/null -x none \
 	     $(foreach one,$(1),$(word 1,$(subst =, ,$(one)))) -o /dev/null 2>/dev/null && echo yes)
@@ -69,7 +77,7 @@ AGENT      := $(if $(FLOOR),,$(if $(call AGENT_HAS,$(AGENT_NEEDS)),$(BUILD)/agen
 UNIT_SRC   += $(if $(AGENT),$(wildcard tests/unit/agent/*.c))
 
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
-OBJECTS  := $(call object,$(CORE_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
+OBJECTS  := $(call object,$(CORE_SRC) $(TOOL_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
 
 # tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
@@ -87,7 +95,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(OURS) $(CFLAGS) $(ALWAYS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/cli/page.o: $(wildcard cli/report/*)
+$(BUILD)/cli/report/page.o: $(wildcard cli/report/page/*)
 # The command looks beside itself, so it is told LIBDIR only where that is none of these: make install after make with
 # another PREFIX makes nothing anew, and with such a LIBDIR it does.
 HASH        := \#
@@ -95,8 +103,8 @@ BESIDE      := lib lib64 lib/$(ARCH)-linux-gnu
 TOLD         = $(if $(strip $(foreach one,$(BESIDE),$(findstring <$(PREFIX)/$(one)>,<$(LIBDIR)>))),,$(HASH)define LIBDIR \
 	       "$(subst ",\",$(subst \,\\,$(LIBDIR)))")
 TOLD_FILE   := $(BUILD)/cli/libdir.h
-$(BUILD)/cli/library.o: override CPPFLAGS += -include $(TOLD_FILE)
-$(BUILD)/cli/library.o: $(TOLD_FILE)
+$(BUILD)/cli/console/library.o: override CPPFLAGS += -include $(TOLD_FILE)
+$(BUILD)/cli/console/library.o: $(TOLD_FILE)
 ifneq (<$(TOLD)>,<$(shell cat $(TOLD_FILE) 2>/dev/null)>)
 .PHONY: $(TOLD_FILE)
 endif
@@ -117,23 +125,27 @@ $(BUILD)/interpose/door/libnvrtccache.map: interpose/door/libnvrtccache.map.in M
 $(BUILD)/libnvrtccache.so: $(call object,$(CORE_SRC) $(DOOR_SRC)) $(BUILD)/interpose/door/libnvrtccache.map | $(B2_MADE)
 	$(link_library)
 
-$(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) -ldl -lm
+$(BUILD)/nvrtccache: $(call object,$(CLI_SRC)) $(BUILD)/cache.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@ $^ $(B2) -ldl -lm
 
-$(BUILD)/nvrtccache-agent: $(BUILD)/agent/main.o $(BUILD)/agent.a $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(HARDEN) -o $@ $^ $(B2) $(AGENT_LIBS) -ldl -lm
+$(BUILD)/nvrtccache-agent: $(BUILD)/agent/node/main.o $(BUILD)/agent.a $(BUILD)/cache.a
+	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pie -pthread $(REACHED) $(HARDEN) -o $@ $^ $(B2) $(AGENT_LIBS) -ldl -lm
 
 # Of which the unit tests are made too.
-$(BUILD)/agent.a: $(call object,$(filter-out agent/main.c,$(AGENT_SRC)))
+$(BUILD)/agent.a: $(call object,$(filter-out agent/node/main.c,$(AGENT_SRC)))
+	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
+
+# What the command and the agent are linked with, which have nothing of the interposer in them.
+$(BUILD)/cache.a: $(call object,$(CORE_SRC) $(TOOL_SRC)) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # Without the dlsym of ours: a test asks for libc's.
-$(BUILD)/core.a: $(call object,$(CORE_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
+$(BUILD)/core.a: $(call object,$(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC))) | $(B2_MADE)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $(if $(TARGET_CPPFLAGS),$(call object,$(UNIT_SRC)) $(CRITERION): | $(BUILD)/include/criterion)
 # What the command alone has of nouns that are worth a test of their own.
-CLI_NOUNS := $(addprefix $(BUILD)/cli/,image.o request.o likeness.o differences.o differences_options.o difference_words.o)
+CLI_NOUNS := $(addprefix $(BUILD)/cli/,$(addprefix explain/,request.o likeness.o differences.o differences_options.o difference_words.o))
 link_units = $(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) $(if $(AGENT),$(AGENT_LIBS)) $(CRITERION_LIBS) -lm
 $(BUILD)/unit-tests: $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(AGENT) $(BUILD)/core.a $(CRITERION)
 	$(link_units)

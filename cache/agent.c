@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/agent.h"
 
-#include "cache/agent_breaker.h"
 #include "cache/agent_message.h"
 #include "cache/agent_socket.h"
+#include "cache/breaker.h"
 #include "cache/calls.h"
 
 #include <errno.h>
@@ -12,11 +12,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define MS             INT64_C(1000000)
-#define FIRST_SIGN     3  /* a third of the time is for that: 100 of 300 ms */
-#define QUESTIONS_MAX  64 /* of one process at once; more are not asked */
-#define SEAT_FREE      (-1)
-#define SEAT_NO_SOCKET (-2)
+#define MS            INT64_C(1000000)
+#define FIRST_SIGN    3  /* a third of the time is for that: 100 of 300 ms */
+#define QUESTIONS_MAX 64 /* of one process at once; more are not asked */
+#define SEAT_FREE     (-1)
+#define SEAT_TAKEN    (-2) /* and no socket yet */
+/* A process that waited for another one's result had more to do than to wait for its question: less is not counted. */
+#define OVERHEARD_NS (15 * MS)
 
 static const struct {
 	const char *name;
@@ -37,19 +39,24 @@ const char *agent_outcome_words(enum agent_outcome outcome)
 	return outcomes[outcome].words;
 }
 
-static struct agent_breaker breaker;
+static struct breaker breaker;
 
-/*
- * A question on its way, or one that was. A child must know which descriptors it was given without wanting them, and it
- * is given those of the moment when fork() begins and the memory of a later one: a socket may be closed between.
- */
+/* What is waited in vain may come to what one question may take. */
+static struct breaker_rule rule_of(const struct agent_options *options)
+{
+	return (struct breaker_rule){.failures = 1,
+	                             .budget_ns = options->wait_ms * MS,
+	                             .first_ns = 5 * INT64_C(1000000000),
+	                             .longest_ns = 300 * INT64_C(1000000000)};
+}
+
+/* A question on its way: a child that another thread forks meanwhile must not keep its socket. */
 static struct question {
 	_Atomic int socket;
-	_Atomic int last; /* what it was, where the seat is free; -1: nothing */
 	_Atomic(pthread_t) thread;
-	dev_t device;        /* of the socket: is the number still ours? */
-	_Atomic ino_t inode; /* 0: made a moment ago, and not looked at */
-} questions[QUESTIONS_MAX] = {[0 ... QUESTIONS_MAX - 1] = {.socket = SEAT_FREE, .last = -1}};
+	dev_t device; /* of the socket: is the number still ours? */
+	ino_t inode;
+} questions[QUESTIONS_MAX] = {[0 ... QUESTIONS_MAX - 1] = {.socket = SEAT_FREE}};
 
 static int64_t clock_now(void)
 {
@@ -59,48 +66,26 @@ static int64_t clock_now(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* By turns, so that what was is known for a while. */
 static struct question *take_seat(void)
 {
-	static _Atomic unsigned turn;
-	unsigned first = atomic_fetch_add(&turn, 1);
-
 	for (unsigned i = 0; i < QUESTIONS_MAX; i++) {
-		struct question *question = &questions[(first + i) % QUESTIONS_MAX];
 		int free_seat = SEAT_FREE;
 
-		if (atomic_compare_exchange_strong(&question->socket, &free_seat, SEAT_NO_SOCKET)) {
-			atomic_store(&question->last, -1);
-			atomic_store(&question->inode, 0);
-			atomic_store(&question->thread, pthread_self());
-			return question;
+		if (atomic_compare_exchange_strong(&questions[i].socket, &free_seat, SEAT_TAKEN)) {
+			atomic_store(&questions[i].thread, pthread_self());
+			return &questions[i];
 		}
 	}
 	return NULL;
 }
 
-/* Of a child that was forked before its parent could look at the number: is it what it had made? */
-static bool is_of_our_kind(int socket)
-{
-	int domain = 0;
-	int type = 0;
-	socklen_t size = sizeof(domain);
-
-	return call_getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
-	       call_getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-}
-
-/* The host may have closed the number meanwhile, and what it stands for now is the host's: not to be read nor closed. */
+/* Hosts close descriptors that they do not know: then the number is the host's, and not to be read nor closed. */
 static bool is_ours(const struct question *question, int socket)
 {
-	ino_t inode = atomic_load(&question->inode);
 	struct stat found;
 
-	if (socket >= 0 && inode == 0) {
-		return is_of_our_kind(socket);
-	}
 	return socket >= 0 && call_fstat(socket, &found) == 0 && found.st_dev == question->device &&
-	       found.st_ino == inode;
+	       found.st_ino == question->inode;
 }
 
 static void leave_seat(struct question *question)
@@ -110,28 +95,15 @@ static void leave_seat(struct question *question)
 	if (is_ours(question, socket)) {
 		call_close(socket);
 	}
-	atomic_store(&question->last, atomic_load(&question->inode) != 0 ? socket : -1);
 	atomic_store(&question->socket, SEAT_FREE);
-}
-
-static void close_last(struct question *question)
-{
-	int last = atomic_exchange(&question->last, -1);
-
-	if (is_ours(question, last)) {
-		call_close(last);
-	}
 }
 
 void agent_fork_child(void)
 {
 	for (size_t i = 0; i < QUESTIONS_MAX; i++) {
-		if (atomic_load(&questions[i].socket) == SEAT_FREE) {
-			close_last(&questions[i]);
-			continue;
-		}
-		/* who forks in a signal handler in the middle of a question goes on with it */
-		if (!pthread_equal(atomic_load(&questions[i].thread), pthread_self())) {
+		/* a signal handler that forks in the middle of a question goes on with it */
+		if (atomic_load(&questions[i].socket) != SEAT_FREE &&
+		    !pthread_equal(atomic_load(&questions[i].thread), pthread_self())) {
 			leave_seat(&questions[i]);
 		}
 	}
@@ -150,13 +122,13 @@ static enum agent_outcome connect_to(const struct agent_options *options, struct
 	if (socket < 0) {
 		return AGENT_FETCH_NOBODY;
 	}
-	/* at once: a child that is forked from now on knows it */
-	atomic_store(&question->socket, socket);
 	if (call_fstat(socket, &found) < 0) {
+		call_close(socket);
 		return AGENT_FETCH_NOBODY;
 	}
 	question->device = found.st_dev;
-	atomic_store(&question->inode, found.st_ino);
+	question->inode = found.st_ino;
+	atomic_store(&question->socket, socket);
 	if (agent_socket_reach(socket, path) < 0) {
 		return AGENT_FETCH_NOBODY;
 	}
@@ -196,8 +168,8 @@ static enum agent_outcome send_message(const struct question *question, struct a
 }
 
 /* FOUND: the message is on its way. */
-static enum agent_outcome say(struct question *question, const struct agent_options *options, enum agent_kind kind,
-                              const uint8_t key[ENTRY_KEY_BYTES])
+static enum agent_outcome say_message(struct question *question, const struct agent_options *options,
+                                      enum agent_kind kind, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	struct agent_message message;
 	enum agent_outcome outcome = make_message(options, kind, key, &message);
@@ -228,7 +200,7 @@ static int wait_until(const struct question *question, int64_t deadline)
 }
 
 /* The kind of an answer, 0 for what is none, -1 where there was nothing to be read. */
-static int hear(const struct question *question)
+static int hear_answer(const struct question *question)
 {
 	struct agent_message message;
 	struct iovec part = {&message, sizeof(message)};
@@ -262,7 +234,7 @@ static enum agent_outcome await_answer(const struct question *question, int64_t 
 		if (ready <= 0) {
 			return ready == 0 ? AGENT_FETCH_TIMEOUT : AGENT_FETCH_BROKEN;
 		}
-		switch (hear(question)) {
+		switch (hear_answer(question)) {
 		case -1:
 			break;
 		case AGENT_STARTED:
@@ -286,63 +258,71 @@ static enum agent_outcome await_answer(const struct question *question, int64_t 
 	}
 }
 
-/* Whether what was found helps is seen when the directory is looked into. */
-static void judge_answer(enum agent_outcome outcome, const struct agent_question *asked)
+void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
+	const struct breaker_rule rule = rule_of(options);
+	int64_t wasted = spared < (uint64_t)question->waited ? question->waited - (int64_t)spared : 0;
+
+	breaker_wasted(&breaker, &rule, question->seen, wasted, clock_now());
+}
+
+void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared)
+{
+	struct agent_question asked = {.waited = waited};
+	const struct breaker_rule rule = rule_of(options);
+
+	/* where a probe is due, that was it */
+	if (options->said && options->wait_ms > 0 && waited > OVERHEARD_NS &&
+	    spared < (uint64_t)(waited - OVERHEARD_NS) && breaker_allows(&breaker, &rule, clock_now(), &asked.seen)) {
+		agent_judge(options, &asked, spared);
+	}
+}
+
+/* Whether what was found helps is seen when the directory is looked into. */
+static void judge_answer(const struct agent_options *options, enum agent_outcome outcome,
+                         const struct agent_question *asked)
+{
+	const struct breaker_rule rule = rule_of(options);
+
 	switch (outcome) {
 	case AGENT_FETCH_FOUND:
 		break;
 	case AGENT_FETCH_ABSENT:
 	case AGENT_FETCH_DOWN:
-		agent_judge(asked, 0);
+		agent_judge(options, asked, 0);
 		break;
 	default:
-		agent_breaker_failed(&breaker, asked->seen, clock_now());
+		(void)breaker_failed(&breaker, &rule, asked->seen, clock_now());
 	}
 }
 
-static enum agent_outcome ask(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
-                              struct agent_question *ret_question)
+static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
+                                    struct agent_question *ret_question)
 {
-	struct agent_question asked = {.allowed = options->wait_ms * MS};
+	const struct breaker_rule rule = rule_of(options);
+	struct agent_question asked = {0};
 	int64_t began = clock_now();
 	struct question *question;
 	enum agent_outcome outcome;
 
-	if (!agent_breaker_ask(&breaker, began, &asked.seen)) {
-		return AGENT_FETCH_CLOSED;
+	if (!breaker_ask(&breaker, &rule, began, &asked.seen)) {
+		return AGENT_FETCH_SKIPPED;
 	}
 	question = take_seat();
 	if (!question) {
-		return AGENT_FETCH_CLOSED;
+		return AGENT_FETCH_SKIPPED;
 	}
-	outcome = say(question, options, AGENT_FETCH, key);
+	outcome = say_message(question, options, AGENT_FETCH, key);
 	if (outcome == AGENT_FETCH_FOUND) {
 		outcome = await_answer(question, began, options->wait_ms);
 	}
 	leave_seat(question);
 	asked.waited = clock_now() - began;
-	judge_answer(outcome, &asked);
+	judge_answer(options, outcome, &asked);
 	if (outcome == AGENT_FETCH_FOUND) {
 		*ret_question = asked;
 	}
 	return outcome;
-}
-
-void agent_judge(const struct agent_question *question, uint64_t spared)
-{
-	const struct agent_answer answer = {.waited = question->waited, .spared = spared, .allowed = question->allowed};
-
-	agent_breaker_answered(&breaker, question->seen, &answer, clock_now());
-}
-
-void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared)
-{
-	const struct agent_answer answer = {.waited = waited, .spared = spared, .allowed = options->wait_ms * MS};
-
-	if (options->said && options->wait_ms > 0) {
-		agent_breaker_overheard(&breaker, &answer, clock_now());
-	}
 }
 
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
@@ -352,26 +332,28 @@ enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_
 	enum agent_outcome outcome = AGENT_FETCH_NOT_ASKED;
 
 	if (options->said && options->directory.path && options->wait_ms > 0) {
-		outcome = ask(options, key, ret_question);
+		outcome = ask_agent(options, key, ret_question);
 		errno = saved;
 	}
 	return outcome;
 }
 
-static void tell(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
+static void tell_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES])
 {
+	const struct breaker_rule rule = rule_of(options);
 	struct question *question;
 	int64_t seen;
 
-	if (!agent_breaker_tell(&breaker, clock_now(), &seen)) {
+	/* no probe: a message that is taken says nothing of whether an answer would come */
+	if (!breaker_allows(&breaker, &rule, clock_now(), &seen)) {
 		return;
 	}
 	question = take_seat();
 	if (!question) {
 		return;
 	}
-	if (say(question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
-		agent_breaker_failed(&breaker, seen, clock_now());
+	if (say_message(question, options, AGENT_STORED, key) != AGENT_FETCH_FOUND) {
+		(void)breaker_failed(&breaker, &rule, seen, clock_now());
 	}
 	leave_seat(question);
 }
@@ -381,7 +363,7 @@ void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_K
 	int saved = errno;
 
 	if (options->said && options->directory.path) {
-		tell(options, key);
+		tell_agent(options, key);
 		errno = saved;
 	}
 }

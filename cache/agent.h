@@ -4,20 +4,20 @@
  *
  *     connected --FETCH--> asked --STARTED in a third of wait_ms--> at work --in all of it--> answered: FOUND: agent_judge()
  *        |                   `-- an answer at once --------------------------------------^     else: it did not help
- *        `-- nobody there, somebody else's, no answer in time, anything that is no answer: failed, which closes the
- *            way for a while (cache/agent_breaker.h)
+ *        `-- nobody there, another user's, no answer in time, anything that is no answer: failed, which opens the
+ *            breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, ... up to 5 minutes
  *
  * Purpose: what another node compiled comes into the directory while this process waits for a moment. No payload comes
  * this way: after AGENT_FETCH_FOUND look into the directory again. An agent that is dead, stopped, hung or lying costs a
- * process one third of wait_ms (of 300 ms) once; one that answers in time and costs more than it spares, less than
- * twice wait_ms.
+ * process one third of wait_ms (of 300 ms) once. Of one that answers in time, what is waited beyond the compiles that
+ * its answers spare may come to wait_ms in all, then the breaker opens, too.
  *
  * Calling sequence: agent_fetch() after a miss; if it is AGENT_FETCH_FOUND, another look and agent_judge() with what came
- * of it (who does not come so far leaves it: nothing is held, and a probe is over by itself). agent_stored() after store_put(). Without NVRTCCACHE_AGENT (said: NULL)
- * neither makes a system call.
+ * of it (without that call nothing is held, and a probe is over by itself). agent_stored() after store_put(). Without
+ * NVRTCCACHE_AGENT (said: NULL) neither makes a system call.
  * Errors: outcomes. errno is kept. Threads: any, on different keys or the same. Signals: not from handlers; those of
- * the host are let in while we wait. Cancellation: off, or the socket stays open. Fork: agent_fork_child() closes what
- * other threads of the parent were asking by.
+ * the host are let in while we wait. Cancellation: off, or the socket stays open. Fork: every question has a connection
+ * of its own, so a child asks by new ones; agent_fork_child() closes those by which other threads of its parent asked.
  * State: the breaker, and the sockets in use. Descriptors: closed before the call returns, and only while they are
  * still the ones that were opened: hosts close descriptors that they do not know.
  */
@@ -36,16 +36,16 @@ struct agent_options {
 };
 
 /* X(NAME, word, in words): what came of a question. */
-#define AGENT_OUTCOMES(X)                                         \
-	X(NOT_ASKED, "", "was not asked")                         \
-	X(CLOSED, "closed", "was not asked, as it failed lately") \
-	X(FOUND, "found", "has it")                               \
-	X(ABSENT, "absent", "has none")                           \
-	X(DOWN, "down", "cannot ask its engine")                  \
-	X(ELSEWHERE, "elsewhere", "serves another directory")     \
-	X(NOBODY, "nobody", "does not live there")                \
-	X(STRANGER, "stranger", "is another user's")              \
-	X(BROKEN, "broken", "hung up, or said what is no answer") \
+#define AGENT_OUTCOMES(X)                                           \
+	X(NOT_ASKED, "", "was not asked")                           \
+	X(SKIPPED, "skipped", "was not asked, as it failed lately") \
+	X(FOUND, "found", "has it")                                 \
+	X(ABSENT, "absent", "has none")                             \
+	X(DOWN, "down", "cannot ask its engine")                    \
+	X(ELSEWHERE, "elsewhere", "serves another directory")       \
+	X(NOBODY, "nobody", "does not live there")                  \
+	X(STRANGER, "stranger", "is another user's")                \
+	X(BROKEN, "broken", "hung up, or said what is no answer")   \
 	X(TIMEOUT, "timeout", "gave no sign of life, or no answer, in time")
 
 enum agent_outcome {
@@ -63,15 +63,17 @@ const char *agent_outcome_words(enum agent_outcome outcome);
 struct agent_question {
 	int64_t seen;
 	int64_t waited;
-	int64_t allowed;
 };
 
 /* `ret_question` is written with AGENT_FETCH_FOUND alone. */
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                struct agent_question *ret_question);
 /* `spared`: nanoseconds that a compile would have taken; 0: it follows all the same. */
-void agent_judge(const struct agent_question *question, uint64_t spared);
-/* What another process made came, after so long a wait for it: it had asked the agent first. */
+void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared);
+/*
+ * The result of another process came after so long a wait, and the wait for the agent was part of it. Of processes that start
+ * in step and want the same kernels each would otherwise learn by a wait of its own, while all others wait for it.
+ */
 void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared);
 /* One message, no answer: it may come to fetch the result, or may not. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);

@@ -53,7 +53,7 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 }
 
 /* "/proc/self/fd/3/agent" is short, whatever the directory's path is. */
-static int shorten(const char *path, struct agent_address *address)
+static int shorten_path(const char *path, struct agent_address *address)
 {
 	const char *name = strrchr(path, '/');
 	char parent[PATH_MAX];
@@ -85,7 +85,7 @@ int agent_socket_address(const char *path, struct agent_address *ret_address)
 	if (size < sizeof(address.name.sun_path)) {
 		memcpy(address.name.sun_path, path, size + 1);
 	} else {
-		int rc = shorten(path, &address);
+		int rc = shorten_path(path, &address);
 
 		if (rc < 0) {
 			return rc;

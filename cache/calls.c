@@ -90,6 +90,12 @@ int call_fstat(int fd, struct stat *ret_found)
 	return is_straight() ? (int)ASK(fstat, fd, ret_found, 0, 0) : fstat(fd, ret_found);
 }
 
+int call_dup(int fd)
+{
+	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1, 0)
+	                     : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
 int call_mkdirat(int at, const char *path, mode_t mode)
 {
 	return is_straight() ? (int)ASK(mkdirat, at, path, mode, 0) : mkdirat(at, path, mode);

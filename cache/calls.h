@@ -30,6 +30,7 @@ void calls_go_straight(void);
 int call_openat(int at, const char *path, int flags, mode_t mode);
 int call_close(int fd);
 int call_fstat(int fd, struct stat *ret_found);
+int call_dup(int fd); /* 3 or higher, and O_CLOEXEC */
 int call_mkdirat(int at, const char *path, mode_t mode);
 /* chmod of a path, following links: for /proc/self/fd/N. */
 int call_chmod(const char *path, mode_t mode);

@@ -8,8 +8,7 @@
  *      `-- another thread released it, or waited long enough --> settled, without a seat
  *
  * Purpose: threads of one process that miss on a key wait for the one that has its compile lock (a seat in a table),
- * and that one waits for other processes (cache/compile_lock_file.h; the file on disk is named "flight", as it always
- * was). Whoever waited looks again. Nobody depends on it: when the lock cannot be had, or took too long, one compiles.
+ * and that one waits for other processes (cache/compile_lock_file.h). Whoever waited looks again. Nobody depends on it: when the lock cannot be had, or took too long, one compiles.
  *
  * Results that are not kept (too new, side effects, ...) would have everybody wait for nothing, one after the other. So
  * nobody waits for a second holder of a key's lock once the first gave nothing: those who waited go on side by side,

@@ -2,6 +2,7 @@
 #include "cache/compile_lock_file.h"
 
 #include "cache/calls.h"
+#include "cache/lock.h"
 #include "cache/network.h"
 #include "cache/output.h"
 
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_NAME       "flight"
+#define FILE_NAME       "compile-lock"
 #define FILE_MAGIC      "NVCFLYER"
 #define MS              INT64_C(1000000)
 #define SECOND          (1000 * MS)
@@ -212,26 +213,26 @@ static bool is_fresh(const struct note *note)
 	return note->state == NOTE_NOT_KEPT && note->ended <= now && now - note->ended < (uint64_t)NOT_KEPT_FOR;
 }
 
-static int lock_call(const struct compile_lock_file *file, int command, struct flock *range)
+/* Who is in the way of the key's byte; F_UNLCK: nobody. */
+static bool ask_holder(const struct compile_lock_file *file, struct flock *ret_range)
 {
-	range->l_whence = SEEK_SET;
-	range->l_start = (off_t)file->place;
-	range->l_len = 1;
-	return TEMP_FAILURE_RETRY(fcntl(file->fd, command, range)) < 0 ? -errno : 0;
+	*ret_range = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)file->place, .l_len = 1};
+	return TEMP_FAILURE_RETRY(fcntl(file->fd, F_OFD_GETLK, ret_range)) == 0;
 }
 
 /* TAKEN, GIVEN_UP (another has it) or NONE. */
 static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 {
-	struct flock range = {.l_type = F_WRLCK};
-	int rc = lock_call(file, F_OFD_SETLK, &range);
-
-	if (rc == 0) {
+	switch (lock_bytes(file->fd, (struct lock_range){(off_t)file->place, 1}, LOCK_ALONE, 0)) {
+	case LOCK_TAKEN:
 		file->began = (uint64_t)compile_lock_clock();
 		write_note(file, NOTE_COMPILING);
 		return COMPILE_LOCK_FILE_TAKEN;
+	case LOCK_HELD:
+		return COMPILE_LOCK_FILE_GIVEN_UP;
+	default:
+		return COMPILE_LOCK_FILE_NONE;
 	}
-	return rc == -EAGAIN || rc == -EACCES ? COMPILE_LOCK_FILE_GIVEN_UP : COMPILE_LOCK_FILE_NONE;
 }
 
 /* The state letter of a thread, '?' where it cannot be known. */
@@ -317,10 +318,10 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 	uint64_t began = 0; /* names the holder */
 
 	for (;;) {
-		struct flock range = {.l_type = F_WRLCK};
+		struct flock range;
 		struct note note;
 
-		if (!is_ours(file) || lock_call(file, F_OFD_GETLK, &range) < 0) {
+		if (!is_ours(file) || !ask_holder(file, &range)) {
 			return COMPILE_LOCK_FILE_NONE;
 		}
 		note = read_note(file);
@@ -393,14 +394,11 @@ enum compile_lock_file_state compile_lock_file_acquire(const struct directory *d
 
 void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock_file_outcome outcome)
 {
-	struct flock range = {.l_type = F_UNLCK};
-
 	if (is_ours(file)) {
 		if (outcome != COMPILE_LOCK_FILE_ENDED_WITHOUT) {
 			write_note(file, outcome == COMPILE_LOCK_FILE_ENDED_KEPT ? NOTE_KEPT : NOTE_NOT_KEPT);
 		}
-		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
-		(void)lock_call(file, F_OFD_SETLK, &range);
+		lock_release_bytes(file->fd, (struct lock_range){(off_t)file->place, 1});
 		close(file->fd);
 	}
 	file->fd = -1;

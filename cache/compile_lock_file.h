@@ -2,8 +2,7 @@
 /*
  * compile_lock_file: one compile of a key at a time over processes (the lower half of cache/compile_lock.h)
  *
- * Layout: <directory>/v1/flight (the name and the magic on disk stay as they always were). Of every key one byte,
- * chosen by 62 bits of it and far behind the end of the file, is locked by the process that compiles it (an
+ * Layout: <directory>/v1/compile-lock. Of every key one byte, chosen by 62 bits of it and far behind the end of the file, is locked by the process that compiles it (an
  * open-file-description lock). The file's first 64 KiB hold a magic, by which it is known as ours, and notes, one slot
  * for many keys: who compiles, and how the last compile ended. Notes are hints: one that was overwritten, torn or
  * forged costs a wait (bounded) or a compile.

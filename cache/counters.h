@@ -62,7 +62,7 @@
 	X(TOTAL, agent_down) /* its engine, or itself: dead, another user's, no answer at all */      \
 	X(TOTAL, agent_timeouts)                                                                      \
 	X(TOTAL, agent_wait_ns) /* of all questions */                                                \
-	X(TOTAL, agent_closed)  /* misses for which it was not asked, as it failed lately */
+	X(TOTAL, agent_skipped) /* misses for which it was not asked, as it failed lately */
 
 #define COUNTERS_OF_REASONS(X, group)                                                                               \
 	X(group, disabled)                                                                                          \

@@ -2,6 +2,7 @@
 #include "cache/counters_file.h"
 
 #include "cache/calls.h"
+#include "cache/lock.h"
 #include "cache/output.h"
 
 #include <endian.h>
@@ -10,12 +11,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define MAGIC         "NVCCOUNT"
-#define FORMAT        2
-#define LOCK_PAUSE_NS 200000
-#define LOCK_TRIES    50
-#define PLACE_NAME    "stats"
-#define NAME_BYTES    sizeof("00")
+#define MAGIC        "NVCCOUNT"
+#define FORMAT       2
+#define LOCK_WAIT_US 10000
+#define PLACE_NAME   "stats"
+#define NAME_BYTES   sizeof("00")
 
 /* Little-endian in the file. */
 struct counters_file {
@@ -92,30 +92,6 @@ static ssize_t read_all(int fd, void *bytes, size_t size)
 	return (ssize_t)done;
 }
 
-/* -EAGAIN: somebody has it for long. Whatever else goes wrong: go on without (no locks on that file system). */
-static int lock_file(int fd, short type, int tries)
-{
-	for (;;) {
-		struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
-
-		if (call_lock(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES && errno != EINTR)) {
-			return 0;
-		}
-		if (--tries <= 0) {
-			return -EAGAIN;
-		}
-		call_pause(LOCK_PAUSE_NS);
-	}
-}
-
-/* Said aloud: a child forked meanwhile holds the descriptor too, and closing ours would not release the lock. */
-static void unlock_file(int fd)
-{
-	struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
-	(void)call_lock(fd, F_OFD_SETLK, &whole);
-}
-
 static void name_file(unsigned number, char ret_name[NAME_BYTES])
 {
 	ret_name[0] = '0';
@@ -167,7 +143,7 @@ static bool is_full(int error)
 }
 
 static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
-                         const struct counters_amounts *amounts, int lock_tries)
+                         const struct counters_amounts *amounts, unsigned wait_us)
 {
 	char name[NAME_BYTES];
 	int fd = -1;
@@ -178,10 +154,10 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 	if (error != 0) {
 		return error;
 	}
-	error = lock_file(fd, F_WRLCK, lock_tries);
-	if (error == 0) {
+	error = -EAGAIN;
+	if (lock_bytes(fd, LOCK_WHOLE, LOCK_ALONE, wait_us) != LOCK_HELD) {
 		error = add_to_file(fd, amounts);
-		unlock_file(fd);
+		lock_release_bytes(fd, LOCK_WHOLE);
 	}
 	call_close(fd);
 	return error;
@@ -191,14 +167,14 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 static int add_to_any(const struct directory *directory, int place, unsigned number,
                       const struct counters_amounts *amounts)
 {
-	int error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, 1);
+	int error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, 0);
 	int full = is_full(error) ? error : 0;
 
 	for (unsigned i = 1; i < COUNTERS_FILES; i++) {
 		if (error != -EAGAIN && error != -ENOENT && !is_full(error) && !is_anothers(error)) {
 			return error;
 		}
-		error = add_to_number(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 1);
+		error = add_to_number(directory, place, number + i, full ? O_RDWR : O_RDWR | O_CREAT, amounts, 0);
 		full = is_full(error) ? error : full;
 	}
 	return error != 0 && full ? full : error;
@@ -224,7 +200,7 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 	}
 	error = add_to_any(directory, place, number, amounts);
 	if (error == -EAGAIN && patience == COUNTERS_FILE_WAIT) {
-		error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_TRIES);
+		error = add_to_number(directory, place, number, O_RDWR | O_CREAT, amounts, LOCK_WAIT_US);
 	}
 	call_close(place);
 	return error;
@@ -240,7 +216,6 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 	struct counters_file file;
 	char name[NAME_BYTES];
 	int64_t since;
-	bool locked;
 	ssize_t got;
 	int fd = -1;
 	int error;
@@ -250,11 +225,10 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 	if (error != 0) {
 		return is_anothers(error) || error == -ENOENT ? 0 : error;
 	}
-	locked = lock_file(fd, F_RDLCK, LOCK_TRIES) == 0;
+	/* held for long: what is read may be torn, and its checksum tells */
+	(void)lock_bytes(fd, LOCK_WHOLE, LOCK_SHARED, LOCK_WAIT_US);
 	got = read_all(fd, &file, sizeof(file));
-	if (locked) {
-		unlock_file(fd);
-	}
+	lock_release_bytes(fd, LOCK_WHOLE);
 	call_close(fd);
 	if (got < 0) {
 		return (int)got;

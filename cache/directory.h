@@ -3,7 +3,7 @@
  * directory: the cache directory on disk: how it is made, where things lie in it (docs/DESIGN.md C1, C5)
  *
  * Layout: <path>/CACHEDIR.TAG, <path>/v1/ab/<62 hex> (entries), <path>/v1/ab/tmp.<pid>.<random> (temporaries),
- * <path>/v1/lock (see cache/lock.h), <path>/v1/account (see cache/usage_index.h). Directories get mode 0700, or those
+ * <path>/v1/lock (see cache/lock.h), <path>/v1/usage-index (see cache/upkeep/usage_index.h). Directories get mode 0700, or those
  * of the group too when shared, whatever the umask is; missing parents of <path> are made with 0700 less the umask.
  * <path>/v1 is the cache's home: whoever works in it has a descriptor of it, and names are relative to that.
  *

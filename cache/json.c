@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/json.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE_MAX 6 /* \u001f */
+#define ESCAPE_MAX   6  /* \u001f */
+#define NUMBER_MAX   24 /* -9223372036854775.808 */
+#define FIRST_BYTES  512
+#define INDENT_BYTES 2
 
 size_t json_character(const char *bytes, size_t size)
 {
@@ -54,11 +58,27 @@ static size_t put_code(char *to, const char *head, unsigned char byte)
 	return ESCAPE_MAX;
 }
 
-/* One character, `length` bytes of it; 0: a byte that is none. */
-static size_t put(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
+/* U+2028 and U+2029 end a line in scripts, and not in JSON. */
+static bool ends_line(const unsigned char *at, size_t length)
 {
+	return length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
+}
+
+static size_t spell_in_script(char *to, const unsigned char *at, size_t length)
+{
+	if (*at == '<' || *at == '>' || *at == '&') {
+		return put_code(to, "\\u00", *at);
+	}
+	return ends_line(at, length) ? put_code(to, "\\u20", at[2] - 0x80) : 0;
+}
+
+/* One character, `length` bytes of it; 0: a byte that is none. */
+static size_t spell_character(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
+{
+	size_t spelt = 0;
+
 	if (length == 0) {
-		return bytes == JSON_BYTES_KEPT ? put_code(to, "\\udc", *at) : put_code(to, "\\uff", 0xfd);
+		return bytes == JSON_BYTES_REPLACED ? put_code(to, "\\uff", 0xfd) : put_code(to, "\\udc", *at);
 	}
 	if (*at == '"' || *at == '\\') {
 		to[0] = '\\';
@@ -68,8 +88,14 @@ static size_t put(char *to, const unsigned char *at, size_t length, enum json_by
 	if (*at < 0x20 || *at == 0x7f) {
 		return put_code(to, "\\u00", *at);
 	}
-	memcpy(to, at, length);
-	return length;
+	if (bytes == JSON_BYTES_SCRIPT) {
+		spelt = spell_in_script(to, at, length);
+	}
+	if (spelt == 0) {
+		memcpy(to, at, length);
+		spelt = length;
+	}
+	return spelt;
 }
 
 size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
@@ -82,7 +108,7 @@ size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t 
 	while (at < end) {
 		size_t length = json_character((const char *)at, (size_t)(end - at));
 		char one[ESCAPE_MAX];
-		size_t needed = put(one, at, length, bytes);
+		size_t needed = spell_character(one, at, length, bytes);
 
 		if (needed > capacity - written) {
 			break;
@@ -93,4 +119,232 @@ size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t 
 	}
 	*ret_taken = (size_t)(at - (const unsigned char *)text);
 	return written;
+}
+
+struct json json_fixed(char *buffer, size_t capacity, enum json_bytes spelling)
+{
+	return (struct json){.bytes = buffer, .capacity = capacity, .spelling = spelling};
+}
+
+struct json json_growing(enum json_bytes spelling, unsigned lines)
+{
+	return (struct json){.spelling = spelling, .lines = lines, .grows = true};
+}
+
+void json_free(struct json *json)
+{
+	if (json->grows) {
+		free(json->bytes);
+	}
+	*json = (struct json){.failed = true};
+}
+
+static bool make_room(struct json *json, size_t size)
+{
+	size_t capacity = json->capacity;
+	char *grown;
+
+	if (size > json->capacity - json->size && json->grows && !json->failed) {
+		while (size > capacity - json->size) {
+			capacity = capacity ? 2 * capacity : FIRST_BYTES;
+		}
+		grown = realloc(json->bytes, capacity);
+		if (grown) {
+			json->bytes = grown;
+			json->capacity = capacity;
+		}
+	}
+	json->failed |= size > json->capacity - json->size;
+	return !json->failed;
+}
+
+static void put_bytes(struct json *json, const char *bytes, size_t size)
+{
+	if (make_room(json, size)) {
+		memcpy(json->bytes + json->size, bytes, size);
+		json->size += size;
+	}
+}
+
+static void put_text(struct json *json, const char *text)
+{
+	put_bytes(json, text, strlen(text));
+}
+
+static void break_line(struct json *json)
+{
+	size_t blanks = (size_t)INDENT_BYTES * json->depth;
+
+	put_text(json, "\n");
+	if (make_room(json, blanks)) {
+		memset(json->bytes + json->size, ' ', blanks);
+		json->size += blanks;
+	}
+}
+
+/* What stands in front of a member: a comma, a line break, its name. */
+static void begin_member(struct json *json, const char *name)
+{
+	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
+
+	if (json->depth > 0) {
+		if (json->filled & level) {
+			put_text(json, json->depth > json->lines && json->lines > 0 ? ", " : ",");
+		}
+		if (json->depth <= json->lines) {
+			break_line(json);
+		}
+	}
+	json->filled |= level;
+	if (name) {
+		put_text(json, "\"");
+		(void)json_add_text(json, name, strlen(name), SIZE_MAX);
+		put_text(json, json->lines > 0 ? "\": " : "\":");
+	}
+}
+
+static void begin_level(struct json *json, const char *name, const char *bracket)
+{
+	uint32_t level;
+
+	begin_member(json, name);
+	put_text(json, bracket);
+	json->depth++;
+	json->failed |= json->depth >= JSON_DEPTH_MAX;
+	level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
+	json->filled &= ~level;
+	json->arrays = *bracket == '[' ? json->arrays | level : json->arrays & ~level;
+}
+
+void json_begin_object(struct json *json, const char *name)
+{
+	begin_level(json, name, "{");
+}
+
+void json_begin_array(struct json *json, const char *name)
+{
+	begin_level(json, name, "[");
+}
+
+void json_end(struct json *json)
+{
+	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);
+	bool on_lines = json->depth <= json->lines && (json->filled & level);
+
+	json->depth--;
+	if (on_lines) {
+		break_line(json);
+	}
+	put_text(json, json->arrays & level ? "]" : "}");
+}
+
+void json_begin_string(struct json *json, const char *name)
+{
+	begin_member(json, name);
+	put_text(json, "\"");
+}
+
+size_t json_add_text(struct json *json, const void *text, size_t size, size_t most)
+{
+	const char *at = text, *end = at + size;
+	size_t written = 0, one = 1;
+
+	while (at < end && one > 0 && !json->failed) {
+		char escaped[128];
+		size_t taken, room = most - written < sizeof(escaped) ? most - written : sizeof(escaped);
+
+		one = json_escape(escaped, room, at, (size_t)(end - at), json->spelling, &taken);
+		put_bytes(json, escaped, one);
+		written += one;
+		at += taken;
+	}
+	return written;
+}
+
+void json_end_string(struct json *json)
+{
+	put_text(json, "\"");
+}
+
+void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most)
+{
+	json_begin_string(json, name);
+	(void)json_add_text(json, text, size, most);
+	json_end_string(json);
+}
+
+void json_text(struct json *json, const char *name, const void *text, size_t size)
+{
+	json_text_cut(json, name, text, size, SIZE_MAX);
+}
+
+void json_string(struct json *json, const char *name, const char *text)
+{
+	if (text) {
+		json_text(json, name, text, strlen(text));
+	} else {
+		json_null(json, name);
+	}
+}
+
+void json_raw(struct json *json, const char *name, const char *text, size_t size)
+{
+	begin_member(json, name);
+	put_bytes(json, text, size);
+}
+
+/* In front of `end`, which is returned with the digits before it; `point`: how many decimals. */
+static char *spell_number(char *end, uint64_t number, int point)
+{
+	int digits = 0;
+
+	do {
+		if (point > 0 && digits == point) {
+			*--end = '.';
+		}
+		*--end = (char)('0' + number % 10);
+		number /= 10;
+		digits++;
+	} while (number > 0 || digits <= point);
+	return end;
+}
+
+static void put_number(struct json *json, const char *name, uint64_t size, bool is_negative, int point)
+{
+	char text[NUMBER_MAX], *end = text + sizeof(text), *at = spell_number(end, size, point);
+
+	if (is_negative) {
+		*--at = '-';
+	}
+	json_raw(json, name, at, (size_t)(end - at));
+}
+
+void json_number(struct json *json, const char *name, uint64_t number)
+{
+	put_number(json, name, number, false, 0);
+}
+
+void json_integer(struct json *json, const char *name, int64_t number)
+{
+	put_number(json, name, number < 0 ? -(uint64_t)number : (uint64_t)number, number < 0, 0);
+}
+
+void json_thousandths(struct json *json, const char *name, int64_t number)
+{
+	put_number(json, name, number < 0 ? -(uint64_t)number : (uint64_t)number, number < 0, 3);
+}
+
+void json_bool(struct json *json, const char *name, bool value)
+{
+	json_raw(json, name, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_null(struct json *json, const char *name)
+{
+	json_raw(json, name, "null", 4);
+}
+
+void json_end_line(struct json *json)
+{
+	put_text(json, "\n");
 }

@@ -20,16 +20,40 @@ static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 	return byte >> 2; /* below LOCK_USAGE_INDEX */
 }
 
-static int set_range(int lock, uint64_t byte, short type)
-{
-	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
-
-	return call_lock(lock, F_OFD_SETLK, &range);
-}
-
 static bool is_held(void)
 {
 	return errno == EAGAIN || errno == EACCES || errno == EINTR;
+}
+
+static int set_lock(int file, struct lock_range range, short type)
+{
+	struct flock flock = {.l_type = type, .l_whence = SEEK_SET, .l_start = range.at, .l_len = range.size};
+
+	return call_lock(file, F_OFD_SETLK, &flock);
+}
+
+enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us)
+{
+	long pause_us = LOCK_SLEEP_MIN_US;
+
+	/* F_OFD_SETLKW would wait for as long as a stopped process likes, and a timer's signal is the host's to handle */
+	for (unsigned waited_us = 0; set_lock(file, range, mode == LOCK_SHARED ? F_RDLCK : F_WRLCK) < 0;
+	     waited_us += (unsigned)pause_us) {
+		if (!is_held()) {
+			return LOCK_NONE;
+		}
+		if (waited_us >= wait_us) {
+			return LOCK_HELD;
+		}
+		pause_us = waited_us > 0 && pause_us < LOCK_SLEEP_MAX_US ? 2 * pause_us : pause_us;
+		call_pause(pause_us * 1000);
+	}
+	return LOCK_TAKEN;
+}
+
+void lock_release_bytes(int file, struct lock_range range)
+{
+	(void)set_lock(file, range, F_UNLCK);
 }
 
 /*
@@ -46,49 +70,36 @@ static void lose_patience(void)
 	}
 }
 
-enum taken { TAKEN, HELD, NO_LOCKS };
-
-static enum taken take(int lock, uint64_t byte, unsigned wait_us)
+static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 {
 	_Atomic bool *tired = &impatient[byte < LOCK_USAGE_INDEX ? LOCK_OF_KEY : LOCK_OF_USAGE_INDEX];
-	long pause_us = LOCK_SLEEP_MIN_US;
-	unsigned waited_us = 0;
+	bool waits = wait_us > 0 && !atomic_load_explicit(tired, memory_order_relaxed);
+	enum lock_result result =
+	    lock_bytes(lock, (struct lock_range){(off_t)byte, 1}, LOCK_ALONE, waits ? wait_us : 0);
 
-	while (set_range(lock, byte, F_WRLCK) < 0) {
-		if (!is_held()) {
-			return NO_LOCKS;
-		}
-		if (waited_us >= wait_us || atomic_load_explicit(tired, memory_order_relaxed)) {
-			if (wait_us > 0) {
-				lose_patience();
-			}
-			return HELD;
-		}
-		call_pause(pause_us * 1000);
-		waited_us += (unsigned)pause_us;
-		if (pause_us < LOCK_SLEEP_MAX_US) {
-			pause_us *= 2;
-		}
+	if (result == LOCK_TAKEN) {
+		atomic_store_explicit(tired, false, memory_order_relaxed);
+	} else if (result == LOCK_HELD && wait_us > 0) {
+		lose_patience();
 	}
-	atomic_store_explicit(tired, false, memory_order_relaxed);
-	return TAKEN;
+	return result;
 }
 
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
-	enum taken taken;
+	enum lock_result result;
 	int lock = -1;
 
 	if (directory_open_file(directory, home, LOCK_NAME, O_RDWR | O_CREAT, &lock) < 0) {
 		*ret_lock = -1;
 		return 0;
 	}
-	taken = take(lock, byte, wait_us);
-	if (taken != TAKEN) {
+	result = take_byte(lock, byte, wait_us);
+	if (result != LOCK_TAKEN) {
 		call_close(lock);
 		lock = -1;
 	}
-	if (taken == HELD) {
+	if (result == LOCK_HELD) {
 		return -EAGAIN;
 	}
 	*ret_lock = lock;
@@ -110,28 +121,25 @@ void lock_begin(const struct directory *directory, int home, int *ret_lock)
 
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
-	return lock < 0 || set_range(lock, byte_of(key), F_WRLCK) == 0 || !is_held();
+	return lock < 0 || lock_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1}, LOCK_ALONE, 0) != LOCK_HELD;
 }
 
 bool lock_wait_key(int lock, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us)
 {
-	return lock < 0 || take(lock, byte_of(key), wait_us) != HELD;
+	return lock < 0 || take_byte(lock, byte_of(key), wait_us) != LOCK_HELD;
 }
 
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	if (lock >= 0) {
-		(void)set_range(lock, byte_of(key), F_UNLCK);
+		lock_release_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1});
 	}
 }
 
 void lock_release(int lock)
 {
-	struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
 	if (lock >= 0) {
-		/* said aloud: a child forked meanwhile has the descriptor too, and closing ours would not release it */
-		(void)call_lock(lock, F_OFD_SETLK, &all);
+		lock_release_bytes(lock, LOCK_WHOLE);
 		call_close(lock);
 	}
 }

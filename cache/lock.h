@@ -16,6 +16,27 @@
 
 #include "cache/directory.h"
 
+/* ---- bytes of any file of ours: the one way to lock and to wait for a lock ---- */
+
+enum lock_mode { LOCK_ALONE, LOCK_SHARED };
+enum lock_result {
+	LOCK_TAKEN,
+	LOCK_HELD, /* another has it, still after the wait */
+	LOCK_NONE  /* this file system has no locks, or none can be had: one goes on without */
+};
+struct lock_range {
+	off_t at;
+	off_t size; /* 0: to the end */
+};
+#define LOCK_WHOLE ((struct lock_range){0, 0})
+
+/* Polls for about `wait_us`; 0: asks once. */
+enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us);
+/* Before the file is closed: a child forked meanwhile has the descriptor too, and closing ours would not release it. */
+void lock_release_bytes(int file, struct lock_range range);
+
+/* ---- the directory's lock file ---- */
+
 /* A byte that is no key's. */
 #define LOCK_USAGE_INDEX (UINT64_C(1) << 62)
 

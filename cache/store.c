@@ -13,11 +13,8 @@
 #include "cache/calls.h"
 #include "cache/directory.h"
 #include "cache/discard.h"
-#include "cache/evict.h"
-#include "cache/prune.h"
 #include "cache/recency.h"
 #include "cache/source.h"
-#include "cache/usage.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -179,56 +176,4 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 uint64_t store_take_evictions(struct store *store)
 {
 	return atomic_exchange_explicit(&store->evictions, 0, memory_order_relaxed);
-}
-
-int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
-{
-	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
-	struct evict_report report = {0};
-	int rc;
-
-	if (!store->directory.path) {
-		return -ENXIO;
-	}
-	if (store->read_only) {
-		return -EROFS;
-	}
-	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
-	if (rc == 0) {
-		rc = prune(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore, &report);
-		close(evict.home);
-	}
-	if (rc < 0 && rc != -ENOENT && rc != -EINTR) {
-		return rc;
-	}
-	*ret_pruned = (struct store_pruned){
-	    .removed = {.entries = report.entries, .bytes = report.bytes, .temporaries = report.temporaries},
-	    .foreign = report.foreign,
-	    .left = {.entries = report.left_entries, .bytes = report.left_bytes},
-	    .failures = report.failures,
-	};
-	return rc == -EINTR ? rc : 0;
-}
-
-int store_prune(struct store *store, struct store_pruned *ret_pruned)
-{
-	return store_prune_unused(store, INT64_MAX, ret_pruned);
-}
-
-int store_usage(struct store *store, struct store_usage *ret_usage)
-{
-	return store->directory.path ? usage_count(&store->directory, store->chore, ret_usage) : -ENXIO;
-}
-
-int store_usage_noted(struct store *store, struct store_usage *ret_usage)
-{
-	return store->directory.path ? usage_noted(&store->directory, ret_usage) : -ENXIO;
-}
-
-int store_clear(struct store *store, struct store_usage *ret_removed)
-{
-	if (!store->directory.path) {
-		return -ENXIO;
-	}
-	return store->read_only ? -EROFS : usage_clear(&store->directory, store->chore, ret_removed);
 }

@@ -20,7 +20,7 @@
  * and the next put overwrites it. So is what is no regular file. Results that lie ahead of the damage are still found,
  * and a put keeps the sound ones.
  *
- * Size: after each put the sum of all files is brought below max_size (cache/evict.h); least recently used goes first.
+ * Size: after each put the sum of all files is brought below max_size (cache/upkeep/evict.h); least recently used goes first.
  * A hit shows that it used the file at most once an hour (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT is the plain miss.
@@ -35,7 +35,6 @@
 #define CACHE_STORE_H
 
 #include "cache/entry.h"
-#include "cache/usage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +43,7 @@
 #define STORE_RESULTS_MAX 16
 
 struct store;
+struct chore;
 
 /* Nanoseconds of CLOCK_REALTIME, by which use is judged; tests have their own. */
 typedef int64_t store_clock(void);
@@ -59,7 +59,7 @@ struct store_options {
 	bool fsync;
 	store_clock *clock;  /* NULL: the system's */
 	store_same *same;    /* NULL: equal bytes */
-	struct chore *chore; /* of store_usage(), store_prune() and store_clear(); NULL: nobody watches */
+	struct chore *chore; /* of what cache/tools/ does to the whole directory; NULL: nobody watches */
 };
 
 /* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
@@ -89,30 +89,5 @@ int store_put(struct store *store, const struct entry *entry);
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
 /* How many entries were evicted by store_put() since this was asked last. */
 uint64_t store_take_evictions(struct store *store);
-
-/* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; walks the directory (for
- * the command, not for hosts). */
-int store_usage(struct store *store, struct store_usage *ret_usage);
-/* The same as the usage index has it (cache/usage_index.h), without looking at any file, temporaries unknown (0);
- * shards that it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show
- * later. */
-int store_usage_noted(struct store *store, struct store_usage *ret_usage);
-
-/* For the command: removes stale temporaries, and what was used longest ago until the size is below max_size. A missing
- * directory has nothing to remove. -EAGAIN: another process keeps the lock. */
-struct store_pruned {
-	struct store_usage removed; /* bytes: of foreign files too */
-	struct store_usage left;    /* temporaries are not counted there, but their bytes are */
-	uint64_t foreign;           /* files in shards that are none of ours, left alone */
-	uint64_t failures;          /* files that could not be removed */
-};
-int store_prune(struct store *store, struct store_pruned *ret_pruned);
-/* First what was not used for so many nanoseconds, then the same. -EINTR: the chore was stopped, and *ret_pruned says
- * what was done by then. */
-int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
-
-/* Removes every entry and temporary (not the counters) that its first bytes say is one. Files that vanish meanwhile are
- * fine. An error: what could be removed is, and *ret_removed tells of it. */
-int store_clear(struct store *store, struct store_usage *ret_removed);
 
 #endif

@@ -7,12 +7,12 @@
  */
 #include "cache/store_state.h"
 
-#include "cache/evict.h"
 #include "cache/lock.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 #include "cache/temporary.h"
 #include "cache/trust.h"
+#include "cache/upkeep/evict.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that says which version this is. */
+/* version: the one place that says which version this is */
 #ifndef CACHE_VERSION_H
 #define CACHE_VERSION_H
 

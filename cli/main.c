@@ -2,8 +2,8 @@
 /* nvrtccache: the command for people; finds the command's function and leaves the rest to it */
 #include "cache/nearest.h"
 #include "cache/version.h"
-#include "cli/commands.h"
-#include "cli/console.h"
+#include "cli/console/commands.h"
+#include "cli/console/console.h"
 
 #include <string.h>
 

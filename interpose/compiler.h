@@ -9,7 +9,8 @@
  *
  * What all compilers have: a handle that the host makes and destroys; a creation run (bytes that stand for what went
  * into the handle, keygen/stream.h); calls with options that do the work; getters. A compiler's own record of a handle
- * and of an attempt begin with the general ones (`struct handle`, `struct attempt`), as its functions are given those.
+ * begins with the general one (`struct handle`), as its functions are given that; what it has to say of a request beside
+ * what all have is in `own` of that (`struct request`, compile/attempt.h).
  * Where a comment says what NULL means, a compiler without the like leaves the function out.
  *
  * Threads: functions are called on the host's threads, any number at once, on different handles. Signals: `owns`,
@@ -27,12 +28,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct attempt;
 struct door_thunks;
 struct environment;
+struct event;
 struct handle;
 struct library;
 struct node;
+struct request;
 struct result;
 struct snapshot;
 struct stream;
@@ -77,13 +79,6 @@ enum outcome {
 	OUTCOME_REFUSED_CALL,    /* the library did not look at it */
 	OUTCOME_NO_MEMORY,
 	OUTCOME_OTHER /* nobody knows what the handle holds now */
-};
-
-/* What a difference between a hit and the real result can be put down to (a set). */
-enum doubts {
-	DOUBT_SPOILED = 1, /* the process has been told something that changes later compiles */
-	DOUBT_ADDRESS = 2, /* what is made hangs on where things lie in memory */
-	DOUBT_ONCE = 4     /* a second compile would go on from what the first one left */
 };
 
 /* Who answers where the library asks the host whether to go on. */
@@ -139,35 +134,31 @@ struct compiler {
 
 	/* ---- one call, in the order of its way (compile/compile.h) ---- */
 
-	size_t attempt_size; /* of its own record, zeros to begin with */
-	/* What describe() and prepare() put there; zeros again after it. NULL: nothing. */
-	void (*free_attempt)(struct attempt *);
-	bool (*sound)(const struct call *); /* can the arguments be read at all? NULL: there are none of the host's */
 	/*
-	 * Writes the call run, numbers the roots, and says of the attempt how it is bound. `told`: what the process was
-	 * at some moment; NULL: what it is. COUNTER_NONE, or why the call is passed through.
+	 * Writes the call run, numbers the roots, and fills in traits, scratch and `own`. `told`: what the process was at
+	 * some moment; NULL: what it is. COUNTER_NONE, or why the call is passed through.
 	 */
 	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
-	                         const struct snapshot *told, struct attempt *);
+	                         const struct snapshot *told, struct request *);
+	void (*free_request)(struct request *); /* what is in `own`; zeros again after it. NULL: nothing */
 	/*
 	 * Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. NULL:
 	 * all getters are exported on all nodes.
 	 */
 	bool (*reachable)(const struct handle *, const struct entry *);
-	void (*served)(struct handle *, const struct entry *); /* NULL: it keeps nothing of it */
 	/*
-	 * Where calls are steps (PAST_GROWS): this one's result, served or just kept. What it hangs on besides the
-	 * input (files) goes into the creation run, as what comes next hangs on it too. NULL: there is no such thing.
+	 * The result that the host is given. Where calls are steps (PAST_GROWS), one that was just kept, too: what it
+	 * hangs on besides the input (files) goes into the creation run, as what comes next hangs on it. NULL: it keeps
+	 * nothing of it.
 	 */
-	void (*grown)(struct handle *, const struct entry *);
+	void (*served)(struct handle *, const struct entry *);
 	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. NULL
 	 * where none is. */
 	bool (*host_stops)(const struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
-	/* Before the watch: what the real call is to be given instead (attempt->instead), what of it is scratch. NULL:
-	 * the host's own. */
-	bool (*prepare)(const struct handle *, const struct call *, struct attempt *);
-	trace_scratch *(*scratch)(const struct attempt *); /* which files are the compiler's own; NULL twice: none */
+	/* What the real call is to be given instead, with options that free() can free; untouched: the host's own.
+	 * False: no memory. NULL: always the host's own. */
+	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/*
 	 * The real call, and around it nothing of ours where the host's thread may be cancelled:
 	 * handle_enter_real(), the library's function, handle_leave_real() (compile/handle.h).
@@ -177,14 +168,13 @@ struct compiler {
 	/* What its headers call its codes from 0 on, for people; NULL: one that they do not have. */
 	const char *const *codes;
 	size_t code_count;
-	/* What was seen is complete, or says why it cannot be. NULL: it is. */
-	void (*unwatched)(struct attempt *);
-	/* Was it seen to do what each such call does? If not, it was not watched. NULL: there is no such thing. */
-	bool (*was_seen)(const struct attempt *);
+	/* Completes what was seen: COUNTER_NONE, or why that cannot be done. NULL: it is complete. */
+	enum counter (*unwatched)(const struct request *, struct trace *);
 	/* Taints the trace with what the texts say that are no files. NULL: they say nothing of places or times. */
-	void (*read_texts)(struct handle *, const struct call *, struct attempt *);
-	/* Why the result must not be kept, or COUNTER_NONE. NULL: for no reason of the compiler's own. */
-	enum counter (*refuses)(const struct handle *, const struct attempt *);
+	void (*read_texts)(struct handle *, const struct call *, const struct request *, struct trace *);
+	/* Why the result must not be kept, which the event may be told more of, or COUNTER_NONE. NULL: for no reason of
+	 * the compiler's own. */
+	enum counter (*refuses)(const struct handle *, const struct request *, struct event *);
 
 	/* ---- results (compile/result.h) ---- */
 
@@ -202,9 +192,6 @@ struct compiler {
 	bool (*alike)(const struct section *, const struct section *);
 	/* Can nobody see whether it is more than such an id? NULL: everybody can. */
 	bool (*sealed)(const struct section *);
-	unsigned (*doubts)(const struct handle *, const struct attempt *); /* enum doubts; NULL: none */
-	/* Does the same on a handle of its own. NULL: that cannot be had. */
-	struct entry *(*again)(const struct handle *, const struct call *, const struct entry *first);
 };
 
 #endif

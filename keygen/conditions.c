@@ -158,6 +158,7 @@ static int write_all(const struct conditions_input *input, const struct items *i
 	struct writer writer = {.start_ns = input->trace->start_ns};
 	struct stream *stream = &writer.stream;
 	struct fixed_stamps stamps = {0};
+	const struct trace *trace = input->trace;
 	uint32_t groups = 0;
 	size_t stamps_at;
 
@@ -165,7 +166,8 @@ static int write_all(const struct conditions_input *input, const struct items *i
 		groups++;
 	}
 	stream_u32(stream, CONDITIONS_MAGIC);
-	stream_u32(stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0));
+	stream_u32(stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0) |
+	                       (trace->answer_count > 0 ? CONDITIONS_MACHINE : 0));
 	stream_u32(stream, (uint32_t)input->roots->count);
 	stream_u32(stream, groups);
 	stream_u32(stream, (uint32_t)items->count);
@@ -174,6 +176,10 @@ static int write_all(const struct conditions_input *input, const struct items *i
 	stream_bytes(stream, &stamps, sizeof(stamps));
 	if (input->arithmetic) {
 		stream_bytes(stream, roots_arithmetic(input->roots)->bytes, KEY_BYTES);
+	}
+	if (trace->answer_count > 0) {
+		stream_u32(stream, (uint32_t)trace->answer_count);
+		stream_bytes(stream, trace->answers, trace->answer_count * sizeof(trace->answers[0]));
 	}
 	write_roots(input, stream);
 	write_groups(items, &writer);
@@ -215,7 +221,8 @@ int conditions_build(const struct conditions_input *input, struct stream *ret_st
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}
-	if (error == 0 && (items.count > 0 || input->arithmetic || any_literal_root(input))) {
+	if (error == 0 &&
+	    (items.count > 0 || input->arithmetic || trace->answer_count > 0 || any_literal_root(input))) {
 		error = write_all(input, &items, ret_stream);
 	} else if (error == 0) {
 		*ret_stream = STREAM_EMPTY;

@@ -15,6 +15,7 @@
  *              paths as before (#pragma once compares device and inode). Identity is compared for opened files too.
  *   exact      debug forms: size and mtime of content and identity paths are equal as well (they are in the cubin).
  *   arithmetic the functions that the compiler folded constants with are the same.
+ *   machine    the machine answers what the compiler was told when it asked for a number (keygen/machine.h).
  *   root text  root N is spelled exactly so (its text was found in the output, B6; always for the root directory).
  * Paths inside a root are kept relative to it, other absolute ones literally, relative ones relative to the cwd.
  *

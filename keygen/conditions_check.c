@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* conditions_hold(): a walk that ends at the first thing that is not as it was, and names it. */
 #include "keygen/conditions.h"
-#include "keygen/conditions_read.h"
-#include "keygen/conditions_state.h"
+#include "keygen/conditions_walk.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 struct check {
 	const struct roots *roots;
-	struct reader reader;
 	char *why;
 	size_t why_size;
-	struct states states;
 };
 
 static _Atomic(bool (*)(void)) paths_agree;
@@ -22,20 +23,77 @@ void conditions_ask_paths(bool (*agree)(void))
 	atomic_store_explicit(&paths_agree, agree, memory_order_relaxed);
 }
 
-static bool refuse(struct check *check, const char *what)
+/* Ends a walk whose reason has been given. */
+__attribute__((format(printf, 2, 3))) static int refuse(const struct check *check, const char *format, ...)
 {
+	va_list arguments;
+
 	if (check->why_size > 0) {
-		(void)snprintf(check->why, check->why_size, "%s", what);
+		va_start(arguments, format);
+		(void)vsnprintf(check->why, check->why_size, format, arguments);
+		va_end(arguments);
 	}
-	return false;
+	return -ECANCELED;
 }
 
-static bool damaged(struct check *check)
+static int check_arithmetic(const struct check *check, const uint8_t *then)
 {
-	return refuse(check, "the conditions are damaged");
+	const struct key *now = then ? roots_arithmetic(check->roots) : NULL;
+
+	return !then || (now && memcmp(then, now->bytes, KEY_BYTES) == 0)
+	           ? 0
+	           : refuse(check, "another mathematics library");
 }
 
-static bool refuse_state(struct check *check, enum condition_state state)
+static int check_machine(const struct check *check, const struct reader *reader)
+{
+	char words[MACHINE_WORDS_MAX];
+
+	for (uint32_t i = 0; i < reader->answer_count; i++) {
+		const struct machine_answer *then = &reader->answers[i];
+		int64_t now = 0;
+
+		if (!machine_ask(then->question, &now) || now != then->answer) {
+			return refuse(check, "the %s was %" PRId64 CONDITIONS_NOW "%" PRId64,
+			              machine_words(then->question, words), then->answer, now);
+		}
+	}
+	return 0;
+}
+
+static int check_begin(struct walk *walk)
+{
+	bool (*agree)(void) = atomic_load_explicit(&paths_agree, memory_order_relaxed);
+	const struct check *check = walk->context;
+	int error = 0;
+
+	if (walk->reader.items > 0 && agree && !agree()) {
+		return refuse(check, "another preloaded library redirects some functions that take paths, but not all");
+	}
+	error = check_arithmetic(check, walk->reader.arithmetic);
+	if (error == 0) {
+		error = check_machine(check, &walk->reader);
+	}
+	if (error == 0 && walk->reader.roots != check->roots->count) {
+		error = refuse(check, "the number of roots differs");
+	}
+	return error;
+}
+
+static int check_root(struct walk *walk, uint32_t number, const char *text, size_t size)
+{
+	const struct check *check = walk->context;
+	const struct root *root = &check->roots->root[number];
+
+	if (!text || (size == root->size && memcmp(text, root->text, size) == 0)) {
+		return 0;
+	}
+	return refuse(check, CONDITIONS_BOUND "%.*s" CONDITIONS_NOW "%.*s", size ? (int)size : 1, size ? text : "/",
+	              root->size ? (int)root->size : 1, root->size ? root->text : "/");
+}
+
+static int check_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
+                      enum condition_state state)
 {
 	static const char *const words[] = {
 	    [CONDITION_CHANGED] = "header changed",
@@ -48,143 +106,41 @@ static bool refuse_state(struct check *check, enum condition_state state)
 	    [CONDITION_DOUBTFUL] = "cannot tell whether the file is there",
 	};
 
-	if (state == CONDITION_DAMAGED) {
-		return damaged(check);
-	}
-	if (check->why_size > 0) {
-		(void)snprintf(check->why, check->why_size, "%s: %s", words[state], check->states.place.path);
-	}
-	return false;
+	(void)group;
+	(void)item;
+	return refuse(walk->context, "%s: %s", words[state], walk->place.path);
 }
 
-static bool item_holds(struct check *check)
+static int check_classes(struct walk *walk)
 {
-	struct checked_item item;
-	enum condition_state state;
-	const char *name;
-	size_t size;
-
-	if (reader_item(&check->reader, &item, &name, &size) != READ_SOUND) {
-		return damaged(check);
+	if (!walk_is_complete(walk)) {
+		return -EBADMSG;
 	}
-	if (place_name(&check->states.place, name, size) != 0) {
-		return refuse(check, "a path is too long");
-	}
-	state = states_ask(&check->states, &item);
-	return state == CONDITION_UNCHANGED || refuse_state(check, state);
+	return walk_is_distinct(walk) ? 0 : refuse(walk->context, "two paths that were different files are one file");
 }
 
-static bool group_holds(struct check *check)
+/* What went wrong with the walk itself, in words. */
+static const char *error_words(int error)
 {
-	struct place_group group;
-	uint32_t count = 0;
-	bool holds;
-
-	if (reader_group(&check->reader, &group, &count) != READ_SOUND) {
-		return damaged(check);
+	switch (error) {
+	case -EPROTONOSUPPORT:
+		return "the conditions are of another version, or damaged";
+	case -ENAMETOOLONG:
+		return "a path is too long";
+	case -ENOMEM:
+		return "no memory";
+	default:
+		return "the conditions are damaged";
 	}
-	if (group.base != BASE_CWD && group.base != BASE_LITERAL) {
-		group.base_text = check->roots->root[group.base].text;
-		group.base_size = check->roots->root[group.base].size;
-	}
-	holds = place_enter(&check->states.place, &group) == 0 || refuse(check, "a path is too long");
-	content_enter(&check->states.content);
-	for (uint32_t i = 0; holds && i < count; i++) {
-		holds = item_holds(check);
-	}
-	place_leave(&check->states.place);
-	return holds;
-}
-
-static bool arithmetic_holds(struct check *check)
-{
-	const uint8_t *then = reader_arithmetic(&check->reader);
-	const struct key *now;
-
-	if (!then) {
-		return damaged(check);
-	}
-	now = roots_arithmetic(check->roots);
-	return (now && memcmp(then, now->bytes, KEY_BYTES) == 0) || refuse(check, "another mathematics library");
-}
-
-static bool roots_hold(struct check *check)
-{
-	if (check->reader.roots != check->roots->count) {
-		return refuse(check, "the number of roots differs");
-	}
-	for (uint32_t i = 0; i < check->reader.roots; i++) {
-		const struct root *root = &check->roots->root[i];
-		const char *text;
-		size_t size;
-
-		if (reader_root(&check->reader, &text, &size) != READ_SOUND) {
-			return damaged(check);
-		}
-		if (text && (size != root->size || memcmp(text, root->text, size) != 0)) {
-			if (check->why_size > 0) {
-				(void)snprintf(check->why, check->why_size,
-				               CONDITIONS_BOUND "%.*s" CONDITIONS_NOW "%.*s", size ? (int)size : 1,
-				               size ? text : "/", root->size ? (int)root->size : 1,
-				               root->size ? root->text : "/");
-			}
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Paths of different classes are different files. */
-static bool classes_hold(struct check *check)
-{
-	if (!states_complete(&check->states)) {
-		return damaged(check);
-	}
-	return states_distinct(&check->states) || refuse(check, "two paths that were different files are one file");
-}
-
-static bool all_hold(struct check *check, const void *conditions, size_t size)
-{
-	struct fixed_stamps stamps;
-	enum read head = reader_head(&check->reader, conditions, size, &stamps);
-
-	if (head == READ_OTHER_VERSION) {
-		return refuse(check, "the conditions are of another version, or damaged");
-	}
-	if (head != READ_SOUND) {
-		return damaged(check);
-	}
-	if (check->reader.items > 0) {
-		bool (*agree)(void) = atomic_load_explicit(&paths_agree, memory_order_relaxed);
-
-		if (agree && !agree()) {
-			return refuse(
-			    check, "another preloaded library redirects some functions that take paths, but not all");
-		}
-		content_taken(&check->states.content, &stamps);
-	}
-	if ((check->reader.flags & CONDITIONS_ARITHMETIC) && !arithmetic_holds(check)) {
-		return false;
-	}
-	if (!roots_hold(check)) {
-		return false;
-	}
-	if (states_expect(&check->states, (check->reader.flags & CONDITIONS_EXACT) != 0, check->reader.classes) != 0) {
-		return refuse(check, "no memory");
-	}
-	for (uint32_t i = 0; i < check->reader.groups; i++) {
-		if (!group_holds(check)) {
-			return false;
-		}
-	}
-	return reader_ends(&check->reader) ? classes_hold(check) : damaged(check);
 }
 
 bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
                           size_t why_size, void **ret_anew)
 {
-	struct check check;
-	bool holds;
+	static const struct visitor visitor = {check_begin, check_root, check_item};
+	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
+	struct walk walk; /* a path's length, which nobody clears for each hit */
+	int error;
 
 	if (ret_anew) {
 		*ret_anew = NULL;
@@ -192,16 +148,24 @@ bool conditions_hold_anew(const void *conditions, size_t size, const struct root
 	if (size == 0) {
 		return true;
 	}
-	check.roots = roots;
-	check.why = ret_why;
-	check.why_size = ret_why ? why_size : 0;
-	states_begin(&check.states, conditions, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS);
-	holds = all_hold(&check, conditions, size);
-	if (holds && ret_anew) {
-		*ret_anew = content_anew(&check.states.content);
+	walk.visitor = &visitor;
+	walk.context = &check;
+	walk.every = false;
+	walk.root = roots->root;
+	walk.look = true;
+	walk.here = true;
+	error = walk_conditions(&walk, conditions, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS);
+	if (error == 0) {
+		error = check_classes(&walk);
 	}
-	states_end(&check.states);
-	return holds;
+	if (error == 0 && ret_anew) {
+		*ret_anew = content_anew(&walk.content);
+	}
+	if (error != 0 && error != -ECANCELED) {
+		(void)refuse(&check, "%s", error_words(error));
+	}
+	walk_end(&walk);
+	return error == 0;
 }
 
 bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size)

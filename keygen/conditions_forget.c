@@ -102,6 +102,9 @@ void conditions_forget(void *conditions, size_t size)
 	if (flags & CONDITIONS_ARITHMETIC) {
 		(void)take(&walk, KEY_BYTES);
 	}
+	if (flags & CONDITIONS_MACHINE) {
+		(void)take(&walk, take_u32(&walk) * sizeof(struct machine_answer));
+	}
 	for (uint32_t i = 0; i < roots && !walk.failed; i++) {
 		uint32_t text = take_u32(&walk);
 

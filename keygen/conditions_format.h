@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conditions_format: the bytes of conditions, shared by their writer (conditions.c) and their reader
- * (conditions_check.c) alone
+ * (conditions_read.c) alone
  *
  *     u32 magic, flags, roots, groups, items, classes
  *     struct fixed_stamps
  *     KEY_BYTES, with CONDITIONS_ARITHMETIC
+ *     u32 answers and as many struct machine_answer, with CONDITIONS_MACHINE
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
  *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
  *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
@@ -25,6 +26,7 @@
 
 #include "keygen/credentials.h"
 #include "keygen/digest.h"
+#include "keygen/machine.h"
 #include "keygen/mount.h"
 #include "keygen/stamp.h"
 
@@ -34,6 +36,7 @@
 
 #define CONDITIONS_EXACT      UINT32_C(1)
 #define CONDITIONS_ARITHMETIC UINT32_C(2)
+#define CONDITIONS_MACHINE    UINT32_C(4)
 
 #define ROOT_FREE UINT32_C(0xffffffff)
 

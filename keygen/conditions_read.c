@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+/* What the process and the machine must be like, as far as the compiler asked. */
+static enum read read_environment(struct reader *reader)
+{
+	reader->arithmetic = reader->flags & CONDITIONS_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
+	reader->answer_count = reader->flags & CONDITIONS_MACHINE ? cursor_u32(&reader->cursor) : 0;
+	if (reader->cursor.failed || reader->answer_count > MACHINE_ANSWERS_MAX) {
+		return READ_DAMAGED;
+	}
+	return reader_fixed(reader, reader->answers, reader->answer_count * sizeof(reader->answers[0])) ? READ_SOUND
+	                                                                                                : READ_DAMAGED;
+}
+
 enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps)
 {
 	struct cursor *cursor = &reader->cursor;
@@ -21,17 +33,12 @@ enum read reader_head(struct reader *reader, const void *bytes, size_t size, str
 		return READ_OTHER_VERSION;
 	}
 	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
-	if (!stamps || (reader->flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC)) != 0 ||
+	if (!stamps || (reader->flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC | CONDITIONS_MACHINE)) != 0 ||
 	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
 		return READ_DAMAGED;
 	}
 	memcpy(ret_stamps, stamps, sizeof(*ret_stamps));
-	return READ_SOUND;
-}
-
-const uint8_t *reader_arithmetic(struct reader *reader)
-{
-	return cursor_bytes(&reader->cursor, KEY_BYTES);
+	return read_environment(reader);
 }
 
 enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size)

@@ -2,10 +2,9 @@
 /*
  * conditions_read: the bytes of conditions, one thing after the other (keygen/conditions_format.h)
  *
- * Purpose: the one reader, for whoever asks whether they hold (conditions_check.c) and whoever tells people what they
- * are (conditions_tell.c). It believes nothing: texts hold no NUL and are paths at most, numbers are in their ranges.
+ * Purpose: the one reader, for the one walk over them (conditions_walk.h). It believes nothing: texts hold no NUL and are paths at most, numbers are in their ranges.
  *
- * Calling sequence: reader_head(), with CONDITIONS_ARITHMETIC reader_arithmetic(), reader_root() for each root,
+ * Calling sequence: reader_head(), reader_root() for each root,
  * reader_group() for each group and reader_item() for each of its items; reader_ends(). Errors: anything but READ_SOUND
  * ends it. Ownership: what comes back points into the bytes.
  */
@@ -25,13 +24,14 @@ struct reader {
 	struct cursor cursor;
 	const uint8_t *bytes;
 	uint32_t flags, roots, groups, classes;
-	uint32_t items; /* not yet announced by a group */
+	uint32_t items;            /* not yet announced by a group */
+	const uint8_t *arithmetic; /* KEY_BYTES; NULL: no constants were folded */
+	struct machine_answer answers[MACHINE_ANSWERS_MAX];
+	uint32_t answer_count;
 };
 
 /* `ret_stamps` is the head's own. */
 enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
-/* KEY_BYTES, or NULL. */
-const uint8_t *reader_arithmetic(struct reader *reader);
 /* `ret_text` NULL: the root is free. */
 enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
 /* The base's text is the caller's to give. */
@@ -42,14 +42,14 @@ bool reader_ends(const struct reader *reader);
 /* ---- inline, as each path of each hit goes through it: a call and its spills are an eighth of a hit in CUB ---- */
 
 /* Text without a NUL, as long as a path may be. */
-static inline const char *reader_text(struct reader *reader, size_t size)
+__attribute__((always_inline)) static inline const char *reader_text(struct reader *reader, size_t size)
 {
 	const char *text = size < PATH_MAX ? cursor_bytes(&reader->cursor, size) : NULL;
 
 	return text && !memchr(text, '\0', size) ? text : NULL;
 }
 
-static inline bool reader_fixed(struct reader *reader, void *ret_struct, size_t size)
+__attribute__((always_inline)) static inline bool reader_fixed(struct reader *reader, void *ret_struct, size_t size)
 {
 	const void *bytes = cursor_bytes(&reader->cursor, size);
 
@@ -59,8 +59,8 @@ static inline bool reader_fixed(struct reader *reader, void *ret_struct, size_t 
 	return bytes != NULL;
 }
 
-static inline enum read reader_item(struct reader *reader, struct checked_item *ret_item, const char **ret_name,
-                                    size_t *ret_size)
+__attribute__((always_inline)) static inline enum read reader_item(struct reader *reader, struct checked_item *ret_item,
+                                                                   const char **ret_name, size_t *ret_size)
 {
 	struct fixed_item head;
 	const char *name;

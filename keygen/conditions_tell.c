@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/* conditions_tell(): a walk that reports each path, for people. */
 #include "keygen/conditions_tell.h"
 
-#include "keygen/conditions_read.h"
-#include "keygen/conditions_state.h"
+#include "keygen/conditions_walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct telling {
-	struct reader reader;
-	struct states states;
 	const struct condition_places *places;
 	void (*each)(const struct condition *condition, void *context);
 	void *context;
+	struct root *root; /* texts of the conditions, else of the caller; not owned */
 	struct conditions_told told;
-	struct spelled {
-		const char *text; /* NULL: it is free */
-		size_t size;
-	} *spelled; /* the roots */
 };
 
 const char *condition_state_text(enum condition_state state)
@@ -34,157 +29,108 @@ const char *condition_state_text(enum condition_state state)
 	return texts[state];
 }
 
-static void tell(const struct telling *telling, const struct condition *condition)
+static void tell_condition(const struct telling *telling, const struct condition *condition)
 {
 	if (telling->each) {
 		telling->each(condition, telling->context);
 	}
 }
 
-/* False: it is not known where the group's paths start. */
-static bool find_base(const struct telling *telling, struct place_group *group)
+/* As of the machine that this runs on, where anything is looked at. */
+static void tell_machine(const struct walk *walk)
 {
-	const struct condition_places *places = telling->places;
+	char words[MACHINE_WORDS_MAX];
 
-	if (group->base == BASE_LITERAL) {
-		return places != NULL;
+	for (uint32_t i = 0; i < walk->reader.answer_count; i++) {
+		const struct machine_answer *then = &walk->reader.answers[i];
+		struct condition condition = {CONDITION_MACHINE, CONDITION_NOT_ASKED, .root = CONDITION_NO_ROOT};
+		int64_t now;
+
+		condition.question = machine_words(then->question, words);
+		condition.answer = then->answer;
+		if (walk->look && machine_ask(then->question, &now)) {
+			condition.state = now == then->answer ? CONDITION_UNCHANGED : CONDITION_CHANGED;
+		}
+		tell_condition(walk->context, &condition);
 	}
-	if (group->base == BASE_CWD) {
-		return places && places->here;
-	}
-	if (telling->spelled[group->base].text) {
-		group->base_text = telling->spelled[group->base].text;
-		group->base_size = telling->spelled[group->base].size;
-		return places != NULL;
-	}
-	if (places && group->base < places->root_count && places->root[group->base].text) {
-		group->base_text = places->root[group->base].text;
-		group->base_size = places->root[group->base].size;
-		return true;
-	}
-	return false;
 }
 
-static int tell_item(struct telling *telling, const struct place_group *group, bool asked)
+static int tell_begin(struct walk *walk)
 {
-	struct condition condition = {.root = CONDITION_NO_ROOT, .relative = group->base == BASE_CWD};
-	struct checked_item item;
-	const char *name;
-	size_t size;
+	const struct cursor *cursor = &walk->reader.cursor;
+	const uint32_t count = walk->reader.roots;
+	struct telling *telling = walk->context;
 
-	if (reader_item(&telling->reader, &item, &name, &size) != READ_SOUND) {
-		return -EBADMSG;
+	telling->told.exact = walk->exact;
+	telling->told.roots = count;
+	if (walk->reader.arithmetic) {
+		tell_condition(
+		    telling, &(struct condition){CONDITION_ARITHMETIC, CONDITION_NOT_ASKED, .root = CONDITION_NO_ROOT});
 	}
-	if (place_name(&telling->states.place, name, size) != 0) {
-		return -ENAMETOOLONG;
-	}
-	condition.kind = item.kind == ITEM_CONTENT    ? CONDITION_CONTENT
-	                 : item.kind == ITEM_IDENTITY ? CONDITION_PLACE
-	                                              : CONDITION_ABSENT;
-	condition.state = asked ? states_ask(&telling->states, &item) : CONDITION_NOT_ASKED;
-	if (condition.state == CONDITION_DAMAGED) {
-		return -EBADMSG;
-	}
-	condition.path = telling->states.place.path;
-	if (!asked && group->base != BASE_CWD && group->base != BASE_LITERAL && group->base_size == 0) {
-		condition.root = group->base;
-	}
-	if (item.kind != ITEM_ABSENT) {
-		condition.size = item.identity.size;
-		condition.directory = S_ISDIR(item.identity.type);
-	}
-	tell(telling, &condition);
-	return 0;
-}
-
-static int tell_group(struct telling *telling)
-{
-	struct place_group group;
-	uint32_t items;
-	bool asked;
-	int error;
-
-	if (reader_group(&telling->reader, &group, &items) != READ_SOUND) {
-		return -EBADMSG;
-	}
-	asked = find_base(telling, &group);
-	if (!asked) {
-		group.hints = 0; /* nothing is opened */
-	}
-	error = place_enter(&telling->states.place, &group);
-	content_enter(&telling->states.content);
-	for (uint32_t i = 0; error == 0 && i < items; i++) {
-		error = tell_item(telling, &group, asked);
-	}
-	place_leave(&telling->states.place);
-	return error;
-}
-
-static int tell_roots(struct telling *telling)
-{
-	const struct cursor *cursor = &telling->reader.cursor;
-	const uint32_t count = telling->reader.roots;
-
+	tell_machine(walk);
 	if (count > (size_t)(cursor->end - cursor->at) / sizeof(uint32_t)) {
 		return -EBADMSG;
 	}
-	telling->spelled = calloc((size_t)count + 1, sizeof(*telling->spelled));
-	if (!telling->spelled) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct spelled *root = &telling->spelled[i];
+	telling->root = calloc((size_t)count + 1, sizeof(*telling->root));
+	walk->root = telling->root;
+	return telling->root ? 0 : -ENOMEM;
+}
 
-		if (reader_root(&telling->reader, &root->text, &root->size) != READ_SOUND) {
-			return -EBADMSG;
-		}
-		telling->told.bound_roots += root->text != NULL;
+static int tell_root(struct walk *walk, uint32_t number, const char *text, size_t size)
+{
+	struct telling *telling = walk->context;
+	const struct condition_places *places = telling->places;
+
+	if (text) {
+		telling->root[number] = (struct root){.text = (char *)text, .size = size};
+		telling->told.bound_roots++;
+	} else if (places && number < places->root_count) {
+		telling->root[number] = places->root[number];
 	}
-	telling->told.roots = count;
 	return 0;
 }
 
-static int tell_all(struct telling *telling, const void *conditions, size_t size)
+static int tell_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
+                     enum condition_state state)
 {
-	struct fixed_stamps stamps;
-	enum read head = reader_head(&telling->reader, conditions, size, &stamps);
-	int error;
+	struct condition condition = {
+	    .state = state,
+	    .path = walk->place.path,
+	    .root = CONDITION_NO_ROOT,
+	    .relative = group->base == BASE_CWD,
+	};
 
-	if (head != READ_SOUND) {
-		return head == READ_DAMAGED ? -EBADMSG : -EPROTONOSUPPORT;
+	condition.kind = item->kind == ITEM_CONTENT    ? CONDITION_CONTENT
+	                 : item->kind == ITEM_IDENTITY ? CONDITION_PLACE
+	                                               : CONDITION_ABSENT;
+	if (state == CONDITION_NOT_ASKED && group->base != BASE_CWD && group->base != BASE_LITERAL &&
+	    group->base_size == 0) {
+		condition.root = group->base;
 	}
-	telling->told.exact = (telling->reader.flags & CONDITIONS_EXACT) != 0;
-	content_taken(&telling->states.content, &stamps);
-	if (telling->reader.flags & CONDITIONS_ARITHMETIC) {
-		if (!reader_arithmetic(&telling->reader)) {
-			return -EBADMSG;
-		}
-		tell(telling,
-		     &(struct condition){CONDITION_ARITHMETIC, CONDITION_NOT_ASKED, .root = CONDITION_NO_ROOT});
+	if (item->kind != ITEM_ABSENT) {
+		condition.size = item->identity.size;
+		condition.directory = S_ISDIR(item->identity.type);
 	}
-	error = tell_roots(telling);
-	if (error == 0) {
-		error = states_expect(&telling->states, telling->told.exact, telling->reader.classes);
-	}
-	for (uint32_t i = 0; error == 0 && i < telling->reader.groups; i++) {
-		error = tell_group(telling);
-	}
-	return error ? error : reader_ends(&telling->reader) ? 0 : -EBADMSG;
+	tell_condition(walk->context, &condition);
+	return 0;
 }
 
 int conditions_tell(const void *conditions, size_t size, const struct condition_places *places,
                     void (*each)(const struct condition *condition, void *context), void *context,
                     struct conditions_told *ret_told)
 {
+	static const struct visitor visitor = {tell_begin, tell_root, tell_item};
 	struct telling telling = {.places = places, .each = each, .context = context};
+	struct walk walk = {.visitor = &visitor, .context = &telling, .every = true};
 	int error = 0;
 
 	if (size > 0) {
-		states_begin(&telling.states, conditions, size, CONTENT_AS_IT_IS);
-		error = tell_all(&telling, conditions, size);
-		telling.told.joined = error == 0 && !states_distinct(&telling.states);
-		states_end(&telling.states);
-		free(telling.spelled);
+		walk.look = places != NULL;
+		walk.here = places && places->here;
+		error = walk_conditions(&walk, conditions, size, CONTENT_AS_IT_IS);
+		telling.told.joined = error == 0 && !walk_is_distinct(&walk);
+		walk_end(&walk);
+		free(telling.root);
 	}
 	if (error == 0) {
 		*ret_told = telling.told;
@@ -199,8 +145,7 @@ bool conditions_bound_root(const void *conditions, size_t size, uint32_t root, c
 	struct reader reader;
 	size_t text_size = 0;
 
-	if (reader_head(&reader, conditions, size, &stamps) != READ_SOUND || root >= reader.roots ||
-	    ((reader.flags & CONDITIONS_ARITHMETIC) && !reader_arithmetic(&reader))) {
+	if (reader_head(&reader, conditions, size, &stamps) != READ_SOUND || root >= reader.roots) {
 		return false;
 	}
 	for (uint32_t i = 0; i <= root; i++) {

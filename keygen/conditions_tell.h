@@ -20,10 +20,11 @@
 #include <stdint.h>
 
 enum condition_kind {
-	CONDITION_CONTENT,   /* a file that was read */
-	CONDITION_PLACE,     /* a file or directory that was looked at, not read */
-	CONDITION_ABSENT,    /* what was looked for and was not there */
-	CONDITION_ARITHMETIC /* the functions that constants were folded with; no path */
+	CONDITION_CONTENT,    /* a file that was read */
+	CONDITION_PLACE,      /* a file or directory that was looked at, not read */
+	CONDITION_ABSENT,     /* what was looked for and was not there */
+	CONDITION_ARITHMETIC, /* the functions that constants were folded with; no path */
+	CONDITION_MACHINE     /* a number that the machine was asked for; no path */
 };
 
 enum condition_state {
@@ -52,7 +53,9 @@ struct condition {
 	uint32_t root;    /* the number of a root whose directory is not known, else CONDITION_NO_ROOT */
 	bool relative;    /* to the working directory */
 	bool directory;
-	uint64_t size; /* of a file */
+	uint64_t size;        /* of a file */
+	const char *question; /* CONDITION_MACHINE: "number of processors" */
+	int64_t answer;
 };
 
 /* Where they are looked for. */

@@ -240,6 +240,27 @@ void trace_asked(struct trace *trace, const char *variable)
 	trace->asked[trace->asked_count++] = kept;
 }
 
+void trace_answered(struct trace *trace, uint32_t question, int64_t answer)
+{
+	struct machine_answer *at = trace->answers;
+	struct machine_answer *end = at + trace->answer_count;
+
+	while (at < end && at->question < question) {
+		at++;
+	}
+	if (at < end && at->question == question) {
+		trace_taint(trace, at->answer == answer ? 0 : TAINT_TOLD_OTHERWISE);
+		return;
+	}
+	if (trace->answer_count == MACHINE_ANSWERS_MAX) {
+		trace_taint(trace, TAINT_UNKNOWN_CALL);
+		return;
+	}
+	memmove(at + 1, at, (size_t)(end - at) * sizeof(*at));
+	*at = (struct machine_answer){.question = question, .answer = answer};
+	trace->answer_count++;
+}
+
 void trace_taint(struct trace *trace, uint32_t taint)
 {
 	atomic_fetch_or(&trace->tainted, taint);

@@ -17,6 +17,7 @@
 #define KEYGEN_TRACE_H
 
 #include "keygen/digest.h"
+#include "keygen/machine.h"
 #include "keygen/stamp.h"
 #include "keygen/stream.h"
 
@@ -49,7 +50,7 @@ enum trace_taint {
 	TAINT_UNREADABLE = 1 << 5,      /* a file was opened that we could not digest (FIFO, device, read error) */
 	TAINT_CHANGED_PLACE = 1 << 6,   /* chdir, chroot and the like */
 	TAINT_UNKNOWN_CALL = 1 << 7,    /* a call whose effect we do not know (raw system calls, sockets) */
-	TAINT_TOLD_OTHERWISE = 1 << 11, /* the compiler was told another directory or variable than the key says */
+	TAINT_TOLD_OTHERWISE = 1 << 11, /* told another directory, variable or number than is recorded */
 	/* These do not forbid, they bind the result (B6): clear them before conditions_build(). */
 	TAINT_PATH_MACRO = 1 << 8, /* a file that was read names __FILE__ or its kin */
 	TAINT_PLACE = 1 << 9,      /* a file that was read spells a path inside one of the places */
@@ -89,6 +90,8 @@ struct trace {
 	char **asked; /* environment variables that were asked for, each once */
 	size_t asked_count;
 	size_t asked_capacity;
+	struct machine_answer answers[MACHINE_ANSWERS_MAX]; /* numbers that were asked for, each once, in order */
+	size_t answer_count;
 	uint32_t calls; /* calls seen at all */
 	_Atomic uint32_t tainted;
 	const char *culprits[TAINT_COUNT]; /* of each taint the first path that it came from; NULL: none is known */
@@ -114,6 +117,11 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 /* The kept TRACE_OPEN event of that path that was present, or NULL: lets the watch skip a second digest. */
 const struct trace_event *trace_opened(const struct trace *trace, const char *path);
 void trace_asked(struct trace *trace, const char *variable);
+/*
+ * A number that the machine was asked for. Another answer than before to the same question taints the trace. Threads: the
+ * caller serialises these.
+ */
+void trace_answered(struct trace *trace, uint32_t question, int64_t answer);
 void trace_taint(struct trace *trace, uint32_t taint);
 /* By the thread that compiles. The path, which may be NULL, is copied; where there is no memory for it, none is known. */
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path);

@@ -31,31 +31,18 @@ TARGET_CPPFLAGS := -isystem $(TOOLS)/include -isystem $(BUILD)/include
 # Its linker knows neither -Bsymbolic-functions nor --exclude-libs; the version script leaves nothing to exclude.
 SYMBOLIC := -Wl,-Bsymbolic -Wl,--build-id=sha1
 
-# libb2 as its own makefile builds it: of x86-64 the code of each kind of processor, of others the portable one.
+# Of libb2 the portable code, which makes keys fastest (keygen/digest.c says why).
 B2      := $(BUILD)/libb2.a
 B2_MADE := $(B2)
-B2_KINDS := ref sse2 ssse3 sse41 avx xop
-b2_flags = -DSUFFIX=_$(1) $(if $(filter-out ref,$(1)),-m$(patsubst sse41,sse4.1,$(1)))
-ifeq ($(ARCH),x86_64)
-B2_OBJECTS := $(foreach kind,$(B2_KINDS),$(BUILD)/libb2/blake2b_$(kind).o $(BUILD)/libb2/blake2s_$(kind).o) $(BUILD)/libb2/dispatch.o
-else
-B2_OBJECTS := $(BUILD)/libb2/blake2b.o
-endif
 B2_CC = $(call quiet,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 -fPIC -fvisibility=hidden $(TARGET_CFLAGS) \
 	-ffile-prefix-map=$(abspath $(TOOLS))=. -I$(BUILD)/libb2 $(CFLAGS) -c -o $@
 
 $(BUILD)/libb2/config.h: packaging/portable.mk
 	@mkdir -p $(@D)
 	@echo '#define NATIVE_LITTLE_ENDIAN 1' >$@
-$(BUILD)/libb2/dispatch.o: $(BUILD)/libb2/config.h
-	$(B2_CC) -DSUFFIX= $(TOOLS)/libb2/src/blake2-dispatch.c
 $(BUILD)/libb2/blake2b.o: $(BUILD)/libb2/config.h
 	$(B2_CC) -DSUFFIX= $(TOOLS)/libb2/src/blake2b-ref.c
-$(BUILD)/libb2/blake2b_%.o: $(BUILD)/libb2/config.h
-	$(B2_CC) $(call b2_flags,$*) $(TOOLS)/libb2/src/blake2b$(if $(filter ref,$*),-ref).c
-$(BUILD)/libb2/blake2s_%.o: $(BUILD)/libb2/config.h
-	$(B2_CC) $(call b2_flags,$*) $(TOOLS)/libb2/src/blake2s$(if $(filter ref,$*),-ref).c
-$(B2): $(B2_OBJECTS)
+$(B2): $(BUILD)/libb2/blake2b.o
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # The unit tests take the headers of this machine's Criterion, and tests/emulated/criterion.c for its library.

@@ -6,6 +6,8 @@ TEST_TARGETS :=
 -include tests/compilers/compilers.mk
 -include tests/nvvm/nvvm.mk
 -include tests/fixtures/loader/loader.mk
+-include tests/fixtures/copies/copies.mk
+-include tests/fixtures/pairs/pairs.mk
 -include tests/fixtures/gated/gated.mk
 -include tests/fixtures/fixtures.mk
 -include tests/apps/apps.mk
@@ -20,13 +22,13 @@ TEST_TARGETS :=
 
 TEST_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE
 
-$(BUILD)/tests/player: $(foreach noun,calls texts answers inputs complaints,tests/cases/$(noun).c tests/cases/$(noun).h) \
+$(BUILD)/tests/player: $(foreach noun,calls texts answers inputs complaints loans,tests/cases/$(noun).c tests/cases/$(noun).h) \
 		$(addprefix tests/cases/,player.c calls_library.c calls_linker.c calls_nvvm.c) interpose/nvrtc/versions.h
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) -I. $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread -lm
 
-# What scripts/sticky asks the library itself.
-$(BUILD)/tests/verdict: tests/cases/verdict.c $(BUILD)/core.a
+# What scripts/sticky asks the library itself; what compares two caches for tests/cases/stored.py.
+$(addprefix $(BUILD)/tests/,verdict stored): $(BUILD)/tests/%: tests/cases/%.c $(BUILD)/core.a
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl -lm
 
@@ -41,11 +43,11 @@ $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
 
 $(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
 		$(addprefix $(BUILD)/keygen/,about.o stream.o digest.o roots.o directories.o surroundings.o) \
-		$(BUILD)/interpose/compile/ptxas_options.o $(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o path_macros.o)
+		$(BUILD)/interpose/compile/ptxas_options.o $(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o)
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so \
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/stored $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so \
 	$(BUILD)/tests/tap/options_real
 
 # What takes minutes; not a part of check.
@@ -74,6 +76,16 @@ edits calls links texts: all $(BUILD)/tests/player $(BUILD)/tests/fixtures/libwa
 		python3 tests/cases/random_$@.py $(BUILD)
 .PHONY: edits calls links texts
 
+# When each compiler reads each argument, by all case files and the toolkit that was found, or releases of scripts/setup:
+# make memory RELEASES='12.4 13' CASES=unresolved MEMORY=name
+memory: all $(BUILD)/tests/player
+	for release in $(or $(RELEASES),found); do \
+		[ $$release = found ] || export NVRTCCACHE_TOOLKIT=wheel:$$release; \
+		(eval "$$(scripts/nvrtc-env)" && export CUDA_INCLUDE NVJITLINK_LIB NVVM_LIB NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME \
+			CASES="$(CASES)" MEMORY="$(MEMORY)" && echo "# $$release" && python3 tests/cases/memory.py $(BUILD)) || exit; \
+	done
+.PHONY: memory
+
 # Which options change what later compiles give: make sticky, make sticky RELEASES='11.8 12.9 13'; and at random.
 RELEASES ?=
 sticky: $(BUILD)/tests/verdict
@@ -81,6 +93,12 @@ sticky: $(BUILD)/tests/verdict
 spoilers: $(BUILD)/tests/verdict
 	scripts/sticky --random $(ROUNDS) --seed $(SEED) $(RELEASES)
 .PHONY: sticky spoilers
+
+# Is all that is stored a function of the key? All case files: make stored
+stored: all $(addprefix $(BUILD)/,tests/player tests/stored tests/fixtures/libother_clock.so)
+	eval "$$(scripts/nvrtc-env)" && export CUDA_INCLUDE NVJITLINK_LIB NVVM_LIB NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME && \
+		LD_LIBRARY_PATH=$$RUN_PATH python3 tests/cases/stored.py $(BUILD)
+.PHONY: stored
 
 # Of tests/integration/39-races.sh: make races ROUNDS=5000 SEED=7.
 races: all $(BUILD)/tests/hosts/races

@@ -105,12 +105,16 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 
 static void put_bound(struct stream *about, const struct attempt *attempt, const struct binding *binding)
 {
-	if (!attempt->bound && attempt->cwd && !binding->input.cwd && trace_opened_any(&attempt->trace)) {
-		about_text(about, ABOUT_BOUND, attempt->cwd);
+	const struct request *request = &attempt->request;
+	const char *cwd = attempt->observed.cwd;
+
+	if (!(request->traits & REQUEST_BOUND) && cwd && !binding->input.cwd &&
+	    trace_opened_any(&attempt->observed.trace)) {
+		about_text(about, ABOUT_BOUND, cwd);
 	}
-	for (size_t i = 0; i < attempt->roots.count; i++) {
+	for (size_t i = 0; i < request->roots.count; i++) {
 		if (binding->literal[i]) {
-			about_sized(about, ABOUT_BOUND, attempt->roots.root[i].text, attempt->roots.root[i].size);
+			about_sized(about, ABOUT_BOUND, request->roots.root[i].text, request->roots.root[i].size);
 		}
 	}
 }
@@ -160,7 +164,7 @@ void about_request(const struct handle *handle, const struct call *call, const s
 	const struct call unreadable = {.kind = call->kind};
 	struct stream about = STREAM_EMPTY;
 
-	if (compiler->sound && !compiler->sound(call)) {
+	if (!handle_call_sound(call)) {
 		call = &unreadable;
 	}
 	about_begin(&about);
@@ -168,24 +172,25 @@ void about_request(const struct handle *handle, const struct call *call, const s
 	about_text(&about, ABOUT_PROGRAM, handle->name ? handle->name : compiler->unnamed);
 	put_command(&about);
 	if (attempt) {
-		put_surroundings(&about, &attempt->run);
-		put_roots(&about, &attempt->roots);
+		put_surroundings(&about, &attempt->request.run);
+		put_roots(&about, &attempt->request.roots);
 	}
-	if (attempt && attempt->bound) {
-		about_text(&about, ABOUT_BOUND, attempt->cwd ? attempt->cwd : "");
+	if (attempt && (attempt->request.traits & REQUEST_BOUND)) {
+		about_text(&about, ABOUT_BOUND, attempt->observed.cwd ? attempt->observed.cwd : "");
 	}
 	compiler->about(handle, call, &about);
 	put_options(&about, call);
 	*ret_about = about;
 }
 
-void about_unrecorded(const struct event_subject *subject, const struct call *call, struct stream *ret_about)
+void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
+                      struct stream *ret_about)
 {
 	struct stream about = STREAM_EMPTY;
 
 	about_begin(&about);
-	put_compiler(&about, subject->compiler, NULL);
-	about_text(&about, ABOUT_PROGRAM, subject->name ? subject->name : subject->compiler->unnamed);
+	put_compiler(&about, compiler, NULL);
+	about_text(&about, ABOUT_PROGRAM, program ? program : compiler->unnamed);
 	put_command(&about);
 	if (call && handle_call_sound(call)) {
 		put_options(&about, call);
@@ -197,5 +202,5 @@ void about_result(const struct attempt *attempt, const struct binding *binding, 
                   struct stream *about)
 {
 	put_bound(about, attempt, binding);
-	put_artifacts(about, attempt->library->compiler, result);
+	put_artifacts(about, attempt->request.library->compiler, result);
 }

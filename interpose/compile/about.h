@@ -11,15 +11,15 @@
 
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/binding.h"
-#include "interpose/compile/event.h"
 #include "interpose/compile/result.h"
 #include "keygen/about.h"
 
-/* `attempt` NULL: it was not even described. Arguments that cannot be read (the compiler's sound()) are left out. */
+/* `attempt` NULL: it was not even described. Arguments that cannot be read are left out. */
 void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                    struct stream *ret_about);
 /* Where there is no record of a handle. `call` NULL: what was asked for is not known. */
-void about_unrecorded(const struct event_subject *subject, const struct call *call, struct stream *ret_about);
+void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
+                      struct stream *ret_about);
 void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,
                   struct stream *about);
 

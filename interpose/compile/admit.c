@@ -4,7 +4,6 @@
 #include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
-#include "interpose/compile/event.h"
 #include "interpose/compile/fetch.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
@@ -49,9 +48,9 @@ static enum counter taint_reason(struct event *event, const struct trace *trace)
 	return COUNTER_NONE;
 }
 
-static bool has_time_macro(const struct attempt *attempt)
+static bool has_time_macro(const struct trace *trace)
 {
-	return (atomic_load(&attempt->trace.tainted) & TAINT_TIME_MACRO) != 0;
+	return (atomic_load(&trace->tainted) & TAINT_TIME_MACRO) != 0;
 }
 
 /* B9: a variable that the compiler asked for (no setting of ours), that is set, and that is in no key. */
@@ -66,88 +65,110 @@ static const char *unknown_variable(const struct environment *environment, const
 }
 
 /* What no key holds, and what only some processes want to be given, goes with the result. */
-static int add_marks(const struct attempt *attempt, struct result *result)
+static int add_marks(const struct environment *environment, const struct trace *trace, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
 	int error = -ENOMEM;
 
-	for (size_t i = 0; i < attempt->trace.asked_count; i++) {
-		const char *name = attempt->trace.asked[i];
+	for (size_t i = 0; i < trace->asked_count; i++) {
+		const char *name = trace->asked[i];
 
-		if (!environment_known(attempt->library->compiler->environment, name)) {
+		if (!environment_known(environment, name)) {
 			stream_bytes(&unset, name, strlen(name) + 1);
 		}
 	}
 	if (!unset.failed) {
 		error = result_add_unset(result, (const char *)unset.bytes, unset.size);
 	}
-	if (error == 0 && has_time_macro(attempt)) {
+	if (error == 0 && has_time_macro(trace)) {
 		result_add_sloppy(result);
 	}
 	stream_free(&unset);
 	return error;
 }
 
-/* Why the result of this compile must not be kept, or COUNTER_NONE. */
-static enum counter refusal(const struct handle *handle, struct attempt *attempt, enum outcome outcome)
+/* Did the watch see what each such compile does? One that failed may have refused its options before that. */
+static bool was_seen(const struct request *request, const struct trace *trace)
 {
-	const struct compiler *compiler = handle->library->compiler;
-	const struct trace *trace = &attempt->trace;
-	const char *variable;
+	return (!(request->traits & REQUEST_OPENS_FILES) || trace->count > 0) &&
+	       (!(request->traits & REQUEST_ASKS_VARIABLES) || trace->asked_count > 0);
+}
+
+/* What was observed, taken for itself. */
+static enum counter observation_reason(const struct request *request, const struct observed *observed,
+                                       enum outcome outcome, struct event *event)
+{
+	const struct trace *trace = &observed->trace;
 	enum counter reason;
 
-	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
-		return COUNTER_BYPASSED_return_code;
-	}
-	if (attempt->doubt) {
-		return attempt->doubt;
-	}
-	reason = compiler->refuses ? compiler->refuses(handle, attempt) : COUNTER_NONE;
-	if (reason != COUNTER_NONE) {
-		return reason;
-	}
-	if (!attempt->watched) {
+	if (observed->watching == WATCHING_NOTHING) {
 		return COUNTER_BYPASSED_not_watched;
 	}
-	/* one that failed may have refused its options before it asked for anything */
-	if (compiler->was_seen && !compiler->was_seen(attempt)) {
+	if (!was_seen(request, trace)) {
 		return outcome == OUTCOME_FAILURE ? COUNTER_BYPASSED_return_code : COUNTER_BYPASSED_not_watched;
 	}
 	if (trace->failed) {
 		return COUNTER_ERRORS_memory;
 	}
-	if (attempt->unknown != COUNTER_NONE) {
-		return attempt->unknown;
+	if (observed->unknown != COUNTER_NONE) {
+		return observed->unknown;
 	}
-	reason = taint_reason(attempt->event, trace);
+	reason = taint_reason(event, trace);
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (runtime_sloppiness() == SLOPPINESS_NONE && has_time_macro(attempt)) {
-		name_culprit(attempt->event, trace, TAINT_TIME_MACRO);
+	if (runtime_sloppiness() == SLOPPINESS_NONE && has_time_macro(trace)) {
+		name_culprit(event, trace, TAINT_TIME_MACRO);
 		return COUNTER_BYPASSED_time_macros;
-	}
-	if (arithmetic_missed(watch_arithmetic(atomic_load(&handle->library->watch))) ||
-	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&attempt->roots))) {
-		return COUNTER_BYPASSED_libraries;
-	}
-	variable = unknown_variable(compiler->environment, trace);
-	if (variable) {
-		event_explain_refusal(attempt->event, "the compiler asked for %s, which is set", variable);
-		return COUNTER_BYPASSED_environment;
-	}
-	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
-		event_explain_refusal(attempt->event,
-		                      "the working directory or the environment was another for a moment");
-		return COUNTER_BYPASSED_environment;
-	}
-	if (!identity_confirm(handle->library, attempt->identity)) {
-		return COUNTER_BYPASSED_builtins;
 	}
 	return COUNTER_NONE;
 }
 
-static int add_about(struct attempt *attempt, const struct binding *binding, struct result *result)
+/* Whether the process was what the request says that it was. */
+static enum counter surroundings_reason(const struct request *request, const struct trace *trace, struct event *event)
+{
+	struct library *library = request->library;
+	const char *variable;
+
+	if (arithmetic_missed(watch_arithmetic(atomic_load(&library->watch))) ||
+	    ((atomic_load(&trace->tainted) & TAINT_ARITHMETIC) && !roots_arithmetic(&request->roots))) {
+		return COUNTER_BYPASSED_libraries;
+	}
+	variable = unknown_variable(library->compiler->environment, trace);
+	if (variable) {
+		event_explain_refusal(event, "the compiler asked for %s, which is set", variable);
+		return COUNTER_BYPASSED_environment;
+	}
+	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
+		event_explain_refusal(event,
+		                      "the working directory, the environment or the machine was another for a moment");
+		return COUNTER_BYPASSED_environment;
+	}
+	return identity_confirm(library, request->identity) ? COUNTER_NONE : COUNTER_BYPASSED_builtins;
+}
+
+/* Why the result of this compile must not be kept, or COUNTER_NONE. */
+static enum counter refusal_reason(const struct handle *handle, const struct attempt *attempt, enum outcome outcome)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	const struct request *request = &attempt->request;
+	const struct observed *observed = &attempt->observed;
+	enum counter reason;
+
+	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
+		return COUNTER_BYPASSED_return_code;
+	}
+	if (observed->doubt) {
+		return observed->doubt;
+	}
+	reason = compiler->refuses ? compiler->refuses(handle, request, attempt->event) : COUNTER_NONE;
+	if (reason == COUNTER_NONE) {
+		reason = observation_reason(request, observed, outcome, attempt->event);
+	}
+	return reason == COUNTER_NONE ? surroundings_reason(request, &observed->trace, attempt->event) : reason;
+}
+
+static int add_about(const struct attempt *attempt, const struct binding *binding, struct result *result)
 {
 	const struct stream *request = &attempt->event->about;
 	struct stream about = STREAM_EMPTY;
@@ -162,26 +183,27 @@ static int add_about(struct attempt *attempt, const struct binding *binding, str
 	return 0;
 }
 
-static int build_entry(const struct handle *handle, struct attempt *attempt, int return_code, struct entry **ret_entry)
+static int build_entry(const struct handle *handle, struct attempt *attempt, struct entry **ret_entry)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	struct binding binding = {0};
 	struct stream conditions = STREAM_EMPTY;
 	struct result result = {.count = 0};
-	int error = result_collect(handle, return_code, &result);
+	int error = result_collect(handle, attempt->observed.return_code, &result);
 
 	if (error != 0) {
 		return error;
 	}
-	error = compiler->outcome(return_code) == OUTCOME_SUCCESS || compiler->explains_failure(handle, &result)
+	error = compiler->outcome(attempt->observed.return_code) == OUTCOME_SUCCESS ||
+	                compiler->explains_failure(handle, &result)
 	            ? 0
 	            : -EAGAIN;
 	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
 	if (error == 0) {
-		error = add_marks(attempt, &result);
+		error = add_marks(compiler->environment, &attempt->observed.trace, &result);
 	}
 	if (error == 0) {
-		error = binding_decide(attempt, &result, &binding);
+		error = binding_decide(&attempt->request, &attempt->observed, &result, &binding);
 	}
 	if (error == 0) {
 		error = conditions_build(&binding.input, &conditions);
@@ -190,8 +212,8 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, int
 		error = add_about(attempt, &binding, &result);
 	}
 	if (error == 0) {
-		error = entry_build(attempt->key.bytes, attempt->cost_ns, conditions.bytes, conditions.size,
-		                    result.sections, result.count, ret_entry);
+		error = entry_build(attempt->finding.key.bytes, attempt->observed.cost_ns, conditions.bytes,
+		                    conditions.size, result.sections, result.count, ret_entry);
 	}
 	binding_free(&binding);
 	stream_free(&conditions);
@@ -199,39 +221,30 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, int
 	return error;
 }
 
-/* A result of no process, or of this one alone as long as that has it in memory. */
-static void not_stored(struct attempt *attempt, enum counter reason)
-{
-	counters_not_kept(attempt->library->compiler->share, reason);
-	event_set(attempt->event, EVENT_NOT_KEPT, reason);
-}
-
-static void store(struct attempt *attempt, struct entry *entry)
+/* Into memory and the directory. COUNTER_NONE, or why no other process will have it. */
+static enum counter store_entry(const struct finding *finding, struct entry *entry, enum compile_lock_outcome *outcome)
 {
 	const struct runtime *runtime = runtime_get();
 	char text[ERROR_TEXT_BYTES];
 	int error;
 
 	if (runtime->memory) {
-		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
-		attempt->outcome = COMPILE_LOCK_KEPT_HERE;
+		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
+		*outcome = COMPILE_LOCK_KEPT_HERE;
 	}
 	if (!runtime->store) {
-		not_stored(attempt, COUNTER_BYPASSED_no_directory);
-		return;
+		return COUNTER_BYPASSED_no_directory;
 	}
 	error = store_put(runtime->store, entry);
-	if (error == 0) {
-		attempt->outcome = COMPILE_LOCK_KEPT;
-		runtime_count_share(attempt->library->compiler->share, COUNTER_TOTAL_stores, 1);
-		runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
-		event_set(attempt->event, EVENT_STORED, COUNTER_NONE);
-		fetch_tell_agent(attempt);
-	} else {
+	if (error != 0) {
 		log_write(LOG_WARNING, "cannot store a result: %s: %s", runtime->settings.directory,
 		          error_text(error, text));
-		not_stored(attempt, runtime_error_counter(error, COUNTER_ERRORS_write));
+		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}
+	*outcome = COMPILE_LOCK_KEPT;
+	runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+	fetch_tell_agent(&finding->key);
+	return COUNTER_NONE;
 }
 
 static enum counter build_error_reason(int error)
@@ -248,37 +261,38 @@ static enum counter build_error_reason(int error)
 	}
 }
 
-static void explain_code(const struct attempt *attempt, int return_code)
+static void explain_code(const struct compiler *compiler, int return_code, struct event *event)
 {
-	const struct compiler *compiler = attempt->library->compiler;
 	bool known = return_code >= 0 && (size_t)return_code < compiler->code_count;
 
-	event_explain_refusal(attempt->event, "return code %d%s%s", return_code, known ? ", " : "",
+	event_explain_refusal(event, "return code %d%s%s", return_code, known ? ", " : "",
 	                      known ? compiler->codes[return_code] : "");
 }
 
-struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code)
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt)
 {
-	enum outcome outcome = handle->library->compiler->outcome(return_code);
+	const struct compiler *compiler = handle->library->compiler;
+	enum outcome outcome = compiler->outcome(attempt->observed.return_code);
+	struct event *event = attempt->event;
 	struct entry *entry = NULL;
 	enum counter reason;
-	int error = 0;
 
+	if (compiler->read_texts) {
+		compiler->read_texts(handle, call, &attempt->request, &attempt->observed.trace);
+	}
+	/* Others who wait for this key may try themselves where memory was short here. */
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
-	about_request(handle, call, attempt, &attempt->event->about);
-	reason = refusal(handle, attempt, outcome);
+	about_request(handle, call, attempt, &event->about);
+	reason = refusal_reason(handle, attempt, outcome);
 	if (reason == COUNTER_NONE) {
-		error = build_entry(handle, attempt, return_code, &entry);
-		reason = error == 0 ? COUNTER_NONE : build_error_reason(error);
+		int error = build_entry(handle, attempt, &entry);
+
+		reason =
+		    error == 0 ? store_entry(&attempt->finding, entry, &attempt->outcome) : build_error_reason(error);
 	}
 	if (reason == COUNTER_BYPASSED_return_code) {
-		explain_code(attempt, return_code);
+		explain_code(compiler, attempt->observed.return_code, event);
 	}
-	if (reason != COUNTER_NONE) {
-		not_stored(attempt, reason);
-		return NULL;
-	}
-	event_note_entry(attempt->event, entry);
-	store(attempt, entry);
+	event_end(event, reason == COUNTER_NONE ? EVENT_STORED : EVENT_NOT_KEPT, reason, entry);
 	return entry;
 }

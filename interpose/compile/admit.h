@@ -12,9 +12,8 @@
 #define INTERPOSE_COMPILE_ADMIT_H
 
 #include "interpose/compile/attempt.h"
-#include "interpose/compile/handle.h"
 
 /* What was kept of it, with a reference; NULL: nothing. */
-struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt, int return_code);
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt);
 
 #endif

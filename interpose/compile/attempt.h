@@ -2,12 +2,15 @@
 /*
  * attempt: one call that makes something, on its way
  *
- * Who fills what: describe() the request; the look-up in compile.c the key, the fingerprint and what it found;
- * attempt_watch() and attempt_unwatch() what the real compile did to the outside world; admit.h and binding.h read it.
+ *     request   what is asked for               request_describe()
+ *     finding   what the cache has of it         look_up()
+ *     observed  what the real compile did        observe_compile()
  *
- * Calling sequence: attempt_new(); describe(); a miss: attempt_watch(), the real compile, attempt_unwatch() (or
- * attempt_abandon()); attempt_free(). Threads: an attempt belongs to one thread. Fork, signals: no state of its own.
- * Errors: what goes wrong is a `doubt`: the result is not kept.
+ * Each part is filled in by that one function, and is constant for all that comes after. What is decided, and said of
+ * the call, is its event (event.h).
+ *
+ * Calling sequence: attempt_new(); request_describe(), look_up(); a miss: observe_compile(); attempt_free(). Threads: an attempt
+ * belongs to one thread. Errors: what goes wrong in a compile is a `doubt`: its result is not kept.
  */
 #ifndef INTERPOSE_COMPILE_ATTEMPT_H
 #define INTERPOSE_COMPILE_ATTEMPT_H
@@ -15,60 +18,108 @@
 #include "cache/agent.h"
 #include "cache/compile_lock.h"
 #include "cache/counters.h"
+#include "interpose/compile/event.h"
+#include "interpose/compile/handle.h"
 #include "interpose/compile/identity.h"
-#include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
 #include "keygen/roots.h"
 #include "keygen/trace.h"
 
-struct event;
+#include <stddef.h>
 
-struct attempt {
-	struct library *library;
-	struct event *event; /* what is told of the call; NULL: none is under way */
-	const struct identity *identity;
-	struct stream run; /* the call run of the request */
-	struct roots roots;
-	bool bound;       /* the request has its places in it, literally */
-	bool exact;       /* times and sizes of files may reach the output (B5) */
-	bool looks_count; /* paths that are only looked at are conditions even where no file is opened (B2) */
-	struct span spans[2];
-	size_t span_count;
-	struct fingerprint fingerprint;
-	struct key key;
-	bool from_memory;
-	bool stale;       /* results were there, and none held */
-	unsigned refused; /* so many of those on disk */
-	void *anew;       /* conditions of the result that holds, with stamps of now; NULL: as they are */
-	bool agent_asked; /* the node's agent */
-	bool agent_found; /* and it says that it found something */
-	struct agent_question agent_question;
-	struct compile_lock compile_lock;
-	enum compile_lock_outcome outcome; /* for the compile lock, if it is held */
-	struct call instead; /* what the real compile is given, where that is not the host's; options are ours */
-	bool watched;
-	enum counter doubt; /* a reason not to keep the result that was found on the way */
-	struct trace trace;
-	enum counter unknown;  /* what the compiler read of its own cannot be told: why */
-	struct snapshot *told; /* what the compiler must have been told of the process */
-	const char *cwd;       /* of that; NULL where it could not be had */
-	struct places places;
-	uint64_t cost_ns;
+/* What a compiler's describe() says of a request. */
+enum request_trait {
+	REQUEST_BOUND = 1 << 0,          /* it has its places in it, literally */
+	REQUEST_EXACT = 1 << 1,          /* times and sizes of files may reach the output (B5) */
+	REQUEST_LOOKS_COUNT = 1 << 2,    /* paths that are only looked at are conditions where no file is opened (B2) */
+	REQUEST_OPENS_FILES = 1 << 3,    /* the compile of it looks at files, or was not watched (B10) */
+	REQUEST_ASKS_VARIABLES = 1 << 4, /* it asks for some variable, or was not watched (B10) */
+	REQUEST_VARIES = 1 << 5          /* what is made hangs on where things lie in memory: no measure of a hit */
 };
 
-/* NULL: no memory. The compiler's own record, which begins with this one. */
-struct attempt *attempt_new(struct library *library, struct event *event);
-/* Frees what describes the request: the call run, the roots, and what the compiler keeps beside them. */
-void attempt_forget_request(struct attempt *attempt);
-void attempt_free(struct attempt *attempt); /* NULL is fine */
+#define REQUEST_OWN_BYTES 96
+
+struct request {
+	struct library *library;
+	const struct identity *identity;
+	struct stream run; /* the call run */
+	struct roots roots;
+	unsigned traits;        /* enum request_trait */
+	trace_scratch *scratch; /* which files are the compiler's own; NULL: none */
+	/* What key and fingerprint are made of: the call run, and the creation run where no history stands for it. */
+	struct span spans[2];
+	size_t span_count;
+	_Alignas(max_align_t) unsigned char own[REQUEST_OWN_BYTES]; /* the compiler's, which frees it: free_request() */
+};
+
+/* Where a result was found; what memory has came from the directory, or went there. */
+enum origin { ORIGIN_MEMORY, ORIGIN_DIRECTORY, ORIGIN_BELOW };
+
+struct finding {
+	struct fingerprint fingerprint;
+	struct key key;
+	enum origin origin; /* of a result that holds */
+	unsigned refused;   /* so many were on disk that do not hold */
+	void *anew;         /* conditions of the one that holds, with stamps of now; NULL: as they are */
+};
 
 enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };
 
-/* Puts the watch around the real compile. */
-void attempt_watch(struct attempt *attempt, enum watching watching);
-void attempt_unwatch(struct attempt *attempt);
-/* The compile will not come back (its thread was cancelled). */
-void attempt_abandon(struct attempt *attempt);
+struct observed {
+	struct call given;     /* in the place of the host's call, with options that are ours; NULL there: the host's */
+	struct snapshot *told; /* what the compiler must have been told of the process */
+	const char *cwd;       /* of that; NULL where it could not be had */
+	struct places places;
+	struct trace trace;
+	enum watching watching; /* WATCHING_NOTHING: it was not watched to its end */
+	enum counter doubt;     /* a reason not to keep the result that was found on the way */
+	enum counter unknown;   /* what the compiler read of its own cannot be told: why */
+	int return_code;
+	uint64_t cost_ns;
+};
+
+/*
+ * Not on the stack: a host may leave its callback by longjmp or an exception, which NVRTC bears, and then the trace stays
+ * in the watch, where compiles of other threads find it.
+ */
+struct attempt {
+	struct request request;
+	struct finding finding;
+	struct observed observed;
+	struct event *event; /* what is told of the call */
+	struct compile_lock compile_lock;
+	enum compile_lock_outcome outcome; /* for the compile lock, if it is held */
+	struct agent_question question;    /* to the node's agent, if that was asked */
+};
+
+/* NULL: no memory. */
+struct attempt *attempt_new(struct event *event);
+void attempt_free(struct attempt *attempt); /* NULL is fine */
+
+/*
+ * What one call asks for (docs/DESIGN.md B1, B8). `earlier` is the number of the handle's calls before this one: those
+ * whose keys are its history. COUNTER_NONE, or the reason why it cannot be described: then it is passed through, and
+ * `ret_request`, which must be zeros or freed, is still to be freed.
+ */
+enum counter request_describe(struct handle *handle, size_t earlier, const struct call *call,
+                              struct request *ret_request);
+/* Other threads may change the directory or the environment while the compiler works: which of both did it see? */
+bool request_unchanged(struct handle *handle, const struct call *call, const struct request *request,
+                       const struct snapshot *told);
+/* Frees what request_describe() left, which may be described anew. */
+void request_clear(struct request *request);
+
+/* The entry that answers the request, with a reference, or NULL. The event then says why none does. */
+struct entry *look_up(const struct request *request, struct event *event, struct finding *ret_finding);
+
+/*
+ * The real compile under watch, on the host's thread as that was: it can be cancelled there, and then what was in our
+ * hands is given back on the way out, the attempt and `held` too. `doubt`: what is known by now to spoil the result.
+ */
+void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
+                     struct entry *held);
+/* Does the host's callback want to stop? It finds its thread as in the real compile. */
+bool observe_callback(const struct handle *handle, struct attempt *attempt, struct entry *held);
 
 #endif

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_wholly_bound(const struct attempt *attempt)
+static bool is_wholly_bound(const struct trace *trace)
 {
-	return (atomic_load(&attempt->trace.tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
+	return (atomic_load(&trace->tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
 }
 
 /* Looks for the roots, and behind them the working directory, in all that the compile made. */
-static int search_result(const struct attempt *attempt, const struct result *result, struct needles **ret_needles)
+static int search_result(const struct roots *roots, const char *cwd, const struct result *result,
+                         struct needles **ret_needles)
 {
-	const struct roots *roots = &attempt->roots;
 	struct needle *list = calloc(roots->count + 1, sizeof(*list));
 	int error = -ENOMEM;
 
@@ -24,8 +24,8 @@ static int search_result(const struct attempt *attempt, const struct result *res
 	for (size_t i = 0; i < roots->count; i++) {
 		list[i] = (struct needle){roots->root[i].text, roots->root[i].size};
 	}
-	if (attempt->cwd && strlen(attempt->cwd) > 1) {
-		list[roots->count] = (struct needle){attempt->cwd, strlen(attempt->cwd)};
+	if (cwd && strlen(cwd) > 1) {
+		list[roots->count] = (struct needle){cwd, strlen(cwd)};
 	}
 	error = needles_new(list, roots->count + 1, ret_needles);
 	free(list);
@@ -60,50 +60,52 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
-int binding_decide(struct attempt *attempt, const struct result *result, struct binding *ret_binding)
+int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
+                   struct binding *ret_binding)
 {
-	const struct compiler *compiler = attempt->library->compiler;
-	const struct roots *roots = &attempt->roots;
-	bool all = is_wholly_bound(attempt);
+	const struct compiler *compiler = request->library->compiler;
+	const struct roots *roots = &request->roots;
+	const char *cwd = observed->cwd;
+	struct trace *trace = &observed->trace;
+	bool all = is_wholly_bound(trace);
 	struct needles *needles;
 	bool cwd_is_literal;
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
 	    .input =
 	        {
-	            .trace = &attempt->trace,
+	            .trace = trace,
 	            .roots = roots,
-	            .exact = attempt->exact,
-	            .has_memory_headers = attempt->looks_count,
-	            .pwd = attempt->told->pwd,
+	            .exact = (request->traits & REQUEST_EXACT) != 0,
+	            .has_memory_headers = (request->traits & REQUEST_LOOKS_COUNT) != 0,
+	            .pwd = observed->told->pwd,
 	        },
 	};
 
-	if (!binding.literal || search_result(attempt, result, &needles) != 0) {
+	if (!binding.literal || search_result(roots, cwd, result, &needles) != 0) {
 		binding_free(&binding);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] = all || needles_found(needles, i);
 	}
-	cwd_is_literal = all || !attempt->cwd || !compiler->spells_plainly ||
-	                 !compiler->spells_plainly(attempt->cwd, strlen(attempt->cwd)) ||
+	/* A directory that a text may spell in several ways cannot be looked for, so it counts as found. */
+	cwd_is_literal = all || !cwd || !compiler->spells_plainly || !compiler->spells_plainly(cwd, strlen(cwd)) ||
 	                 needles_found(needles, roots->count);
 	needles_free(needles);
 	binding.input.root_is_literal = binding.literal;
 	if (!cwd_is_literal) {
-		binding.input.cwd = attempt->cwd;
-		binding.input.cwd_spelled = spells_cwd(&attempt->trace);
-	} else if (!attempt->bound && trace_opened_any(&attempt->trace)) {
+		binding.input.cwd = cwd;
+		binding.input.cwd_spelled = spells_cwd(trace);
+	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
 		/* "." is this very directory: one file under two names. Bound requests have it in their key. */
-		if (!attempt->cwd || !add_directory(&attempt->trace, ".") ||
-		    !add_directory(&attempt->trace, attempt->cwd)) {
+		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {
 			binding_free(&binding);
 			return -EINVAL;
 		}
 	}
-	binding.input.arithmetic = (atomic_load(&attempt->trace.tainted) & TAINT_ARITHMETIC) != 0;
-	atomic_fetch_and(&attempt->trace.tainted, ~TAINTS_SOFT);
+	binding.input.arithmetic = (atomic_load(&trace->tainted) & TAINT_ARITHMETIC) != 0;
+	atomic_fetch_and(&trace->tainted, ~TAINTS_SOFT);
 	*ret_binding = binding;
 	return 0;
 }

@@ -11,7 +11,7 @@
  *
  * Calling sequence: binding_decide(), conditions_build(&binding.input), binding_free().
  * Errors: -ENOMEM; -EINVAL where the working directory cannot be looked at.
- * Ownership: input points into the attempt and the binding.
+ * Ownership: input points into what was asked and observed, and into the binding.
  */
 #ifndef INTERPOSE_COMPILE_BINDING_H
 #define INTERPOSE_COMPILE_BINDING_H
@@ -25,8 +25,9 @@ struct binding {
 	struct conditions_input input;
 };
 
-/* Clears the taints that only bind from the attempt's trace, and adds to it what binds the working directory. */
-int binding_decide(struct attempt *attempt, const struct result *result, struct binding *ret_binding);
+/* Clears the taints that only bind from the trace, and adds to it what binds the working directory. */
+int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
+                   struct binding *ret_binding);
 void binding_free(struct binding *binding);
 
 #endif

@@ -2,7 +2,6 @@
 #include "interpose/compile/fetch.h"
 
 #include "cache/agent.h"
-#include "interpose/compile/event.h"
 #include "interpose/compile/runtime.h"
 
 static struct agent_options options_now(void)
@@ -21,8 +20,8 @@ static void count(enum agent_outcome outcome, uint64_t wait_ns)
 	switch (outcome) {
 	case AGENT_FETCH_NOT_ASKED:
 		return;
-	case AGENT_FETCH_CLOSED:
-		runtime_count(COUNTER_TOTAL_agent_closed, 1);
+	case AGENT_FETCH_SKIPPED:
+		runtime_count(COUNTER_TOTAL_agent_skipped, 1);
 		return;
 	case AGENT_FETCH_FOUND:
 		runtime_count(COUNTER_TOTAL_agent_found, 1);
@@ -43,43 +42,42 @@ static void count(enum agent_outcome outcome, uint64_t wait_ns)
 bool fetch_from_agent(struct attempt *attempt)
 {
 	const struct settings *settings = &runtime_get()->settings;
+	struct event *event = attempt->event;
 	struct agent_options options;
-	enum agent_outcome outcome;
-	int64_t start;
-	int64_t end;
 
-	if (!settings->agent || settings->recache || settings->verify || attempt->agent_asked) {
+	if (!settings->agent || settings->recache || settings->verify || event->agent != AGENT_FETCH_NOT_ASKED) {
 		return false;
 	}
-	attempt->agent_asked = true;
 	options = options_now();
-	start = runtime_clock();
-	outcome = agent_fetch(&options, attempt->key.bytes, &attempt->agent_question);
-	end = runtime_clock();
-	event_note_agent(attempt->event, outcome, start, end);
-	count(outcome, (uint64_t)(end - start));
-	attempt->agent_found = outcome == AGENT_FETCH_FOUND;
-	return attempt->agent_found;
+	event->asking.start_ns = runtime_clock();
+	event->agent = agent_fetch(&options, attempt->finding.key.bytes, &attempt->question);
+	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
+	count(event->agent, event->asking.ns);
+	return event->agent == AGENT_FETCH_FOUND;
 }
 
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
+	const enum agent_outcome said = attempt->event->agent;
 	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
+	struct agent_options options;
 
-	if (attempt->agent_found) {
-		agent_judge(&attempt->agent_question, spared);
-	} else if (entry && !attempt->agent_asked && attempt->compile_lock.spent > 0 && runtime_get()->settings.agent) {
-		const struct agent_options options = options_now();
-
+	if (!runtime_get()->settings.agent) {
+		return;
+	}
+	options = options_now();
+	if (said == AGENT_FETCH_FOUND) {
+		agent_judge(&options, &attempt->question, spared);
+	} else if (entry && said == AGENT_FETCH_NOT_ASKED && attempt->compile_lock.spent > 0) {
 		agent_overheard(&options, attempt->compile_lock.spent, spared);
 	}
 }
 
-void fetch_tell_agent(const struct attempt *attempt)
+void fetch_tell_agent(const struct key *key)
 {
 	if (runtime_get()->settings.agent) {
 		const struct agent_options options = options_now();
 
-		agent_stored(&options, attempt->key.bytes);
+		agent_stored(&options, key->bytes);
 	}
 }

@@ -22,7 +22,7 @@ bool fetch_from_agent(struct attempt *attempt);
  * alone. So is the agent that held up the process for whose result this one has waited: or each would have to learn that.
  */
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
-/* The attempt's result was stored. */
-void fetch_tell_agent(const struct attempt *attempt);
+/* The result of that key was stored. */
+void fetch_tell_agent(const struct key *key);
 
 #endif

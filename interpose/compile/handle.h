@@ -63,7 +63,7 @@ struct handle {
 	char *name;     /* of what is compiled; NULL as given */
 	bool asks_host; /* the host has set who is asked whether to go on */
 	struct past_call *calls;
-	struct key *keys; /* of those calls, each with what it left (seal_history() in describe.c) */
+	struct key *keys; /* of those calls, each with what it left (seal_history() in request.c) */
 	size_t call_count;
 	size_t sealed;    /* so many of the keys have that in them */
 	struct key state; /* what the last of those left */

@@ -2,33 +2,25 @@
 #include "interpose/compile/host_call.h"
 
 #include "interpose/compile/about.h"
-#include "interpose/compile/call_journal.h"
-#include "interpose/compile/call_log.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/compile/timeline.h"
+#include "interpose/compile/views.h"
 
-void host_call_pass(const struct door *door, enum counter reason, struct event *ret_event)
+void host_call_pass(const struct door *door, const char *name, enum counter reason, struct event *ret_event)
 {
-	event_begin(ret_event, runtime_clock());
-	event_set(ret_event, EVENT_PASSED_THROUGH, reason);
-	counters_bypassed(door_compiler(door)->share, reason);
+	event_begin(ret_event, door_compiler(door), door->library, door->library ? "dlsym" : "linked", name,
+	            runtime_clock());
+	event_end(ret_event, EVENT_PASSED_THROUGH, reason, NULL);
+	event_count_work(ret_event);
 }
 
-void host_call_passed(const struct door *door, const char *name, const struct call *call, int result,
-                      struct event *event)
+void host_call_passed(const struct call *call, int result, struct event *event)
 {
-	const struct event_subject subject = {.compiler = door_compiler(door), .name = name};
 	int saved = errno;
 
-	event_end(event, runtime_clock(), result);
-	if (timeline_wanted() || call_journal_wanted()) {
-		about_unrecorded(&subject, call, &event->about);
+	if (event_tells_hits() || event_tells_misses()) {
+		about_unrecorded(event->compiler, event->program, call, &event->about);
 	}
-	call_log_write(&subject, event);
-	timeline_write(&subject, event);
-	runtime_flush();
-	call_journal_write(event);
-	event_free(event);
+	event_tell(event, result);
 	errno = saved;
 }
 
@@ -43,8 +35,8 @@ struct library *host_call_made(const struct door *door, void *value, const char 
 	if (!library && !off) {
 		struct event event;
 
-		host_call_pass(door, COUNTER_BYPASSED_slots, &event);
-		host_call_passed(door, name, NULL, 0, &event);
+		host_call_pass(door, name, COUNTER_BYPASSED_slots, &event);
+		host_call_passed(NULL, 0, &event);
 	}
 	return library;
 }

@@ -39,13 +39,12 @@ static inline int host_call_answer(int host_errno, int result)
 struct library *host_call_made(const struct door *door, void *value, const char *name);
 
 /*
- * Around a call of the real library that no record of a handle stands for: it is counted before, and told of behind as
- * others are (event.h). `name`, `call`: of what is compiled and what was asked for, NULL where nobody knows. errno is
+ * Around a call of the real library that no record of a handle stands for: it is counted before, and told of behind as others are
+ * (event.h). `name`, `call`: of what is compiled and what was asked for, NULL where nobody knows. errno is
  * kept.
  */
-void host_call_pass(const struct door *door, enum counter reason, struct event *ret_event);
-void host_call_passed(const struct door *door, const char *name, const struct call *call, int result,
-                      struct event *event);
+void host_call_pass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
+void host_call_passed(const struct call *call, int result, struct event *event);
 /* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 

@@ -27,10 +27,15 @@ struct library *library_in_slot(int slot)
 	return &libraries[slot];
 }
 
-/* The node of an object that is a compiler's library, and not we; NULL: it is none. */
+/*
+ * The node of an object that is a compiler's library, and neither this library nor a copy of it; NULL: it is none. The
+ * marker of copies is looked for last: most objects define no compiler's version, and a hit asks about all of them.
+ */
 static struct node *node_of(const struct elf_object *object)
 {
-	return elf_contains(object, (uintptr_t)&libraries) ? NULL : compiler_node_of(object);
+	struct node *node = elf_contains(object, (uintptr_t)&libraries) ? NULL : compiler_node_of(object);
+
+	return node && !elf_is_copy(object) ? node : NULL;
 }
 
 /*
@@ -202,13 +207,16 @@ real_function *library_function(const struct door *door, const struct library *k
 struct library *library_at(uintptr_t address)
 {
 	struct elf_object object;
+	struct library *known;
 	struct node *node;
 
 	if (!elf_object_at(address, &object)) {
 		return NULL;
 	}
-	node = node_of(&object);
-	return node ? library_adopt(&object, node) : NULL;
+	/* A host that looks up each function before each use asks often: what is known has its node already. */
+	known = known_library(&object);
+	node = known ? NULL : node_of(&object);
+	return node ? library_adopt(&object, node) : known;
 }
 
 bool library_holds(const struct node *node, uintptr_t address)

@@ -14,8 +14,79 @@
 static _Atomic(const char *) log_path;
 static _Atomic int log_level;
 
+/* 0: not noted; else a digest of what descriptor 2 was, CLOSED where there was none or one of the program's own. */
+#define CLOSED UINT64_C(1)
+static _Atomic uint64_t stderr_noted;
+
+static uint64_t identify(int descriptor)
+{
+	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t digest = 0;
+	struct stat found;
+
+	if (call_fstat(descriptor, &found) < 0) {
+		return CLOSED;
+	}
+	for (int i = 0; i < 4; i++) {
+		const uint64_t parts[] = {found.st_dev, found.st_ino, found.st_rdev, found.st_mode & S_IFMT};
+
+		digest = (digest ^ parts[i]) * factor;
+		digest ^= digest >> 29;
+	}
+	return digest | 2; /* neither 0 nor CLOSED */
+}
+
+void log_note_stderr(void)
+{
+	uint64_t none = 0;
+	int saved = errno;
+	int flags;
+
+	if (atomic_load_explicit(&stderr_noted, memory_order_relaxed) == 0) {
+		flags = fcntl(STDERR_FILENO, F_GETFD);
+		/* what would be closed by exec has been opened by this program */
+		(void)atomic_compare_exchange_strong(
+		    &stderr_noted, &none, flags < 0 || (flags & FD_CLOEXEC) != 0 ? CLOSED : identify(STDERR_FILENO));
+	}
+	errno = saved;
+}
+
+static bool is_noted(int descriptor)
+{
+	uint64_t identity = identify(descriptor);
+
+	return identity != CLOSED && identity == atomic_load_explicit(&stderr_noted, memory_order_relaxed);
+}
+
+bool log_may_write(const char *path, int descriptor)
+{
+	static const char *const names[] = {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2", "/proc/thread-self/fd/2"};
+	size_t i = 0;
+
+	while (i < sizeof(names) / sizeof(names[0]) && strcmp(path, names[i]) != 0) {
+		i++;
+	}
+	return i == sizeof(names) / sizeof(names[0]) || is_noted(descriptor);
+}
+
+/* By a duplicate, so that another thread cannot change what it is between the look and the write. */
+void log_put_stderr(const char *line, size_t size)
+{
+	int saved = errno;
+	int descriptor = call_dup(STDERR_FILENO);
+
+	if (descriptor >= 0) {
+		if (is_noted(descriptor)) {
+			(void)output_line(descriptor, line, size);
+		}
+		(void)call_close(descriptor);
+	}
+	errno = saved;
+}
+
 void log_open(const char *path, int level)
 {
+	log_note_stderr();
 	atomic_store_explicit(&log_level, level, memory_order_relaxed);
 	atomic_store_explicit(&log_path, path, memory_order_release);
 }
@@ -24,14 +95,6 @@ bool log_wanted(enum log_level level)
 {
 	return atomic_load_explicit(&log_path, memory_order_acquire) &&
 	       (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
-}
-
-void log_put(int descriptor, const char *line, size_t size)
-{
-	int saved = errno;
-
-	(void)output_line(descriptor, line, size);
-	errno = saved;
 }
 
 /* The days since 1970-01-01 as a date of the Gregorian calendar; gmtime_r() reads TZ, takes locks and may open files. */
@@ -83,9 +146,7 @@ void log_write(enum log_level level, const char *format, ...)
 	const char *path = atomic_load_explicit(&log_path, memory_order_acquire);
 	char line[1024];
 	int saved = errno;
-	bool opened = log_wanted(level) && strcmp(path, "stderr") != 0;
-	int descriptor = STDERR_FILENO;
-	int head, body;
+	int head, body, descriptor;
 	size_t size;
 	va_list arguments;
 
@@ -100,15 +161,18 @@ void log_write(enum log_level level, const char *format, ...)
 	size = body < 0 ? (size_t)head : strlen(line);
 	blank_controls(line, size);
 	line[size++] = '\n';
-	if (opened) {
-		descriptor = call_openat(AT_FDCWD, path,
-		                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	if (strcmp(path, "stderr") == 0) {
+		log_put_stderr(line, size);
+		errno = saved;
+		return;
 	}
+	descriptor =
+	    call_openat(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	if (descriptor >= 0) {
-		log_put(descriptor, line, size);
-		if (opened) { /* which may be descriptor 2, where the host has none */
-			(void)call_close(descriptor);
+		if (log_may_write(path, descriptor)) {
+			(void)output_line(descriptor, line, size);
 		}
+		(void)call_close(descriptor);
 	}
 	errno = saved;
 }

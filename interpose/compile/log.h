@@ -18,6 +18,20 @@
 
 enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
+/*
+ * Hosts close descriptor 2 and open a file of theirs, which then has its number. So what descriptor 2 is (device, inode,
+ * type) is noted when a host first asks dlsym for a compiler's function or makes its first handle, which is the earliest
+ * moment at which the library may do anything (A4), and text for stderr is written only while descriptor 2 is that.
+ */
+void log_note_stderr(void);
+/*
+ * Writes a whole line to stderr by one write, or nothing. Where nobody reads it any more, or the file is at
+ * RLIMIT_FSIZE, the line is lost and the host hears nothing of it (cache/output.h).
+ */
+void log_put_stderr(const char *line, size_t size);
+/* The same for a file of that path that is open: false if the path names descriptor 2 and the file is another one. */
+bool log_may_write(const char *path, int descriptor);
+
 /* path NULL: nothing is logged; "stderr": descriptor 2. */
 void log_open(const char *path, int level);
 bool log_wanted(enum log_level level);
@@ -25,10 +39,4 @@ bool log_wanted(enum log_level level);
  * A line of at most 1,023 bytes: "<time, UTC> nvrtccache[<pid>]: <text>". Control characters in it become blanks.
  */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/*
- * One write of a whole line to a descriptor. Where nobody reads it any more, or the file is at RLIMIT_FSIZE, the line
- * is lost and the host hears nothing of it (cache/output.h).
- */
-void log_put(int descriptor, const char *line, size_t size);
-
 #endif

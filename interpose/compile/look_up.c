@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/look_up.h"
+#include "interpose/compile/attempt.h"
 
 #include "cache/error_text.h"
-#include "interpose/compile/event.h"
 #include "interpose/compile/log.h"
-#include "interpose/compile/renew.h"
 #include "interpose/compile/runtime.h"
 #include "keygen/conditions.h"
 #include "keygen/conditions_tell.h"
@@ -15,32 +13,40 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A look-up in progress; what its callbacks are given. */
+struct looking {
+	const struct request *request;
+	struct event *event;
+	struct finding *finding;
+};
+
 static bool conditions_still_hold(void *context, const void *conditions, size_t size)
 {
-	struct attempt *attempt = context;
+	const struct looking *looking = context;
+	struct finding *finding = looking->finding;
 	char other[EVENT_DETAIL_BYTES]; /* the newest comes first, and why that does not hold is what people ask */
-	char *why = attempt->event->detail[0] == '\0' ? attempt->event->detail : other;
+	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
 
-	free(attempt->anew);
-	attempt->anew = NULL;
-	if (conditions_hold_anew(conditions, size, &attempt->roots, why, EVENT_DETAIL_BYTES, &attempt->anew)) {
-		attempt->event->detail[0] = '\0';
+	free(finding->anew);
+	finding->anew = NULL;
+	if (conditions_hold_anew(conditions, size, &looking->request->roots, why, EVENT_DETAIL_BYTES, &finding->anew)) {
+		looking->event->detail[0] = '\0';
 		return true;
 	}
-	attempt->refused++;
+	finding->refused++;
 	log_write(LOG_DEBUG, "a result does not hold: %s", why);
 	return false;
 }
 
 /* The directory, then the read-only ones below it, in order (C6). What one of them has is enough. */
-static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum origin *ret_origin)
+static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 {
 	const struct runtime *runtime = runtime_get();
-	int error = runtime->store
-	                ? store_get(runtime->store, attempt->key.bytes, conditions_still_hold, attempt, ret_entry)
-	                : -ENOENT;
+	const uint8_t *key = looking->finding->key.bytes;
+	int error =
+	    runtime->store ? store_get(runtime->store, key, conditions_still_hold, looking, ret_entry) : -ENOENT;
 
-	*ret_origin = ORIGIN_DIRECTORY;
+	looking->finding->origin = ORIGIN_DIRECTORY;
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
 		char text[ERROR_TEXT_BYTES];
 
@@ -48,10 +54,10 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 		runtime_count(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
-		int below = store_get(runtime->lower[i], attempt->key.bytes, conditions_still_hold, attempt, ret_entry);
+		int below = store_get(runtime->lower[i], key, conditions_still_hold, looking, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
-		*ret_origin = ORIGIN_BELOW;
+		looking->finding->origin = ORIGIN_BELOW;
 	}
 	return error;
 }
@@ -59,7 +65,7 @@ static int look_on_disk(struct attempt *attempt, struct entry **ret_entry, enum 
 #define NEAREST_NS (INT64_C(100) * 1000000) /* for all of them: past that, no other is looked at */
 
 struct nearest {
-	const struct attempt *attempt;
+	const struct looking *looking;
 	unsigned least; /* so many of its conditions do not hold */
 	int64_t until_ns;
 };
@@ -90,7 +96,7 @@ static unsigned roots_elsewhere(const struct roots *roots, const void *condition
 static bool note_if_nearest(void *context, const void *conditions, size_t size)
 {
 	struct nearest *nearest = context;
-	const struct roots *roots = &nearest->attempt->roots;
+	const struct roots *roots = &nearest->looking->request->roots;
 	const struct condition_places places = {.root = roots->root, .root_count = roots->count, .here = true};
 	struct conditions_told told;
 	char why[EVENT_DETAIL_BYTES];
@@ -103,7 +109,7 @@ static bool note_if_nearest(void *context, const void *conditions, size_t size)
 	failing += roots_elsewhere(roots, conditions, size) + told.joined;
 	if (failing < nearest->least && !conditions_hold(conditions, size, roots, why, sizeof(why))) {
 		nearest->least = failing;
-		memcpy(nearest->attempt->event->detail, why, sizeof(why));
+		memcpy(nearest->looking->event->detail, why, sizeof(why));
 	}
 	return false;
 }
@@ -113,7 +119,7 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
 	struct entry *entry = NULL;
 
 	/* one without conditions holds unasked: it came in between */
-	if (store_get(store, nearest->attempt->key.bytes, note_if_nearest, nearest, &entry) == 0) {
+	if (store_get(store, nearest->looking->finding->key.bytes, note_if_nearest, nearest, &entry) == 0) {
 		entry_unref(entry);
 	}
 }
@@ -123,10 +129,10 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
  * the least has changed, the newest of equal ones. That costs another look at all of them, where a compile follows; on
  * a file system where it takes long, the rest is left.
  */
-static void explain_by_nearest(struct attempt *attempt)
+static void explain_by_nearest(const struct looking *looking)
 {
 	const struct runtime *runtime = runtime_get();
-	struct nearest nearest = {attempt, UINT_MAX, runtime_clock() + NEAREST_NS};
+	struct nearest nearest = {looking, UINT_MAX, runtime_clock() + NEAREST_NS};
 
 	if (runtime->store) {
 		look_for_nearest(runtime->store, &nearest);
@@ -136,57 +142,113 @@ static void explain_by_nearest(struct attempt *attempt)
 	}
 }
 
-static void remember(const struct attempt *attempt, struct entry *entry)
+/* A cache below the directory is never written: what is found there comes to lie in the directory too. */
+static void write_anew(const struct entry *entry, const struct entry *anew, enum origin origin)
+{
+	const struct runtime *runtime = runtime_get();
+	size_t size;
+	const void *before = entry_conditions(entry, &size);
+	const void *after = entry_conditions(anew, &size);
+	char text[ERROR_TEXT_BYTES];
+	int error;
+
+	if (!runtime->store || runtime->settings.read_only || conditions_lately_elsewhere(before, after, size)) {
+		return;
+	}
+	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);
+	if (error != 0) {
+		log_write(LOG_INFO, "not stamped anew: %s: %s", runtime->settings.directory, error_text(error, text));
+		return;
+	}
+	log_write(LOG_INFO, "stamped anew");
+	runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
+}
+
+/*
+ * Stamps mean something on one node, until its next boot. A result that was fetched, imported, baked into an image, or made
+ * before the last boot is read once, and gets stamps of now, so that it costs the next process what one of its own costs.
+ * Takes the reference to `entry`, and gives one: to itself, or to the same with those stamps.
+ */
+static struct entry *renew(struct finding *finding, struct entry *entry)
+{
+	struct entry *anew;
+	size_t size;
+
+	(void)entry_conditions(entry, &size);
+	if (!finding->anew || entry_amend(entry, finding->anew, size, &anew) != 0) {
+		return entry;
+	}
+	free(finding->anew);
+	finding->anew = NULL;
+	write_anew(entry, anew, finding->origin);
+	entry_unref(entry);
+	return anew;
+}
+
+static void remember(const struct finding *finding, struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
 
 	if (runtime->memory) {
-		memory_put(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high, entry);
+		memory_put(runtime->memory, finding->fingerprint.low, finding->fingerprint.high, entry);
 	}
 }
 
-struct entry *look_up(struct attempt *attempt)
+/* An entry that only its owner may read is not given out after the process has become another user. */
+static struct entry *look_in_memory(struct looking *looking)
 {
-	const struct runtime *runtime = runtime_get();
-	struct entry *entry = NULL;
-	enum origin origin = ORIGIN_DIRECTORY;
-	int error;
+	const struct finding *finding = looking->finding;
+	struct memory *memory = runtime_get()->memory;
+	struct entry *entry = memory ? memory_get(memory, finding->fingerprint.low, finding->fingerprint.high,
+	                                          conditions_still_hold, looking)
+	                             : NULL;
 
-	attempt->event->detail[0] = '\0';
-	digest_fingerprint(&runtime->secret, attempt->spans, attempt->span_count, &attempt->fingerprint);
-	if (runtime->settings.recache) {
-		event_explain_unfit(attempt->event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
-		digest_key(attempt->spans, attempt->span_count, &attempt->key);
-		return NULL;
-	}
-	if (runtime->memory) {
-		entry = memory_get(runtime->memory, attempt->fingerprint.low, attempt->fingerprint.high,
-		                   conditions_still_hold, attempt);
-	}
 	if (entry && entry_reader(entry) != ENTRY_ANYBODY && entry_reader(entry) != geteuid()) {
 		entry_unref(entry);
-		entry = NULL;
+		return NULL;
 	}
+	return entry;
+}
+
+struct entry *look_up(const struct request *request, struct event *event, struct finding *ret_finding)
+{
+	const struct runtime *runtime = runtime_get();
+	struct looking looking = {request, event, ret_finding};
+	struct entry *entry = NULL;
+	int error;
+
+	event->detail[0] = '\0';
+	event->why = EVENT_WHY_UNKNOWN;
+	digest_fingerprint(&runtime->secret, request->spans, request->span_count, &ret_finding->fingerprint);
+	if (runtime->settings.recache) {
+		event_explain_unfit(event, "NVRTCCACHE_RECACHE is set, so nothing was looked up");
+		digest_key(request->spans, request->span_count, &ret_finding->key);
+		return NULL;
+	}
+	ret_finding->origin = ORIGIN_MEMORY;
+	entry = look_in_memory(&looking);
 	if (entry) {
-		memcpy(attempt->key.bytes, entry_info(entry)->key, sizeof(attempt->key.bytes));
-		attempt->from_memory = true;
-		if (attempt->anew) {
-			entry = renew(attempt, entry, origin);
-			remember(attempt, entry);
+		/* The entry has its key: a hit in memory is spared the digest of all that was asked for. */
+		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
+		if (ret_finding->anew) {
+			entry = renew(ret_finding, entry);
+			remember(ret_finding, entry);
 		}
 		return entry;
 	}
-	digest_key(attempt->spans, attempt->span_count, &attempt->key);
-	attempt->refused = 0;
-	error = look_on_disk(attempt, &entry, &origin);
-	attempt->stale = error == -ESTALE;
-	if (attempt->stale && attempt->refused > 1) {
-		explain_by_nearest(attempt);
+	digest_key(request->spans, request->span_count, &ret_finding->key);
+	ret_finding->refused = 0;
+	error = look_on_disk(&looking, &entry);
+	if (error == -ESTALE) {
+		event->why = EVENT_WHY_STALE;
+	}
+	if (error == -ESTALE && ret_finding->refused > 1) {
+		explain_by_nearest(&looking);
 	}
 	if (error != 0) {
 		return NULL;
 	}
-	entry = renew(attempt, entry, origin);
-	remember(attempt, entry);
+	entry = renew(ret_finding, entry);
+	remember(ret_finding, entry);
 	return entry;
 }

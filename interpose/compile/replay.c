@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/replay.h"
 
-#include "interpose/compile/describe.h"
+#include "interpose/compile/attempt.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
@@ -94,9 +94,9 @@ static bool holds_still(struct handle *handle, size_t index)
 	const struct past_call *past = &handle->calls[index];
 	const struct entry *entry = past->answer;
 	const struct call call = handle_past_call(handle, index);
-	struct attempt *now = attempt_new(handle->library, NULL);
-	bool same = now && describe(handle, index, &call, now) == COUNTER_NONE &&
-	            digest_half(&runtime_get()->secret, now->spans) == past->asked;
+	struct request now = {.library = NULL};
+	bool same = request_describe(handle, index, &call, &now) == COUNTER_NONE &&
+	            digest_half(&runtime_get()->secret, now.spans) == past->asked;
 
 	if (same && entry) {
 		size_t size;
@@ -104,9 +104,9 @@ static bool holds_still(struct handle *handle, size_t index)
 		const char *variable;
 
 		same = result_applies(entry, runtime_sloppiness(), &variable) == RESULT_FITS &&
-		       conditions_hold(conditions, size, &now->roots, NULL, 0);
+		       conditions_hold(conditions, size, &now.roots, NULL, 0);
 	}
-	attempt_free(now);
+	request_clear(&now);
 	return same;
 }
 

@@ -12,6 +12,7 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/secret.h"
 #include "interpose/compile/timeline.h"
+#include "interpose/elf/copies.h"
 #include "interpose/watch/path_functions.h"
 #include "interpose/watch/watch.h"
 #include "keygen/conditions.h"
@@ -148,7 +149,10 @@ static void log_settings(const struct settings *settings)
 static void set_up(void)
 {
 	runtime = (struct runtime){0}; /* a child that was forked in the middle of this does it anew */
-	if (getauxval(AT_SECURE)) {
+	if (copies_another_is_active()) {
+		runtime.off = true;
+		runtime.off_reason = COUNTER_BYPASSED_disabled;
+	} else if (getauxval(AT_SECURE)) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_secure;
 	} else if (settings_read(look_up, &runtime.settings) != 0) {
@@ -365,7 +369,7 @@ static void print_line(void)
 	add_compilers(line);
 	line[LINE_BYTES - 2] = '\0'; /* room for the end */
 	add(line, "\n");
-	log_put(STDERR_FILENO, line, strlen(line));
+	log_put_stderr(line, strlen(line));
 }
 
 __attribute__((destructor)) static void at_exit(void)

@@ -7,6 +7,8 @@
 #include "cache/network.h"
 #include "cache/output.h"
 #include "interpose/compile/event.h"
+#include "interpose/compile/library.h"
+#include "interpose/compile/log.h"
 #include "interpose/compiler.h"
 #include "keygen/about.h"
 #include "keygen/arch.h"
@@ -29,7 +31,8 @@
 #define DETAIL_SHOWN  400
 #define ARCH_SHOWN    32
 #define COMMAND_SHOWN 100
-#define EVENT_BYTES   2760
+#define LIBRARY_SHOWN 400
+#define EVENT_BYTES   3200
 #define TAIL_BYTES    (INT64_C(2) * EVENT_BYTES) /* a torn event, and the end of the one before it */
 #define CLOSING       "\n]\n"
 #define PAUSE_US      100
@@ -189,7 +192,9 @@ static void append(const char *path, char *event, size_t size)
 		if (file >= 0) {
 			event[size] = ',';
 			event[size + 1] = '\n';
-			(void)output_line(file, event + 2, size);
+			if (log_may_write(path, file)) {
+				(void)output_line(file, event + 2, size);
+			}
 			call_close(file);
 		}
 		return;
@@ -198,7 +203,7 @@ static void append(const char *path, char *event, size_t size)
 	if (file < 0) {
 		return;
 	}
-	if (call_fstat(file, &found) == 0 && S_ISREG(found.st_mode) && lock(file)) {
+	if (call_fstat(file, &found) == 0 && S_ISREG(found.st_mode) && log_may_write(path, file) && lock(file)) {
 		add(file, event, size);
 		/* said aloud: a child forked meanwhile has the descriptor too */
 		(void)call_lock(file, F_OFD_SETLK, &whole);
@@ -307,14 +312,13 @@ static void put_process(struct text *text, const struct stream *about)
 	put(text, "\"}},\n");
 }
 
-static void put_slice(struct text *text, const struct event_subject *subject, const char *category, int64_t start_ns,
-                      int64_t end_ns)
+static void put_slice(struct text *text, const struct event *event, const char *category, struct event_span span)
 {
 	put(text, "{\"name\":");
-	put_string(text, subject->name ? subject->name : subject->compiler->unnamed, NAME_SHOWN);
+	put_string(text, event->program ? event->program : event->compiler->unnamed, NAME_SHOWN);
 	put(text, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"pid\":%d,\"tid\":%ld",
-	    category, (long long)start_ns / 1000, (long long)start_ns % 1000, (long long)(end_ns - start_ns) / 1000,
-	    (long long)(end_ns - start_ns) % 1000, (int)getpid(), (long)syscall(SYS_gettid));
+	    category, (long long)span.start_ns / 1000, (long long)span.start_ns % 1000, (long long)span.ns / 1000,
+	    (long long)span.ns % 1000, (int)getpid(), (long)syscall(SYS_gettid));
 }
 
 static void put_key(struct text *text, const struct event *event)
@@ -328,7 +332,7 @@ static void put_agent(struct text *text, const struct event *event)
 {
 	if (event->agent != AGENT_FETCH_NOT_ASKED) {
 		put(text, ",\"agent\":\"%s\",\"agent_wait\":%llu", agent_outcome_name(event->agent),
-		    (unsigned long long)event->agent_ns);
+		    (unsigned long long)event->asking.ns);
 	}
 }
 
@@ -343,12 +347,17 @@ static void put_detail(struct text *text, const struct event *event)
 	}
 }
 
-static void put_facts(struct text *text, const struct event_subject *subject, const struct event *event)
+static void put_facts(struct text *text, const struct event *event)
 {
-	put(text, ",\"args\":{\"compiler\":\"%s\"", subject->compiler->name);
-	if (subject->major > 0) {
-		put(text, ",\"version\":\"%d.%d\"", subject->major, subject->minor);
+	put(text, ",\"args\":{\"compiler\":\"%s\"", event->compiler->name);
+	if (event->library && event->library->major > 0) { /* it was asked */
+		put(text, ",\"version\":\"%d.%d\"", event->library->major, event->library->minor);
 	}
+	if (event->library) {
+		put(text, ",\"library\":");
+		put_string(text, event->library->path, LIBRARY_SHOWN);
+	}
+	put(text, ",\"reached\":\"%s\"", event->reached);
 	if (event->has_key) {
 		put_key(text, event);
 	}
@@ -359,7 +368,7 @@ static void put_facts(struct text *text, const struct event_subject *subject, co
 	put_detail(text, event);
 	put_agent(text, event);
 	put(text, ",\"bytes\":%llu,\"cost\":%llu,\"wait\":%llu,\"result\":%d}}", (unsigned long long)event->bytes,
-	    (unsigned long long)event->compile_ns, (unsigned long long)event->wait_ns, event->return_code);
+	    (unsigned long long)event->compile_ns, (unsigned long long)event->wait.ns, event->return_code);
 }
 
 static const char *category_of(enum event_kind kind)
@@ -374,32 +383,32 @@ static const char *category_of(enum event_kind kind)
 	return "";
 }
 
-void timeline_write(const struct event_subject *subject, const struct event *event)
+/* A slice inside the call's, of a time that it spent on others. */
+static void write_part(const char *path, struct text *text, const struct event *event, const char *category,
+                       struct event_span span)
+{
+	text->size = 2;
+	put_slice(text, event, category, span);
+	put_facts(text, event);
+	append(path, text->bytes, text->size);
+}
+
+void timeline_write(const struct event *event)
 {
 	const char *path = atomic_load_explicit(&timeline_path, memory_order_acquire);
-	int saved = errno;
-	struct text text;
+	struct text text = {.size = 2};
 
 	if (!path) {
 		return;
 	}
-	text.size = 2;
 	put_process(&text, &event->about);
-	put_slice(&text, subject, category_of(event->kind), event->start_ns, event->end_ns);
-	put_facts(&text, subject, event);
+	put_slice(&text, event, category_of(event->kind), event->call);
+	put_facts(&text, event);
 	append(path, text.bytes, text.size);
-	if (event->wait_start_ns != 0) {
-		text.size = 2;
-		put_slice(&text, subject, "wait", event->wait_start_ns, event->wait_start_ns + (int64_t)event->wait_ns);
-		put(&text, "}");
-		append(path, text.bytes, text.size);
+	if (event->wait.start_ns != 0) {
+		write_part(path, &text, event, "wait", event->wait);
 	}
-	if (event->agent > AGENT_FETCH_CLOSED) {
-		text.size = 2;
-		put_slice(&text, subject, "agent", event->agent_start_ns,
-		          event->agent_start_ns + (int64_t)event->agent_ns);
-		put(&text, "}");
-		append(path, text.bytes, text.size);
+	if (event->agent > AGENT_FETCH_SKIPPED) {
+		write_part(path, &text, event, "agent", event->asking);
 	}
-	errno = saved;
 }

@@ -15,8 +15,7 @@
  *
  * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each
  * call, if timeline_wanted().
- * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. errno
- * kept. Ownership: `path` must live for ever. The file is opened and closed for each event.
+ * Threads: any. Fork: no state but one pointer. Signals: no. Errors: an event that cannot be written is lost. Ownership: `path` must live for ever. The file is opened and closed for each event.
  */
 #ifndef INTERPOSE_COMPILE_TIMELINE_H
 #define INTERPOSE_COMPILE_TIMELINE_H
@@ -24,12 +23,11 @@
 #include <stdbool.h>
 
 struct event;
-struct event_subject;
 
 /* path NULL: nothing is written. */
 void timeline_open(const char *path);
 bool timeline_wanted(void);
-/* The event has its `about`. */
-void timeline_write(const struct event_subject *subject, const struct event *event);
+/* errno is not kept. */
+void timeline_write(const struct event *event);
 
 #endif

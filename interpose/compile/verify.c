@@ -6,18 +6,27 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/compile/twice.h"
 #include "keygen/conditions.h"
 
 #include <errno.h>
 
 /* A header that was edited between the hit and the compile makes a difference that is nobody's mistake. */
-static bool still_holds(const struct attempt *attempt, const struct entry *entry)
+static bool still_holds(const struct roots *roots, const struct entry *entry)
 {
 	size_t size;
 	const void *conditions = entry_conditions(entry, &size);
 
-	return size == 0 || conditions_hold(conditions, size, &attempt->roots, NULL, 0);
+	return size == 0 || conditions_hold(conditions, size, roots, NULL, 0);
+}
+
+/* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */
+static bool is_spoiled(const struct handle *handle, const struct attempt *attempt)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	enum counter reason =
+	    compiler->refuses ? compiler->refuses(handle, &attempt->request, attempt->event) : COUNTER_NONE;
+
+	return reason == COUNTER_BYPASSED_sticky_options || reason == COUNTER_BYPASSED_uncleared_options;
 }
 
 static void complain(const struct handle *handle, const struct entry *expected, const char *what)
@@ -30,31 +39,25 @@ static void complain(const struct handle *handle, const struct entry *expected, 
 	          handle->name ? handle->name : "without a name");
 }
 
-/* Counts and logs a difference, where it is one. */
-static void tell_difference(const struct handle *handle, const struct attempt *attempt, const struct call *call,
-                            const struct entry *expected, const struct entry *given)
+/*
+ * Counts and logs a difference, where it is one. What is sealed, or full of offsets, may differ by a module id alone, and
+ * what hangs on addresses differs from process to process: there, nobody can tell a wrong hit from a right one.
+ */
+static void report_difference(const struct handle *handle, const struct attempt *attempt, const struct entry *expected,
+                              const struct entry *given)
 {
+	const struct request *request = &attempt->request;
 	const struct compiler *compiler = handle->library->compiler;
 	const char *what = "";
 	enum results results = result_compare(compiler, expected, given, &what);
-	enum twice again = TWICE_UNASKED;
-	unsigned doubts;
 
 	if (results == RESULTS_ALIKE) {
 		return;
 	}
-	/* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */
-	doubts = compiler->doubts ? compiler->doubts(handle, attempt) : 0;
-	if ((doubts & DOUBT_SPOILED) || !still_holds(attempt, expected)) {
+	if (is_spoiled(handle, attempt) || !still_holds(&request->roots, expected)) {
 		return;
 	}
-	if (!(doubts & DOUBT_ONCE)) {
-		again = twice_ask(handle, call, expected, given, results);
-	}
-	if (again == TWICE_EXPECTED) {
-		return;
-	}
-	if (again == TWICE_OTHER || (again == TWICE_UNASKED && results == RESULTS_HIDDEN) || (doubts & DOUBT_ADDRESS)) {
+	if (results == RESULTS_HIDDEN || (request->traits & REQUEST_VARIES)) {
 		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
 		log_write(LOG_INFO, "verify: %s cannot be compared: %s does not always give the same", what,
 		          compiler->title);
@@ -64,19 +67,18 @@ static void tell_difference(const struct handle *handle, const struct attempt *a
 	complain(handle, expected, what);
 }
 
-void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct call *call,
-                    int return_code, const struct entry *expected)
+void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct entry *expected)
 {
 	struct result result = {.count = 0};
 	struct entry *given = NULL;
 	char text[ERROR_TEXT_BYTES];
-	int error = result_collect(handle, return_code, &result);
+	int error = result_collect(handle, attempt->observed.return_code, &result);
 
 	if (error == 0) {
 		error = entry_build(entry_info(expected)->key, 0, NULL, 0, result.sections, result.count, &given);
 	}
 	if (error == 0) {
-		tell_difference(handle, attempt, call, expected, given);
+		report_difference(handle, attempt, expected, given);
 	} else {
 		runtime_count(error == -ENOMEM ? COUNTER_ERRORS_memory : COUNTER_ERRORS_internal, 1);
 		log_write(LOG_WARNING, "verify: a hit could not be compared: %s", error_text(error, text));

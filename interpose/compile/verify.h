@@ -10,9 +10,7 @@
 #define INTERPOSE_COMPILE_VERIFY_H
 
 #include "interpose/compile/attempt.h"
-#include "interpose/compile/handle.h"
 
-void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct call *call,
-                    int return_code, const struct entry *expected);
+void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct entry *expected);
 
 #endif

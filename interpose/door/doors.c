@@ -3,6 +3,7 @@
 
 #include "cache/version.h"
 #include "interpose/compile/handle.h"
+#include "interpose/compile/log.h"
 #include "interpose/compile/replay.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #define UNKNOWN_MAX        32 /* entries in dlsym.S */
 #define UNKNOWN_ENTRY_SIZE 16
 
-__attribute__((visibility("default"))) const char nvrtccache_library_version[] = "libnvrtccache " NVRTCCACHE_VERSION;
+__attribute__((visibility("default"))) const char ELF_COPY_MARKER[] = "libnvrtccache " NVRTCCACHE_VERSION;
 
 extern char unknown_entries[];
 void *unknown_prepare(unsigned index, const uintptr_t arguments[6]);
@@ -58,6 +59,7 @@ void *doors_for_symbol(const char *name, void *address)
 	if (!library) {
 		return address;
 	}
+	log_note_stderr();
 	if (compiler->opens && compiler->opens(name)) {
 		library_give_up(library, COUNTER_BYPASSED_exports, "somebody asked for its private functions");
 		return address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/elf/image.h"
+#include "interpose/elf/elf.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
@@ -38,7 +38,7 @@ static const struct link_map *first_object(void)
  * A link map does not tell the segments, and the ELF header need not lie at l_addr; so the view has one segment that is
  * everything, and the tables of the dynamic section are believed, as the loader believes them.
  */
-static bool finds(const struct link_map *map, const char *name, const char *version, uintptr_t *ret_address)
+static bool finds_in(const struct link_map *map, const char *name, const char *version, uintptr_t *ret_address)
 {
 	const ElfW(Phdr) phdr[] = {
 	    {.p_type = PT_LOAD, .p_vaddr = -map->l_addr, .p_memsz = UINTPTR_MAX},
@@ -48,7 +48,8 @@ static bool finds(const struct link_map *map, const char *name, const char *vers
 	    .dlpi_addr = map->l_addr, .dlpi_name = map->l_name, .dlpi_phdr = phdr, .dlpi_phnum = 2};
 	struct elf_object object;
 
-	return elf_view_quickly(&info, &object) == 0 && elf_finds(&object, name, version, ret_address);
+	return elf_view_quickly(&info, &object) == 0 && elf_finds(&object, name, version, ret_address) &&
+	       !elf_is_copy(&object);
 }
 
 uintptr_t elf_next_symbol_early(const char *name, const char *version)
@@ -61,10 +62,11 @@ uintptr_t elf_next_symbol_early(const char *name, const char *version)
 	for (const struct link_map *map = first_object(); map; map = map->l_next) {
 		if (!passed) {
 			passed = map->l_ld == _DYNAMIC;
-		} else if (map->l_addr != vdso && finds(map, name, version, &found)) {
-			break;
+		} else if (map->l_addr != vdso && finds_in(map, name, version, &found)) {
+			errno = saved_errno;
+			return found;
 		}
 	}
 	errno = saved_errno;
-	return found;
+	return 0;
 }

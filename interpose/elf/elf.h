@@ -16,45 +16,25 @@
 #ifndef INTERPOSE_ELF_ELF_H
 #define INTERPOSE_ELF_ELF_H
 
-#include <elf.h>
-#include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct elf_object {
-	uintptr_t base;
-	const char *path; /* dlpi_name: "" for the main program; valid while loaded */
-	const ElfW(Phdr) * phdr;
-	size_t phdr_count;
-	const ElfW(Dyn) * dynamic;
-	const char *strings;
-	size_t strings_size;
-	const ElfW(Sym) * symbols;
-	size_t symbol_count; /* elf_view: from DT_HASH or, walked to its end, DT_GNU_HASH; elsewhere a bound */
-	const uint32_t *gnu_hash;
-	const uint32_t *sysv_hash;
-	const ElfW(Half) * versym;
-	const ElfW(Verdef) * verdef;
-	size_t verdef_count;
-	const ElfW(Verneed) * verneed;
-	size_t verneed_count;
-	const char *soname;               /* NULL where there is none */
-	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO, 0,0 where there is none */
-};
-
-int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
-
-/* Does an address lie in one of the object's loaded segments? */
-bool elf_contains(const struct elf_object *object, uintptr_t address);
+#include "interpose/elf/image.h"
 
 /*
  * A defined function or object symbol. `version` NULL: any version, the default one preferred. An unversioned
  * definition satisfies every wanted version, as it does for the loader. 0 when it is not there, undefined, or an IFUNC.
  */
 uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version);
+/* Is there such a definition? The address of an IFUNC is given as 0: finding it would run code. */
+bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
 /* The version name of the (default, or only) definition of `name`, or NULL (not defined or not versioned). */
 const char *elf_symbol_version(const struct elf_object *object, const char *name);
+
+/*
+ * Every version of this library exports this symbol, so that the copies in a process recognise one another (copies.h).
+ * It is part of the ABI and never changes (docs/COMPATIBILITY.md).
+ */
+#define ELF_COPY_MARKER nvrtccache_library_version
+/* Returns whether the object is a copy of this library, of any version; also true of this copy itself. */
+bool elf_is_copy(const struct elf_object *object);
 
 /* NT_GNU_BUILD_ID of the object; -ENOENT. Notes are read 4-aligned, and found where patchelf has moved them (CUDA 11.8
  * to 12.4 wheels, of which PT_NOTE leads to other bytes). */
@@ -100,17 +80,17 @@ bool elf_object_at(uintptr_t address, struct elf_object *ret_object);
 
 /*
  * What `name@version` would be for code that stands behind `after` (an address inside an object) in load order: the
- * definition in the first later object that has one; 0 where there is none. This is RTLD_NEXT without dlsym.
+ * definition in the first later object that has one; 0 where there is none. This is RTLD_NEXT without dlsym. Copies of
+ * this library are skipped (elf_is_copy()).
  */
 uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version);
 /*
- * What `name@version` is behind our own object, without dl_iterate_phdr, which ThreadSanitizer intercepts and needs
- * dlsym for: along the debugger's list of loaded objects. For the very first dlsym of the process; 0 also where that
- * list is not to be had.
+ * What `name@version` is behind our own object, copies skipped, without dl_iterate_phdr, which ThreadSanitizer
+ * intercepts and needs dlsym for: along the debugger's list of loaded objects. For the very first dlsym of the process;
+ * 0 also where that list is not to be had.
  */
 uintptr_t elf_next_symbol_early(const char *name, const char *version);
-/* The same over all objects from the first: the global scope's answer for libc's functions. Our own object is skipped.
- */
+/* The same over all objects from the first: the global scope's answer for libc's functions. */
 uintptr_t elf_global_symbol(const char *name, const char *version);
 
 #endif

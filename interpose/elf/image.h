@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image: what the parts of elf share: bounds of a loaded image
+ * image: one loaded object, its tables and its bounds, as elf.h and its parts look at it
  *
- * Pure functions over an elf_object whose phdr fields are set. Nothing here is for other modules.
+ * Pure functions over program headers and what they lead to. What comes behind elf_contains() is for elf/ alone.
  */
 #ifndef INTERPOSE_ELF_IMAGE_H
 #define INTERPOSE_ELF_IMAGE_H
 
-#include "interpose/elf/elf.h"
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_object {
+	uintptr_t base;
+	const char *path; /* dlpi_name: "" for the main program; valid while loaded */
+	const ElfW(Phdr) * phdr;
+	size_t phdr_count;
+	const ElfW(Dyn) * dynamic;
+	const char *strings;
+	size_t strings_size;
+	const ElfW(Sym) * symbols;
+	size_t symbol_count; /* elf_view: from DT_HASH or, walked to its end, DT_GNU_HASH; elsewhere a bound */
+	const uint32_t *gnu_hash;
+	const uint32_t *sysv_hash;
+	const ElfW(Half) * versym;
+	const ElfW(Verdef) * verdef;
+	size_t verdef_count;
+	const ElfW(Verneed) * verneed;
+	size_t verneed_count;
+	const char *soname;               /* NULL where there is none */
+	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO, 0,0 where there is none */
+};
+
+int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
+
+/* Does an address lie in one of the object's loaded segments? */
+bool elf_contains(const struct elf_object *object, uintptr_t address);
 
 /* elf_view() with symbol_count as what can be read, not as what is there: looking up costs no walk over all buckets. */
 int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object);
@@ -15,9 +45,15 @@ int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_obj
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
 /* Can `size` bytes be read there, by way of a pointer of that alignment? */
 bool elf_can_read(const struct elf_object *object, const void *address, size_t size, size_t alignment);
-/* One past the last symbol that DT_GNU_HASH reaches; 0 where it holds none. */
-size_t elf_hashed_symbols(const struct elf_object *object);
-/* Is there such a definition? The address of an IFUNC is given as 0: finding it would run code. */
-bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
+
+struct elf_hash {
+	uint32_t bucket_count, first, bloom_count, bloom_shift;
+	const ElfW(Addr) * bloom;
+	const uint32_t *buckets;
+	const uint32_t *chains; /* of symbol `first` on */
+	size_t chain_count;     /* at most this many can be read */
+};
+/* Reads DT_GNU_HASH, which must be there. Returns false if it cannot be used. */
+bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash);
 
 #endif

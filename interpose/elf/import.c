@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elf, third part: what an object needs of others, and its build-id. */
-#include "interpose/elf/image.h"
+#include "interpose/elf/elf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -68,11 +68,14 @@ void next_symbol_bootstrap(void)
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which)
 {
 	void *next = __atomic_load_n(&next_symbol_functions[which], __ATOMIC_ACQUIRE);
+	void *found = which >= NEXT_SYMBOL_DLVSYM_OLD ? ((dlvsym_function *)next)(handle, name, version)
+	                                              : ((dlsym_function *)next)(handle, name);
+	struct elf_object object;
 
-	if (which >= NEXT_SYMBOL_DLVSYM_OLD) {
-		return ((dlvsym_function *)next)(handle, name, version);
+	if (handle == RTLD_NEXT && found && elf_object_at((uintptr_t)found, &object) && elf_is_copy(&object)) {
+		return (void *)elf_next_symbol((uintptr_t)found, name, version);
 	}
-	return ((dlsym_function *)next)(handle, name);
+	return found;
 }
 
 uintptr_t next_symbol_global(const char *name, const char *version)

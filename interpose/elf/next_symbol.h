@@ -29,7 +29,7 @@ extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 /* For the resolvers: fills the table. */
 void next_symbol_bootstrap(void);
 
-/* Calls one of them, from our own code (RTLD_NEXT: behind us). `version` counts for dlvsym alone. */
+/* Calls one of them, from our own code (RTLD_NEXT: behind all copies of us). `version` counts for dlvsym alone. */
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
 /* dlvsym(RTLD_DEFAULT, name, version), and dlsym where there is none; version NULL: dlsym. 0 where there is nothing. */
 uintptr_t next_symbol_global(const char *name, const char *version);

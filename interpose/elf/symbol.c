@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elf, second part: finding a definition by name and version. */
-#include "interpose/elf/image.h"
+#include "interpose/elf/elf.h"
 #include "interpose/elf/plain.h"
 
 #include <errno.h>
@@ -9,60 +9,6 @@
 #define VERSION_INDEX  0x7fff
 #define VERSION_LOCAL  0
 #define VERSION_GLOBAL 1
-
-struct gnu_hash {
-	uint32_t bucket_count, first, bloom_count, bloom_shift;
-	const ElfW(Addr) * bloom;
-	const uint32_t *buckets;
-	const uint32_t *chains; /* of symbol `first` on */
-	size_t chain_count;     /* at most this many can be read */
-};
-
-static bool gnu_hash_open(const struct elf_object *object, struct gnu_hash *ret_hash)
-{
-	const uint32_t *words = object->gnu_hash;
-	size_t room = elf_readable(object, (uintptr_t)words);
-	size_t head;
-
-	if (room < 4 * sizeof(uint32_t)) {
-		return false;
-	}
-	head = 4 * sizeof(uint32_t) + words[2] * sizeof(ElfW(Addr)) + words[0] * sizeof(uint32_t);
-	if (words[0] == 0 || words[2] == 0 || (words[2] & (words[2] - 1)) != 0 || head > room) {
-		return false;
-	}
-	ret_hash->bucket_count = words[0];
-	ret_hash->first = words[1];
-	ret_hash->bloom_count = words[2];
-	ret_hash->bloom_shift = words[3] % (8 * sizeof(ElfW(Addr)));
-	ret_hash->bloom = (const ElfW(Addr) *)(words + 4);
-	ret_hash->buckets = (const uint32_t *)(ret_hash->bloom + words[2]);
-	ret_hash->chains = ret_hash->buckets + words[0];
-	ret_hash->chain_count = (room - head) / sizeof(uint32_t);
-	return true;
-}
-
-size_t elf_hashed_symbols(const struct elf_object *object)
-{
-	struct gnu_hash hash;
-	size_t last = 0;
-
-	if (!object->gnu_hash || !gnu_hash_open(object, &hash)) {
-		return 0;
-	}
-	for (uint32_t i = 0; i < hash.bucket_count; i++) {
-		if (hash.buckets[i] > last) {
-			last = hash.buckets[i];
-		}
-	}
-	if (last == 0 || last < hash.first) {
-		return 0;
-	}
-	while (last - hash.first < hash.chain_count && !(hash.chains[last - hash.first] & 1)) {
-		last++;
-	}
-	return last + 1;
-}
 
 static const char *string_at(const struct elf_object *object, size_t offset)
 {
@@ -152,13 +98,13 @@ static void consider(const struct elf_object *object, size_t index, struct searc
 
 static void search_gnu(const struct elf_object *object, struct search *search)
 {
-	struct gnu_hash hash;
+	struct elf_hash hash;
 	uint32_t value = 5381;
 	uint32_t bits = 8 * sizeof(ElfW(Addr));
 	ElfW(Addr) word;
 	size_t index;
 
-	if (!gnu_hash_open(object, &hash)) {
+	if (!elf_hash_open(object, &hash)) {
 		return;
 	}
 	for (const char *at = search->name; *at; at++) {
@@ -226,7 +172,7 @@ bool elf_finds(const struct elf_object *object, const char *name, const char *ve
 	return index != 0;
 }
 
-static bool has_definitions(const struct gnu_hash *hash)
+static bool has_definitions(const struct elf_hash *hash)
 {
 	for (uint32_t i = 0; i < hash->bucket_count; i++) {
 		if (hash->buckets[i] != 0) {
@@ -239,12 +185,12 @@ static bool has_definitions(const struct gnu_hash *hash)
 /* A GNU table lists definitions, and the symbols that it leaves out stand in front of them. Without any it says 1. */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
 {
-	struct gnu_hash hash;
+	struct elf_hash hash;
 	size_t count = object->symbol_count;
 	int result = 0;
 
 	if (object->gnu_hash) {
-		if (!gnu_hash_open(object, &hash) || !has_definitions(&hash)) {
+		if (!elf_hash_open(object, &hash) || !has_definitions(&hash)) {
 			return -ENODATA;
 		}
 		count = hash.first < count ? hash.first : count;
@@ -263,6 +209,14 @@ uintptr_t elf_symbol(const struct elf_object *object, const char *name, const ch
 	uintptr_t address;
 
 	return elf_finds(object, name, version, &address) ? address : 0;
+}
+
+#define TEXT_OF(name)     #name
+#define NAME_OF(constant) TEXT_OF(constant)
+
+bool elf_is_copy(const struct elf_object *object)
+{
+	return elf_symbol(object, NAME_OF(ELF_COPY_MARKER), NULL) != 0;
 }
 
 const char *elf_symbol_version(const struct elf_object *object, const char *name)

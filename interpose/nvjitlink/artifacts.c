@@ -16,6 +16,8 @@
 #define FILL_ONE   0x55
 #define FILL_OTHER 0xaa
 
+#define LOG_MAX ((size_t)1 << 20) /* a longer one is not looked through */
+
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
@@ -103,6 +105,51 @@ bool link_artifacts_explain_failure(const struct handle *handle, const struct re
 
 	/* the log has what was wrong before, and a failure for want of something passing need not add a word */
 	return !link_of(handle)->has_failed && log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
+}
+
+/*
+ * Lines that name no input which was added before: those of ptxas name what is defined in its text, and that line is of
+ * the input that is just being added. (The others: what 13.4 and later say of LTO-IR, and NVJITLINK_TRACE_MESSAGES.)
+ */
+static bool line_names_none(const char *line)
+{
+	static const char *const known[] = {"ptxas ", "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (",
+	                                    "INFO: NVVM70 LTOIR Container created (",
+	                                    "SUCCESS: NVVM70 LTOIR Container created (", "no driver "};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strncmp(line, known[i], strlen(known[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
+{
+	size_getter *get_size = (size_getter *)handle->library->real[artifacts[artifact].size];
+	bytes_getter *get_bytes = (bytes_getter *)handle->library->real[artifacts[artifact].bytes];
+	size_t size = 0;
+	char *text, *line;
+	bool named = true;
+
+	if (!get_size || !get_bytes || get_size(handle->value, &size) != NVJITLINK_SUCCESS || size > LOG_MAX) {
+		return true;
+	}
+	text = calloc(1, size + SLACK);
+	if (text && get_bytes(handle->value, text) == NVJITLINK_SUCCESS) {
+		for (line = text; *line && line_names_none(line); line += *line == '\n') {
+			line += strcspn(line, "\n");
+		}
+		named = *line != '\0';
+	}
+	free(text);
+	return named;
+}
+
+bool link_artifacts_may_name_inputs(const struct handle *handle)
+{
+	return log_may_name(handle, NVJITLINK_ARTIFACT_ErrorLog) || log_may_name(handle, NVJITLINK_ARTIFACT_InfoLog);
 }
 
 static bool is_artifact(uint32_t tag)

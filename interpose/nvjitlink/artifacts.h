@@ -6,7 +6,7 @@
  * bytes), then what the getter wrote, which need not be as much: 12.0 leaves out the NUL of a log, and of an empty log
  * others write one all the same. Logs are part of a step's result too, as they may be read between steps.
  *
- * Calling sequence: the first four are the compiler's functions for results (interpose/compiler.h); the handlers ask the
+ * Calling sequence: the first five are the compiler's functions for results (interpose/compiler.h); the handlers ask the
  * others. Threads, fork, signals: no state. Ownership: answers point into the entry.
  */
 #ifndef INTERPOSE_NVJITLINK_ARTIFACTS_H
@@ -21,6 +21,8 @@
 int link_artifacts_collect(const struct handle *handle, struct result *result);
 /* Does the log say what is wrong with the input? Not where there was no memory. */
 bool link_artifacts_explain_failure(const struct handle *handle, const struct result *result);
+/* May a log of the real handle have the name of an earlier input in it? */
+bool link_artifacts_may_name_inputs(const struct handle *handle);
 bool link_artifacts_alike(const struct section *left, const struct section *right);
 const char *link_artifacts_name(uint32_t tag);
 

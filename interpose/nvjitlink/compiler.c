@@ -2,6 +2,7 @@
 #include "interpose/compiler.h"
 
 #include "interpose/compile/attempt.h"
+#include "interpose/compile/event.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/doors.h"
@@ -18,12 +19,6 @@
 #define TAG_KIND 24
 
 enum kind { KIND_COMPLETE = 1, KIND_ADD = 2 };
-
-/* What an attempt has beside what all have. */
-struct linking {
-	struct attempt attempt;
-	bool asks; /* it is of those that always ask for some variable */
-};
 
 struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 #define NODE_ROW(id, soname, lowest, mark, ...) \
@@ -72,7 +67,7 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
  * relative follows the working directory as the library does.
  */
 static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
-                             const struct snapshot *told, struct attempt *attempt)
+                             const struct snapshot *told, struct request *ret_request)
 {
 	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
 	const struct directories none = {.count = 0};
@@ -88,10 +83,16 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 		stream_free(&stream);
 		return COUNTER_ERRORS_memory;
 	}
-	attempt->run = stream;
-	attempt->bound = !around->cwd;
-	attempt->looks_count = true;
-	((struct linking *)attempt)->asks = call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO);
+	ret_request->run = stream;
+	ret_request->traits = REQUEST_LOOKS_COUNT | (around->cwd ? 0 : REQUEST_BOUND) |
+	                      (link->options & LINK_OPTIONS_VARIES ? REQUEST_VARIES : 0);
+	/*
+	 * NVVM always asks before it compiles. ptxas does not: up to 13.0 only once it has parsed the text, in 13.5 for
+	 * sm_90 and later alone. For its steps the watch's own look at the slots, before and after, must do.
+	 */
+	if (call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO)) {
+		ret_request->traits |= REQUEST_ASKS_VARIABLES;
+	}
 	return COUNTER_NONE;
 }
 
@@ -101,11 +102,17 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	typedef int add_function(nvjitlink_handle, int, const void *, size_t, const char *);
 	complete_function *complete = (complete_function *)handle->library->real[FUNCTION_nvJitLinkComplete];
 	add_function *add = (add_function *)handle->library->real[FUNCTION_nvJitLinkAddData];
-	const struct link_input *input = call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
-	int ours = handle_enter_real(handle, cancellation);
-	int result =
-	    input ? add(handle->value, input->type, input->data, input->size, input->name) : complete(handle->value);
+	struct link *link = link_of(handle);
+	const struct link_input *input = call->kind == LINK_COMPLETE ? NULL : &link->inputs[call->kind - 1];
+	const char *name = input ? link_step_name(link, call->kind) : NULL;
+	int ours, result;
 
+	/* an owed step is added as it was */
+	if (call->kind == link->adding) {
+		link_refresh_names(link);
+	}
+	ours = handle_enter_real(handle, cancellation);
+	result = input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 	handle_leave_real(ours);
 	return result;
 }
@@ -124,33 +131,24 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-/*
- * NVVM always asks before it compiles. ptxas does not: up to 13.0 only once it has parsed the text, in 13.5 for sm_90 and
- * later alone. For its steps the watch's own look at the slots, before and after, must do.
- */
-static bool was_seen(const struct attempt *attempt)
-{
-	return !((const struct linking *)attempt)->asks || attempt->trace.asked_count > 0;
-}
-
 /* With inputs of machine code 12.0 to 12.2 leave bytes in the result that they never wrote. */
-static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
+static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
 {
 	const struct library *library = handle->library;
+	const struct link *link = link_of(handle);
 
-	(void)attempt;
+	(void)request;
 	if (atomic_load(&library->told)) {
 		return COUNTER_BYPASSED_uncleared_options;
 	}
-	return link_of(handle)->has_cubins && library->major == 12 && library->minor < 3 ? COUNTER_BYPASSED_arguments
-	                                                                                 : COUNTER_NONE;
-}
-
-static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
-{
-	(void)attempt;
-	return (atomic_load(&handle->library->told) ? DOUBT_SPOILED : 0u) |
-	       (link_of(handle)->options & LINK_OPTIONS_VARIES ? DOUBT_ADDRESS : 0u);
+	if (link->has_cubins && library->major == 12 && library->minor < 3) {
+		return COUNTER_BYPASSED_arguments;
+	}
+	if (link->keeps_names && link_artifacts_may_name_inputs(handle)) {
+		event_explain_refusal(event, "the log may name an earlier input, by what the program had there");
+		return COUNTER_BYPASSED_logs;
+	}
+	return COUNTER_NONE;
 }
 
 static const char *const codes[] = {
@@ -199,14 +197,12 @@ const struct compiler nvjitlink_compiler = {
     .opens = nvjitlink_opens,
     .release = release,
     .free_handle = link_free,
-    .attempt_size = sizeof(struct linking),
     .describe = describe,
-    .grown = link_grown,
+    .served = link_grown,
     .run = run,
     .outcome = outcome,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
-    .was_seen = was_seen,
     .refuses = refuses,
     .artifact_head = LINK_ARTIFACT_HEAD,
     .about = link_about,
@@ -214,5 +210,4 @@ const struct compiler nvjitlink_compiler = {
     .explains_failure = link_artifacts_explain_failure,
     .section_name = link_artifacts_name,
     .alike = link_artifacts_alike,
-    .doubts = doubts,
 };

@@ -45,11 +45,14 @@ int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *handle)
 	return host_call_destroy(door, FUNCTION_nvJitLinkDestroy, handle ? *handle : NULL, handle);
 }
 
-static int forward_data(const struct door *door, const struct link *link, nvjitlink_handle handle,
+static int forward_data(const struct door *door, struct link *link, nvjitlink_handle handle,
                         const struct link_input *input, int host_errno)
 {
 	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
 
+	if (link) {
+		link_refresh_names(link);
+	}
 	HOST_CALL_FORWARD(nvJitLinkAddData, function, host_errno, link, handle, input->type, input->data, input->size,
 	                  input->name);
 }
@@ -92,7 +95,7 @@ int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, in
 {
 	int host_errno = errno;
 	struct link *link = link_find(handle);
-	const struct link_input input = {type, (void *)(uintptr_t)data, size, (char *)(uintptr_t)name};
+	const struct link_input input = {.type = type, .data = (void *)(uintptr_t)data, .size = size, .name = name};
 
 	return link ? add(door, link, handle, &input, host_errno)
 	            : forward_data(door, NULL, handle, &input, host_errno);
@@ -107,21 +110,18 @@ int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, in
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle, int, const char *);
 	struct link *link = link_find(handle);
-	struct link_input input = {.type = type};
+	struct link_input input = {.type = type, .name = path};
 	int result;
 
 	if (link && link->handle.keyed && path && link_file_read(path, &input.data, &input.size) == 0) {
-		input.name = link_keep_name(link, path);
-		if (input.name) {
-			result = add(door, link, handle, &input, host_errno);
-			host_errno = errno;
-			free(input.data);
-			return host_call_answer(host_errno, result);
-		}
+		result = add(door, link, handle, &input, host_errno);
+		host_errno = errno;
 		free(input.data);
+		return host_call_answer(host_errno, result);
 	}
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_files);
+		link_refresh_names(link);
 	}
 	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
 }
@@ -139,12 +139,12 @@ static int complete_off(const struct door *door, nvjitlink_handle handle, int ho
 	int result = NVJITLINK_INTERNAL;
 	struct event event;
 
-	host_call_pass(door, runtime_get()->off_reason, &event);
+	host_call_pass(door, NULL, runtime_get()->off_reason, &event);
 	errno = host_errno;
 	if (real) {
 		result = real(handle);
 	}
-	host_call_passed(door, NULL, NULL, result, &event);
+	host_call_passed(NULL, result, &event);
 	return result;
 }
 
@@ -165,6 +165,7 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	}
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_history);
+		link_refresh_names(link);
 		link->is_complete = true;
 	}
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);

@@ -2,8 +2,10 @@
 #include "interpose/nvjitlink/input.h"
 
 #include <elf.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #ifndef EM_CUDA
 #define EM_CUDA 190
@@ -17,6 +19,7 @@ struct fatbin {
 };
 
 #define PAGE_LEAST 4096 /* no page is smaller */
+#define NAME_ROOM  4096 /* at least, of a copied name: the host may put a longer one there */
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
@@ -129,4 +132,66 @@ enum link_input_kind link_input_kind(const struct link_input *input)
 		return LINK_INPUT_COPIED;
 	}
 	return is_understood(input) ? LINK_INPUT_WORKED_ON : LINK_INPUT_UNKNOWN;
+}
+
+bool link_input_copy(struct link_input *input, const struct link_input *from)
+{
+	size_t name_size = from->name ? strlen(from->name) + 1 : 0;
+
+	*input = (struct link_input){.type = from->type, .size = from->size, .name = from->name};
+	input->name_room = name_size > NAME_ROOM ? name_size : NAME_ROOM;
+	input->data = malloc(from->size + 1);
+	input->name_copy = from->name ? malloc(input->name_room) : NULL;
+	if (!input->data || (from->name && !input->name_copy)) {
+		link_input_free(input);
+		return false;
+	}
+	memcpy(input->data, from->data, from->size);
+	((char *)input->data)[from->size] = '\0';
+	if (from->name) {
+		memcpy(input->name_copy, from->name, name_size);
+	}
+	return true;
+}
+
+void link_input_free(struct link_input *input)
+{
+	free(input->data);
+	free(input->name_copy);
+	input->data = NULL;
+	input->name_copy = NULL;
+}
+
+bool link_input_keeps_name(const struct link_input *input)
+{
+	return input->name && input->type != NVJITLINK_LTOIR;
+}
+
+/* By the kernel: what the host has unmapped is an error then, and not the end of the process. */
+static size_t read_host(char *to, const char *from, size_t size)
+{
+	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+void link_input_refresh_name(struct link_input *input)
+{
+	size_t at = 0, got;
+
+	do {
+		const char *from = input->name + at;
+		size_t size = PAGE_LEAST - (uintptr_t)from % PAGE_LEAST;
+
+		size = size < input->name_room - at ? size : input->name_room - at;
+		got = read_host(input->name_copy + at, from, size);
+		if (got > 0 && memchr(input->name_copy + at, '\0', got)) {
+			return;
+		}
+		at += got;
+	} while (got > 0 && at < input->name_room);
+	if (at > 0) {
+		input->name_copy[at < input->name_room ? at : at - 1] = '\0';
+	}
 }

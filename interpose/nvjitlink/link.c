@@ -41,6 +41,9 @@ _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link'
  */
 #define COPIES_MAX ((size_t)8 << 20)
 
+/* Entries of format 0 may hold what lay where the host had had a name. */
+#define LINK_FORMAT (UINT64_C(1) << 8)
+
 /* From here on PTX may be a step: what 12.0 to 12.3 read behind its size was not measured. */
 #define STEPS_SINCE 1204
 
@@ -78,7 +81,7 @@ void link_add(nvjitlink_handle value, struct library *library, enum reach reach,
 		return;
 	}
 	link->options = options;
-	stream_number(&link->handle.creation, TAG_CREATION, REQUEST_FORMAT);
+	stream_number(&link->handle.creation, TAG_CREATION, REQUEST_FORMAT + LINK_FORMAT);
 	for (int i = 0; i < call->option_count; i++) {
 		stream_string(&link->handle.creation, TAG_OPTION, call->options[i]);
 	}
@@ -103,20 +106,6 @@ struct link *link_find(nvjitlink_handle value)
 	struct handle *handle = handle_find_of(&nvjitlink_compiler, value);
 
 	return handle ? link_of(handle) : NULL;
-}
-
-char *link_keep_name(struct link *link, const char *name)
-{
-	char **names = realloc(link->names, (link->name_count + 1) * sizeof(*names));
-	char *copy = names ? strdup(name) : NULL;
-
-	if (names) {
-		link->names = names;
-	}
-	if (copy) {
-		names[link->name_count++] = copy;
-	}
-	return copy;
 }
 
 /* Where decimals are not spelled with a dot ptxas reads numbers by that, and a step is made up for with dots. */
@@ -168,6 +157,7 @@ static void put_input(struct link *link, const struct link_input *input)
 void link_record(struct link *link, const struct link_input *input, int return_code)
 {
 	put_input(link, input);
+	link->keeps_names |= link_input_keeps_name(input);
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
 	stream_number(&link->handle.creation, TAG_ANSWER, (uint64_t)(unsigned)return_code);
 	if (link->handle.creation.failed) {
@@ -177,7 +167,7 @@ void link_record(struct link *link, const struct link_input *input, int return_c
 
 int link_step(struct link *link, const struct link_input *input)
 {
-	struct link_input *inputs, *copy;
+	struct link_input *inputs;
 
 	if (input->size > COPIES_MAX - link->copied) {
 		return -EFBIG;
@@ -187,33 +177,43 @@ int link_step(struct link *link, const struct link_input *input)
 		return -ENOMEM;
 	}
 	link->inputs = inputs;
-	copy = &inputs[link->input_count];
-	*copy = (struct link_input){.type = input->type, .size = input->size};
-	copy->data = malloc(input->size + 1);
-	copy->name = input->name ? strdup(input->name) : NULL;
-	if (!copy->data || (input->name && !copy->name)) {
-		free(copy->data);
-		free(copy->name);
+	if (!link_input_copy(&inputs[link->input_count], input)) {
 		return -ENOMEM;
 	}
-	memcpy(copy->data, input->data, input->size);
-	((char *)copy->data)[input->size] = '\0';
 	link->copied += input->size;
-	link->input_count++;
+	link->adding = (int)++link->input_count;
 	put_input(link, input);
 	if (link->handle.creation.failed) {
 		handle_unkey(&link->handle, COUNTER_ERRORS_memory);
 	}
-	return (int)link->input_count;
+	return link->adding;
 }
 
 void link_stepped(struct link *link, int kind)
 {
-	const struct handle *handle = &link->handle;
+	struct link_input *input = &link->inputs[kind - 1];
 
-	if (!handle_owes(handle)) {
-		free(link->inputs[kind - 1].data);
-		link->inputs[kind - 1].data = NULL;
+	if (!handle_owes(&link->handle)) {
+		link_input_free(input);
+	}
+	link->keeps_names |= link_input_keeps_name(input);
+	link->adding = 0;
+}
+
+const char *link_step_name(struct link *link, int kind)
+{
+	struct link_input *input = &link->inputs[kind - 1];
+
+	input->is_added_by_copy = kind != link->adding && input->name;
+	return input->is_added_by_copy ? input->name_copy : input->name;
+}
+
+void link_refresh_names(struct link *link)
+{
+	for (size_t i = 0; i < link->input_count; i++) {
+		if (link->inputs[i].is_added_by_copy) {
+			link_input_refresh_name(&link->inputs[i]);
+		}
 	}
 }
 
@@ -309,12 +309,7 @@ void link_free(struct handle *handle)
 	struct link *link = link_of(handle);
 
 	for (size_t i = 0; i < link->input_count; i++) {
-		free(link->inputs[i].data);
-		free(link->inputs[i].name);
+		link_input_free(&link->inputs[i]);
 	}
 	free(link->inputs);
-	for (size_t i = 0; i < link->name_count; i++) {
-		free(link->names[i]);
-	}
-	free(link->names);
 }

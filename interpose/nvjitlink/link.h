@@ -13,8 +13,8 @@
  *
  * Calling sequence: link_add() after a successful nvJitLinkCreate, link_find() in every call about it.
  * Threads, fork, signals: as of handle.h. Errors: where there is no memory the handle is unknown, or settled.
- * Ownership: inputs of steps are copies, their names live as long as the handle: the library keeps pointers to names and
- * reads them when it adds other inputs.
+ * Ownership: inputs of steps are copies; those of names live as long as the handle, as the library may have pointers to
+ * them.
  */
 #ifndef INTERPOSE_NVJITLINK_LINK_H
 #define INTERPOSE_NVJITLINK_LINK_H
@@ -27,10 +27,10 @@ struct link {
 	unsigned options; /* enum link_options */
 	struct link_input *inputs;
 	size_t input_count;
-	char **names; /* that were kept */
-	size_t name_count;
 	size_t head_size; /* of the creation run: the options, and what was told at its making */
 	size_t copied;    /* bytes of all that was ever copied */
+	int adding;       /* the step that the host is adding; 0: none */
+	bool keeps_names; /* the library has pointers of the host's to names of inputs */
 	bool has_cubins;
 	bool has_failed; /* an input, so that the log says something */
 	bool is_complete;
@@ -47,9 +47,6 @@ static inline struct link *link_of(const struct handle *handle)
 	return (struct link *)handle;
 }
 
-/* A copy of a name that the library may keep a pointer to; it lives as long as the handle. NULL: no memory. */
-char *link_keep_name(struct link *link, const char *name);
-
 /* How an input goes in. */
 enum link_way {
 	LINK_WAY_FORWARD, /* nobody can say what it does: link_settle() first */
@@ -59,11 +56,15 @@ enum link_way {
 enum link_way link_way(const struct link *link, const struct link_input *input);
 
 void link_record(struct link *link, const struct link_input *input, int return_code);
-/* Copies the input. The call's kind; -ENOMEM, -EFBIG: then it is to be forwarded. */
+/* Copies the input, which the host is adding from here on. The call's kind; -ENOMEM, -EFBIG: it is to be forwarded. */
 int link_step(struct link *link, const struct link_input *input);
-/* After a step: drops the copy where the real handle has it. */
+/* After a step: drops the copies that the real handle does not need. */
 void link_stepped(struct link *link, int kind);
-/* The compiler's grown(). */
+/* The name that the real handle is to be given with the input of a step, now. */
+const char *link_step_name(struct link *link, int kind);
+/* Before the library may read names of earlier inputs again: it reads what the host's memory says. */
+void link_refresh_names(struct link *link);
+/* The compiler's served(). */
 void link_grown(struct handle *handle, const struct entry *entry);
 
 /* The real handle catches up, and is used for everything from now on. */

@@ -40,7 +40,7 @@ enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 	X("-Ofc", FORM_VALUE, LINK_OPTIONS_VARIES)                    \
 	X("-r", FORM_FLAG, 0)                                         \
 	X("-nvvm-latest", FORM_FLAG, 0)                               \
-	X("-verbose", FORM_FLAG, SPEAKS)                              \
+	X("-verbose", FORM_FLAG, LINK_OPTIONS_LOGS)                   \
 	X("-time", FORM_FLAG, LINK_OPTIONS_LOGS)
 
 static unsigned read_one(const char *option)

@@ -15,9 +15,10 @@
 
 /* A set. */
 enum link_options {
-	LINK_OPTIONS_LTO = 1,       /* completing works: it compiles LTO-IR */
-	LINK_OPTIONS_LOGS = 2,      /* the log is no good for others: it tells run times, or what ptxas says, which is
-	                               lost where the driver's own cache was hit */
+	LINK_OPTIONS_LTO = 1,  /* completing works: it compiles LTO-IR */
+	LINK_OPTIONS_LOGS = 2, /* the log is no good for others: it tells run times, or numbers of barriers that were
+	                               never counted (-verbose), or what ptxas says, which is lost where the driver's own
+	                               cache was hit */
 	LINK_OPTIONS_UNCLEARED = 4, /* some that may work on */
 	LINK_OPTIONS_VARIES = 8     /* the library itself does not always give the same with them */
 };

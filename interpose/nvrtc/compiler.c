@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/again.h"
 #include "interpose/nvrtc/artifacts.h"
-#include "interpose/nvrtc/compilation.h"
 #include "interpose/nvrtc/describe.h"
 #include "interpose/nvrtc/doors.h"
 #include "interpose/nvrtc/environment.h"
@@ -149,52 +147,32 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-static trace_scratch *scratch(const struct attempt *attempt)
+static enum counter unwatched(const struct request *request, struct trace *trace)
 {
-	return options_of(attempt)->pch ? pch_scratch : NULL;
-}
+	enum counter reason = COUNTER_NONE;
 
-/* A compile that looked at no file at all was not watched: NVRTC looks for its builtins' headers in each. */
-static bool was_seen(const struct attempt *attempt)
-{
-	return attempt->trace.count > 0;
-}
-
-static void unwatched(struct attempt *attempt)
-{
-	if (options_of(attempt)->pch) {
-		if (pch_complete(&attempt->trace) != 0) {
-			attempt->unknown = COUNTER_BYPASSED_precompiled_header;
+	if (options_of(request)->pch) {
+		if (pch_complete(trace) != 0) {
+			reason = COUNTER_BYPASSED_precompiled_header;
 		}
-		pch_remember(&attempt->trace);
+		pch_remember(trace);
 	}
+	return reason;
 }
 
-static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
+static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
 {
-	if (options_of(attempt)->tells_process) {
+	(void)event;
+	if (options_of(request)->tells_process) {
 		return COUNTER_BYPASSED_history;
 	}
-	if (sticky_spoils(handle->library, options_of(attempt))) {
+	if (sticky_spoils(handle->library, options_of(request))) {
 		return COUNTER_BYPASSED_sticky_options;
 	}
-	if (sticky_may_spoil(handle->library, options_of(attempt))) {
+	if (sticky_may_spoil(handle->library, options_of(request))) {
 		return COUNTER_BYPASSED_uncleared_options;
 	}
 	return COUNTER_NONE;
-}
-
-/*
- * Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) gives one of two PTX. Which, hangs on where
- * the loader and malloc put things: it is the same again through a process, and without address randomisation in all.
- */
-static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
-{
-	const struct options *options = options_of(attempt);
-	bool spoiled = sticky_spoils(handle->library, options) || sticky_may_spoil(handle->library, options);
-
-	return (spoiled ? DOUBT_SPOILED : 0) | (options->sticky & STICKY_SPLIT ? DOUBT_ADDRESS : 0) |
-	       (options->pch ? DOUBT_ONCE : 0);
 }
 
 static const char *const codes[] = {
@@ -239,22 +217,18 @@ const struct compiler nvrtc_compiler = {
     .release = release,
     .companion = companion,
     .free_handle = program_release,
-    .attempt_size = sizeof(struct compilation),
-    .free_attempt = describe_free,
-    .sound = handle_call_sound,
     .describe = describe_compile,
+    .free_request = describe_free,
     .reachable = reachable,
     .served = served,
     .host_stops = host_stops,
     .let_answer = let_answer,
     .prepare = describe_prepare,
-    .scratch = scratch,
     .run = run,
     .outcome = outcome,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .unwatched = unwatched,
-    .was_seen = was_seen,
     .read_texts = texts_read,
     .refuses = refuses,
     .about = about,
@@ -265,6 +239,4 @@ const struct compiler nvrtc_compiler = {
     .comparable = artifacts_comparable,
     .alike = artifacts_alike,
     .sealed = artifacts_sealed,
-    .doubts = doubts,
-    .again = again_compile,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/describe.h"
 
-#include "interpose/nvrtc/compilation.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
@@ -10,13 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * NVRTC looks for its builtins' headers in each compile, so one that looked at no file at all was not watched.
+ * Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) gives one of two PTX. Which, hangs on where
+ * the loader and malloc put things: it is the same again through a process, and without address randomisation in all.
+ */
+static unsigned traits_of(const struct options *options)
+{
+	return REQUEST_OPENS_FILES | (options_bind(options) ? REQUEST_BOUND : 0) |
+	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0);
+}
+
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
-                              const struct snapshot *told, struct attempt *attempt)
+                              const struct snapshot *told, struct request *ret_request)
 {
 	const struct library *library = handle->library;
 	const struct program *program = program_of(handle);
-	struct options *options = &compilation_of(attempt)->options;
-	struct request request = {
+	struct options *options = (struct options *)ret_request->own;
+	struct nvrtc_request request = {
 	    .around = *around,
 	    .program_name = handle->name,
 	    .has_memory_headers = program->has_memory_headers,
@@ -29,21 +39,20 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (nvrtc_differs(DIFFERENCE_ASKS_LOCALE, library->major, library->minor) && environment_has_letters()) {
 		return COUNTER_BYPASSED_environment;
 	}
-	if (request_call(&request, &attempt->run, &attempt->roots, options) != 0) {
+	if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
 		return COUNTER_ERRORS_memory;
 	}
 	if (options->pch && pch_heap_was_set(library)) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
 	if (options_bind(options) && (request.around.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
-		attempt_forget_request(attempt);
-		if (request_call(&request, &attempt->run, &attempt->roots, options) != 0) {
+		request_clear(ret_request);
+		if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
 			return COUNTER_ERRORS_memory;
 		}
 	}
-	attempt->bound = options_bind(options);
-	attempt->exact = options_exact(options);
-	attempt->looks_count = program->has_memory_headers;
+	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);
+	ret_request->scratch = options->pch ? pch_scratch : NULL;
 	return COUNTER_NONE;
 }
 
@@ -52,13 +61,14 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
  * log that was asked for would be kept without it. So such a compile goes past that cache. In front: the host's last
  * option may lack its value, and would take ours.
  */
-bool describe_prepare(const struct handle *handle, const struct call *call, struct attempt *attempt)
+bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
+                      struct call *ret_given)
 {
 	static const char no_cache[] = "--no-cache";
-	struct compilation *compilation = compilation_of(attempt);
 	const struct library *library = handle->library;
+	const char **options;
 
-	if (!compilation->options.ptxas_speaks ||
+	if (!options_of(request)->ptxas_speaks ||
 	    !nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor)) {
 		return true;
 	}
@@ -67,22 +77,20 @@ bool describe_prepare(const struct handle *handle, const struct call *call, stru
 			return true;
 		}
 	}
-	compilation->more = calloc((size_t)call->option_count + 1, sizeof(char *));
-	if (!compilation->more) {
+	options = calloc((size_t)call->option_count + 1, sizeof(char *));
+	if (!options) {
 		return false;
 	}
-	compilation->more[0] = no_cache;
-	memcpy(compilation->more + 1, call->options, (size_t)call->option_count * sizeof(char *));
-	attempt->instead = (struct call){call->option_count + 1, compilation->more, 0};
+	options[0] = no_cache;
+	memcpy(options + 1, call->options, (size_t)call->option_count * sizeof(char *));
+	*ret_given = (struct call){call->option_count + 1, options, 0};
 	return true;
 }
 
-void describe_free(struct attempt *attempt)
+void describe_free(struct request *request)
 {
-	struct compilation *compilation = compilation_of(attempt);
+	struct options *options = (struct options *)request->own;
 
-	options_free(&compilation->options);
-	compilation->options = (struct options){0};
-	free(compilation->more);
-	compilation->more = NULL;
+	options_free(options);
+	*options = (struct options){0};
 }

@@ -2,16 +2,26 @@
 /*
  * describe: what one nvrtcCompileProgram asks for, and what it is given (docs/DESIGN.md B1, B5, B6)
  *
- * Calling sequence: the compiler's describe(), prepare() and free_attempt() (interpose/compiler.h).
+ * Calling sequence: the compiler's describe(), free_request() and prepare() (interpose/compiler.h).
  */
 #ifndef INTERPOSE_NVRTC_DESCRIBE_H
 #define INTERPOSE_NVRTC_DESCRIBE_H
 
+#include "interpose/compile/attempt.h"
 #include "interpose/compiler.h"
+#include "interpose/nvrtc/options.h"
 
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
-                              const struct snapshot *told, struct attempt *attempt);
-bool describe_prepare(const struct handle *handle, const struct call *call, struct attempt *attempt);
-void describe_free(struct attempt *attempt);
+                              const struct snapshot *told, struct request *ret_request);
+void describe_free(struct request *request);
+bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
+                      struct call *ret_given);
+
+_Static_assert(sizeof(struct options) <= REQUEST_OWN_BYTES, "the options as they were read are a request's own");
+
+static inline const struct options *options_of(const struct request *request)
+{
+	return (const struct options *)request->own;
+}
 
 #endif

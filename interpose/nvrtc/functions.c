@@ -38,7 +38,8 @@ static bool is_among(const char *name, const char *const *list, size_t count)
 
 bool nvrtc_owns(const char *name)
 {
-	return plain_begins(name, "nvrtc") || plain_begins(name, "__nvrtc");
+	/* nvrtccache_library_version is ours */
+	return (plain_begins(name, "nvrtc") && !plain_begins(name, "nvrtccache")) || plain_begins(name, "__nvrtc");
 }
 
 bool nvrtc_wants_door(const char *name)

@@ -89,11 +89,11 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	host_call_pass(door, COUNTER_BYPASSED_extensions, &event);
+	host_call_pass(door, name, COUNTER_BYPASSED_extensions, &event);
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
 	(void)runtime_get();
-	host_call_passed(door, name, NULL, result, &event);
+	host_call_passed(NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
@@ -124,7 +124,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	}
 	off = runtime_get()->off;
 	if (off) {
-		host_call_pass(door, runtime_get()->off_reason, &event);
+		host_call_pass(door, NULL, runtime_get()->off_reason, &event);
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		sticky_begin(library, &call, &sticky);
 	}
@@ -135,7 +135,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	}
 	sticky_end(&sticky, result);
 	if (off) {
-		host_call_passed(door, NULL, &call, result, &event);
+		host_call_passed(&call, result, &event);
 	}
 	return result;
 }

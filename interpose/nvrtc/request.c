@@ -73,54 +73,6 @@ int request_creation(const char *source, const char *program_name, const struct 
 	return 0;
 }
 
-/* Ends the text before the field whose bytes these are: its head, which has been read, makes room. */
-static void end_before(uint8_t *run, const char *bytes)
-{
-	run[(const uint8_t *)bytes - run - 1 - (ptrdiff_t)sizeof(uint64_t)] = '\0';
-}
-
-int request_texts(const struct stream *creation, struct request_texts *ret_texts)
-{
-	const size_t most = creation->size / (2 * (1 + sizeof(uint64_t))) + 1; /* a header is two fields */
-	const size_t arrays = 2 * most * sizeof(char *);
-	const char **block = malloc(arrays + creation->size);
-	struct request_texts texts = {.block = block, .names = block, .headers = block + most};
-	uint8_t *run = (uint8_t *)block + arrays;
-	struct cursor cursor;
-	const char *base;
-	size_t size;
-
-	if (!block) {
-		return -ENOMEM;
-	}
-	memcpy(run, creation->bytes, creation->size);
-	cursor = cursor_over(run, creation->size);
-	(void)cursor_field(&cursor, TAG_CREATION, &size);
-	texts.source = cursor_field(&cursor, TAG_SOURCE, &size);
-	while (!cursor.failed && cursor.at < cursor.end && *cursor.at == TAG_HEADER_NAME) {
-		texts.names[texts.count] = cursor_field(&cursor, TAG_HEADER_NAME, &size);
-		texts.headers[texts.count++] = cursor_field(&cursor, TAG_HEADER_TEXT, &size);
-	}
-	base = cursor_field(&cursor, TAG_BASE_NAME, &size);
-	if (cursor.failed || !cursor_at_end(&cursor)) {
-		free(block);
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < texts.count; i++) {
-		end_before(run, texts.names[i]);
-		end_before(run, texts.headers[i]);
-	}
-	end_before(run, base);
-	*ret_texts = texts;
-	return 0;
-}
-
-void request_texts_free(struct request_texts *texts)
-{
-	free(texts->block);
-	*texts = (struct request_texts){0};
-}
-
 /* Behind a first compile there is none: the history stands for it. */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about)
@@ -175,7 +127,7 @@ static bool plan_name(struct plan *plan, const char *name)
 	return name[size - 1] != '/' && !strstr(name, "//") && !strstr(name, "/./") && !strstr(name, "/../");
 }
 
-static bool plan_directories(struct plan *plan, const struct request *request, const struct options *options)
+static bool plan_directories(struct plan *plan, const struct nvrtc_request *request, const struct options *options)
 {
 	if (options->include_count >= DIRECTORIES_MAX || !plan_name(plan, effective_name(request->program_name))) {
 		return false;
@@ -204,7 +156,7 @@ static bool plan_directories(struct plan *plan, const struct request *request, c
  * A path in another option (-DKERNELS=/d/k, for #include STRING(KERNELS/a.h), as hashcat does) stays as text, so it
  * would not move with a root that it lies in.
  */
-static bool other_option_has_path(const struct request *request, const struct options *options)
+static bool other_option_has_path(const struct nvrtc_request *request, const struct options *options)
 {
 	size_t include = 0;
 
@@ -218,7 +170,7 @@ static bool other_option_has_path(const struct request *request, const struct op
 	return false;
 }
 
-static int make_plan(struct plan *plan, const struct request *request, const struct options *options)
+static int make_plan(struct plan *plan, const struct nvrtc_request *request, const struct options *options)
 {
 	int error;
 
@@ -235,7 +187,7 @@ static int make_plan(struct plan *plan, const struct request *request, const str
 	return error;
 }
 
-static void put_options(struct stream *stream, const struct plan *plan, const struct request *request,
+static void put_options(struct stream *stream, const struct plan *plan, const struct nvrtc_request *request,
                         const struct options *options)
 {
 	size_t include = 0;
@@ -265,7 +217,7 @@ static void put_options(struct stream *stream, const struct plan *plan, const st
 	}
 }
 
-int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
+int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options)
 {
 	struct stream stream = STREAM_EMPTY;

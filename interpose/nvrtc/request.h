@@ -41,7 +41,7 @@ struct request_header {
 	const char *text;
 };
 
-struct request {
+struct nvrtc_request {
 	struct surroundings around;
 	const char *program_name; /* as given to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
@@ -55,25 +55,12 @@ struct request {
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      struct stream *ret_stream);
 
-/* What a creation run was made of. Texts end with a NUL, and lie in one block with the arrays. */
-struct request_texts {
-	void *block;
-	const char *source;
-	const char **names; /* of headers */
-	const char **headers;
-	size_t count;
-};
-
-/* -ENOMEM; -EINVAL where it is no creation run. */
-int request_texts(const struct stream *creation, struct request_texts *ret_texts);
-void request_texts_free(struct request_texts *texts);
-
 /* For people: which texts these were (keygen/about.h). */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about);
 
 /* The call run, the roots and the options as they were read. On failure all three outputs are untouched. */
-int request_call(const struct request *request, struct stream *ret_stream, struct roots *ret_roots,
+int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);
 
 #endif

@@ -36,7 +36,7 @@ enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
 /*
- * SCAN_PATH where the text names a macro that may say __FILE__ unseen (path_macros.h). For texts of the program:
+ * SCAN_PATH where the text names a macro that may say __FILE__ unseen (scan.c has the list). For texts of the program:
  * headers on disk name such macros too often, and to assert.
  */
 uint32_t scan_macros(const void *text, size_t size);

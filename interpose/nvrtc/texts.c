@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/texts.h"
 
-#include "interpose/nvrtc/compilation.h"
+#include "interpose/nvrtc/describe.h"
 #include "interpose/nvrtc/known_headers.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
@@ -40,19 +40,20 @@ static bool is_include(const struct options *read, int index)
 }
 
 /* enum scan_finding in all texts of this compile that are not files. */
-static uint32_t find(const struct program *program, const struct call *call, const struct attempt *attempt)
+static uint32_t find(const struct program *program, const struct call *call, const struct options *options,
+                     const struct places *places)
 {
 	const char *name = program->handle.name;
-	uint32_t found = program->findings | scan_text(program->paths.bytes, program->paths.size, &attempt->places);
+	uint32_t found = program->findings | scan_text(program->paths.bytes, program->paths.size, places);
 
 	for (int i = 0; i < call->option_count; i++) {
 		const char *text = call->options[i];
 
-		found |= scan_text(text, strlen(text), is_include(options_of(attempt), i) ? NULL : &attempt->places) |
+		found |= scan_text(text, strlen(text), is_include(options, i) ? NULL : places) |
 		         scan_macros(text, strlen(text));
 	}
 	for (size_t i = 0; i < program->name_count; i++) {
-		found |= scan_text(program->names[i], strlen(program->names[i]), &attempt->places) |
+		found |= scan_text(program->names[i], strlen(program->names[i]), places) |
 		         scan_macros(program->names[i], strlen(program->names[i]));
 	}
 	/* The name's own directory is a place. */
@@ -65,12 +66,12 @@ static uint32_t taints_of(uint32_t findings)
 	       (findings & SCAN_PLACE ? TAINT_PLACE : 0);
 }
 
-void texts_read(struct handle *handle, const struct call *call, struct attempt *attempt)
+void texts_read(struct handle *handle, const struct call *call, const struct request *request, struct trace *trace)
 {
 	struct program *program = program_of(handle);
 
 	read_creation(program);
-	trace_taint(&attempt->trace, taints_of(find(program, call, attempt)));
+	trace_taint(trace, taints_of(find(program, call, options_of(request), trace->places)));
 }
 
 static void begin(void *search, const struct places *places)

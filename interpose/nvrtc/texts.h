@@ -15,8 +15,8 @@
 
 #include "interpose/compiler.h"
 
-/* Taints the attempt's trace with what they say. */
-void texts_read(struct handle *handle, const struct call *call, struct attempt *attempt);
+/* Taints the trace with what they say. */
+void texts_read(struct handle *handle, const struct call *call, const struct request *request, struct trace *trace);
 
 extern const struct trace_reader texts_reader;
 

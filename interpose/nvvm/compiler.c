@@ -37,9 +37,12 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
 /*
  * The call run: surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM opens no file
  * and asks for no directory, so there are no roots.
+ *
+ * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What 12.0
+ * and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
  */
 static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
-                             const struct snapshot *told, struct attempt *attempt)
+                             const struct snapshot *told, struct request *ret_request)
 {
 	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
 	const struct directories none = {.count = 0};
@@ -58,8 +61,8 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 		stream_free(&stream);
 		return COUNTER_ERRORS_memory;
 	}
-	attempt->run = stream;
-	attempt->bound = !around->cwd;
+	ret_request->run = stream;
+	ret_request->traits = REQUEST_ASKS_VARIABLES | (around->cwd ? 0 : REQUEST_BOUND);
 	return COUNTER_NONE;
 }
 
@@ -101,25 +104,11 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-/*
- * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What 12.0
- * and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
- */
-static bool was_seen(const struct attempt *attempt)
+static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
 {
-	return attempt->trace.asked_count > 0;
-}
-
-static enum counter refuses(const struct handle *handle, const struct attempt *attempt)
-{
-	(void)attempt;
+	(void)event;
+	(void)request;
 	return nvvm_options_spoil(handle->library);
-}
-
-static unsigned doubts(const struct handle *handle, const struct attempt *attempt)
-{
-	(void)attempt;
-	return nvvm_options_spoil(handle->library) != COUNTER_NONE ? DOUBT_SPOILED : 0;
 }
 
 static const char *const codes[] = {
@@ -156,20 +145,16 @@ const struct compiler nvvm_compiler = {
     .exports = exports,
     .opens = nvvm_opens,
     .release = release,
-    .attempt_size = sizeof(struct attempt),
-    .sound = handle_call_sound,
     .describe = describe,
     .served = nvvm_program_served,
     .run = run,
     .outcome = outcome,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
-    .was_seen = was_seen,
     .refuses = refuses,
     .about = nvvm_program_about,
     .collect = nvvm_artifacts_collect,
     .explains_failure = nvvm_artifacts_explain_failure,
     .section_name = nvvm_artifact_name,
     .alike = nvvm_artifacts_alike,
-    .doubts = doubts,
 };

@@ -94,7 +94,7 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 		return host_call_answer(host_errno, result);
 	}
 	if (off) {
-		host_call_pass(door, runtime_get()->off_reason, &event);
+		host_call_pass(door, NULL, runtime_get()->off_reason, &event);
 	}
 	told = program ? nvvm_options_begin(library, call) : 0; /* without one it does not look at the options */
 	errno = host_errno;
@@ -102,7 +102,7 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	host_errno = errno;
 	nvvm_options_end(library, told, result);
 	if (off) {
-		host_call_passed(door, NULL, call, result, &event);
+		host_call_passed(call, result, &event);
 	}
 	return host_call_answer(host_errno, result);
 }

@@ -98,6 +98,11 @@ static size_t find(const char *name)
 	return found ? (size_t)(found - functions) : ARITHMETIC_COUNT;
 }
 
+bool arithmetic_knows(const char *name)
+{
+	return find(name) < ARITHMETIC_COUNT;
+}
+
 static bool is_stub(const struct elf_object *object, uintptr_t function)
 {
 	return elf_contains(object, function);

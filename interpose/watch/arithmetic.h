@@ -88,6 +88,8 @@ struct arithmetic {
 bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
                     uintptr_t *ret_replacement);
 void arithmetic_end(struct arithmetic *arithmetic);
+/* Is it one of the functions above? */
+bool arithmetic_knows(const char *name);
 /* Has a function been called that nobody watches? From then on nothing can be kept. */
 bool arithmetic_missed(const struct arithmetic *arithmetic);
 

@@ -280,3 +280,50 @@ REPLACEMENT(char *, secure_getenv, (const char *name))
 {
 	return asked(name, REAL(secure_getenv)(name));
 }
+
+/* The machine. */
+
+REPLACEMENT(int, get_nprocs, (void))
+{
+	int result = REAL(get_nprocs)();
+
+	record_answered(MACHINE_GET_NPROCS, result);
+	return result;
+}
+
+REPLACEMENT(long, sysconf, (int name))
+{
+	long result = REAL(sysconf)(name);
+
+	record_answered(MACHINE_QUESTION(MACHINE_SYSCONF, name), result);
+	return result;
+}
+
+/* NVRTC 13.2 and later: -enable-tile has a pool of threads. Another process's set, or one of another size, is no answer. */
+REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
+{
+	int result = REAL(sched_getaffinity)(pid, size, set);
+
+	if (result == 0 && pid == 0 && size == sizeof(*set)) {
+		record_answered(MACHINE_AFFINITY, machine_digest_set(set));
+	} else {
+		record_taint(TAINT_UNKNOWN_CALL);
+	}
+	return result;
+}
+
+REPLACEMENT(unsigned long, getauxval, (unsigned long type))
+{
+	unsigned long result = REAL(getauxval)(type);
+
+	record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result);
+	return result;
+}
+
+REPLACEMENT(unsigned long, __getauxval, (unsigned long type))
+{
+	unsigned long result = REAL(__getauxval)(type);
+
+	record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result);
+	return result;
+}

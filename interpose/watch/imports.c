@@ -7,11 +7,11 @@
 _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 
 const struct import_entry imports[IMPORT_COUNT] = {
-#define IMPORT_WATCHED(name)   {#name, &replacement_##name},
-#define IMPORT_FORBIDDEN(name) {#name, NULL},
-    IMPORTS(IMPORT_WATCHED, IMPORT_FORBIDDEN)
+#define IMPORT_WATCHED(name) {#name, &replacement_##name},
+#define IMPORT_CLEARED(name) {#name, NULL},
+    IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
 #undef IMPORT_WATCHED
-#undef IMPORT_FORBIDDEN
+#undef IMPORT_CLEARED
 };
 
 static int by_name(const void *name, const void *entry)

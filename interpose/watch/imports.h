@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports: the one table of what a compiler library may ask of libc
+ * imports: the one table of what a compiler library may ask of libc (docs/DESIGN.md B22)
  *
- * Purpose: everything in glibc that takes a path, a socket address or a command, reads the environment, brings in
- * content from outside or writes to a descriptor is named here once. A library's imports are looked up in it (by
- * the plan of watch_patch(), and by scripts/census for libraries that need not be run).
+ * Purpose: every function that a compiler imports is named here once. A library's imports are looked up in it (by the
+ * plan of watch_patch(), and by scripts/census for libraries that need not be run). A library that imports a function
+ * that is not in it is bypassed: nothing of it is cached.
  *
- *   WATCHED(name)     its slot is redirected to a replacement of ours (calls.c for paths, output.c for what is written,
- *                     taints.c for the rest). Only what there is reason to expect is: what a release of NVRTC,
- *                     nvJitLink or NVVM imports (`scripts/census --unused` names the others), or LLVM and libstdc++,
- *                     which they hold copies of, and what compiler flags or a newer glibc would make of those names
- *                     (__printf_chk, __open_2, open64, stat)
- *   FORBIDDEN(name)   no replacement: a library that imports it is passed through. Some could be written when a library
- *                     comes that needs them; some cannot: vfork and clone run on the caller's frame, execl and syslog
- *                     take variable arguments that cannot be passed on, `environ` is data.
- *   not in the table  harmless: reads descriptors and streams that a watched call opened, works on memory alone.
+ *   WATCHED(name)     its slot is redirected to a replacement of ours (calls.c for paths and for numbers that the machine
+ *                     is asked for, output.c for what is written, taints.c for the rest). These are what a release of
+ *                     NVRTC, nvJitLink or NVVM imports (`scripts/census --unused` names the others), or LLVM and
+ *                     libstdc++, of which they hold copies, and what compiler flags or a newer glibc would make of those
+ *                     names (__printf_chk, __open_2, open64, stat)
+ *   CLEARED(name)     works on memory, on threads, or on descriptors and streams that a watched call opened
+ *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb gives
+ *                     others and compares what is made (tests/perturb/evidence.txt)
  *
- * dlopen, dlsym, dlvsym and dladdr are left out on purpose: dlopen takes RUNPATH from its return address. The
- * functions of the mathematics library have a table of their own (arithmetic.h).
+ * dlopen, dlsym and dladdr are cleared on purpose: dlopen takes RUNPATH from its return address. The functions of the
+ * mathematics library that are not exact have a table of their own (arithmetic.h).
  *
  * The names stand in strcmp order: the look-up is a binary search.
  *
- * How to extend: add the name in order; for WATCHED add `watch_<name>` beside its kin.
+ * How to extend: add the name in order; for WATCHED add `watch_<name>` beside its kin, for PERTURBED a CALL in
+ * tests/perturb/shim.c.
  * Threads, fork, signals: constant but for `imports_real`, which is written before the first slot is redirected.
  */
 #ifndef INTERPOSE_WATCH_IMPORTS_H
@@ -33,125 +33,95 @@
 
 /* It would indent each line deeper than the one before. */
 /* clang-format off */
-#define IMPORTS(WATCHED, FORBIDDEN) \
-	FORBIDDEN(_Fork) FORBIDDEN(_IO_file_fopen) FORBIDDEN(_IO_file_open) FORBIDDEN(_IO_fopen) \
-	FORBIDDEN(_IO_fprintf) FORBIDDEN(_IO_fputs) FORBIDDEN(_IO_fwrite) FORBIDDEN(_IO_popen) FORBIDDEN(_IO_printf) \
-	FORBIDDEN(_IO_proc_open) WATCHED(_IO_putc) FORBIDDEN(_IO_puts) FORBIDDEN(_IO_vfprintf) FORBIDDEN(__access) \
-	FORBIDDEN(__clone) FORBIDDEN(__clone2) FORBIDDEN(__connect) FORBIDDEN(__dcgettext) FORBIDDEN(__dgettext) \
-	FORBIDDEN(__dprintf_chk) FORBIDDEN(__environ) FORBIDDEN(__fork) WATCHED(__fprintf_chk) \
-	FORBIDDEN(__fstatat64_time64) FORBIDDEN(__fwprintf_chk) FORBIDDEN(__fxstatat) FORBIDDEN(__fxstatat64) \
-	FORBIDDEN(__gconv_open) FORBIDDEN(__getcwd) WATCHED(__getcwd_chk) FORBIDDEN(__getdomainname_chk) \
-	FORBIDDEN(__gethostname_chk) FORBIDDEN(__getlogin_r_chk) FORBIDDEN(__getmntent_r) FORBIDDEN(__getwd_chk) \
-	FORBIDDEN(__glob) FORBIDDEN(__libc_dlopen_mode) FORBIDDEN(__libc_fork) FORBIDDEN(__libc_open) \
-	FORBIDDEN(__libc_open64) FORBIDDEN(__libc_sendto) FORBIDDEN(__libc_system) FORBIDDEN(__libc_write) \
-	FORBIDDEN(__lstat) FORBIDDEN(__lstat64_time64) WATCHED(__lxstat) WATCHED(__lxstat64) FORBIDDEN(__mktemp) \
-	FORBIDDEN(__mq_open_2) WATCHED(__newlocale) FORBIDDEN(__open) FORBIDDEN(__open64) WATCHED(__open64_2) \
-	WATCHED(__open_2) FORBIDDEN(__open_catalog) FORBIDDEN(__openat) FORBIDDEN(__openat64) FORBIDDEN(__openat64_2) \
-	FORBIDDEN(__openat_2) FORBIDDEN(__opendir) FORBIDDEN(__pathconf) FORBIDDEN(__posix_spawn) \
-	WATCHED(__printf_chk) FORBIDDEN(__readlink) WATCHED(__readlink_chk) FORBIDDEN(__readlinkat_chk) \
-	FORBIDDEN(__realpath) WATCHED(__realpath_chk) FORBIDDEN(__recv) FORBIDDEN(__recv_chk) \
-	FORBIDDEN(__recvfrom_chk) FORBIDDEN(__res_init) FORBIDDEN(__res_ninit) FORBIDDEN(__res_nquery) \
-	FORBIDDEN(__res_nquerydomain) FORBIDDEN(__res_nsearch) FORBIDDEN(__res_nsend) FORBIDDEN(__res_query) \
-	FORBIDDEN(__res_querydomain) FORBIDDEN(__res_search) FORBIDDEN(__res_send) FORBIDDEN(__secure_getenv) \
-	FORBIDDEN(__send) FORBIDDEN(__sendmmsg) FORBIDDEN(__setmntent) FORBIDDEN(__socket) FORBIDDEN(__stat) \
-	FORBIDDEN(__stat64_time64) FORBIDDEN(__statfs) FORBIDDEN(__sysctl) FORBIDDEN(__syslog_chk) \
-	FORBIDDEN(__ttyname_r_chk) FORBIDDEN(__vdprintf_chk) FORBIDDEN(__vfork) WATCHED(__vfprintf_chk) \
-	FORBIDDEN(__vfwprintf_chk) WATCHED(__vprintf_chk) FORBIDDEN(__vsyslog_chk) FORBIDDEN(__vwprintf_chk) \
-	FORBIDDEN(__wprintf_chk) FORBIDDEN(__write) FORBIDDEN(__xmknod) FORBIDDEN(__xmknodat) WATCHED(__xstat) \
-	WATCHED(__xstat64) FORBIDDEN(_environ) WATCHED(accept) FORBIDDEN(accept4) WATCHED(access) FORBIDDEN(acct) \
-	FORBIDDEN(addmntent) WATCHED(bind) FORBIDDEN(bindresvport) WATCHED(bindtextdomain) FORBIDDEN(callrpc) \
-	FORBIDDEN(canonicalize_file_name) FORBIDDEN(catopen) WATCHED(chdir) FORBIDDEN(chflags) WATCHED(chmod) \
-	FORBIDDEN(chown) FORBIDDEN(chroot) FORBIDDEN(clearenv) FORBIDDEN(clnt_broadcast) FORBIDDEN(clnt_create) \
-	FORBIDDEN(clnttcp_create) FORBIDDEN(clntudp_bufcreate) FORBIDDEN(clntudp_create) FORBIDDEN(clntunix_create) \
-	FORBIDDEN(clone) FORBIDDEN(clone3) WATCHED(connect) FORBIDDEN(copy_file_range) FORBIDDEN(creat) \
-	FORBIDDEN(creat64) FORBIDDEN(cuserid) FORBIDDEN(daemon) WATCHED(dcgettext) FORBIDDEN(dcngettext) \
-	FORBIDDEN(delete_module) WATCHED(dgettext) FORBIDDEN(dlmopen) FORBIDDEN(dngettext) FORBIDDEN(dprintf) \
-	FORBIDDEN(eaccess) FORBIDDEN(environ) FORBIDDEN(err) FORBIDDEN(error) FORBIDDEN(error_at_line) FORBIDDEN(errx) \
-	FORBIDDEN(ether_hostton) FORBIDDEN(ether_ntohost) FORBIDDEN(euidaccess) FORBIDDEN(execl) FORBIDDEN(execle) \
-	FORBIDDEN(execlp) WATCHED(execv) WATCHED(execve) FORBIDDEN(execveat) WATCHED(execvp) FORBIDDEN(execvpe) \
-	FORBIDDEN(faccessat) FORBIDDEN(fanotify_mark) FORBIDDEN(fchdir) WATCHED(fchmodat) FORBIDDEN(fchownat) \
-	FORBIDDEN(fexecve) FORBIDDEN(finit_module) WATCHED(fopen) WATCHED(fopen64) WATCHED(fork) FORBIDDEN(forkpty) \
-	WATCHED(fprintf) WATCHED(fputc) FORBIDDEN(fputc_unlocked) WATCHED(fputs) FORBIDDEN(fputs_unlocked) \
-	FORBIDDEN(fputwc) FORBIDDEN(fputwc_unlocked) FORBIDDEN(fputws) FORBIDDEN(fputws_unlocked) FORBIDDEN(freopen) \
-	FORBIDDEN(freopen64) FORBIDDEN(fsmount) FORBIDDEN(fsopen) FORBIDDEN(fspick) FORBIDDEN(fstatat) \
-	FORBIDDEN(fstatat64) FORBIDDEN(ftok) FORBIDDEN(fts64_open) FORBIDDEN(fts_open) FORBIDDEN(ftw) FORBIDDEN(ftw64) \
-	FORBIDDEN(futimesat) FORBIDDEN(fwprintf) WATCHED(fwrite) FORBIDDEN(fwrite_unlocked) \
-	FORBIDDEN(get_current_dir_name) WATCHED(getaddrinfo) FORBIDDEN(getaddrinfo_a) FORBIDDEN(getaliasbyname) \
-	FORBIDDEN(getaliasbyname_r) FORBIDDEN(getaliasent) FORBIDDEN(getaliasent_r) WATCHED(getcwd) FORBIDDEN(getdate) \
-	FORBIDDEN(getdate_r) FORBIDDEN(getdomainname) WATCHED(getenv) FORBIDDEN(getfsent) FORBIDDEN(getfsfile) \
-	FORBIDDEN(getfsspec) FORBIDDEN(getgrent) FORBIDDEN(getgrent_r) FORBIDDEN(getgrgid) FORBIDDEN(getgrgid_r) \
-	FORBIDDEN(getgrnam) FORBIDDEN(getgrnam_r) FORBIDDEN(getgrouplist) FORBIDDEN(gethostbyaddr) \
-	FORBIDDEN(gethostbyaddr_r) WATCHED(gethostbyname) FORBIDDEN(gethostbyname2) FORBIDDEN(gethostbyname2_r) \
-	FORBIDDEN(gethostbyname_r) FORBIDDEN(gethostent) FORBIDDEN(gethostent_r) FORBIDDEN(gethostid) \
-	WATCHED(gethostname) FORBIDDEN(getifaddrs) FORBIDDEN(getloadavg) FORBIDDEN(getlogin) FORBIDDEN(getlogin_r) \
-	FORBIDDEN(getmntent) FORBIDDEN(getmntent_r) WATCHED(getnameinfo) FORBIDDEN(getnetbyaddr) \
-	FORBIDDEN(getnetbyaddr_r) FORBIDDEN(getnetbyname) FORBIDDEN(getnetbyname_r) FORBIDDEN(getnetent) \
-	FORBIDDEN(getnetent_r) FORBIDDEN(getnetgrent) FORBIDDEN(getnetgrent_r) FORBIDDEN(getpass) \
-	FORBIDDEN(getprotobyname) FORBIDDEN(getprotobyname_r) FORBIDDEN(getprotobynumber) \
-	FORBIDDEN(getprotobynumber_r) FORBIDDEN(getprotoent) FORBIDDEN(getprotoent_r) FORBIDDEN(getpt) \
-	FORBIDDEN(getpw) FORBIDDEN(getpwent) FORBIDDEN(getpwent_r) WATCHED(getpwnam) WATCHED(getpwnam_r) \
-	WATCHED(getpwuid) WATCHED(getpwuid_r) FORBIDDEN(getrpcbyname) FORBIDDEN(getrpcbyname_r) \
-	FORBIDDEN(getrpcbynumber) FORBIDDEN(getrpcbynumber_r) FORBIDDEN(getrpcent) FORBIDDEN(getrpcent_r) \
-	FORBIDDEN(getrpcport) FORBIDDEN(getservbyname) FORBIDDEN(getservbyname_r) FORBIDDEN(getservbyport) \
-	FORBIDDEN(getservbyport_r) FORBIDDEN(getservent) FORBIDDEN(getservent_r) FORBIDDEN(getsgent) \
-	FORBIDDEN(getsgent_r) FORBIDDEN(getsgnam) FORBIDDEN(getsgnam_r) FORBIDDEN(getspent) FORBIDDEN(getspent_r) \
-	FORBIDDEN(getspnam) FORBIDDEN(getspnam_r) WATCHED(gettext) FORBIDDEN(getttyent) FORBIDDEN(getttynam) \
-	FORBIDDEN(getusershell) FORBIDDEN(getutent) FORBIDDEN(getutent_r) FORBIDDEN(getutid) FORBIDDEN(getutid_r) \
-	FORBIDDEN(getutline) FORBIDDEN(getutline_r) FORBIDDEN(getutxent) FORBIDDEN(getutxid) FORBIDDEN(getutxline) \
-	FORBIDDEN(getwd) FORBIDDEN(getxattr) FORBIDDEN(glob) FORBIDDEN(glob64) WATCHED(iconv_open) \
-	FORBIDDEN(if_indextoname) FORBIDDEN(if_nameindex) FORBIDDEN(if_nametoindex) FORBIDDEN(init_module) \
-	FORBIDDEN(initgroups) FORBIDDEN(innetgr) FORBIDDEN(inotify_add_watch) FORBIDDEN(iruserok) \
-	FORBIDDEN(iruserok_af) FORBIDDEN(lchmod) FORBIDDEN(lchown) FORBIDDEN(lckpwdf) FORBIDDEN(lgetxattr) \
-	WATCHED(link) FORBIDDEN(linkat) WATCHED(listen) FORBIDDEN(listxattr) FORBIDDEN(llistxattr) FORBIDDEN(login) \
-	FORBIDDEN(login_tty) FORBIDDEN(logout) FORBIDDEN(logwtmp) FORBIDDEN(lremovexattr) FORBIDDEN(lsetxattr) \
-	WATCHED(lstat) WATCHED(lstat64) FORBIDDEN(lutimes) WATCHED(mkdir) FORBIDDEN(mkdirat) FORBIDDEN(mkdtemp) \
-	FORBIDDEN(mkfifo) FORBIDDEN(mkfifoat) FORBIDDEN(mknod) FORBIDDEN(mknodat) FORBIDDEN(mkostemp) \
-	FORBIDDEN(mkostemp64) FORBIDDEN(mkostemps) FORBIDDEN(mkostemps64) WATCHED(mkstemp) WATCHED(mkstemp64) \
-	FORBIDDEN(mkstemps) FORBIDDEN(mkstemps64) FORBIDDEN(mktemp) FORBIDDEN(mount) FORBIDDEN(mount_setattr) \
-	FORBIDDEN(move_mount) FORBIDDEN(mq_open) FORBIDDEN(mq_unlink) FORBIDDEN(msgget) FORBIDDEN(msgrcv) \
-	FORBIDDEN(msgsnd) FORBIDDEN(mtrace) FORBIDDEN(name_to_handle_at) WATCHED(newlocale) FORBIDDEN(nfsservctl) \
-	FORBIDDEN(nftw) FORBIDDEN(nftw64) FORBIDDEN(ngettext) WATCHED(open) WATCHED(open64) \
-	FORBIDDEN(open_by_handle_at) FORBIDDEN(open_tree) WATCHED(openat) FORBIDDEN(openat64) WATCHED(opendir) \
-	FORBIDDEN(openlog) FORBIDDEN(openpty) FORBIDDEN(pathconf) WATCHED(perror) FORBIDDEN(pidfd_getfd) \
-	FORBIDDEN(pidfd_open) FORBIDDEN(pivot_root) FORBIDDEN(pmap_getmaps) FORBIDDEN(pmap_getport) \
-	FORBIDDEN(pmap_rmtcall) FORBIDDEN(pmap_set) FORBIDDEN(pmap_unset) FORBIDDEN(popen) FORBIDDEN(posix_openpt) \
-	WATCHED(posix_spawn) FORBIDDEN(posix_spawnp) WATCHED(printf) FORBIDDEN(process_vm_readv) \
-	FORBIDDEN(process_vm_writev) FORBIDDEN(psiginfo) FORBIDDEN(psignal) FORBIDDEN(ptrace) WATCHED(putc) \
-	FORBIDDEN(putc_unlocked) WATCHED(putchar) FORBIDDEN(putchar_unlocked) FORBIDDEN(putenv) WATCHED(puts) \
-	FORBIDDEN(pututline) FORBIDDEN(pututxline) FORBIDDEN(putw) WATCHED(putwc) FORBIDDEN(putwc_unlocked) \
-	FORBIDDEN(putwchar) FORBIDDEN(putwchar_unlocked) FORBIDDEN(pwrite) FORBIDDEN(pwrite64) FORBIDDEN(pwritev) \
-	FORBIDDEN(pwritev2) FORBIDDEN(pwritev64) FORBIDDEN(pwritev64v2) FORBIDDEN(quotactl) FORBIDDEN(rcmd) \
-	FORBIDDEN(rcmd_af) WATCHED(readlink) FORBIDDEN(readlinkat) WATCHED(realpath) FORBIDDEN(reboot) FORBIDDEN(recv) \
-	WATCHED(recvfrom) WATCHED(recvmmsg) WATCHED(recvmsg) WATCHED(remove) FORBIDDEN(removexattr) WATCHED(rename) \
-	FORBIDDEN(renameat) FORBIDDEN(renameat2) FORBIDDEN(res_init) FORBIDDEN(res_ninit) FORBIDDEN(res_nquery) \
-	FORBIDDEN(res_nquerydomain) FORBIDDEN(res_nsearch) FORBIDDEN(res_nsend) FORBIDDEN(res_query) \
-	FORBIDDEN(res_querydomain) FORBIDDEN(res_search) FORBIDDEN(res_send) FORBIDDEN(revoke) FORBIDDEN(rexec) \
-	FORBIDDEN(rexec_af) WATCHED(rmdir) FORBIDDEN(rresvport) FORBIDDEN(rresvport_af) FORBIDDEN(ruserok) \
-	FORBIDDEN(ruserok_af) FORBIDDEN(ruserpass) FORBIDDEN(scandir) FORBIDDEN(scandir64) FORBIDDEN(scandirat) \
-	FORBIDDEN(scandirat64) WATCHED(secure_getenv) FORBIDDEN(sem_open) FORBIDDEN(sem_unlink) FORBIDDEN(semget) \
-	FORBIDDEN(semop) FORBIDDEN(semtimedop) FORBIDDEN(send) FORBIDDEN(sendfile) FORBIDDEN(sendfile64) \
-	WATCHED(sendmmsg) WATCHED(sendmsg) WATCHED(sendto) FORBIDDEN(setdomainname) WATCHED(setenv) \
-	FORBIDDEN(setfsent) FORBIDDEN(sethostent) FORBIDDEN(sethostid) FORBIDDEN(sethostname) WATCHED(setlocale) \
-	FORBIDDEN(setmntent) FORBIDDEN(setnetent) FORBIDDEN(setnetgrent) FORBIDDEN(setns) FORBIDDEN(setpwent) \
-	FORBIDDEN(setutent) FORBIDDEN(setutxent) FORBIDDEN(setxattr) FORBIDDEN(shm_open) FORBIDDEN(shm_unlink) \
-	WATCHED(shmat) WATCHED(shmget) WATCHED(socket) FORBIDDEN(socketpair) FORBIDDEN(splice) WATCHED(stat) \
-	WATCHED(stat64) WATCHED(statfs) WATCHED(statfs64) WATCHED(statvfs) FORBIDDEN(statvfs64) FORBIDDEN(statx) \
-	FORBIDDEN(svctcp_create) FORBIDDEN(svcudp_bufcreate) FORBIDDEN(svcudp_create) FORBIDDEN(svcunix_create) \
-	FORBIDDEN(swapoff) FORBIDDEN(swapon) WATCHED(symlink) FORBIDDEN(symlinkat) WATCHED(syscall) FORBIDDEN(sysctl) \
-	FORBIDDEN(syslog) WATCHED(system) FORBIDDEN(tee) FORBIDDEN(tempnam) FORBIDDEN(textdomain) FORBIDDEN(tmpfile) \
-	FORBIDDEN(tmpfile64) FORBIDDEN(tmpnam) FORBIDDEN(tmpnam_r) WATCHED(truncate) FORBIDDEN(truncate64) \
-	FORBIDDEN(ttyname) FORBIDDEN(ttyname_r) FORBIDDEN(ulckpwdf) FORBIDDEN(umount) FORBIDDEN(umount2) \
-	WATCHED(uname) WATCHED(unlink) WATCHED(unlinkat) FORBIDDEN(unsetenv) FORBIDDEN(unshare) FORBIDDEN(updwtmp) \
-	FORBIDDEN(updwtmpx) FORBIDDEN(uselib) FORBIDDEN(ustat) FORBIDDEN(utime) WATCHED(utimensat) FORBIDDEN(utimes) \
-	FORBIDDEN(utmpname) FORBIDDEN(utmpxname) FORBIDDEN(vdprintf) FORBIDDEN(verr) FORBIDDEN(verrx) FORBIDDEN(vfork) \
-	WATCHED(vfprintf) FORBIDDEN(vfwprintf) FORBIDDEN(vmsplice) WATCHED(vprintf) FORBIDDEN(vsyslog) \
-	FORBIDDEN(vwarn) FORBIDDEN(vwarnx) FORBIDDEN(vwprintf) FORBIDDEN(warn) FORBIDDEN(warnx) FORBIDDEN(wordexp) \
-	FORBIDDEN(wprintf) WATCHED(write) WATCHED(writev)
+#define IMPORTS(WATCHED, CLEARED, PERTURBED) \
+	CLEARED(_IO_getc) WATCHED(_IO_putc) CLEARED(__ctype_b_loc) PERTURBED(__ctype_get_mb_cur_max) \
+	CLEARED(__ctype_tolower_loc) CLEARED(__cxa_atexit) CLEARED(__cxa_finalize) CLEARED(__duplocale) \
+	CLEARED(__errno_location) CLEARED(__fgets_chk) WATCHED(__fprintf_chk) CLEARED(__fread_chk) \
+	CLEARED(__freelocale) CLEARED(__fxstat) CLEARED(__fxstat64) WATCHED(__getauxval) WATCHED(__getcwd_chk) \
+	CLEARED(__isnan) CLEARED(__isoc23_fscanf) CLEARED(__isoc23_sscanf) CLEARED(__isoc23_strtol) \
+	CLEARED(__isoc23_strtoll) CLEARED(__isoc23_strtoul) CLEARED(__isoc23_strtoull) CLEARED(__isoc99_fscanf) \
+	CLEARED(__isoc99_sscanf) CLEARED(__iswctype_l) CLEARED(__longjmp_chk) WATCHED(__lxstat) WATCHED(__lxstat64) \
+	CLEARED(__memcpy_chk) CLEARED(__memmove_chk) CLEARED(__memset_chk) WATCHED(__newlocale) \
+	PERTURBED(__nl_langinfo_l) WATCHED(__open64_2) WATCHED(__open_2) WATCHED(__printf_chk) \
+	CLEARED(__pthread_key_create) CLEARED(__read_chk) WATCHED(__readlink_chk) WATCHED(__realpath_chk) \
+	CLEARED(__sched_cpualloc) CLEARED(__sched_cpucount) CLEARED(__sched_cpufree) CLEARED(__sigsetjmp) \
+	CLEARED(__snprintf_chk) CLEARED(__sprintf_chk) CLEARED(__stack_chk_fail) CLEARED(__stack_chk_guard) \
+	CLEARED(__stpcpy_chk) CLEARED(__strcat_chk) CLEARED(__strcoll_l) CLEARED(__strcpy_chk) CLEARED(__strdup) \
+	CLEARED(__strftime_l) CLEARED(__strncat_chk) CLEARED(__strncpy_chk) CLEARED(__strtod_l) CLEARED(__strtof_l) \
+	CLEARED(__strtok_r) CLEARED(__strxfrm_l) CLEARED(__tls_get_addr) CLEARED(__towlower_l) CLEARED(__towupper_l) \
+	CLEARED(__uselocale) WATCHED(__vfprintf_chk) WATCHED(__vprintf_chk) CLEARED(__vsnprintf_chk) \
+	CLEARED(__vsprintf_chk) CLEARED(__wcscoll_l) CLEARED(__wcsftime_l) CLEARED(__wcsxfrm_l) CLEARED(__wctype_l) \
+	CLEARED(__xpg_strerror_r) WATCHED(__xstat) WATCHED(__xstat64) CLEARED(_exit) CLEARED(_setjmp) CLEARED(abort) \
+	WATCHED(accept) WATCHED(access) CLEARED(alarm) CLEARED(aligned_alloc) WATCHED(bind) \
+	CLEARED(bind_textdomain_codeset) WATCHED(bindtextdomain) CLEARED(bsearch) CLEARED(btowc) CLEARED(calloc) \
+	CLEARED(ceil) WATCHED(chdir) WATCHED(chmod) PERTURBED(clock) PERTURBED(clock_gettime) CLEARED(close) \
+	CLEARED(closedir) WATCHED(connect) PERTURBED(ctime) WATCHED(dcgettext) WATCHED(dgettext) CLEARED(difftime) \
+	CLEARED(dl_iterate_phdr) CLEARED(dladdr) CLEARED(dladdr1) CLEARED(dlclose) CLEARED(dlerror) CLEARED(dlopen) \
+	CLEARED(dlsym) PERTURBED(dup) CLEARED(dup2) WATCHED(execv) WATCHED(execve) WATCHED(execvp) CLEARED(exit) \
+	CLEARED(fabs) WATCHED(fchmodat) CLEARED(fclose) PERTURBED(fcntl) CLEARED(fdopen) PERTURBED(feclearexcept) \
+	CLEARED(fegetenv) CLEARED(feof) CLEARED(ferror) CLEARED(fesetenv) PERTURBED(fetestexcept) CLEARED(fflush) \
+	CLEARED(fgetc) CLEARED(fgets) CLEARED(fileno) PERTURBED(flock) CLEARED(floor) CLEARED(floorl) CLEARED(fmod) \
+	WATCHED(fopen) WATCHED(fopen64) WATCHED(fork) WATCHED(fprintf) WATCHED(fputc) WATCHED(fputs) CLEARED(fread) \
+	CLEARED(free) CLEARED(freeaddrinfo) CLEARED(freelocale) CLEARED(frexpl) CLEARED(fscanf) CLEARED(fseek) \
+	CLEARED(fseeko64) CLEARED(fstat) CLEARED(fstat64) PERTURBED(fstatfs) CLEARED(ftell) CLEARED(ftello64) \
+	CLEARED(ftruncate) WATCHED(fwrite) CLEARED(gai_strerror) WATCHED(get_nprocs) WATCHED(getaddrinfo) \
+	WATCHED(getauxval) CLEARED(getc) WATCHED(getcwd) PERTURBED(getegid) WATCHED(getentropy) WATCHED(getenv) \
+	PERTURBED(geteuid) PERTURBED(getgid) WATCHED(gethostbyname) WATCHED(gethostname) WATCHED(getnameinfo) \
+	PERTURBED(getpagesize) CLEARED(getpeername) PERTURBED(getpid) WATCHED(getpwnam) WATCHED(getpwnam_r) \
+	WATCHED(getpwuid) WATCHED(getpwuid_r) PERTURBED(getrlimit) PERTURBED(getrusage) CLEARED(getsockname) \
+	CLEARED(getsockopt) WATCHED(gettext) PERTURBED(gettimeofday) PERTURBED(getuid) CLEARED(getwc) \
+	PERTURBED(gmtime) PERTURBED(gmtime_r) CLEARED(iconv) CLEARED(iconv_close) WATCHED(iconv_open) PERTURBED(ioctl) \
+	CLEARED(isalnum) CLEARED(isalpha) PERTURBED(isatty) CLEARED(iscntrl) CLEARED(islower) CLEARED(isprint) \
+	CLEARED(ispunct) CLEARED(isspace) CLEARED(isupper) CLEARED(isxdigit) CLEARED(kill) WATCHED(link) \
+	WATCHED(listen) PERTURBED(localeconv) PERTURBED(localtime_r) CLEARED(logb) CLEARED(longjmp) CLEARED(lseek) \
+	CLEARED(lseek64) WATCHED(lstat) WATCHED(lstat64) CLEARED(madvise) PERTURBED(mallinfo) CLEARED(malloc) \
+	CLEARED(mbrtowc) CLEARED(mbsnrtowcs) CLEARED(mbsrtowcs) CLEARED(memchr) CLEARED(memcmp) CLEARED(memcpy) \
+	CLEARED(memmem) CLEARED(memmove) CLEARED(memrchr) CLEARED(memset) WATCHED(mkdir) WATCHED(mkstemp) \
+	WATCHED(mkstemp64) PERTURBED(mlock) CLEARED(mmap) CLEARED(modf) PERTURBED(mprotect) CLEARED(munmap) \
+	CLEARED(nanosleep) WATCHED(newlocale) CLEARED(nextafter) WATCHED(open) WATCHED(open64) WATCHED(openat) \
+	WATCHED(opendir) WATCHED(perror) PERTURBED(pipe) PERTURBED(poll) PERTURBED(posix_madvise) \
+	CLEARED(posix_memalign) WATCHED(posix_spawn) WATCHED(printf) CLEARED(pthread_attr_destroy) \
+	CLEARED(pthread_attr_init) CLEARED(pthread_attr_setdetachstate) CLEARED(pthread_attr_setinheritsched) \
+	CLEARED(pthread_attr_setschedparam) PERTURBED(pthread_attr_setschedpolicy) \
+	PERTURBED(pthread_attr_setstacksize) CLEARED(pthread_cond_broadcast) CLEARED(pthread_cond_destroy) \
+	CLEARED(pthread_cond_init) CLEARED(pthread_cond_signal) CLEARED(pthread_cond_timedwait) \
+	CLEARED(pthread_cond_wait) PERTURBED(pthread_create) CLEARED(pthread_detach) CLEARED(pthread_exit) \
+	CLEARED(pthread_getspecific) CLEARED(pthread_join) CLEARED(pthread_key_create) CLEARED(pthread_key_delete) \
+	CLEARED(pthread_kill) CLEARED(pthread_mutex_destroy) CLEARED(pthread_mutex_init) CLEARED(pthread_mutex_lock) \
+	PERTURBED(pthread_mutex_trylock) CLEARED(pthread_mutex_unlock) CLEARED(pthread_mutexattr_destroy) \
+	CLEARED(pthread_mutexattr_init) CLEARED(pthread_mutexattr_settype) CLEARED(pthread_once) \
+	CLEARED(pthread_rwlock_destroy) CLEARED(pthread_rwlock_init) CLEARED(pthread_rwlock_rdlock) \
+	CLEARED(pthread_rwlock_unlock) CLEARED(pthread_rwlock_wrlock) CLEARED(pthread_self) \
+	CLEARED(pthread_setname_np) CLEARED(pthread_setspecific) CLEARED(pthread_sigmask) WATCHED(putc) \
+	WATCHED(putchar) WATCHED(puts) WATCHED(putwc) CLEARED(qsort) CLEARED(qsort_r) CLEARED(raise) PERTURBED(rand) \
+	PERTURBED(rand_r) CLEARED(read) CLEARED(readdir) WATCHED(readlink) CLEARED(realloc) WATCHED(realpath) \
+	WATCHED(recvfrom) WATCHED(recvmmsg) WATCHED(recvmsg) WATCHED(remove) WATCHED(rename) CLEARED(rewind) \
+	WATCHED(rmdir) CLEARED(round) PERTURBED(sched_get_priority_max) PERTURBED(sched_get_priority_min) \
+	WATCHED(sched_getaffinity) CLEARED(sched_yield) WATCHED(secure_getenv) CLEARED(select) CLEARED(sem_destroy) \
+	CLEARED(sem_init) CLEARED(sem_post) CLEARED(sem_trywait) CLEARED(sem_wait) WATCHED(sendmmsg) WATCHED(sendmsg) \
+	WATCHED(sendto) WATCHED(setenv) WATCHED(setlocale) PERTURBED(setrlimit) CLEARED(setsid) CLEARED(setsockopt) \
+	CLEARED(setvbuf) WATCHED(shmat) CLEARED(shmdt) WATCHED(shmget) CLEARED(shutdown) CLEARED(sigaction) \
+	CLEARED(sigaddset) CLEARED(sigaltstack) CLEARED(sigemptyset) CLEARED(sigfillset) CLEARED(signal) \
+	CLEARED(sigprocmask) CLEARED(snprintf) WATCHED(socket) CLEARED(sprintf) CLEARED(sqrt) CLEARED(srand) \
+	CLEARED(sscanf) WATCHED(stat) WATCHED(stat64) WATCHED(statfs) WATCHED(statfs64) WATCHED(statvfs) \
+	CLEARED(stderr) CLEARED(stdin) CLEARED(stdout) CLEARED(stpcpy) CLEARED(strcasecmp) CLEARED(strcat) \
+	CLEARED(strchr) CLEARED(strchrnul) CLEARED(strcmp) CLEARED(strcpy) CLEARED(strcspn) CLEARED(strdup) \
+	CLEARED(strerror) CLEARED(strerror_r) CLEARED(strftime) CLEARED(strlen) CLEARED(strncat) CLEARED(strncmp) \
+	CLEARED(strncpy) CLEARED(strndup) CLEARED(strnlen) CLEARED(strpbrk) CLEARED(strrchr) CLEARED(strsep) \
+	CLEARED(strsignal) CLEARED(strspn) CLEARED(strstr) CLEARED(strtod) CLEARED(strtof) CLEARED(strtok) \
+	CLEARED(strtok_r) CLEARED(strtol) CLEARED(strtold_l) CLEARED(strtoll) CLEARED(strtoul) CLEARED(strtoull) \
+	WATCHED(symlink) WATCHED(syscall) WATCHED(sysconf) WATCHED(system) CLEARED(tcgetattr) CLEARED(tcsetattr) \
+	PERTURBED(time) CLEARED(tolower) CLEARED(toupper) CLEARED(trunc) WATCHED(truncate) WATCHED(uname) \
+	CLEARED(ungetc) CLEARED(ungetwc) WATCHED(unlink) WATCHED(unlinkat) CLEARED(uselocale) CLEARED(usleep) \
+	WATCHED(utimensat) WATCHED(vfprintf) WATCHED(vprintf) CLEARED(vsnprintf) CLEARED(vsprintf) CLEARED(wait) \
+	CLEARED(wait4) CLEARED(waitpid) CLEARED(wcrtomb) CLEARED(wcscmp) CLEARED(wcslen) CLEARED(wcsnrtombs) \
+	CLEARED(wctob) CLEARED(wmemchr) CLEARED(wmemcmp) CLEARED(wmemcpy) CLEARED(wmemmove) CLEARED(wmemset) \
+	WATCHED(write) WATCHED(writev)
 /* clang-format on */
 
 enum import_id {
 #define IMPORT_ID(name) IMPORT_##name,
-	IMPORTS(IMPORT_ID, IMPORT_ID)
+	IMPORTS(IMPORT_ID, IMPORT_ID, IMPORT_ID)
 #undef IMPORT_ID
 	    IMPORT_COUNT
 };
@@ -160,21 +130,21 @@ typedef void import_function(void);
 
 /* One per watched name: the address of its replacement, which is private to the file that defines it. */
 #define IMPORT_WATCHED(name) extern import_function *const replacement_##name;
-#define IMPORT_FORBIDDEN(name)
-IMPORTS(IMPORT_WATCHED, IMPORT_FORBIDDEN)
+#define IMPORT_CLEARED(name)
+IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
 #undef IMPORT_WATCHED
-#undef IMPORT_FORBIDDEN
+#undef IMPORT_CLEARED
 
 struct import_entry {
 	const char *name;
-	import_function *const *replacement; /* NULL: forbidden */
+	import_function *const *replacement; /* NULL: cleared */
 };
 
 extern const struct import_entry imports[IMPORT_COUNT];
 /* What each replacement calls: the function that the slots would have been bound to; 0 until watch_patch(). */
 extern _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 
-/* The table's entry of that name, or NULL: harmless. */
+/* The table's entry of that name, or NULL: unknown. */
 const struct import_entry *imports_find(const char *name);
 
 #define REPLACEMENT(type, name, params)                                              \

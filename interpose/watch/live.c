@@ -200,3 +200,18 @@ void live_ask_all(const char *variable, const char *answer)
 	}
 	unlock();
 }
+
+void live_answered(uint32_t question, int64_t answer)
+{
+	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
+		return;
+	}
+	lock();
+	if (live_current) {
+		trace_answered(live_current->trace, question, answer);
+	}
+	for (struct live *live = live_list; live && !live_current; live = live->next) {
+		trace_answered(live->trace, question, answer);
+	}
+	unlock();
+}

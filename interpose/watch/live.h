@@ -33,5 +33,7 @@ void live_taint_all(uint32_t taint);
 void live_told(struct trace *trace, const char *variable, const char *answer);
 /* The same by a thread without a compile: every live compile is told, and gets the variable when it ends. */
 void live_ask_all(const char *variable, const char *answer);
+/* The machine was asked for a number: by this thread's compile, or by a thread without one, for every live compile. */
+void live_answered(uint32_t question, int64_t answer);
 
 #endif

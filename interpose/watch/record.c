@@ -292,6 +292,17 @@ void record_directory(const char *answer)
 	errno = saved_errno;
 }
 
+void record_answered(uint32_t question, int64_t answer)
+{
+	int saved_errno = errno;
+
+	if (live_current) {
+		live_current->trace->calls++;
+	}
+	live_answered(question, answer);
+	errno = saved_errno;
+}
+
 void record_call(void)
 {
 	if (live_current) {

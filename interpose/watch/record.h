@@ -6,7 +6,7 @@
  * or leave the function twice (exec, fork) are reported before they are done.
  *
  * A thread without a trace: nothing happens while no compile of any thread is under way; otherwise every live trace is
- * tainted with TAINT_OTHER_THREAD, or, for record_asked(), gets the variable when it ends. record_call() is exempt,
+ * tainted with TAINT_OTHER_THREAD, or, for record_asked() and record_answered(), gets what was asked. record_call() is exempt,
  * and record_directory() where the answer is what the trace expects.
  *
  * Errors: none; what cannot be recorded taints or fails the trace. errno and dlerror are as before the call.
@@ -42,6 +42,8 @@ void record_soft(uint32_t taint);
 void record_asked(const char *variable, const char *value);
 /* The working directory was asked for; NULL: it could not be told. */
 void record_directory(const char *answer);
+/* The machine was asked for a number (keygen/machine.h), and what was answered. */
+void record_answered(uint32_t question, int64_t answer);
 /* A call that tells nothing but that the watch is alive. */
 void record_call(void);
 /* setlocale: a query of the locale now set, and a setting. Setting "C", or back to what was queried, is harmless. */

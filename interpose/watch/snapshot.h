@@ -4,7 +4,7 @@
  *
  * Purpose: other threads may change both while the compiler works, and change them back. So what the compiler is told,
  * by getcwd, by getenv and by the stat of "." and of $PWD, is compared with this at each call, and this with what the
- * key was made of (describes_still()): what was told otherwise even once is not kept.
+ * key was made of (request_unchanged()): what was told otherwise even once is not kept.
  *
  * Calling sequence: snapshot_take() before the compile; snapshot_agrees_*() with every answer; snapshot_free().
  * Threads: constant once it is taken; taking it is as safe as getenv.

@@ -57,10 +57,16 @@ static int is_known_library(const char *name, void *context)
 	return -ENOTSUP;
 }
 
-/* A way out that nobody has a watcher for, or whose slot cannot be redirected. */
+/*
+ * A function that the table does not know, or a watched one whose slot cannot be redirected. A weak name without a version
+ * is not the C library's: it is the linker's, or that of a library which the compiler loads itself.
+ */
 static bool is_obstacle(const struct import_entry *entry, const struct elf_import *import)
 {
-	return entry && (!entry->replacement || !import->slot);
+	if (!entry) {
+		return !(import->weak && !import->version) && !arithmetic_knows(import->name);
+	}
+	return entry->replacement && !import->slot;
 }
 
 static int find_obstacle(const struct elf_import *import, void *context)
@@ -116,14 +122,14 @@ static int plan_import(const struct elf_import *import, void *context)
 	uintptr_t earlier, real, replacement;
 	size_t id;
 
-	if (!entry) {
-		return arithmetic_add(&plan->arithmetic, plan->object, import, &replacement)
-		           ? add_patch(plan, import, replacement)
-		           : 0;
-	}
 	plan->reason = import->name;
 	if (is_obstacle(entry, import)) {
 		return -ENOTSUP;
+	}
+	if (!entry || !entry->replacement) {
+		return arithmetic_add(&plan->arithmetic, plan->object, import, &replacement)
+		           ? add_patch(plan, import, replacement)
+		           : 0;
 	}
 	id = (size_t)(entry - imports);
 	real = plan->resolve(import->name, import->version);

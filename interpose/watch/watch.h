@@ -9,10 +9,8 @@
  *     unpatched --watch_patch()--> patched --watch_verify() fails--> lost (the library is passed through)
  *         \--the plan meets an unknown way out, or mprotect is refused--> unwatchable
  *
- * The plan: every import is looked up in one X-macro table (interpose/watch/imports.h): WATCHED (redirected), HARMLESS
- * by not being in the table of everything in libc that takes a path, a socket address or a command, or FORBIDDEN: a
- * path-taking function that we have no watcher for makes the library unwatchable, as does a DT_NEEDED beyond libc's own
- * family, (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that
+ * The plan: every import is looked up in one X-macro table (interpose/watch/imports.h): it is watched (redirected) or
+ * cleared. One that is not in the table makes the library unwatchable, as does a DT_NEEDED beyond libc's own family, (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that
  * cannot be redirected, or an IFUNC target. libnvrtc's dlopen, dlsym and dlclose slots are left alone: dlopen takes
  * RUNPATH from its return address.
  *

@@ -201,7 +201,7 @@ static uint64_t plant(unsigned count)
 		close(places[i]);
 	}
 	/* it tells of one entry */
-	(void)snprintf(path, sizeof(path), "%s/v1/account", root);
+	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", root);
 	(void)unlink(path);
 	row("filling it", (double)(now() - start) / 1e9, "s");
 	return bytes;

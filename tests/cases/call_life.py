@@ -59,7 +59,7 @@ class Life:
         self.slots[slot] = Handle(number, program.kind == "alone")
         self.current = slot
         self.kinds.add(program.kind)
-        return [*program.commands, f"create {slot}", *(["scribble"] if program.scribbled else [])]
+        return [*program.commands, f"create {slot}"]
 
     def take_create_badly(self, _, how):
         kernel = 'source <<\nextern "C" __global__ void k(int *p) { }\nEND'

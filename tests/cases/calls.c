@@ -3,6 +3,7 @@
 #include "answers.h"
 #include "inputs.h"
 #include "interpose/nvrtc/versions.h"
+#include "loans.h"
 #include "texts.h"
 
 #include <dlfcn.h>
@@ -164,37 +165,29 @@ static void create(int count, const char *const *texts, const char *const *names
 {
 	create_function *f = REAL(create_function *, "nvrtcCreateProgram");
 	void *before = programs[current];
-	int code = f(&programs[current], source, name, count, texts, names);
+	size_t given = (size_t)(count > 0 ? count : 0);
+	int code =
+	    f(&programs[current], lend_text("nvrtcCreateProgram src", source, LOAN_ENDS),
+	      lend_text("nvrtcCreateProgram name", name, LOAN_ENDS), count,
+	      lend_texts("nvrtcCreateProgram headers", "nvrtcCreateProgram header", texts, given, LOAN_ENDS),
+	      lend_texts("nvrtcCreateProgram includeNames", "nvrtcCreateProgram includeName", names, given, LOAN_ENDS));
 
+	loans_return();
 	printf("  create %d%s\n", code, code && programs[current] != before ? " handle changed" : "");
 	header_count = 0;
-}
-
-/* What the host gave is overwritten, as it may be once nvrtcCreateProgram has returned. */
-static void scribble(int headers)
-{
-	char *texts[] = {source, name};
-
-	for (size_t i = 0; i < 2; i++) {
-		if (texts[i]) {
-			memset(texts[i], '#', strlen(texts[i]));
-		}
-	}
-	for (int i = 0; i < headers; i++) {
-		memset(header_texts[i], '#', strlen(header_texts[i]));
-		memset(header_names[i], '#', strlen(header_names[i]));
-	}
 }
 
 static void lowered(const char *expression)
 {
 	int (*f)(void *, const char *, const char **) =
 	    (int (*)(void *, const char *, const char **))function("nvrtcGetLoweredName");
+	const char *lent = lend_text("nvrtcGetLoweredName name_expression", expression, LOAN_ENDS);
 	const char *out = "untouched", *again = "untouched";
-	int code = f(programs[current], expression, &out);
+	int code = f(programs[current], lent, &out);
 	char *copy;
 
-	(void)f(programs[current], expression, &again);
+	(void)f(programs[current], lent, &again);
+	loans_return();
 	printf("  lowered %s %d ", expression, code);
 	if (!out) {
 		printf("NULL\n");
@@ -210,8 +203,12 @@ static void compile(int count, char **options)
 {
 	int (*f)(void *, int, const char *const *) =
 	    (int (*)(void *, int, const char *const *))function("nvrtcCompileProgram");
-	int code = f(programs[current], count, (const char *const *)options);
+	size_t given = (size_t)(count > 0 ? count : 0);
+	int code = f(programs[current], count,
+	             lend_texts("nvrtcCompileProgram options", "nvrtcCompileProgram option",
+	                        (const char *const *)options, given, LOAN_ENDS));
 
+	loans_return();
 	printf("  compile %d\n", code);
 }
 
@@ -226,7 +223,10 @@ static void add(const char *expression)
 {
 	int (*f)(void *, const char *) = REAL(int (*)(void *, const char *), "nvrtcAddNameExpression");
 
-	printf("  add %d\n", f(programs[current], expression));
+	int code = f(programs[current], lend_text("nvrtcAddNameExpression name_expression", expression, LOAN_ENDS));
+
+	loans_return();
+	printf("  add %d\n", code);
 }
 
 static char *copy(const char *text)
@@ -281,8 +281,6 @@ void calls_begin(void)
 /* What a program is made of. */
 static int call_of_creation(const char *verb, int count, char **rest)
 {
-	static int headers;
-
 	if (strcmp(verb, "source") == 0) {
 		source = copy(rest[0]);
 	} else if (strcmp(verb, "many") == 0) {
@@ -300,7 +298,6 @@ static int call_of_creation(const char *verb, int count, char **rest)
 		}
 	} else if (strcmp(verb, "create") == 0) {
 		current = count > 0 ? atoi(rest[0]) : current;
-		headers = header_count;
 		create(header_count, (const char *const *)header_texts, (const char *const *)header_names);
 	} else if (strcmp(verb, "create-with") == 0) {
 		create(atoi(rest[0]), rest[1] ? (const char *const *)header_texts : NULL,
@@ -308,8 +305,6 @@ static int call_of_creation(const char *verb, int count, char **rest)
 	} else if (strcmp(verb, "create-nowhere") == 0) {
 		printf("  create %d\n",
 		       REAL(create_function *, "nvrtcCreateProgram")(NULL, source, name, 0, NULL, NULL));
-	} else if (strcmp(verb, "scribble") == 0) {
-		scribble(headers);
 	} else {
 		return 0;
 	}

@@ -4,6 +4,7 @@
 #include "calls.h"
 #include "complaints.h"
 #include "inputs.h"
+#include "loans.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -11,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HANDLES     8
-#define MINORS      16
-#define NVVM_MAGIC  0xc0fd /* __nvJitLinkAPI: the function that adds bitcode */
-#define OPTIONS_MAX 64
+#define HANDLES    8
+#define MINORS     16
+#define NVVM_MAGIC 0xc0fd /* __nvJitLinkAPI: the function that adds bitcode */
 
 typedef int create_function(void **, uint32_t, const char **);
 typedef int destroy_function(void **);
@@ -107,21 +107,17 @@ static void all(enum answer_form artifacts, enum answer_form logs)
 static void create(int count, int given, char **options)
 {
 	create_function *f = (create_function *)real("Create");
-	const char *copies[OPTIONS_MAX] = {0};
+	const char **copies = lend_texts("nvJitLinkCreate options", "nvJitLinkCreate option",
+	                                 (const char *const *)options, (size_t)given, LOAN_ENDS);
 	struct link *link = &links[current];
 	int code;
 
 	*link = (struct link){0};
-	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
-		copies[i] = options[i] ? strdup(options[i]) : NULL;
-	}
 	complaints_begin();
 	code = f(&link->handle, (uint32_t)count, given > 0 || count == 0 ? copies : NULL);
 	complaints_end();
+	loans_return();
 	printf("  linker create %d%s\n", code, code != 0 && link->handle ? ", a handle all the same" : "");
-	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
-		inputs_scribble((char *)copies[i], copies[i] ? strlen(copies[i]) : 0);
-	}
 }
 
 static int type_of(const char *word)
@@ -148,9 +144,15 @@ static void tell(const char *type, int code)
 	printf("  linker %s %s %d\n", link->steps ? "step" : "add", type, code);
 }
 
-static char *lasting(const char *text)
+/* "nvJitLinkAddData ptx name" */
+static const char *argument(const char *function_name, const char *type, const char *what)
 {
-	return text ? strdup(text) : NULL;
+	static char names[2][96];
+	static int turn;
+
+	turn = !turn;
+	snprintf(names[turn], sizeof(names[turn]), "nvJitLink%s %s %s", function_name, type, what);
+	return names[turn];
 }
 
 /* add TYPE NAME INPUT [inside|unended|SIZE]. The name lasts: of some inputs the library reads it again later. */
@@ -161,8 +163,8 @@ static void add(const char *type, const char *name, const char *input, const cha
 	                     : strcmp(how, "unended") == 0 ? ENDING_NONE
 	                                                   : ENDING_BEHIND;
 	size_t size, told;
-	char *bytes = inputs_give(input, ending, &size);
-	char *kept = lasting(name);
+	char *bytes = inputs_give(input, argument("AddData", type, "data"), ending, &size);
+	char *kept = lend_text(argument("AddData", type, "name"), name, LOAN_LASTS);
 	int code;
 
 	told = how && how[0] >= '0' && how[0] <= '9' ? strtoull(how, NULL, 10) : size;
@@ -177,17 +179,19 @@ static void add(const char *type, const char *name, const char *input, const cha
 		code = ((add_function *)real("AddData"))(links[current].handle, type_of(type), bytes, told, kept);
 	}
 	complaints_end();
-	inputs_scribble(bytes, size);
+	loans_return();
 	tell(type, code);
 }
 
 static void add_file(const char *type, const char *path)
 {
+	char *lent = lend_text(argument("AddFile", type, "path"), path, LOAN_LASTS);
 	int code;
 
 	complaints_begin();
-	code = ((add_file_function *)real("AddFile"))(links[current].handle, type_of(type), lasting(path));
+	code = ((add_file_function *)real("AddFile"))(links[current].handle, type_of(type), lent);
 	complaints_end();
+	loans_return();
 	tell(type, code);
 }
 

@@ -4,14 +4,15 @@
 #include "calls.h"
 #include "complaints.h"
 #include "inputs.h"
+#include "loans.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAMS    8
-#define OPTIONS_MAX 64
+#define PROGRAMS 8
 
 typedef int program_function(void **);
 typedef int add_function(void *, const char *, size_t, const char *);
@@ -61,36 +62,37 @@ static void of_program(const char *verb, const char *name, void **program)
 /* add or lazy NAME INPUT [inside|SIZE] */
 static void add(const char *verb, const char *name, const char *input, const char *how)
 {
-	add_function *f =
-	    (add_function *)real(strcmp(verb, "lazy") == 0 ? "LazyAddModuleToProgram" : "AddModuleToProgram");
+	bool lazy = strcmp(verb, "lazy") == 0;
+	add_function *f = (add_function *)real(lazy ? "LazyAddModuleToProgram" : "AddModuleToProgram");
 	size_t size, told;
-	char *bytes = inputs_give(input, how && strcmp(how, "inside") == 0 ? ENDING_INSIDE : ENDING_BEHIND, &size);
-	char *copy = name ? strdup(name) : NULL;
+	char *bytes = inputs_give(input, lazy ? "nvvmLazyAddModuleToProgram buffer" : "nvvmAddModuleToProgram buffer",
+	                          how && strcmp(how, "inside") == 0 ? ENDING_INSIDE : ENDING_BEHIND, &size);
+	char *copy =
+	    lend_text(lazy ? "nvvmLazyAddModuleToProgram name" : "nvvmAddModuleToProgram name", name, LOAN_ENDS);
+	int code;
 
 	told = how && how[0] >= '0' && how[0] <= '9' ? strtoull(how, NULL, 10) : size;
 	told = told < size ? told : size;
-	printf("  nvvm %s %d\n", verb, f(programs[current], bytes, told, copy));
-	inputs_scribble(bytes, size);
-	inputs_scribble(copy, copy ? strlen(copy) : 0);
+	code = f(programs[current], bytes, told, copy);
+	loans_return();
+	printf("  nvvm %s %d\n", verb, code);
 }
 
 /* verify or compile, with an array of options unless none are given but counted */
 static void work(const char *verb, int count, int given, char **options)
 {
-	work_function *f = (work_function *)real(strcmp(verb, "verify") == 0 ? "VerifyProgram" : "CompileProgram");
-	const char *copies[OPTIONS_MAX] = {0};
+	bool verifies = strcmp(verb, "verify") == 0;
+	work_function *f = (work_function *)real(verifies ? "VerifyProgram" : "CompileProgram");
+	const char **copies = lend_texts(verifies ? "nvvmVerifyProgram options" : "nvvmCompileProgram options",
+	                                 verifies ? "nvvmVerifyProgram option" : "nvvmCompileProgram option",
+	                                 (const char *const *)options, (size_t)given, LOAN_ENDS);
 	int code;
 
-	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
-		copies[i] = options[i] ? strdup(options[i]) : NULL;
-	}
 	complaints_begin();
 	code = f(programs[current], count, given > 0 || count == 0 ? copies : NULL);
 	complaints_end();
+	loans_return();
 	printf("  nvvm %s %d\n", verb, code);
-	for (int i = 0; i < given && i < OPTIONS_MAX; i++) {
-		inputs_scribble((char *)copies[i], copies[i] ? strlen(copies[i]) : 0);
-	}
 }
 
 static void null(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inputs.h"
 #include "calls.h"
+#include "loans.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ void inputs_keep(const char *name, char *bytes, size_t size)
 	input->size = size;
 }
 
-char *inputs_give(const char *name, enum ending ending, size_t *ret_size)
+char *inputs_give(const char *name, const char *argument, enum ending ending, size_t *ret_size)
 {
 	struct input *input = name ? known(name) : NULL;
 	char *bytes;
@@ -76,23 +77,12 @@ char *inputs_give(const char *name, enum ending ending, size_t *ret_size)
 	if (!input) {
 		return NULL;
 	}
-	bytes = malloc(input->size + 1);
-	memcpy(bytes, input->bytes, input->size + 1);
+	bytes = lend(argument, input->bytes, input->size + 1, LOAN_ENDS);
 	*ret_size = input->size + (ending == ENDING_INSIDE);
 	if (ending == ENDING_NONE) {
 		bytes[input->size] = 'x';
 	}
 	return bytes;
-}
-
-void inputs_scribble(char *bytes, size_t size)
-{
-	if (bytes) {
-		memset(bytes, '#', size);
-		/* so that a compiler does not leave it out */
-		__asm__ volatile("" : : "r"(bytes) : "memory");
-	}
-	free(bytes);
 }
 
 /* ---- containers ---- */

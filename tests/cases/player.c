@@ -14,7 +14,7 @@
  * directory, @I the toolkit's headers. With LOG, the case's sentence is appended to that file before the case, so that
  * a reader can tell which log lines belong to it.
  *
- *   source <<            many N <<  (N copies, @N is the number)      name NAME       scribble  (over what was given)
+ *   source <<            many N <<  (N copies, @N is the number)      name NAME
  *   header NAME <<       headers N <<  (h0.h, h1.h...)                create [N]      use N     destroy
  *   create-with COUNT TEXTS NAMES  (NULL or not)   create-nowhere     destroy-null    destroy-empty
  *   add EXPRESSION       compile OPTION...    compile-count N [OPTION...]     compile-null      lowered EXPRESSION

@@ -257,35 +257,22 @@ static const char *base_name(const char *name)
 static void seal(struct text *lto)
 {
 	char text[64] = "\xed\x43\x4e\x7f sealed ";
-	struct timespec now = {0};
 
 	if (lto->size == 0 || strstr(fakeNvrtcWhim, "seal") == NULL) {
 		return;
 	}
-	if (strstr(fakeNvrtcWhim, "seal time") != NULL) {
-		clock_gettime(CLOCK_REALTIME, &now);
-	}
-	snprintf(text + 12, sizeof(text) - 12, "%lld%s", (long long)now.tv_sec,
-	         strstr(fakeNvrtcWhim, "seal other") != NULL ? " other" : "");
+	snprintf(text + 12, sizeof(text) - 12, "%s", strstr(fakeNvrtcWhim, "seal other") != NULL ? "other" : "one");
 	fake_set_text(lto, text, strlen(text) + 1);
 }
 
-/* " for N": the whim passes with the process's compile N. " each": it is another one in each compile. */
 static nvrtcResult follow_whim(struct _nvrtcProgram *program)
 {
-	static int compiles;
-	int number = __atomic_add_fetch(&compiles, 1, __ATOMIC_RELAXED);
-	const char *last = strstr(fakeNvrtcWhim, " for ");
-	char whim[32];
-	int size = snprintf(whim, sizeof(whim), "a whim %d\n", strstr(fakeNvrtcWhim, " each") != NULL ? number : 0);
+	static const char whim[] = "a whim\n";
 	static const char *const texts[ARTIFACTS] = {[PTX] = "PTX", [CUBIN] = "CUBIN", [PROGRAM_LOG] = "ProgramLog"};
 
-	if (last != NULL && number > atoi(last + strlen(" for "))) {
-		return NVRTC_SUCCESS;
-	}
 	for (int i = 0; i < ARTIFACTS; i++) {
 		if (texts[i] != NULL && strstr(fakeNvrtcWhim, texts[i]) != NULL) {
-			fake_set_text(&program->artifact[i], whim, (size_t)size + 1);
+			fake_set_text(&program->artifact[i], whim, sizeof(whim));
 		}
 	}
 	for (int i = 0; i < program->lowered_count && strstr(fakeNvrtcWhim, "names") != NULL; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/faults/scenarios.h"
 
-#include "cache/usage_index.h"
+#include "cache/upkeep/usage_index.h"
 #include "tests/faults/tree.h"
 
 #include <fcntl.h>
@@ -155,7 +155,7 @@ static bool make_full_unknown(void)
 	size_t size;
 	bool good;
 
-	if (!make_full() || unlink(stage_path("cache/v1/account")) != 0) {
+	if (!make_full() || unlink(stage_path("cache/v1/usage-index")) != 0) {
 		return false;
 	}
 	stage_usage(&usage);

@@ -3,6 +3,7 @@
 
 #include "cache/counters.h"
 #include "cache/store.h"
+#include "cache/tools/prune.h"
 #include "tests/descriptors.h"
 #include "tests/fake/nvrtc.h"
 #include "tests/faults/tree.h"
@@ -177,9 +178,10 @@ static void look_at(void *context, const char *path, const char *name, const str
 		}
 		usage->entries++;
 		usage->bytes += (uint64_t)found->st_size;
-	} else if (strcmp(name, "CACHEDIR.TAG") != 0 && strcmp(name, "v1/account") != 0 &&
-	           strcmp(name, "v1/lock") != 0 && strcmp(name, "v1/flight") != 0 && strcmp(name, "v1/journal") != 0 &&
-	           strcmp(name, "v1/journal.old") != 0 && !(strncmp(name, "v1/stats/", 9) == 0 && is_hex(last, 2))) {
+	} else if (strcmp(name, "CACHEDIR.TAG") != 0 && strcmp(name, "v1/usage-index") != 0 &&
+	           strcmp(name, "v1/lock") != 0 && strcmp(name, "v1/compile-lock") != 0 &&
+	           strcmp(name, "v1/journal") != 0 && strcmp(name, "v1/journal.old") != 0 &&
+	           !(strncmp(name, "v1/stats/", 9) == 0 && is_hex(last, 2))) {
 		usage->strangers++;
 	}
 }

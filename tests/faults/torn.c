@@ -280,7 +280,7 @@ static void tear_index(const struct sweep *sweep)
 		}
 	}
 	if (scenario.prepare && scenario_restore(&scenario)) {
-		(void)tree_read(stage_path("cache/v1/account"), &index.bytes, &index.size);
+		(void)tree_read(stage_path("cache/v1/usage-index"), &index.bytes, &index.size);
 	}
 	for (int tear = 0; index.bytes && tear < TEARS; tear++) {
 		for (size_t block = 0; block < (tear == EMPTY ? 1 : index.size / BLOCK); block++) {
@@ -292,7 +292,7 @@ static void tear_index(const struct sweep *sweep)
 				continue;
 			}
 			states++;
-			now = scenario_restore(&scenario) && tree_write(stage_path("cache/v1/account"), bytes, size)
+			now = scenario_restore(&scenario) && tree_write(stage_path("cache/v1/usage-index"), bytes, size)
 			          ? stage_examine(&scenario.after, EXAMINE_ALL)
 			          : "the state cannot be made";
 			now = now ? now : sweep_judge_eviction(&scenario, false);

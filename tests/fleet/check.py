@@ -22,6 +22,7 @@ from node import OTHER_HEADER, Fleet, Workload
 from simulation import Simulation
 
 KERNELS = 6
+STARTS = 20  # after which what an engine lost is there again
 COUNTED = ("misses", "hits_disk", "stores", "agent_asked", "agent_found", "agent_absent", "agent_down")
 PATIENT = {"NVRTCCACHE_AGENT_WAIT": "600s"}  # no machine is too slow for it
 
@@ -112,11 +113,13 @@ def killed(fleet, redis):
     """The engine is killed while nodes start, and comes back empty: nobody has anything wrong, and it fills again."""
     fleet.workload.options += ("--fake-sleep-ms=20",)
     simulation = Simulation(fleet, redis, 4, spread_s=1.0, other_percent=50)
-    for how in ({}, {"kill": True}, {}):
-        row = simulation.run(engine=True, **how)
+    # A breaker that is open, or a machine so slow that agents end before all is put, leaves results to the next start.
+    for start in range(2 + STARTS):
+        row = simulation.run(engine=True, kill=start == 1)
         expect(row.wrong == 0 and len(row.walls) == 4, row.wrong, "wrong results")
-    # a breaker that was open as it came back leaves uploads to a sweep, so whoever is missing is put by the next start
-    expect(len(redis.values()) == KERNELS, "the engine has", len(redis.values()))
+        if start > 1 and len(redis.values()) == KERNELS:
+            return
+    expect(False, "the engine has", len(redis.values()))
 
 
 def lies(fleet, redis):

@@ -236,7 +236,7 @@ class Measured:
 def counted(node):
     """What the process's counters say of the agent, and what the agent says of its engine."""
     stats, status = node.stats(), node.status() if node.agent and node.agent.poll() is None else None
-    counters = {name: stats["agent_" + name] for name in ("found", "absent", "down", "timeouts", "closed")}
+    counters = {name: stats["agent_" + name] for name in ("found", "absent", "down", "timeouts", "skipped")}
     said = {}
     if status:
         said = {name: count for name, count in status["errors"].items() if count}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""values: what an engine that lies, or who can write into it, puts under a key (agent/envelope.h)
+"""values: what an engine that lies, or who can write into it, puts under a key (agent/wire/value.h)
 
 Each function takes all true values, {name: bytes}, and the fleet's keys, and gives what stands there instead. Those that
 are signed are signed rightly: by somebody who has stolen the key.

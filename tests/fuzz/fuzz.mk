@@ -7,16 +7,16 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer, those parts too that the library builds without.
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ_SRC     := $(filter-out $(if $(AGENT),,%_envelope.c %_engine.c),$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SRC     := $(filter-out $(if $(AGENT),,%_bundle.c %_engine.c),$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ         ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_BUILD   := $(BUILD)/fuzz
 FUZZ_FLAGS   := -std=gnu11 -O1 -g -fPIC -fno-omit-frame-pointer -U_FORTIFY_SOURCE $(WARNINGS) \
 		-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(filter %.c,$(DOOR_SRC)))))
+FUZZ_LIB     := $(addprefix $(FUZZ_BUILD)/,$(addsuffix .o,$(basename $(CORE_SRC) $(TOOL_SRC) $(filter %.c,$(DOOR_SRC)))))
 # and what the command reads files of others with
-FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,image.o executable.o timeline.o page.o texts.o buffer.o)
+FUZZ_CLI     := $(addprefix $(FUZZ_BUILD)/cli/,doctor/elf_file.o doctor/executable.o console/timeline.o report/page.o)
 # and what the agent reads of engines
-FUZZ_AGENT   := $(if $(AGENT),$(addprefix $(FUZZ_BUILD)/agent/,$(addsuffix .o,bundle_value envelope keyring parcel secret_file engine $(patsubst agent/%.c,%,$(wildcard agent/engine_*.c)))))
+FUZZ_AGENT   := $(if $(AGENT),$(patsubst %.c,$(FUZZ_BUILD)/%.o,$(wildcard agent/engine/*.c agent/wire/*.c)))
 FUZZ_BIN     := $(addprefix $(FUZZ_BUILD)/,$(FUZZ))
 OBJECTS      += $(FUZZ_LIB) $(FUZZ_CLI) $(FUZZ_AGENT) $(patsubst %.c,$(FUZZ_BUILD)/%.o,$(FUZZ_SRC))
 

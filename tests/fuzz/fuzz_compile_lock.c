@@ -42,7 +42,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
-	(void)snprintf(path, sizeof(path), "%s/v1/flight", directory.path);
+	(void)snprintf(path, sizeof(path), "%s/v1/compile-lock", directory.path);
 	require(compile_lock_file_acquire(&directory, key, 0, COMPILE_LOCK_FILE_TRY, opened, NULL, &file) ==
 	        COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);

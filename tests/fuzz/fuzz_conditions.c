@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define MODES 4
@@ -75,6 +76,8 @@ static void build_real(void)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		see(&trace, paths[i]);
 	}
+	trace_answered(&trace, MACHINE_GET_NPROCS, get_nprocs());
+	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	if (conditions_build(&input, &real) != 0 || !conditions_hold(real.bytes, real.size, &roots, NULL, 0)) {
 		abort();
 	}
@@ -89,9 +92,13 @@ static void count(const struct condition *condition, void *context)
 {
 	struct tally *tally = context;
 
-	if (condition->kind != CONDITION_ARITHMETIC) {
+	if (condition->kind == CONDITION_MACHINE) {
+		require(*condition->question != '\0');
+	} else if (condition->kind != CONDITION_ARITHMETIC) {
 		require(condition->path && strlen(condition->path) < PATH_MAX);
-		require(condition->root == CONDITION_NO_ROOT || condition->state == CONDITION_NOT_ASKED);
+	}
+	require(condition->root == CONDITION_NO_ROOT || condition->state == CONDITION_NOT_ASKED);
+	if (condition->kind != CONDITION_ARITHMETIC) {
 		tally->told++;
 		tally->unchanged += condition->state == CONDITION_UNCHANGED;
 	}

@@ -8,7 +8,7 @@
  * Properties: everything can be asked, nothing outside the image is read, answers lie within it.
  * Seeds: tests/fuzz/elf_seeds.py.
  */
-#include "interpose/elf/image.h"
+#include "interpose/elf/elf.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -3,13 +3,13 @@
  * What engines say, and what is said about them. The first byte, by 3:
  *
  * 0: the rest is an address: whatever is taken can be told again, with nothing in it that leads elsewhere.
- * 1: the rest is what a helper of ccache's says, on a socket: every call ends, with a value that lies in what came.
- * 2: the rest is what Redis says, likewise; and the words of an error, and of S3's.
+ * else: the rest is what Redis says, on a socket: every call ends, with a value that lies in what came; and the words of
+ * an error, and of S3's.
  */
-#include "agent/engine_address.h"
-#include "agent/engine_http_status.h"
-#include "agent/engine_kind.h"
-#include "agent/engine_redis_reply.h"
+#include "agent/engine/address.h"
+#include "agent/engine/http_status.h"
+#include "agent/engine/kind.h"
+#include "agent/engine/redis_reply.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -65,7 +65,7 @@ static void *speak(void *context)
 	return NULL;
 }
 
-static void listen_to(struct input *input, const char *scheme)
+static void listen_to(struct input *input)
 {
 	struct speech speech = {.bytes = input->at, .size = input->left};
 	const struct engine_name name = {.format = 1};
@@ -78,7 +78,7 @@ static void listen_to(struct input *input, const char *scheme)
 	size_t size = 0;
 	enum engine_answer answer;
 
-	(void)snprintf(address, sizeof(address), "%s%s", scheme, place.sun_path);
+	(void)snprintf(address, sizeof(address), "redis+unix://%s", place.sun_path);
 	require(engine_open(&options, &engine, &error) == 0);
 	require(pthread_create(&speaker, NULL, speak, &speech) == 0);
 	answer = engine_get(engine, &name, 5000, &value, &size, &error);
@@ -127,17 +127,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
 
-	switch (take_number(&input, 1) % 3) {
-	case 0:
+	if (take_number(&input, 1) % 3 == 0) {
 		read_address(&input);
-		break;
-	case 1:
-		listen_to(&input, "crsh:");
-		break;
-	default:
+	} else {
 		read_words(&input);
-		listen_to(&input, "redis+unix://");
-		break;
+		listen_to(&input);
 	}
 	return 0;
 }

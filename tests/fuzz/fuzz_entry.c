@@ -5,14 +5,14 @@
  * 0: the rest is hostile bytes. Bits 0 to 4 choose what is mended before they are tried, since no fuzzer finds a
  * 128-bit checksum: bit 0 the magic, format and key; bit 1 the conditions' checksum; bit 2 the body's; bit 3 the
  * header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through a file. What is
- * accepted can be read to its last byte, those who read whole directories (cache/inspect.h, cache/inventory.h) find the
+ * accepted can be read to its last byte, those who read whole directories (cache/tools/inspect.h, cache/tools/inventory.h) find the
  * same in it, and a put over the file gives a sound one. 1: an entry is built of the rest.
  * What is read from it builds the same bytes again; with other bytes in some places it is never accepted, unless the
  * checksums are made to fit; then it can be read like any other.
  */
-#include "cache/inspect.h"
-#include "cache/inventory.h"
 #include "cache/store.h"
+#include "cache/tools/inspect.h"
+#include "cache/tools/inventory.h"
 
 #include "tests/fuzz/fuzz.h"
 

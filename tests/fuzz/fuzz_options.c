@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *strings[STRINGS_MAX], *other[STRINGS_MAX];
 	char *copy = calloc(1, size + 1), *moved_strings[STRINGS_MAX] = {NULL}, *name;
-	struct request request = {.around.identity = (const uint8_t *)"", .around.cwd = "/"};
+	struct nvrtc_request request = {.around.identity = (const uint8_t *)"", .around.cwd = "/"};
 	struct stream stream, again;
 	struct roots roots, other_roots;
 	struct options options, other_options;

@@ -2,11 +2,10 @@
 /*
  * Time lines, and the page that is made of them. The input is a trace.
  *
- * What the reader tells of lies in the text; names and values come between the begin of an event and its end. A page of
- * it has nothing of the trace outside the two elements that hold data: as many tags as a page of none, plus those of the
- * summary. Its data is a time line's own JSON again: read as one event, it is whole.
+ * What the reader tells of lies in the text; names and values come between the begin of an event and its end. a page of
+ * it has nothing of the trace outside the element that holds data: as many tags as a page of none. Its data is a time line's own JSON again: read as one event, it is whole.
  */
-#include "cli/page.h"
+#include "cli/report/page.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -32,16 +31,27 @@ static void look(void *context, const struct timeline_member *member)
 	walk->members++;
 }
 
-static void count(void *context)
+static void count(void *context, const struct timeline_text *event)
 {
 	struct walk *walk = context;
 
+	lies_inside(walk, event);
 	walk->events++;
 }
 
+struct written {
+	char *at;
+	size_t size;
+};
+
 static int keep(void *context, const void *bytes, size_t size)
 {
-	buffer_add(context, bytes, size);
+	struct written *written = context;
+
+	written->at = realloc(written->at, written->size + size + 1);
+	require(written->at != NULL);
+	memcpy(written->at + written->size, bytes, size);
+	written->size += size;
 	return 0;
 }
 
@@ -56,7 +66,7 @@ static size_t occurrences(const char *text, const char *end, const char *of)
 	return found;
 }
 
-static void check_page(const struct buffer *written, const struct page *page)
+static void check_page(const struct written *written)
 {
 	static const char opening[] = "id=\"data\">\n";
 	static const char closing[] = "</script>";
@@ -74,19 +84,18 @@ static void check_page(const struct buffer *written, const struct page *page)
 	require(memchr(data, '<', (size_t)(after - data)) == NULL);
 	require(memchr(data, '&', (size_t)(after - data)) == NULL);
 	require(occurrences(written->at, end, "<script") == 2 && occurrences(written->at, end, closing) == 2);
-	require(occurrences(written->at, end, "<tr><td>") == page->category_count);
 
 	walk = (struct walk){.text = data, .size = (size_t)(after - data)};
 	require(timeline_read(data, walk.size, &(struct timeline_reader){reader.member, reader.end, &walk}, &fault) ==
 	        TIMELINE_WHOLE);
-	require(walk.events == 1 && walk.members == 5);
+	require(walk.events == 1 && walk.members == 2);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = malloc(size + 1);
-	struct buffer written = {0};
-	struct page page = {0};
+	struct written written = {0};
+	struct page page;
 	struct timeline_fault fault = {0, NULL};
 	struct walk walk = {.size = size};
 	enum timeline_ending ending;
@@ -95,15 +104,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	copy[size] = '\0';
 	walk.text = copy;
+	page_begin(&page);
 	ending = timeline_read(copy, size, &(struct timeline_reader){look, count, &walk}, &fault);
 	require(fault.offset <= size && (ending == TIMELINE_BAD) == (fault.what != NULL));
 	require(page_take(&page, &(struct page_source){"trace\n<\xff.json", copy, size, 0}, &fault) == ending);
 	require(page.events == walk.events);
 	if (ending != TIMELINE_BAD) {
-		require(page_write(&page, keep, &written) == 0 && !written.failed);
-		check_page(&written, &page);
+		require(page_write(&page, keep, &written) == 0);
+		check_page(&written);
 	}
-	buffer_free(&written);
+	free(written.at);
 	page_free(&page);
 	free(copy);
 	return 0;

@@ -9,8 +9,8 @@
  * loaded again as it was; a file whose checksum is wrong is as none. An eviction on what was loaded ends, and removes
  * nothing that is not there.
  */
-#include "cache/evict.h"
-#include "cache/usage_index.h"
+#include "cache/upkeep/evict.h"
+#include "cache/upkeep/usage_index.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -27,7 +27,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	directory.path = (char *)fuzz_directory();
-	(void)snprintf(path, sizeof(path), "%s/v1/account", directory.path);
+	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", directory.path);
 	require(directory_open(&directory, DIRECTORY_MAKE, &home) == 0);
 	require(directory_open_shard(&directory, home, 0xab, DIRECTORY_MAKE, &shard) == 0);
 	close(shard);

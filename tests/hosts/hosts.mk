@@ -28,7 +28,7 @@ $(HOSTS)/tsan/libnvrtccache.so: FORCE
 	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/tsan SAN=thread CFLAGS='-O1 -g' $@
 $(HOSTS)/helgrind/libnvrtccache.so: FORCE
 	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/helgrind SAN= CFLAGS='-O1 -g -include tests/hosts/helgrind.h' $@
-$(HOSTS)/cache-storm: tests/hosts/cache_storm.c tests/hosts/helgrind.h $(wildcard cache/*.[ch])
+$(HOSTS)/cache-storm: tests/hosts/cache_storm.c tests/hosts/helgrind.h $(wildcard cache/*.[ch] cache/upkeep/*.[ch])
 	$(HOST_CC) -DXXH_INLINE_ALL -include tests/hosts/helgrind.h $(filter %.c,$^) $(B2)
 FORCE:
 .PHONY: FORCE

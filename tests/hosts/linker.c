@@ -6,6 +6,7 @@
  *     handle=N option=TEXT options=                        which handle what follows is about; of those to come
  *     create create=none                                   none: a NULL pointer
  *     name=TEXT noname end=inside|behind|open|page         of the inputs to come: what lies behind the last byte
+ *     refill=TEXT                                          where the name lies, no longer than it
  *     ptx= lto= cubin= fatbin= anyfat= thin= any=TEXT raw=TYPE=TEXT file=TYPE=PATH     fatbin+N= fatbin-N=: another size in it
  *     complete get logs null destroy inspect api=TEXT version weak
  *     setenv=NAME=TEXT unsetenv=NAME round=up|near chdir=PATH write=PATH=TEXT whim=TEXT
@@ -354,6 +355,8 @@ static bool act_on_input(const char *word)
 
 	if (is(word, "name=", &rest)) {
 		input_name = rest;
+	} else if (is(word, "refill=", &rest)) {
+		(void)strncpy((char *)(uintptr_t)input_name, rest, strlen(input_name));
 	} else if (strcmp(word, "noname") == 0) {
 		input_name = NULL;
 	} else if (is(word, "end=", &rest)) {

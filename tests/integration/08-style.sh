@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# One way to write C, and one brace style: .clang-format's.
+# One way to write C, and one brace style: .clang-format's; and the limits of the tree's size.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 REPO=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,4 +16,6 @@ cp "$REPO/scripts/style" "$tmp/house/scripts/" && cp "$REPO/.clang-format" "$tmp
 printf 'int two(int a)\n{\n\tif (a)\n\t\treturn 1;\n\treturn 2;\n}\n' >"$tmp/house/cache/bare.c"
 refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/bare.c' "$tmp/said"; }
 check "A statement without braces is refused." refused
+in_limits() { "$REPO/scripts/size" --check "$BUILD" >"$tmp/size" 2>&1 || { cat "$tmp/size" && false; }; }
+check "The tree is no larger than the limits in scripts/size." in_limits
 plan

@@ -56,9 +56,12 @@ fi
 releases() {
 	CENSUS_HOME=$tmp/home PIP_NO_INDEX=1 PIP_FIND_LINKS='' scripts/census --get all >"$tmp/census" 2>&1
 }
-notes() { mkdir -p "$tmp/home" && printf '%s\n' 'machine AArch64' 'needed libc.so.6' "import $2" >"$tmp/home/$1.notes"; }
+notes() {
+	mkdir -p "$tmp/home"
+	printf '%s\n' 'machine AArch64' 'needed libc.so.6' "import $2" 'import __gmon_start__ -' 'weak __gmon_start__' >"$tmp/home/$1.notes"
+}
 notes aarch64-nvidia-nvvm-13.98.1 'getenv GLIBC_2.17'
-if releases && grep -q '^13\.98 .* 1, 1$' "$tmp/census" && grep -q '^1 libraries, 0 in the way$' "$tmp/census"; then
+if releases && grep -q '^13\.98 .* 2, 1$' "$tmp/census" && grep -q '^1 libraries, 0 in the way$' "$tmp/census"; then
 	ok "A release that can be watched is a row."
 else
 	not_ok "A release that can be watched is a row." "$tmp/census"

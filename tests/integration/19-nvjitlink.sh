@@ -208,13 +208,16 @@ session "Nor is one for which there was no memory." "1 0, 1 0, 1 0" "$arch" crea
 for code in 4 5 6; do
 	session "A link that fails with $code is kept." "0 1, 0 1, 0 0" "$arch" option=-lto create \
 		$'lto=one\n@end '$code$' error: it failed' complete get destroy
-	session "So is one of PTX." "1 0, 1 0, 0 0" "$arch" create $'ptx=8.0\none\n@end '$code$' error: it failed' complete get
+	session "So is one of PTX that has no name." "1 0, 1 0, 0 0" noname "$arch" create \
+		$'ptx=8.0\none\n@end '$code$' error: it failed' complete get
+	session "One of PTX with a name is not: nvJitLink may have read it again." "1 0, 1 0, 1 0" "$arch" create \
+		$'ptx=8.0\none\n@end '$code$' error: it failed' complete get
 done
 session "A link that fails otherwise is not." "0 1, 0 1, 0 1" "$arch" option=-lto create \
 	$'lto=one\n@end 7 error: it failed' complete get destroy
 session "An input of another type is refused each time." "1 0, 1 0, 1 0" "$arch" create $'ptx=8.0\none' raw=2=odd logs \
 	raw=1=odd raw=3=odd raw=4=odd raw=99=odd raw=10=odd logs complete get
-session "LTO-IR without -lto likewise." "1 0, 1 0, 0 0" "$arch" create $'lto=odd\n' $'ptx=8.0\none' complete get
+session "LTO-IR without -lto likewise." "1 0, 1 0, 0 0" noname "$arch" create $'lto=odd\n' $'ptx=8.0\none' complete get
 session "Fatbins and what is of any type are steps." "2 0, 2 0, 0 0" "$arch" create $'fatbin=.version 8.0\none' \
 	$'any=.version 8.0\ntwo' complete get
 session "What a fatbin says of its size counts." "2 0, 2 0, 2 0" "$arch" create $'fatbin-3=.version 8.0\none' \
@@ -226,6 +229,22 @@ session "What is printed of names is of those that the host gave." "2 0, 2 0, 2 
 	$'ptx=8.0\n@symbol same' name=second $'ptx=8.0\n@symbol same' complete get
 session "So where cubins and files were added before." "1 0, 1 0, 1 0" "$arch" option=-lto create name=first \
 	$'cubin=@symbol same' name=second $'cubin=@symbol same' $'ptx=8.0\n@symbol same' complete logs
+session "A name that the host refills is read again where a symbol is nowhere." "1 0, 1 0, 1 0" "$arch" create \
+	name=first $'ptx=8.0\n@warn of\n@wants away' logs refill=other complete logs
+check "No byte of it is stored." test -z "$(grep -rl other "$NVRTCCACHE_DIR")"
+session "And where a symbol is there twice." "2 0, 2 0, 2 0" "$arch" create name=first $'ptx=8.0\n@symbol same' \
+	refill=other name=second $'ptx=8.0\n@symbol same' complete logs
+session "A name that is longer by then is read to its end." "1 0, 1 0, 1 0" "$arch" create "name=first, and more" \
+	refill=first $'ptx=8.0\n@wants away' "refill=other, and more" complete logs
+session "So is that of a cubin." "1 0, 1 0, 1 0" "$arch" create name=first $'cubin=@wants away' refill=other \
+	noname $'ptx=8.0\none' complete logs
+check "No byte of that is stored." test -z "$(grep -rl other "$NVRTCCACHE_DIR")"
+session "That of LTO-IR is copied." "0 1, 0 1, 0 0" "$arch" option=-lto create name=first $'lto=one\n@end 5 error: no' \
+	refill=other complete logs
+session "Where the log does not name an input, a link is a hit." "2 0, 2 0, 0 0" "$arch" create name=first \
+	$'ptx=8.0\none\n@warn of' refill=other name=second $'ptx=8.0\ntwo' refill=second complete get
+session "So is an input that ptxas refuses behind another." "2 0, 2 0, 0 0" "$arch" create name=first $'ptx=8.0\none' \
+	name=second $'ptx=8.0\n@fail 4 error: no' logs
 
 # ---- What nobody knows ----
 

@@ -131,5 +131,28 @@ no_constructors() { # crt's frame_dummy, where there is one, is the one entry
 	size=$(cat "$tmp/constructors")
 	[ "${size:-0}" -le 8 ] && none 'PREINIT_ARRAY' "$tmp/dynamic"
 }
+# The names that an object gives to others; of one that nothing reaches the linker leaves none in the library.
+reached() { # OBJECT
+	nm -g --defined-only "$1" | awk '{ print $3 }' | grep -qxF -f - "$tmp/linked"
+}
+all_reached() { # says which are not
+	local object unreached=0
+	nm "$LIBRARY" | awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$tmp/linked"
+	while read -r object; do
+		reached "$object" || { echo "nothing reaches $object"; unreached=1; }
+	done
+	return "$unreached"
+}
+linked_objects() { # by their sources: a build directory keeps what has been removed
+	(cd "$(dirname "$0")/../.." && find cache keygen interpose -name '*.c' -not -path 'cache/tools/*') |
+		sed "s|\(.*\)\.c|$BUILD/\1.o|"
+}
+if nm "$LIBRARY" 2>&1 | grep -q ' t '; then
+	check "The library reaches every object that it is linked from." eval 'linked_objects | all_reached'
+	check "An object that only the command needs is not reached." eval '! all_reached <<<"$BUILD/cache/tools/prune.o"'
+else
+	skip "The library reaches every object that it is linked from." "the library is stripped"
+	skip "An object that only the command needs is not reached." "the library is stripped"
+fi
 check "It has no constructor besides the one of the C run-time." no_constructors
 plan

@@ -104,7 +104,7 @@ installs() {
 }
 check "make install puts it where it is told, and make uninstall takes all of it away." installs
 callers_own() { # on the command line, where they would replace what the Makefile says
-	make -s FLOOR=$oldest BUILD="$tmp/own" CPPFLAGS=-DOF_THE_CALLER CFLAGS=-O1 "$tmp/own/cache/digits.o" "$tmp/own/cli/library.o"
+	make -s FLOOR=$oldest BUILD="$tmp/own" CPPFLAGS=-DOF_THE_CALLER CFLAGS=-O1 "$tmp/own/cache/digits.o" "$tmp/own/cli/console/library.o"
 }
 check "CPPFLAGS and CFLAGS may be given to make." callers_own
 

@@ -56,7 +56,7 @@ check "A blank in BUILD, which make cannot have, is refused in words." no_blank
 
 # Of the sources, as the command is told where the library is when it is compiled.
 says() { # PREFIX LIBDIR: what the command is told
-	make -s -C "$top" BUILD="$tmp/own" PREFIX="$1" LIBDIR="$2" "$tmp/own/cli/library.o" && grep -aoE '[^[:cntrl:]]+/libnvrtccache.so' "$tmp/own/cli/library.o" >"$tmp/said" && cat "$tmp/said"
+	make -s -C "$top" BUILD="$tmp/own" PREFIX="$1" LIBDIR="$2" "$tmp/own/cli/console/library.o" && grep -aoE '[^[:cntrl:]]+/libnvrtccache.so' "$tmp/own/cli/console/library.o" >"$tmp/said" && cat "$tmp/said"
 }
 told() { says /opt "/opt/o'my \"li\\bs\"" && grep -qxF "/opt/o'my \"li\\bs\"/libnvrtccache.so" "$tmp/said"; }
 check "LIBDIR may have blanks and quotes in it when the command is built, too." told

@@ -1,5 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
+# weight: 200
 # The case files of libNVVM and nvJitLink, 100 and later, as 30-differential.sh plays those of NVRTC.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1

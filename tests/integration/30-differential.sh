@@ -1,5 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
+# weight: 540
 # The case files of NVRTC in tests/cases, each compared plain, cold, warm and verified; 29-linkers.sh has the others.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1

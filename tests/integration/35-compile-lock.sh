@@ -237,7 +237,7 @@ tested "A flow callback may compile the same and others." nested
 later() {
 	now open-a
 	start first a plain same && wait && start second a plain same && ended 1 1 &&
-		[ "$(stat -c %a "$NVRTCCACHE_DIR/v1/flight")" = 600 ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/flight")" -le 65536 ]
+		[ "$(stat -c %a "$NVRTCCACHE_DIR/v1/compile-lock")" = 600 ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/compile-lock")" -le 65536 ]
 }
 tested "A hit takes no compile lock; the file of the locks is private and small." later
 

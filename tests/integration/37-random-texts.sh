@@ -1,5 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
+# weight: 100
 # Texts that hang on paths and on the clock, in front of NVRTC itself (tests/cases/random_texts.py); `make texts` for long
 # runs.
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # needs: nvrtc
+# weight: 100
 # Random compiles of a process whose directory, environment and headers are others for a moment (tests/hosts/races.c),
 # and then the same compiles at rest: what is kept under way must not show. `make races` for long runs: RACES_COUNT
 # compiles for each seed from RACES_SEED on, RACES_SEEDS of them.

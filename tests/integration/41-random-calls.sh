@@ -1,5 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
+# weight: 150
 # Random sequences of calls, in front of NVRTC itself (tests/cases/random_calls.py); `make calls` for long runs.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1

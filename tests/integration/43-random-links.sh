@@ -1,5 +1,6 @@
 #!/bin/bash
 # needs: nvrtc
+# weight: 150
 # Random sequences of calls of nvJitLink and libNVVM (tests/cases/random_links.py); `make links` for long runs.
 cd "$(dirname "$0")/../.." || exit 1
 eval "$(scripts/nvrtc-env)" || exit 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 50
 # Threads that create, compile, ask and destroy at random: the same results as without us, and nothing that
 # ThreadSanitizer or helgrind could report. The library is built once more for each of the two.
 # shellcheck disable=SC2015,SC2317 # functions are called by check

@@ -85,9 +85,9 @@ for where in compile write rename; do
 done
 
 preload=
-if ! command -v python3 >/dev/null; then
+if reason=$(without_processes); then
 	for method in fork spawn forkserver; do
-		skip "multiprocessing by $method: children and parent get the same, and all is counted." "no python3"
+		skip "multiprocessing by $method: children and parent get the same, and all is counted." "$reason"
 	done
 else
 	multiprocess() { # library method order cold warm

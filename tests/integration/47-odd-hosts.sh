@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 45
 # Hosts under conditions that nobody asked for: limits, closed descriptors, other preloads that are gone at exit, workers
 # that end without a word, and random ones (tests/hosts/odd.py; ODD_SECONDS, SEED, or make odd ROUNDS= SEED=).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -82,7 +83,7 @@ fresh_cache
 same=(trivial 1 -arch=sm_90 --fake-sleep-ms=2500)
 LD_PRELOAD=$LIBRARY "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1 &
 holder=$!
-until [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/flight" 2>/dev/null || echo 0)" -gt 64 ]; do sleep 0.05; done
+until [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/compile-lock" 2>/dev/null || echo 0)" -gt 64 ]; do sleep 0.05; done
 kill -STOP "$holder"
 NVRTCCACHE_WAIT=1 LD_PRELOAD="$BUILD/tests/fixtures/libstill_clock.so $LIBRARY" timeout 120 "$LIFE" "$SO" "${same[@]}" >/dev/null 2>&1
 ended=$?
@@ -153,7 +154,7 @@ if __name__ == "__main__":
         pool.close()
     pool.join()
 PY
-if command -v python3 >/dev/null; then
+if ! reason=$(without_processes); then
 	bad=''
 	for method in fork spawn forkserver; do
 		for end in terminate close; do
@@ -167,7 +168,7 @@ if command -v python3 >/dev/null; then
 	echo "$bad" >"$tmp/counted"
 	if [ -z "$bad" ]; then ok "$sentence"; else not_ok "$sentence" "$tmp/counted"; fi
 else
-	skip "$sentence" "no python3"
+	skip "$sentence" "$reason"
 fi
 
 sentence="Random hosts are as without us."

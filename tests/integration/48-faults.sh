@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 300
 # Faults under the library, at every call that it makes: errors, short reads and writes, no memory, SIGKILL; torn files;
 # strange things in the places of its files; strange names. What hosts see must stay what NVRTC gives (tests/faults).
 #

@@ -291,9 +291,10 @@ check "config says which files and directories of the settings cannot be used, a
 
 impossible_directory() {
 	local verb
-	for verb in stats "stats --json" ls prune clear "export $tmp/bundle"; do
+	NVRTCCACHE_DIR=/proc/x gives 1 stats --json && out_has '^ *"error": "/proc/x: is not there and cannot be made' || return
+	for verb in stats ls prune clear "export $tmp/bundle"; do
 		# shellcheck disable=SC2086 # several words
-		NVRTCCACHE_DIR=/proc/x gives 1 $verb && [ ! -s "$tmp/out" ] && err_has '^nvrtccache: /proc/x: is not there and cannot be made: .*kernel' || return
+		NVRTCCACHE_DIR=/proc/x gives 1 $verb && [ ! -s "$tmp/out" ] && err_has '^nvrtccache: /proc/x: is not there and cannot be made: (.*kernel|Permission denied)' || return
 		# shellcheck disable=SC2086
 		NVRTCCACHE_DIR=/dev/null/a/b gives 1 $verb && err_has '/dev/null/a/b: .*Not a directory' || return
 	done
@@ -334,6 +335,19 @@ run_keeps() {
 }
 run_check "run keeps what is preloaded already, behind ours." run_keeps
 
+run_torn() { # each size at which a segment is cut, the program headers too
+	local size last offset bytes
+	read -r offset bytes < <(readelf -lW "$LIBRARY" | awk '$1 == "LOAD" { last = $2 " " $5 } END { print last }')
+	last=$((offset + bytes))
+	mkdir -p "$tmp/torn"
+	for size in 100 4096 $((last / 2)) $((last - 1)); do
+		head -c "$size" "$LIBRARY" >"$tmp/torn/libnvrtccache.so"
+		NVRTCCACHE_LIBRARY=$tmp/torn/libnvrtccache.so gives 125 run true && err_has 'libnvrtccache.so: the file is cut short; install it again' || return
+	done
+	head -c "$last" "$LIBRARY" >"$tmp/torn/libnvrtccache.so"
+	NVRTCCACHE_LIBRARY=$tmp/torn/libnvrtccache.so gives 0 run true
+}
+check "run says that a library is cut short, and does not start the program." run_torn
 run_nested() { gives 0 run "$COMMAND" run sh -c 'echo "$LD_PRELOAD"' && [ "$(cat "$tmp/out")" = "$LIBRARY" ]; }
 run_check "run inside run names the library once." run_nested
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 50
 # nvrtccache export and import: a warm cache as one file, on another machine or in an image.
 # shellcheck disable=SC2317,SC2015 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh

@@ -36,6 +36,7 @@ for name in sys.argv[1:]:
         around = [e for e in events if e["cat"] != "wait" and e["pid"] == wait["pid"] and e["tid"] == wait["tid"]
                   and e["ts"] <= wait["ts"] and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1]
         assert len(around) == 1 and around[0]["name"] == wait["name"] and around[0]["args"]["wait"] > 0, (name, wait)
+        assert wait["args"] == around[0]["args"], (name, wait)
 PY
 }
 
@@ -51,6 +52,8 @@ assert [x["ph"] for x in e] == ["M", "X", "X"] and e[0]["name"] == "process_name
 assert e[0]["args"]["name"] == "life" and e[0]["pid"] == e[1]["pid"], e' "$tmp/two.json"
 check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
 	test "$(told "$tmp/two.json" key compiler version arch options result)" = "k.cu miss $facts"$'\n'"k.cu hit_memory $facts"
+check "It says which file the compiler is, and how the call came to it." \
+	test "$(told "$tmp/two.json" library reached | sort -u)" = "k.cu hit_memory $SO dlsym"$'\n'"k.cu miss $SO dlsym"
 check "A slice ends before the next one of its thread begins." \
 	python3 -c 'import json, sys
 first, second = [x for x in json.load(open(sys.argv[1])) if x["ph"] == "X"]

@@ -12,7 +12,7 @@ eval "$env"
 command -v python3 >/dev/null || skip_all "no python3"
 DUMP=$PWD/tests/integration/dump_artifacts.py
 NVRTC=$NVRTC_LIB/$NVRTC_SONAME
-PTXAS=$(command -v ptxas || echo "$NVRTC_ROOT/bin/ptxas")
+PTXAS=$NVRTC_ROOT/bin/ptxas # another release's may be too old for it
 NVDISASM=$(command -v nvdisasm || echo "$NVRTC_ROOT/bin/nvdisasm")
 CUOBJDUMP=$(command -v cuobjdump || echo "$NVRTC_ROOT/bin/cuobjdump")
 work=$(mktemp -d "$tmp/work.XXXXXX") && cd "$work" || exit 1
@@ -160,8 +160,8 @@ rooted() {
 check "Headers under an absolute -I are looked up where they were, wherever one is." rooted
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
-		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged 'inc/vec\.h' &&
-		out_has "seen from $work, to which the result is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched 'inc/half\.h'
+		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged "($work/)?inc/vec\\.h" &&
+		out_has "seen from $work, to which the result is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 	local status=$?
 	cd "$work" && return "$status"
 }
@@ -197,7 +197,7 @@ if [ -n "${NVJITLINK_LIB:-}" ] && [ -s "$lto" ]; then
 	# what it says has its run time in it: each link another
 	info() {
 		fresh_cache
-		preloaded python3 "$DUMP" nvjitlink "$NVJITLINK_LIB" spoken 3 "$lto" -arch=sm_80 -lto -verbose -no-cache >/dev/null
+		preloaded python3 "$DUMP" nvjitlink "$NVJITLINK_LIB" spoken 3 "$lto" -arch=sm_80 -lto -Xptxas=-v -no-cache >/dev/null
 		key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
 		extracts spoken InfoLog --info-log
 	}

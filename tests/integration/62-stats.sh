@@ -126,7 +126,7 @@ print(lines, rest, process.wait())
 sys.exit(process.returncode != 0 or not all(re.fullmatch(line, one) for one in lines))
 PY
 }
-joined_watch() { [ "$(timeout -s INT 2 "$COMMAND" stats --watch=0.1 | sed -n 3p | grep -c ' hits\? (+0), ')" = 1 ] && timeout 60 "$COMMAND" stats --watch=x >"$tmp/out" 2>"$tmp/err"; [ $? -eq 2 ] && err_has "bad interval 'x'"; }
+joined_watch() { [ "$(timeout 60 "$COMMAND" stats --watch=0.1 | sed -n '3{p;q}' | grep -c ' hits\? (+0), ')" = 1 ] && timeout 60 "$COMMAND" stats --watch=x >"$tmp/out" 2>"$tmp/err"; [ $? -eq 2 ] && err_has "bad interval 'x'"; }
 check "How often can stand in the option's own word." joined_watch
 check "Watched elsewhere there is a line each time, until ^C, which is no error." watched_elsewhere
 watched_here() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 80
 # nvrtccache-agent: results go from one node to another by an engine, and nothing that is wrong does; whoever is there.
 # The engine is a directory; that the others are engines too is another test's affair.
 # shellcheck disable=SC2317,SC2015,SC2016 # functions are called by check
@@ -78,7 +79,7 @@ words_for_mistakes() {
 	refused 2 "--json goes with --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
 	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
-	refused 1 "begins with none of crsh:, dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "begins with none of dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no user and no password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
 	refused 1 "no agent there" --status --dir "$tmp/a" || bad=1
 	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
@@ -123,7 +124,7 @@ signal_forwarded() { # SIGNAL
 	"$AGENT" --engine "$engine" --dir "$tmp/first/cache" --trust-engine -- \
 		bash -c 'trap "exit 9" '"$1"'; : >"$0"; while :; do sleep 0.1; done' "$tmp/ready" &
 	agent=$!
-	for ((i = 0; i < 200; i++)); do [ -e "$tmp/ready" ] && break; sleep 0.05; done
+	wait_for [ -e "$tmp/ready" ]
 	kill "-$1" "$agent"
 	wait "$agent"
 	status=$?
@@ -188,7 +189,7 @@ start() { # NODE OPTION...
 	agent=$!
 	served=$tmp/$name/cache ask=(--dir "$tmp/$name/cache")
 	[[ " $* " != *' --socket '* ]] || ask=(--socket "${*: -1}")
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$AGENT" --status "${ask[@]}" >/dev/null 2>&1 && break
 		kill -0 "$agent" 2>/dev/null || { cat "$tmp/agent.err" && return 1; }
 		sleep 0.05
@@ -213,7 +214,7 @@ trap end_agent EXIT
 status() { "$AGENT" --status --json "${ask[@]}" | sed -nE "s/.*\"$1\": \"?([^\",}]*).*/\1/p"; }
 becomes() { # NAME VALUE: sooner or later
 	local value
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		value=$(status "$1")
 		[ "$value" = "$2" ] && return
 		sleep 0.05
@@ -319,7 +320,7 @@ check "An agent whose directory was removed serves the one that is made in its p
 comes_back() { # its socket, after a time in which it could not be renewed
 	local turn away=$served/v1/away
 	mv "$socket" "$away" && chmod 777 "$served" || return
-	for ((turn = 0; turn < 200; turn++)); do
+	for ((turn = 0; turn < 1200; turn++)); do
 		"$AGENT" --status --socket "$away" 2>"$tmp/err" >/dev/null || break
 		sleep 0.05
 	done
@@ -449,13 +450,14 @@ check "An engine that answers, and will not have a value, is not asked over and 
 
 only_read() { # no shard can be made but that of the one value that is there
 	local shard new=()
-	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && mkdir -p "$tmp/engine/nvrtccache/1-1/${key:0:2}" && cp "$tmp/value" "$value" || return
-	for shard in $(printf '%02x ' {0..255}); do [ -e "$tmp/engine/nvrtccache/1-1/$shard" ] || ln -s nowhere "$tmp/engine/nvrtccache/1-1/$shard"; done
+	mv "$tmp/engine/nvrtccache" "$tmp/engine.values" && mkdir -p "$tmp/engine/nvrtccache/2-1/${key:0:2}" && cp "$tmp/value" "$value" || return
+	for shard in $(printf '%02x ' {0..255}); do [ -e "$tmp/engine/nvrtccache/2-1/$shard" ] || ln -s nowhere "$tmp/engine/nvrtccache/2-1/$shard"; done
 	node rich && for i in 1 2 3 4 5 6 7 8; do NVRTCCACHE_DIR=$tmp/rich/cache train rich "-DRICH=$i" || return; done
 	mapfile -t new < <(find "$tmp/rich/cache/v1" -type f -path '*/v1/??/*' -printf '%P\n' | tr -d / | grep -v "^${key:0:2}")
 	start rich "${options[@]}" || return
 	for i in 0 1 2 3; do peer stored "${new[i]}" || return; done
-	for ((i = 0; i < 200; i++)); do [ "$(status unreachable)" -lt 4 ] || break; sleep 0.05; done
+	unreachable() { [ "$(status unreachable)" -ge 4 ]; }
+	wait_for unreachable || return
 	answers "STARTED FOUND" fetch "$key" && grep -q 'nothing is uploaded for now' "$tmp/agent.err" && [ "$(status up)" = true ] && stop && rm -r "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
 }
 check "An engine that takes no values is read all the same." only_read
@@ -485,7 +487,7 @@ full_house() { # each of them waits, and one is outside
 	local mute said
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
-	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	wait_for [ -S "$tmp/mute" ]
 	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
 	for i in 1 2 3; do # where the machine is so slow that the engine's time is over first
 		said=$(peer full 512 "$(printf '%064d' "$i")" "$agent")
@@ -500,7 +502,7 @@ signalled_twice() { # as timeout does it, and as a person who does not want to w
 	local mute turn status survived=0
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
-	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	wait_for [ -S "$tmp/mute" ]
 	for turn in 1 2 3 4 5; do # again where the machine was so busy that the second came late
 		engine=http+unix://$tmp/mute:/cache start rich "${options[@]}" && kill "$agent" || return
 		for ((i = 0; i < 2000; i++)); do [ -S "$socket" ] || break; sleep 0.005; done
@@ -522,7 +524,7 @@ ended_fetching() { # SIGNAL: while two wait for one fetch
 	local mute said too status
 	python3 "$tmp/mute.py" "$tmp/mute" &
 	mute=$!
-	for ((i = 0; i < 200; i++)); do [ -S "$tmp/mute" ] && break; sleep 0.05; done
+	wait_for [ -S "$tmp/mute" ]
 	engine=http+unix://$tmp/mute:/cache start hostile --key-file "$tmp/keys" || return
 	peer fetch "$(printf '%064d' 7)" >"$tmp/said" &
 	said=$!

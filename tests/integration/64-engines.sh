@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Engines by the functions of agent/engine.h, against real servers (redis-server, nginx) on sockets of their own, and against
+# weight: 150
+# Engines by the functions of agent/engine/engine.h, against real servers (redis-server, nginx) on sockets of their own, and against
 # servers that lie. recipes/ has the configuration that is tried here.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -179,12 +180,12 @@ ask_redis() { redis-cli -s "$tmp/redis.sock" "$@"; }
 expires() {
 	asked --expire 1000 "$REDIS" <<-END && answers 'put DONE 1' 'get DONE 1' || return 1
 		put 7 v1
-		sh redis-cli -s $tmp/redis.sock expire nvrtccache:1:1:$(printf '07%.0s' {1..32}) 20 >/dev/null
+		sh redis-cli -s $tmp/redis.sock expire nvrtccache:2:1:$(printf '07%.0s' {1..32}) 20 >/dev/null
 		get 7 got
 	END
-	[ "$(ask_redis ttl "nvrtccache:1:1:$(printf '07%.0s' {1..32})")" -gt 900 ]
+	[ "$(ask_redis ttl "nvrtccache:2:1:$(printf '07%.0s' {1..32})")" -gt 900 ]
 }
-no_expiry() { [ "$(ask_redis ttl "nvrtccache:1:1:$(printf '01%.0s' {1..32})")" = -1 ]; }
+no_expiry() { [ "$(ask_redis ttl "nvrtccache:2:1:$(printf '01%.0s' {1..32})")" = -1 ]; }
 databases() {
 	asked "$REDIS?db=5" <<<'get 1 got' && answers 'get ABSENT' &&
 		asked "$REDIS?db=99" <<<'get 1 got' && answers 'get UNSUITED: *no such database*'
@@ -230,7 +231,7 @@ full() {
 	ask_redis config set maxmemory 0 >/dev/null
 }
 wrong_type() {
-	ask_redis lpush "nvrtccache:1:1:$(printf '08%.0s' {1..32})" element >/dev/null || return 1
+	ask_redis lpush "nvrtccache:2:1:$(printf '08%.0s' {1..32})" element >/dev/null || return 1
 	asked "$REDIS" <<<'get 8 got' && answers 'get UNSUITED: *'
 }
 too_long_there() {
@@ -537,7 +538,7 @@ if asked "${S3[@]}" --password-file s3-secret s3://bucket </dev/null >/dev/null;
 	check "S3: another prefix is another name." prefixes "${S3[@]}" --password-file s3-secret s3://bucket/path
 	check_two_nodes S3 "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
 	check_bundles S3 "" "" "${S3[@]}" --password-file s3-secret --engine s3://bucket/path
-	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/1-1/01/0101' store.log
+	check "S3: names stand in the bucket, behind the path." grep -q '^PUT /bucket/path/nvrtccache/2-1/01/0101' store.log
 	check "S3: a wrong secret and a wrong region are refused, in S3's words." s3_refused
 	stop_store
 else
@@ -556,43 +557,6 @@ if [ -n "$tls" ]; then
 else
 	skip "HTTPS" "no openssl"
 fi
-
-## ccache's helpers
-start_helper() { # OPTION...
-	rm -f helper.sock
-	python3 "$SERVERS/crsh_helper.py" "$tmp/helper.sock" "$@" >helper.log 2>&1 &
-	helper=$!
-	pids+=("$helper")
-	exists "$tmp/helper.sock"
-}
-stop_helper() { kill -KILL "$helper" && wait "$helper" 2>/dev/null; }
-HELPER=crsh:$tmp/helper.sock
-reads_only() { asked "$HELPER" <<<'put 1 v1' && answers 'put REFUSED*'; }
-helper_stopped() {
-	asked "$HELPER" <<-END && answers 'get DONE 52000' 'get SLOW*' 'get DONE 52000'
-		get 1 got
-		sh sh halt $helper
-		limit 200
-		get 1 got
-		limit 10000
-		sh kill -CONT $helper
-		get 1 got
-	END
-}
-check "A helper starts." start_helper
-check "Helper: what is put is there, and comes back as it was." all_values "$HELPER"
-check "Helper: another prefix is another name." prefixes "$HELPER"
-check_two_nodes Helper --engine "$HELPER"
-check_bundles Helper "" "" --engine "$HELPER"
-check "Helper: where it is stopped, every call ends within its limit." helper_stopped
-stop_helper
-check "Helper: nobody there is told." nobody_there "$HELPER"
-check "A helper starts that cannot tell what is there." start_helper --without-exists
-check "Helper: then the whole value is asked for." all_values "$HELPER"
-stop_helper
-check "A helper starts that only reads." start_helper --read-only
-check "Helper: one that does not store says so." reads_only
-stop_helper
 
 ## Lies
 # lies ADDRESS LINES WANTED... -- CONNECTION...
@@ -678,15 +642,6 @@ check "HTTP: nor what comes behind a body." lies "http+unix://$LIAR" "$G" 'get B
 check "HTTP: a page that says in a terabyte that nothing is there is not read." lies "http+unix://$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \
 	'r,s:HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000000\r\n\r\n,f:words' 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na,w'
 
-check "Helper: another version." lies "crsh:$LIAR" "$G" 'get UNSUITED:*protocol 1*' -- 's:\x02\x01\x00,w'
-check "Helper: one that cannot get." lies "crsh:$LIAR" "$G" 'get UNSUITED:*neither*' -- 's:\x01\x01\x01,w'
-check "Helper: one that says nothing." lies "crsh:$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'w'
-check "Helper: one that goes without a greeting." lies "crsh:$LIAR" "$G" 'get @(BROKEN|UNREACHABLE)*' -- 's:\x01'
-check "Helper: half a value is none." lies "crsh:$LIAR" "$G" 'get BROKEN*' -- 's:\x01\x01\x00,r,s:\x00\x10\x00\x00\x00\x00\x00\x00\x00abc'
-check "Helper: a value that is announced too long is not waited for." lies "crsh:$LIAR" "$G" 'get TOO_LARGE*' -- 's:\x01\x01\x00,r,s:\x00\xff\xff\xff\xff\xff\xff\xff\xff,w'
-check "Helper: an error is told in its words." lies "crsh:$LIAR" "$G" 'get BROKEN:*helper says: no luck' -- 's:\x01\x01\x00,r,s:\x02\x07no luck,w'
-check "Helper: a code that nobody knows." lies "crsh:$LIAR" "$G" 'get BROKEN*' -- 's:\x01\x01\x00,r,s:\x09,w'
-check "Helper: a connection that it closed is made again." lies "crsh:$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \
 	's:\x01\x01\x00,r,s:\x01,r' 's:\x01\x01\x00,r,s:\x00\x01\x00\x00\x00\x00\x00\x00\x00a,w'
 
 ## Secrets

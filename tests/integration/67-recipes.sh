@@ -84,7 +84,7 @@ agent_prolog() {
 		printf '#!/bin/sh\necho "$@" >"%s"\n' "$tmp/agent/started" >"$tmp/agent/bin/nvrtccache-agent" && chmod +x "$tmp/agent/bin/nvrtccache-agent" || return
 	placed slurm-agent-prolog "s#^prefix=.*#prefix=$tmp/agent#" && [ -z "$(HOME=$tmp/nobody sh "$tmp/slurm-agent-prolog")" ] || return
 	[ "$(HOME=$tmp/agent/home NVRTCCACHE_DIR=/node/kernels sh "$tmp/slurm-agent-prolog")" = "export NVRTCCACHE_AGENT=1" ] || return
-	for ((i = 0; i < 200; i++)); do [ -s "$tmp/agent/started" ] && break; sleep 0.05; done
+	wait_for [ -s "$tmp/agent/started" ]
 	grep -qx -- "--engine redis://cache:6379 --dir /node/kernels --key-file $tmp/agent/home/.config/nvrtccache.keys" "$tmp/agent/started"
 }
 check "Slurm's task prolog starts an agent for who has a key, and for nobody else." agent_prolog

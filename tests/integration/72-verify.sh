@@ -70,21 +70,6 @@ check "Another CUBIN is counted and logged with key and program, and the host is
 check "Another log is counted and logged with key and program, and the host is given NVRTC's." differing ProgramLog ProgramLog
 check "Another lowered name is counted and logged with key and program, and the host is given NVRTC's." differing names 'lowered names'
 
-# NVRTC that does not give the same again is no measure of a hit.
-changing() { # whim, verified mismatches uncompared
-	begin || return
-	plain "$1" kernel.cu >"$tmp/real"
-	! cmp -s "$tmp/honest" "$tmp/real" || { echo "NVRTC has no whim" && return 1; }
-	verified "$1" kernel.cu >"$tmp/out" 2>&1
-	diff "$tmp/real" "$tmp/out" && shift && counted "$@"
-}
-check "PTX that NVRTC gives otherwise each time cannot be compared." changing 'PTX each' 1 0 1
-check "PTX that is the cached one when NVRTC is asked again is no difference." changing 'PTX for 1' 1 0 0
-check "Nor is it when the cached one comes at the fifth time." changing 'PTX for 5' 1 0 0
-check "PTX that NVRTC gives each of the five times again is a difference." changing 'PTX for 6' 1 1 0
-check "A CUBIN that NVRTC gives otherwise each time cannot be compared." changing 'CUBIN each' 1 0 1
-check "A return code that is the cached one when NVRTC is asked again is no difference." changing 'code for 1' 1 0 0
-
 split() {
 	fresh_cache
 	cached none kernel.cu --split-compile=2 >"$tmp/honest" && [ "$(stat_of stores)" = 1 ] &&

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# weight: 200
 # What `make wheel` and `make deb` make: installed where nothing is, used, removed, and the same bytes each time. What is
 # packed here is what `make` has built, without what a debugger wants of it; what `make portable` has built too, where it
 # is there.

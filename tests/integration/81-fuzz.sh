@@ -24,7 +24,7 @@ while read -r name line; do
 	esac
 done <"$tmp/lines"
 wanted=$(find tests/fuzz -name 'fuzz_*.c' | wc -l)
-[ -e "$BUILD/agent.a" ] || wanted=$((wanted - 2)) # those of envelopes and engines need what the agent needs
+[ -e "$BUILD/agent.a" ] || wanted=$((wanted - 2)) # those of bundles and engines need what the agent needs
 all_ran() {
 	[ "$tap_number" -eq "$wanted" ] && { [ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ]; } || { tail -n 30 "$tmp/log" && false; }
 }

@@ -8,7 +8,6 @@
                                                   section is about, "VERB OPTION text" for each that it names
     documents.py synopsis MANUAL                  the same of the SYNOPSIS, and "VERB" for each verb there
     documents.py variables DOCUMENT               each NVRTCCACHE_ variable that it has a row or a paragraph of
-    documents.py table ARCHITECTURE               "FOLDER NAME" for each file that the tables of its folders name
 
 A block is one of Markdown that is indented by four blanks or fenced, or what stands between .EX and .EE. A command is a
 line that begins with "$ ".
@@ -110,24 +109,9 @@ def variables(path):
     print("\n".join(re.findall(row, text, re.MULTILINE)))
 
 
-def table(path):
-    """The first cells of tables, and every name in backticks under a heading: what is named belongs to its folder."""
-    folder = None
-    with open(path, encoding="utf-8") as file:
-        for line in file.read().splitlines():
-            found = re.match(r"(?:### |)`?((?:interpose|keygen|cache|cli|agent)/[a-z/]*)`?(?::|$)", line)
-            if found:
-                folder = found.group(1).rstrip("/")
-            elif line.startswith("## "):
-                folder = None
-            elif folder and line.startswith("| `"):
-                for name in re.findall(r"`([^`]+)`", line.split("|")[1]):
-                    print(folder, name)
-
-
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "examples":
         examples(rest[0], rest[1:])
     else:
-        {"options": manual_options, "synopsis": manual_synopsis, "variables": variables, "table": table}[what](*rest)
+        {"options": manual_options, "synopsis": manual_synopsis, "variables": variables}[what](*rest)

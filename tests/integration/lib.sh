@@ -16,10 +16,12 @@
 #   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
 #   reason_of NAME              how often that was why a result was not kept or a call passed through
 #   entries                     how many results the directory holds
+#   wait_for CMD...             until it succeeds; fails after a minute ($WAIT_FOR seconds), which no load makes too short
+#   without_processes           why Python's multiprocessing does not work here; fails where it does
 #   in_memory                   sets `memory`, a private directory in memory where tests/run gives one, else in `tmp`
 
 set -u
-export LC_ALL=C
+export LC_ALL=C TERM=xterm
 BUILD=$(cd "${1:?usage: $0 BUILD-DIRECTORY}" && pwd) || exit 1
 LIBRARY=$BUILD/libnvrtccache.so
 COMMAND=$BUILD/nvrtccache
@@ -30,7 +32,8 @@ after=''
 tap_number=0
 tap_failed=0
 cache_number=0
-unset LD_PRELOAD "${!NVRTCCACHE_@}"
+# what else of the caller's environment changes what programs print
+unset LD_PRELOAD "${!NVRTCCACHE_@}" NO_COLOR COLUMNS LINES POSIXLY_CORRECT CDPATH
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvrtccache-test.XXXXXX") || exit 1
 memory=$tmp
@@ -52,7 +55,8 @@ not_ok() {
 	tap_failed=$((tap_failed + 1))
 	printf 'not ok %d - %s\n' "$tap_number" "$1"
 	if [ -n "${2:-}" ] && [ -e "$2" ]; then
-		head -n 40 "$2" | sed 's/^/#   /'
+		# the last line may lack its end, and the plan shall not hang on it
+		head -n 40 "$2" | awk '{ print "#   " $0 }'
 	fi
 }
 
@@ -74,6 +78,14 @@ check() {
 	else
 		not_ok "$sentence" "$tmp/check.out"
 	fi
+}
+
+wait_for() {
+	local end=$((SECONDS + ${WAIT_FOR:-60}))
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*" >&2 && return 1; }
+		sleep 0.02
+	done
 }
 
 plan() {
@@ -105,6 +117,12 @@ stat_of() {
 }
 
 reason_of() { echo $(($(stat_of "not_kept.$1") + $(stat_of "bypassed.$1"))); }
+
+without_processes() {
+	command -v python3 >/dev/null || { echo 'no python3' && return; }
+	! python3 -c 'import multiprocessing; multiprocessing.Lock()' 2>/dev/null || return
+	echo 'no semaphores for multiprocessing: no directory in memory can be written'
+}
 
 in_memory() {
 	memory=$(mktemp -d "${TEST_MEMORY:-$tmp}/nvrtccache-test.XXXXXX") || exit 1

@@ -225,11 +225,11 @@ static void check_root_text(const char *form, const char *directory)
 {
 	char *option = spelled(form, directory), wanted[sizeof(base) + 100];
 	const char *options[] = {virtual_arch, option};
-	struct request request = {.around.identity = (const uint8_t *)"",
-	                          .options = options,
-	                          .option_count = 2,
-	                          .around.cwd = "/",
-	                          .program_name = NULL};
+	struct nvrtc_request request = {.around.identity = (const uint8_t *)"",
+	                                .options = options,
+	                                .option_count = 2,
+	                                .around.cwd = "/",
+	                                .program_name = NULL};
 	struct output output = compile("#include <error.h>\n", NULL, options, 2);
 	struct stream stream;
 	struct roots roots;
@@ -263,11 +263,11 @@ static void check_neutral(const char *first, const char *second)
 	for (int i = 0; i < 2; i++) {
 		char directory[450], include[500], name[500];
 		const char *options[] = {include, first, second, arch};
-		struct request request = {.program_name = name,
-		                          .around.identity = (const uint8_t *)"",
-		                          .options = options,
-		                          .option_count = strstr(first, "-arch=") ? 3 : 4,
-		                          .around.cwd = directory};
+		struct nvrtc_request request = {.program_name = name,
+		                                .around.identity = (const uint8_t *)"",
+		                                .options = options,
+		                                .option_count = strstr(first, "-arch=") ? 3 : 4,
+		                                .around.cwd = directory};
 		struct stream stream;
 		struct roots roots;
 		struct options read;

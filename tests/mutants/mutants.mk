@@ -11,11 +11,11 @@ mutants: export MUTANT_COMPILE = $(CC) $(CPPFLAGS) $(filter-out $(WARNINGS),$(OU
 mutants: export MUTANT_LIBRARY = $(CC) $(SHARED) $(HARDEN) -Wl,--strip-debug -o OUTPUT $(call object,$(CORE_SRC) $(DOOR_SRC)) $(B2)
 # Objects, so that each has a name in whose place the changed one stands; the archive's are exchanged in a copy of it.
 MUTANT_LINK    = $(CC) $(HARDEN) -Wl,--strip-debug -o OUTPUT
-MUTANT_AGENT_OBJECTS = $(if $(AGENT),$(call object,$(filter-out agent/main.c,$(AGENT_SRC))))
+MUTANT_AGENT_OBJECTS = $(if $(AGENT),$(call object,$(filter-out agent/node/main.c,$(AGENT_SRC))))
 mutants: export MUTANT_UNITS = $(MUTANT_LINK) $(call object,$(UNIT_SRC)) $(CLI_NOUNS) $(MUTANT_AGENT_OBJECTS) $(BUILD)/core.a $(B2) \
 	$(if $(AGENT),$(AGENT_LIBS)) -lcriterion -lm
 mutants: export MUTANT_COMMAND = $(MUTANT_LINK) -pie -pthread $(call object,$(CLI_SRC)) $(BUILD)/core.a $(B2) -ldl -lm
-mutants: export MUTANT_AGENT = $(if $(AGENT),$(MUTANT_LINK) -pie -pthread $(BUILD)/agent/main.o $(MUTANT_AGENT_OBJECTS) $(BUILD)/core.a \
+mutants: export MUTANT_AGENT = $(if $(AGENT),$(MUTANT_LINK) -pie -pthread $(BUILD)/agent/node/main.o $(MUTANT_AGENT_OBJECTS) $(BUILD)/core.a \
 	$(B2) $(AGENT_LIBS) -ldl -lm)
 mutants: export COUNT := $(COUNT)
 mutants: export SEED := $(SEED)

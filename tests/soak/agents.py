@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fleet"))
 from engine import Redis  # noqa: E402
 
-COUNTERS = ("asked", "found", "absent", "down", "timeouts", "closed")
+COUNTERS = ("asked", "found", "absent", "down", "timeouts", "skipped")
 
 
 class Agents:

@@ -267,8 +267,8 @@ class Soak:
         return entries, bytes_, temporaries
 
     def usage_index(self):
-        """Entries, bytes and unknown shards of v1/account (cache/usage_index.h)."""
-        with open(os.path.join(self.nodes[0][0], "v1", "account"), "rb") as file:
+        """Entries, bytes and unknown shards of v1/usage-index (cache/upkeep/usage_index.h)."""
+        with open(os.path.join(self.nodes[0][0], "v1", "usage-index"), "rb") as file:
             page = file.read()
         shards = [struct.unpack_from("<QII", page, 32 + 16 * i) for i in range(256)]
         return (sum(s[1] for s in shards), sum(s[0] for s in shards), sum(1 for s in shards if not s[2]))

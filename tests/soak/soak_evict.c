@@ -2,6 +2,7 @@
 /* evict, at length: large caches, files of all sizes, many processes, many kills; `make soak` */
 #include "../unit/evict_fixture.h"
 #include "../unit/syscalls.h"
+#include "cache/tools/prune.h"
 
 TestSuite(soak_evict, .init = fixture_open, .fini = fixture_close, .timeout = 1200);
 
@@ -112,7 +113,7 @@ static void expect_bounded(unsigned files, bool lost_index)
 	cr_assert_eq(store_prune(store, &pruned), 0);
 	cr_assert_eq(pruned.left.entries, files);
 	if (lost_index) {
-		(void)snprintf(path, sizeof(path), "%s/v1/account", fixture.root);
+		(void)snprintf(path, sizeof(path), "%s/v1/usage-index", fixture.root);
 		cr_assert_eq(unlink(path), 0);
 	}
 	full = fixture_capped(pruned.left.bytes);

@@ -31,7 +31,7 @@
 static struct {
 	char base[200];
 	char path[220];
-	char file[240]; /* <path>/v1/flight */
+	char file[240]; /* <path>/v1/compile-lock */
 	struct directory directory;
 	int descriptors;
 } compile_lock_fixture;
@@ -46,7 +46,7 @@ static inline void compile_lock_set_up(void)
 	    private_directory_make(compile_lock_fixture.base, sizeof(compile_lock_fixture.base), "compile-lock-test"));
 	(void)snprintf(compile_lock_fixture.path, sizeof(compile_lock_fixture.path), "%s/cache",
 	               compile_lock_fixture.base);
-	(void)snprintf(compile_lock_fixture.file, sizeof(compile_lock_fixture.file), "%s/v1/flight",
+	(void)snprintf(compile_lock_fixture.file, sizeof(compile_lock_fixture.file), "%s/v1/compile-lock",
 	               compile_lock_fixture.path);
 	compile_lock_fixture.directory = (struct directory){.path = compile_lock_fixture.path};
 	compile_lock_fixture.descriptors = descriptors_open();

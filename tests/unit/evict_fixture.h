@@ -8,9 +8,10 @@
 #ifndef TESTS_EVICT_FIXTURE_H
 #define TESTS_EVICT_FIXTURE_H
 
+#include "cache/tools/usage.h"
 #include "store_fixture.h"
 
-#include "cache/evict.h"
+#include "cache/upkeep/evict.h"
 
 #include <math.h>
 #include <time.h>

@@ -9,6 +9,7 @@
 #define TESTS_STORE_FIXTURE_H
 
 #include "cache/store.h"
+#include "cache/tools/usage.h"
 #include "tests/descriptors.h"
 #include "tests/private_directory.h"
 #include "tests/unit/skip.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bundle: what is written is read back; whatever else there is, no wrong entry comes of it */
-#include "cache/bundle.h"
+#include "cache/tools/bundle.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

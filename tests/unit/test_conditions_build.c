@@ -191,3 +191,70 @@ Test(conditions_build, conditions_that_end_inside_the_mathematics_library_do_not
 		cr_assert_not(conditions_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
 	}
 }
+
+static int64_t processors(void)
+{
+	int64_t answer = 0;
+
+	cr_assert(machine_ask(MACHINE_GET_NPROCS, &answer));
+	return answer;
+}
+
+Test(conditions_build, a_result_of_a_number_of_processors_holds_where_there_are_as_many)
+{
+	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
+	build();
+	cr_assert_gt(built.size, 0);
+	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	begin_trace();
+	trace_answered(&trace, MACHINE_GET_NPROCS, processors() + 1);
+	build();
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not_null(strstr(why, "the number of processors was "), "%s", why);
+}
+
+Test(conditions_build, each_number_is_compared_by_its_own_question)
+{
+	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
+	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
+	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_CLK_TCK), sysconf(_SC_CLK_TCK) + 1);
+	build();
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not_null(strstr(why, "sysconf("), "%s", why);
+}
+
+Test(conditions_build, a_question_that_is_not_known_does_not_hold)
+{
+	trace_answered(&trace, 0x77, 0);
+	build();
+	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+}
+
+Test(conditions_build, numbers_that_are_cut_off_do_not_hold)
+{
+	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
+	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
+	build();
+	for (size_t size = 1; size < built.size; size++) {
+		cr_assert_not(conditions_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+	}
+}
+
+Test(conditions_build, an_answer_that_changes_meanwhile_is_refused)
+{
+	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
+	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
+	cr_expect_eq(trace.tainted, 0);
+	trace_answered(&trace, MACHINE_GET_NPROCS, 1);
+	cr_expect_eq(trace.tainted, TAINT_TOLD_OTHERWISE);
+}
+
+Test(conditions_build, more_numbers_than_there_is_room_for_are_refused)
+{
+	for (uint32_t i = 0; i < MACHINE_ANSWERS_MAX; i++) {
+		trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, MACHINE_ANSWERS_MAX - i), 0);
+	}
+	cr_expect_eq(trace.tainted, 0);
+	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
+	cr_expect_eq(trace.tainted, TAINT_UNKNOWN_CALL);
+}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/difference_words.h"
-#include "cli/differences.h"
+#include "cli/explain/differences.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

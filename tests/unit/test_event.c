@@ -9,24 +9,34 @@ Test(event, why_it_was_not_kept_stands_beside_what_did_not_hold)
 {
 	struct event event;
 
-	event_begin(&event, 1000);
+	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
 	(void)strcpy(event.detail, "header changed: v.h");
-	event.is_stale = true;
+	event.why = EVENT_WHY_STALE;
 	event_explain_refusal(&event, "return code %d", 5);
 	cr_expect_str_eq(event.refusal, "return code 5");
 	cr_expect_str_eq(event.detail, "header changed: v.h");
-	cr_expect(event.is_stale);
-	event_free(&event);
+	cr_expect_eq(event.why, EVENT_WHY_STALE);
 }
 
 Test(event, waits_add_up_from_where_the_first_began)
 {
 	struct event event;
 
-	event_begin(&event, 1000);
+	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
 	event_note_wait(&event, 2000, 2500);
 	event_note_wait(&event, 4000, 4070);
-	cr_expect_eq(event.wait_start_ns, 2000);
-	cr_expect_eq(event.wait_ns, 570);
-	event_free(&event);
+	cr_expect_eq(event.wait.start_ns, 2000);
+	cr_expect_eq(event.wait.ns, 570);
+}
+
+Test(event, why_a_result_was_not_given_takes_the_place_of_what_was_stale)
+{
+	struct event event;
+
+	event_begin(&event, NULL, NULL, NULL, NULL, 1000);
+	(void)strcpy(event.detail, "header changed: v.h");
+	event.why = EVENT_WHY_STALE;
+	event_explain_unfit(&event, "not %s", "now");
+	cr_expect_str_eq(event.detail, "not now");
+	cr_expect_eq(event.why, EVENT_WHY_UNFIT);
 }

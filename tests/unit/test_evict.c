@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: the cap holds, and what goes is what was used longest ago */
+#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
 TestSuite(evict, .init = fixture_open, .fini = fixture_close, .timeout = 240);

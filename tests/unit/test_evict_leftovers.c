@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: what is no entry: temporaries, dead and alive, and files of others */
+#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
 #include <sys/wait.h>

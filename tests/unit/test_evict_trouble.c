@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* evict: several at once, killed ones, lost usage indexes, what is no entry, and what cannot be removed */
 #include "cache/lock.h"
+#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
-#include "cache/usage_index.h"
+#include "cache/upkeep/usage_index.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -114,12 +115,12 @@ Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_made_anew)
 	put_range(store, 0, 320);
 	expect_index_right(store);
 	for (unsigned kind = 0; kind < 4; kind++) {
-		bytes = fixture_read(inside("account"), &size);
+		bytes = fixture_read(inside("usage-index"), &size);
 		bytes[kind == 0 ? 8 : kind == 1 ? 100 : size - 1] ^= 0x40;
-		fixture_write(inside("account"), bytes, kind == 2 ? size / 2 : size);
+		fixture_write(inside("usage-index"), bytes, kind == 2 ? size / 2 : size);
 		free(bytes);
 		if (kind == 3) {
-			unlink(inside("account"));
+			unlink(inside("usage-index"));
 		}
 		put_range(store, 1000 + kind * 1000, 1000 + kind * 1000 + 300);
 		cr_assert_leq(usage_of(store).bytes, cap);
@@ -135,7 +136,7 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_made_ane
 	struct store *store = fixture_capped(cap);
 
 	put_range(store, 0, 200);
-	unlink(inside("account"));
+	unlink(inside("usage-index"));
 	for (unsigned i = 0; i < 90; i++) {
 		clock_now += SECOND;
 		cr_assert_eq(numbered_put(store, 5000 + i), 0);
@@ -151,15 +152,15 @@ Store_test(evict_trouble, an_usage_index_that_cannot_be_used_is_replaced)
 	struct stat found;
 
 	put_range(store, 0, 20);
-	unlink(inside("account"));
-	cr_assert_eq(symlink("/dev/zero", inside("account")), 0);
+	unlink(inside("usage-index"));
+	cr_assert_eq(symlink("/dev/zero", inside("usage-index")), 0);
 	put_range(store, 20, 25);
-	cr_assert_eq(lstat(inside("account"), &found), 0);
+	cr_assert_eq(lstat(inside("usage-index"), &found), 0);
 	cr_assert(S_ISREG(found.st_mode));
-	unlink(inside("account"));
-	cr_assert_eq(mkdir(inside("account"), 0700), 0);
+	unlink(inside("usage-index"));
+	cr_assert_eq(mkdir(inside("usage-index"), 0700), 0);
 	put_range(store, 25, 70);
-	cr_assert_eq(lstat(inside("account"), &found), 0);
+	cr_assert_eq(lstat(inside("usage-index"), &found), 0);
 	cr_assert_eq(found.st_mode, S_IFREG | 0600);
 	cr_assert_eq(usage_of(store).entries, 20);
 	store_close(store);
@@ -171,9 +172,9 @@ Store_test(evict_trouble, keeps_near_the_cap_where_no_usage_index_can_be_written
 	char inner[420];
 
 	put_range(store, 0, 1);
-	unlink(inside("account"));
-	cr_assert_eq(mkdir(inside("account"), 0700), 0);
-	(void)snprintf(inner, sizeof(inner), "%s/full", inside("account"));
+	unlink(inside("usage-index"));
+	cr_assert_eq(mkdir(inside("usage-index"), 0700), 0);
+	(void)snprintf(inner, sizeof(inner), "%s/full", inside("usage-index"));
 	fixture_write(inner, "", 0);
 	put_range(store, 1, 1500);
 	cr_assert_leq(usage_of(store).entries, 900);

@@ -2,7 +2,7 @@
 /* inspect: what a reader of entries finds wrong in one decides what the file is; what is none of ours is told apart */
 #include "store_fixture.h"
 
-#include "cache/inspect.h"
+#include "cache/tools/inspect.h"
 
 TestSuite(inspect, .init = fixture_open, .fini = fixture_close);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* inventory: what is there, in the order of use, read as the store reads it and left as it was */
-#include "cache/inventory.h"
+#include "cache/tools/inventory.h"
 
 #include "store_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/differences.h"
-#include "cli/likeness.h"
+#include "cli/explain/differences.h"
+#include "cli/explain/likeness.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

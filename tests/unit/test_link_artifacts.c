@@ -121,3 +121,54 @@ Test(link_artifacts, behind_an_input_that_failed_the_log_explains_nothing)
 
 	cr_expect_not(explains(&link, "error: of that input"));
 }
+
+static const char *logged[2]; /* errors, information */
+
+#define LOG_GETTERS(which, index)                                      \
+	static int which##_size(void *handle, size_t *size)            \
+	{                                                              \
+		(void)handle;                                          \
+		*size = logged[index] ? strlen(logged[index]) + 1 : 0; \
+		return 0;                                              \
+	}                                                              \
+	static int which##_bytes(void *handle, void *bytes)            \
+	{                                                              \
+		(void)handle;                                          \
+		strcpy(bytes, logged[index] ? logged[index] : "");     \
+		return 0;                                              \
+	}
+LOG_GETTERS(error, 0)
+LOG_GETTERS(information, 1)
+
+static bool may_name(const char *errors, const char *information)
+{
+	struct library library = {0};
+	struct link link = {.handle.library = &library};
+
+	library.real[FUNCTION_nvJitLinkGetErrorLogSize] = (real_function *)error_size;
+	library.real[FUNCTION_nvJitLinkGetErrorLog] = (real_function *)error_bytes;
+	library.real[FUNCTION_nvJitLinkGetInfoLogSize] = (real_function *)information_size;
+	library.real[FUNCTION_nvJitLinkGetInfoLog] = (real_function *)information_bytes;
+	logged[0] = errors;
+	logged[1] = information;
+	return link_artifacts_may_name_inputs(&link.handle);
+}
+
+Test(link_artifacts, a_log_names_no_earlier_input_where_every_line_is_known_not_to)
+{
+	cr_expect_not(may_name(NULL, NULL));
+	cr_expect_not(may_name("", ""));
+	cr_expect_not(may_name("ptxas fatal   : no\nERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (name)\n", NULL));
+	cr_expect_not(may_name(NULL, "INFO: NVVM70 LTOIR Container created (2148 bytes)\nptxas warning : no\n"));
+	cr_expect(may_name("error   : Undefined reference to 'f' in 'name'\nERROR 9: finish\n", NULL));
+	cr_expect(may_name("ptxas fatal   : no\nerror   : Undefined reference to 'f' in 'name'\n", NULL));
+	cr_expect(may_name(NULL, "ptxas info    : 0 bytes gmem\nsomething else\n"));
+}
+
+Test(link_artifacts, a_log_that_cannot_be_read_may_name_any_input)
+{
+	struct library library = {0};
+	const struct link link = {.handle.library = &library};
+
+	cr_expect(link_artifacts_may_name_inputs(&link.handle));
+}

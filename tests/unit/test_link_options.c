@@ -73,7 +73,7 @@ Test(link_options, each_says_what_it_is_for)
 
 Test(link_options, what_ptxas_says_is_for_others_only_without_the_drivers_cache)
 {
-	static const char *const speaking[] = {"-verbose", "-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
+	static const char *const speaking[] = {"-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
 	                                       "-Xptxas=--warn-on-spills"};
 
 	for (size_t i = 0; i < sizeof(speaking) / sizeof(speaking[0]); i++) {
@@ -82,4 +82,5 @@ Test(link_options, what_ptxas_says_is_for_others_only_without_the_drivers_cache)
 		cr_expect_eq(read_two("-no-cache", speaking[i]), 0, "%s", speaking[i]);
 	}
 	cr_expect_eq(read_two("-time", "-no-cache"), LINK_OPTIONS_LOGS);
+	cr_expect_eq(read_two("-verbose", "-no-cache"), LINK_OPTIONS_LOGS);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* prune: what happens to files between the look at them and their removal, and what is noted meanwhile */
+#include "cache/tools/chore.h"
+#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 
-#include "cache/usage_index.h"
+#include "cache/upkeep/usage_index.h"
 
 TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 

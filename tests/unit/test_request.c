@@ -16,7 +16,7 @@ struct sample {
 	size_t header_count;
 	const char *options[8];
 	const char *names[3];
-	struct request request;
+	struct nvrtc_request request;
 };
 
 static const struct environment_value no_environment[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", NULL}};
@@ -425,37 +425,4 @@ Test(request, the_runs_begin_differently_so_a_call_run_alone_is_no_creation_run)
 	stream_free(&call);
 	roots_free(&roots);
 	options_free(&read);
-}
-
-Test(request, the_texts_of_a_creation_run_come_back_as_they_were)
-{
-	const struct request_header headers[] = {{"a.h", "#define A 1"}, {"", ""}, {"dir/b.h", "\t/* b */\n"}};
-	struct request_texts texts;
-	struct stream creation;
-
-	cr_assert_eq(request_creation("__global__ void k() {}", "dir/kernel.cu", headers, COUNT(headers), &creation),
-	             0);
-	cr_assert_eq(request_texts(&creation, &texts), 0);
-	cr_assert_str_eq(texts.source, "__global__ void k() {}");
-	cr_assert_eq(texts.count, COUNT(headers));
-	for (size_t i = 0; i < COUNT(headers); i++) {
-		cr_assert_str_eq(texts.names[i], headers[i].name);
-		cr_assert_str_eq(texts.headers[i], headers[i].text);
-	}
-	request_texts_free(&texts);
-	stream_free(&creation);
-}
-
-Test(request, what_is_no_creation_run_has_no_texts)
-{
-	struct request_texts texts;
-	struct stream creation;
-
-	cr_assert_eq(request_creation("source", "name", NULL, 0, &creation), 0);
-	creation.size--;
-	cr_assert_eq(request_texts(&creation, &texts), -EINVAL);
-	creation.size++;
-	creation.bytes[0] ^= 1;
-	cr_assert_eq(request_texts(&creation, &texts), -EINVAL);
-	stream_free(&creation);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store: what is put is found again, by threads and processes too */
+#include "cache/tools/usage.h"
 #include "store_fixture.h"
 #include "tests/unit/syscalls.h"
 

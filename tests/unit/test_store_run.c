@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* store_run: what many hands put at once is what one store_put() after the other would have left */
-#include "cache/store_run.h"
+#include "cache/tools/store_run.h"
+#include "cache/tools/usage.h"
 
-#include "cache/inventory.h"
 #include "cache/recency.h"
+#include "cache/tools/inventory.h"
 #include "store_fixture.h"
 
 #include <pthread.h>

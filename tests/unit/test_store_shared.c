@@ -100,7 +100,7 @@ static void expect_all_made(gid_t group, mode_t directories, mode_t files)
 	group_made = group;
 	directory_mode = directories;
 	file_mode = files;
-	cr_assert(fixture_exists(fixture.path) && fixture_exists(inside("v1/account")) &&
+	cr_assert(fixture_exists(fixture.path) && fixture_exists(inside("v1/usage-index")) &&
 	          fixture_exists(inside("v1/lock")));
 	cr_assert_eq(nftw(fixture.root, expect_made, 8, FTW_PHYS), 0);
 }
@@ -216,7 +216,7 @@ Store_test(store_shared, a_shard_that_another_group_reaches_and_may_write_is_not
 
 Store_test(store_shared, locks_and_usage_indexes_that_another_group_may_write_are_not_written)
 {
-	static const char *const names[] = {"v1/lock", "v1/account"};
+	static const char *const names[] = {"v1/lock", "v1/usage-index"};
 
 	make_cache();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

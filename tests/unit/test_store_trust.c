@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store: whom it trusts, the modes it sets, and what it does when the system says no */
+#include "cache/tools/prune.h"
 #include "store_fixture.h"
 
 #include <signal.h>
@@ -163,7 +164,7 @@ Store_test(store_trust, refuses_a_home_that_others_can_write)
 /* Where the system allows hard links to files of others, a member can give one a name of ours. */
 Store_test(store_trust, does_not_write_files_that_have_a_second_name)
 {
-	static const char *const names[] = {"v1/account", "v1/lock", "v1/flight"};
+	static const char *const names[] = {"v1/usage-index", "v1/lock", "v1/compile-lock"};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 	char victim[300];
 	size_t size;

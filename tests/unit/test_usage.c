@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* usage: what the usage index says of the directory, without looking at its files */
+#include "cache/tools/prune.h"
 #include "evict_fixture.h"
 #include "syscalls.h"
 
@@ -34,7 +35,7 @@ static const char *index_path(void)
 {
 	static char path[400];
 
-	(void)snprintf(path, sizeof(path), "%s/v1/account", fixture.root);
+	(void)snprintf(path, sizeof(path), "%s/v1/usage-index", fixture.root);
 	return path;
 }
 

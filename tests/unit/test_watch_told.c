@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/sysinfo.h>
 
 IN_PLACE(watch_told);
 
@@ -247,4 +248,83 @@ Test(watch_told, a_directory_in_which_files_are_made_is_the_same_one)
 	write_text("d/a", "one");
 	LIB(told.patched, stat)("d", &status);
 	cr_expect_eq(end_told(&told), 0);
+}
+
+static int64_t answer_in(const struct trace *trace, uint32_t question)
+{
+	for (size_t i = 0; i < trace->answer_count; i++) {
+		if (trace->answers[i].question == question) {
+			return trace->answers[i].answer;
+		}
+	}
+	return -1;
+}
+
+Test(watch_told, numbers_that_the_machine_was_asked_for_are_recorded)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+	int processors;
+	long page;
+
+	begin(&trace);
+	processors = LIB(patched, get_nprocs)();
+	page = LIB(patched, sysconf)(_SC_PAGESIZE);
+	watch_end(&trace);
+	cr_expect_eq(trace.answer_count, 2);
+	cr_expect_eq(answer_in(&trace, MACHINE_GET_NPROCS), processors);
+	cr_expect_eq(answer_in(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE)), page);
+	cr_expect_eq(trace.tainted, 0);
+	trace_free(&trace);
+}
+
+Test(watch_told, the_set_of_processors_of_the_thread_is_recorded)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+	cpu_set_t set;
+	int64_t now;
+
+	begin(&trace);
+	cr_assert_eq(LIB(patched, sched_getaffinity)(0, sizeof(set), &set), 0);
+	watch_end(&trace);
+	cr_assert(machine_ask(MACHINE_AFFINITY, &now));
+	cr_expect_eq(answer_in(&trace, MACHINE_AFFINITY), now);
+	cr_expect_eq(trace.tainted, 0);
+	trace_free(&trace);
+}
+
+Test(watch_told, another_process_s_set_of_processors_taints)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+	cpu_set_t set;
+
+	begin(&trace);
+	LIB(patched, sched_getaffinity)(getppid(), sizeof(set), &set);
+	watch_end(&trace);
+	cr_expect_eq(trace.answer_count, 0);
+	cr_expect_neq(trace.tainted, 0);
+	trace_free(&trace);
+}
+
+static void *ask_processors(void *patched)
+{
+	LIB(*(struct patched *)patched, get_nprocs)();
+	return NULL;
+}
+
+Test(watch_told, a_number_that_another_thread_asked_for_counts_for_every_compile)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+	pthread_t thread;
+
+	begin(&trace);
+	cr_assert_eq(pthread_create(&thread, NULL, ask_processors, &patched), 0);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	watch_end(&trace);
+	cr_expect_eq(trace.answer_count, 1);
+	cr_expect_eq(trace.tainted, 0);
+	trace_free(&trace);
 }

@@ -41,7 +41,7 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
  * piece, and stays as it is spelled; one that is relative follows the working directory as the library does.
  */
 static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
-                             const struct snapshot *told, struct attempt *attempt)
+                             const struct snapshot *told, struct request *ret_request)
 {
 	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
 	const struct directories none = {.count = 0};
@@ -59,9 +59,8 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 		stream_free(&stream);
 		return COUNTER_ERRORS_memory;
 	}
-	attempt->run = stream;
-	attempt->bound = !around->cwd;
-	attempt->looks_count = true;
+	ret_request->run = stream;
+	ret_request->traits = REQUEST_LOOKS_COUNT | (around->cwd ? 0 : REQUEST_BOUND);
 	return COUNTER_NONE;
 }
 
@@ -114,7 +113,6 @@ const struct compiler npiece_compiler = {
     .only_gives = npiece_only_gives,
     .release = release,
     .free_handle = npiece_work_free,
-    .attempt_size = sizeof(struct attempt),
     .describe = describe,
     .run = run,
     .outcome = outcome,

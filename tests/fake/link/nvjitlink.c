@@ -52,6 +52,8 @@ struct link_state {
 	struct text error_log, info_log;
 	struct text cubin, linked_ptx, ltoir;
 	int end_code;
+	char wanted[32];     /* a symbol that is nowhere */
+	const char *wanting; /* the host's: it is not copied */
 	bool completed;
 };
 
@@ -133,14 +135,14 @@ static int obey(struct link_state *link, const char *line, const char *name, str
 	int code = 0;
 
 	if (sscanf(line, "@fail %d %199[^\n]", &code, text) == 2) {
-		say(&link->error_log, "%s: %s\n", name != NULL ? name : "input", text);
+		say(&link->error_log, "ptxas         : %s: %s\n", name != NULL ? name : "input", text);
 		return code;
 	}
 	if (sscanf(line, "@end %d %199[^\n]", &code, text) == 2) {
 		link->end_code = code;
 		say(&link->error_log, "%s\n", text);
 	} else if (sscanf(line, "@warn %199[^\n]", text) == 1) {
-		say(&link->info_log, "info    : %s, %s\n", name != NULL ? name : "input", text);
+		say(&link->info_log, "ptxas info    : %s, %s\n", name != NULL ? name : "input", text);
 	} else if (sscanf(line, "@stderr %199[^\n]", text) == 1) {
 		fprintf(stderr, "%s\n", text);
 	} else if (strcmp(line, "@third") == 0) {
@@ -149,6 +151,8 @@ static int obey(struct link_state *link, const char *line, const char *name, str
 		put_variable(made, word);
 	} else if (sscanf(line, "@symbol %31s", word) == 1) {
 		add_symbol(link, word, name);
+	} else if (sscanf(line, "@wants %31s", link->wanted) == 1) {
+		link->wanting = name != NULL ? name : "(no name)";
 	}
 	return SUCCESS;
 }
@@ -205,7 +209,7 @@ static int compile_ptx(struct link_state *link, const char *bytes, size_t size, 
 	int code;
 
 	if (!begins(bytes, size, LINK_HEAD_PTX)) {
-		say(&link->error_log, "error   : %s is no PTX\n", name != NULL ? name : "input");
+		say(&link->error_log, "ptxas error   : %s is no PTX\n", name != NULL ? name : "input");
 		return WRONG_TYPE;
 	}
 	texts++;
@@ -411,7 +415,7 @@ int nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count, const char **option
 	}
 	put_variable(&link->head, "NV_NVVM_VERSION");
 	if (getenv("NVJITLINK_TRACE_MESSAGES") != NULL) {
-		say(&link->info_log, "trace   : created\n");
+		say(&link->info_log, "no driver cache\n");
 	}
 	return has_arch ? SUCCESS : MISSING_ARCH;
 }
@@ -436,7 +440,7 @@ static int compile_modules(struct link_state *link, struct text *made)
 		code = result != SUCCESS ? result : code;
 	}
 	if (RELEASE >= 1302) {
-		say(&link->info_log, "INFO: LTOIR Container created (%zu bytes)\n", made->size);
+		say(&link->info_log, "INFO: NVVM70 LTOIR Container created (%zu bytes)\n", made->size);
 		put(&link->ltoir, made->bytes, made->size);
 	}
 	return code;
@@ -465,6 +469,11 @@ int nvJitLinkComplete(nvJitLinkHandle handle)
 	put(&made, ":", 1);
 	put(&made, handle->machine.bytes != NULL ? handle->machine.bytes : "", handle->machine.size);
 	put(&made, fakeLinkWhim, strlen(fakeLinkWhim));
+	if (handle->wanting != NULL) {
+		say(&handle->error_log, "error   : Undefined reference to '%s' in '%s'\n", handle->wanted,
+		    handle->wanting);
+		handle->end_code = INTERNAL;
+	}
 	code = code == SUCCESS ? handle->end_code : code;
 	/* Where a symbol is missing there is a cubin all the same. */
 	if (code == SUCCESS || (code == INTERNAL && !handle->lto)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/engine_address.h"
+#include "agent/engine/address.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,7 +12,7 @@ static struct engine_error error;
 /* "kind tls socket host port path database", or the words of what is wrong */
 static const char *said(const char *text)
 {
-	static const char *const kinds[] = {"redis", "http", "s3", "crsh"};
+	static const char *const kinds[] = {"redis", "http", "s3"};
 	static char told[1024];
 
 	memset(&error, 0, sizeof(error));
@@ -48,7 +48,6 @@ Test(engine_address, buckets_and_helpers)
 {
 	cr_expect_str_eq(said("s3://bucket"), "s3+tls [] [bucket] 0 [] 0");
 	cr_expect_str_eq(said("s3://my.bucket-1/a/b/"), "s3+tls [] [my.bucket-1] 0 [/a/b] 0");
-	cr_expect_str_eq(said("crsh:/run/helper.sock"), "crsh [/run/helper.sock] [] 0 [] 0");
 }
 
 Test(engine_address, what_could_be_misunderstood)
@@ -97,8 +96,6 @@ Test(engine_address, what_could_be_misunderstood)
 	    "s3://.bucket",
 	    "s3://bucket?x",
 	    "s3://bucket/../other",
-	    "crsh:relative",
-	    "crsh:",
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What values are called, and what servers' words come to. */
-#include "agent/engine_http_status.h"
-#include "agent/engine_name.h"
-#include "agent/engine_redis_reply.h"
+#include "agent/engine/http_status.h"
+#include "agent/engine/name.h"
+#include "agent/engine/redis_reply.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -21,9 +21,9 @@ Test(engine_name, what_a_value_is_called)
 	char text[ENGINE_NAME_MAX];
 
 	cr_expect_eq(engine_name_redis("p", &name, text), strlen(text));
-	cr_expect_str_eq(text, "p:1:3:abababababababababababababababababababababababababababababababab");
+	cr_expect_str_eq(text, "p:2:3:abababababababababababababababababababababababababababababababab");
 	engine_name_path("p", &name, text);
-	cr_expect_str_eq(text, "p/1-3/ab/ababababababababababababababababababababababababababababababab");
+	cr_expect_str_eq(text, "p/2-3/ab/ababababababababababababababababababababababababababababababab");
 	engine_name_bazel("p", &name, text);
 	cr_expect_eq(strlen(text), 3 + 64);
 	cr_expect_eq(strspn(text + 3, "0123456789abcdef"), 64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keyring: which texts are keys, and whose files are read */
-#include "agent/keyring.h"
-#include "agent/secret_file.h"
+#include "agent/engine/secret_file.h"
+#include "agent/wire/keyring.h"
 #include "tests/private_directory.h"
 
 #include <criterion/criterion.h>

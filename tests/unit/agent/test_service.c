@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* service: which answers of an engine have it left alone */
-#include "agent/service.h"
+#include "agent/node/service.h"
 
 #include <criterion/criterion.h>
 
-static bool is_left_alone_after(enum engine_answer answer)
-{
-	struct service service = {.says = ""};
-	struct engine_error error = {.text = "so"};
-	bool may;
+static struct service service;
+static const struct engine_error error = {.text = "so"};
 
+static bool is_left_alone_after(enum engine_answer answer, int times)
+{
 	tally_begin(&service.tally);
-	pthread_mutex_init(&service.lock, NULL);
-	for (int i = 0; i < BREAKER_WINDOW; i++) {
+	for (int i = 0; i < times; i++) {
 		service_answered(&service, answer, &error);
 	}
-	may = service_may_ask(&service);
-	pthread_mutex_destroy(&service.lock);
-	return !may;
+	return !service_may_ask(&service);
 }
 
 Test(service, an_engine_that_does_not_answer_is_left_alone_and_one_that_refuses_is_not)
@@ -25,8 +21,39 @@ Test(service, an_engine_that_does_not_answer_is_left_alone_and_one_that_refuses_
 	for (int answer = 0; answer < ENGINE_ANSWERS; answer++) {
 		bool fails = answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN;
 
-		cr_expect_eq(is_left_alone_after((enum engine_answer)answer), fails, "answer %d", answer);
+		service = (struct service){.says = ""};
+		cr_expect_not(is_left_alone_after((enum engine_answer)answer, SERVICE_FAILURES - 1), "answer %d",
+		              answer);
+		cr_expect_eq(is_left_alone_after((enum engine_answer)answer, 1), fails, "answer %d", answer);
 	}
+}
+
+Test(service, failures_among_answers_are_borne)
+{
+	for (int i = 0; i < 100; i++) {
+		cr_expect_not(is_left_alone_after(ENGINE_BROKEN, SERVICE_FAILURES - 1));
+		cr_expect_not(is_left_alone_after(ENGINE_ABSENT, 1));
+	}
+}
+
+Test(service, what_takes_no_values_is_read_and_one_put_tries_it_again)
+{
+	struct service_puts puts = {.seen = 0};
+
+	tally_begin(&service.tally);
+	for (int i = 0; i < SERVICE_FAILURES; i++) {
+		cr_expect(service_may_put(&puts));
+		service_put(&service, &puts, ENGINE_SLOW, &error);
+	}
+	cr_expect(service_may_ask(&service));
+	cr_expect_not(service_may_put(&puts));
+	atomic_store(&puts.breaker.until, 1); /* the pause is over */
+	cr_expect(service_may_put(&puts));
+	cr_expect_neq(puts.seen, 0);
+	cr_expect(service_may_put(&puts), "it was not made yet");
+	service_put(&service, &puts, ENGINE_DONE, &error);
+	cr_expect(service_may_put(&puts));
+	cr_expect_eq(puts.seen, 0);
 }
 
 static void *nothing(void *context)

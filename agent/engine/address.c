@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine/address.h"
+
+#include "agent/engine/kind.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PORT_MAX     65535
+#define DATABASE_MAX 65535
+#define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS       "0123456789"
+/* what URLs leave as it is, so that no two ends can disagree on how it is spelled */
+#define UNRESERVED LETTERS DIGITS "-._~"
+
+static const struct scheme {
+	const char *text;
+	enum address_kind kind;
+	bool socket;
+	bool tls;
+	unsigned port;
+} schemes[] = {
+    {"redis+unix://", ADDRESS_REDIS, true, false, 0},
+    {"redis://", ADDRESS_REDIS, false, false, 6379},
+    {"rediss://", ADDRESS_REDIS, false, true, 6379},
+    {"http+unix://", ADDRESS_HTTP, true, false, 0},
+    {"http://", ADDRESS_HTTP, false, false, 80},
+    {"https://", ADDRESS_HTTP, false, true, 443},
+    {"s3://", ADDRESS_S3, false, true, 0},
+};
+
+static const struct scheme *scheme_of(const char *text)
+{
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		if (strncmp(text, schemes[i].text, strlen(schemes[i].text)) == 0) {
+			return &schemes[i];
+		}
+	}
+	return NULL;
+}
+
+static int tell_wrong(struct engine_error *error, const char *words)
+{
+	engine_tell(error, "the engine's address: %s", words);
+	return -EINVAL;
+}
+
+/* At least one digit; how far they go is told. */
+static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
+{
+	unsigned number = 0;
+	const char *digit = *at;
+
+	for (; *digit >= '0' && *digit <= '9'; digit++) {
+		number = number * 10 + (unsigned)(*digit - '0');
+		if (number > max) {
+			return false;
+		}
+	}
+	if (digit == *at) {
+		return false;
+	}
+	*at = digit;
+	*ret_number = number;
+	return true;
+}
+
+/* A copy of so much of it, where it has room. */
+static bool copy_text(char *ret_text, size_t size, const char *text, size_t length)
+{
+	if (length >= size) {
+		return false;
+	}
+	memcpy(ret_text, text, length);
+	ret_text[length] = '\0';
+	return true;
+}
+
+/* Every part between slashes says something, and none climbs. */
+static bool parts_are_plain(const char *path)
+{
+	while (*path == '/') {
+		size_t length = strcspn(++path, "/");
+
+		if (length == 0 || (length == 1 && path[0] == '.') ||
+		    (length == 2 && path[0] == '.' && path[1] == '.')) {
+			return false;
+		}
+		path += length;
+	}
+	return *path == '\0';
+}
+
+static int take_path(const char *text, struct engine_address *address, struct engine_error *error)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && text[length - 1] == '/') {
+		length--;
+	}
+	if (!copy_text(address->path, sizeof(address->path), text, length)) {
+		return tell_wrong(error, "its path is longer than 255 characters");
+	}
+	if (strspn(address->path, UNRESERVED "/") != length || !parts_are_plain(address->path)) {
+		return tell_wrong(
+		    error,
+		    "a path of letters, digits, '-', '.', '_' and '~' between single slashes; no query, no \"..\"");
+	}
+	return 0;
+}
+
+/* ?db=N, or nothing */
+static int take_database(const char *text, struct engine_address *address, struct engine_error *error)
+{
+	if (*text == '\0') {
+		return 0;
+	}
+	if (strncmp(text, "?db=", 4) == 0) {
+		text += 4;
+		if (take_decimal(&text, DATABASE_MAX, &address->database) && *text == '\0') {
+			return 0;
+		}
+	}
+	return tell_wrong(error,
+	                  "of Redis there is a socket or a host and a port, and a database as ?db=NUMBER behind it");
+}
+
+static int take_socket(const char *text, struct engine_address *address, struct engine_error *error)
+{
+	const char *end = text + strlen(text);
+	const char *rest = end;
+
+	if (address->kind == ADDRESS_REDIS) {
+		rest = text + strcspn(text, "?");
+	} else if (address->kind == ADDRESS_HTTP) {
+		rest = strstr(text, ":/");
+		rest = rest != NULL ? rest : end;
+	}
+	if (text[0] != '/' || rest == text + 1) {
+		return tell_wrong(error,
+		                  "a socket's absolute path stands behind the scheme (redis+unix:///run/redis.sock, "
+		                  "http+unix:///run/http.sock:/path)");
+	}
+	if (!copy_text(address->socket, sizeof(address->socket), text, (size_t)(rest - text))) {
+		return tell_wrong(error, "a socket's path has at most 107 characters");
+	}
+	if (address->kind == ADDRESS_REDIS) {
+		return take_database(rest, address, error);
+	}
+	return *rest == ':' ? take_path(rest + 1, address, error) : 0;
+}
+
+/* A name, an IPv4 address, or an IPv6 one in brackets; where it ends. NULL: none of these. */
+static const char *end_of_host(const char *text)
+{
+	size_t length;
+
+	if (text[0] == '[') {
+		length = strspn(text + 1, DIGITS "abcdefABCDEF:.");
+		return length > 1 && text[length + 1] == ']' ? text + length + 2 : NULL;
+	}
+	length = strspn(text, LETTERS DIGITS "-._");
+	return length > 0 && text[0] != '-' && text[0] != '.' ? text + length : NULL;
+}
+
+static int take_host(const char *text, struct engine_address *address, struct engine_error *error)
+{
+	const char *rest = end_of_host(text);
+
+	if (rest == NULL || !copy_text(address->host, sizeof(address->host), text, (size_t)(rest - text))) {
+		return tell_wrong(error, "a host's name or address stands behind the scheme");
+	}
+	if (*rest == ':') {
+		rest++;
+		if (!take_decimal(&rest, PORT_MAX, &address->port) || address->port == 0) {
+			return tell_wrong(error, "a port is a number from 1 to 65535");
+		}
+	}
+	if (*rest == '@') {
+		return tell_wrong(error, "no user and no password in it: --user and --password-file take them");
+	}
+	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
+}
+
+static int take_bucket(const char *text, struct engine_address *address, struct engine_error *error)
+{
+	size_t length = strspn(text, LETTERS DIGITS "-._");
+
+	if (length < 3 || length > 63 || text[0] == '.' || (text[length] != '\0' && text[length] != '/')) {
+		return tell_wrong(error, "a bucket's name, 3 to 63 letters, digits, '-' and '.', stands behind s3://");
+	}
+	(void)copy_text(address->host, sizeof(address->host), text, length);
+	return take_path(text + length, address, error);
+}
+
+int engine_address_parse(const char *text, struct engine_address *ret_address, struct engine_error *ret_error)
+{
+	const struct scheme *scheme = scheme_of(text);
+	struct engine_address address = {.kind = ADDRESS_REDIS};
+	int error;
+
+	if (scheme == NULL) {
+		return tell_wrong(ret_error,
+		                  "it begins with none of redis://, rediss://, redis+unix://, http://, https://, "
+		                  "http+unix://, s3://");
+	}
+	text += strlen(scheme->text);
+	address.kind = scheme->kind;
+	address.tls = scheme->tls;
+	address.port = scheme->port;
+	if (scheme->socket) {
+		error = take_socket(text, &address, ret_error);
+	} else if (scheme->kind == ADDRESS_S3) {
+		error = take_bucket(text, &address, ret_error);
+	} else {
+		error = take_host(text, &address, ret_error);
+	}
+	if (error == 0) {
+		*ret_address = address;
+	}
+	return error;
+}
+
+void engine_address_place(const struct engine_address *address, char *ret_text, size_t size)
+{
+	if (address->socket[0] != '\0') {
+		(void)snprintf(ret_text, size, "unix:%s", address->socket);
+	} else if (address->port != 0) {
+		(void)snprintf(ret_text, size, "%s:%u", address->host, address->port);
+	} else {
+		(void)snprintf(ret_text, size, "%s", address->host);
+	}
+}
+
+int engine_address_prefix(const struct engine_address *address, const char *prefix, struct engine_error *ret_error)
+{
+	bool colons = address->kind == ADDRESS_REDIS;
+	size_t length = strlen(prefix);
+
+	if (length > 0 && length <= ADDRESS_PREFIX_MAX && prefix[0] != '.' &&
+	    strspn(prefix, colons ? UNRESERVED ":" : UNRESERVED) == length) {
+		return 0;
+	}
+	engine_tell(ret_error,
+	            "a prefix is 1 to %d letters, digits, '-', '_', '~'%s and '.', which it must not begin with",
+	            ADDRESS_PREFIX_MAX, colons ? ", ':'" : "");
+	return -EINVAL;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dir: a directory as the engine: a share that every node mounts (dir:///path)
+ *
+ * <path>/<prefix>/2-<format>/ab/<62 hex>, plain files, written under a temporary name and renamed, so that readers on any
+ * node see a whole one or none. Nothing is ever removed but temporaries of our own: what is old goes by the operator's
+ * cron. A call of the kernel to a share that hangs cannot be given up, so limits do not hold here: whoever waits for the
+ * agent waits no longer for that (cache/agent_message.h), and a worker is held up until the share answers.
+ */
+#include "agent/engine/kind.h"
+#include "agent/engine/name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct engine_dir {
+	struct engine engine;
+	char *root;
+	const char *prefix; /* within root's memory */
+};
+
+static int dir_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+{
+	const char *path = options->address + strlen("dir://");
+	const char *prefix = engine_prefix(options);
+	struct engine_dir *dir;
+
+	if (path[0] != '/') {
+		engine_tell(ret_error, "dir:// takes an absolute path: dir:///path");
+		return -EINVAL;
+	}
+	if (prefix[0] == '\0' || prefix[0] == '.' || strchr(prefix, '/') != NULL || strlen(prefix) > NAME_MAX) {
+		engine_tell(ret_error, "--prefix names one directory here: no '/' in it, and no '.' at its beginning");
+		return -EINVAL;
+	}
+	dir = (struct engine_dir *)engine_new(&engine_kind_dir, sizeof(*dir));
+	if (dir == NULL) {
+		return -ENOMEM;
+	}
+	dir->root = malloc(strlen(path) + strlen(prefix) + 2);
+	if (dir->root == NULL) {
+		free(dir);
+		return -ENOMEM;
+	}
+	dir->prefix = strcpy(stpcpy(dir->root, path) + 1, prefix);
+	engine_say(&dir->engine, "directory %s, prefix %s", dir->root, dir->prefix);
+	*ret_engine = &dir->engine;
+	return 0;
+}
+
+static void dir_close(struct engine *engine)
+{
+	free(((struct engine_dir *)engine)->root);
+}
+
+static enum engine_answer tell_errno(const struct engine_dir *dir, int error, struct engine_error *ret_error)
+{
+	enum engine_answer answer;
+
+	switch (error) {
+	case ENOENT:
+		return ENGINE_ABSENT;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		answer = ENGINE_REFUSED;
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		answer = ENGINE_FULL;
+		break;
+	case EFBIG:
+		answer = ENGINE_TOO_LARGE;
+		break;
+	case ENOTDIR:
+	case EISDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		answer = ENGINE_UNSUITED;
+		break;
+	case ETIMEDOUT:
+		answer = ENGINE_SLOW;
+		break;
+	case ESTALE:
+	case EHOSTDOWN:
+	case ENOTCONN:
+		answer = ENGINE_UNREACHABLE;
+		break;
+	default:
+		answer = ENGINE_BROKEN;
+		break;
+	}
+	engine_tell(ret_error, "%s: %s", dir->root, strerror(error));
+	return answer;
+}
+
+/* A share that is not mounted, or was not made, is no empty engine. */
+static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root, struct engine_error *ret_error)
+{
+	int root = open(dir->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root >= 0) {
+		*ret_root = root;
+		return ENGINE_DONE;
+	}
+	if (errno == ENOENT) {
+		engine_tell(ret_error, "%s: %s", dir->root, strerror(errno));
+		return ENGINE_UNREACHABLE;
+	}
+	return tell_errno(dir, errno, ret_error);
+}
+
+static int open_value(int root, const struct engine_dir *dir, const struct engine_name *name, int *ret_file)
+{
+	char path[ENGINE_NAME_MAX];
+
+	engine_name_path(dir->prefix, name, path);
+	*ret_file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	return *ret_file < 0 ? errno : 0;
+}
+
+static int read_value(int file, void *bytes, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = read(file, (char *)bytes + done, size - done);
+
+		if (got < 0 && errno != EINTR) {
+			return errno;
+		}
+		if (got == 0) {
+			return EIO; /* shorter than it was a moment ago */
+		}
+		done += got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
+static enum engine_answer take_value(const struct engine_dir *dir, int file, void **ret_value, size_t *ret_size,
+                                     struct engine_error *ret_error)
+{
+	struct stat found;
+	void *value;
+	int error;
+
+	if (fstat(file, &found) != 0) {
+		return tell_errno(dir, errno, ret_error);
+	}
+	if (!S_ISREG(found.st_mode)) {
+		return tell_errno(dir, EISDIR, ret_error);
+	}
+	if (found.st_size < 0 || found.st_size > ENGINE_VALUE_MAX) {
+		return tell_errno(dir, EFBIG, ret_error);
+	}
+	value = malloc((size_t)found.st_size + 1);
+	error = value == NULL ? ENOMEM : read_value(file, value, (size_t)found.st_size);
+	if (error != 0) {
+		free(value);
+		return tell_errno(dir, error, ret_error);
+	}
+	*ret_value = value;
+	*ret_size = (size_t)found.st_size;
+	return ENGINE_DONE;
+}
+
+static enum engine_answer open_named(const struct engine_dir *dir, const struct engine_name *name, int *ret_file,
+                                     struct engine_error *ret_error)
+{
+	int root;
+	int error;
+	enum engine_answer answer = open_root(dir, &root, ret_error);
+
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	error = open_value(root, dir, name, ret_file);
+	close(root);
+	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
+}
+
+static enum engine_answer dir_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                                  void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+{
+	const struct engine_dir *dir = (const struct engine_dir *)engine;
+	int file;
+	enum engine_answer answer = open_named(dir, name, &file, ret_error);
+
+	(void)limit_ms;
+	if (answer == ENGINE_DONE) {
+		answer = take_value(dir, file, ret_value, ret_size, ret_error);
+		close(file);
+	}
+	return answer;
+}
+
+static enum engine_answer dir_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                                  struct engine_error *ret_error)
+{
+	int file;
+	enum engine_answer answer = open_named((const struct engine_dir *)engine, name, &file, ret_error);
+
+	(void)limit_ms;
+	if (answer == ENGINE_DONE) {
+		close(file);
+	}
+	return answer;
+}
+
+/* Makes each directory of the place; the root is the operator's to make. */
+static int make_place(int root, char *place, int *ret_place)
+{
+	for (char *slash = strchr(place, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		bool made;
+
+		*slash = '\0';
+		made = mkdirat(root, place, 0777) == 0 || errno == EEXIST;
+		*slash = '/';
+		if (!made) {
+			return errno;
+		}
+	}
+	if (mkdirat(root, place, 0777) != 0 && errno != EEXIST) {
+		return errno;
+	}
+	*ret_place = openat(root, place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret_place < 0 ? errno : 0;
+}
+
+static int write_value(int file, const void *value, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t put = write(file, (const char *)value + done, size - done);
+
+		if (put < 0 && errno != EINTR) {
+			return errno;
+		}
+		done += put > 0 ? (size_t)put : 0;
+	}
+	return 0;
+}
+
+static int put_value(int place, const char *name, const void *value, size_t size)
+{
+	unsigned long long random; /* processes of two nodes may have one number */
+	char temporary[48];
+	int error;
+	int file;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+		return EAGAIN;
+	}
+	snprintf(temporary, sizeof(temporary), "tmp.%d.%016llx", getpid(), random);
+	file = openat(place, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (file < 0) {
+		return errno;
+	}
+	error = write_value(file, value, size);
+	/* NFS says at close() that there was no room */
+	if (close(file) != 0 && error == 0) {
+		error = errno;
+	}
+	if (error == 0 && renameat(place, temporary, place, name) != 0) {
+		error = errno;
+	}
+	if (error != 0) {
+		unlinkat(place, temporary, 0);
+	}
+	return error;
+}
+
+static enum engine_answer dir_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+                                  unsigned limit_ms, struct engine_error *ret_error)
+{
+	const struct engine_dir *dir = (const struct engine_dir *)engine;
+	char path[ENGINE_NAME_MAX];
+	char *file;
+	enum engine_answer answer;
+	int place = -1;
+	int root;
+	int error;
+
+	(void)limit_ms;
+	answer = open_root(dir, &root, ret_error);
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	engine_name_path(dir->prefix, name, path);
+	file = strrchr(path, '/');
+	*file++ = '\0';
+	error = make_place(root, path, &place);
+	close(root);
+	if (error == 0) {
+		error = put_value(place, file, value, size);
+		close(place);
+	}
+	if (error == ENOENT) { /* somebody removes directories under us: no answer to a put */
+		error = ESTALE;
+	}
+	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
+}
+
+static enum engine_answer dir_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
+{
+	const struct engine_dir *dir = (const struct engine_dir *)engine;
+	enum engine_answer answer;
+	int root;
+
+	(void)limit_ms;
+	answer = open_root(dir, &root, ret_error);
+	if (answer == ENGINE_DONE) {
+		if (faccessat(root, ".", R_OK | X_OK, AT_EACCESS) != 0) {
+			answer = tell_errno(dir, errno, ret_error);
+		}
+		close(root);
+	}
+	return answer;
+}
+
+static const char *const schemes[] = {"dir://", NULL};
+
+const struct engine_kind engine_kind_dir = {
+    .schemes = schemes,
+    .open = dir_open,
+    .close = dir_close,
+    .get = dir_get,
+    .has = dir_has,
+    .put = dir_put,
+    .probe = dir_probe,
+};

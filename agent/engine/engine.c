@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine/engine.h"
+
+#include "agent/engine/kind.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct engine_kind *const kinds[] = {
+    &engine_kind_dir,
+    &engine_kind_http,
+    &engine_kind_redis,
+    &engine_kind_s3,
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static const struct engine_kind *kind_of(const char *address)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL; scheme++) {
+			if (strncmp(address, *scheme, strlen(*scheme)) == 0) {
+				return kinds[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* "dir://, redis://, ..." */
+static void schemes_text(char *ret_text, size_t size)
+{
+	size_t at = 0;
+
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < KINDS; i++) {
+		for (const char *const *scheme = kinds[i]->schemes; *scheme != NULL && at < size; scheme++) {
+			int wrote = snprintf(ret_text + at, size - at, "%s%s", at != 0 ? ", " : "", *scheme);
+
+			at += wrote > 0 ? (size_t)wrote : 0;
+		}
+	}
+}
+
+/* Whoever gives one away in an address shows it to everybody who lists processes. */
+static bool holds_secret(const char *address)
+{
+	const char *host = strstr(address, "://");
+	const char *at = host != NULL ? memchr(host + 3, '@', strcspn(host + 3, "/?")) : NULL;
+
+	return at != NULL;
+}
+
+int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+{
+	const struct engine_kind *kind = options->address != NULL ? kind_of(options->address) : NULL;
+
+	ret_error->text[0] = '\0';
+	if (kind == NULL) {
+		char schemes[ENGINE_TEXT_MAX / 2];
+
+		schemes_text(schemes, sizeof(schemes));
+		engine_tell(ret_error, "the engine's address begins with none of %s", schemes);
+		return -EINVAL;
+	}
+	if (holds_secret(options->address)) {
+		engine_tell(ret_error,
+		            "no user and no password in the engine's address: --user and --password-file take them");
+		return -EINVAL;
+	}
+	return kind->open(options, ret_engine, ret_error);
+}
+
+void engine_close(struct engine *engine)
+{
+	if (engine != NULL) {
+		engine->kind->close(engine);
+		free(engine);
+	}
+}
+
+const char *engine_says(const struct engine *engine)
+{
+	return engine->says;
+}
+
+enum engine_answer engine_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                              void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+{
+	ret_error->text[0] = '\0';
+	return engine->kind->get(engine, name, limit_ms, ret_value, ret_size, ret_error);
+}
+
+enum engine_answer engine_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                              struct engine_error *ret_error)
+{
+	ret_error->text[0] = '\0';
+	return engine->kind->has(engine, name, limit_ms, ret_error);
+}
+
+enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+                              unsigned limit_ms, struct engine_error *ret_error)
+{
+	ret_error->text[0] = '\0';
+	if (size > ENGINE_VALUE_MAX) {
+		engine_tell(ret_error, "a value of %zu bytes, and no more than %u are sent", size, ENGINE_VALUE_MAX);
+		return ENGINE_TOO_LARGE;
+	}
+	return engine->kind->put(engine, name, value, size, limit_ms, ret_error);
+}
+
+enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
+{
+	ret_error->text[0] = '\0';
+	return engine->kind->probe(engine, limit_ms, ret_error);
+}
+
+/* ---- what every kind uses (kind.h) */
+
+struct engine *engine_new(const struct engine_kind *kind, size_t size)
+{
+	struct engine *engine = calloc(1, size);
+
+	if (engine != NULL) {
+		engine->kind = kind;
+	}
+	return engine;
+}
+
+/* A server's words, and an address, may be of any bytes; they end on terminals and in logs. */
+static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
+{
+	vsnprintf(ret_text, size, format, arguments);
+	for (char *at = ret_text; *at != '\0'; at++) {
+		if (iscntrl((unsigned char)*at)) {
+			*at = '?';
+		}
+	}
+}
+
+void engine_say(struct engine *engine, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	write_text(engine->says, sizeof(engine->says), format, arguments);
+	va_end(arguments);
+}
+
+void engine_tell(struct engine_error *error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	write_text(error->text, sizeof(error->text), format, arguments);
+	va_end(arguments);
+}
+
+const char *engine_prefix(const struct engine_options *options)
+{
+	return options->prefix != NULL ? options->prefix : "nvrtccache";
+}
+
+struct timespec engine_deadline(unsigned limit_ms)
+{
+	struct timespec when;
+
+	clock_gettime(CLOCK_MONOTONIC, &when);
+	when.tv_sec += limit_ms / 1000;
+	when.tv_nsec += (long)(limit_ms % 1000) * 1000000;
+	if (when.tv_nsec >= 1000000000) {
+		when.tv_sec++;
+		when.tv_nsec -= 1000000000;
+	}
+	return when;
+}
+
+unsigned engine_left_ms(const struct timespec *deadline)
+{
+	struct timespec now;
+	long long left;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left = (long long)(deadline->tv_sec - now.tv_sec) * 1000 + (deadline->tv_nsec - now.tv_nsec) / 1000000;
+	return left > 0 ? (unsigned)left : 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http: values as files of an HTTP server: GET, HEAD, PUT
+ *
+ * For engine_http.c and engine_s3.c, whose addresses lead to the same requests. Redirects are never followed: they would cost
+ * each question twice, and could lead anywhere; an answer says where to. libcurl asks once more where a connection that was
+ * kept open turns out to be closed.
+ *
+ * Calling sequence: http_new(), then what differs is filled in, then the functions of an engine_kind.
+ * Errors, threads, ownership: as in kind.h.
+ */
+#ifndef AGENT_ENGINE_HTTP_H
+#define AGENT_ENGINE_HTTP_H
+
+#include "agent/engine/kind.h"
+#include "agent/engine/transport.h"
+
+struct engine_http {
+	struct engine engine;
+	struct transport transport;
+	CURL *handle;
+	struct curl_slist *headers;     /* of every request */
+	struct curl_slist *put_headers; /* of a PUT: these, and more */
+	char *prefix;
+	char *base;      /* "https://host:port/path", no '/' at its end */
+	bool bazel;      /* names as Bazel's ac/ */
+	char *signature; /* CURLOPT_AWS_SIGV4's, or NULL: Basic, Bearer or nothing */
+};
+
+/* `header`: of every request, or NULL. On failure nothing is left; words are in `ret_error` where it is not memory. */
+int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
+             struct engine_http **ret_http, struct engine_error *ret_error);
+/* "https://host:port/path" of an HTTP address; behind a socket the host is a mere name. -1: no memory */
+int http_base(const struct engine_address *address, const char *bucket, char **ret_base);
+
+void http_close(struct engine *engine);
+enum engine_answer http_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms, void **ret_value,
+                            size_t *ret_size, struct engine_error *ret_error);
+enum engine_answer http_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                            struct engine_error *ret_error);
+enum engine_answer http_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+                            unsigned limit_ms, struct engine_error *ret_error);
+enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine/http_status.h"
+
+#include <string.h>
+
+static const struct status {
+	long first;
+	long last;
+	enum engine_answer answer;
+	const char *words;
+} statuses[] = {
+    {404, 404, ENGINE_ABSENT, NULL},
+    {410, 410, ENGINE_ABSENT, NULL},
+    {401, 401, ENGINE_REFUSED, "it asks for a password or a token: --user with --password-file, or --token-file"},
+    {403, 403, ENGINE_REFUSED, "it does not let us do that"},
+    {407, 407, ENGINE_REFUSED, "a proxy stands before it and asks for a password"},
+    {413, 413, ENGINE_TOO_LARGE, "the value is larger than it takes (nginx: client_max_body_size)"},
+    {507, 507, ENGINE_FULL, "it has no room left"},
+    {408, 408, ENGINE_BROKEN, NULL},
+    {429, 429, ENGINE_BROKEN, "it is asked too often"},
+    {500, 599, ENGINE_BROKEN, NULL},
+    {300, 399, ENGINE_UNSUITED, "it leads elsewhere, where nobody follows: the address must be the last one"},
+};
+
+/* What hangs on who is asked, and how. */
+static const char *advice_for(long status, enum http_method method, enum http_dialect dialect)
+{
+	if (status == 400 && dialect == HTTP_BAZEL) {
+		return "bazel-remote takes other things than Bazel's under ac/ only with --disable_http_ac_validation";
+	}
+	if (status == 403 && dialect == HTTP_S3) {
+		return "S3 also says so of what is absent, where s3:ListBucket is not allowed";
+	}
+	if (status == 409 && method == HTTP_PUT) {
+		return "it makes no directories where a value needs some";
+	}
+	if (status == 500 && method == HTTP_PUT && dialect != HTTP_S3) {
+		return "nginx says so without create_full_put_path on, and where it may not write";
+	}
+	if ((status == 405 || status == 501) && method == HTTP_PUT) {
+		return "it takes no PUT: nginx needs dav_methods PUT";
+	}
+	return NULL;
+}
+
+static bool is_success(long status, enum http_method method)
+{
+	return method == HTTP_GET ? status == 200 : status >= 200 && status < 300;
+}
+
+enum engine_answer http_status_answer(long status, enum http_method method, enum http_dialect dialect,
+                                      const char **ret_words)
+{
+	*ret_words = advice_for(status, method, dialect);
+	if (is_success(status, method)) {
+		return ENGINE_DONE;
+	}
+	if (status == 404 && dialect == HTTP_S3 && method == HTTP_PUT) {
+		*ret_words = "there is no such bucket";
+		return ENGINE_UNSUITED;
+	}
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		if (status >= statuses[i].first && status <= statuses[i].last) {
+			if (*ret_words == NULL) {
+				*ret_words = statuses[i].words;
+			}
+			/* nothing is put where nothing can be */
+			return statuses[i].answer == ENGINE_ABSENT && method == HTTP_PUT ? ENGINE_UNSUITED
+			                                                                 : statuses[i].answer;
+		}
+	}
+	return ENGINE_UNSUITED;
+}
+
+void http_status_code_of_s3(const char *body, size_t size, char ret_code[48])
+{
+	static const char opening[] = "<Code>";
+	const char *at = memmem(body, size, opening, sizeof(opening) - 1);
+	size_t length = 0;
+
+	ret_code[0] = '\0';
+	if (at == NULL) {
+		return;
+	}
+	at += sizeof(opening) - 1;
+	while (at + length < body + size && length < 47 &&
+	       ((at[length] >= 'a' && at[length] <= 'z') || (at[length] >= 'A' && at[length] <= 'Z'))) {
+		length++;
+	}
+	if (at + length < body + size && at[length] == '<') {
+		memcpy(ret_code, at, length);
+		ret_code[length] = '\0';
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kind: what each kind of engine fills in
+ *
+ * Purpose: engine.c finds the kind by the address's scheme and hands every call on to it. A kind keeps its state in a struct
+ * of its own that begins with a struct engine. To add one: a file <kind>.c beside this, a line below, a line in engine.c.
+ *
+ * The functions are those of engine.h; open() allocates with engine_new(), so that `kind` and `says` are set up, and
+ * close() frees what the kind took, and not the struct itself. An error's text comes empty, and `ret_error` is never
+ * NULL. A value that is larger than ENGINE_VALUE_MAX never reaches put().
+ */
+#ifndef AGENT_ENGINE_KIND_H
+#define AGENT_ENGINE_KIND_H
+
+#include "agent/engine/engine.h"
+
+#include <time.h>
+
+struct engine_kind {
+	const char *const *schemes; /* what an address begins with ("redis://"), NULL at the end */
+	int (*open)(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
+	void (*close)(struct engine *engine);
+	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+	                          void **ret_value, size_t *ret_size, struct engine_error *ret_error);
+	enum engine_answer (*has)(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+	                          struct engine_error *ret_error);
+	enum engine_answer (*put)(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
+	                          unsigned limit_ms, struct engine_error *ret_error);
+	enum engine_answer (*probe)(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error);
+};
+
+struct engine {
+	const struct engine_kind *kind;
+	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
+};
+
+extern const struct engine_kind engine_kind_dir;
+extern const struct engine_kind engine_kind_redis;
+extern const struct engine_kind engine_kind_http;
+extern const struct engine_kind engine_kind_s3;
+
+/* Zeros of `size` bytes that begin with a struct engine; NULL: no memory. */
+struct engine *engine_new(const struct engine_kind *kind, size_t size);
+/* What engine_says() will give. */
+__attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
+/* Words of an error, cut where they are too long; control characters in them become '?'. */
+__attribute__((format(printf, 2, 3))) void engine_tell(struct engine_error *error, const char *format, ...);
+/* The options' prefix, or "nvrtccache". */
+const char *engine_prefix(const struct engine_options *options);
+
+/* When a limit of so many milliseconds from now has passed; what is left of it, at least 0. */
+struct timespec engine_deadline(unsigned limit_ms);
+unsigned engine_left_ms(const struct timespec *deadline);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redis: Redis and Valkey, over a Unix socket, TCP or TLS
+ *
+ * GET (GETEX where values expire, which renews), SET, EXISTS, PING; AUTH and SELECT when connecting, and nothing else, so that
+ * its ACL can be tight.
+ */
+#include "agent/engine/kind.h"
+#include "agent/engine/name.h"
+#include "agent/engine/redis_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct engine_redis {
+	struct engine engine;
+	struct redis_session session;
+	char *prefix;
+	unsigned expire_s;
+};
+
+static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
+{
+	freeReplyObject(reply);
+	transport_words(&redis->session.transport, error, "a reply of another kind than the command has");
+	return ENGINE_UNSUITED;
+}
+
+enum renewal { RENEW, LEAVE };
+
+static enum engine_answer ask_value(struct engine_redis *redis, const struct engine_name *name, enum renewal renewal,
+                                    const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
+{
+	struct redis_command command = {.count = 0};
+	char key[ENGINE_NAME_MAX];
+	char seconds[16];
+
+	redis_add(&command, renewal == RENEW ? "GETEX" : "GET");
+	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	if (renewal == RENEW) {
+		(void)snprintf(seconds, sizeof(seconds), "%u", redis->expire_s);
+		redis_add(&command, "EX");
+		redis_add(&command, seconds);
+	}
+	return redis_ask(&redis->session, &command, deadline, ret_reply, error);
+}
+
+static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                                    void **ret_value, size_t *ret_size, struct engine_error *ret_error)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	const struct timespec deadline = engine_deadline(limit_ms);
+	enum renewal renewal = redis->expire_s != 0 && !redis->session.only_read ? RENEW : LEAVE;
+	redisReply *reply = NULL;
+	enum engine_answer answer = ask_value(redis, name, renewal, &deadline, &reply, ret_error);
+	void *value;
+
+	if (answer == ENGINE_REFUSED && renewal == RENEW) {
+		ret_error->text[0] = '\0';
+		answer = ask_value(redis, name, LEAVE, &deadline, &reply, ret_error);
+		redis->session.only_read = answer == ENGINE_DONE;
+	}
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	if (reply->type == REDIS_REPLY_NIL) {
+		freeReplyObject(reply);
+		return ENGINE_ABSENT;
+	}
+	if (reply->type != REDIS_REPLY_STRING) {
+		return tell_unsuited(redis, reply, ret_error);
+	}
+	value = malloc((size_t)reply->len + 1);
+	if (value == NULL) {
+		freeReplyObject(reply);
+		return ENGINE_BROKEN;
+	}
+	memcpy(value, reply->str, (size_t)reply->len);
+	*ret_value = value;
+	*ret_size = (size_t)reply->len;
+	freeReplyObject(reply);
+	return ENGINE_DONE;
+}
+
+static enum engine_answer redis_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
+                                    struct engine_error *ret_error)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	const struct timespec deadline = engine_deadline(limit_ms);
+	struct redis_command command = {.count = 0};
+	char key[ENGINE_NAME_MAX];
+	redisReply *reply = NULL;
+	enum engine_answer answer;
+
+	redis_add(&command, "EXISTS");
+	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	answer = redis_ask(&redis->session, &command, &deadline, &reply, ret_error);
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	if (reply->type != REDIS_REPLY_INTEGER) {
+		return tell_unsuited(redis, reply, ret_error);
+	}
+	answer = reply->integer == 1 ? ENGINE_DONE : ENGINE_ABSENT;
+	freeReplyObject(reply);
+	return answer;
+}
+
+/* A reply that says +<word>. */
+static enum engine_answer ask_for_word(struct engine_redis *redis, const struct redis_command *command,
+                                       unsigned limit_ms, const char *word, struct engine_error *error)
+{
+	const struct timespec deadline = engine_deadline(limit_ms);
+	redisReply *reply = NULL;
+	enum engine_answer answer = redis_ask(&redis->session, command, &deadline, &reply, error);
+
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	if (reply->type != REDIS_REPLY_STATUS || strcmp(reply->str, word) != 0) {
+		return tell_unsuited(redis, reply, error);
+	}
+	freeReplyObject(reply);
+	return ENGINE_DONE;
+}
+
+static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
+                                    size_t size, unsigned limit_ms, struct engine_error *ret_error)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+	struct redis_command command = {.count = 0};
+	char key[ENGINE_NAME_MAX];
+	char seconds[16];
+
+	redis_add(&command, "SET");
+	redis_add_bytes(&command, key, engine_name_redis(redis->prefix, name, key));
+	redis_add_bytes(&command, value, size);
+	if (redis->expire_s != 0) {
+		(void)snprintf(seconds, sizeof(seconds), "%u", redis->expire_s);
+		redis_add(&command, "EX");
+		redis_add(&command, seconds);
+	}
+	return ask_for_word(redis, &command, limit_ms, "OK", ret_error);
+}
+
+static enum engine_answer redis_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
+{
+	struct redis_command command = {.count = 0};
+
+	redis_add(&command, "PING");
+	return ask_for_word((struct engine_redis *)engine, &command, limit_ms, "PONG", ret_error);
+}
+
+static void redis_close(struct engine *engine)
+{
+	struct engine_redis *redis = (struct engine_redis *)engine;
+
+	redis_drop(&redis->session);
+	transport_close(&redis->session.transport);
+	free(redis->prefix);
+}
+
+static int redis_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
+{
+	struct engine_redis *redis;
+	char place[ADDRESS_HOST_MAX + 16];
+	int error;
+
+	if (options->user != NULL && options->password_file == NULL) {
+		engine_tell(ret_error, "a user of Redis has a password: --password-file");
+		return -EINVAL;
+	}
+	redis = (struct engine_redis *)engine_new(&engine_kind_redis, sizeof(*redis));
+	if (redis == NULL) {
+		return -ENOMEM;
+	}
+	error = transport_open(options, &redis->session.transport, ret_error);
+	if (error != 0) {
+		free(redis);
+		return error;
+	}
+	redis->prefix = strdup(engine_prefix(options));
+	redis->expire_s = options->expire_s;
+	if (redis->prefix == NULL) {
+		redis_close(&redis->engine);
+		free(redis);
+		return -ENOMEM;
+	}
+	engine_address_place(&redis->session.transport.address, place, sizeof(place));
+	engine_say(&redis->engine, "Redis at %s%s, database %u, prefix %s", place,
+	           redis->session.transport.address.tls ? " (TLS)" : "", redis->session.transport.address.database,
+	           redis->prefix);
+	*ret_engine = &redis->engine;
+	return 0;
+}
+
+static const char *const schemes[] = {"redis://", "rediss://", "redis+unix://", NULL};
+
+const struct engine_kind engine_kind_redis = {
+    .schemes = schemes,
+    .open = redis_open,
+    .close = redis_close,
+    .get = redis_get,
+    .has = redis_has,
+    .put = redis_put,
+    .probe = redis_probe,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redis_session: a conversation with Redis or Valkey: one command, one reply, on one connection
+ *
+ * hiredis writes commands and reads replies; bytes go by agent/engine/connection.h, which has TLS with every version of
+ * hiredis. AUTH and SELECT come with each connection.
+ *
+ *     no connection --connect, AUTH, SELECT--> ready --command, its whole reply--> ready
+ *           ^                                    |
+ *           +------- anything else --------------+     a connection that stood before is tried once more, if not one byte
+ *                                                      of a reply had come: the server closes what is idle
+ *
+ * Calling sequence: a struct of zeros, transport_open() of its transport; redis_add() for each word, redis_ask(),
+ * freeReplyObject(); redis_drop() and transport_close(). Errors: those of engines, with words. Threads: one.
+ * Ownership: a command's words are the caller's, a reply too.
+ */
+#ifndef AGENT_ENGINE_REDIS_SESSION_H
+#define AGENT_ENGINE_REDIS_SESSION_H
+
+#include "agent/engine/transport.h"
+
+#include <hiredis/hiredis.h>
+
+#define REDIS_CHUNK 65536
+
+struct redis_session {
+	struct transport transport;
+	struct connection *connection; /* NULL: none */
+	bool only_read;                /* on it renewing was refused: a replica's, or of a user without that right */
+	char chunk[REDIS_CHUNK];
+};
+
+#define REDIS_WORDS_MAX 5
+struct redis_command {
+	int count;
+	const char *words[REDIS_WORDS_MAX];
+	size_t sizes[REDIS_WORDS_MAX];
+};
+
+void redis_add(struct redis_command *command, const char *word);
+void redis_add_bytes(struct redis_command *command, const void *bytes, size_t size);
+
+/* A reply that is no error. */
+enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
+                             const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error);
+void redis_drop(struct redis_session *session);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int judge_file(const struct stat *found)
+{
+	if (!S_ISREG(found->st_mode)) {
+		return -EINVAL;
+	}
+	if ((found->st_uid != geteuid() && found->st_uid != 0) || (found->st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+		return -EACCES;
+	}
+	return found->st_size > SECRET_FILE_MAX ? -EFBIG : 0;
+}
+
+static int read_all(int file, char *text, size_t *ret_size)
+{
+	size_t size = 0;
+	ssize_t got;
+
+	do {
+		got = read(file, text + size, SECRET_FILE_MAX + 1 - size);
+		if (got < 0 && errno != EINTR) {
+			return -errno;
+		}
+		size += got > 0 ? (size_t)got : 0;
+	} while (got != 0 && size <= SECRET_FILE_MAX);
+	*ret_size = size;
+	return size > SECRET_FILE_MAX ? -EFBIG : memchr(text, '\0', size) != NULL ? -EINVAL : 0;
+}
+
+int secret_file_read(const char *path, char **ret_text)
+{
+	/* a FIFO must not hold us up */
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char *text = NULL;
+	struct stat found;
+	size_t size = 0;
+	int error;
+
+	if (file < 0) {
+		return -errno;
+	}
+	error = fstat(file, &found) != 0 ? -errno : judge_file(&found);
+	if (error == 0) {
+		text = calloc(1, SECRET_FILE_MAX + 2);
+		error = text == NULL ? -ENOMEM : read_all(file, text, &size);
+	}
+	close(file);
+	if (error != 0) {
+		if (text != NULL) {
+			explicit_bzero(text, SECRET_FILE_MAX + 2);
+		}
+		free(text);
+		return error;
+	}
+	*ret_text = text;
+	return 0;
+}
+
+int secret_file_line(const char *path, char **ret_line)
+{
+	char *text;
+	size_t length;
+	int error = secret_file_read(path, &text);
+
+	if (error != 0) {
+		return error;
+	}
+	length = strcspn(text, "\r\n");
+	if (length == 0) {
+		secret_file_wipe(text);
+		return -ENODATA;
+	}
+	explicit_bzero(text + length, strlen(text + length));
+	*ret_line = text;
+	return 0;
+}
+
+void secret_file_wipe(char *text)
+{
+	if (text != NULL) {
+		explicit_bzero(text, strlen(text));
+		free(text);
+	}
+}
+
+const char *secret_file_reason(int error)
+{
+	switch (error) {
+	case -EACCES:
+		return "not used: it must belong to you and be closed to everybody else (chmod 600)";
+	case -EFBIG:
+		return "longer than 64 KiB";
+	case -EINVAL:
+		return "no text file";
+	case -ENODATA:
+		return "its first line is empty";
+	default:
+		return strerror(-error);
+	}
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/engine/transport.h"
+
+#include "agent/engine/kind.h"
+#include "agent/engine/secret_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOWED "http,https"
+
+static void start_curl(void)
+{
+	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int copy_text(const char *text, char **ret_copy)
+{
+	if (text != NULL) {
+		*ret_copy = strdup(text);
+		if (*ret_copy == NULL) {
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
+{
+	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
+
+	if (failure != 0) {
+		engine_tell(error, "the %s file %s: %s", what, path, secret_file_reason(failure));
+	}
+	return failure == 0 || failure == -EACCES || failure == -ENOMEM ? failure : -EINVAL;
+}
+
+static int fill_in(const struct engine_options *options, struct transport *transport, struct engine_error *error)
+{
+	int failure = engine_address_parse(options->address, &transport->address, error);
+
+	if (failure == 0) {
+		failure = engine_address_prefix(&transport->address, engine_prefix(options), error);
+	}
+	if (failure == 0) {
+		failure = read_secret("password", options->password_file, &transport->password, error);
+	}
+	if (failure == 0) {
+		failure = read_secret("token", options->token_file, &transport->token, error);
+	}
+	if (failure == 0 &&
+	    (copy_text(options->user, &transport->user) != 0 || copy_text(options->ca_file, &transport->ca_file) != 0 ||
+	     copy_text(options->certificate, &transport->certificate) != 0 ||
+	     copy_text(options->certificate_key, &transport->certificate_key) != 0)) {
+		failure = -ENOMEM;
+	}
+	return failure;
+}
+
+int transport_open(const struct engine_options *options, struct transport *ret_transport,
+                   struct engine_error *ret_error)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct transport transport = {.user = NULL};
+	int failure = fill_in(options, &transport, ret_error);
+
+	if (failure != 0) {
+		transport_close(&transport);
+		return failure;
+	}
+	(void)pthread_once(&once, start_curl);
+	*ret_transport = transport;
+	return 0;
+}
+
+void transport_close(struct transport *transport)
+{
+	secret_file_wipe(transport->password);
+	secret_file_wipe(transport->token);
+	free(transport->user);
+	free(transport->ca_file);
+	free(transport->certificate);
+	free(transport->certificate_key);
+}
+
+void transport_handle(struct transport *transport, CURL *handle)
+{
+	const struct engine_address *address = &transport->address;
+
+	transport->words[0] = '\0';
+	curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, transport->words);
+	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* a name server that says nothing would hold us up in getaddrinfo() past every limit */
+	curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#endif
+	/* whatever the system's settings still allow */
+	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	/* a file:// or another protocol is never what an engine leads to */
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, ALLOWED);
+#else
+	curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	if (address->socket[0] != '\0') {
+		curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, address->socket);
+	}
+	if (address->socket[0] != '\0' || address->kind == ADDRESS_REDIS) {
+		curl_easy_setopt(handle, CURLOPT_PROXY, "");
+	}
+	if (transport->ca_file != NULL) {
+		curl_easy_setopt(handle, CURLOPT_CAINFO, transport->ca_file);
+		curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
+	}
+	if (transport->certificate != NULL) {
+		curl_easy_setopt(handle, CURLOPT_SSLCERT, transport->certificate);
+		curl_easy_setopt(handle, CURLOPT_SSLKEY,
+		                 transport->certificate_key != NULL ? transport->certificate_key
+		                                                    : transport->certificate);
+	}
+}
+
+void transport_limit(CURL *handle, const struct timespec *deadline)
+{
+	unsigned left = engine_left_ms(deadline);
+
+	/* 0 would be no limit at all */
+	curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, left > 0 ? (long)left : 1L);
+	curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, left > 0 ? (long)left : 1L);
+}
+
+static enum engine_answer answer_of(const struct transport *transport, CURLcode code)
+{
+	switch (code) {
+	case CURLE_OPERATION_TIMEDOUT:
+		return ENGINE_SLOW;
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+		return strstr(transport->words, "certificate required") != NULL ? ENGINE_REFUSED : ENGINE_BROKEN;
+#if LIBCURL_VERSION_NUM >= 0x074d00
+	case CURLE_SSL_CLIENTCERT:
+		return ENGINE_REFUSED;
+#endif
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_ISSUER_ERROR:
+		return ENGINE_UNREACHABLE;
+	default:
+		return ENGINE_BROKEN;
+	}
+}
+
+/* With TLS 1.3 a server that wants a certificate goes after the handshake, and whoever is told of that first may not tell. */
+static const char *guess_cause(const struct transport *transport, enum engine_answer answer)
+{
+	return answer == ENGINE_BROKEN && transport->address.tls && transport->certificate == NULL
+	           ? " (does it ask for a certificate of ours? --certificate)"
+	           : "";
+}
+
+/* The variable that names a proxy for this address. Whether libcurl went there (no_proxy) it does not tell. */
+static const char *proxy_of(const struct engine_address *address)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+	bool is_proxied = address->socket[0] == '\0' && address->kind != ADDRESS_REDIS;
+
+	for (size_t i = 0; is_proxied && i < sizeof(names) / sizeof(names[0]); i++) {
+		bool is_for_tls = names[i][4] == 's' || names[i][4] == 'S';
+		bool is_for_all = names[i][0] == 'a' || names[i][0] == 'A';
+		const char *value = getenv(names[i]);
+
+		if ((is_for_all || is_for_tls == address->tls) && value != NULL && value[0] != '\0') {
+			return names[i];
+		}
+	}
+	return NULL;
+}
+
+enum engine_answer transport_tell(const struct transport *transport, CURL *handle, CURLcode code,
+                                  struct engine_error *ret_error)
+{
+	/* of a proxy that it does not understand it repeats all that the environment says, password and all */
+	bool plain = transport->words[0] != '\0' && strchr(transport->words, '@') == NULL;
+	const char *words = plain ? transport->words : curl_easy_strerror(code);
+	enum engine_answer answer = answer_of(transport, code);
+	long error = 0;
+
+	(void)curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
+	if (code == CURLE_COULDNT_CONNECT && (error != 0 || transport->address.socket[0] != '\0')) {
+		const char *proxy = proxy_of(&transport->address);
+
+		transport_words(transport, ret_error, "no connection: %s%s%s%s",
+		                error != 0 ? strerror((int)error) : "it was closed at once",
+		                proxy != NULL ? " (there, or at the proxy of " : "", proxy != NULL ? proxy : "",
+		                proxy != NULL ? ")" : "");
+	} else {
+		transport_words(transport, ret_error, "%s%s", words, guess_cause(transport, answer));
+	}
+	return answer;
+}
+
+/* A server may say anything, and so what it was told. */
+static bool tells_secret(const char *text, const char *secret)
+{
+	return secret != NULL && strstr(text, secret) != NULL;
+}
+
+void transport_words(const struct transport *transport, struct engine_error *ret_error, const char *format, ...)
+{
+	char place[ADDRESS_HOST_MAX + 16];
+	char *text = NULL; /* all of it: where it were cut, a secret could not be found in it */
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+	}
+	va_end(arguments);
+	engine_address_place(&transport->address, place, sizeof(place));
+	if (text == NULL) {
+		engine_tell(ret_error, "%s: no memory for its words", place);
+	} else if (tells_secret(text, transport->password) || tells_secret(text, transport->token)) {
+		engine_tell(ret_error, "%s: (its words have a secret of ours in them)", place);
+	} else {
+		engine_tell(ret_error, "%s: %s", place, text);
+	}
+	free(text);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arguments: the agent's command line
+ *
+ * One table of every option: getopt's and the help's, so that nothing is accepted that `--help` does not show. Paths may be
+ * relative: they are made absolute, since the agent leaves the directory that it was started in.
+ *
+ * Errors: arguments_read() says on stderr what is wrong. Ownership: texts are argv's, or live as long as the program.
+ */
+#ifndef AGENT_NODE_ARGUMENTS_H
+#define AGENT_NODE_ARGUMENTS_H
+
+#include "agent/node/service.h"
+
+enum arguments_mode {
+	ARGUMENTS_SERVE,
+	ARGUMENTS_PUT_BUNDLE,
+	ARGUMENTS_GET_BUNDLE,
+	ARGUMENTS_STATUS,
+	ARGUMENTS_HELP,
+	ARGUMENTS_VERSION
+};
+
+struct arguments {
+	enum arguments_mode mode;
+	bool json;
+	const char *directory; /* NULL: NVRTCCACHE_DIR's, or the default */
+	struct service_options service;
+	const char *bundle; /* to put or to get */
+	char **program;     /* behind "--", NULL at its end; NULL: none */
+};
+
+enum arguments_read { ARGUMENTS_FINE, ARGUMENTS_WRONG };
+enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_arguments);
+void arguments_help(void);
+
+#endif

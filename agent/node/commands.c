@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/node/commands.h"
+
+#include "agent/node/launch.h"
+#include "agent/node/listener.h"
+#include "agent/wire/value.h"
+#include "cache/agent_message.h"
+#include "cache/agent_socket.h"
+#include "cache/json.h"
+#include "cache/tools/bundle.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 5000
+#define LIMIT_MS    60000
+#define PIECE_BYTES 65536
+
+/* ---- --status */
+
+static const char *explain_status_error(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "no agent there";
+	case -ECONNREFUSED:
+		return "the agent that was there is dead";
+	case -EAGAIN:
+		return "the agent takes no more questions now";
+	case -ETIMEDOUT:
+		return "the agent does not answer";
+	case -EPROTO:
+		return "the agent there has no answer: it is of another version, or serves other users";
+	case -EPERM:
+		return "not asked: it is neither yours nor root's";
+	case -EINVAL:
+		return "not an absolute path";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int exchange_messages(int socket, enum agent_kind kind, char *ret_text, size_t size)
+{
+	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+	struct pollfd polled = {.fd = socket, .events = POLLIN};
+	ssize_t got;
+
+	if (send(socket, &message, sizeof(message), MSG_NOSIGNAL) != (ssize_t)sizeof(message)) {
+		return errno == EPIPE || errno == ECONNRESET ? -EPROTO : -errno;
+	}
+	if (poll(&polled, 1, PATIENCE_MS) != 1) {
+		return -ETIMEDOUT;
+	}
+	got = recv(socket, ret_text, size - 1, 0);
+	if (got <= 0) {
+		return -EPROTO;
+	}
+	ret_text[got] = '\0';
+	return 0;
+}
+
+/* On stderr, and as an object on stdout where JSON was asked for. */
+static void report_failure(const char *asked, int error, bool as_json)
+{
+	char text[PATH_MAX + 256];
+
+	snprintf(text, sizeof(text), "%s: %s", asked, explain_status_error(error));
+	service_say("%s", text);
+	if (as_json) {
+		struct json json = json_growing(JSON_BYTES_REPLACED, 0);
+
+		json_begin_object(&json, NULL);
+		json_string(&json, "error", text);
+		json_end(&json);
+		json_end_line(&json);
+		fwrite(json.bytes, 1, json.size, stdout);
+		json_free(&json);
+	}
+}
+
+int command_status(const struct settings *settings, const char *said, bool json)
+{
+	struct directory directory = {.path = settings->directory,
+	                              .shared = settings->shared && settings->directory != NULL};
+	char *text = malloc(AGENT_STATUS_MAX + 1);
+	char path[PATH_MAX];
+	int socket = -1;
+	int error = text == NULL ? -ENOMEM : listener_path(settings->directory, said, path);
+
+	if (error != 0) {
+		report_failure(said != NULL ? said : "no cache directory", error, json);
+		(void)fflush(stdout);
+		free(text);
+		return 1;
+	}
+	error = agent_socket_connect(path, &socket);
+	if (error == 0 && !agent_socket_trusted(socket, path, &directory)) {
+		error = -EPERM;
+	}
+	if (error == 0) {
+		error = exchange_messages(socket, json ? AGENT_STATUS : AGENT_WORDS, text, AGENT_STATUS_MAX + 1);
+	}
+	if (error != 0) {
+		report_failure(path, error, json);
+	} else {
+		fputs(text, stdout);
+	}
+	if (socket >= 0) {
+		close(socket);
+	}
+	free(text);
+	return fflush(stdout) == 0 && error == 0 ? 0 : 1;
+}
+
+/* ---- bundles */
+
+struct once {
+	struct service service; /* the options alone */
+	struct keyring *keyring;
+	struct engine *engine;
+	struct engine_name name;
+};
+
+static bool begin_once(struct once *once, const struct service_options *options, const char *name)
+{
+	char text[KEYRING_TEXT_MAX];
+
+	*once = (struct once){.service.options = *options, .name.format = ENTRY_FORMAT};
+	value_name_key(name, once->name.key);
+	launch_ignore_writes(); /* the reader of our output, or the engine, may be gone */
+	if (options->key_file != NULL && keyring_read(options->key_file, &once->keyring, text) != 0) {
+		service_say("%s", text);
+		return false;
+	}
+	return service_open_engine(&once->service, &once->engine);
+}
+
+static int end_once(struct once *once, int status)
+{
+	engine_close(once->engine);
+	keyring_free(once->keyring);
+	return status;
+}
+
+static const char *explain_bundle_error(int error)
+{
+	switch (error) {
+	case -EBADMSG:
+		return "no bundle of results, or not as it was written";
+	case -EPROTONOSUPPORT:
+		return "a bundle of another format";
+	case -EFBIG:
+		return "too large: 64 MB packed, or 4 GB unpacked, are the most; --used-since makes a smaller one";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* ---- put */
+
+static ssize_t read_and_pack(void *context, void *bytes, size_t size)
+{
+	ssize_t got;
+	int error;
+
+	do {
+		got = read(STDIN_FILENO, bytes, size);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		return -errno;
+	}
+	error = value_write(context, bytes, (size_t)got);
+	return error != 0 ? error : got;
+}
+
+/* It is read as a bundle on its way: nodes read it all the same if an entry is damaged, but such a one need not be put. */
+static int pack_bundle(struct value_writer *value, uint64_t *ret_results)
+{
+	struct bundle_reader reader;
+	enum bundle_found found = BUNDLE_ENTRY;
+	int error = bundle_read_begin(&reader, 0, read_and_pack, value);
+
+	*ret_results = 0;
+	while (error == 0 && found == BUNDLE_ENTRY) {
+		struct entry *entry = NULL;
+
+		found = bundle_read_next(&reader, &entry, &error);
+		*ret_results += found == BUNDLE_ENTRY;
+		entry_unref(entry);
+	}
+	if (error == 0 && found != BUNDLE_END) {
+		error = -EBADMSG;
+	}
+	return error;
+}
+
+struct made {
+	void *value;
+	size_t size;
+	uint64_t results, raw_size;
+};
+
+static int make_value(const struct once *once, struct made *ret_made)
+{
+	struct value_writer writer;
+	int error = value_begin(&writer, VALUE_THOROUGH, 0, VALUE_BUNDLE_MAX);
+
+	if (error != 0) {
+		return error;
+	}
+	error = pack_bundle(&writer, &ret_made->results);
+	if (error != 0) {
+		value_abandon(&writer);
+		return error;
+	}
+	ret_made->raw_size = writer.raw_size;
+	return value_end(&writer, once->name.key, once->keyring, &ret_made->value, &ret_made->size);
+}
+
+static bool put_value(struct once *once, const char *name, const struct made *made)
+{
+	struct engine_error error = {.text = ""};
+	enum engine_answer answer = engine_put(once->engine, &once->name, made->value, made->size, LIMIT_MS, &error);
+
+	if (answer != ENGINE_DONE) {
+		service_say("bundle %s: %s", name, error.text);
+		return false;
+	}
+	printf("Put %" PRIu64 " %s (%" PRIu64 " bytes) into the engine as bundle %s: %zu bytes\n", made->results,
+	       made->results == 1 ? "result" : "results", made->raw_size, name, made->size);
+	if (fflush(stdout) != 0) {
+		service_say("standard output: %s", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+int command_put_bundle(const struct service_options *options, const char *name)
+{
+	struct made made = {.value = NULL};
+	struct once once;
+	bool fine = begin_once(&once, options, name);
+	int error;
+
+	if (fine && isatty(STDIN_FILENO) == 1) {
+		service_say("a bundle is not read from a terminal; try: nvrtccache export - | nvrtccache-agent ...");
+		fine = false;
+	}
+	if (fine) {
+		error = make_value(&once, &made);
+		if (error != 0) {
+			service_say("standard input: %s", explain_bundle_error(error));
+		}
+		fine = error == 0 && put_value(&once, name, &made);
+	}
+	free(made.value);
+	return end_once(&once, fine ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* ---- get */
+
+static int write_all(const void *bytes, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t wrote = write(STDOUT_FILENO, (const char *)bytes + done, size - done);
+
+		if (wrote < 0 && errno != EINTR) {
+			return -errno;
+		}
+		done += wrote > 0 ? (size_t)wrote : 0;
+	}
+	return 0;
+}
+
+static bool write_bundle(struct value_reader *bundle, const char *name)
+{
+	static char piece[PIECE_BYTES];
+	ssize_t got;
+
+	while ((got = value_read(bundle, piece, sizeof(piece))) > 0) {
+		int error = write_all(piece, (size_t)got);
+
+		if (error != 0) {
+			service_say("standard output: %s", strerror(-error));
+			return false;
+		}
+	}
+	if (got < 0) {
+		service_say("bundle %s: it does not unpack to what it says", name);
+	}
+	return got == 0;
+}
+
+static bool get_value(struct once *once, const char *name)
+{
+	struct engine_error error = {.text = ""};
+	struct value_reader bundle;
+	enum value_found found;
+	enum engine_answer answer;
+	void *value = NULL;
+	size_t size = 0;
+	bool fine;
+
+	answer = engine_get(once->engine, &once->name, LIMIT_MS, &value, &size, &error);
+	if (answer != ENGINE_DONE) {
+		service_say("bundle %s: %s", name,
+		            answer == ENGINE_ABSENT ? "the engine has none of this name" : error.text);
+		return false;
+	}
+	found = value_open(value, size, once->name.key, once->keyring, once->service.options.trust, VALUE_BUNDLE_MAX,
+	                   &bundle);
+	if (found != VALUE_SOUND) {
+		service_say("bundle %s: %s", name, value_words(found));
+	}
+	fine = found == VALUE_SOUND && write_bundle(&bundle, name);
+	if (found == VALUE_SOUND) {
+		value_close(&bundle);
+	}
+	free(value);
+	return fine;
+}
+
+int command_get_bundle(const struct service_options *options, const char *name)
+{
+	struct once once;
+	bool fine = begin_once(&once, options, name);
+
+	if (fine && isatty(STDOUT_FILENO) == 1) {
+		service_say("a bundle is not written to a terminal; try: ... | nvrtccache import -");
+		fine = false;
+	}
+	return end_once(&once, fine && get_value(&once, name) ? EXIT_SUCCESS : EXIT_FAILURE);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch: a table of jobs
+ *
+ *   FREE --ask--> QUEUED --a worker takes it--> RUNNING --landed, absent, failed--> DONE --take--> FREE
+ */
+#include "agent/node/fetch.h"
+
+#include "agent/wire/parcel.h"
+#include "cache/tools/foreign.h"
+#include "keygen/conditions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define WORKERS      4
+#define JOBS         512
+#define ABSENT_KNOWN 1024 /* a power of two */
+#define LIMIT_MS     2000
+
+enum job_state { JOB_FREE, JOB_QUEUED, JOB_RUNNING, JOB_DONE };
+
+struct job {
+	enum job_state state;
+	enum agent_kind answer;
+	uint64_t turn; /* first come, first served */
+	uint8_t key[ENTRY_KEY_BYTES];
+};
+
+struct absent {
+	uint8_t key[ENTRY_KEY_BYTES];
+	int64_t until_ns;
+};
+
+struct fetch {
+	struct service *service;
+	pthread_t workers[WORKERS];
+	struct engine *engines[WORKERS];
+	int started;
+	int done_fd;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct job jobs[JOBS];
+	struct absent absent[ABSENT_KNOWN];
+	uint64_t turns;
+	int64_t probe; /* what was seen of the breaker; 0: none is due */
+	bool ending;
+};
+
+/* ---- a worker's work, without the lock */
+
+/* Oldest first, as each goes before those that are there. */
+static enum agent_kind land_parcel(struct service *service, const uint8_t *key, const struct parcel *parcel)
+{
+	enum agent_kind answer = AGENT_ABSENT;
+
+	for (size_t i = parcel->count; i > 0; i--) {
+		enum foreign_put put;
+		int error =
+		    foreign_put(service->store, parcel->entries[i - 1], conditions_forget, conditions_same, &put);
+
+		if (error == 0) {
+			answer = AGENT_FOUND;
+		} else {
+			tally_add(&service->tally, TALLY_store_errors, 1);
+		}
+	}
+	settled_note(&service->settled, key, parcel_sum(parcel), 0);
+	return answer;
+}
+
+static enum agent_kind unpack_value(struct service *service, const uint8_t *key, const void *value, size_t size)
+{
+	struct parcel parcel = {.count = 0};
+	enum agent_kind answer = AGENT_ABSENT;
+	enum value_found found =
+	    parcel_open(value, size, key, service->keyring, service->options.trust, service->raw_max, &parcel);
+
+	if (found == VALUE_SOUND) {
+		answer = land_parcel(service, key, &parcel);
+		parcel_free(&parcel);
+	} else {
+		tally_refused(&service->tally, found);
+	}
+	return answer;
+}
+
+static enum agent_kind get_value(struct service *service, struct engine *engine, const uint8_t *key)
+{
+	struct engine_name name = {.format = ENTRY_FORMAT};
+	struct engine_error error = {.text = ""};
+	int64_t began_ns = service_now_ns();
+	enum engine_answer answer;
+	enum agent_kind kind;
+	void *value = NULL;
+	size_t size = 0;
+
+	memcpy(name.key, key, sizeof(name.key));
+	tally_add(&service->tally, TALLY_fetches, 1);
+	answer = engine_get(engine, &name, LIMIT_MS, &value, &size, &error);
+	service_answered(service, answer, &error);
+	if (answer != ENGINE_DONE) {
+		tally_add(&service->tally, TALLY_absent, answer == ENGINE_ABSENT);
+		return answer == ENGINE_ABSENT || answer == ENGINE_TOO_LARGE ? AGENT_ABSENT : AGENT_DOWN;
+	}
+	tally_time(&service->tally, service_now_ns() - began_ns);
+	tally_add(&service->tally, TALLY_fetched_bytes, size);
+	kind = unpack_value(service, key, value, size);
+	tally_add(&service->tally, TALLY_found, kind == AGENT_FOUND);
+	free(value);
+	return kind;
+}
+
+static void probe_engine(struct service *service, struct engine *engine, int64_t seen)
+{
+	struct engine_error error = {.text = ""};
+	enum engine_answer answer = engine_probe(engine, LIMIT_MS, &error);
+
+	service_probed(service, seen, answer, &error);
+}
+
+/* ---- with the lock */
+
+static struct job *find_job(struct fetch *fetch, const uint8_t *key)
+{
+	for (size_t i = 0; i < JOBS; i++) {
+		if (fetch->jobs[i].state != JOB_FREE && memcmp(fetch->jobs[i].key, key, ENTRY_KEY_BYTES) == 0) {
+			return &fetch->jobs[i];
+		}
+	}
+	return NULL;
+}
+
+/* The first of that state, by turn. */
+static struct job *next_job(struct fetch *fetch, enum job_state state)
+{
+	struct job *next = NULL;
+
+	for (size_t i = 0; i < JOBS; i++) {
+		if (fetch->jobs[i].state == state && (next == NULL || fetch->jobs[i].turn < next->turn)) {
+			next = &fetch->jobs[i];
+		}
+	}
+	return next;
+}
+
+static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
+{
+	uint32_t at;
+
+	memcpy(&at, key, sizeof(at));
+	return &fetch->absent[at & (ABSENT_KNOWN - 1)];
+}
+
+static bool is_known_absent(struct fetch *fetch, const uint8_t *key)
+{
+	const struct absent *absent = absent_place(fetch, key);
+
+	return absent->until_ns > service_now_ns() && memcmp(absent->key, key, ENTRY_KEY_BYTES) == 0;
+}
+
+static void finish_job(struct fetch *fetch, struct job *job, enum agent_kind answer)
+{
+	const uint64_t one = 1;
+
+	if (answer == AGENT_ABSENT) {
+		struct absent *absent = absent_place(fetch, job->key);
+
+		memcpy(absent->key, job->key, sizeof(absent->key));
+		absent->until_ns = service_now_ns() + FETCH_ABSENT_NS;
+	}
+	job->answer = answer;
+	job->state = JOB_DONE;
+	/* it can fail only where nobody has read 2^64 - 1 others */
+	(void)!write(fetch->done_fd, &one, sizeof(one));
+}
+
+struct worker {
+	struct fetch *fetch;
+	int number;
+};
+
+static void *run_worker(void *context)
+{
+	struct worker *worker = context;
+	struct fetch *fetch = worker->fetch;
+	struct engine *engine = fetch->engines[worker->number];
+
+	free(worker);
+	pthread_mutex_lock(&fetch->lock);
+	while (!fetch->ending) {
+		struct job *job = next_job(fetch, JOB_QUEUED);
+
+		if (fetch->probe != 0) {
+			int64_t seen = fetch->probe;
+
+			fetch->probe = 0;
+			pthread_mutex_unlock(&fetch->lock);
+			probe_engine(fetch->service, engine, seen);
+			pthread_mutex_lock(&fetch->lock);
+		} else if (job != NULL) {
+			enum agent_kind answer = AGENT_DOWN;
+
+			job->state = JOB_RUNNING; /* nobody else looks into it now */
+			pthread_mutex_unlock(&fetch->lock);
+			if (service_may_ask(fetch->service)) { /* it may have failed since that was asked */
+				answer = get_value(fetch->service, engine, job->key);
+			}
+			pthread_mutex_lock(&fetch->lock);
+			finish_job(fetch, job, answer);
+		} else {
+			pthread_cond_wait(&fetch->work, &fetch->lock);
+		}
+	}
+	pthread_mutex_unlock(&fetch->lock);
+	return NULL;
+}
+
+static bool start_worker(struct fetch *fetch, int number)
+{
+	struct worker *worker = malloc(sizeof(*worker));
+	int error;
+
+	if (worker == NULL) {
+		return false;
+	}
+	*worker = (struct worker){.fetch = fetch, .number = number};
+	error = pthread_create(&fetch->workers[number], NULL, run_worker, worker);
+	if (error != 0) {
+		service_say("no thread: %s", strerror(error));
+		free(worker);
+	}
+	return error == 0;
+}
+
+bool fetch_begin(struct service *service, struct fetch **ret_fetch)
+{
+	struct fetch *fetch = calloc(1, sizeof(*fetch));
+	bool fine = fetch != NULL;
+
+	if (!fine) {
+		service_say("out of memory");
+		return false;
+	}
+	fetch->service = service;
+	pthread_mutex_init(&fetch->lock, NULL);
+	pthread_cond_init(&fetch->work, NULL);
+	fetch->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fine = fetch->done_fd >= 0;
+	for (int i = 0; i < WORKERS && fine; i++) {
+		fine = service_open_engine(service, &fetch->engines[i]) && start_worker(fetch, i);
+		fetch->started += fine;
+	}
+	if (!fine) {
+		(void)fetch_end(fetch, service_now_ns() + INT64_C(60) * 1000000000);
+		return false;
+	}
+	*ret_fetch = fetch;
+	return true;
+}
+
+enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
+{
+	if (fetch == NULL) {
+		return SERVICE_JOINED;
+	}
+	pthread_mutex_lock(&fetch->lock);
+	fetch->ending = true;
+	pthread_cond_broadcast(&fetch->work);
+	pthread_mutex_unlock(&fetch->lock);
+	for (int i = 0; i < fetch->started; i++) {
+		if (service_join(fetch->workers[i], until_ns) != SERVICE_JOINED) {
+			return SERVICE_LEFT;
+		}
+	}
+	for (int i = 0; i < WORKERS; i++) {
+		engine_close(fetch->engines[i]);
+	}
+	if (fetch->done_fd >= 0) {
+		close(fetch->done_fd);
+	}
+	pthread_cond_destroy(&fetch->work);
+	pthread_mutex_destroy(&fetch->lock);
+	free(fetch);
+	return SERVICE_JOINED;
+}
+
+/* Counted, and AGENT_STARTED where it waits now. */
+static enum agent_kind enqueue_key(struct fetch *fetch, const uint8_t *key)
+{
+	struct tally *tally = &fetch->service->tally;
+	struct job *job = find_job(fetch, key);
+
+	if (job != NULL) {
+		tally_add(tally, TALLY_joined, 1);
+		return AGENT_STARTED;
+	}
+	if (is_known_absent(fetch, key)) {
+		tally_add(tally, TALLY_absent_known, 1);
+		return AGENT_ABSENT;
+	}
+	job = service_may_ask(fetch->service) ? next_job(fetch, JOB_FREE) : NULL;
+	if (job == NULL) {
+		tally_add(tally, TALLY_down, 1);
+		return AGENT_DOWN;
+	}
+	*job = (struct job){.state = JOB_QUEUED, .turn = fetch->turns++};
+	memcpy(job->key, key, sizeof(job->key));
+	pthread_cond_signal(&fetch->work);
+	return AGENT_STARTED;
+}
+
+enum agent_kind fetch_ask(struct fetch *fetch, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	enum agent_kind answer;
+
+	pthread_mutex_lock(&fetch->lock);
+	answer = enqueue_key(fetch, key);
+	pthread_mutex_unlock(&fetch->lock);
+	return answer;
+}
+
+void fetch_probe(struct fetch *fetch)
+{
+	int64_t seen;
+
+	if (!service_probe(fetch->service, &seen)) {
+		return;
+	}
+	pthread_mutex_lock(&fetch->lock);
+	fetch->probe = seen;
+	pthread_cond_signal(&fetch->work);
+	pthread_mutex_unlock(&fetch->lock);
+}
+
+int fetch_done_fd(const struct fetch *fetch)
+{
+	return fetch->done_fd;
+}
+
+bool fetch_take(struct fetch *fetch, struct fetched *ret_fetched)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&fetch->lock);
+	job = next_job(fetch, JOB_DONE);
+	if (job != NULL) {
+		memcpy(ret_fetched->key, job->key, sizeof(job->key));
+		ret_fetched->answer = job->answer;
+		job->state = JOB_FREE;
+	}
+	pthread_mutex_unlock(&fetch->lock);
+	return job != NULL;
+}
+
+size_t fetch_waiting(struct fetch *fetch)
+{
+	size_t waiting = 0;
+
+	pthread_mutex_lock(&fetch->lock);
+	for (size_t i = 0; i < JOBS; i++) {
+		waiting += fetch->jobs[i].state == JOB_QUEUED || fetch->jobs[i].state == JOB_RUNNING;
+	}
+	pthread_mutex_unlock(&fetch->lock);
+	return waiting;
+}

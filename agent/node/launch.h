@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: the program that an agent is started for: `nvrtccache-agent … -- program args…`
+ *
+ * It runs as if it had been started without us: the same directory, umask, signals and descriptors, and two variables more.
+ * Signals that a process sends us are handed on, and the kernel's that reach nobody else; those of a terminal reach it
+ * anyway. What we were started with is open in the program alone, but for where messages go: nobody waits for us to
+ * close a pipe or a lock that the program has closed. How it ends is how we end.
+ *
+ * It may be held before it begins, so that something is there by then.
+ *
+ * Calling sequence: launch_remember() before anything is changed; launch_start(), before there are threads; launch_signal()
+ * for each signal, which also releases a program that is held; launch_finish() ends the process. Errors: negative errno values. Threads: one.
+ */
+#ifndef AGENT_NODE_LAUNCH_H
+#define AGENT_NODE_LAUNCH_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+struct launch {
+	sigset_t mask; /* as we found it */
+	struct sigaction pipe, file_size;
+	struct sigaction child_ended; /* a parent may have it ignored, and then nobody learns how a child ended */
+	int here;                     /* the directory that we were started in */
+	pid_t child;                  /* 0: none */
+	int status;                   /* of waitpid(), once it has ended */
+	bool ended;
+	_Atomic int hold; /* whoever closes it lets the program begin; -1: it has begun */
+};
+
+#define LAUNCH_HELD_MS 10000
+enum launch_when { LAUNCH_AT_ONCE, LAUNCH_HELD };
+
+/* As env and timeout have them. */
+enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
+
+void launch_remember(struct launch *ret_launch);
+/* What a write to nobody, or past RLIMIT_FSIZE, raises: whoever writes is told of it in any case. */
+void launch_ignore_writes(void);
+/* HELD: it waits to be released, though no longer than LAUNCH_HELD_MS, and not when we are gone. */
+int launch_start(struct launch *launch, char **program, enum launch_when when);
+void launch_release(struct launch *launch); /* any thread, any number of times */
+/* In this process: it returns only where the program cannot be run, with the exit status for that. */
+int launch_become(const struct launch *launch, char **program);
+/* True: the program has ended. */
+bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal);
+/* `leave`: exit() or, where threads are left that it would disturb, _exit(). */
+_Noreturn void launch_finish(const struct launch *launch, void (*leave)(int status));
+
+#endif

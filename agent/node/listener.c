@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/node/listener.h"
+
+#include "cache/agent_socket.h"
+#include "cache/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BACKLOG    128
+#define LOCK_TRIES 8
+#define GROUPS_MAX 1024
+
+int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX])
+{
+	return agent_socket_path(said != NULL ? said : "1", directory, ret_path);
+}
+
+static const char *name_of(const struct listener *listener)
+{
+	return strrchr(listener->path, '/') + 1;
+}
+
+/* Is the socket in the cache directory itself? */
+static bool is_within(const struct listener *listener)
+{
+	size_t length = strlen(listener->directory.path);
+
+	return strncmp(listener->path, listener->directory.path, length) == 0 && listener->path[length] == '/';
+}
+
+static bool is_shared(const struct listener *listener)
+{
+	return listener->directory.shared && is_within(listener);
+}
+
+static int open_place(struct listener *listener)
+{
+	char parent[PATH_MAX];
+	struct stat found;
+	int home;
+	int error = directory_open(&listener->directory, DIRECTORY_MAKE, &home);
+
+	if (error != 0) {
+		return error;
+	}
+	close(home);
+	memcpy(parent, listener->path, sizeof(parent));
+	*strrchr(parent, '/') = '\0';
+	listener->place = open(parent[0] != '\0' ? parent : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (listener->place < 0 || fstat(listener->place, &found) != 0) {
+		return -errno;
+	}
+	return trust_found(is_shared(listener), AT_FDCWD, &found) ? 0 : -EPERM;
+}
+
+static bool is_there(const struct listener *listener, const char *name, dev_t device, ino_t inode)
+{
+	struct stat found;
+
+	return fstatat(listener->place, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == device &&
+	       found.st_ino == inode;
+}
+
+/* The lock's file may have been removed by its last holder between open and lock: then it is another one by now. */
+static bool has_lock(const struct listener *listener, const char *name)
+{
+	struct stat held;
+
+	return listener->lock >= 0 && fstat(listener->lock, &held) == 0 &&
+	       is_there(listener, name, held.st_dev, held.st_ino);
+}
+
+static int take_lock(struct listener *listener)
+{
+	char name[NAME_MAX + 1];
+
+	if (snprintf(name, sizeof(name), "%s.lock", name_of(listener)) >= (int)sizeof(name)) {
+		return -ENAMETOOLONG;
+	}
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		listener->lock =
+		    openat(listener->place, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+		if (listener->lock < 0) {
+			return -errno;
+		}
+		if (is_shared(listener)) {
+			(void)trust_settle_file(true, listener->place, listener->lock);
+		}
+		if (flock(listener->lock, LOCK_EX | LOCK_NB) != 0) {
+			return errno == EWOULDBLOCK ? -EBUSY : -errno;
+		}
+		if (has_lock(listener, name)) {
+			return 0;
+		}
+		close(listener->lock);
+		listener->lock = -1;
+	}
+	return -EBUSY;
+}
+
+/* Under the lock nobody lives behind a socket that is there; what is no socket is somebody's, and stays. */
+static int remove_dead(const struct listener *listener)
+{
+	struct stat found;
+
+	if (fstatat(listener->place, name_of(listener), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (!S_ISSOCK(found.st_mode)) {
+		return -ENOTSOCK;
+	}
+	return unlinkat(listener->place, name_of(listener), 0) == 0 ? 0 : -errno;
+}
+
+/*
+ * Others of the group may put something else under the name at any moment, a link to a file of ours too: what is changed
+ * is what was opened, and looked at. Where that fails the socket stays ours alone.
+ */
+static void open_to_group(const struct listener *listener)
+{
+	int file = openat(listener->place, name_of(listener), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[32];
+	struct stat above;
+	struct stat found;
+
+	if (file >= 0 && fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == geteuid() &&
+	    fstat(listener->place, &above) == 0 && fchownat(file, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) == 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file); /* there is no chmod of an O_PATH file */
+		(void)!chmod(path, 0660);
+	}
+	if (file >= 0) {
+		close(file);
+	}
+}
+
+static int listen_there(struct listener *listener)
+{
+	struct agent_address address;
+	struct stat bound;
+	int error = agent_socket_address(listener->path, &address);
+
+	if (error != 0) {
+		return error;
+	}
+	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* the file gets the mode that the socket has (unix(7)); a umask would be that of all threads */
+	if (listener->socket < 0 || fchmod(listener->socket, 0600) != 0 ||
+	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
+		error = -errno;
+	}
+	agent_socket_forget(&address);
+	if (error == 0 && fstatat(listener->place, name_of(listener), &bound, AT_SYMLINK_NOFOLLOW) == 0) {
+		listener->device = bound.st_dev;
+		listener->inode = bound.st_ino;
+	}
+	if (error == 0 && is_shared(listener)) {
+		open_to_group(listener);
+	}
+	return error == 0 && listen(listener->socket, BACKLOG) != 0 ? -errno : error;
+}
+
+static const char *explain_error(int error)
+{
+	switch (error) {
+	case -EBUSY:
+		return "another agent serves there";
+	case -EPERM:
+		return "not used, because others can write to the directory, or it is somebody else's";
+	case -ENOTSOCK:
+		return "there already, and no socket";
+	case -EINVAL:
+		return "not an absolute path";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* The files stay: somebody may have the lock. */
+static void let_go(struct listener *listener)
+{
+	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (*files[i] >= 0) {
+			close(*files[i]);
+			*files[i] = -1;
+		}
+	}
+}
+
+int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
+                  char ret_text[LISTENER_TEXT_MAX])
+{
+	struct listener listener = {.socket = -1, .lock = -1, .place = -1, .directory = *directory};
+	int error = listener_path(directory->path, said, listener.path);
+
+	if (error == 0) {
+		error = open_place(&listener);
+	}
+	if (error == 0) {
+		error = take_lock(&listener);
+	}
+	if (error == 0) {
+		error = remove_dead(&listener);
+	}
+	if (error == 0) {
+		error = listen_there(&listener);
+	}
+	if (error != 0) {
+		snprintf(ret_text, LISTENER_TEXT_MAX, "%.384s: %s",
+		         listener.path[0] != '\0' ? listener.path
+		         : said != NULL           ? said
+		                                  : directory->path,
+		         explain_error(error));
+		let_go(&listener);
+		return error;
+	}
+	*ret_listener = listener;
+	return 0;
+}
+
+bool listener_renew(struct listener *listener)
+{
+	const struct directory directory = listener->directory;
+	char path[PATH_MAX];
+	char parent[PATH_MAX];
+	char text[LISTENER_TEXT_MAX];
+	struct listener renewed;
+	struct stat found;
+
+	/* one that could not be renewed was let go, and its file may have come back without anybody behind it */
+	if (listener->socket >= 0 && stat(listener->path, &found) == 0 && found.st_dev == listener->device &&
+	    found.st_ino == listener->inode) {
+		return false;
+	}
+	memcpy(path, listener->path, sizeof(path));
+	memcpy(parent, path, sizeof(parent));
+	*strrchr(parent, '/') = '\0';
+	if (stat(parent, &found) != 0) { /* the next process that stores something makes it */
+		return false;
+	}
+	let_go(listener);
+	if (listener_open(&directory, path, &renewed, text) != 0) {
+		return false;
+	}
+	*listener = renewed;
+	return true;
+}
+
+/* One of the group that the cache is shared with: as an entry that such a user wrote would be trusted. */
+static bool is_of_group(int peer, gid_t own, gid_t group)
+{
+	gid_t groups[GROUPS_MAX];
+	socklen_t size = sizeof(groups);
+
+	if (own == group) {
+		return true;
+	}
+	if (getsockopt(peer, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < size / sizeof(groups[0]); i++) {
+		if (groups[i] == group) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool listener_admits(const struct listener *listener, int peer)
+{
+	struct ucred who;
+	struct stat owner = {.st_uid = 0};
+	struct stat root;
+
+	if (!agent_socket_peer(peer, &who)) {
+		return false;
+	}
+	owner.st_uid = who.uid;
+	if (trust_owner(&owner)) {
+		return true;
+	}
+	return is_shared(listener) && stat(listener->directory.path, &root) == 0 && (root.st_mode & S_IWGRP) != 0 &&
+	       is_of_group(peer, who.gid, root.st_gid);
+}
+
+void listener_close(struct listener *listener)
+{
+	char name[NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "%s.lock", name_of(listener));
+	/* what is another agent's by now stays */
+	if (has_lock(listener, name)) {
+		if (is_there(listener, name_of(listener), listener->device, listener->inode)) {
+			(void)unlinkat(listener->place, name_of(listener), 0);
+		}
+		(void)unlinkat(listener->place, name, 0);
+	}
+	let_go(listener);
+}

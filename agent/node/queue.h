@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue: keys that are to be uploaded, each when its time has come (docs/DESIGN.md G3)
+ *
+ * Bounded: what finds no room is dropped, and a sweep of the directory finds it later. A key that waits already is not
+ * put in twice. Threads: whoever calls holds a lock. Errors: an enum. Times: as the caller counts them.
+ */
+#ifndef AGENT_NODE_QUEUE_H
+#define AGENT_NODE_QUEUE_H
+
+#include "cache/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUEUE_MOST 1024
+
+struct queue {
+	struct {
+		int64_t due_ns;
+		uint8_t key[ENTRY_KEY_BYTES];
+	} items[QUEUE_MOST];
+	size_t count;
+};
+
+enum queue_put { QUEUE_PUT, QUEUE_THERE, QUEUE_FULL };
+enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES], int64_t due_ns);
+/* The one whose time came first; false: of none it has. */
+bool queue_take(struct queue *queue, int64_t now_ns, uint8_t ret_key[ENTRY_KEY_BYTES]);
+/* When the next one is due; INT64_MAX: nothing is there. */
+int64_t queue_due_ns(const struct queue *queue);
+/* All are due now. */
+void queue_hurry(struct queue *queue);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/node/service.h"
+
+#include "keygen/conditions.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define PROGRAM "nvrtccache-agent"
+
+static const struct breaker_rule rule = {
+    .failures = SERVICE_FAILURES, .first_ns = INT64_C(1000000000), .longest_ns = 60 * INT64_C(1000000000)};
+
+void service_say(const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (char *at = text; *at != '\0'; at++) {
+		if (iscntrl((unsigned char)*at)) {
+			*at = '?';
+		}
+	}
+	fprintf(stderr, PROGRAM ": %s\n", text);
+}
+
+int64_t service_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+uint64_t service_random(void)
+{
+	uint64_t random = 0;
+
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+		random = (uint64_t)service_now_ns();
+	}
+	return random;
+}
+
+static bool read_keys(struct service *service)
+{
+	char text[KEYRING_TEXT_MAX];
+
+	if (service->options.key_file == NULL ||
+	    keyring_read(service->options.key_file, &service->keyring, text) == 0) {
+		return true;
+	}
+	service_say("%s", text);
+	return false;
+}
+
+static bool open_store(struct service *service)
+{
+	const struct settings *settings = &service->settings;
+	int error = store_open(&(struct store_options){.directory = settings->directory,
+	                                               .max_size = settings->max_size,
+	                                               .shared = settings->shared,
+	                                               .fsync = settings->fsync,
+	                                               .same = conditions_same},
+	                       &service->store);
+
+	if (error != 0) {
+		service_say("%s: %s", settings->directory,
+		            error == -EINVAL ? "not an absolute path" : strerror(-error));
+	}
+	return error == 0;
+}
+
+bool service_open_engine(const struct service *service, struct engine **ret_engine)
+{
+	struct engine_error error;
+	int rc = engine_open(&service->options.engine, ret_engine, &error);
+
+	if (rc != 0) {
+		service_say("--engine %s: %s", service->options.engine.address,
+		            error.text[0] != '\0' ? error.text : strerror(-rc));
+	}
+	return rc == 0;
+}
+
+bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
+{
+	struct engine *engine;
+
+	*service = (struct service){.options = *options, .settings = *settings, .since = time(NULL)};
+	*settings = (struct settings){.directory = NULL};
+	service->directory.path = service->settings.directory;
+	service->directory.shared = service->settings.shared;
+	/* an eighth of the cap, as for everything in the store */
+	service->raw_max = service->settings.max_size == 0 || service->settings.max_size / 8 > VALUE_RAW_MAX
+	                       ? VALUE_RAW_MAX
+	                       : service->settings.max_size / 8;
+	tally_begin(&service->tally);
+	settled_begin(&service->settled);
+	directory_settle(service->settings.directory, service->settings.home_length);
+	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
+		service_end(service);
+		return false;
+	}
+	snprintf(service->says, sizeof(service->says), "%s", engine_says(engine));
+	engine_close(engine);
+	return true;
+}
+
+void service_end(struct service *service)
+{
+	store_close(service->store);
+	keyring_free(service->keyring);
+	settled_free(&service->settled);
+	settings_free(&service->settings);
+}
+
+bool service_may_ask(struct service *service)
+{
+	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
+}
+
+/* True: the breaker opened, or closed. */
+static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answer answer)
+{
+	bool was_closed = breaker_wait_ns(breaker, service_now_ns()) < 0;
+
+	if (answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN) {
+		return breaker_failed(breaker, &rule, seen, service_now_ns()) && was_closed;
+	}
+	breaker_answered(breaker, seen, service_now_ns());
+	return !was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0;
+}
+
+void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
+{
+	tally_answer(&service->tally, answer, error->text);
+	if (note_answer(&service->breaker, 0, answer)) {
+		service_say("the engine is left alone for now: %s", error->text);
+	}
+}
+
+bool service_may_put(struct service_puts *puts)
+{
+	/* the probe may have been taken, and nothing put since then */
+	return (puts->seen != 0 && atomic_load(&puts->breaker.until) == puts->seen) ||
+	       breaker_ask(&puts->breaker, &rule, service_now_ns(), &puts->seen);
+}
+
+void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
+                 const struct engine_error *error)
+{
+	tally_answer(&service->tally, answer, error->text);
+	if (!note_answer(&puts->breaker, puts->seen, answer)) {
+		return;
+	}
+	if (puts->seen != 0) {
+		service_say("the engine takes values again");
+	} else {
+		service_say("nothing is uploaded for now: %s", error->text);
+	}
+}
+
+bool service_probe(struct service *service, int64_t *ret_seen)
+{
+	return breaker_wait_ns(&service->breaker, service_now_ns()) == 0 &&
+	       breaker_ask(&service->breaker, &rule, service_now_ns(), ret_seen) && *ret_seen != 0;
+}
+
+void service_probed(struct service *service, int64_t seen, enum engine_answer answer, const struct engine_error *error)
+{
+	tally_answer(&service->tally, answer, error->text);
+	if (note_answer(&service->breaker, seen, answer)) {
+		service_say("the engine answers again");
+	}
+}
+
+int64_t service_probe_wait_ns(const struct service *service)
+{
+	return breaker_wait_ns(&service->breaker, service_now_ns());
+}
+
+enum service_thread service_join(pthread_t thread, int64_t until_ns)
+{
+	int64_t left_ns = until_ns - service_now_ns();
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until); /* the only one that every glibc waits by here */
+	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
+	until.tv_sec += left_ns / 1000000000;
+	until.tv_nsec = left_ns % 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &until) == 0 ? SERVICE_JOINED : SERVICE_LEFT;
+}

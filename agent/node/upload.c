@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upload: the thread, its queue and its sweeps; upload_one.c puts one key
+ *
+ *   RUNNING --end--> DRAINING: all is due, a last sweep --nothing left, or the time is up--> joined
+ */
+#include "agent/node/upload.h"
+
+#include "agent/node/queue.h"
+#include "agent/node/upload_one.h"
+#include "cache/directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRY_AGAIN_NS (INT64_C(5) * 1000000000)
+#define JOIN_NS      (INT64_C(500) * 1000000) /* an engine's limit has passed by then, and it has said so */
+
+enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
+
+struct upload {
+	struct service *service;
+	struct engine *engine;
+	struct service_puts puts; /* the thread's: an engine that is read may take no values */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	struct queue queue;
+	enum upload_phase phase;
+	bool working;        /* on a key that the queue no longer has */
+	int64_t deadline_ns; /* of draining */
+	int64_t began_ns;    /* CLOCK_REALTIME, as files are stamped */
+	int64_t sweep_ns;    /* when the next one is due */
+};
+
+static int64_t files_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static unsigned limit_ms(struct upload *upload)
+{
+	int64_t left = UPLOAD_ONE_LIMIT_MS;
+
+	pthread_mutex_lock(&upload->lock);
+	if (upload->phase == UPLOAD_DRAINING) {
+		left = (upload->deadline_ns - service_now_ns()) / 1000000;
+	}
+	pthread_mutex_unlock(&upload->lock);
+	return left < 1 ? 1 : left < UPLOAD_ONE_LIMIT_MS ? (unsigned)left : UPLOAD_ONE_LIMIT_MS;
+}
+
+static bool out_of_time(struct upload *upload)
+{
+	bool out;
+
+	pthread_mutex_lock(&upload->lock);
+	out = upload->phase == UPLOAD_DRAINING && service_now_ns() >= upload->deadline_ns;
+	pthread_mutex_unlock(&upload->lock);
+	return out;
+}
+
+/* At the end it is tried once more, however it has answered. */
+static bool may_put(struct upload *upload)
+{
+	bool draining;
+
+	pthread_mutex_lock(&upload->lock);
+	draining = upload->phase == UPLOAD_DRAINING;
+	pthread_mutex_unlock(&upload->lock);
+	return service_may_ask(upload->service) && (service_may_put(&upload->puts) || draining);
+}
+
+/* ---- sweeps */
+
+struct found {
+	uint8_t key[ENTRY_KEY_BYTES];
+	int64_t written_ns;
+};
+
+struct looking {
+	struct upload *upload;
+	unsigned shard;
+	struct found *found;
+	size_t count, room;
+};
+
+static int64_t written_of(const struct stat *file)
+{
+	return file->st_mtim.tv_sec * INT64_C(1000000000) + file->st_mtim.tv_nsec;
+}
+
+static int look_at(void *context, int shard, const char *name, enum directory_kind kind)
+{
+	struct looking *looking = context;
+	struct found found;
+	struct stat file;
+
+	if (kind != DIRECTORY_ENTRY || !directory_entry_key(looking->shard, name, found.key) ||
+	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0) {
+		return 0;
+	}
+	found.written_ns = written_of(&file);
+	if (settled_seen(&looking->upload->service->settled, found.key, found.written_ns)) {
+		return 0;
+	}
+	if (looking->count == looking->room) {
+		size_t room = looking->room != 0 ? 2 * looking->room : 64;
+		struct found *grown = reallocarray(looking->found, room, sizeof(*grown));
+
+		if (grown == NULL) {
+			return -ENOMEM;
+		}
+		looking->found = grown;
+		looking->room = room;
+	}
+	looking->found[looking->count++] = found;
+	return 0;
+}
+
+/* What processes have told of goes first. False: it is to end, or the engine is gone. */
+static bool work_off(struct upload *upload);
+
+static bool sweep_shard(struct upload *upload, int home, unsigned shard)
+{
+	struct looking looking = {.upload = upload, .shard = shard};
+	struct service *service = upload->service;
+	bool going = true;
+
+	(void)directory_walk_shard(&service->directory, home, shard, look_at, &looking);
+	for (size_t i = 0; i < looking.count && going; i++) {
+		const struct found *found = &looking.found[i];
+		enum upload_one how =
+		    found->written_ns < upload->began_ns ? UPLOAD_ONE_IF_ABSENT : UPLOAD_ONE_WITH_OTHERS;
+
+		going = work_off(upload) && !out_of_time(upload) && may_put(upload) &&
+		        upload_one(service, upload->engine, &upload->puts, found->key, found->written_ns, how,
+		                   limit_ms(upload)) == UPLOAD_ONE_SETTLED;
+	}
+	free(looking.found);
+	return going;
+}
+
+/* Nodes begin at different places, so that what all have of one image is put by one of them. */
+static void sweep_directory(struct upload *upload)
+{
+	unsigned first = (unsigned)(service_random() % DIRECTORY_SHARDS);
+	bool going = may_put(upload);
+	int home;
+
+	if (directory_open(&upload->service->directory, DIRECTORY_REACH, &home) != 0) {
+		return;
+	}
+	for (unsigned i = 0; i < DIRECTORY_SHARDS && going; i++) {
+		going = sweep_shard(upload, home, (first + i) % DIRECTORY_SHARDS);
+	}
+	close(home);
+}
+
+/* ---- the thread */
+
+static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
+{
+	bool taken;
+
+	pthread_mutex_lock(&upload->lock);
+	taken = queue_take(&upload->queue, service_now_ns(), ret_key);
+	upload->working = taken;
+	pthread_mutex_unlock(&upload->lock);
+	return taken;
+}
+
+static void try_again(struct upload *upload, const uint8_t *key)
+{
+	pthread_mutex_lock(&upload->lock);
+	if (upload->phase == UPLOAD_RUNNING &&
+	    queue_put(&upload->queue, key, service_now_ns() + TRY_AGAIN_NS) == QUEUE_FULL) {
+		tally_add(&upload->service->tally, TALLY_dropped, 1);
+	}
+	upload->working = false;
+	pthread_mutex_unlock(&upload->lock);
+}
+
+static bool work_off(struct upload *upload)
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+
+	while (!out_of_time(upload) && may_put(upload) && take_due(upload, key)) {
+		enum upload_one_done done = upload_one(upload->service, upload->engine, &upload->puts, key, 0,
+		                                       UPLOAD_ONE_WITH_OTHERS, limit_ms(upload));
+
+		if (done == UPLOAD_ONE_FAILED) {
+			try_again(upload, key);
+			return false;
+		}
+		/* the next sweep asks again; to ask at once would be to press an engine that has answered */
+		tally_add(&upload->service->tally, TALLY_dropped, done == UPLOAD_ONE_GIVEN_UP);
+	}
+	pthread_mutex_lock(&upload->lock);
+	upload->working = false;
+	pthread_mutex_unlock(&upload->lock);
+	return !out_of_time(upload);
+}
+
+/* Until something is due, or is told; while the engine is gone, or just was, or takes no values, for a second. */
+static void wait_for_work(struct upload *upload)
+{
+	int64_t due = queue_due_ns(&upload->queue);
+	int64_t now = service_now_ns();
+	struct timespec until;
+
+	due = due < upload->sweep_ns ? due : upload->sweep_ns;
+	if (!service_may_ask(upload->service) || breaker_wait_ns(&upload->puts.breaker, now) > 0) {
+		due = now + INT64_C(1000000000);
+	}
+	until.tv_sec = due / 1000000000;
+	until.tv_nsec = due % 1000000000;
+	pthread_cond_timedwait(&upload->change, &upload->lock, &until);
+}
+
+static void *run_thread(void *context)
+{
+	struct upload *upload = context;
+	enum upload_phase phase = UPLOAD_RUNNING;
+
+	while (phase == UPLOAD_RUNNING) {
+		pthread_mutex_lock(&upload->lock);
+		phase = upload->phase; /* before the queue is worked off for the last time */
+		pthread_mutex_unlock(&upload->lock);
+		(void)work_off(upload);
+		if (phase == UPLOAD_DRAINING || service_now_ns() >= upload->sweep_ns) {
+			upload->sweep_ns = service_now_ns() + UPLOAD_SWEEP_NS;
+			sweep_directory(upload);
+		}
+		pthread_mutex_lock(&upload->lock);
+		if (upload->phase == UPLOAD_RUNNING) {
+			wait_for_work(upload);
+		}
+		pthread_mutex_unlock(&upload->lock);
+	}
+	return NULL;
+}
+
+bool upload_begin(struct service *service, struct upload **ret_upload)
+{
+	struct upload *upload;
+	pthread_condattr_t clock;
+	int error;
+
+	*ret_upload = NULL;
+	if (service->options.writes == SERVICE_READS) {
+		return true;
+	}
+	upload = calloc(1, sizeof(*upload));
+	if (upload == NULL) {
+		service_say("out of memory");
+		return false;
+	}
+	upload->service = service;
+	upload->began_ns = files_now_ns();
+	if (!service_open_engine(service, &upload->engine)) {
+		free(upload);
+		return false;
+	}
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&upload->change, &clock);
+	pthread_condattr_destroy(&clock);
+	pthread_mutex_init(&upload->lock, NULL);
+	error = pthread_create(&upload->thread, NULL, run_thread, upload);
+	if (error != 0) {
+		service_say("no thread: %s", strerror(error));
+		engine_close(upload->engine);
+		free(upload);
+		return false;
+	}
+	*ret_upload = upload;
+	return true;
+}
+
+void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	if (upload == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&upload->lock);
+	if (queue_put(&upload->queue, key, service_now_ns() + (int64_t)(service_random() % UPLOAD_DELAY_NS)) ==
+	    QUEUE_FULL) {
+		tally_add(&upload->service->tally, TALLY_dropped, 1);
+	}
+	pthread_cond_signal(&upload->change);
+	pthread_mutex_unlock(&upload->lock);
+}
+
+size_t upload_waiting(struct upload *upload)
+{
+	size_t waiting = 0;
+
+	if (upload != NULL) {
+		pthread_mutex_lock(&upload->lock);
+		waiting = upload->queue.count + upload->working;
+		pthread_mutex_unlock(&upload->lock);
+	}
+	return waiting;
+}
+
+enum service_thread upload_end(struct upload *upload, int64_t until_ns)
+{
+	if (upload == NULL) {
+		return SERVICE_JOINED;
+	}
+	pthread_mutex_lock(&upload->lock);
+	upload->phase = UPLOAD_DRAINING;
+	upload->deadline_ns = until_ns;
+	queue_hurry(&upload->queue);
+	pthread_cond_signal(&upload->change);
+	pthread_mutex_unlock(&upload->lock);
+	if (service_join(upload->thread, until_ns + JOIN_NS) != SERVICE_JOINED) {
+		return SERVICE_LEFT;
+	}
+	engine_close(upload->engine);
+	pthread_cond_destroy(&upload->change);
+	pthread_mutex_destroy(&upload->lock);
+	free(upload);
+	return SERVICE_JOINED;
+}

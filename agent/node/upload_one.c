@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/node/upload_one.h"
+
+#include "agent/wire/parcel.h"
+#include "cache/tools/inventory.h"
+#include "keygen/about.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HAS_LIMIT_MS 2000
+
+struct task {
+	struct service *service;
+	struct engine *engine;
+	struct service_puts *puts;
+	struct engine_name name;
+	unsigned limit_ms;
+	struct parcel ours;
+};
+
+/* ---- what goes */
+
+static int find_bound(const struct about_fact *fact, void *context)
+{
+	static const char part[] = "working directory"; /* the key has it, so it is bound to that */
+
+	(void)context;
+	return fact->kind == ABOUT_BOUND || (fact->kind == ABOUT_PART && fact->size == sizeof(part) - 1 &&
+	                                     memcmp(fact->text, part, fact->size) == 0);
+}
+
+/* Results that do not say what they are bound to may be bound to anything. */
+static bool is_bound(const struct entry *entry)
+{
+	struct section about;
+
+	return !entry_section(entry, ABOUT_SECTION, &about) ||
+	       about_read(about.bytes, about.size, find_bound, NULL) != 0;
+}
+
+static bool may_go(const struct service *service, const struct entry *entry)
+{
+	const struct service_options *options = &service->options;
+	struct section section;
+
+	return !entry_section(entry, ABOUT_SLOPPY_SECTION, &section) &&
+	       entry_info(entry)->cost_ns >= options->least_cost_ns &&
+	       entry_info(entry)->total_size <= service->raw_max &&
+	       (options->results == SERVICE_ALL_RESULTS || !is_bound(entry));
+}
+
+/* They come oldest first, and the newest is to stand in front. */
+static int take_result(void *context, const struct entry *entry)
+{
+	struct task *task = context;
+	struct parcel one = {.count = 0};
+	int error;
+
+	if (!may_go(task->service, entry)) {
+		tally_add(&task->service->tally, TALLY_left_out, 1);
+		return 0;
+	}
+	error = parcel_add(&one, entry);
+	if (error == 0) {
+		(void)parcel_merge(&one, &task->ours);
+		parcel_free(&task->ours);
+		task->ours = one;
+	}
+	return error;
+}
+
+/* ---- what is there */
+
+/* Whether ours is to be put, with theirs in it by then. ENGINE_DONE: nothing is to be done. */
+static enum engine_answer merge_theirs(struct task *task)
+{
+	struct parcel theirs = {.count = 0};
+	struct engine_error error = {.text = ""};
+	struct service *service = task->service;
+	enum value_found found;
+	enum engine_answer answer;
+	void *value = NULL;
+	size_t size = 0;
+
+	answer = engine_get(task->engine, &task->name, task->limit_ms, &value, &size, &error);
+	service_answered(service, answer, &error);
+	if (answer != ENGINE_DONE) {
+		return answer;
+	}
+	found = parcel_open(value, size, task->name.key, service->keyring, service->options.trust, service->raw_max,
+	                    &theirs);
+	if (found != VALUE_SOUND) {
+		tally_refused(&service->tally, found);
+		answer = found == VALUE_FOREIGN || found == VALUE_UNKNOWN_KEY || found == VALUE_LARGE ||
+		                 found == VALUE_NO_MEMORY
+		             ? ENGINE_DONE
+		             : ENGINE_ABSENT;
+	} else if (parcel_holds(&theirs, &task->ours)) {
+		tally_add(&service->tally, TALLY_exists_skipped, 1);
+	} else {
+		(void)parcel_merge(&task->ours, &theirs);
+		answer = ENGINE_ABSENT;
+	}
+	parcel_free(&theirs);
+	free(value);
+	return answer;
+}
+
+static enum engine_answer ask_whether_there(struct task *task)
+{
+	unsigned limit_ms = task->limit_ms < HAS_LIMIT_MS ? task->limit_ms : HAS_LIMIT_MS;
+	struct engine_error error = {.text = ""};
+	enum engine_answer answer = engine_has(task->engine, &task->name, limit_ms, &error);
+
+	service_answered(task->service, answer, &error);
+	return answer;
+}
+
+static enum engine_answer put_parcel(struct task *task)
+{
+	struct service *service = task->service;
+	struct engine_error error = {.text = ""};
+	enum engine_answer answer = ENGINE_TOO_LARGE;
+	void *value = NULL;
+	size_t size;
+
+	if (parcel_seal(&task->ours, task->name.key, service->keyring, service->raw_max, &value, &size) == 0) {
+		answer = engine_put(task->engine, &task->name, value, size, task->limit_ms, &error);
+		service_put(service, task->puts, answer, &error);
+		tally_add(&service->tally, TALLY_uploads, answer == ENGINE_DONE);
+		tally_add(&service->tally, TALLY_uploaded_bytes, answer == ENGINE_DONE ? size : 0);
+	}
+	free(value);
+	return answer;
+}
+
+/* ---- all of it */
+
+/* Not read where the engine has the key and that is enough: a sweep over a large directory would read all of it. */
+static enum engine_answer settle_key(struct task *task, enum upload_one how, uint64_t *ret_sum)
+{
+	struct service *service = task->service;
+	enum engine_answer answer = how == UPLOAD_ONE_IF_ABSENT ? ask_whether_there(task) : ENGINE_ABSENT;
+
+	if (answer != ENGINE_ABSENT) {
+		tally_add(&service->tally, TALLY_exists_skipped, answer == ENGINE_DONE);
+		return answer;
+	}
+	/* what cannot be read has been evicted, or is damaged, and is nothing to put */
+	(void)inventory_read(&service->directory, task->name.key, take_result, task);
+	*ret_sum = parcel_sum(&task->ours);
+	if (task->ours.count == 0 || settled_holds(&service->settled, task->name.key, *ret_sum)) {
+		return ENGINE_DONE;
+	}
+	if (how == UPLOAD_ONE_WITH_OTHERS) {
+		answer = ask_whether_there(task);
+		answer = answer == ENGINE_DONE ? merge_theirs(task) : answer;
+	}
+	return answer == ENGINE_ABSENT ? put_parcel(task) : answer;
+}
+
+enum upload_one_done upload_one(struct service *service, struct engine *engine, struct service_puts *puts,
+                                const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns, enum upload_one how,
+                                unsigned limit_ms)
+{
+	struct task task = {
+	    .service = service, .engine = engine, .puts = puts, .name.format = ENTRY_FORMAT, .limit_ms = limit_ms};
+	enum engine_answer answer;
+	uint64_t sum = 0;
+
+	memcpy(task.name.key, key, sizeof(task.name.key));
+	answer = settle_key(&task, how, &sum);
+	parcel_free(&task.ours);
+	if (answer == ENGINE_DONE || answer == ENGINE_TOO_LARGE) {
+		settled_note(&service->settled, key, sum, written_ns);
+		return UPLOAD_ONE_SETTLED;
+	}
+	return answer == ENGINE_REFUSED || answer == ENGINE_FULL || answer == ENGINE_UNSUITED ? UPLOAD_ONE_GIVEN_UP
+	                                                                                      : UPLOAD_ONE_FAILED;
+}

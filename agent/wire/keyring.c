@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/wire/keyring.h"
+
+#include "agent/engine/secret_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t\r"
+
+static bool take_id(const char *text, size_t size, struct keyring_key *key)
+{
+	if (size == 0 || size >= sizeof(key->id)) {
+		return false;
+	}
+	for (size_t i = 0; i < size; i++) {
+		if (!isalnum((unsigned char)text[i]) && strchr("._-", text[i]) == NULL) {
+			return false;
+		}
+	}
+	memcpy(key->id, text, size);
+	return true;
+}
+
+static int read_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	                              : -1;
+}
+
+static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
+{
+	if (size % 2 != 0 || size < 2 * (size_t)KEYRING_KEY_LEAST || size > 2 * (size_t)KEYRING_KEY_BYTES) {
+		return false;
+	}
+	for (size_t i = 0; i < size; i += 2) {
+		int high = read_digit(text[i]);
+		int low = read_digit(text[i + 1]);
+
+		if (high < 0 || low < 0) {
+			return false;
+		}
+		key->bytes[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	key->size = size / 2;
+	return true;
+}
+
+/* "id hex", blanks around and between. */
+static bool take_line(const char *line, size_t size, struct keyring_key *key)
+{
+	const char *end = line + size;
+	const char *id = line + strspn(line, BLANKS);
+	size_t id_size = strcspn(id, BLANKS "\n");
+	const char *hex = id + id_size + strspn(id + id_size, BLANKS);
+	size_t hex_size = strcspn(hex, BLANKS "\n");
+	const char *rest = hex + hex_size;
+
+	return rest + strspn(rest, BLANKS) == end && take_id(id, id_size, key) && take_bytes(hex, hex_size, key);
+}
+
+static bool is_empty(const char *line)
+{
+	char first = line[strspn(line, BLANKS)];
+
+	return first == '\0' || first == '\n' || first == '#';
+}
+
+int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line)
+{
+	struct keyring *keyring = calloc(1, sizeof(*keyring));
+	unsigned number = 1;
+	int error = 0;
+
+	if (keyring == NULL) {
+		return -ENOMEM;
+	}
+	for (const char *line = text; *line != '\0' && error == 0; number++) {
+		size_t size = strcspn(line, "\n");
+		struct keyring_key *key = &keyring->keys[keyring->count % KEYRING_KEYS_MAX];
+
+		if (!is_empty(line)) {
+			struct keyring_key taken = {.size = 0};
+
+			if (keyring->count == KEYRING_KEYS_MAX || !take_line(line, size, &taken) ||
+			    keyring_find(keyring, taken.id) != NULL) {
+				error = -EINVAL;
+				*ret_line = number;
+			} else {
+				*key = taken;
+				keyring->count++;
+			}
+			explicit_bzero(&taken, sizeof(taken));
+		}
+		line += size + (line[size] == '\n');
+	}
+	error = error == 0 && keyring->count == 0 ? -ENODATA : error;
+	if (error != 0) {
+		keyring_free(keyring);
+		return error;
+	}
+	*ret_keyring = keyring;
+	return 0;
+}
+
+int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX])
+{
+	unsigned line = 0;
+	char *text = NULL;
+	int error = secret_file_read(path, &text);
+
+	if (error != 0) {
+		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path, secret_file_reason(error));
+		return error;
+	}
+	error = keyring_parse(text, ret_keyring, &line);
+	secret_file_wipe(text);
+	if (error == -EINVAL) {
+		snprintf(ret_text, KEYRING_TEXT_MAX,
+		         "%.128s, line %u: not an id of its own and 64 to 128 hexadecimal digits", path, line);
+	} else if (error == -ENODATA) {
+		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: no key in it", path);
+	} else if (error != 0) {
+		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path, strerror(-error));
+	}
+	return error;
+}
+
+void keyring_free(struct keyring *keyring)
+{
+	if (keyring != NULL) {
+		explicit_bzero(keyring, sizeof(*keyring));
+		free(keyring);
+	}
+}
+
+const struct keyring_key *keyring_find(const struct keyring *keyring, const char id[KEYRING_ID_BYTES])
+{
+	for (size_t i = 0; keyring != NULL && i < keyring->count; i++) {
+		if (memcmp(keyring->keys[i].id, id, KEYRING_ID_BYTES) == 0) {
+			return &keyring->keys[i];
+		}
+	}
+	return NULL;
+}

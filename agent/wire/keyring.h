@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keyring: the keys that values are signed with (docs/DESIGN.md G4)
+ *
+ * A text file, "id hex" a line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in hexadecimal.
+ * The first key signs, all are accepted: a new one is added below on every node, then moved to the top, and the old one
+ * goes when no value of it is left that matters. Empty lines and those that begin with '#' are passed over. The file
+ * must be its reader's alone (agent/engine/secret_file.h).
+ *
+ * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values, with words: -EACCES,
+ * -EINVAL for a line that is none, -ENODATA for a file without a key. Threads: it never changes. Ownership: the keys are
+ * the ring's, and zeros lie over them in the end.
+ */
+#ifndef AGENT_WIRE_KEYRING_H
+#define AGENT_WIRE_KEYRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEYRING_KEYS_MAX  16
+#define KEYRING_ID_BYTES  16 /* with zeros behind */
+#define KEYRING_KEY_BYTES 64
+#define KEYRING_KEY_LEAST 32
+#define KEYRING_TEXT_MAX  256
+
+struct keyring_key {
+	char id[KEYRING_ID_BYTES];
+	uint8_t bytes[KEYRING_KEY_BYTES];
+	size_t size;
+};
+
+struct keyring {
+	struct keyring_key keys[KEYRING_KEYS_MAX];
+	size_t count;
+};
+
+int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX]);
+/* For tests and for whoever has the text already. `line` is where it went wrong. */
+int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line);
+void keyring_free(struct keyring *keyring); /* NULL is fine */
+
+/* NULL: no such key. */
+const struct keyring_key *keyring_find(const struct keyring *keyring, const char id[KEYRING_ID_BYTES]);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parcel: the results of one key as they travel: newest first, without stamps, equal ones once (docs/DESIGN.md G3)
+ *
+ * In the engine they are a value (agent/wire/value.h) whose bundle has this one key. Two nodes' parcels are merged by the
+ * node that puts one: results that the other has too, whatever their stamps were, are not taken twice.
+ *
+ * Calling sequence: a struct of zeros; parcel_open() or parcel_add(); parcel_merge(); parcel_seal(); parcel_free().
+ * Errors: negative errno values, or what is wrong with a value; then nothing is in the parcel.
+ * Threads: one. Ownership: the entries are the parcel's.
+ */
+#ifndef AGENT_WIRE_PARCEL_H
+#define AGENT_WIRE_PARCEL_H
+
+#include "agent/wire/value.h"
+#include "cache/entry.h"
+#include "cache/store.h"
+
+#include <stdbool.h>
+
+struct parcel {
+	struct entry *entries[STORE_RESULTS_MAX]; /* newest first */
+	size_t count;
+};
+
+/* VALUE_DAMAGED: its bundle is not whole, empty, or of another key. Each entry is checked as one of a file is. */
+enum value_found parcel_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
+                             const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
+                             struct parcel *ret_parcel);
+/* Behind the others, as older than they; without its stamps. -ENOSPC: sixteen are there. */
+int parcel_add(struct parcel *parcel, const struct entry *entry);
+/* Those of `other` that are not in it go behind. True: it has become more. */
+bool parcel_merge(struct parcel *parcel, const struct parcel *other);
+/* Is each result of `part` in it? */
+bool parcel_holds(const struct parcel *parcel, const struct parcel *part);
+/* A bundle of at most `raw_max` bytes: the oldest stay behind. -EFBIG: not even the newest fits. */
+int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
+                uint64_t raw_max, void **ret_value, size_t *ret_size);
+/* 64 bits that tell whether it is still what it was. In whatever order: a hit puts its result in front. */
+uint64_t parcel_sum(const struct parcel *parcel);
+void parcel_free(struct parcel *parcel);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/tools/age.h"
+
+#include <stddef.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+static int64_t unit_ns(char letter)
+{
+	switch (letter) {
+	case 's':
+		return SECOND_NS;
+	case 'm':
+		return 60 * SECOND_NS;
+	case 'h':
+		return 3600 * SECOND_NS;
+	case 'd':
+		return 24 * 3600 * SECOND_NS;
+	case 'w':
+		return 7 * 24 * 3600 * SECOND_NS;
+	default:
+		return 0;
+	}
+}
+
+/* Digits from *text on, which is moved behind them; false: there are none, or too many. */
+static bool read_digits(const char **text, int64_t *ret_number)
+{
+	const char *first = *text;
+	int64_t number = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++) {
+		if (number > INT64_MAX / 10 - 1) {
+			return false;
+		}
+		number = number * 10 + (**text - '0');
+	}
+	*ret_number = number;
+	return *text != first;
+}
+
+bool age_parse(const char *text, int64_t *ret_ns)
+{
+	double fraction = 0;
+	double place = 1;
+	int64_t number;
+	int64_t unit;
+
+	if (!read_digits(&text, &number)) {
+		return false;
+	}
+	if (*text == '.') {
+		const char *first = ++text;
+
+		for (; *text >= '0' && *text <= '9'; text++) {
+			place /= 10;
+			fraction += place * (*text - '0');
+		}
+		if (text == first) {
+			return false;
+		}
+	}
+	unit = unit_ns(*text);
+	if (unit == 0 || text[1] != '\0' || number >= INT64_MAX / unit) {
+		return false;
+	}
+	*ret_ns = number * unit + (int64_t)(fraction * (double)unit);
+	return true;
+}

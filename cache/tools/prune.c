@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/tools/prune.h"
+
+#include "cache/lock.h"
+#include "cache/recency.h"
+#include "cache/source.h"
+#include "cache/store_state.h"
+#include "cache/tools/chore.h"
+#include "cache/upkeep/evict_shard.h"
+#include "cache/upkeep/usage_index.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_US 2000000
+
+struct work {
+	const struct evict *evict;
+	struct chore *chore;
+	pthread_mutex_t mutex; /* of what threads share: the report, the sum, the usage index, error */
+	struct evict_report report;
+	struct evict_list list;
+	uint64_t bytes; /* in the directory, by a sum of our own: it holds where no usage index can be written */
+	int error;
+};
+
+/* The entries of one round, those of each shard side by side. */
+struct round {
+	struct work *work;
+	struct usage_index_record *records;
+	size_t from[DIRECTORY_SHARDS + 1];
+};
+
+enum outcome { REMOVED, GONE, KEPT, FOREIGN, FAILED };
+
+static int begin_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
+{
+	return usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, ret_lock, ret_index);
+}
+
+static int scan(struct work *work, uint64_t *ret_entries)
+{
+	const struct evict *evict = work->evict;
+	struct usage_index *index;
+	uint64_t entries = 0;
+	int lock;
+
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		int rc = chore_stopped(work->chore) ? -EINTR : begin_index(evict, &lock, &index);
+
+		if (rc < 0) {
+			return rc;
+		}
+		evict_scan_shard(evict, index, shard, &work->report, &work->list);
+		work->bytes += index->page.shards[shard].bytes;
+		entries += index->page.shards[shard].files;
+		(void)usage_index_end(lock, index);
+		chore_begin(work->chore, CHORE_LOOKING, work->list.count * DIRECTORY_SHARDS / (shard + 1),
+		            CHORE_GUESSED);
+		chore_add(work->chore, work->list.count);
+		chore_tell(work->chore);
+	}
+	*ret_entries = entries;
+	return work->list.failed ? -ENOMEM : 0;
+}
+
+/* Removes the file if it is still the one that the record tells of. */
+static enum outcome remove_file(const struct evict *evict, int shard, const struct usage_index_record *record)
+{
+	char name[DIRECTORY_NAME_BYTES];
+	struct stat found;
+	bool ours;
+
+	directory_entry_name(record->key, name);
+	if (!source_look(evict->directory, shard, name, &found, &ours)) {
+		return errno == ENOENT ? GONE : FAILED;
+	}
+	if (!S_ISREG(found.st_mode) || (uint64_t)found.st_size != record->size || recency_of(&found) != record->used) {
+		return KEPT;
+	}
+	if (!ours) {
+		return FOREIGN;
+	}
+	if (unlinkat(shard, name, 0) < 0) {
+		return errno == ENOENT ? GONE : FAILED;
+	}
+	return REMOVED;
+}
+
+static void count_off(struct work *work, uint64_t bytes)
+{
+	work->bytes -= bytes < work->bytes ? bytes : work->bytes;
+}
+
+static void note_outcome(struct work *work, struct usage_index *index, const struct usage_index_record *record,
+                         enum outcome outcome)
+{
+	struct evict_report *report = &work->report;
+
+	switch (outcome) {
+	case REMOVED:
+		report->entries++;
+		report->bytes += record->size;
+		count_off(work, record->size);
+		break;
+	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
+		report->foreign++;
+		/* fall through */
+	case GONE:
+		count_off(work, record->size);
+		break;
+	case KEPT:
+		return;
+	case FAILED:
+		report->failures++;
+		break;
+	}
+	if (!index) {
+		return;
+	}
+	if (outcome == FAILED) {
+		usage_index_forget(index, record->key);
+	} else if (outcome != GONE || usage_index_find(index, record->key) >= 0) {
+		usage_index_subtract(index, record->key, record->size);
+	}
+}
+
+/* Nobody believes the sum of a shard in which files vanish. Where it cannot be said, nothing is removed. */
+static int begin_shard(struct work *work, unsigned shard)
+{
+	struct usage_index *index;
+	int lock;
+	int rc;
+
+	(void)pthread_mutex_lock(&work->mutex);
+	rc = begin_index(work->evict, &lock, &index);
+	if (rc == 0) {
+		index->page.shards[shard].known = 0;
+		(void)usage_index_end(lock, index);
+	}
+	(void)pthread_mutex_unlock(&work->mutex);
+	return rc;
+}
+
+/* Who has counted it meanwhile has seen some of what has gone: then it is counted anew. */
+static void end_shard(const struct round *round, unsigned shard, const enum outcome *outcomes, size_t count)
+{
+	const struct usage_index_record *records = round->records + round->from[shard];
+	struct work *work = round->work;
+	struct evict_report nothing = {0};
+	struct usage_index *index = NULL;
+	bool counted = false;
+	int lock;
+	int rc;
+
+	(void)pthread_mutex_lock(&work->mutex);
+	rc = begin_index(work->evict, &lock, &index);
+	index = rc == 0 ? index : NULL;
+	counted = index && index->page.shards[shard].known;
+	for (size_t i = 0; i < count; i++) {
+		note_outcome(work, counted ? NULL : index, &records[i], outcomes[i]);
+	}
+	if (counted) {
+		evict_scan_shard(work->evict, index, shard, &nothing, NULL);
+	}
+	if (index) {
+		index->page.shards[shard].known = 1;
+		(void)usage_index_end(lock, index);
+	}
+	work->error = work->error < 0 ? work->error : rc;
+	(void)pthread_mutex_unlock(&work->mutex);
+}
+
+static size_t remove_records(const struct round *round, int shard, int lock, const struct usage_index_record *records,
+                             size_t count, enum outcome *ret_outcomes)
+{
+	struct work *work = round->work;
+	size_t i = 0;
+
+	for (; i < count && !chore_stopped(work->chore); i++) {
+		ret_outcomes[i] = KEPT; /* whose lock another has, is being put there */
+		if (lock_add_key(lock, records[i].key)) {
+			ret_outcomes[i] = remove_file(work->evict, shard, &records[i]);
+			lock_release_key(lock, records[i].key);
+		}
+		chore_add(work->chore, 1);
+	}
+	return i;
+}
+
+static void remove_from_shard(void *context, unsigned shard)
+{
+	const struct round *round = context;
+	const size_t count = round->from[shard + 1] - round->from[shard];
+	const struct evict *evict = round->work->evict;
+	enum outcome *outcomes;
+	int place = -1;
+	int lock = -1;
+	int rc;
+
+	if (count == 0 || chore_stopped(round->work->chore)) {
+		return;
+	}
+	outcomes = calloc(count, sizeof(*outcomes));
+	rc = outcomes ? begin_shard(round->work, shard) : -ENOMEM;
+	if (rc == 0) {
+		rc = directory_open_shard(evict->directory, evict->home, shard, DIRECTORY_REACH, &place);
+		lock_begin(evict->directory, evict->home, &lock);
+		if (rc == 0) {
+			end_shard(
+			    round, shard, outcomes,
+			    remove_records(round, place, lock, round->records + round->from[shard], count, outcomes));
+			close(place);
+		}
+		lock_release(lock);
+	}
+	free(outcomes);
+	if (rc < 0 && rc != -ENOENT) {
+		(void)pthread_mutex_lock(&round->work->mutex);
+		round->work->error = round->work->error < 0 ? round->work->error : rc;
+		(void)pthread_mutex_unlock(&round->work->mutex);
+	}
+}
+
+static int by_shard(const void *a, const void *b)
+{
+	const struct usage_index_record *left = a;
+	const struct usage_index_record *right = b;
+
+	return memcmp(left->key, right->key, ENTRY_KEY_BYTES);
+}
+
+static int remove_round(struct work *work, struct usage_index_record *records, size_t count)
+{
+	struct round round = {.work = work, .records = records};
+	size_t at = 0;
+
+	qsort(records, count, sizeof(*records), by_shard);
+	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		round.from[shard] = at;
+		while (at < count && records[at].key[0] == shard) {
+			at++;
+		}
+	}
+	round.from[DIRECTORY_SHARDS] = at;
+	chore_begin(work->chore, CHORE_WORKING, count, CHORE_KNOWN);
+	chore_each(work->chore, DIRECTORY_SHARDS, remove_from_shard, &round);
+	return work->error < 0 ? work->error : chore_stopped(work->chore) ? -EINTR : 0;
+}
+
+/* Those too large for the cap come first. */
+static int by_use(const void *a, const void *b, void *context)
+{
+	const struct usage_index_record *left = a;
+	const struct usage_index_record *right = b;
+	const uint64_t *limit = context;
+	int small = (left->size <= *limit) - (right->size <= *limit);
+
+	return small ? small : (left->used > right->used) - (left->used < right->used);
+}
+
+/* Moves what was used before that to the front; returns how many there are. */
+static size_t part_by_age(struct usage_index_record *records, size_t count, int64_t used_before)
+{
+	size_t old = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (records[i].used < used_before) {
+			struct usage_index_record other = records[old];
+
+			records[old++] = records[i];
+			records[i] = other;
+		}
+	}
+	return old;
+}
+
+static int remove_old(struct work *work, int64_t used_before)
+{
+	const uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
+	uint64_t limit = work->evict->max_size ? work->evict->max_size / 8 : UINT64_MAX;
+	struct usage_index_record *records = work->list.records;
+	size_t at = part_by_age(records, work->list.count, used_before);
+	int rc = at > 0 ? remove_round(work, records, at) : 0;
+
+	if (rc == 0 && work->bytes > cap && at < work->list.count) {
+		qsort_r(records + at, work->list.count - at, sizeof(*records), by_use, &limit);
+	}
+	while (rc == 0 && work->bytes > cap && at < work->list.count) {
+		uint64_t left = work->bytes;
+		size_t from = at;
+
+		while (at < work->list.count && left > cap) {
+			left -= records[at].size < left ? records[at].size : left;
+			at++;
+		}
+		rc = remove_round(work, records + from, at - from);
+	}
+	return rc;
+}
+
+/* INT64_MIN: however long ago an entry was used. */
+static int prune(const struct evict *evict, int64_t used_before, struct chore *chore, struct evict_report *ret_report)
+{
+	struct work work = {.evict = evict, .chore = chore, .mutex = PTHREAD_MUTEX_INITIALIZER};
+	uint64_t entries = 0;
+	int rc = scan(&work, &entries);
+
+	if (rc == 0 && work.list.count > 0) {
+		rc = remove_old(&work, used_before);
+	}
+	free(work.list.records);
+	work.report.left_entries = entries - work.report.entries;
+	work.report.left_bytes = work.bytes;
+	*ret_report = work.report;
+	return rc == -ENOENT ? 0 : rc; /* nothing was ever stored */
+}
+
+int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
+{
+	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
+	struct evict_report report = {0};
+	int rc;
+
+	if (!store->directory.path) {
+		return -ENXIO;
+	}
+	if (store->read_only) {
+		return -EROFS;
+	}
+	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
+	if (rc == 0) {
+		rc = prune(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore, &report);
+		close(evict.home);
+	}
+	if (rc < 0 && rc != -ENOENT && rc != -EINTR) {
+		return rc;
+	}
+	*ret_pruned = (struct store_pruned){
+	    .removed = {.entries = report.entries, .bytes = report.bytes, .temporaries = report.temporaries},
+	    .foreign = report.foreign,
+	    .left = {.entries = report.left_entries, .bytes = report.left_bytes},
+	    .failures = report.failures,
+	};
+	return rc == -EINTR ? rc : 0;
+}
+
+int store_prune(struct store *store, struct store_pruned *ret_pruned)
+{
+	return store_prune_unused(store, INT64_MAX, ret_pruned);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evict: one store's share of the work
+ *
+ *   lock --> load index ----> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
+ *                                                              |                                    |
+ *   unlock <-- save index <--------- no ------- past the cap? <+------------------------------------'
+ *                   ^                                |yes
+ *                   |                                v
+ *                   |           oldest record --> look at its file --same--> used within the hour? --no--> remove
+ *                   |                 ^               |other, gone              |yes: spare, mark            |
+ *                   |                 `---------------+-------------------------'                            |
+ *                   `--- below the cap, nothing left, or too many failures <---------------------------------'
+ */
+#include "cache/upkeep/evict.h"
+
+#include "cache/lock.h"
+#include "cache/recency.h"
+#include "cache/source.h"
+#include "cache/upkeep/evict_shard.h"
+#include "cache/upkeep/usage_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_US 200000
+#define SCANS_MAX    2 /* for one store */
+
+enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
+
+struct work {
+	const struct evict *evict;
+	struct usage_index *index;
+	int lock;
+	unsigned scans_max;
+	struct evict_report report;
+};
+
+static uint64_t size_limit(const struct evict *evict)
+{
+	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
+}
+
+enum which_shard { SHARD_ANY, SHARD_UNKNOWN };
+
+static unsigned next_shard(struct usage_index *index, enum which_shard which)
+{
+	unsigned shard;
+
+	do {
+		shard = index->page.cursor++ % DIRECTORY_SHARDS;
+	} while (which == SHARD_UNKNOWN && index->page.shards[shard].known);
+	return shard;
+}
+
+static bool is_over(const struct work *work)
+{
+	unsigned unknown;
+
+	return work->evict->max_size && usage_index_total(work->index, &unknown) > work->evict->max_size;
+}
+
+/* Is the next shard's turn? The more files it has, the more stores must pay for it. */
+static bool scan_is_due(const struct usage_index *index, bool over)
+{
+	uint64_t files = index->page.shards[index->page.cursor % DIRECTORY_SHARDS].files;
+
+	return over ? index->page.stores * UINT64_C(16) >= files : index->page.stores * UINT64_C(8) >= 64 + files;
+}
+
+/* Returns how many it made. */
+static unsigned scan_some(struct work *work)
+{
+	struct usage_index *index = work->index;
+	unsigned scans = 0;
+	unsigned unknown;
+
+	for (; scans < SCANS_MAX; scans++) {
+		(void)usage_index_total(index, &unknown);
+		if (unknown == 0 && !scan_is_due(index, is_over(work))) {
+			break;
+		}
+		evict_scan_shard(work->evict, index, next_shard(index, unknown ? SHARD_UNKNOWN : SHARD_ANY),
+		                 &work->report, NULL);
+	}
+	return scans;
+}
+
+/* What becomes of a file that was used within the last hour and has not yet been marked for it. */
+enum lately { LATELY_SPARED, LATELY_REMOVED };
+
+/* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
+static enum outcome remove_file(const struct work *work, const struct usage_index_record *record, int shard,
+                                const char *name, enum lately lately, struct stat *ret_found)
+{
+	int64_t used;
+
+	if (fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
+		return errno == ENOENT ? GONE : FAILED;
+	}
+	used = recency_of(ret_found);
+	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size || used != record->used) {
+		return OTHER;
+	}
+	if (lately == LATELY_SPARED && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
+		return SPARED;
+	}
+	if (!source_is_ours(work->evict->directory, shard, name)) {
+		return FOREIGN;
+	}
+	if (unlinkat(shard, name, 0) < 0) {
+		return errno == ENOENT ? GONE : FAILED;
+	}
+	return REMOVED;
+}
+
+/* Settles one entry, whose record in the usage index may change or go. */
+static enum outcome settle_record(struct work *work, const struct usage_index_record *record, enum lately lately)
+{
+	struct usage_index *index = work->index;
+	char name[DIRECTORY_NAME_BYTES];
+	struct stat found;
+	enum outcome outcome = BUSY;
+	int shard = -1;
+	int rc =
+	    directory_open_shard(work->evict->directory, work->evict->home, record->key[0], DIRECTORY_REACH, &shard);
+
+	directory_entry_name(record->key, name);
+	if (rc < 0) {
+		outcome = rc == -ENOENT || rc == -ENOTDIR ? GONE : FAILED;
+	} else if (lock_add_key(work->lock, record->key)) {
+		outcome = remove_file(work, record, shard, name, lately, &found);
+		lock_release_key(work->lock, record->key);
+	}
+	switch (outcome) {
+	case REMOVED:
+		work->report.entries++;
+		work->report.bytes += record->size;
+		usage_index_subtract(index, record->key, record->size);
+		break;
+	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
+		work->report.foreign++;
+		/* fall through */
+	case GONE:
+		if (usage_index_find(index, record->key) >= 0) {
+			usage_index_subtract(index, record->key, record->size);
+		}
+		break;
+	case OTHER:
+		if (usage_index_find(index, record->key) >= 0) {
+			usage_index_subtract(index, record->key, record->size);
+			usage_index_count(index, record->key, (uint64_t)found.st_size, recency_of(&found));
+		}
+		break;
+	case SPARED:
+		usage_index_set_used(index, record->key, recency_mark(shard, name, &found, work->evict->now));
+		break;
+	case BUSY: /* somebody is putting there */
+		usage_index_set_used(index, record->key, work->evict->now);
+		break;
+	case FAILED:
+		work->report.failures++;
+		usage_index_forget(index, record->key);
+		break;
+	}
+	if (shard >= 0) {
+		close(shard);
+	}
+	return outcome;
+}
+
+/* The oldest of those that were looked at in vain. */
+struct fallback {
+	bool is_there;
+	struct usage_index_record record;
+};
+
+static void keep_fallback(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES],
+                          struct fallback *fallback)
+{
+	int number = usage_index_find(index, key);
+
+	if (number >= 0 && (!fallback->is_there || index->page.records[number].used < fallback->record.used)) {
+		fallback->is_there = true;
+		fallback->record = index->page.records[number];
+	}
+}
+
+/* `spared`: has just come, and is not removed for itself; NULL: what has come knows its place in the order of use. */
+static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_max, unsigned scans)
+{
+	struct usage_index *index = work->index;
+	struct fallback fallback = {.is_there = false};
+	unsigned checks = EVICT_CHECKS;
+	struct usage_index_record record;
+	enum outcome outcome;
+
+	while (is_over(work) && work->report.bytes < bytes_max && work->report.failures < EVICT_FAILURES) {
+		int number = usage_index_oldest(index, size_limit(work->evict));
+
+		if (checks == 0 && !fallback.is_there) {
+			break;
+		}
+		if (number < 0 || (spared && memcmp(index->page.records[number].key, spared, ENTRY_KEY_BYTES) == 0)) {
+			if (scans++ >= work->scans_max) {
+				break;
+			}
+			evict_scan_shard(work->evict, index, next_shard(index, SHARD_ANY), &work->report, NULL);
+			continue;
+		}
+		record = checks > 0 ? index->page.records[number] : fallback.record;
+		outcome = settle_record(work, &record, checks > 0 ? LATELY_SPARED : LATELY_REMOVED);
+		if (outcome == REMOVED) {
+			checks = EVICT_CHECKS;
+			fallback.is_there = false;
+		} else if (checks > 0) {
+			checks--;
+			keep_fallback(index, record.key, &fallback);
+		} else {
+			fallback.is_there = false;
+		}
+	}
+}
+
+/* As many scans as so many stores would have made; where there is room for all, fewer will do. */
+static unsigned scan_for(struct work *work, size_t stores)
+{
+	unsigned scans = 0;
+
+	for (size_t i = 0; i < stores; i++) {
+		work->index->page.stores++;
+		scans += i + 1 == stores || is_over(work) ? scan_some(work) : 0;
+	}
+	return scans;
+}
+
+/* All are counted before any shard is scanned, as a scan sees all of them. `spared`: a key, or NULL. */
+static int put_all(const struct evict *evict, const struct evict_put *puts, size_t count, const uint8_t *spared,
+                   struct evict_report *ret_report)
+{
+	struct work work = {.evict = evict, .scans_max = SCANS_MAX * (unsigned)count};
+	uint64_t bytes_max = UINT64_MAX;
+	uint64_t brought = 0;
+	unsigned unknown;
+	unsigned scans;
+	int rc = usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, &work.lock, &work.index);
+
+	if (rc < 0) {
+		return rc;
+	}
+	for (size_t i = 0; i < count; i++) {
+		usage_index_put(work.index, puts[i].key, puts[i].size, puts[i].replaced, puts[i].used);
+		brought += puts[i].size;
+	}
+	scans = scan_for(&work, count);
+	(void)usage_index_total(work.index, &unknown);
+	if (unknown > 0) { /* the sum is a guess */
+		bytes_max = work.report.bytes + 2 * brought;
+	}
+	make_room(&work, spared, bytes_max, scans);
+	rc = usage_index_end(work.lock, work.index);
+	*ret_report = work.report;
+	return rc;
+}
+
+int evict_put_all(const struct evict *evict, const struct evict_put *puts, size_t count,
+                  struct evict_report *ret_report)
+{
+	return put_all(evict, puts, count, NULL, ret_report);
+}
+
+int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+              struct evict_report *ret_report)
+{
+	struct evict_put put = {.size = size, .replaced = replaced, .used = recency_stamp(evict->now)};
+
+	memcpy(put.key, key, sizeof(put.key));
+	return put_all(evict, &put, 1, key, ret_report);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/upkeep/usage_index.h"
+
+#include "cache/lock.h"
+#include "cache/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define INDEX_NAME   "usage-index"
+#define INDEX_MAGIC  "NVCACCNT"
+#define INDEX_FORMAT 1
+#define PEEKS_MAX    5
+#define SUMMED_AT    offsetof(struct usage_index_page, format)
+
+static size_t page_size(uint32_t count)
+{
+	return offsetof(struct usage_index_page, records) + count * sizeof(struct usage_index_record);
+}
+
+static uint64_t checksum_of(const struct usage_index_page *page)
+{
+	return XXH3_64bits((const char *)page + SUMMED_AT, page_size(page->count) - SUMMED_AT);
+}
+
+static bool is_sound(const struct usage_index_page *page, size_t size)
+{
+	return size >= page_size(0) && memcmp(page->magic, INDEX_MAGIC, sizeof(page->magic)) == 0 &&
+	       page->format == INDEX_FORMAT && page->count <= USAGE_INDEX_RECORDS && size >= page_size(page->count) &&
+	       page->checksum == checksum_of(page);
+}
+
+/* What stands there and is of no use (another user's, a link, a directory) is removed, where the system lets us. What
+ * is a file with other first bytes than ours is left alone: somebody has put it there. */
+static int open_or_make(const struct directory *directory, int home, int *ret_file)
+{
+	int rc = directory_open_file(directory, home, INDEX_NAME, O_RDWR | O_CREAT, ret_file);
+
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+	case ELOOP:
+	case EISDIR:
+	case ENXIO:
+		if (unlinkat(home, INDEX_NAME, 0) < 0 && errno == EISDIR) {
+			(void)unlinkat(home, INDEX_NAME, AT_REMOVEDIR);
+		}
+		rc = directory_open_file(directory, home, INDEX_NAME, O_RDWR | O_CREAT, ret_file);
+		break;
+	default:
+		break;
+	}
+	if (rc == 0 && !directory_is_ours(*ret_file, INDEX_MAGIC)) {
+		close(*ret_file);
+		*ret_file = -1;
+		rc = -EPERM;
+	}
+	return rc;
+}
+
+static ssize_t read_page(int file, struct usage_index_page *page)
+{
+	size_t done = 0;
+
+	while (done < sizeof(*page)) {
+		ssize_t got = TEMP_FAILURE_RETRY(pread(file, (char *)page + done, sizeof(*page) - done, (off_t)done));
+
+		if (got < 0) {
+			return -errno;
+		}
+		if (got == 0) {
+			break;
+		}
+		done += (size_t)got;
+		if (done >= page_size(0) && page->count <= USAGE_INDEX_RECORDS && done >= page_size(page->count)) {
+			break;
+		}
+	}
+	return (ssize_t)done;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One look into v1 tells which shards exist; the others are empty, so that half a look is none: what it missed would
+ * count as nothing for a long time. The cursor: where no usage index can be written, every store begins anew, and not
+ * always with the same shards. */
+static int begin_anew(int home, struct usage_index_page *page)
+{
+	struct timespec now = {0};
+	int place = TEMP_FAILURE_RETRY(openat(home, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	struct dirent *found;
+	DIR *names;
+	int rc;
+
+	if (place < 0) {
+		return -errno;
+	}
+	names = fdopendir(place);
+	if (!names) {
+		close(place);
+		return -ENOMEM;
+	}
+	memset(page, 0, sizeof(*page));
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	page->cursor = (uint32_t)now.tv_nsec / 1000;
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		page->shards[i].known = 1;
+	}
+	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
+		const char *name = found->d_name;
+
+		if (digit(name[0]) >= 0 && digit(name[1]) >= 0 && name[2] == '\0') {
+			page->shards[digit(name[0]) * 16 + digit(name[1])].known = 0;
+		}
+	}
+	rc = -errno;
+	closedir(names);
+	return rc;
+}
+
+int usage_index_load(const struct directory *directory, int home, struct usage_index **ret_index)
+{
+	struct usage_index *index = malloc(sizeof(*index));
+	ssize_t got = 0;
+	int rc = 0;
+
+	if (!index) {
+		return -ENOMEM;
+	}
+	index->newest = -1;
+	index->file = -1;
+	if (open_or_make(directory, home, &index->file) == 0) {
+		got = read_page(index->file, &index->page);
+	}
+	if (got < 0 || !is_sound(&index->page, (size_t)got)) {
+		rc = begin_anew(home, &index->page);
+	}
+	if (rc < 0) {
+		usage_index_free(index);
+		return rc;
+	}
+	*ret_index = index;
+	return 0;
+}
+
+/* Who writes it meanwhile does so in one piece, within microseconds. */
+int usage_index_peek(const struct directory *directory, int home, struct usage_index **ret_index)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	struct usage_index *index = malloc(sizeof(*index));
+	int rc;
+
+	if (!index) {
+		return -ENOMEM;
+	}
+	index->newest = -1;
+	index->file = -1;
+	rc = directory_open_file(directory, home, INDEX_NAME, O_RDONLY, &index->file);
+	for (int tries = 0; rc == 0; tries++) {
+		ssize_t got = read_page(index->file, &index->page);
+
+		if (got >= 0 && is_sound(&index->page, (size_t)got)) {
+			*ret_index = index;
+			return 0;
+		}
+		rc = tries < PEEKS_MAX ? 0 : -EBADMSG;
+		(void)nanosleep(&pause, NULL);
+	}
+	usage_index_free(index);
+	return rc;
+}
+
+int usage_index_save(struct usage_index *index)
+{
+	struct usage_index_page *page = &index->page;
+
+	if (index->file < 0) {
+		return -EBADF;
+	}
+	memcpy(page->magic, INDEX_MAGIC, sizeof(page->magic));
+	page->format = INDEX_FORMAT;
+	page->checksum = checksum_of(page);
+	return output_at(index->file, 0, page, page_size(page->count));
+}
+
+void usage_index_free(struct usage_index *index)
+{
+	if (index) {
+		if (index->file >= 0) {
+			close(index->file);
+		}
+		free(index);
+	}
+}
+
+int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
+                      struct usage_index **ret_index)
+{
+	int lock;
+	int rc = lock_take(directory, home, LOCK_USAGE_INDEX, wait_us, &lock);
+
+	if (rc < 0) {
+		return rc;
+	}
+	rc = usage_index_load(directory, home, ret_index);
+	if (rc < 0) {
+		lock_release(lock);
+		return rc;
+	}
+	*ret_lock = lock;
+	return 0;
+}
+
+int usage_index_end(int lock, struct usage_index *index)
+{
+	int rc = usage_index_save(index);
+
+	usage_index_free(index);
+	lock_release(lock);
+	return rc;
+}
+
+void usage_index_remove(const struct directory *directory, int home)
+{
+	int file;
+
+	if (directory_open_file(directory, home, INDEX_NAME, O_RDONLY, &file) == 0) {
+		if (directory_is_ours(file, INDEX_MAGIC)) {
+			(void)unlinkat(home, INDEX_NAME, 0);
+		}
+		close(file);
+	}
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknown)
+{
+	const struct usage_index_shard *shards = index->page.shards;
+	uint64_t bytes = 0;
+	unsigned filled = 0;
+	unsigned unknown = 0;
+
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		unknown += !shards[i].known;
+		filled += shards[i].known && shards[i].bytes > 0;
+		bytes = add_saturated(bytes, shards[i].known ? shards[i].bytes : 0);
+	}
+	*ret_unknown = unknown;
+	return filled ? add_saturated(bytes, bytes / filled * unknown) : bytes;
+}
+
+int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	for (uint32_t i = 0; i < index->page.count; i++) {
+		/* most differ in that byte: no call for them */
+		if (index->page.records[i].key[0] == key[0] &&
+		    memcmp(index->page.records[i].key, key, ENTRY_KEY_BYTES) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* There is at least one record. */
+static int newest(struct usage_index *index)
+{
+	const struct usage_index_record *records = index->page.records;
+
+	if (index->newest < 0) {
+		index->newest = 0;
+		for (uint32_t i = 1; i < index->page.count; i++) {
+			index->newest = records[i].used > records[index->newest].used ? (int)i : index->newest;
+		}
+	}
+	return index->newest;
+}
+
+/* Where there is no room, the one used last has to give way, or this one if that is it. */
+static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	struct usage_index_record *records = index->page.records;
+	uint32_t at = index->page.count;
+
+	if (at == USAGE_INDEX_RECORDS) {
+		at = (uint32_t)newest(index);
+		if (records[at].used <= used) {
+			return;
+		}
+	} else {
+		index->page.count++;
+	}
+	memcpy(records[at].key, key, ENTRY_KEY_BYTES);
+	records[at].used = used;
+	records[at].size = size;
+	index->newest = -1;
+}
+
+static void drop_record(struct usage_index *index, size_t number)
+{
+	index->page.records[number] = index->page.records[--index->page.count];
+	index->newest = -1;
+}
+
+void usage_index_forget(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	int number = usage_index_find(index, key);
+
+	if (number >= 0) {
+		drop_record(index, (size_t)number);
+	}
+}
+
+static uint64_t subtract_saturated(uint64_t a, uint64_t b)
+{
+	return b > a ? 0 : a - b;
+}
+
+void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+                     int64_t used)
+{
+	struct usage_index_shard *shard = &index->page.shards[key[0]];
+	int number = usage_index_find(index, key);
+
+	if (number >= 0 && index->page.records[number].size == size && index->page.records[number].used == used) {
+		return; /* a scan of another process was faster */
+	}
+	usage_index_forget(index, key);
+	shard->bytes = add_saturated(subtract_saturated(shard->bytes, replaced), size);
+	shard->files += replaced == 0;
+	record_use(index, key, size, used);
+}
+
+void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
+{
+	struct usage_index_shard *shard = &index->page.shards[key[0]];
+
+	shard->bytes = subtract_saturated(shard->bytes, size);
+	shard->files -= shard->files > 0;
+	usage_index_forget(index, key);
+}
+
+void usage_index_begin_shard(struct usage_index *index, unsigned shard)
+{
+	index->page.shards[shard] = (struct usage_index_shard){.known = 1};
+	for (size_t i = index->page.count; i-- > 0;) {
+		if (index->page.records[i].key[0] == shard) {
+			drop_record(index, i);
+		}
+	}
+}
+
+void usage_index_count(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
+{
+	struct usage_index_shard *shard = &index->page.shards[key[0]];
+
+	shard->bytes = add_saturated(shard->bytes, size);
+	shard->files++;
+	record_use(index, key, size, used);
+}
+
+void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t size)
+{
+	index->page.shards[shard].bytes = add_saturated(index->page.shards[shard].bytes, size);
+}
+
+int usage_index_oldest(const struct usage_index *index, uint64_t size_max)
+{
+	const struct usage_index_record *records = index->page.records;
+	int oldest = -1;
+
+	for (uint32_t i = 0; i < index->page.count; i++) {
+		if (records[i].size > size_max) {
+			return (int)i;
+		}
+		oldest = oldest < 0 || records[i].used < records[oldest].used ? (int)i : oldest;
+	}
+	return oldest;
+}
+
+void usage_index_set_used(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], int64_t used)
+{
+	int number = usage_index_find(index, key);
+
+	if (number >= 0) {
+		index->page.records[number].used = used;
+		index->newest = -1;
+	}
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console/console.h"
+
+#include "cache/places.h"
+#include "cli/console/commands.h"
+#include "cli/console/terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *last_error; /* of console_error(); NULL: none */
+static bool json_is_wanted;
+
+/* How many bytes of a character beyond ASCII stand here that no terminal takes for a command; 0: none. */
+static size_t harmless_length(const unsigned char *text)
+{
+	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+
+	/* U+0080 to U+009F are control characters, and begin with 0xc2 */
+	if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) {
+		return 0;
+	}
+	/* U+2028 to U+202E and U+2066 to U+2069 break lines and turn what follows round */
+	if (text[0] == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
+	                        (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9))) {
+		return 0;
+	}
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	return length;
+}
+
+void console_disarm(char *text)
+{
+	unsigned char *at = (unsigned char *)text;
+
+	while (*at != '\0') {
+		size_t length = *at < 0x80 ? *at >= 0x20 && *at != 0x7f : harmless_length(at);
+
+		if (length == 0) {
+			*at = '?';
+			length = 1;
+		}
+		at += length;
+	}
+}
+
+/* What the format gives, disarmed; the caller's to free. NULL: no memory. */
+__attribute__((format(printf, 1, 0))) static char *disarmed(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0) {
+		return NULL;
+	}
+	console_disarm(text);
+	return text;
+}
+
+void console_error(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	if (text == NULL) {
+		fputs("nvrtccache: out of memory\n", stderr);
+		return;
+	}
+	terminal_wipe();
+	fprintf(stderr, "nvrtccache: %s\n", text);
+	free(last_error);
+	last_error = text;
+}
+
+void console_print(FILE *stream, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	va_end(arguments);
+	if (text == NULL) {
+		console_error("out of memory");
+		return;
+	}
+	fputs(text, stream);
+	free(text);
+}
+
+const char *console_reason(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "not used, because others can write to it: chmod go-w, or NVRTCCACHE_SHARED=1 where its group "
+		       "shares it";
+	case -EROFS:
+		return "not written, because NVRTCCACHE_READONLY is set";
+	case -EAGAIN:
+		return "another process keeps it locked";
+	case -ENOTSUP:
+		return "in a file system of the kernel's own nothing can be made";
+	default:
+		return strerror(-error);
+	}
+}
+
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES])
+{
+	const struct passwd *owner;
+	struct stat found;
+
+	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
+	    found.st_uid == geteuid()) {
+		return console_reason(error);
+	}
+	owner = getpwuid(found.st_uid);
+	if (owner) {
+		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
+		         "not used, because it is another user's; as that user: sudo -u %s", owner->pw_name);
+	} else {
+		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
+		         "not used, because it is another user's, number %ld, and not yours", (long)found.st_uid);
+	}
+	return ret_text;
+}
+
+int console_usage(const char *command)
+{
+	fprintf(stderr, "nvrtccache: see 'nvrtccache help%s%s'\n", *command != '\0' ? " " : "", command);
+	return EXIT_USAGE;
+}
+
+/* False: it is all said and done, see *ret_status. */
+static bool only_help(const char *command, int argc, char **argv, int *ret_status)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int option = console_getopt(argc, argv, "h", options);
+
+	if (option == 'h') {
+		console_help(command);
+		*ret_status = EXIT_DONE;
+		return false;
+	}
+	if (option != -1) {
+		*ret_status = console_usage(command);
+		return false;
+	}
+	return true;
+}
+
+bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status)) {
+		return false;
+	}
+	if (optind < argc) {
+		console_error("%s takes no argument: '%s'", command, argv[optind]);
+		*ret_status = console_usage(command);
+		return false;
+	}
+	return true;
+}
+
+bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status)) {
+		return false;
+	}
+	if (optind + 1 != argc || argv[optind][0] == '\0') {
+		console_error("%s takes the name of one file", command);
+		*ret_status = console_usage(command);
+		return false;
+	}
+	*ret_file = argv[optind];
+	return true;
+}
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static void say_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	(void)context;
+	console_error("%.*s is unknown%s%s%s", (int)size, name, nearest != NULL ? "; " : "",
+	              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+}
+
+bool console_settings(struct settings *ret_settings)
+{
+	int error = settings_read(environment, ret_settings);
+
+	if (error != 0) {
+		console_error("settings: %s", strerror(-error));
+		return false;
+	}
+	for (int i = 0; i < ret_settings->complaint_count; i++) {
+		const char *name = ret_settings->complaints[i];
+
+		console_error("%s: bad value '%s' is not used: it takes %s", name, getenv(name), settings_wanted(name));
+	}
+	settings_each_unknown(environ, say_unknown, NULL);
+	return true;
+}
+
+bool console_directory(const struct settings *settings)
+{
+	struct stat found;
+	int error;
+
+	if (settings->directory == NULL) {
+		console_error(
+		    "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+		return false;
+	}
+	/* of what is there the command itself says what is wrong */
+	if (lstat(settings->directory, &found) < 0 && places_directory(settings, &error) == PLACES_REFUSED) {
+		console_error("%s: is not there and cannot be made: %s", settings->directory, console_reason(error));
+		return false;
+	}
+	return true;
+}
+
+const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	char digits[CONSOLE_NUMBER_BYTES];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *out = ret_text;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0) {
+			*out++ = ',';
+		}
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return ret_text;
+}
+
+const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double number = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+		return ret_text;
+	}
+	for (; number >= 1023.95 && unit < 5; unit++) {
+		number /= 1024;
+	}
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.1f %s", number, units[unit]);
+	return ret_text;
+}
+
+const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const struct {
+		double from_ns;
+		double unit_ns;
+		const char *name;
+	} units[] = {{2 * 86400e9, 86400e9, "days"},
+	             {2 * 3600e9, 3600e9, "h"},
+	             {2 * 60e9, 60e9, "min"},
+	             {1e9, 1e9, "s"},
+	             {1e6, 1e6, "ms"},
+	             {1e3, 1e3, "us"},
+	             {0, 1, "ns"}};
+	size_t i = 0;
+
+	if (ns == 0) {
+		return "0 s";
+	}
+	while ((double)ns < units[i].from_ns) {
+		i++;
+	}
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%.*f %s", units[i].unit_ns > 1 ? 1 : 0, (double)ns / units[i].unit_ns,
+	         units[i].name);
+	return ret_text;
+}
+
+const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const struct {
+		int64_t seconds;
+		const char *unit;
+	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	int64_t seconds = (int64_t)time(NULL) - when_ns / 1000000000;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (seconds >= units[i].seconds) {
+			snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRId64 " %s ago", seconds / units[i].seconds,
+			         units[i].unit);
+			return ret_text;
+		}
+	}
+	return "now";
+}
+
+const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
+{
+	static const char units[] = "KMGT";
+	size_t unit = 0;
+
+	while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 "%.*s", bytes, unit > 0, unit > 0 ? &units[unit - 1] : "");
+	return ret_text;
+}
+
+void console_json(struct json *json)
+{
+	if (json->failed) {
+		console_error("%s", strerror(ENOMEM));
+		exit(EXIT_TROUBLE);
+	}
+	fwrite(json->bytes, 1, json->size, stdout);
+	json->size = 0;
+}
+
+void console_json_end(struct json *json)
+{
+	json_end_line(json);
+	console_json(json);
+	json_free(json);
+}
+
+void console_want_json(void)
+{
+	json_is_wanted = true;
+}
+
+/* Stdio takes the stream's buffer at the first output, so a stream without one has seen none. */
+static bool has_printed(void)
+{
+	return __fbufsize(stdout) != 0;
+}
+
+int console_finish(int status)
+{
+	int failed = ferror(stdout);
+
+	if (json_is_wanted && status != EXIT_DONE && !has_printed()) {
+		struct json json = json_growing(JSON_BYTES_KEPT, 1);
+
+		json_begin_object(&json, NULL);
+		json_string(&json, "error", last_error);
+		json_end(&json);
+		console_json_end(&json);
+	}
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed) {
+		return status;
+	}
+	console_error("standard output: %s", errno != 0 ? strerror(errno) : "not written");
+	return status == EXIT_DONE ? EXIT_TROUBLE : status;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * console: what the commands share: messages, numbers for people, JSON, settings
+ *
+ * Purpose: every message on stderr begins with the program's name; numbers for people have the forms below; every string
+ * in JSON is escaped alike. Threads: one. Errors: output errors are seen once, by console_finish().
+ */
+#ifndef CLI_CONSOLE_H
+#define CLI_CONSOLE_H
+
+#include "cache/json.h"
+#include "cache/settings.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A line; what could command a terminal shows as '?'. */
+__attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
+/* The same on a stream of one's choice, of a part of a line: names that others have given are in it. */
+__attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
+/* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
+void console_disarm(char *text);
+
+/*
+ * Goes over the options of a command that takes none but --help. Returns true when it may go on; else *ret_status is
+ * the exit status.
+ */
+bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status);
+
+/* The same for a command that takes the name of one file. */
+bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status);
+
+/*
+ * In place of getopt_long(): complains about what is not in the table, with the nearest that is, and returns '?'. What
+ * console_help() prints is made from the table that was handed over last and from the words that console_help.c has for
+ * each option, so that nothing is accepted that help does not show, nor the other way round. `letters` as getopt has
+ * them; a command's table has "help" with the letter h.
+ */
+int console_getopt(int argc, char **argv, const char *letters, const struct option *options);
+/* On stdout: usage, what the command does, its options, exit status, example. */
+void console_help(const char *command);
+/* "see 'nvrtccache help NAME'" on stderr; returns EXIT_USAGE. */
+int console_usage(const char *command);
+
+/* Why a cache directory is not used: of a negative errno value. */
+const char *console_reason(int error);
+/* The same of the one in the settings, with whose it is. */
+#define CONSOLE_REFUSAL_BYTES 256
+const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
+
+/* Reads the environment's settings; bad values and unknown variables are named on stderr. False: said why; the status is EXIT_TROUBLE. */
+bool console_settings(struct settings *ret_settings);
+/* False: there is no directory to be had, nor to be made, and that was said. */
+bool console_directory(const struct settings *settings);
+
+/* "81,204"; "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */
+#define CONSOLE_NUMBER_BYTES 48
+const char *console_count(uint64_t count, char ret_text[CONSOLE_NUMBER_BYTES]);
+const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
+const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES]);
+/* "3 min ago" of a time since 1970. */
+const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES]);
+/* The shortest text that reads back as this size: "5G", "1000". */
+const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
+
+/* Hands on to stdout what has been written so far, and forgets it; out of memory ends the process with EXIT_TROUBLE. */
+void console_json(struct json *json);
+/* The same with a line break, and the writer's end. */
+void console_json_end(struct json *json);
+
+/* --json is among the options: console_getopt() says so. */
+void console_want_json(void);
+/*
+ * Flushes stdout. Returns `status`, or EXIT_TROUBLE when something could not be written. If JSON was asked for and the
+ * command failed before it printed anything, prints {"error": the last message}.
+ */
+int console_finish(int status);
+
+#endif

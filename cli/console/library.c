@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console/library.h"
+
+#include "cli/console/console.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef LIBDIR
+#define LIBDIR "/usr/local/lib"
+#endif
+
+#define LIBRARY "libnvrtccache.so"
+/* Debian keeps the libraries of each machine in a directory of their own. */
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu/"
+#elif defined(__aarch64__)
+#define MULTIARCH "aarch64-linux-gnu/"
+#endif
+
+static bool is_file(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, R_OK) == 0;
+}
+
+/* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
+static void own_directory(char ret_path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	char *slash;
+
+	ret_path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(ret_path, '/');
+	if (slash != NULL) {
+		slash[1] = '\0';
+	}
+}
+
+char *library_find(void)
+{
+	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
+	                                     "../lib/" MULTIARCH LIBRARY};
+	static const char *const places[] = {LIBDIR "/" LIBRARY, "/usr/lib/" LIBRARY, "/usr/lib64/" LIBRARY,
+	                                     "/usr/lib/" MULTIARCH LIBRARY};
+	const char *asked = getenv("NVRTCCACHE_LIBRARY");
+	char directory[PATH_MAX];
+	char path[PATH_MAX + sizeof("../lib/" MULTIARCH LIBRARY)];
+
+	if (asked != NULL && asked[0] != '\0') {
+		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;
+
+		if (real == NULL) {
+			console_error("NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+		}
+		return real;
+	}
+	own_directory(directory);
+	for (size_t i = 0; directory[0] != '\0' && i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", directory, beside[i]);
+		if (is_file(path)) {
+			return realpath(path, NULL);
+		}
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (is_file(places[i])) {
+			return realpath(places[i], NULL);
+		}
+	}
+	console_error("%s is not found; NVRTCCACHE_LIBRARY may say where it is", LIBRARY);
+	return NULL;
+}
+
+/* The name that a loaded object was given when it was linked; NULL: none. */
+static const char *own_name(void *handle)
+{
+	struct link_map *map;
+	const char *strings = NULL;
+	const ElfW(Dyn) *name = NULL;
+
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+		return NULL;
+	}
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_STRTAB) {
+			strings = (const char *)entry->d_un.d_ptr;
+		} else if (entry->d_tag == DT_SONAME) {
+			name = entry;
+		}
+	}
+	return strings != NULL && name != NULL ? strings + name->d_un.d_val : NULL;
+}
+
+/*
+ * The loader maps segments without a look at the size of the file, and the program then ends by SIGBUS. What is no ELF
+ * file at all is left to the loader's own words.
+ */
+static bool is_cut_short(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat found;
+	ElfW(Ehdr) header;
+	bool cut = false;
+
+	if (file < 0 || fstat(file, &found) < 0 || pread(file, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr))) {
+		goto out;
+	}
+	for (unsigned i = 0; i < header.e_phnum && !cut; i++) {
+		ElfW(Phdr) segment;
+		off_t at = (off_t)(header.e_phoff + i * sizeof(segment));
+
+		cut = pread(file, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment) ||
+		      (segment.p_type == PT_LOAD && (segment.p_offset > (uint64_t)found.st_size ||
+		                                     segment.p_filesz > (uint64_t)found.st_size - segment.p_offset));
+	}
+out:
+	if (file >= 0) {
+		close(file);
+	}
+	return cut;
+}
+
+size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
+{
+	const struct link_map *map = NULL;
+	void *program = dlopen(NULL, RTLD_LAZY);
+	size_t count = 0;
+
+	if (program == NULL || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0) {
+		return 0;
+	}
+	for (; map != NULL && count < capacity; map = map->l_next) {
+		void *handle = map->l_name[0] != '\0' ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		const char *version = handle != NULL ? dlsym(handle, "nvrtccache_library_version") : NULL;
+		Dl_info holder;
+
+		/* dlsym looks in what the object needs, too */
+		if (version != NULL && dladdr(version, &holder) != 0 && (uintptr_t)holder.dli_fbase == map->l_addr) {
+			ret_copies[count++] = (struct library_copy){map->l_name, version};
+		}
+	}
+	return count;
+}
+
+bool library_loads(const char *path)
+{
+	const char *name;
+	void *handle;
+
+	if (is_cut_short(path)) {
+		console_error("the library cannot be loaded: %s: the file is cut short; install it again", path);
+		return false;
+	}
+	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	if (handle == NULL) {
+		console_error("the library cannot be loaded: %s", dlerror());
+		return false;
+	}
+	name = own_name(handle);
+	if (name != NULL && strcmp(name, LIBRARY) == 0) {
+		return true;
+	}
+	console_error("'%s' is another library than %s", path, LIBRARY);
+	return false;
+}

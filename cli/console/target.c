@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console/target.h"
+
+#include "cli/console/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((size_t)1 << 18)
+
+static mode_t mode_of_new_file(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return 0666 & ~mask;
+}
+
+static int begin_temporary(struct target *target, mode_t mode)
+{
+	char *slash = strrchr(target->path, '/');
+	int directory;
+	int error;
+
+	target->name = slash != NULL ? slash + 1 : target->path;
+	if (*target->name == '\0') {
+		return -EISDIR;
+	}
+	if (slash == NULL) {
+		directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else if (slash == target->path) {
+		directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else {
+		*slash = '\0';
+		directory = open(target->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (directory < 0) {
+		return -errno;
+	}
+	error = temporary_begin(directory, mode, &target->temporary);
+	if (error != 0) {
+		close(directory);
+	}
+	return error;
+}
+
+static int open_named(const char *file, struct target *target)
+{
+	struct stat found;
+	bool there;
+	int error;
+
+	if (strcmp(file, "-") == 0) {
+		target->fd = STDOUT_FILENO;
+		return 0;
+	}
+	there = stat(file, &found) == 0;
+	if (there && S_ISDIR(found.st_mode)) {
+		return -EISDIR;
+	}
+	if (there && !S_ISREG(found.st_mode)) {
+		target->fd = open(file, O_WRONLY | O_CLOEXEC);
+		return target->fd < 0 ? -errno : 0;
+	}
+	target->path = there ? realpath(file, NULL) : strdup(file);
+	if (target->path == NULL) {
+		return -errno;
+	}
+	error = begin_temporary(target, there ? found.st_mode & 0777 : mode_of_new_file());
+	if (error != 0) {
+		free(target->path);
+		target->path = NULL;
+	}
+	return error;
+}
+
+int target_open(const char *file, struct target *target)
+{
+	int error;
+
+	interrupt_hold();
+	*target = (struct target){.fd = -1, .piece = malloc(PIECE_BYTES)};
+	error = target->piece != NULL ? open_named(file, target) : -ENOMEM;
+	if (error != 0) {
+		free(target->piece);
+		target->piece = NULL;
+	}
+	return error;
+}
+
+static int write_piece(struct target *target)
+{
+	const char *next = target->piece;
+	size_t size = target->filled;
+
+	target->filled = 0;
+	if (target->path != NULL) {
+		return temporary_append(&target->temporary, next, size);
+	}
+	while (size > 0) {
+		ssize_t done = write(target->fd, next, size);
+
+		if (done < 0 && errno == EINTR && interrupt_seen() == 0) {
+			continue;
+		}
+		if (done <= 0) {
+			return done < 0 ? -errno : -EIO;
+		}
+		next += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+int target_close(struct target *target, enum durability durability, int error)
+{
+	if (error == 0) {
+		error = write_piece(target);
+	}
+	if (target->path != NULL) {
+		/* the last piece may have taken long: what is not there yet shall not come after a ^C */
+		if (error == 0 && interrupt_seen() != 0) {
+			error = -EINTR;
+		}
+		if (error == 0) {
+			error = temporary_publish(&target->temporary, target->name, durability);
+		}
+		if (error != 0) {
+			temporary_discard(&target->temporary);
+		}
+		close(target->temporary.directory);
+		free(target->path);
+	} else if (target->fd != STDOUT_FILENO && close(target->fd) < 0 && error == 0) {
+		error = -errno;
+	}
+	free(target->piece);
+	return error;
+}
+
+int target_put(void *context, const void *bytes, size_t size)
+{
+	struct target *target = context;
+	const char *next = bytes;
+	int error = interrupt_seen() != 0 ? -EINTR : 0;
+
+	while (size > 0 && error == 0) {
+		size_t part = PIECE_BYTES - target->filled < size ? PIECE_BYTES - target->filled : size;
+
+		memcpy(target->piece + target->filled, next, part);
+		target->filled += part;
+		next += part;
+		size -= part;
+		error = target->filled == PIECE_BYTES ? write_piece(target) : 0;
+	}
+	return error;
+}

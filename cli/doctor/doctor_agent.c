@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: whether the node's agent answers. */
+#include "cli/doctor/doctor.h"
+
+#include "cache/agent.h"
+#include "cache/agent_socket.h"
+
+#include <string.h>
+
+/* What a person can do about each, or NULL. */
+static const char *advice(enum agent_outcome outcome)
+{
+	switch (outcome) {
+	case AGENT_FETCH_DOWN:
+		return "nvrtccache-agent --status says why";
+	case AGENT_FETCH_ELSEWHERE:
+		return "start it with --dir and this directory, or name another socket";
+	case AGENT_FETCH_NOBODY:
+		return "start nvrtccache-agent, with this directory and this socket";
+	case AGENT_FETCH_STRANGER:
+		return "it must be yours or root's; NVRTCCACHE_SHARED allows one of the directory's group";
+	case AGENT_FETCH_TIMEOUT:
+		return "it is stopped, it hangs, or NVRTCCACHE_AGENT_WAIT is short";
+	case AGENT_FETCH_BROKEN:
+		return "is it an nvrtccache-agent, and of this version?";
+	default:
+		return NULL;
+	}
+}
+
+void doctor_agent(struct findings *findings, const struct settings *settings)
+{
+	static const uint8_t nobodys[ENTRY_KEY_BYTES];
+	const struct agent_options options = {
+	    .said = settings->agent,
+	    .directory = {.path = settings->directory, .shared = settings->shared},
+	    .wait_ms = settings->agent_wait_ms,
+	};
+	uint64_t device, inode;
+	struct agent_question asked;
+	enum agent_outcome outcome;
+	char path[PATH_MAX];
+
+	if (!settings->agent || !settings->directory) {
+		return;
+	}
+	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {
+		finding_add(findings, FINDING_WARN, "agent", "NVRTCCACHE_AGENT=%s: where that is cannot be told",
+		            settings->agent);
+		return;
+	}
+	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
+		finding_add(findings, FINDING_WARN, "agent",
+		            "agent %s is not asked while the cache directory is not there or not to be used", path);
+		return;
+	}
+	outcome = agent_fetch(&options, nobodys, &asked);
+	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
+		finding_add(findings, FINDING_OK, "agent", "agent %s answers", path);
+	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
+		finding_add(findings, FINDING_OK, "agent",
+		            "agent %s is told of results and never asked, as NVRTCCACHE_AGENT_WAIT says", path);
+	} else {
+		finding_add(findings, FINDING_WARN, "agent", "agent %s %s: %s", path, agent_outcome_words(outcome),
+		            advice(outcome));
+	}
+}

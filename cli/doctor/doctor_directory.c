@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: the cache directory, whose it is, the file system that it lies on, and the space left there. */
+#include "cli/doctor/doctor.h"
+
+#include "cache/journal.h"
+#include "cache/network.h"
+#include "cache/places.h"
+#include "cache/store.h"
+#include "cache/tools/usage.h"
+#include "cache/trust.h"
+#include "cli/console/console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* Why it is not trusted, in words. */
+static void note_distrust(struct findings *findings, const struct settings *settings)
+{
+	const char *path = settings->directory;
+	struct stat found;
+
+	if (lstat(path, &found) < 0) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s: %s", path, strerror(errno));
+	} else if (found.st_mode & S_IWOTH) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s has mode %o: others can write to it, so it is not used; chmod %s", path,
+		            found.st_mode & 07777, settings->shared ? "o-w" : "go-w");
+	} else if ((found.st_mode & S_IWGRP) && !settings->shared) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s has mode %o: its group can write to it; chmod g-w, or NVRTCCACHE_SHARED=1",
+		            path, found.st_mode & 07777);
+	} else if (!trust_owner(&found)) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s belongs to user %u, not to %u, so it is not used", path, found.st_uid,
+		            geteuid());
+	} else {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s, or its v1: %s", path,
+		            console_reason(-EPERM));
+	}
+}
+
+static const char *kind_of(const struct statfs *found)
+{
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} kinds[] = {{0xef53, "ext4"},        {0x58465342, "xfs"}, {0x9123683e, "btrfs"},  {0x2fc12fc1, "zfs"},
+	             {0x794c7630, "overlay"}, {0x6969, "NFS"},     {0x65735546, "FUSE"},   {0xff534d42, "CIFS"},
+	             {0xfe534d42, "SMB"},     {0x01021997, "9P"},  {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
+	             {0x00c36400, "Ceph"},    {0x4d44, "FAT"},     {0x2011bab0, "exFAT"},  {0xf2f52010, "f2fs"}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((uint32_t)found->f_type == kinds[i].type) {
+			return kinds[i].name;
+		}
+	}
+	return NULL;
+}
+
+static void note_file_system(struct findings *findings, int place)
+{
+	struct statfs found;
+	const char *kind;
+
+	if (fstatfs(place, &found) < 0) {
+		finding_add(findings, FINDING_WARN, "file system", "its file system cannot be asked: %s",
+		            strerror(errno));
+		return;
+	}
+	kind = kind_of(&found);
+	if ((uint32_t)found.f_type == 0x01021994 || (uint32_t)found.f_type == 0x858458f6) {
+		finding_add(findings, FINDING_WARN, "file system",
+		            "file system in memory: results are gone after a reboot");
+	} else if (network_is(place)) {
+		finding_add(
+		    findings, FINDING_WARN, "file system",
+		    "network file system%s%s%s: nodes share results, but do not wait for one another's compiles",
+		    kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+	} else if (kind && strstr(kind, "FAT")) {
+		finding_add(findings, FINDING_WARN, "file system",
+		            "%s knows no owners: whom it trusts is the mount's affair", kind);
+	} else {
+		finding_add(findings, FINDING_OK, "file system", "local file system%s%s%s", kind ? " (" : "",
+		            kind ? kind : "", kind ? ")" : "");
+	}
+}
+
+/* What the cache may still grow by. */
+static uint64_t room_below_cap(const struct settings *settings)
+{
+	const struct store_options options = {.directory = settings->directory,
+	                                      .max_size = settings->max_size,
+	                                      .read_only = true,
+	                                      .shared = settings->shared};
+	struct store_usage usage = {0};
+	struct store *store;
+
+	if (store_open(&options, &store) == 0) {
+		(void)store_usage_noted(store, &usage);
+		store_close(store);
+	}
+	return usage.bytes < settings->max_size ? settings->max_size - usage.bytes : 0;
+}
+
+static void note_space(struct findings *findings, const struct settings *settings, int place)
+{
+	char free_text[CONSOLE_NUMBER_BYTES], cap_text[CONSOLE_NUMBER_BYTES];
+	struct statvfs found;
+	uint64_t left;
+
+	if (fstatvfs(place, &found) < 0) {
+		return;
+	}
+	left = (uint64_t)found.f_bavail * found.f_frsize;
+	console_bytes(left, free_text);
+	console_bytes(settings->max_size, cap_text);
+	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
+		finding_add(findings, FINDING_FAIL, "space", "no %s left there: nothing can be stored",
+		            found.f_bavail == 0 ? "space" : "inodes");
+	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
+		finding_add(findings, FINDING_WARN, "space", "the cap of %s is more than the whole file system has",
+		            cap_text);
+	} else if (settings->max_size != 0 && left < room_below_cap(settings)) {
+		finding_add(findings, FINDING_WARN, "space",
+		            "%s free there, less than the cache may grow by: the cap is %s", free_text, cap_text);
+	} else {
+		finding_add(findings, FINDING_OK, "space", "%s free, cap %s", free_text,
+		            settings->max_size ? cap_text : "none");
+	}
+}
+
+/* Would a file be made in it? One without a name is, where the file system has such. */
+static int try_write(int place)
+{
+	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	int file;
+
+	sprintf(path, "/proc/self/fd/%d", place);
+	file = open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (file >= 0) {
+		close(file);
+		return 0;
+	}
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
+		return errno;
+	}
+	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static void note_present(struct findings *findings, const struct settings *settings, int place)
+{
+	int error = settings->read_only ? 0 : try_write(place);
+	struct stat found;
+
+	if (settings->read_only) {
+		finding_add(findings, FINDING_OK, "directory", "directory %s, read only as NVRTCCACHE_READONLY says",
+		            settings->directory);
+	} else if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be written: %s",
+		            settings->directory, strerror(error));
+	} else {
+		finding_add(findings, FINDING_OK, "directory", "directory %s is ours and can be written",
+		            settings->directory);
+	}
+	if (settings->shared && fstat(place, &found) == 0 && !(found.st_mode & S_IWGRP)) {
+		finding_add(
+		    findings, FINDING_WARN, "directory",
+		    "NVRTCCACHE_SHARED is set, and the directory's group cannot write to it (mode %o): chmod 2770",
+		    found.st_mode & 07777);
+	}
+	if (journal_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
+		finding_add(
+		    findings, FINDING_WARN, "directory",
+		    "%s/v1/journal is none of ours: nothing is noted in it, and 'nvrtccache explain' is silent; "
+		    "remove it",
+		    settings->directory);
+	}
+	note_file_system(findings, place);
+	if (!settings->read_only) {
+		note_space(findings, settings, place);
+	}
+}
+
+/* What stands above a directory that is not there. */
+static int open_above(const char *path)
+{
+	char *above = strdup(path);
+	int place = -1;
+
+	for (char *slash; above && place < 0 && (slash = strrchr(above, '/'));) {
+		slash[slash == above] = '\0';
+		place = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (slash == above) {
+			break;
+		}
+	}
+	free(above);
+	return place;
+}
+
+/* By default nothing is made in a $HOME that is missing or another's (cache/directory.h). */
+static bool home_forbids(const struct settings *settings)
+{
+	char *home = settings->home_length > 0 ? strndup(settings->directory, settings->home_length) : NULL;
+	struct stat found;
+	bool forbids = home && (stat(home, &found) < 0 || !trust_owner(&found));
+
+	free(home);
+	return forbids;
+}
+
+void doctor_directory(struct findings *findings, const struct settings *settings)
+{
+	enum place_state state;
+	int error = 0, place;
+
+	if (!settings->directory) {
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+		return;
+	}
+	state = places_directory(settings, &error);
+	if (state == PLACES_REFUSED && error == -EPERM) {
+		note_distrust(findings, settings);
+	} else if (state == PLACES_REFUSED && error == -EACCES && settings->read_only) {
+		finding_add(findings, FINDING_WARN, "directory",
+		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            settings->directory);
+	} else if (state == PLACES_REFUSED) {
+		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be used: %s", settings->directory,
+		            error == -ENOTDIR ? "it is a symbolic link or no directory, or something above it is none"
+		                              : console_reason(error));
+	} else if (state == PLACES_MISSING && settings->read_only) {
+		finding_add(findings, FINDING_WARN, "directory",
+		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            settings->directory);
+	} else if (state == PLACES_MISSING && home_forbids(settings)) {
+		finding_add(
+		    findings, FINDING_FAIL, "directory",
+		    "directory %s is not made, because $HOME is missing or another user's; NVRTCCACHE_DIR may name one",
+		    settings->directory);
+	} else if (state == PLACES_MISSING) {
+		finding_add(findings, FINDING_OK, "directory", "directory %s is not there yet, and can be made",
+		            settings->directory);
+		place = open_above(settings->directory);
+		if (place >= 0) {
+			note_file_system(findings, place);
+			note_space(findings, settings, place);
+			close(place);
+		}
+	} else {
+		place = open(settings->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (place >= 0) {
+			note_present(findings, settings, place);
+			close(place);
+		}
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: what the files that a run has loaded tell, where the run itself cannot: copies of a compiler inside them. */
+#include "cli/doctor/doctor.h"
+
+#include "cli/doctor/elf_file.h"
+
+#include <string.h>
+
+/* How the names of each compiler's functions begin, and one that every copy of it has. */
+static const struct {
+	const char *name, *title, *prefix, *landmark;
+} compilers[DOCTOR_COMPILERS] = {
+    {"nvrtc", "NVRTC", "nvrtc", "nvrtcCreateProgram"},
+    {"nvjitlink", "nvJitLink", "nvJitLink", "nvJitLinkCreate"},
+    {"nvvm", "libNVVM", "nvvm", "nvvmCreateProgram"},
+};
+
+int doctor_compiler(const char *name)
+{
+	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
+		if (strcmp(name, compilers[i].name) == 0) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+struct seen {
+	bool is_inside[DOCTOR_COMPILERS], is_imported[DOCTOR_COMPILERS];
+};
+
+/* The functions of nvJitLink have their release in their name, __nvJitLinkCreate_12_0, and some plain ones too. */
+static const char *plain_name(const char *name)
+{
+	return strncmp(name, "__nvJitLink", 11) == 0 ? name + 2 : name;
+}
+
+static bool is_landmark(const char *name, const char *landmark)
+{
+	const char *plain = plain_name(name);
+	size_t size = strlen(landmark);
+
+	return strncmp(plain, landmark, size) == 0 && (plain[size] == '\0' || (plain != name && plain[size] == '_'));
+}
+
+static void see_symbol(const struct elf_file_symbol *symbol, void *context)
+{
+	struct seen *seen = context;
+
+	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
+		if (!symbol->is_defined) {
+			seen->is_imported[i] |=
+			    strncmp(plain_name(symbol->name), compilers[i].prefix, strlen(compilers[i].prefix)) == 0;
+		} else if (symbol->is_function && is_landmark(symbol->name, compilers[i].landmark)) {
+			seen->is_inside[i] = true;
+		}
+	}
+}
+
+void doctor_object(struct findings *findings, const char *path, const enum doctor_calls calls[DOCTOR_COMPILERS])
+{
+	struct seen seen = {.is_inside = {false}};
+	const char *slash = strrchr(path, '/'), *base = slash ? slash : path;
+	struct elf_file file;
+
+	if (elf_file_open(path, &file) != 0) {
+		return;
+	}
+	elf_file_each_symbol(&file, see_symbol, &seen);
+	elf_file_close(&file);
+	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
+		/* the compiler's own library has its name, however it was renamed */
+		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
+			finding_add(findings, FINDING_FAIL, "compiler",
+			            "inside: %s is linked into %s statically, where nobody can reach it: it is not "
+			            "cached",
+			            compilers[i].title, path);
+		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
+			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,
+			            compilers[i].title,
+			            calls[i] == DOCTOR_CALLS_NONE
+			                ? "and no call came to the library: none was made, or they go past it"
+			                : "some of which go past the library");
+		}
+	}
+}

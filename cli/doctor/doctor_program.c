@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: the file that a program's name stands for, and why nothing can be preloaded into it. */
+#include "cli/doctor/doctor.h"
+
+#include "cli/doctor/executable.h"
+
+#include <string.h>
+
+/* What is said behind the file's name; NULL: something else. */
+static const char *const troubles[] = {
+    [EXECUTABLE_NOT_EXECUTABLE] = "may not be run: no permission, or no file",
+    [EXECUTABLE_UNKNOWN] = "is neither a script nor a program that is known",
+    [EXECUTABLE_OTHER_MACHINE] = "is a program for another machine than the library, or of 32 bits",
+    [EXECUTABLE_STATIC] = "is linked statically: LD_PRELOAD does nothing",
+    [EXECUTABLE_NOT_GLIBC] = "has musl's loader; the library needs glibc",
+    [EXECUTABLE_PRIVILEGED] = "is setuid, setgid or has capabilities: such programs are passed through",
+};
+
+bool doctor_program(struct findings *findings, const char *name, char ret_path[PATH_MAX])
+{
+	struct executable program;
+
+	executable_find(name, &program);
+	if (program.trouble == EXECUTABLE_NOT_FOUND) {
+		finding_add(findings, FINDING_FAIL, "program", "%s: there is no such program%s", name,
+		            strchr(name, '/') ? "" : " in PATH");
+	} else if (program.trouble == EXECUTABLE_NO_INTERPRETER) {
+		finding_add(findings, FINDING_FAIL, "program", "%s cannot start: what runs it, '%s', is not there",
+		            name, program.path);
+	} else if (program.trouble != EXECUTABLE_FINE) {
+		finding_add(findings, FINDING_FAIL, "program", "%s %s", program.path, troubles[program.trouble]);
+	} else if (strcmp(program.script, "") != 0) {
+		finding_add(findings, FINDING_OK, "program", "%s is a script that %s runs", program.script,
+		            program.path);
+	} else {
+		finding_add(findings, FINDING_OK, "program", "program: %s", program.path);
+	}
+	strcpy(ret_path, program.path);
+	return program.trouble == EXECUTABLE_FINE;
+}

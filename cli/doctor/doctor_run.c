@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor: what a run of the program has reached. The library tells by a trace and a log of that run alone, the loader by
+ * its own list (LD_DEBUG) of the files that the program and what it started have loaded.
+ */
+#include "cli/doctor/doctor.h"
+
+#include "cli/console/timeline.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OBJECTS_MAX  4096
+#define OBJECTS_NAME "objects"
+
+/* What the trace calls the outcomes of calls. LIBRARY: none of these, but which file was called. */
+enum kind { HIT_IN_MEMORY, HIT_ON_DISK, STORED, NOT_KEPT, VERIFIED, PASSED_THROUGH, LIBRARY };
+
+static const struct {
+	const char *category, *words;
+	enum finding_level level;
+} kinds[] = {
+    [HIT_IN_MEMORY] = {"hit_memory", "hit in memory", FINDING_OK},
+    [HIT_ON_DISK] = {"hit_disk", "hit on disk", FINDING_OK},
+    [STORED] = {"miss", "stored", FINDING_OK},
+    [NOT_KEPT] = {"not_kept", "not kept", FINDING_WARN},
+    [VERIFIED] = {"verified", "compiled to verify a hit", FINDING_OK},
+    [PASSED_THROUGH] = {"bypassed", "passed through", FINDING_FAIL},
+};
+
+/* One thing that was seen, and how often: a library, or a reason for an outcome. */
+struct row {
+	enum kind kind;
+	char compiler[32], text[600];
+	uint64_t count;
+};
+
+/* What is known so far of the event that is being read. */
+struct call {
+	char category[32], compiler[32], version[32], library[512], reached[16], reason[64];
+};
+
+struct seen {
+	struct row *rows;
+	size_t count;
+	enum doctor_calls calls[DOCTOR_COMPILERS];
+	struct call call;
+};
+
+static void count_row(struct seen *seen, const struct row *row)
+{
+	struct row *rows;
+	size_t i = 0;
+
+	while (i < seen->count && (seen->rows[i].kind != row->kind || strcmp(seen->rows[i].text, row->text) != 0 ||
+	                           strcmp(seen->rows[i].compiler, row->compiler) != 0)) {
+		i++;
+	}
+	if (i == seen->count) {
+		rows = realloc(seen->rows, (i + 1) * sizeof(*rows));
+		if (!rows) {
+			return;
+		}
+		seen->rows = rows;
+		rows[seen->count++] = *row;
+	}
+	seen->rows[i].count++;
+}
+
+static void note_member(void *context, const struct timeline_member *member)
+{
+	struct seen *seen = context;
+	const struct {
+		const char *name;
+		char *text;
+		size_t size;
+		enum timeline_level level;
+	} fields[] = {
+	    {"cat", seen->call.category, sizeof(seen->call.category), TIMELINE_OF_EVENT},
+	    {"compiler", seen->call.compiler, sizeof(seen->call.compiler), TIMELINE_OF_ARGS},
+	    {"version", seen->call.version, sizeof(seen->call.version), TIMELINE_OF_ARGS},
+	    {"library", seen->call.library, sizeof(seen->call.library), TIMELINE_OF_ARGS},
+	    {"reached", seen->call.reached, sizeof(seen->call.reached), TIMELINE_OF_ARGS},
+	    {"reason", seen->call.reason, sizeof(seen->call.reason), TIMELINE_OF_ARGS},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (member->kind == TIMELINE_STRING && member->level == fields[i].level &&
+		    member->name.size == strlen(fields[i].name) &&
+		    memcmp(member->name.at, fields[i].name, member->name.size) == 0) {
+			timeline_spell(&member->value, fields[i].text, fields[i].size);
+		}
+	}
+}
+
+static void count_call(struct seen *seen, enum kind kind)
+{
+	const struct call *call = &seen->call;
+	int compiler = doctor_compiler(call->compiler);
+	struct row row = {.kind = kind};
+
+	snprintf(row.compiler, sizeof(row.compiler), "%s", call->compiler);
+	snprintf(row.text, sizeof(row.text), "%s", call->reason);
+	count_row(seen, &row);
+	if (compiler >= 0 && seen->calls[compiler] != DOCTOR_CALLS_PASS_BY) {
+		seen->calls[compiler] = strcmp(call->reason, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
+	}
+	if (call->library[0]) {
+		row.kind = LIBRARY;
+		snprintf(row.text, sizeof(row.text), "%s%s%s, %s", call->version, call->version[0] ? ", " : "",
+		         call->library, strcmp(call->reached, "linked") == 0 ? "linked" : "through dlopen and dlsym");
+		count_row(seen, &row);
+	}
+}
+
+static void note_end(void *context, const struct timeline_text *event)
+{
+	struct seen *seen = context;
+
+	(void)event;
+
+	for (enum kind kind = 0; kind < LIBRARY; kind++) {
+		if (strcmp(seen->call.category, kinds[kind].category) == 0 && seen->call.compiler[0]) {
+			count_call(seen, kind);
+		}
+	}
+	seen->call = (struct call){.category = ""};
+}
+
+static void read_trace(struct seen *seen, const char *path)
+{
+	const struct timeline_reader reader = {note_member, note_end, seen};
+	FILE *file = fopen(path, "re");
+	struct timeline_fault fault;
+	char *text = NULL;
+	size_t size;
+
+	if (file && timeline_load(fileno(file), &text, &size) == 0) {
+		(void)timeline_read(text, size, &reader, &fault);
+	}
+	free(text);
+	if (file) {
+		fclose(file);
+	}
+}
+
+/* "nvrtc: 2 not kept (time_macros 2)", at the first row of that kind. */
+static void tell_kind(struct findings *findings, const struct seen *seen, size_t first)
+{
+	const struct row *head = &seen->rows[first];
+	char reasons[512] = "";
+	uint64_t count = 0;
+	size_t size = 0;
+
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct row *row = &seen->rows[i];
+
+		if (row->kind != head->kind || strcmp(row->compiler, head->compiler) != 0) {
+			continue;
+		}
+		if (i < first) {
+			return;
+		}
+		count += row->count;
+		if (row->text[0] && size < sizeof(reasons) - 100) {
+			size += (size_t)snprintf(reasons + size, sizeof(reasons) - size, "%s%s %" PRIu64,
+			                         size ? ", " : " (", row->text, row->count);
+		}
+	}
+	finding_add(findings, kinds[head->kind].level, "run", "%s: %" PRIu64 " %s%s%s", head->compiler, count,
+	            kinds[head->kind].words, reasons, size ? ")" : "");
+}
+
+static void tell_seen(struct findings *findings, const struct seen *seen)
+{
+	for (size_t i = 0; i < seen->count; i++) {
+		if (seen->rows[i].kind == LIBRARY) {
+			finding_add(findings, FINDING_OK, "compiler", "%s %s", seen->rows[i].compiler,
+			            seen->rows[i].text);
+		}
+	}
+	for (size_t i = 0; i < seen->count; i++) {
+		if (seen->rows[i].kind != LIBRARY) {
+			tell_kind(findings, seen, i);
+		}
+	}
+	if (seen->count == 0) {
+		finding_add(findings, FINDING_WARN, "run", "it compiled nothing through the library");
+	}
+}
+
+/* Each line of the log is a warning: its words stand behind "nvrtccache[4711]: ". */
+static void tell_log(struct findings *findings, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	size_t capacity = 0;
+	char *line = NULL, *before = NULL;
+
+	while (file && getline(&line, &capacity, file) > 0) {
+		char *words = strstr(line, "]: ");
+
+		line[strcspn(line, "\n")] = '\0';
+		words = words ? words + 3 : line;
+		if (!before || strcmp(before, words) != 0) { /* of many processes */
+			finding_add(findings, FINDING_WARN, "log", "%s", words);
+		}
+		free(before);
+		before = strdup(words);
+	}
+	free(before);
+	free(line);
+	if (file) {
+		fclose(file);
+	}
+}
+
+struct objects {
+	char *paths[OBJECTS_MAX];
+	size_t count;
+};
+
+static void add_object(struct objects *objects, const char *path)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		if (strcmp(objects->paths[i], path) == 0) {
+			return;
+		}
+	}
+	if (objects->count < OBJECTS_MAX) {
+		objects->paths[objects->count] = strdup(path);
+		objects->count += objects->paths[objects->count] != NULL;
+	}
+}
+
+/* "     4711:\tcalling init: /lib/libm.so.6", "     4711:\tinitialize program: /usr/bin/python3" */
+static void read_objects(struct objects *objects, const char *path)
+{
+	static const char *const heads[] = {"calling init: ", "initialize program: "};
+	FILE *file = fopen(path, "re");
+	size_t capacity = 0;
+	char *line = NULL;
+
+	while (file && getline(&line, &capacity, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+			const char *at = strstr(line, heads[i]);
+
+			if (at && at[strlen(heads[i])] == '/') {
+				add_object(objects, at + strlen(heads[i]));
+			}
+		}
+	}
+	free(line);
+	if (file) {
+		fclose(file);
+	}
+}
+
+/* All that the run has left in the directory: the loader writes a file a process. */
+static void take_objects(struct objects *objects, const char *place)
+{
+	DIR *directory = opendir(place);
+	struct dirent *one;
+
+	while (directory && (one = readdir(directory)) != NULL) {
+		char *path;
+
+		if (one->d_name[0] != '.' && asprintf(&path, "%s/%s", place, one->d_name) >= 0) {
+			if (strncmp(one->d_name, OBJECTS_NAME, strlen(OBJECTS_NAME)) == 0) {
+				read_objects(objects, path);
+			}
+			(void)unlink(path);
+			free(path);
+		}
+	}
+	if (directory) {
+		closedir(directory);
+	}
+}
+
+static void tell_objects(struct findings *findings, struct objects *objects, const char *library,
+                         const struct seen *seen)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		if (strcmp(objects->paths[i], library) != 0) {
+			doctor_object(findings, objects->paths[i], seen->calls);
+		}
+		free(objects->paths[i]);
+	}
+}
+
+static void tell_end(struct findings *findings, const char *name, int status)
+{
+	if (status < 0) {
+		finding_add(findings, FINDING_FAIL, "run", "%s cannot be run: %s", name, strerror(-status));
+	} else if (status != 0) {
+		finding_add(findings, FINDING_WARN, "run", "the program ended with status %d", status);
+	}
+}
+
+/* What is in `place` when it comes back is nothing. */
+static void run_in(struct findings *findings, const char *place, const char *library, const char *path,
+                   struct doctor_start *start)
+{
+	char trace[256], log[256], list[256];
+	const char *more[][2] = {{"NVRTCCACHE_TRACE", trace},         {"NVRTCCACHE_LOG", log},
+	                         {"NVRTCCACHE_LOG_LEVEL", "warning"}, {"LD_DEBUG", "files"},
+	                         {"LD_DEBUG_OUTPUT", list},           {NULL, NULL}};
+	struct objects objects = {.count = 0};
+	struct seen seen = {.count = 0};
+	int status;
+
+	snprintf(trace, sizeof(trace), "%s/trace", place);
+	snprintf(log, sizeof(log), "%s/log", place);
+	snprintf(list, sizeof(list), "%s/" OBJECTS_NAME, place);
+	start->more = more;
+	status = doctor_start(start);
+	if (status >= 0) {
+		read_trace(&seen, trace);
+		tell_seen(findings, &seen);
+		tell_log(findings, log);
+		add_object(&objects, path);
+	}
+	take_objects(&objects, place);
+	tell_objects(findings, &objects, library, &seen);
+	tell_end(findings, start->argv[0], status);
+	free(seen.rows);
+}
+
+void doctor_run(struct findings *findings, const char *library, const char *path, char **argv,
+                enum doctor_output output)
+{
+	const char *base = getenv("TMPDIR"), *others = getenv("LD_PRELOAD");
+	struct doctor_start start = {
+	    .argv = argv, .output = output == DOCTOR_OUTPUT_ERROR ? STDERR_FILENO : -1, .error = -1};
+	char place[200], *preload;
+
+	snprintf(place, sizeof(place), "%s/nvrtccache-doctor.XXXXXX", base && base[0] == '/' ? base : "/tmp");
+	if (!mkdtemp(place)) {
+		finding_add(findings, FINDING_FAIL, "run", "%s: %s", place, strerror(errno));
+		return;
+	}
+	if (asprintf(&preload, "%s%s%s", library, others && others[0] ? ":" : "", others ? others : "") >= 0) {
+		start.preload = preload;
+		run_in(findings, place, library, path, &start);
+		free(preload);
+	}
+	(void)rmdir(place);
+}

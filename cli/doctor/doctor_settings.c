@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor: the settings. */
+#include "cli/doctor/doctor.h"
+
+#include "cache/places.h"
+#include "cli/console/console.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+static void note_unknown(const char *name, size_t size, const char *nearest, void *context)
+{
+	finding_add(context, FINDING_WARN, "settings", "%.*s is unknown%s%s%s", (int)size, name, nearest ? "; " : "",
+	            nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	finding_add(context, FINDING_WARN, strcmp(variable, "NVRTCCACHE_LOWER") == 0 ? "layers" : "settings",
+	            "%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+}
+
+/* What is set on purpose and keeps results from being served. */
+static void note_modes(struct findings *findings, const struct settings *settings)
+{
+	const struct {
+		bool set;
+		const char *text;
+	} modes[] = {
+	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
+	    {settings->recache, "NVRTCCACHE_RECACHE is set: nothing is found, everything is compiled and stored anew"},
+	    {settings->verify,
+	     "NVRTCCACHE_VERIFY is set: every hit is compiled too, which is as slow as without a cache"},
+	    {settings->memory_size == 0,
+	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
+	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
+	    {settings->recache && settings->read_only,
+	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is found and nothing is stored"},
+	    {settings->fsync && settings->read_only, "NVRTCCACHE_FSYNC has no effect with NVRTCCACHE_READONLY"},
+	};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (modes[i].set) {
+			finding_add(findings, FINDING_WARN, "settings", "%s", modes[i].text);
+		}
+	}
+}
+
+/* Those that can be used; what is wrong with others has been said. */
+static void note_layer(struct findings *findings, const struct settings *settings, const char *path, size_t size)
+{
+	struct settings layer = {.directory = strndup(path, size), .shared = settings->shared};
+	int error;
+
+	if (layer.directory && settings->directory && strcmp(layer.directory, settings->directory) == 0) {
+		finding_add(findings, FINDING_WARN, "layers", "NVRTCCACHE_LOWER: '%s' is the cache directory itself",
+		            layer.directory);
+	} else if (layer.directory && places_directory(&layer, &error) == PLACES_THERE) {
+		finding_add(findings, FINDING_OK, "layers", "layer %s is searched after the directory",
+		            layer.directory);
+	}
+	free(layer.directory);
+}
+
+static void note_layers(struct findings *findings, const struct settings *settings)
+{
+	const char *lower = settings->lower ? settings->lower : "";
+
+	while (*lower) {
+		size_t size = strcspn(lower, ":");
+
+		if (size) {
+			note_layer(findings, settings, lower, size);
+		}
+		lower += size + (lower[size] == ':');
+	}
+}
+
+bool doctor_settings(struct findings *findings, struct settings *ret_settings)
+{
+	size_t before = findings->count;
+	int error = settings_read(environment, ret_settings);
+
+	if (error != 0) {
+		finding_add(findings, FINDING_FAIL, "settings", "cannot be read: %s", strerror(-error));
+		return false;
+	}
+	for (int i = 0; i < ret_settings->complaint_count; i++) {
+		const char *name = ret_settings->complaints[i];
+
+		finding_add(findings, FINDING_WARN, "settings", "%s: bad value '%s' is not used: it takes %s", name,
+		            getenv(name), settings_wanted(name));
+	}
+	settings_each_unknown(environ, note_unknown, findings);
+	note_modes(findings, ret_settings);
+	places_each_trouble(ret_settings, note_trouble, findings);
+	if (findings->count == before) {
+		finding_add(findings, FINDING_OK, "settings", "settings: nothing refused, unknown or in the way");
+	}
+	note_layers(findings, ret_settings);
+	return true;
+}

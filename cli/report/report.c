@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* report: time lines as a page to look at */
+#include "cli/console/commands.h"
+#include "cli/console/console.h"
+#include "cli/console/interrupt.h"
+#include "cli/console/target.h"
+#include "cli/report/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* It is read before the page is opened, so the page would take its place. */
+static bool is_the_same(const struct stat *trace, const char *target)
+{
+	struct stat found;
+
+	return S_ISREG(trace->st_mode) && stat(target, &found) == 0 && found.st_dev == trace->st_dev &&
+	       found.st_ino == trace->st_ino;
+}
+
+static bool take(struct page *page, const struct page_source *source)
+{
+	struct timeline_fault fault;
+	enum timeline_ending ending = page_take(page, source, &fault);
+
+	if (ending == TIMELINE_BAD) {
+		console_error("%s: not a trace, at byte %zu: %s", source->name, fault.offset, fault.what);
+		return false;
+	}
+	if (ending == TIMELINE_CUT) {
+		console_error("%s: cut within the event at byte %zu, which is left out", source->name, fault.offset);
+	}
+	return true;
+}
+
+/* False: it was said why not. */
+static bool take_file(struct page *page, const char *name, const char *target)
+{
+	bool is_input = strcmp(name, "-") == 0;
+	int file = is_input ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	struct page_source source = {.name = is_input ? "standard input" : name};
+	struct stat found;
+	char *text = NULL;
+	int error = file < 0 || fstat(file, &found) < 0 ? -errno : 0;
+	bool taken = false;
+
+	if (error == 0 && is_the_same(&found, target)) {
+		console_error("%s: the page would take the place of the trace; name another file with -o", name);
+		goto out;
+	}
+	error = error != 0 ? error : timeline_load(file, &text, &source.size);
+	if (error != 0) {
+		console_error("%s: %s", source.name, strerror(-error));
+		goto out;
+	}
+	source.text = text;
+	source.written = S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0;
+	taken = take(page, &source);
+out:
+	free(text);
+	if (file >= 0 && !is_input) {
+		close(file);
+	}
+	return taken;
+}
+
+static int write_page(struct page *page, const char *file)
+{
+	const char *name = strcmp(file, "-") == 0 ? "standard output" : file;
+	struct target target;
+	FILE *stream;
+	int error = target_open(file, &target);
+
+	if (error != 0) {
+		console_error("%s: %s", name, strerror(-error));
+		return EXIT_TROUBLE;
+	}
+	error = target_close(&target, DURABILITY_NONE, page_write(page, target_put, &target));
+	if (error != 0) {
+		console_error("%s: %s", name, interrupt_seen() != 0 ? "interrupted" : strerror(-error));
+		return EXIT_TROUBLE;
+	}
+	/* standard output may be the page */
+	stream = target.fd == STDOUT_FILENO ? stderr : stdout;
+	console_print(stream, "Wrote %s: %" PRIu64 " %s of %u %s", name, page->events,
+	              page->events == 1 ? "event" : "events", page->file_count,
+	              page->file_count == 1 ? "trace" : "traces");
+	fputc('\n', stream);
+	return EXIT_DONE;
+}
+
+static int report(char **traces, int count, const char *file)
+{
+	struct page page;
+	int status = EXIT_DONE;
+
+	page_begin(&page);
+	for (int i = 0; i < count; i++) {
+		if (!take_file(&page, traces[i], file)) {
+			status = EXIT_TROUBLE;
+		}
+	}
+	if (status == EXIT_DONE) {
+		interrupt_hold();
+		status = write_page(&page, file);
+		interrupt_release();
+	}
+	page_free(&page);
+	return status;
+}
+
+int command_report(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
+	char *set = getenv("NVRTCCACHE_TRACE");
+	const char *file = NULL;
+	int option;
+
+	while ((option = console_getopt(argc, argv, "ho:", options)) != -1) {
+		if (option == 'h') {
+			console_help("report");
+			return EXIT_DONE;
+		}
+		if (option != 'o') {
+			return console_usage("report");
+		}
+		file = optarg;
+	}
+	if (optind == argc && (set == NULL || *set == '\0')) {
+		console_error("no trace: run the program with NVRTCCACHE_TRACE=trace.json set, then "
+		              "'nvrtccache report trace.json -o report.html'");
+		return EXIT_USAGE;
+	}
+	if (file == NULL && isatty(STDOUT_FILENO) == 1) {
+		console_error("a page is not written to a terminal: name a file with -o");
+		return console_usage("report");
+	}
+	if (file != NULL && *file == '\0') {
+		console_error("-o takes the name of a file, or '-' for standard output");
+		return console_usage("report");
+	}
+	for (int i = optind; i < argc; i++) {
+		if (argv[i][0] == '\0') {
+			console_error("report takes names of traces, or '-' for standard input");
+			return console_usage("report");
+		}
+	}
+	return optind < argc ? report(argv + optind, argc - optind, file != NULL ? file : "-")
+	                     : report(&set, 1, file != NULL ? file : "-");
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/places.h"
+#include "cli/console/commands.h"
+#include "cli/console/console.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const levels[] = {"error", "warning", "info", "debug"};
+
+static const char *show_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
+{
+	return console_size_setting(value, text);
+}
+
+static const char *show_BOOL(bool value, char text[CONSOLE_NUMBER_BYTES])
+{
+	(void)text;
+	return value ? "yes" : "no";
+}
+
+static const char *show_SECONDS(unsigned value, char text[CONSOLE_NUMBER_BYTES])
+{
+	snprintf(text, CONSOLE_NUMBER_BYTES, "%u", value);
+	return text;
+}
+
+static const char *show_MOMENT(unsigned value, char text[CONSOLE_NUMBER_BYTES])
+{
+	snprintf(text, CONSOLE_NUMBER_BYTES, "%ums", value);
+	return text;
+}
+
+static const char *show_TEXT(const char *value, char text[CONSOLE_NUMBER_BYTES])
+{
+	(void)text;
+	return value != NULL ? value : "(none)";
+}
+
+static const char *show_LEVEL(int value, char text[CONSOLE_NUMBER_BYTES])
+{
+	(void)text;
+	return levels[value - 1];
+}
+
+/* Is the variable set, and was its value taken? */
+static bool is_from_environment(const struct settings *settings, const char *variable)
+{
+	const char *value = getenv(variable);
+
+	for (int i = 0; i < settings->complaint_count; i++) {
+		if (strcmp(settings->complaints[i], variable) == 0) {
+			return false;
+		}
+	}
+	return value != NULL && value[0] != '\0';
+}
+
+static void say_trouble(const char *variable, const char *path, size_t size, int error, void *context)
+{
+	(void)context;
+	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
+}
+
+/* What the settings name and nobody can use. */
+static void say_troubles(const struct settings *settings)
+{
+	int error;
+
+	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
+		say_trouble("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
+	}
+	places_each_trouble(settings, say_trouble, NULL);
+}
+
+static void print_row(const char *variable, bool from_environment, const char *value)
+{
+	console_print(stdout, "%-11s %-22s %s", from_environment ? "environment" : "default", variable, value);
+	putchar('\n');
+}
+
+static void print_table(const struct settings *settings)
+{
+	char text[CONSOLE_NUMBER_BYTES];
+
+#define SETTING_SHOW(kind, field, variable, preset, help) \
+	print_row(variable, is_from_environment(settings, variable), show_##kind(settings->field, text));
+	SETTINGS(SETTING_SHOW)
+#undef SETTING_SHOW
+}
+
+/* NULL: there is none. */
+static void add_member(struct json *json, const char *variable, bool from_environment, const char *value)
+{
+	json_begin_object(json, variable);
+	json_string(json, "from", from_environment ? "environment" : "default");
+	json_string(json, "value", value);
+	json_end(json);
+}
+
+/* Values as the variables take them. */
+static void print_json(const struct settings *settings)
+{
+	struct json json = json_growing(JSON_BYTES_KEPT, 1);
+	char text[CONSOLE_NUMBER_BYTES];
+
+	json_begin_object(&json, NULL);
+#define SETTING_MISSES_SIZE(field)    false
+#define SETTING_MISSES_BOOL(field)    false
+#define SETTING_MISSES_SECONDS(field) false
+#define SETTING_MISSES_MOMENT(field)  false
+#define SETTING_MISSES_LEVEL(field)   false
+#define SETTING_MISSES_TEXT(field)    ((field) == NULL)
+#define SETTING_ADD(kind, field, variable, preset, help)                     \
+	add_member(&json, variable, is_from_environment(settings, variable), \
+	           SETTING_MISSES_##kind(settings->field) ? NULL : show_##kind(settings->field, text));
+	SETTINGS(SETTING_ADD)
+#undef SETTING_ADD
+	json_end(&json);
+	console_json_end(&json);
+}
+
+int command_config(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+	void (*print)(const struct settings *) = print_table;
+	struct settings settings;
+	int option;
+
+	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
+		if (option == 'h') {
+			console_help("config");
+			return EXIT_DONE;
+		}
+		if (option != 'j') {
+			return console_usage("config");
+		}
+		print = print_json;
+	}
+	if (optind < argc) {
+		console_error("config takes no argument: '%s'", argv[optind]);
+		return console_usage("config");
+	}
+	if (!console_settings(&settings)) {
+		return EXIT_TROUBLE;
+	}
+	print(&settings);
+	say_troubles(&settings);
+	settings_free(&settings);
+	return EXIT_DONE;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/counters.h"
+#include "cache/store.h"
+#include "cache/tools/age.h"
+#include "cache/tools/usage.h"
+#include "cli/console/commands.h"
+#include "cli/console/console.h"
+#include "cli/console/crew.h"
+#include "cli/console/interrupt.h"
+#include "cli/verbs/stats_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROW "%-16s "
+
+static void print_count(const char *name, uint64_t count)
+{
+	printf(ROW "%" PRIu64 "\n", name, count);
+}
+
+static void print_share(const char *name, uint64_t part, uint64_t whole)
+{
+	printf(ROW "%" PRIu64, name, part);
+	if (whole != 0) {
+		printf(" (%.1f %%)", 100 * (double)part / (double)whole);
+	}
+	putchar('\n');
+}
+
+/* The sum, then every reason that occurred; underscores are for machines. */
+static void print_group(const char *title, enum counter_group group, const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		sum += counter_group((enum counter)i) == group ? counts[i] : 0;
+	}
+	print_count(title, sum);
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		char name[32];
+
+		if (counter_group((enum counter)i) != group || counts[i] == 0) {
+			continue;
+		}
+		snprintf(name, sizeof(name), "  %s", counter_name((enum counter)i));
+		for (char *at = name; *at != '\0'; at++) {
+			*at = *at == '_' ? ' ' : *at;
+		}
+		print_count(name, counts[i]);
+	}
+}
+
+/* Where more than one was used: what each of them had. */
+static void print_compilers(const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t hits[STATS_COMPILERS], misses[STATS_COMPILERS];
+	char text[CONSOLE_NUMBER_BYTES], name[32];
+	int used = 0;
+
+	for (size_t i = 0; i < STATS_COMPILERS; i++) {
+		hits[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_memory)] +
+		          counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_disk)];
+		misses[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_misses)];
+		used += hits[i] + misses[i] != 0;
+	}
+	for (size_t i = 0; used > 1 && i < STATS_COMPILERS; i++) {
+		if (hits[i] + misses[i] != 0) {
+			snprintf(name, sizeof(name), "  of %s", stats_compilers[i].title);
+			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits[i], hits[i] + misses[i],
+			       console_time(counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_saved_ns)],
+			                    text));
+		}
+	}
+}
+
+/* Where there is one: what came of asking it. */
+static void print_agent(const uint64_t counts[COUNTER_COUNT])
+{
+	uint64_t asked = counts[COUNTER_TOTAL_agent_asked];
+	char text[CONSOLE_NUMBER_BYTES];
+
+	if (asked + counts[COUNTER_TOTAL_agent_skipped] == 0) {
+		return;
+	}
+	print_count("Agent asked", asked);
+	print_share("  has it", counts[COUNTER_TOTAL_agent_found], asked);
+	print_share("  has none", counts[COUNTER_TOTAL_agent_absent], asked);
+	print_share("  down", counts[COUNTER_TOTAL_agent_down], asked);
+	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], asked);
+	print_count("  not asked", counts[COUNTER_TOTAL_agent_skipped]);
+	printf(ROW "%s\n", "  time waited", console_time(counts[COUNTER_TOTAL_agent_wait_ns], text));
+}
+
+/* "2026-11-20 14:02 (2.1 days)" */
+static void print_since(int64_t since)
+{
+	time_t then = (time_t)since;
+	int64_t seconds = (int64_t)time(NULL) - since;
+	char text[64], age[CONSOLE_NUMBER_BYTES];
+	struct tm parts;
+
+	if (since == 0 || localtime_r(&then, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts) == 0) {
+		return;
+	}
+	printf(ROW "%s (%s)\n", "Since", text, console_time(seconds > 0 ? (uint64_t)seconds * 1000000000 : 0, age));
+}
+
+static void print_table(const struct settings *settings, const struct counted *shown)
+{
+	const struct store_usage *usage = &shown->usage;
+	const uint64_t *counts = shown->counts;
+	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
+	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
+	char text[CONSOLE_NUMBER_BYTES];
+	char cap[CONSOLE_NUMBER_BYTES];
+
+	console_print(stdout, ROW "%s", "Directory", settings->directory);
+	putchar('\n');
+	print_count("Entries", usage->entries);
+	printf(ROW "%s of %s", "Size", console_bytes(usage->bytes, text),
+	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
+	if (settings->max_size != 0) {
+		printf(" (%.1f %%)", 100 * (double)usage->bytes / (double)settings->max_size);
+	}
+	putchar('\n');
+	print_since(shown->since);
+	print_share("Hits", hits, looked_up);
+	print_share("  from memory", counts[COUNTER_TOTAL_hits_memory], looked_up);
+	print_share("  from disk", counts[COUNTER_TOTAL_hits_disk], looked_up);
+	print_compilers(counts);
+	print_share("Misses", counts[COUNTER_TOTAL_misses], looked_up);
+	if (counts[COUNTER_TOTAL_stale] != 0) {
+		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
+	}
+	print_count("Stored", counts[COUNTER_TOTAL_stores]);
+	print_group("Not kept", COUNTER_NOT_KEPT, counts);
+	if (counts[COUNTER_TOTAL_evictions] != 0) {
+		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
+	}
+	if (counts[COUNTER_TOTAL_verified] != 0) {
+		print_count("Verified", counts[COUNTER_TOTAL_verified]);
+		print_count("  mismatches", counts[COUNTER_ERRORS_mismatch]);
+		if (counts[COUNTER_TOTAL_verify_uncompared] != 0) {
+			print_count("  not comparable", counts[COUNTER_TOTAL_verify_uncompared]);
+		}
+	}
+	print_agent(counts);
+	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
+	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
+	print_group("Passed through", COUNTER_BYPASSED, counts);
+	print_group("Errors", COUNTER_ERRORS, counts);
+}
+
+static int gather(const struct settings *settings, bool count, struct counted *ret_shown)
+{
+	struct crew crew;
+	struct store *store;
+	struct store_options options = {.directory = settings->directory,
+	                                .max_size = settings->max_size,
+	                                .read_only = true,
+	                                .shared = settings->shared,
+	                                .chore = &crew.chore};
+	int error = store_open(&options, &store);
+
+	if (error != 0) {
+		return error;
+	}
+	crew_begin(&crew, "counting", "");
+	error = count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
+	crew_end(&crew);
+	store_close(store);
+	if (error == -ENOENT) {
+		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
+		error = 0;
+	}
+	return error != 0 ? error : counters_read(settings->directory, ret_shown->counts, &ret_shown->since);
+}
+
+static int complain(const struct settings *settings, int error)
+{
+	char refusal[CONSOLE_REFUSAL_BYTES];
+
+	console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
+	return EXIT_TROUBLE;
+}
+
+struct wanted {
+	bool json, zero, count;
+	const char *watch; /* seconds; NULL: once */
+};
+
+static int show(const struct settings *settings, const struct wanted *wanted)
+{
+	struct counted shown = {.since = 0};
+	int error = gather(settings, wanted->count, &shown);
+
+	if (error != 0) {
+		return complain(settings, error);
+	}
+	if (wanted->json) {
+		stats_print_json(settings, &shown);
+	} else {
+		print_table(settings, &shown);
+	}
+	if (!wanted->zero) {
+		return EXIT_DONE;
+	}
+	/* what could not be shown is not thrown away */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		return EXIT_TROUBLE;
+	}
+	error = settings->read_only ? -EROFS : counters_zero(settings->directory);
+	return error == 0 ? EXIT_DONE : complain(settings, error);
+}
+
+/* "14:02:11  12 hits (+3), 4 misses (+1), 0 not kept, 2 passed through, 3.1 s saved, 8 entries, 1.2 MiB" */
+static void print_changes(const struct counted *now, const struct counted *before)
+{
+	const uint64_t *counts = now->counts, *earlier = before->counts;
+	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
+	uint64_t hits_before = earlier[COUNTER_TOTAL_hits_memory] + earlier[COUNTER_TOTAL_hits_disk];
+	char saved[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES];
+	time_t clock = time(NULL);
+	char text[16] = "";
+	struct tm parts;
+
+	if (localtime_r(&clock, &parts) != NULL) {
+		(void)strftime(text, sizeof(text), "%H:%M:%S", &parts);
+	}
+	printf("%s  %" PRIu64 " hit%s (%+" PRId64 "), %" PRIu64 " miss%s (%+" PRId64 "), %" PRIu64 " not kept, %" PRIu64
+	       " passed through, %s saved, %" PRIu64 " entr%s, %s\n",
+	       text, hits, hits == 1 ? "" : "s", (int64_t)(hits - hits_before), counts[COUNTER_TOTAL_misses],
+	       counts[COUNTER_TOTAL_misses] == 1 ? "" : "es",
+	       (int64_t)(counts[COUNTER_TOTAL_misses] - earlier[COUNTER_TOTAL_misses]), counts[COUNTER_TOTAL_not_kept],
+	       counts[COUNTER_TOTAL_bypassed], console_time(counts[COUNTER_TOTAL_saved_ns], saved), now->usage.entries,
+	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
+}
+
+/* Until ^C, which is no trouble. */
+static int watch(const struct settings *settings, const struct wanted *wanted, int64_t period_ns)
+{
+	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
+	const char *term = getenv("TERM");
+	bool redraw = isatty(STDOUT_FILENO) == 1 && term != NULL && strcmp(term, "dumb") != 0;
+	struct counted shown = {.since = 0}, before;
+	int status = EXIT_DONE;
+
+	interrupt_hold();
+	for (bool first = true; interrupt_seen() == 0 && status == EXIT_DONE; first = false) {
+		int error;
+
+		before = shown;
+		error = gather(settings, wanted->count, &shown);
+		if (error != 0) {
+			status = complain(settings, error);
+		} else if (wanted->json) {
+			stats_print_json(settings, &shown);
+		} else if (redraw) {
+			fputs("\x1b[H\x1b[J", stdout);
+			print_table(settings, &shown);
+		} else {
+			print_changes(&shown, first ? &shown : &before);
+		}
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			return EXIT_TROUBLE;
+		}
+		if (status == EXIT_DONE && interrupt_seen() == 0) {
+			(void)nanosleep(&pause, NULL);
+		}
+	}
+	if (interrupt_seen() != SIGINT) {
+		interrupt_release();
+	}
+	return status;
+}
+
+static int run(const struct wanted *wanted)
+{
+	struct settings settings;
+	int64_t period_ns = 0;
+	int status = EXIT_TROUBLE;
+	char text[32];
+
+	if (wanted->watch) {
+		if (wanted->zero) {
+			console_error("--watch and --zero exclude each other");
+			return console_usage("stats");
+		}
+		snprintf(text, sizeof(text), "%ss", wanted->watch);
+		if (strlen(wanted->watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
+			console_error("bad interval '%s': it takes seconds, 0.1 or more, such as 2 or 0.5",
+			              wanted->watch);
+			return console_usage("stats");
+		}
+	}
+	if (!console_settings(&settings)) {
+		return EXIT_TROUBLE;
+	}
+	if (console_directory(&settings)) {
+		if (settings.shared) {
+			counters_share();
+		}
+		status = wanted->watch ? watch(&settings, wanted, period_ns) : show(&settings, wanted);
+	}
+	settings_free(&settings);
+	return status;
+}
+
+int command_stats(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, 'j'},  {"zero", no_argument, NULL, 'z'},
+	    {"count", no_argument, NULL, 'c'}, {"watch", optional_argument, NULL, 'w'},
+	    {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
+	struct wanted wanted = {.watch = NULL};
+	bool joined = false;
+	int option;
+
+	while ((option = console_getopt(argc, argv, "jzcw::h", options)) != -1) {
+		if (option == 'h') {
+			console_help("stats");
+			return EXIT_DONE;
+		}
+		if (option == '?') {
+			return console_usage("stats");
+		}
+		wanted.json |= option == 'j';
+		wanted.zero |= option == 'z';
+		wanted.count |= option == 'c';
+		if (option == 'w') {
+			wanted.watch = optarg ? optarg : "2";
+			joined = optarg != NULL;
+		}
+	}
+	if (optind < argc && wanted.watch && !joined) { /* how often */
+		wanted.watch = argv[optind++];
+	}
+	if (optind < argc) {
+		console_error("stats takes no argument: '%s'", argv[optind]);
+		return console_usage("stats");
+	}
+	return run(&wanted);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/attempt.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/watch/arithmetic.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* From our code into the compiler's or the host's, and perhaps not back. */
+struct excursion {
+	const struct handle *handle;
+	const struct call *call; /* of a real compile */
+	struct attempt *attempt;
+	struct entry *held; /* or NULL */
+	int result;
+};
+
+/* The host's thread is cancelled inside the real compile, or in its own callback. */
+static void abandon_attempt(void *context)
+{
+	const struct excursion *excursion = context;
+
+	if (excursion->held) {
+		entry_unref(excursion->held);
+	}
+	if (excursion->attempt->observed.watching == WATCHING_IMPORTS) {
+		watch_end(&excursion->attempt->observed.trace);
+	}
+	attempt_free(excursion->attempt);
+}
+
+/* Before glibc 2.34 what pthread_cleanup_push() calls is libpthread's; without that nobody can cancel a thread. */
+#pragma weak __pthread_register_cancel
+#pragma weak __pthread_unregister_cancel
+#pragma weak __pthread_unwind_next
+
+static int go_out(struct excursion *excursion, void (*where)(struct excursion *excursion))
+{
+	if (!__pthread_register_cancel) {
+		where(excursion);
+		return excursion->result;
+	}
+	pthread_cleanup_push(abandon_attempt, excursion);
+	where(excursion);
+	pthread_cleanup_pop(0);
+	return excursion->result;
+}
+
+static void call_compiler(struct excursion *excursion)
+{
+	const struct compiler *compiler = excursion->handle->library->compiler;
+
+	excursion->result = compiler->run(excursion->handle, excursion->call, CANCELLATION_OF_HOST);
+}
+
+static void call_host(struct excursion *excursion)
+{
+	int ours = handle_enter_real(excursion->handle, CANCELLATION_OF_HOST);
+
+	excursion->result = excursion->handle->library->compiler->host_stops(excursion->handle);
+	handle_leave_real(ours);
+}
+
+bool observe_callback(const struct handle *handle, struct attempt *attempt, struct entry *held)
+{
+	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
+
+	return go_out(&excursion, call_host) != 0;
+}
+
+static void begin_watch(const struct request *request, enum watching watching, struct observed *observed)
+{
+	struct library *library = request->library;
+
+	observed->told = snapshot_take(library->compiler->environment);
+	if (!observed->told) {
+		observed->doubt = COUNTER_ERRORS_memory;
+	}
+	observed->cwd = observed->told ? observed->told->cwd : NULL;
+	observed->places = (struct places){&request->roots, observed->cwd};
+	trace_init(&observed->trace, stamp_now());
+	observed->trace.places = &observed->places;
+	observed->trace.told = observed->told;
+	observed->trace.reader = library->compiler->reader;
+	observed->trace.scratch = request->scratch;
+	observed->trace.mode = arithmetic_mode();
+	if (watching == WATCHING_NOTHING || !watch_verify(atomic_load(&library->watch))) {
+		return;
+	}
+	observed->watching = WATCHING_IMPORTS;
+	if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
+		trace_taint(&observed->trace, TAINT_ARITHMETIC);
+	}
+	watch_begin(&observed->trace);
+}
+
+static void end_watch(const struct request *request, struct observed *observed)
+{
+	struct library *library = request->library;
+
+	if (observed->watching == WATCHING_NOTHING) {
+		return;
+	}
+	watch_end(&observed->trace);
+	if (library->compiler->unwatched) {
+		observed->unknown = library->compiler->unwatched(request, &observed->trace);
+	}
+	if (!watch_verify(atomic_load(&library->watch))) {
+		observed->watching = WATCHING_NOTHING;
+		library_give_up(library, COUNTER_BYPASSED_not_watched, "its patched imports were overwritten");
+	}
+}
+
+void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
+                     struct entry *held)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	const struct request *request = &attempt->request;
+	struct observed *observed = &attempt->observed;
+	enum watching watching = library_watched(handle->library) ? WATCHING_IMPORTS : WATCHING_NOTHING;
+	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
+	int64_t start;
+
+	observed->doubt = doubt;
+	if (compiler->prepare && !compiler->prepare(handle, call, request, &observed->given)) {
+		observed->doubt = COUNTER_ERRORS_memory;
+	}
+	excursion.call = observed->given.options ? &observed->given : call;
+	begin_watch(request, watching, observed);
+	start = runtime_clock();
+	observed->return_code = go_out(&excursion, call_compiler);
+	observed->cost_ns = (uint64_t)(runtime_clock() - start);
+	end_watch(request, observed);
+	if (watching == WATCHING_NOTHING) {
+		observed->doubt = COUNTER_BYPASSED_unwatchable;
+	}
+	if (!observed->doubt && observed->watching == WATCHING_IMPORTS &&
+	    !request_unchanged(handle, call, request, observed->told)) {
+		observed->doubt = COUNTER_BYPASSED_environment;
+	}
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/views.h"
+
+#include "cache/calls.h"
+#include "cache/digits.h"
+#include "cache/journal.h"
+#include "interpose/compile/log.h"
+#include "interpose/compile/runtime.h"
+#include "interpose/compile/timeline.h"
+#include "interpose/compiler.h"
+#include "keygen/about.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_SHOWN 4 /* bytes: as `nvrtccache ls` has them */
+#define LINE      1024
+
+/* ---- the counters ---- */
+
+static uint64_t saved_by(const struct event *event)
+{
+	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
+}
+
+static void count_hit(const struct event *event, enum counter hits)
+{
+	runtime_count_share(event->compiler->share, hits, 1);
+	runtime_count_share(event->compiler->share, COUNTER_TOTAL_saved_ns, saved_by(event));
+}
+
+void event_count_work(const struct event *event)
+{
+	if (event->kind == EVENT_PASSED_THROUGH) {
+		counters_bypassed(event->compiler->share, event->reason);
+		return;
+	}
+	runtime_count_share(event->compiler->share, COUNTER_TOTAL_misses, 1);
+	runtime_count_share(event->compiler->share, COUNTER_TOTAL_compile_ns, event->compile_ns);
+	runtime_count(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
+}
+
+static void count_end(const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_HIT_IN_MEMORY:
+		count_hit(event, COUNTER_TOTAL_hits_memory);
+		break;
+	case EVENT_HIT_ON_DISK:
+		count_hit(event, COUNTER_TOTAL_hits_disk);
+		break;
+	case EVENT_STORED:
+		runtime_count_share(event->compiler->share, COUNTER_TOTAL_stores, 1);
+		break;
+	case EVENT_NOT_KEPT:
+		counters_not_kept(event->compiler->share, event->reason);
+		break;
+	case EVENT_VERIFIED:
+		runtime_count(COUNTER_TOTAL_verified, 1);
+		break;
+	case EVENT_PASSED_THROUGH:
+		break;
+	}
+}
+
+/* ---- the line of the log ---- */
+
+static const char *words_of(enum event_kind kind)
+{
+	switch (kind) {
+#define EVENT_WORDS(name, category, words) \
+	case EVENT_##name:                 \
+		return words;
+		EVENT_KINDS(EVENT_WORDS)
+#undef EVENT_WORDS
+	}
+	return "";
+}
+
+struct line {
+	char text[LINE];
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct line *line, const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->size;
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
+	size = vsnprintf(line->text + line->size, room, format, arguments);
+	va_end(arguments);
+	if (size > 0) {
+		line->size += (size_t)size < room ? (size_t)size : room - 1;
+	}
+}
+
+/* Of whole numbers: a host's locale may have a decimal comma. */
+static void put_time(struct line *line, const char *before, uint64_t ns)
+{
+	uint64_t us = ns / 1000;
+
+	if (us < 1000) {
+		put(line, ", %s%" PRIu64 " us", before, us);
+	} else if (us < 100000) {
+		put(line, ", %s%" PRIu64 ".%" PRIu64 " ms", before, us / 1000, us / 100 % 10);
+	} else if (us < 10000000) {
+		put(line, ", %s%" PRIu64 " ms", before, us / 1000);
+	} else {
+		put(line, ", %s%" PRIu64 ".%" PRIu64 " s", before, us / 1000000, us / 100000 % 10);
+	}
+}
+
+static void put_outcome(struct line *line, const struct event *event)
+{
+	put(line, "%s", words_of(event->kind));
+	if (event->reason != COUNTER_NONE) {
+		put(line, ": %s", counter_name(event->reason));
+	}
+	if (event->kind == EVENT_STORED) {
+		put(line, ", %" PRIu64 " bytes", event->bytes);
+	}
+}
+
+static void put_times(struct line *line, const struct event *event)
+{
+	put_time(line, "", event->call.ns);
+	if (event->kind == EVENT_HIT_IN_MEMORY || event->kind == EVENT_HIT_ON_DISK) {
+		put_time(line, "saved ", saved_by(event));
+	}
+	if (event->wait.start_ns != 0) {
+		put_time(line, "waited ", event->wait.ns);
+	}
+}
+
+/* ", from the agent in 870 us", ", the agent has none (35 us)" */
+static void put_agent(struct line *line, const struct event *event)
+{
+	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {
+		put_time(line, "from the agent in ", event->asking.ns);
+	} else if (event->agent != AGENT_FETCH_NOT_ASKED) {
+		put(line, ", the agent %s", agent_outcome_words(event->agent));
+		put_time(line, "asked for ", event->asking.ns);
+	}
+}
+
+static void put_explanation(struct line *line, const char *text)
+{
+	if (text[0] != '\0') {
+		put(line, " (%s)", text);
+	}
+}
+
+/* The program's name comes last: it may be long, and lines are cut. */
+static void write_log(const struct event *event)
+{
+	char digits[DIGITS_BYTES(KEY_SHOWN)];
+	struct line line = {.size = 0};
+
+	put_outcome(&line, event);
+	put_times(&line, event);
+	put_agent(&line, event);
+	if (event->has_key) {
+		put(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
+	}
+	put_explanation(&line, event->detail);
+	put_explanation(&line, event->refusal);
+	log_write(LOG_INFO, "%s: %s, %s", event->compiler->title, line.text,
+	          event->program ? event->program : event->compiler->unnamed);
+}
+
+/* ---- the line of the journal: of what was no hit ---- */
+
+static struct journal_text text_of(const char *text)
+{
+	return (struct journal_text){text, strlen(text)};
+}
+
+/* When the call ended, which may be a while ago: a busy machine, counts that had to be written. */
+static uint64_t end_of(const struct event *event)
+{
+	struct timespec now = {0};
+
+	call_clock(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
+	       ((uint64_t)(runtime_clock() - event->call.start_ns) - event->call.ns);
+}
+
+static enum journal_outcome outcome_of(const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_STORED:
+		return JOURNAL_STORED;
+	case EVENT_NOT_KEPT:
+		return JOURNAL_NOT_KEPT;
+	default:
+		return JOURNAL_PASSED;
+	}
+}
+
+static void write_journal(const struct event *event)
+{
+	const struct settings *settings = &runtime_get()->settings;
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct journal_record record = {
+	    .when_ns = end_of(event),
+	    .cost_ns = event->compile_ns ? event->compile_ns : event->call.ns,
+	    .took_ns = event->call.ns,
+	    .pid = (uint32_t)call_getpid(),
+	    .outcome = outcome_of(event),
+	    .has_key = event->has_key,
+	    .is_stale = event->why == EVENT_WHY_STALE,
+	    .agent = (uint8_t)event->agent,
+	    .is_unfit = event->why == EVENT_WHY_UNFIT,
+	    .has_failed = event->return_code != 0,
+	    .reason = text_of(event->reason != COUNTER_NONE ? counter_name(event->reason) : ""),
+	    .detail = text_of(event->detail),
+	    .refusal = text_of(event->refusal),
+	    .about = {(const char *)event->about.bytes, event->about.size},
+	};
+	size_t room = journal_room(&record);
+
+	memcpy(record.key, event->key, sizeof(record.key));
+	if (record.about.size > room) {
+		record.is_cut = true;
+		record.about.size = about_cut(record.about.bytes, record.about.size, room);
+	}
+	(void)journal_write(&directory, &record);
+}
+
+/* Hits leave no record, nor do compiles that verify one. */
+static bool is_for_journal(const struct event *event)
+{
+	return (event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_PASSED_THROUGH) &&
+	       event->about.bytes && !event->about.failed && event_tells_misses();
+}
+
+bool event_tells_misses(void)
+{
+	const struct runtime *runtime = runtime_get();
+
+	return !runtime->off && runtime->store && !runtime->settings.read_only;
+}
+
+bool event_tells_hits(void)
+{
+	return timeline_wanted();
+}
+
+void event_tell(struct event *event, int return_code)
+{
+	int saved = errno;
+
+	event->call.ns = (uint64_t)(runtime_clock() - event->call.start_ns);
+	event->return_code = return_code;
+	count_end(event);
+	if (log_wanted(LOG_INFO)) {
+		write_log(event);
+	}
+	if (timeline_wanted()) {
+		timeline_write(event);
+	}
+	runtime_flush();
+	/* After the counts, which make a directory that is missing. */
+	if (is_for_journal(event)) {
+		write_journal(event);
+	}
+	stream_free(&event->about);
+	errno = saved;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/elf/copies.h"
+
+#include "interpose/elf/elf.h"
+
+#include <stdatomic.h>
+
+enum active { ACTIVE_UNKNOWN, ACTIVE_THIS, ACTIVE_ANOTHER };
+
+static _Atomic int active; /* enum active */
+
+/* Stops at the first copy. A program that has the library linked in, as tests do, exports no marker. */
+static int decide(const struct elf_object *object, void *context)
+{
+	(void)context;
+	if (elf_contains(object, (uintptr_t)&active)) {
+		return ACTIVE_THIS;
+	}
+	return elf_is_copy(object) ? ACTIVE_ANOTHER : ACTIVE_UNKNOWN;
+}
+
+bool copies_another_is_active(void)
+{
+	int now = atomic_load_explicit(&active, memory_order_relaxed);
+
+	if (now == ACTIVE_UNKNOWN) {
+		now = elf_each_object(decide, NULL);
+		atomic_store_explicit(&active, now, memory_order_relaxed);
+	}
+	return now == ACTIVE_ANOTHER;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "keygen/conditions_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * What each path of each hit goes through is inline in this file: as calls between files it costs an eighth of a hit in
+ * CUB. Visitors are called only for what they have to decide.
+ */
+
+/* Notes which file the item's path is now, and that paths of one class are one file. */
+static inline bool note_file(struct walk *walk, const struct checked_item *item, const struct file_stamp *now)
+{
+	struct seen *seen = &walk->seen[item->class];
+
+	if (!seen->set) {
+		*seen = (struct seen){.device = now->device, .inode = now->inode, .set = true};
+	} else if (seen->device != now->device || seen->inode != now->inode) {
+		return false;
+	}
+	if (now->device != item->identity.device || now->inode != item->identity.inode) {
+		walk->moved = true;
+		content_moved(&walk->content, item, now);
+	}
+	return true;
+}
+
+static inline enum condition_state ask_content(struct walk *walk, const struct checked_item *item,
+                                               const struct stat *stat, const struct file_stamp *now, uint64_t number)
+{
+	switch (content_ask(&walk->content, item, stat, now, number)) {
+	case CONTENT_SAME:
+		return CONDITION_UNCHANGED;
+	case CONTENT_CHANGED:
+		return CONDITION_CHANGED;
+	default:
+		return CONDITION_UNREADABLE;
+	}
+}
+
+static inline enum condition_state ask_present(struct walk *walk, const struct checked_item *item,
+                                               const struct stat *stat, uint64_t number)
+{
+	struct file_stamp now;
+
+	file_stamp_from(stat, &now);
+	if ((now.mode & S_IFMT) != item->identity.type) {
+		return CONDITION_OTHER_KIND;
+	}
+	if (!note_file(walk, item, &now)) {
+		return CONDITION_OTHER_FILE;
+	}
+	if (S_ISDIR(now.mode)) {
+		return item->kind == ITEM_IDENTITY ? CONDITION_UNCHANGED : CONDITION_DAMAGED;
+	}
+	if (walk->exact && (now.size != item->identity.size || now.mtime_ns != item->identity.mtime_ns)) {
+		return CONDITION_TOUCHED;
+	}
+	if (item->kind == ITEM_IDENTITY) {
+		return CONDITION_UNCHANGED;
+	}
+	if (!S_ISREG(now.mode)) {
+		return CONDITION_DAMAGED;
+	}
+	if (now.size != item->identity.size) {
+		return CONDITION_CHANGED;
+	}
+	return ask_content(walk, item, stat, &now, number);
+}
+
+static inline enum condition_state ask_path(struct walk *walk, const struct checked_item *item)
+{
+	struct stat stat;
+	uint64_t number;
+	int error = place_stat(&walk->place, &stat, &number);
+
+	if (item->kind != ITEM_ABSENT) {
+		return error == 0 ? ask_present(walk, item, &stat, number) : CONDITION_GONE;
+	}
+	if (error == 0) {
+		return CONDITION_APPEARED;
+	}
+	/* another error than then (EACCES, EIO) says nothing: a file may be there by now */
+	return error == ENOENT || error == ENOTDIR || error == item->error ? CONDITION_UNCHANGED : CONDITION_DOUBTFUL;
+}
+
+/* What is not as it was, or is to be told anyway. Not inline: few hits come here, and all would pay for its registers. */
+__attribute__((noinline, cold)) static int visit_item(struct walk *walk, const struct place_group *group,
+                                                      const struct checked_item *item, enum condition_state state)
+{
+	return state == CONDITION_DAMAGED ? -EBADMSG : walk->visitor->item(walk, group, item, state);
+}
+
+__attribute__((always_inline)) static inline int read_item(struct walk *walk, struct checked_item *ret_item)
+{
+	const char *name;
+	size_t size;
+
+	if (reader_item(&walk->reader, ret_item, &name, &size) != READ_SOUND) {
+		return -EBADMSG;
+	}
+	return place_name(&walk->place, name, size) != 0 ? -ENAMETOOLONG : 0;
+}
+
+static inline int walk_items(struct walk *walk, const struct place_group *group, uint32_t items)
+{
+	int error = 0;
+
+	for (; error == 0 && items > 0; items--) {
+		struct checked_item item;
+		enum condition_state state;
+
+		error = read_item(walk, &item);
+		if (error == 0) {
+			state = ask_path(walk, &item);
+			if (state != CONDITION_UNCHANGED || walk->every) {
+				error = visit_item(walk, group, &item, state);
+			}
+		}
+	}
+	return error;
+}
+
+/* Where the paths of the group start is not known. */
+__attribute__((noinline, cold)) static int pass_items(struct walk *walk, const struct place_group *group,
+                                                      uint32_t items)
+{
+	int error = 0;
+
+	for (; error == 0 && items > 0; items--) {
+		struct checked_item item;
+
+		error = read_item(walk, &item);
+		if (error == 0) {
+			error = visit_item(walk, group, &item, CONDITION_NOT_ASKED);
+		}
+	}
+	return error;
+}
+
+/* False: it is not known where the group's paths start. */
+static bool find_base(const struct walk *walk, struct place_group *group)
+{
+	if (group->base == BASE_LITERAL) {
+		return walk->look;
+	}
+	if (group->base == BASE_CWD) {
+		return walk->here;
+	}
+	if (!walk->root[group->base].text) {
+		return false;
+	}
+	group->base_text = walk->root[group->base].text;
+	group->base_size = walk->root[group->base].size;
+	return walk->look;
+}
+
+static int walk_group(struct walk *walk)
+{
+	struct place_group group;
+	uint32_t items = 0;
+	bool asked;
+	int error;
+
+	if (reader_group(&walk->reader, &group, &items) != READ_SOUND) {
+		return -EBADMSG;
+	}
+	asked = find_base(walk, &group);
+	if (!asked) {
+		group.hints = 0; /* nothing is opened */
+	}
+	error = place_enter(&walk->place, &group) != 0 ? -ENAMETOOLONG : 0;
+	content_enter(&walk->content);
+	if (error == 0) {
+		error = asked ? walk_items(walk, &group, items) : pass_items(walk, &group, items);
+	}
+	place_leave(&walk->place);
+	return error;
+}
+
+static int walk_roots(struct walk *walk)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; error == 0 && i < walk->reader.roots; i++) {
+		const char *text;
+		size_t size;
+
+		if (reader_root(&walk->reader, &text, &size) != READ_SOUND) {
+			return -EBADMSG;
+		}
+		error = walk->visitor->root(walk, i, text, size);
+	}
+	return error;
+}
+
+static int walk_head(struct walk *walk, const void *conditions, size_t size)
+{
+	struct fixed_stamps stamps;
+	enum read head = reader_head(&walk->reader, conditions, size, &stamps);
+
+	if (head != READ_SOUND) {
+		return head == READ_DAMAGED ? -EBADMSG : -EPROTONOSUPPORT;
+	}
+	if (walk->reader.items > 0) {
+		content_taken(&walk->content, &stamps);
+	}
+	walk->exact = (walk->reader.flags & CONDITIONS_EXACT) != 0;
+	return walk->visitor->begin(walk);
+}
+
+int walk_conditions(struct walk *walk, const void *conditions, size_t size, enum content_want want)
+{
+	int error;
+
+	place_init(&walk->place);
+	content_begin(&walk->content, conditions, size, want, &walk->place);
+	walk->seen = NULL;
+	walk->moved = false;
+	error = walk_head(walk, conditions, size);
+	if (error == 0) {
+		error = walk_roots(walk);
+	}
+	if (error == 0) {
+		walk->seen = calloc((size_t)walk->reader.classes + 1, sizeof(*walk->seen));
+		error = walk->seen ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 0; error == 0 && i < walk->reader.groups; i++) {
+		error = walk_group(walk);
+	}
+	return error ? error : reader_ends(&walk->reader) ? 0 : -EBADMSG;
+}
+
+void walk_end(struct walk *walk)
+{
+	content_end(&walk->content);
+	place_close(&walk->place);
+	free(walk->seen);
+}
+
+bool walk_is_complete(const struct walk *walk)
+{
+	for (uint32_t i = 0; i < walk->reader.classes; i++) {
+		if (!walk->seen[i].set) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int compare_seen(const void *left, const void *right)
+{
+	const struct seen *one = left;
+	const struct seen *other = right;
+
+	if (one->set != other->set) {
+		return one->set ? -1 : 1;
+	}
+	if (one->device != other->device) {
+		return one->device < other->device ? -1 : 1;
+	}
+	return one->inode < other->inode ? -1 : one->inode > other->inode;
+}
+
+/* Implied where every path is the file that it was. */
+bool walk_is_distinct(struct walk *walk)
+{
+	if (!walk->moved || walk->reader.classes < 2) {
+		return true;
+	}
+	qsort(walk->seen, walk->reader.classes, sizeof(*walk->seen), compare_seen);
+	for (uint32_t i = 1; i < walk->reader.classes && walk->seen[i].set; i++) {
+		if (compare_seen(&walk->seen[i - 1], &walk->seen[i]) == 0) {
+			return false;
+		}
+	}
+	return true;
+}

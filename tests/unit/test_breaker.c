@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "cache/breaker.h"
+
+#include <criterion/criterion.h>
+
+#define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
+
+static const struct breaker_rule rule = {
+    .failures = 1, .budget_ns = 300 * MS, .first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
+
+static bool asks(struct breaker *breaker, int64_t now, int64_t *ret_seen)
+{
+	return breaker_ask(breaker, &rule, now, ret_seen);
+}
+
+static void fails(struct breaker *breaker, int64_t now)
+{
+	int64_t seen;
+
+	cr_assert(asks(breaker, now, &seen));
+	cr_assert(breaker_failed(breaker, &rule, seen, now));
+}
+
+Test(breaker, is_closed_at_first_and_after_answers)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+
+	for (int64_t now = 1; now < 100; now++) {
+		cr_assert(asks(&breaker, now, &seen));
+		cr_assert_eq(seen, 0);
+		cr_assert_eq(breaker_wait_ns(&breaker, now), -1);
+		breaker_answered(&breaker, seen, now);
+	}
+}
+
+/* It is open from `now` on for half of this to all of it; when a probe is due is told. */
+static int64_t expect_pause(const struct breaker *breaker, int64_t now, int64_t pause)
+{
+	int64_t wait = breaker_wait_ns(breaker, now);
+	int64_t seen;
+
+	cr_expect_geq(wait, pause / 2, "%lld", (long long)pause);
+	cr_expect_leq(wait, pause, "%lld", (long long)pause);
+	cr_expect_not(breaker_allows(breaker, &rule, now, &seen));
+	cr_expect_not(breaker_allows(breaker, &rule, now + wait - 1, &seen));
+	cr_expect(breaker_allows(breaker, &rule, now + wait, &seen));
+	cr_expect_eq(breaker_wait_ns(breaker, now + wait), 0);
+	return now + wait;
+}
+
+Test(breaker, pauses_for_twice_as_long_each_time_and_at_most_five_minutes)
+{
+	static const int pauses[] = {5, 10, 20, 40, 80, 160, 300, 300, 300};
+	struct breaker breaker = {0};
+	int64_t now = SECOND;
+
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		fails(&breaker, now);
+		now = expect_pause(&breaker, now, pauses[i] * SECOND);
+	}
+}
+
+Test(breaker, pauses_are_not_all_alike)
+{
+	int64_t shortest = INT64_MAX;
+	int64_t longest = 0;
+
+	for (int64_t i = 1; i <= 100; i++) {
+		struct breaker breaker = {0};
+		int64_t now = SECOND + 1000 * i;
+		int64_t wait;
+
+		fails(&breaker, now);
+		wait = breaker_wait_ns(&breaker, now);
+		shortest = wait < shortest ? wait : shortest;
+		longest = wait > longest ? wait : longest;
+	}
+	cr_expect_gt(longest - shortest, 2 * SECOND);
+}
+
+Test(breaker, lets_one_probe_through_whose_answer_closes_it)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+	int64_t other;
+
+	fails(&breaker, SECOND);
+	cr_assert(asks(&breaker, 6 * SECOND, &seen));
+	cr_expect_not(asks(&breaker, 6 * SECOND, &other));
+	cr_expect_not(breaker_allows(&breaker, &rule, 6 * SECOND, &other));
+	breaker_answered(&breaker, seen, 6 * SECOND);
+	cr_expect(asks(&breaker, 6 * SECOND, &other));
+	/* and begins anew when it has stayed closed */
+	breaker_failed(&breaker, &rule, other, 46 * SECOND);
+	(void)expect_pause(&breaker, 46 * SECOND, 5 * SECOND);
+}
+
+Test(breaker, is_open_for_longer_each_time_that_it_closes_for_a_moment)
+{
+	static const int pauses[] = {5, 10, 20, 40, 80, 160, 300, 300};
+	struct breaker breaker = {0};
+	int64_t now = SECOND;
+	int64_t seen;
+
+	cr_assert(asks(&breaker, now, &seen));
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		cr_expect_eq(seen, 0);
+		breaker_failed(&breaker, &rule, seen, now);
+		now = expect_pause(&breaker, now, pauses[i] * SECOND);
+		cr_assert(asks(&breaker, now, &seen), "%d", pauses[i]);
+		breaker_answered(&breaker, seen, now);
+		now += 7 * pauses[i] * SECOND;
+		cr_assert(asks(&breaker, now, &seen), "%d", pauses[i]);
+	}
+}
+
+Test(breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+
+	fails(&breaker, SECOND);
+	cr_assert(asks(&breaker, 6 * SECOND, &seen));
+	cr_expect_not(asks(&breaker, 6 * SECOND + BREAKER_PROBE_NS - 1, &seen));
+	cr_expect(asks(&breaker, 6 * SECOND + BREAKER_PROBE_NS, &seen));
+}
+
+Test(breaker, a_probe_that_is_answered_when_another_has_failed_closes_nothing)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+	int64_t late;
+
+	fails(&breaker, SECOND);
+	cr_assert(asks(&breaker, 6 * SECOND, &late));
+	fails(&breaker, 16 * SECOND);
+	breaker_answered(&breaker, late, 17 * SECOND);
+	cr_expect_not(asks(&breaker, 20 * SECOND, &seen));
+}
+
+Test(breaker, questions_that_fail_together_open_it_once_and_none_of_them_closes_it)
+{
+	struct breaker breaker = {0};
+	int64_t seen[4];
+
+	for (int i = 0; i < 4; i++) {
+		cr_assert(asks(&breaker, SECOND, &seen[i]));
+	}
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(breaker_failed(&breaker, &rule, seen[i], SECOND), i == 0);
+	}
+	breaker_answered(&breaker, seen[3], SECOND);
+	(void)expect_pause(&breaker, SECOND, 5 * SECOND);
+}
+
+Test(breaker, what_is_only_allowed_is_no_probe_and_closes_nothing)
+{
+	struct breaker breaker = {0};
+	int64_t now = 6 * SECOND;
+	int64_t seen;
+	int64_t probe;
+
+	fails(&breaker, SECOND);
+	cr_assert(breaker_allows(&breaker, &rule, now, &seen));
+	cr_assert(breaker_allows(&breaker, &rule, now, &seen));
+	cr_assert(asks(&breaker, now, &probe));
+	/* it was begun before the probe, and says nothing of it */
+	cr_expect_not(breaker_failed(&breaker, &rule, seen, now));
+	breaker_answered(&breaker, probe, now);
+	cr_expect(asks(&breaker, now, &seen));
+	cr_expect_eq(seen, 0);
+}
+
+Test(breaker, a_clock_that_stands_far_behind_opens_nothing)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+
+	fails(&breaker, 1000000 * SECOND);
+	cr_expect(asks(&breaker, SECOND, &seen));
+}
+
+Test(breaker, opens_after_so_many_failures_in_a_row)
+{
+	static const struct breaker_rule patient = {.failures = 4, .first_ns = SECOND, .longest_ns = 60 * SECOND};
+	struct breaker breaker = {0};
+
+	for (int round = 0; round < 100; round++) {
+		for (int i = 0; i < 3; i++) {
+			cr_assert_not(breaker_failed(&breaker, &patient, 0, SECOND));
+		}
+		breaker_answered(&breaker, 0, SECOND);
+	}
+	for (int i = 0; i < 4; i++) {
+		cr_expect_eq(breaker_failed(&breaker, &patient, 0, SECOND), i == 3);
+	}
+}
+
+/* How many of `most` questions are asked that waste so much, one after the other. */
+static int asked_in_vain(struct breaker *breaker, int64_t wasted, int most)
+{
+	int64_t now = SECOND;
+	int64_t seen;
+	int asked = 0;
+
+	while (asked < most && asks(breaker, now, &seen)) {
+		asked++;
+		now += wasted;
+		breaker_wasted(breaker, &rule, seen, wasted, now);
+	}
+	return asked;
+}
+
+Test(breaker, opens_when_more_is_wasted_than_the_budget)
+{
+	static const struct {
+		int64_t wasted;
+		int asked;
+	} cases[] = {{3 * MS, 101}, {30 * MS, 11}, {100 * MS, 4}, {101 * MS, 3}, {250 * MS, 2}, {301 * MS, 1}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct breaker breaker = {0};
+
+		cr_expect_eq(asked_in_vain(&breaker, cases[i].wasted, 1000), cases[i].asked, "%zu", i);
+	}
+}
+
+Test(breaker, short_waits_are_not_counted_and_give_nothing_back)
+{
+	struct breaker breaker = {0};
+
+	cr_expect_eq(asked_in_vain(&breaker, 35000, 100000), 100000);
+	cr_expect_eq(asked_in_vain(&breaker, 3 * MS - 1, 100000), 100000);
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 1), 1);
+	cr_expect_eq(asked_in_vain(&breaker, 35000, 100), 100);
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 1);
+}
+
+Test(breaker, the_budget_is_whole_again_after_a_pause)
+{
+	struct breaker breaker = {0};
+	int64_t seen;
+
+	cr_assert_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+	cr_assert(asks(&breaker, 100 * SECOND, &seen));
+	cr_assert_neq(seen, 0);
+	breaker_wasted(&breaker, &rule, seen, 35000, 100 * SECOND); /* a quick probe */
+	cr_expect_eq(asked_in_vain(&breaker, 250 * MS, 10), 2);
+}
+
+Test(breaker, a_probe_that_is_slow_in_vain_opens_it_for_twice_as_long)
+{
+	struct breaker breaker = {0};
+	int64_t now = SECOND;
+	int64_t seen;
+
+	cr_assert(asks(&breaker, now, &seen));
+	breaker_wasted(&breaker, &rule, seen, 301 * MS, now);
+	for (int pause = 5; pause <= 160; pause *= 2) {
+		now = expect_pause(&breaker, now, pause * SECOND);
+		cr_assert(asks(&breaker, now, &seen), "%d", pause);
+		breaker_wasted(&breaker, &rule, seen, 3 * MS, now);
+	}
+}
