@@ -85,7 +85,8 @@ static bool slow_size(const char *text, uint64_t *ret_size)
 		    number << units[i].shift <= INT64_MAX) {
 			*ret_size =
 			    (uint64_t)(number << units[i].shift) + slow_part(text + digits + 1, behind, units[i].shift);
-			return true;
+			/* 0 means "no limit", so a size that is rounded down to 0 is refused */
+			return *ret_size > 0 || strspn(text, "0.") == (size_t)(unit - text);
 		}
 	}
 	return false;
