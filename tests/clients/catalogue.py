@@ -36,7 +36,7 @@ NUMBA = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "
 COMPUTE = ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "cuda-cccl==1.2.*", "{nvjitlink}"]
 
 # Where majors is 13 alone: cuda.bindings of 12 takes an NVRTC of 13 where the loader knows one, and nvJitLink 12 then
-# refuses its LTO-IR; links of programs that are linked with names of 12 are cached only under those of 12.0 (README).
+# refuses its LTO-IR; links of programs that are linked with names of 12 are cached only under those of 12.0 (docs/LIMITS.md).
 CLIENTS = [
     Client("cuda.bindings", "cuda_bindings", "dlsym by dlopen", ["cuda-bindings=={major}.*"]),
     Client("cuda.core", "cuda_core", "cuda.bindings", ["cuda-bindings=={major}.*", "cuda-core==1.2.*"]),

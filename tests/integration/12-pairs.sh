@@ -4,7 +4,7 @@
 # The library beside what else may be in a process, each pair in each order: another copy of it, another version, the
 # runtime of a sanitizer, an allocator, what redirects paths or clocks, an injected profiler, an auditor of the loader.
 # Each host runs beside the other one alone, then with the library, cold and warm: the same output and exit status, and
-# the second process compiles nothing (beside libfaketime only what depends on no file: README, "Limits").
+# the second process compiles nothing (beside libfaketime only what depends on no file: docs/LIMITS.md).
 . "$(dirname "$0")/lib.sh"
 runs_here python3 || skip_all "not of this machine"
 top=$(cd "$(dirname "$0")/../.." && pwd)
