@@ -10,6 +10,7 @@
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 #include "keygen/directories.h"
 
 #include <errno.h>
@@ -96,6 +97,22 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 	return COUNTER_NONE;
 }
 
+/* NULL: the link is completed. */
+static const struct link_input *input_of(const struct handle *handle, const struct call *call)
+{
+	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
+}
+
+/* Before the watch begins: what a scratch link asks for is no dependency of this one. */
+static bool prepare(const struct handle *handle, const struct call *call, const struct request *request,
+                    struct call *ret_given)
+{
+	(void)request;
+	(void)ret_given;
+	link_settle_prefix(link_of(handle), input_of(handle, call));
+	return true;
+}
+
 static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	typedef int complete_function(nvjitlink_handle);
@@ -103,7 +120,7 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	complete_function *complete = (complete_function *)handle->library->real[FUNCTION_nvJitLinkComplete];
 	add_function *add = (add_function *)handle->library->real[FUNCTION_nvJitLinkAddData];
 	struct link *link = link_of(handle);
-	const struct link_input *input = call->kind == LINK_COMPLETE ? NULL : &link->inputs[call->kind - 1];
+	const struct link_input *input = input_of(handle, call);
 	const char *name = input ? link_step_name(link, call->kind) : NULL;
 	int ours, result;
 
@@ -111,9 +128,11 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	if (call->kind == link->adding) {
 		link_refresh_names(link);
 	}
+	link_settle_prefix(link, input);
 	ours = handle_enter_real(handle, cancellation);
 	result = input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 	handle_leave_real(ours);
+	link_set_prefix(link, input, result);
 	return result;
 }
 
@@ -138,7 +157,7 @@ static enum counter refuses(const struct handle *handle, const struct request *r
 	const struct link *link = link_of(handle);
 
 	(void)request;
-	if (atomic_load(&library->told)) {
+	if (atomic_load(&library->told) & TOLD_UNCLEARED_OPTIONS) {
 		return COUNTER_BYPASSED_uncleared_options;
 	}
 	if (link->has_cubins && library->major == 12 && library->minor < 3) {
@@ -199,6 +218,7 @@ const struct compiler nvjitlink_compiler = {
     .free_handle = link_free,
     .describe = describe,
     .served = link_grown,
+    .prepare = prepare,
     .run = run,
     .outcome = outcome,
     .codes = codes,
