@@ -6,7 +6,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/artifacts.h"
 #include "interpose/nvjitlink/doors.h"
-#include "interpose/nvjitlink/environment.h"
+#include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"

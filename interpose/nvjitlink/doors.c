@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvjitlink/doors.h"
 
-#include "interpose/door/make.h"
-#include "interpose/nvjitlink/handlers.h"
 #include "interpose/nvjitlink/nodes.h"
 
 #define DOOR_NODE(id) &nvjitlink_nodes[NVJITLINK_NODE_##id]

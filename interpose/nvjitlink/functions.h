@@ -57,6 +57,7 @@ enum nvjitlink_artifact {
 };
 
 extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT];
+extern struct environment nvjitlink_environment;
 
 /* The compiler's functions of these names (interpose/compiler.h). */
 bool nvjitlink_owns(const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/handlers.h"
+#include "interpose/nvjitlink/doors.h"
 
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/doors.h"
 
-#include "interpose/door/make.h"
-#include "interpose/nvrtc/handlers.h"
 #include "interpose/nvrtc/nodes.h"
 
 #define DOOR_NODE(id) &nvrtc_nodes[NVRTC_NODE_##id]

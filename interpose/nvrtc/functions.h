@@ -95,6 +95,7 @@ enum nvrtc_product {
 };
 
 extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
+extern struct environment nvrtc_environment;
 
 /* Is this a name of NVRTC's, known or not (nvrtc*, __nvrtc*)? */
 bool nvrtc_owns(const char *name);

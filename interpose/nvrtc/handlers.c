@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/handlers.h"
+#include "interpose/nvrtc/doors.h"
 
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"

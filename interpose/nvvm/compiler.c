@@ -3,7 +3,6 @@
 #include "interpose/compile/handle.h"
 #include "interpose/nvvm/artifacts.h"
 #include "interpose/nvvm/doors.h"
-#include "interpose/nvvm/environment.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvvm/doors.h"
 
-#include "interpose/door/make.h"
-#include "interpose/nvvm/handlers.h"
-
 #define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
 NVVM_HANDLED(THUNK)
 

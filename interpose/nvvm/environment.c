@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvvm/environment.h"
+/* The variables that libNVVM reads (interpose/watch/environment.h says what becomes of them). */
+#include "interpose/watch/environment.h"
+#include "interpose/nvvm/functions.h"
 
 /* X(kind, name); the last but one in all releases, the other two from 12.9 on, and at each call, where NVRTC asks once. */
 #define NVVM_VARIABLES(X)                       \

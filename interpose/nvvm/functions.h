@@ -46,6 +46,7 @@ enum nvvm_function {
 };
 
 extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
+extern struct environment nvvm_environment;
 
 /* The compiler's functions of these names. No hit leaves anything out that a linked getter could ask for. */
 bool nvvm_owns(const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvvm/handlers.h"
+#include "interpose/nvvm/doors.h"
 
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"

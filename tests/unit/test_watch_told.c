@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler is told is compared at each call: other threads change directories and variables, and back. */
-#include "interpose/nvrtc/environment.h"
+#include "interpose/nvrtc/functions.h"
 #include "interpose/watch/snapshot.h"
 #include "watch_fixture.h"
 

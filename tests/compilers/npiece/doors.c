@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compilers/npiece/doors.h"
 
-#include "interpose/door/make.h"
-#include "tests/compilers/npiece/handlers.h"
 #include "tests/compilers/npiece/nodes.h"
 
 #define DOOR_NODE(id) &npiece_nodes[NPIECE_NODE_##id]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/compilers/npiece/handlers.h"
+#include "tests/compilers/npiece/doors.h"
 
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
