@@ -11,12 +11,141 @@
 #ifndef KEYGEN_CONDITIONS_READ_H
 #define KEYGEN_CONDITIONS_READ_H
 
-#include "keygen/conditions_content.h"
 #include "keygen/conditions_format.h"
+#include "keygen/conditions_sights.h"
+#include "keygen/digest.h"
 #include "keygen/stream.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/*
+ * conditions_place: looking up many paths by the shortest way
+ *
+ *     one group: UNOPENED --hint, open--> OPEN     names are looked up in the directory
+ *                    |             \----> MISSING  nothing in it is there: no name is looked up
+ *                    \ no hint, or a doubt (EMFILE, EACCES, ...): paths from the base, or whole ones, are looked up
+ *
+ * Purpose: a kernel's walk over a whole path costs more than the stat at its end.  So the directory of the base and
+ * that of the group are opened (O_PATH), one of each at a time.  What is found is what the whole path would have found.
+ *
+ * Calling sequence: place_init(), then per group place_enter() and per name place_name() and the questions;
+ * place_close(). Errors: -ENAMETOOLONG where a path would be longer than PATH_MAX; otherwise whole paths are the answer
+ * to every error.
+ */
+
+enum place_state { PLACE_UNOPENED, PLACE_OPEN, PLACE_MISSING };
+
+struct place {
+	uint32_t base;
+	bool base_set;
+	int base_descriptor; /* of the base's directory, or -1 */
+	enum place_state state;
+	int directory;         /* of the group, or -1 */
+	uint8_t *buffer;       /* when content had to be read */
+	size_t base_size;      /* path: base, directory, name */
+	size_t directory_size; /* base and directory */
+	char path[PATH_MAX];
+};
+
+/* A group: the base's number and text, and the directory behind it ("", or with its last slash). No text holds a NUL.
+ */
+struct place_group {
+	uint32_t base;
+	uint32_t hints;
+	const char *base_text;
+	size_t base_size;
+	const char *directory;
+	size_t directory_size;
+};
+
+void place_init(struct place *place);
+void place_close(struct place *place);
+
+int place_enter(struct place *place, const struct place_group *group);
+void place_leave(struct place *place);
+/* From here on the questions are about this name of the group; `path` is its whole path. */
+int place_name(struct place *place, const char *name, size_t size);
+
+/* stamp_look() at it. */
+int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount);
+/* 0 where it can be opened for reading, which nothing but an open tells; else a negative errno. */
+int place_open(const struct place *place);
+/*
+ * The digest of the content: -EACCES and the like where it cannot be opened, -EBUSY where it is no longer the file of
+ * `stat` or changes while it is read, -EIO, -ENOMEM.
+ */
+int place_digest(struct place *place, const struct stat *stat, struct key *ret_digest);
+
+/*
+ * conditions_content: is a file's content still what the conditions say?
+ *
+ *     stamp equal, taken on this boot in this mount --yes--> opened before by one of our credentials?
+ *        | no                                                   | yes: SAME, but for one file of each directory
+ *        |                                                      | no, or such a file: open it --> SAME, UNREADABLE
+ *        v
+ *     read by this process at this stamp? --no--> read it; remember, if settled
+ *        `--------------------------------------> digest equal? SAME (and the stamp anew), CHANGED
+ *
+ * Purpose: the cheapest answer that is certain, and stamps of now for the next who asks.
+ *
+ * Calling sequence: content_begin(), then per path that is there content_moved() where it is another file than it was,
+ * and per file that the compiler read content_ask(); content_anew() when all hold; content_end().
+ * Errors: without memory nothing is stamped anew.
+ */
+
+/*
+ * So much is read to compare, and no more: a whole link's input many times over, and a second's work. Who wrote the
+ * conditions names the files, and their size, and might name one that nobody can read to its end (a sparse one, a core).
+ */
+#define CONTENT_READ_MAX (UINT64_C(1) << 30)
+
+/* One path of the conditions. */
+struct checked_item {
+	uint32_t kind;
+	uint32_t class;
+	int error;
+	size_t at; /* of the identity in the bytes; the content is behind it */
+	struct fixed_identity identity;
+	struct fixed_content content;
+};
+
+struct content {
+	const uint8_t *bytes; /* the conditions */
+	size_t size;
+	struct place *place;
+	struct fixed_stamps stamps;
+	bool same_boot; /* they were taken on this one */
+	struct sights sights;
+	struct credentials credentials;
+	bool credentials_set;
+	bool sampled;  /* a file of the present directory was opened */
+	uint64_t left; /* of CONTENT_READ_MAX */
+	bool wants_anew;
+	uint8_t *anew;   /* the conditions with stamps of now, once one differs */
+	uint32_t gained; /* files that had to be read, and that a stamp will stand for */
+};
+
+enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
+
+/* CONTENT_ANEW: the conditions with stamps of now are wanted, where one differs (content_anew()). */
+enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
+void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
+                   struct place *place);
+/* The stamps' head, as it was read. */
+void content_taken(struct content *content, const struct fixed_stamps *stamps);
+/* The files asked about from here on lie in another directory. */
+void content_enter(struct content *content);
+void content_end(struct content *content);
+
+/* `now` and the mount's `number` are the place's of this moment. */
+enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
+                                const struct file_stamp *now, uint64_t number);
+void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
+/* The conditions with stamps of now, the caller's to free(); NULL where that would spare nobody a reading. */
+uint8_t *content_anew(struct content *content);
 
 enum read { READ_SOUND, READ_DAMAGED, READ_OTHER_VERSION };
 

@@ -5,13 +5,143 @@
  * second byte and four each fourth, where the bytes between must be zero.
  */
 #include "keygen/needles.h"
-#include "keygen/initialiser.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * initialiser: the constants in an initialiser, as PTX spells them (NVRTC 11.8 to 13.5)
+ *
+ *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, of wide strings too
+ *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, where a pointer is among them
+ *
+ * Calling sequence: where initialiser_begins(), initialiser_next() from behind the brace until TOKEN_END.
+ * Errors: none: what is no number is TOKEN_OTHER.
+ */
+
+enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
+
+struct initialiser {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+struct initialiser_number {
+	uint64_t magnitude;
+	bool negative;
+};
+
+static bool is_blank(uint8_t byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static unsigned decimal_value(uint8_t byte)
+{
+	return (unsigned)byte - '0';
+}
+
+static unsigned hexadecimal_value(uint8_t byte)
+{
+	unsigned letter = ((unsigned)byte | 0x20) - 'a';
+
+	return letter < 6 ? letter + 10 : decimal_value(byte);
+}
+
+static bool ends_element(uint8_t byte)
+{
+	return byte == ',' || byte == '{' || byte == '}' || byte == ';';
+}
+
+static void read_number(struct initialiser *list, struct initialiser_number *ret_number)
+{
+	static const char prefixes[] = {'x', 'X', 'f', 'F', 'd', 'D'};
+	const uint8_t *at = list->at;
+	const uint8_t *end = list->end;
+	struct initialiser_number number = {.negative = *at == '-'};
+
+	at += number.negative;
+	if (end - at > 2 && at[0] == '0' && memchr(prefixes, at[1], sizeof(prefixes))) {
+		/* 0x..., and the bits of 0f... and 0d... */
+		for (at += 2; at < end && hexadecimal_value(*at) < 16; at++) {
+			number.magnitude = number.magnitude * 16 + hexadecimal_value(*at);
+		}
+	} else {
+		for (; at < end && decimal_value(*at) < 10; at++) {
+			number.magnitude = number.magnitude * 10 + decimal_value(*at);
+		}
+	}
+	list->at = at;
+	*ret_number = number;
+}
+
+static enum token initialiser_next(struct initialiser *list, struct initialiser_number *ret_number)
+{
+	enum token token = TOKEN_OTHER;
+
+	while (list->at < list->end && (is_blank(*list->at) || *list->at == ',')) {
+		list->at++;
+	}
+	if (list->at == list->end || ends_element(*list->at)) {
+		return TOKEN_END;
+	}
+	if (decimal_value(*list->at) < 10 || *list->at == '-') {
+		read_number(list, ret_number);
+		token = TOKEN_NUMBER;
+	}
+	while (list->at < list->end && !ends_element(*list->at)) {
+		list->at++;
+	}
+	return token;
+}
+
+/* The number itself, or one that needs as many bytes as a negative one. */
+static uint64_t initialiser_span(const struct initialiser_number *number)
+{
+	if (!number->negative || number->magnitude == 0) {
+		return number->magnitude;
+	}
+	return number->magnitude > INT64_MAX ? UINT64_MAX : (number->magnitude - 1) * 2;
+}
+
+/*
+ * The least width that all numbers fit into. Where the declared one is larger, text that runs over the border of two
+ * words would have made a number too large for this one.
+ */
+static size_t initialiser_width(struct initialiser list)
+{
+	struct initialiser_number number;
+	uint64_t most = 0;
+	enum token token;
+
+	while ((token = initialiser_next(&list, &number)) != TOKEN_END) {
+		if (token == TOKEN_NUMBER) {
+			most |= initialiser_span(&number);
+		}
+	}
+	if (most <= UINT8_MAX) {
+		return 1;
+	}
+	if (most <= UINT16_MAX) {
+		return 2;
+	}
+	return most <= UINT32_MAX ? 4 : 8;
+}
+
+/* Does the '{' at `brace` begin one? Then the text before it is "= ", or, for lists of lists, another brace or a comma.
+ */
+static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
+{
+	while (brace > text && is_blank(brace[-1])) {
+		brace--;
+	}
+	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
+}
 
 /* Of a longer needle only the beginning is looked for: found too often is safe. */
 #define NEEDLE_MOST ((size_t)PATH_MAX)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/http.h"
 
-#include "agent/engine/http_status.h"
 #include "agent/engine/name.h"
 
 #include <errno.h>

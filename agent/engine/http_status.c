@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/engine/http_status.h"
+#include "agent/engine/http.h"
 
 #include <string.h>
 

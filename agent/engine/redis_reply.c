@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/engine/redis_reply.h"
+#include "agent/engine/redis_session.h"
 
 #include <string.h>
 

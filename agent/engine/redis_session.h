@@ -2,7 +2,7 @@
 /*
  * redis_session: a conversation with Redis or Valkey: one command, one reply, on one connection
  *
- * hiredis writes commands and reads replies; bytes go by agent/engine/connection.h, which has TLS with every version of
+ * hiredis writes commands and reads replies; bytes go by libcurl, which has TLS with every version of
  * hiredis. AUTH and SELECT come with each connection.
  *
  *     no connection --connect, AUTH, SELECT--> ready --command, its whole reply--> ready
@@ -19,7 +19,10 @@
 
 #include "agent/engine/transport.h"
 
+#include "agent/engine/engine.h"
+
 #include <hiredis/hiredis.h>
+#include <stdbool.h>
 
 #define REDIS_CHUNK 65536
 
@@ -44,5 +47,31 @@ void redis_add_bytes(struct redis_command *command, const void *bytes, size_t si
 enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
                              const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error);
 void redis_drop(struct redis_session *session);
+
+/*
+ * redis_reply: what Redis says, made an answer of
+ *
+ * Valkey and other servers of the same protocol say the same. Threads: no state.
+ */
+
+/* What was asked when an error came. */
+enum redis_step {
+	REDIS_STEP_LOGIN,    /* AUTH: what is not known here is a refusal, and its words may have a secret in them */
+	REDIS_STEP_DATABASE, /* SELECT */
+	REDIS_STEP_COMMAND,
+};
+
+/* Of an error ("OOM command not allowed ..."); words that say what would be right, or NULL: the server's own say enough. */
+enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words);
+
+enum redis_start {
+	REDIS_START_UNFINISHED, /* more bytes are needed to tell */
+	REDIS_START_FINE,
+	REDIS_START_TOO_LARGE, /* a value that is longer than ENGINE_VALUE_MAX */
+	REDIS_START_FOREIGN,   /* no reply of those that our commands have */
+};
+
+/* Of the first bytes of a reply, before the rest is read: how much is going to come? */
+enum redis_start redis_reply_start(const char *bytes, size_t size);
 
 #endif

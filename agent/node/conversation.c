@@ -8,7 +8,6 @@
  */
 #include "agent/node/conversation.h"
 
-#include "agent/node/status.h"
 #include "cache/agent_socket.h"
 
 #include <errno.h>

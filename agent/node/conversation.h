@@ -16,6 +16,7 @@
 #include "agent/node/service.h"
 #include "agent/node/upload.h"
 
+#include <stddef.h>
 #include <sys/signalfd.h>
 
 #define CONVERSATION_PATIENCE_MS 5000
@@ -32,5 +33,20 @@ struct conversation {
 };
 
 int conversation_run(const struct conversation *conversation);
+
+/*
+ * status: how the agent fares, as JSON and in words (docs/DESIGN.md G5)
+ *
+ * Neither holds a secret: the engine is shown as engine_says() has it, keys by their ids. Errors: NULL: no memory.
+ * Ownership: the text is the caller's (free). Threads: any.
+ */
+
+struct status_waiting {
+	size_t fetches;
+	size_t uploads;
+};
+
+char *status_json(struct service *service, const char *socket, struct status_waiting waiting);
+char *status_words(struct service *service, const char *socket, struct status_waiting waiting);
 
 #endif

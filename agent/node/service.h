@@ -16,17 +16,118 @@
 #define AGENT_NODE_SERVICE_H
 
 #include "agent/engine/engine.h"
-#include "agent/node/settled.h"
-#include "agent/node/tally.h"
 #include "agent/wire/keyring.h"
+#include "agent/wire/value.h"
 #include "cache/breaker.h"
 #include "cache/directory.h"
+#include "cache/entry.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
+
+/*
+ * tally: what the agent has done and met since it began (docs/DESIGN.md G5)
+ *
+ * One X-macro list of counts, which is what `--status --json` shows too; how the engine's answers went; how long its
+ * last TALLY_TIMES answers to a fetch took. Threads: any number. Errors: none.
+ */
+
+#define TALLY_TIMES 1024
+
+#define TALLY_COUNTS(X)                                                                              \
+	X(asked)            /* processes that asked for a key */                                     \
+	X(fetches)          /* questions to the engine that came of these */                         \
+	X(found)            /* ... after which it was in the directory */                            \
+	X(absent)           /* ... that the engine had not */                                        \
+	X(absent_known)     /* asked again within a second or two: answered without the engine */    \
+	X(joined)           /* asked while the same was being fetched */                             \
+	X(down)             /* asked while the engine was left alone, or too much was waiting */     \
+	X(elsewhere)        /* asked by processes of another directory */                            \
+	X(fetched_bytes)    /* of values as the engine has them */                                   \
+	X(bundle_results)   /* of the bundle of the start, that are in the directory now */          \
+	X(bundle_bytes)     /* as the engine has it */                                               \
+	X(store_errors)     /* fetched, and the directory could not take it */                       \
+	X(uploads)          /* values put */                                                         \
+	X(uploaded_bytes)   /* as the engine has them */                                             \
+	X(exists_skipped)   /* not put, because the engine had it */                                 \
+	X(left_out)         /* results not put: time macros, bound paths, too cheap, too large */    \
+	X(dropped)          /* not queued, as the queue was full, or the engine would not have it */ \
+	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */     \
+	X(format_refused)   /* values of another format */                                           \
+	X(damaged)          /* values that are not what they say: cut, of another key, too large */  \
+	X(peers_refused)    /* connections of users who may not ask */                               \
+	X(messages_refused) /* of another size, version or kind, or that never came */
+
+#define TALLY_ENUM(name) TALLY_##name,
+enum tally_count { TALLY_COUNTS(TALLY_ENUM) TALLY_COUNTS_END };
+#undef TALLY_ENUM
+
+struct tally {
+	pthread_mutex_t lock;
+	uint64_t counts[TALLY_COUNTS_END];
+	uint64_t answers[ENGINE_ANSWERS];
+	uint64_t times_us[TALLY_TIMES];
+	uint64_t timed;
+	char last_error[ENGINE_TEXT_MAX];
+	int64_t last_error_s; /* since 1970 */
+};
+
+void tally_begin(struct tally *tally);
+void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many);
+void tally_answer(struct tally *tally, enum engine_answer answer, const char *text);
+void tally_time(struct tally *tally, int64_t ns);
+/* Of a value that was not opened. */
+void tally_refused(struct tally *tally, enum value_found found);
+
+/* A copy of that moment, and of the times the middle one and the one that a hundredth exceeds. */
+struct tally_shown {
+	uint64_t counts[TALLY_COUNTS_END];
+	uint64_t answers[ENGINE_ANSWERS];
+	uint64_t p50_us, p99_us;
+	char last_error[ENGINE_TEXT_MAX];
+	int64_t last_error_s;
+};
+void tally_show(struct tally *tally, struct tally_shown *ret_shown);
+const char *tally_name(enum tally_count what);
+
+/*
+ * settled: what the engine is known to have of this directory, so that it is not asked again and again
+ *
+ * Of each key: a sum of the results that the engine had when it was looked at last (agent/wire/parcel.h), and when the directory's file
+ * was written that was looked at. Forgotten when the agent ends, and when there is no memory or SETTLED_MOST are known:
+ * then the engine is asked once more. Keys are told apart by half of their bytes.
+ *
+ * Threads: any number. Errors: none. Ownership: settled_free().
+ */
+
+#define SETTLED_MOST      ((size_t)1 << 20)
+#define SETTLED_KEY_BYTES 16
+
+struct settled_place {
+	uint8_t key[SETTLED_KEY_BYTES];
+	uint64_t sum;
+	int64_t written_ns; /* 0: not known */
+	bool taken;
+};
+
+struct settled {
+	pthread_mutex_t lock;
+	struct settled_place *places;
+	size_t room; /* a power of two */
+	size_t count;
+};
+
+void settled_begin(struct settled *settled);
+void settled_free(struct settled *settled);
+void settled_note(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], uint64_t sum, int64_t written_ns);
+/* Has the engine just these results? */
+bool settled_holds(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], uint64_t sum);
+/* Was the file that was written then looked at? */
+bool settled_seen(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns);
 
 #define SERVICE_FAILURES 4
 

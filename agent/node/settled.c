@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/node/settled.h"
+#include "agent/node/service.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/node/status.h"
+#include "agent/node/conversation.h"
 
 #include "cache/json.h"
 #include "cache/version.h"

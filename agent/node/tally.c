@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/node/tally.h"
+#include "agent/node/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>

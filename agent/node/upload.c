@@ -7,7 +7,6 @@
 #include "agent/node/upload.h"
 
 #include "agent/node/queue.h"
-#include "agent/node/upload_one.h"
 #include "cache/directory.h"
 
 #include <errno.h>

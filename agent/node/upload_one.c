@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/node/upload_one.h"
+#include "agent/node/upload.h"
 
 #include "agent/wire/parcel.h"
 #include "cache/tools/inventory.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/admit.h"
+#include "interpose/compile/attempt.h"
 
 #include "cache/error_text.h"
 #include "interpose/compile/about.h"
 #include "interpose/compile/binding.h"
-#include "interpose/compile/fetch.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"

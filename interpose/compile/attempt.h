@@ -20,13 +20,40 @@
 #include "cache/counters.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/handle.h"
-#include "interpose/compile/identity.h"
+#include "interpose/compile/library.h"
 #include "interpose/watch/snapshot.h"
 #include "keygen/digest.h"
 #include "keygen/roots.h"
 #include "keygen/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/*
+ * identity: which compiler is this? (docs/DESIGN.md B1)
+ *
+ * Purpose: the bytes that tell one compiler from another: release, build-id of its library, build-id of its companion
+ * (libnvrtc-builtins holds built-in headers and per-architecture code); a digest of the whole file where there is no
+ * build-id.
+ *
+ * libnvrtc loads its builtins by plain name at its first compile, and a hit must not wait for that. So the file is
+ * found where the loader would find it: among the loaded objects, or by loader_search.h. After each real compile the
+ * object that was really loaded is compared with what was foretold; where they differ nothing is kept, and the truth is
+ * used from then on.
+ *
+ * Calling sequence: identity_of() per compile (remembered per library); identity_confirm() after a real compile.
+ * Errors: identity_of() returns -ENOENT where the builtins cannot be foretold (glibc-hwcaps directories, no such file).
+ * Threads: any; the first answer is published once. Fork: no state that a child could find half-done.
+ */
+
+struct identity {
+	size_t size;
+	uint8_t bytes[IDENTITY_MAX];
+};
+
+int identity_of(struct library *library, const struct identity **ret_identity);
+/* True when the loaded builtins are those of the identity given out. */
+bool identity_confirm(struct library *library, const struct identity *identity);
 
 /* What a compiler's describe() says of a request. */
 enum request_trait {
@@ -121,5 +148,48 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
                      struct entry *held);
 /* Does the host's callback want to stop? It finds its thread as in the real compile. */
 bool observe_callback(const struct handle *handle, struct attempt *attempt, struct entry *held);
+
+/*
+ * admit: may this result be kept, and keeping it (docs/DESIGN.md B2-B13)
+ *
+ * Decides by what was observed: return code, taints, whether the watch saw anything, environment, what the compiler
+ * loads by itself, paths. Whatever is not kept is counted with its reason.
+ *
+ * Calling sequence: admit_result() after the real compile of an attempt.
+ * Errors: a result is simply not kept.
+ */
+
+/* What was kept of it, with a reference; NULL: nothing. */
+struct entry *admit_result(struct handle *handle, const struct call *call, struct attempt *attempt);
+
+/*
+ * verify: is what the real library now says what the entry would have said? (NVRTCCACHE_VERIFY, docs/DESIGN.md B14)
+ *
+ * Calling sequence: verify_compare() after the real compile of an attempt that had found `expected`. Counts and logs a
+ * difference, unless the entry does not hold any more, or the process has been told something that lasts.
+ * Errors: what cannot be compared is counted as such.
+ */
+
+void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct entry *expected);
+
+/*
+ * fetch: the node's agent is asked for what a look-up missed, and told of what was stored (docs/DESIGN.md G2)
+ *
+ * Purpose: who is about to compile asks first, while it holds the key's compile lock, so that a node asks once; where
+ * there is no such lock everybody asks. The agent writes the directory, so a process that only reads it may ask too. Not
+ * asked: with NVRTCCACHE_RECACHE and NVRTCCACHE_VERIFY, which want the compiler's own work.
+ *
+ * Threads: any, on different attempts. Fork: as cache/agent.h. Signals: no. Errors: whatever fails is a compile.
+ */
+
+/* After a miss, once an attempt. True: it has put something there, so look again, and fetch_judge_agent(). */
+bool fetch_from_agent(struct attempt *attempt);
+/*
+ * What the last look found (NULL: nothing): whoever takes longer than the compiler, or finds what is not there, is left
+ * alone. So is the agent that held up the process for whose result this one has waited: or each would have to learn that.
+ */
+void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry);
+/* The result of that key was stored. */
+void fetch_tell_agent(const struct key *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/fetch.h"
+#include "interpose/compile/attempt.h"
 
 #include "cache/agent.h"
 #include "interpose/compile/runtime.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/identity.h"
+#include "interpose/compile/attempt.h"
 
 #include "interpose/compile/log.h"
 #include "interpose/elf/loader_search.h"

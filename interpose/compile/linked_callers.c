@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/linked_callers.h"
 
 #include "interpose/compile/library.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/file.h"
+#include "interpose/nvjitlink/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/artifacts.h"
-#include "interpose/nvjitlink/file.h"
+#include "interpose/nvjitlink/input.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/options.h"
 #include "interpose/nvjitlink/prefix.h"

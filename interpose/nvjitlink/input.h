@@ -17,6 +17,7 @@
 #include "interpose/nvjitlink/types.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * What the host added. The library copies data, and the name of LTO-IR. Of every other name it keeps the pointer, and
@@ -52,5 +53,15 @@ void link_input_free(struct link_input *input);
 bool link_input_keeps_name(const struct link_input *input);
 /* The copy of the name says what the host's memory says. Where that cannot be read it stays as it is. */
 void link_input_refresh_name(struct link_input *input);
+
+/*
+ * file: the content of a file that the host names
+ *
+ * Calling sequence: link_file_read(), then free(). Threads, fork, signals: no state. Errors: a negative errno; -EINVAL for
+ * what is no plain file or has nothing in it, -EFBIG, -EAGAIN where it changed meanwhile.
+ */
+
+/* With a NUL behind the last byte. */
+int link_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 
 #endif

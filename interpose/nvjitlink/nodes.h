@@ -20,7 +20,7 @@
  * makes nvJitLinkX() a call of __nvJitLinkX_<its release>; plain names came with 12.3. Only what every release of a
  * soname has is here: with more of them a host would load that the loader refuses for want of its release's names in an
  * older library, and some hosts go another way then. One that is linked with other names (the headers of 12.1 to 12.9)
- * goes past us, uncached, and so does everybody beside it (compile/linked_callers.h).
+ * goes past us, uncached, and so does everybody beside it (compile/library.h).
  */
 #define NVJITLINK_LINKED(X, ...)                                                     \
 	X(12_0, "__", "_12_0", "@libnvJitLink.so.12", 12, 1200, __VA_ARGS__)         \

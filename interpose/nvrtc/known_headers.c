@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/known_headers.h"
+#include "interpose/nvrtc/texts.h"
 
 #include "cache/digits.h"
 

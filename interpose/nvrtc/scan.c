@@ -281,7 +281,7 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 
 /*
  * Macros that say __FILE__ in no text that is searched for it: NVRTC's own assert() comes from no file, the others from
- * headers that may say __FILE__ unseen (known_headers.h). A program that makes a string of one and takes its size, or has
+ * headers that may say __FILE__ unseen (texts.h). A program that makes a string of one and takes its size, or has
  * a function of the name that the macro calls, gets a result that hangs on the path and does not show it.
  */
 static const char *const path_macros[] = {"assert",          "CubDebug",         "_CUDA_CUB_RET_IF_FAIL",

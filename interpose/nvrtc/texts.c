@@ -2,7 +2,6 @@
 #include "interpose/nvrtc/texts.h"
 
 #include "interpose/nvrtc/describe.h"
-#include "interpose/nvrtc/known_headers.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 

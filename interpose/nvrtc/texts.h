@@ -15,9 +15,26 @@
 
 #include "interpose/compiler.h"
 
+#include "keygen/digest.h"
+
+#include <stdbool.h>
+
 /* Taints the trace with what they say. */
 void texts_read(struct handle *handle, const struct call *call, const struct request *request, struct trace *trace);
 
 extern const struct trace_reader texts_reader;
+
+/*
+ * known_headers: headers of CCCL, by content, that name __FILE__ in assertions, messages and feature tests alone
+ *
+ * Its text reaches the output whole or not at all there, and can be searched for in the output. A program that uses
+ * one of their macros for more spells the macro's name only, so a header that is merely named or placed like one of
+ * them must not pass: the digest of the whole content tells. scripts/known-headers makes the list from NVIDIA's wheels.
+ *
+ * Errors, threads, fork, signals: pure function.
+ */
+
+/* `digest`: BLAKE2b-256 of the header's content. */
+bool known_header(const struct key *digest);
 
 #endif

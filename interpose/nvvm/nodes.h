@@ -8,7 +8,7 @@
  *   its own, which would find ours instead; or
  * - without a version: then dlsym(RTLD_DEFAULT, "nvvmGetErrorString"), by which cuda.bindings asks whether a libNVVM is
  *   loaded, finds one where there is none.
- * Linked hosts therefore go past us, and while one is loaded nothing is served to anybody (linked_callers.h).
+ * Linked hosts therefore go past us, and while one is loaded nothing is served to anybody (compile/library.h).
  */
 #ifndef INTERPOSE_NVVM_NODES_H
 #define INTERPOSE_NVVM_NODES_H

@@ -7,9 +7,9 @@
  * an error, and of S3's.
  */
 #include "agent/engine/address.h"
-#include "agent/engine/http_status.h"
+#include "agent/engine/http.h"
 #include "agent/engine/kind.h"
-#include "agent/engine/redis_reply.h"
+#include "agent/engine/redis_session.h"
 
 #include "tests/fuzz/fuzz.h"
 

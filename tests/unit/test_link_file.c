@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/file.h"
+#include "interpose/nvjitlink/input.h"
 #include "tests/descriptors.h"
 #include "tests/private_directory.h"
 #include "tests/unit/skip.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/scan.h"
 
-#include "interpose/nvrtc/known_headers.h"
+#include "interpose/nvrtc/texts.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

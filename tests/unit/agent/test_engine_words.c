@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What values are called, and what servers' words come to. */
-#include "agent/engine/http_status.h"
+#include "agent/engine/http.h"
 #include "agent/engine/name.h"
-#include "agent/engine/redis_reply.h"
+#include "agent/engine/redis_session.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* queue, settled: what waits, and what needs no asking */
 #include "agent/node/queue.h"
-#include "agent/node/settled.h"
+#include "agent/node/service.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
