@@ -4,6 +4,7 @@
 #include "cache/version.h"
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
+#include "cli/console/options.h"
 
 #include <string.h>
 
@@ -76,7 +77,7 @@ int command_version(int argc, char **argv)
 {
 	int status;
 
-	if (!console_no_arguments("version", argc, argv, &status)) {
+	if (!options_none("version", argc, argv, &status)) {
 		return status;
 	}
 	puts("nvrtccache " NVRTCCACHE_VERSION);
@@ -88,18 +89,18 @@ int command_help(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	const struct command *command;
 	char *asked[] = {NULL, (char *)"--help", NULL};
-	int option = console_getopt(argc, argv, "h", options);
+	int option = options_getopt(argc, argv, "h", options);
 
 	if (option == 'h') {
-		console_help("help");
+		options_help("help");
 		return EXIT_DONE;
 	}
 	if (option != -1) {
-		return console_usage("help");
+		return options_usage("help");
 	}
 	if (argc - optind > 1) {
 		console_error("help takes one argument");
-		return console_usage("help");
+		return options_usage("help");
 	}
 	if (optind == argc) {
 		print_overview();
@@ -107,7 +108,7 @@ int command_help(int argc, char **argv)
 	}
 	command = find_or_say(argv[optind]);
 	if (command == NULL) {
-		return console_usage("");
+		return options_usage("");
 	}
 	asked[0] = argv[optind];
 	optind = 0; /* getopt begins anew */
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		console_error("no command given");
-		return console_usage("");
+		return options_usage("");
 	}
 	if (is_one_of(argv[1], "-h", "--help")) {
 		print_overview();
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
 	}
 	command = is_one_of(argv[1], "-V", "--version") ? find("version") : find_or_say(argv[1]);
 	if (command == NULL) {
-		return console_usage("");
+		return options_usage("");
 	}
 	argv[1] = (char *)command->name;
 	return console_finish(command->function(argc - 1, argv + 1));

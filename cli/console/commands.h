@@ -4,7 +4,7 @@
  *
  * Purpose: the X-macro list that the dispatcher and the help come from. A command gets its own argument vector (its
  * name first) and returns the exit status: EXIT_DONE, EXIT_TROUBLE (said on stderr), EXIT_USAGE (likewise).
- * `--help` of every command prints its text (console_help.c). Standard output is checked by the dispatcher at the end.
+ * `--help` of every command prints its text (options.c). Standard output is checked by the dispatcher at the end.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -139,57 +139,6 @@ const char *console_refusal(const struct settings *settings, int error, char ret
 	return ret_text;
 }
 
-int console_usage(const char *command)
-{
-	fprintf(stderr, "nvrtccache: see 'nvrtccache help%s%s'\n", *command != '\0' ? " " : "", command);
-	return EXIT_USAGE;
-}
-
-/* False: it is all said and done, see *ret_status. */
-static bool only_help(const char *command, int argc, char **argv, int *ret_status)
-{
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	int option = console_getopt(argc, argv, "h", options);
-
-	if (option == 'h') {
-		console_help(command);
-		*ret_status = EXIT_DONE;
-		return false;
-	}
-	if (option != -1) {
-		*ret_status = console_usage(command);
-		return false;
-	}
-	return true;
-}
-
-bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status)
-{
-	if (!only_help(command, argc, argv, ret_status)) {
-		return false;
-	}
-	if (optind < argc) {
-		console_error("%s takes no argument: '%s'", command, argv[optind]);
-		*ret_status = console_usage(command);
-		return false;
-	}
-	return true;
-}
-
-bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status)
-{
-	if (!only_help(command, argc, argv, ret_status)) {
-		return false;
-	}
-	if (optind + 1 != argc || argv[optind][0] == '\0') {
-		console_error("%s takes the name of one file", command);
-		*ret_status = console_usage(command);
-		return false;
-	}
-	*ret_file = argv[optind];
-	return true;
-}
-
 static const char *environment(const char *name)
 {
 	return getenv(name);

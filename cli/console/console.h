@@ -11,7 +11,6 @@
 #include "cache/json.h"
 #include "cache/settings.h"
 
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,27 +20,6 @@ __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
 void console_disarm(char *text);
-
-/*
- * Goes over the options of a command that takes none but --help. Returns true when it may go on; else *ret_status is
- * the exit status.
- */
-bool console_no_arguments(const char *command, int argc, char **argv, int *ret_status);
-
-/* The same for a command that takes the name of one file. */
-bool console_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status);
-
-/*
- * In place of getopt_long(): complains about what is not in the table, with the nearest that is, and returns '?'. What
- * console_help() prints is made from the table that was handed over last and from the words that console_help.c has for
- * each option, so that nothing is accepted that help does not show, nor the other way round. `letters` as getopt has
- * them; a command's table has "help" with the letter h.
- */
-int console_getopt(int argc, char **argv, const char *letters, const struct option *options);
-/* On stdout: usage, what the command does, its options, exit status, example. */
-void console_help(const char *command);
-/* "see 'nvrtccache help NAME'" on stderr; returns EXIT_USAGE. */
-int console_usage(const char *command);
 
 /* Why a cache directory is not used: of a negative errno value. */
 const char *console_reason(int error);
@@ -69,7 +47,7 @@ void console_json(struct json *json);
 /* The same with a line break, and the writer's end. */
 void console_json_end(struct json *json);
 
-/* --json is among the options: console_getopt() says so. */
+/* --json is among the options: options_getopt() says so. */
 void console_want_json(void);
 /*
  * Flushes stdout. Returns `status`, or EXIT_TROUBLE when something could not be written. If JSON was asked for and the

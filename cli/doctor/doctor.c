@@ -4,6 +4,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
+#include "cli/console/options.h"
 
 #include <stdlib.h>
 
@@ -49,16 +50,16 @@ int command_doctor(int argc, char **argv)
 	enum form form = FORM_LINES;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "+jh", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "+jh", options)) != -1) {
 		switch (option) {
 		case 'h':
-			console_help("doctor");
+			options_help("doctor");
 			return EXIT_DONE;
 		case 'j':
 			form = FORM_JSON;
 			break;
 		default:
-			return console_usage("doctor");
+			return options_usage("doctor");
 		}
 	}
 	examine(&findings, argv + optind, form);

@@ -4,6 +4,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
+#include "cli/console/options.h"
 #include "cli/explain/explanation.h"
 
 #include <errno.h>
@@ -269,10 +270,10 @@ int command_explain(int argc, char **argv)
 	bool last = false;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "hjl::", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "hjl::", options)) != -1) {
 		switch (option) {
 		case 'h':
-			console_help("explain");
+			options_help("explain");
 			return EXIT_DONE;
 		case 'j':
 			asked.form = FORM_JSON;
@@ -282,12 +283,12 @@ int command_explain(int argc, char **argv)
 			number = optarg;
 			break;
 		default:
-			return console_usage("explain");
+			return options_usage("explain");
 		}
 	}
 	if (!(number ? read_joined(argc - optind, argv + optind, number, &asked)
 	             : read_operands(argc - optind, argv + optind, last, &asked))) {
-		return console_usage("explain");
+		return options_usage("explain");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

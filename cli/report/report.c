@@ -3,6 +3,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 #include "cli/console/target.h"
 #include "cli/report/page.h"
 
@@ -122,13 +123,13 @@ int command_report(int argc, char **argv)
 	const char *file = NULL;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "ho:", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "ho:", options)) != -1) {
 		if (option == 'h') {
-			console_help("report");
+			options_help("report");
 			return EXIT_DONE;
 		}
 		if (option != 'o') {
-			return console_usage("report");
+			return options_usage("report");
 		}
 		file = optarg;
 	}
@@ -139,16 +140,16 @@ int command_report(int argc, char **argv)
 	}
 	if (file == NULL && isatty(STDOUT_FILENO) == 1) {
 		console_error("a page is not written to a terminal: name a file with -o");
-		return console_usage("report");
+		return options_usage("report");
 	}
 	if (file != NULL && *file == '\0') {
 		console_error("-o takes the name of a file, or '-' for standard output");
-		return console_usage("report");
+		return options_usage("report");
 	}
 	for (int i = optind; i < argc; i++) {
 		if (argv[i][0] == '\0') {
 			console_error("report takes names of traces, or '-' for standard input");
-			return console_usage("report");
+			return options_usage("report");
 		}
 	}
 	return optind < argc ? report(argv + optind, argc - optind, file != NULL ? file : "-")

@@ -5,6 +5,7 @@
 #include "cli/console/console.h"
 #include "cli/console/crew.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 
 #include <errno.h>
 
@@ -62,7 +63,7 @@ int command_clear(int argc, char **argv)
 	struct settings settings;
 	int status;
 
-	if (!console_no_arguments("clear", argc, argv, &status)) {
+	if (!options_none("clear", argc, argv, &status)) {
 		return status;
 	}
 	if (!console_settings(&settings)) {

@@ -2,6 +2,7 @@
 #include "cache/places.h"
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
+#include "cli/console/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -129,19 +130,19 @@ int command_config(int argc, char **argv)
 	struct settings settings;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
-			console_help("config");
+			options_help("config");
 			return EXIT_DONE;
 		}
 		if (option != 'j') {
-			return console_usage("config");
+			return options_usage("config");
 		}
 		print = print_json;
 	}
 	if (optind < argc) {
 		console_error("config takes no argument: '%s'", argv[optind]);
-		return console_usage("config");
+		return options_usage("config");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

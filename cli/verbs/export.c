@@ -10,6 +10,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 #include "cli/console/progress.h"
 #include "cli/console/reading.h"
 #include "cli/console/target.h"
@@ -147,22 +148,22 @@ int command_export(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "u:h", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "u:h", options)) != -1) {
 		if (option == 'h') {
-			console_help("export");
+			options_help("export");
 			return EXIT_DONE;
 		}
 		if (option != 'u') {
-			return console_usage("export");
+			return options_usage("export");
 		}
 		if (!age_parse(optarg, &within_ns)) {
 			console_error("bad age '%s': it takes " AGE_WANTED, optarg);
-			return console_usage("export");
+			return options_usage("export");
 		}
 	}
 	if (optind + 1 != argc || argv[optind][0] == '\0') {
 		console_error("export takes the name of one file");
-		return console_usage("export");
+		return options_usage("export");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

@@ -6,6 +6,7 @@
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
 #include "cli/console/key.h"
+#include "cli/console/options.h"
 #include "cli/console/target.h"
 #include "cli/verbs/artifacts.h"
 #include "keygen/about.h"
@@ -280,9 +281,9 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *ret_stat
 	int option;
 
 	*ret_status = EXIT_USAGE;
-	while ((option = console_getopt(argc, argv, "ho:", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "ho:", options)) != -1) {
 		if (option == 'h') {
-			console_help("extract");
+			options_help("extract");
 			*ret_status = EXIT_DONE;
 			return false;
 		}
@@ -315,7 +316,7 @@ int command_extract(int argc, char **argv)
 	int status;
 
 	if (!read_options(argc, argv, &wish, &status)) {
-		return status == EXIT_USAGE ? console_usage("extract") : status;
+		return status == EXIT_USAGE ? options_usage("extract") : status;
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

@@ -10,6 +10,7 @@
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
 #include "cli/console/lanes.h"
+#include "cli/console/options.h"
 #include "cli/console/progress.h"
 #include "keygen/conditions.h"
 
@@ -294,7 +295,7 @@ int command_import(int argc, char **argv)
 	int status;
 	int error;
 
-	if (!console_one_file("import", argc, argv, &file, &status)) {
+	if (!options_one_file("import", argc, argv, &file, &status)) {
 		return status;
 	}
 	if (!console_settings(&settings)) {

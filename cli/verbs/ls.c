@@ -3,6 +3,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
+#include "cli/console/options.h"
 #include "cli/verbs/results.h"
 
 #include <errno.h>
@@ -196,20 +197,20 @@ int command_ls(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
-			console_help("ls");
+			options_help("ls");
 			return EXIT_DONE;
 		}
 		if (option == 'j') {
 			form = FORM_JSON;
 		} else if (option != 's' || !read_sorting(optarg, &sorting)) {
-			return console_usage("ls");
+			return options_usage("ls");
 		}
 	}
 	if (optind < argc) {
 		console_error("ls takes no argument: '%s'", argv[optind]);
-		return console_usage("ls");
+		return options_usage("ls");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

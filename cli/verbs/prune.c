@@ -6,6 +6,7 @@
 #include "cli/console/console.h"
 #include "cli/console/crew.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -107,7 +108,7 @@ static int prune(const char *size, const char *age)
 	}
 	if (!read_limits(size, age, &settings, &unused_ns)) {
 		settings_free(&settings);
-		return console_usage("prune");
+		return options_usage("prune");
 	}
 	interrupt_hold();
 	status = prune_directory(&settings, unused_ns);
@@ -126,9 +127,9 @@ int command_prune(int argc, char **argv)
 	const char *age = NULL;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "s:o:h", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "s:o:h", options)) != -1) {
 		if (option == 'h') {
-			console_help("prune");
+			options_help("prune");
 			return EXIT_DONE;
 		}
 		if (option == 's') {
@@ -136,12 +137,12 @@ int command_prune(int argc, char **argv)
 		} else if (option == 'o') {
 			age = optarg;
 		} else {
-			return console_usage("prune");
+			return options_usage("prune");
 		}
 	}
 	if (optind < argc) {
 		console_error("prune takes no argument: '%s'", argv[optind]);
-		return console_usage("prune");
+		return options_usage("prune");
 	}
 	return prune(size, age);
 }

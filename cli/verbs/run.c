@@ -3,6 +3,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
+#include "cli/console/options.h"
 #include "cli/doctor/executable.h"
 
 #include <errno.h>
@@ -125,7 +126,7 @@ static int apply_option(int option)
 		if (optarg[0] == '\0' || (option == RUN_MAX_SIZE && settings_parse_size(optarg, &size) != 0)) {
 			console_error("run: --%s: bad value '%s': it takes %s", name, optarg,
 			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "a path");
-			return console_usage("run");
+			return options_usage("run");
 		}
 		if (option == RUN_DIR) {
 			done = set_path("NVRTCCACHE_DIR", optarg);
@@ -145,10 +146,10 @@ static int apply_option(int option)
 		done = set("NVRTCCACHE_READONLY", "1");
 		break;
 	case 'h':
-		console_help("run");
+		options_help("run");
 		return EXIT_DONE;
 	default:
-		return console_usage("run");
+		return options_usage("run");
 	}
 	return done ? -1 : EXIT_NOT_STARTED;
 }
@@ -172,7 +173,7 @@ int command_run(int argc, char **argv)
 	int option;
 	int status;
 
-	while ((option = console_getopt(argc, argv, "+h", run_options)) != -1) {
+	while ((option = options_getopt(argc, argv, "+h", run_options)) != -1) {
 		status = apply_option(option);
 		if (status >= 0) {
 			return status;
@@ -180,7 +181,7 @@ int command_run(int argc, char **argv)
 	}
 	if (optind == argc) {
 		console_error("run: no program given");
-		return console_usage("run");
+		return options_usage("run");
 	}
 	if (!preload()) {
 		return EXIT_NOT_STARTED;

@@ -3,6 +3,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
+#include "cli/console/options.h"
 #include "cli/verbs/shown.h"
 #include "keygen/lowered.h"
 
@@ -373,9 +374,9 @@ int command_show(int argc, char **argv)
 	struct settings settings;
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
-			console_help("show");
+			options_help("show");
 			return EXIT_DONE;
 		}
 		if (option == 'j') {
@@ -383,16 +384,16 @@ int command_show(int argc, char **argv)
 		} else if (option == 'f') {
 			from = optarg;
 		} else {
-			return console_usage("show");
+			return options_usage("show");
 		}
 	}
 	if (optind + 1 != argc) {
 		console_error("show takes one key");
-		return console_usage("show");
+		return options_usage("show");
 	}
 	if (from && from[0] == '\0') {
 		console_error("--from takes the name of a directory");
-		return console_usage("show");
+		return options_usage("show");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

@@ -8,6 +8,7 @@
 #include "cli/console/console.h"
 #include "cli/console/crew.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -371,13 +372,13 @@ static int run(const struct wanted *wanted)
 	if (wanted->watch) {
 		if (wanted->zero) {
 			console_error("--watch and --zero exclude each other");
-			return console_usage("stats");
+			return options_usage("stats");
 		}
 		snprintf(text, sizeof(text), "%ss", wanted->watch);
 		if (strlen(wanted->watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
 			console_error("bad interval '%s': it takes seconds, 0.1 or more, such as 2 or 0.5",
 			              wanted->watch);
-			return console_usage("stats");
+			return options_usage("stats");
 		}
 	}
 	if (!console_settings(&settings)) {
@@ -403,13 +404,13 @@ int command_stats(int argc, char **argv)
 	bool joined = false;
 	int option;
 
-	while ((option = console_getopt(argc, argv, "jzcw::h", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "jzcw::h", options)) != -1) {
 		if (option == 'h') {
-			console_help("stats");
+			options_help("stats");
 			return EXIT_DONE;
 		}
 		if (option == '?') {
-			return console_usage("stats");
+			return options_usage("stats");
 		}
 		wanted.json |= option == 'j';
 		wanted.zero |= option == 'z';
@@ -424,7 +425,7 @@ int command_stats(int argc, char **argv)
 	}
 	if (optind < argc) {
 		console_error("stats takes no argument: '%s'", argv[optind]);
-		return console_usage("stats");
+		return options_usage("stats");
 	}
 	return run(&wanted);
 }

@@ -12,6 +12,7 @@
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
+#include "cli/console/options.h"
 #include "cli/console/progress.h"
 #include "keygen/about.h"
 #include "keygen/conditions_tell.h"
@@ -270,9 +271,9 @@ int command_verify(int argc, char **argv)
 	struct verify verify = {.settings = &settings};
 	int option, status;
 
-	while ((option = console_getopt(argc, argv, "hj", options)) != -1) {
+	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
 		if (option == 'h') {
-			console_help("verify");
+			options_help("verify");
 			return EXIT_DONE;
 		}
 		if (option == 'j') {
@@ -280,12 +281,12 @@ int command_verify(int argc, char **argv)
 		} else if (option == 'r') {
 			verify.removal = REMOVE_BAD;
 		} else {
-			return console_usage("verify");
+			return options_usage("verify");
 		}
 	}
 	if (optind < argc) {
 		console_error("verify takes no argument: '%s'", argv[optind]);
-		return console_usage("verify");
+		return options_usage("verify");
 	}
 	if (!console_settings(&settings)) {
 		return EXIT_TROUBLE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* console, second part: the options of a command line, and what each means. */
-#include "cli/console/console.h"
+#include "cli/console/options.h"
 
 #include "cache/nearest.h"
 #include "cli/console/commands.h"
+#include "cli/console/console.h"
 
 #include <string.h>
 
@@ -134,7 +134,7 @@ static void print_option(const char *command, const struct option *option)
 	printf("%*s%s\n", width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2, "", words ? words->words : "");
 }
 
-void console_help(const char *command)
+void options_help(const char *command)
 {
 	const struct command_words *words = NULL;
 
@@ -235,7 +235,7 @@ static bool asks_for_json(int argc, char **argv, const struct option *options, b
 	return false;
 }
 
-int console_getopt(int argc, char **argv, const char *letters, const struct option *options)
+int options_getopt(int argc, char **argv, const char *letters, const struct option *options)
 {
 	char quiet[OPTIONS_MAX + 3];
 	bool in_order = *letters == '+';
@@ -264,4 +264,55 @@ int console_getopt(int argc, char **argv, const char *letters, const struct opti
 		console_error("%s: unknown option '-%c'", argv[0], optopt);
 	}
 	return '?';
+}
+
+int options_usage(const char *command)
+{
+	fprintf(stderr, "nvrtccache: see 'nvrtccache help%s%s'\n", *command != '\0' ? " " : "", command);
+	return EXIT_USAGE;
+}
+
+/* False: it is all said and done, see *ret_status. */
+static bool only_help(const char *command, int argc, char **argv, int *ret_status)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int option = options_getopt(argc, argv, "h", options);
+
+	if (option == 'h') {
+		options_help(command);
+		*ret_status = EXIT_DONE;
+		return false;
+	}
+	if (option != -1) {
+		*ret_status = options_usage(command);
+		return false;
+	}
+	return true;
+}
+
+bool options_none(const char *command, int argc, char **argv, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status)) {
+		return false;
+	}
+	if (optind < argc) {
+		console_error("%s takes no argument: '%s'", command, argv[optind]);
+		*ret_status = options_usage(command);
+		return false;
+	}
+	return true;
+}
+
+bool options_one_file(const char *command, int argc, char **argv, const char **ret_file, int *ret_status)
+{
+	if (!only_help(command, argc, argv, ret_status)) {
+		return false;
+	}
+	if (optind + 1 != argc || argv[optind][0] == '\0') {
+		console_error("%s takes the name of one file", command);
+		*ret_status = options_usage(command);
+		return false;
+	}
+	*ret_file = argv[optind];
+	return true;
 }
