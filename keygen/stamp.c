@@ -104,7 +104,7 @@ int64_t stamp_now(void)
  * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
  * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
  * mounts what an automounter stands for, unless told not to. It is called by name and not by number: who stands before
- * libc's functions (path_functions.h) may know other paths.
+ * libc's functions (interpose/watch/watch.h) may know other paths.
  */
 static int look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {

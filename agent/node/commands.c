@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/node/commands.h"
+#include "agent/node/arguments.h"
 
 #include "agent/node/launch.h"
 #include "agent/node/listener.h"

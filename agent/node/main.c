@@ -8,7 +8,6 @@
  */
 #include "agent/node/arguments.h"
 #include "agent/node/bundle_start.h"
-#include "agent/node/commands.h"
 #include "agent/node/conversation.h"
 #include "agent/node/launch.h"
 #include "cache/version.h"

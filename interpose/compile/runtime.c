@@ -10,10 +10,8 @@
 #include "interpose/compile/handle.h"
 #include "interpose/compile/library.h"
 #include "interpose/compile/log.h"
-#include "interpose/compile/secret.h"
 #include "interpose/compile/timeline.h"
 #include "interpose/elf/copies.h"
-#include "interpose/watch/path_functions.h"
 #include "interpose/watch/watch.h"
 #include "keygen/conditions.h"
 

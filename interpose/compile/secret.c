@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/compile/secret.h"
+#include "interpose/compile/runtime.h"
 
 #include <errno.h>
 #include <sys/auxv.h>

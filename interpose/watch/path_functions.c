@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/watch/path_functions.h"
+#include "interpose/watch/watch.h"
 
 #include "interpose/elf/elf.h"
 

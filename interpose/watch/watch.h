@@ -35,6 +35,8 @@
 #include "interpose/watch/arithmetic.h"
 #include "keygen/trace.h"
 
+#include <stdbool.h>
+
 struct watch; /* the patched slots of one library */
 
 /* `real_dlvsym`: finds a function by name and version in the global scope; 0 where there is none. */
@@ -61,5 +63,20 @@ void watch_end(struct trace *trace);
 
 /* For an atfork handler: in the child only the forking thread's traces live on. */
 void watch_fork_child(void);
+
+/*
+ * path_functions: whether all functions that take paths lead to the same files
+ *
+ * Purpose: a preload that redirects paths (nixpkgs' libredirect) replaces some of these functions and not others. NVRTC
+ * calls open, fopen, stat and access; we ask openat and statx. Where they are not all of one library, ours may look at
+ * other files than the compiler would, and nothing that was found with them says anything about the compiler's.
+ *
+ * Left out of the comparison: runtimes of sanitizers, which look at what is passed and pass it on, and libpthread,
+ * where C libraries before 2.34 have an `open` of their own.
+ *
+ * Errors: what cannot be found is as it should be. Threads: any. Fork, signals: no. Found out once in a process.
+ */
+
+bool path_functions_agree(void);
 
 #endif

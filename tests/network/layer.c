@@ -227,7 +227,7 @@ EXPORT int fstatfs(int file, struct statfs *found)
 }
 
 /* All others that find files by a path, passed on: of a preload that replaces some of them nobody could tell whether it
- * leads elsewhere, and nothing that names a file would be served (interpose/watch/path_functions.h). */
+ * leads elsewhere, and nothing that names a file would be served (interpose/watch/watch.h). */
 EXPORT int open(const char *path, int flags, ...)
 {
 	va_list values;
