@@ -204,16 +204,32 @@ real_function *library_function(const struct door *door, const struct library *k
 	return library ? library->real[function] : NULL;
 }
 
+/* A ready library is pinned, so its addresses stay its own, and the loader need not be asked. */
+static struct library *pinned_library(uintptr_t address)
+{
+	int count = atomic_load_explicit(&library_count, memory_order_acquire);
+
+	for (int i = 0; i < count; i++) {
+		if (atomic_load_explicit(&libraries[i].state, memory_order_acquire) == LIBRARY_READY &&
+		    elf_contains(&libraries[i].object, address)) {
+			return &libraries[i];
+		}
+	}
+	return NULL;
+}
+
 struct library *library_at(uintptr_t address)
 {
 	struct elf_object object;
-	struct library *known;
+	struct library *known = pinned_library(address);
 	struct node *node;
 
+	if (known) {
+		return known;
+	}
 	if (!elf_object_at(address, &object)) {
 		return NULL;
 	}
-	/* A host that looks up each function before each use asks often: what is known has its node already. */
 	known = known_library(&object);
 	node = known ? NULL : node_of(&object);
 	return node ? library_adopt(&object, node) : known;

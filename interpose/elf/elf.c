@@ -50,26 +50,35 @@ struct elf_generation elf_generation(void)
 }
 
 struct holder {
-	uintptr_t address;
+	uintptr_t address, vdso;
 	struct elf_object *ret_object;
+	bool found;
 };
 
-static int is_holder(const struct elf_object *object, void *context)
+/* Programs that look up each function before each use come here often: only the holder's dynamic section is read. */
+static int view_holder(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct holder *holder = context;
+	const struct elf_object segments = {
+	    .base = info->dlpi_addr, .phdr = info->dlpi_phdr, .phdr_count = info->dlpi_phnum};
 
-	if (!elf_contains(object, holder->address)) {
+	(void)size;
+	if (!elf_contains(&segments, holder->address)) {
 		return 0;
 	}
-	*holder->ret_object = *object;
+	holder->found =
+	    !(holder->vdso && elf_contains(&segments, holder->vdso)) && elf_view_quickly(info, holder->ret_object) == 0;
 	return 1;
 }
 
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object)
 {
-	struct holder holder = {address, ret_object};
+	int saved_errno = errno;
+	struct holder holder = {.address = address, .vdso = getauxval(AT_SYSINFO_EHDR), .ret_object = ret_object};
 
-	return elf_each_object(is_holder, &holder) != 0;
+	errno = saved_errno;
+	dl_iterate_phdr(view_holder, &holder);
+	return holder.found;
 }
 
 struct scope {
