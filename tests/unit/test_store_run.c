@@ -73,7 +73,9 @@ static void expect_counted(uint64_t entries)
 	cr_assert_eq(store_usage(fixture.store, &found), 0);
 	cr_expect_eq(found.entries, entries);
 	cr_expect_eq(noted.entries, entries);
-	cr_expect_eq(noted.bytes, found.bytes);
+	/* A scan may meet a temporary file of another hand, which counts until its shard is scanned again. */
+	cr_expect_geq(noted.bytes, found.bytes);
+	cr_expect_leq(noted.bytes, found.bytes + (HANDS - 1) * (found.bytes / entries + 1));
 }
 
 struct part {
