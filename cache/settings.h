@@ -21,27 +21,26 @@
 #include <stdint.h>
 
 /* X(kind, field, VARIABLE, default, help) with kinds SIZE, BOOL, SECONDS, MOMENT, TEXT, LEVEL */
-#define SETTINGS(X)                                                                                                    \
-	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                     \
-	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                       \
-	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size cap of the directory; 0: none")              \
-	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20,                                                \
-	  "size cap of the memory front; 0 turns it off")                                                              \
-	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                                 \
-	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                                 \
-	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")             \
-	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "look-ups miss; results are stored anew")                            \
-	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled for real too, and compared")                    \
-	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                                \
-	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                     \
-	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "how long to wait for another who compiles the same")                 \
-	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                     \
-	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros: keep results that hold __DATE__ or __TIME__") \
-	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                    \
-	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                       \
-	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                  \
-	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")                     \
-	X(TEXT, agent, "NVRTCCACHE_AGENT", NULL, "socket of the node's nvrtccache-agent; 1: in the directory")         \
+#define SETTINGS(X)                                                                                                  \
+	X(TEXT, directory, "NVRTCCACHE_DIR", NULL,                                                                   \
+	  "cache directory ($XDG_CACHE_HOME/nvrtccache or ~/.cache/nvrtccache)")                                     \
+	X(SIZE, max_size, "NVRTCCACHE_MAX_SIZE", UINT64_C(5) << 30, "size limit of the directory; 0: none")          \
+	X(SIZE, memory_size, "NVRTCCACHE_MEM_SIZE", UINT64_C(64) << 20, "size limit of the cache in memory; 0: off") \
+	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                               \
+	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                               \
+	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")           \
+	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "lookups miss; entries are stored anew")                           \
+	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled as well, and compared")                       \
+	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                              \
+	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                   \
+	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same")       \
+	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                   \
+	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros: cache what uses __DATE__ or __TIME__")      \
+	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                  \
+	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                     \
+	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                \
+	X(TEXT, trace, "NVRTCCACHE_TRACE", NULL, "trace-event JSON file of every compile and hit")                   \
+	X(TEXT, agent, "NVRTCCACHE_AGENT", NULL, "socket of the node's nvrtccache-agent; 1: in the directory")       \
 	X(MOMENT, agent_wait_ms, "NVRTCCACHE_AGENT_WAIT", 300, "how long to wait for what the agent fetches")
 
 #define SETTINGS_TYPE_SIZE    uint64_t

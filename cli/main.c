@@ -58,7 +58,7 @@ static const struct command *find_or_say(const char *name)
 static void print_overview(void)
 {
 	puts("usage: nvrtccache <command> [argument...]\n\n"
-	     "Caches what NVRTC, the CUDA run-time compiler, makes for unmodified programs.\n\n"
+	     "Caches what the CUDA run-time compilers (NVRTC, nvJitLink, libNVVM) make for unmodified programs.\n\n"
 	     "Commands:");
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		printf("  %-8s %s\n", commands[i].name, commands[i].help);
@@ -66,11 +66,15 @@ static void print_overview(void)
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
 	     "  -V, --version  show the version\n\n"
-	     "Environment:");
-#define SETTING_HELP(kind, field, variable, preset, help) printf("  %-22s %s\n", variable, help);
+	     "'nvrtccache help COMMAND' shows the options of a command, 'nvrtccache help environment' the variables.");
+}
+
+static void print_environment(void)
+{
+#define SETTING_HELP(kind, field, variable, preset, help) printf("%-22s %s\n", variable, help);
 	SETTINGS(SETTING_HELP)
 #undef SETTING_HELP
-	printf("  %-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' takes");
+	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' preloads");
 }
 
 int command_version(int argc, char **argv)
@@ -104,6 +108,10 @@ int command_help(int argc, char **argv)
 	}
 	if (optind == argc) {
 		print_overview();
+		return EXIT_DONE;
+	}
+	if (strcmp(argv[optind], "environment") == 0) {
+		print_environment();
 		return EXIT_DONE;
 	}
 	command = find_or_say(argv[optind]);

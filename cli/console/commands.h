@@ -20,26 +20,23 @@ enum exit_status {
 };
 
 /* X(name, arguments, help) */
-#define COMMANDS(X)                                                                                         \
-	X(run, "[options] [--] program [argument...]", "run a program with its NVRTC compilations cached")  \
-	X(stats, "[--json] [--count] [--zero] [--watch [SECONDS]]",                                         \
-	  "show how often what happened, and what the cache holds")                                         \
-	X(ls, "[--json] [--sort used|saved|size]", "list the results, what was used last first")            \
-	X(show, "[--json] [--from DIR] KEY", "show what a result is of, holds, depends on and is bound to") \
-	X(extract, "KEY --ptx|--cubin|--log|... [-o FILE]", "write artifacts of a result to files")         \
-	X(verify, "[--json] [--remove]", "read every result, and name what is damaged or not trusted")      \
-	X(explain, "[--json] --last [N] | KEY", "say why it was a miss, not kept or passed through")        \
-	X(prune, "[--max-size SIZE] [--older-than AGE]", "remove what was used longest ago")                \
-	X(clear, "", "remove every result from the cache directory")                                        \
-	X(export, "[--used-since AGE] FILE",                                                                \
-	  "write every result of the cache directory to a file ('-': standard output)")                     \
-	X(import, "FILE", "add the results of such a file to the cache directory ('-': standard input)")    \
-	X(doctor, "[--json] [--] [program [argument...]]",                                                  \
-	  "say what keeps a program's compilations from being cached")                                      \
-	X(report, "[TRACE...] [-o FILE]", "draw traces (NVRTCCACHE_TRACE) as a page to open in a browser")  \
-	X(config, "[--json]", "show the settings in effect")                                                \
-	X(version, "", "show the version")                                                                  \
-	X(help, "[command]", "show this text, or that of a command")
+#define COMMANDS(X)                                                                                                  \
+	X(run, "[options] [--] program [argument...]", "run a program with the cache")                               \
+	X(stats, "[--json] [--count] [--zero] [--watch [SECONDS]]", "show hit rates, bypass reasons and cache size") \
+	X(ls, "[--json] [--sort used|saved|size]", "list the entries, most recently used first")                     \
+	X(show, "[--json] [--from DIR] KEY", "show what an entry contains and depends on")                           \
+	X(extract, "KEY --ptx|--cubin|--log|... [-o FILE]", "write artifacts of an entry to files")                  \
+	X(verify, "[--json] [--remove]", "check the integrity of all entries")                                       \
+	X(explain, "[--json] [--last [N] | KEY]", "explain why a compilation was not served from the cache")         \
+	X(prune, "[--max-size SIZE] [--older-than AGE]", "evict the least recently used entries")                    \
+	X(clear, "", "remove all entries")                                                                           \
+	X(export, "[--used-since AGE] FILE", "write all entries to a file ('-': standard output)")                   \
+	X(import, "FILE", "add the entries of an exported file ('-': standard input)")                               \
+	X(doctor, "[--json] [--] [program [argument...]]", "find out why a program's compilations are not cached")   \
+	X(report, "[TRACE...] [-o FILE]", "turn traces (NVRTCCACHE_TRACE) into an HTML page")                        \
+	X(config, "[--json]", "show the settings in effect")                                                         \
+	X(version, "", "show the version")                                                                           \
+	X(help, "[command|environment]", "show this text, or the help of a command")
 
 #define COMMAND_PROTOTYPE(name, arguments, help) int command_##name(int argc, char **argv);
 COMMANDS(COMMAND_PROTOTYPE)

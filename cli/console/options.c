@@ -15,73 +15,69 @@ static const struct option_words {
 	const char *command, *option, *argument, *words;
 } option_words[] = {
     {NULL, "help", NULL, "show this text"},
-    {NULL, "json", NULL, "for machines: everything, as JSON"},
+    {NULL, "json", NULL, "print JSON"},
     {"run", "dir", "DIR", "cache directory (NVRTCCACHE_DIR)"},
-    {"run", "max-size", "SIZE", "its size cap, as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)"},
-    {"run", "verify", NULL, "compile every hit for real too, and compare (NVRTCCACHE_VERIFY)"},
+    {"run", "max-size", "SIZE", "size limit of the cache, such as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)"},
+    {"run", "verify", NULL, "compile every hit as well and compare (NVRTCCACHE_VERIFY)"},
     {"run", "log", "FILE", "write a log to FILE, or stderr (NVRTCCACHE_LOG)"},
-    {"run", "stats", NULL, "print one line of counts at the end (NVRTCCACHE_STATS)"},
+    {"run", "stats", NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)"},
     {"run", "read-only", NULL, "never write the cache directory (NVRTCCACHE_READONLY)"},
-    {"stats", "zero", NULL, "show the counts, then start them anew"},
-    {"stats", "watch", "SECONDS", "show them again every two seconds, or every SECONDS, until ^C"},
-    {"stats", "count", NULL, "look at every file; otherwise entries and size are what the cache has noted"},
-    {"ls", "sort", "used|saved|size", "what comes first: what was used last, saved most, or is largest"},
-    {"show", "from", "DIR", "look relative paths up from DIR, not from the present directory"},
-    {"extract", "output", "FILE", "to FILE, or '-' for standard output; otherwise named after the program"},
-    {"extract", "all", "DIR", "every artifact, into DIR, which is made when missing"},
-    {"extract", "number", "N", "of the N-th result that 'show' lists under the key, not of the first"},
+    {"stats", "zero", NULL, "show the statistics, then reset them"},
+    {"stats", "watch", "SECONDS", "repeat every SECONDS (default: 2) until interrupted"},
+    {"stats", "count", NULL, "count the files (default: use the noted number and size)"},
+    {"ls", "sort", "used|saved|size", "sort by last use (default), saved time or size"},
+    {"show", "from", "DIR", "resolve relative paths against DIR (default: working directory)"},
+    {"extract", "output", "FILE", "write to FILE, or to standard output ('-'); default: named after the program"},
+    {"extract", "all", "DIR", "write all artifacts into DIR, creating it if needed"},
+    {"extract", "number", "N", "take the N-th entry that 'show' lists under the key (default: 1)"},
     {"extract", "ptx", NULL, "PTX"},
     {"extract", "cubin", NULL, "CUBIN: machine code"},
     {"extract", "ltoir", NULL, "LTO-IR, for linking"},
     {"extract", "optixir", NULL, "OptiX IR"},
     {"extract", "tileir", NULL, "Tile IR"},
     {"extract", "nvvm", NULL, "NVVM IR of older releases"},
-    {"extract", "log", NULL, "what NVRTC or libNVVM logged"},
-    {"extract", "info-log", NULL, "what nvJitLink logged"},
-    {"extract", "error-log", NULL, "errors that nvJitLink logged"},
-    {"extract", "lowered-names", NULL, "lines of a lowered name, a tab, its name expression"},
-    {"verify", "remove", NULL, "remove files that are damaged or not trusted"},
-    {"explain", "last", "N", "the last one, or the last N, the newest first"},
-    {"report", "output", "FILE", "to FILE, or '-' for standard output, which it is otherwise"},
-    {"export", "used-since", "AGE", "only what was used within AGE, as 12h, 1.5d or 2w"},
-    {"prune", "older-than", "AGE", "first what was not used for AGE, as 36h, 1.5d or 2w"},
-    {"prune", "max-size", "SIZE", "down to SIZE this time, as 500M or 1.5G; 0: no limit, so that no result goes"},
+    {"extract", "log", NULL, "log of NVRTC or libNVVM"},
+    {"extract", "info-log", NULL, "info log of nvJitLink"},
+    {"extract", "error-log", NULL, "error log of nvJitLink"},
+    {"extract", "lowered-names", NULL, "lines: lowered name, tab, name expression"},
+    {"verify", "remove", NULL, "remove entries that are damaged or not trusted"},
+    {"explain", "last", "N", "explain the last call, or the last N, newest first (default)"},
+    {"report", "output", "FILE", "write to FILE (default: standard output)"},
+    {"export", "used-since", "AGE", "only entries used within AGE, such as 12h, 1.5d or 2w"},
+    {"prune", "older-than", "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w"},
+    {"prune", "max-size", "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit"},
 };
 
 static const struct command_words {
 	const char *command, *more, *exits, *example;
 } command_words[] = {
     {"run",
-     "The library is taken from NVRTCCACHE_LIBRARY, or looked for beside this command, in ../lib from there, and in\n"
-     "the usual library directories. If a copy is preloaded already, the program gets that one and no other.",
-     "that of the program; 127: it is not there; 126: it cannot be run; 125: it was not started\n"
+     "The library is NVRTCCACHE_LIBRARY, or is searched for beside this command, in ../lib from there, and in the\n"
+     "usual library directories. If a copy is preloaded already, the program gets that copy alone.",
+     "that of the program; 127: program not found; 126: program cannot be run; 125: it was not started\n"
      "because the library is not found or cannot be loaded; 2: unknown option or bad value.",
      "nvrtccache run --stats -- python3 train.py"},
     {"stats", NULL, NULL, "nvrtccache stats --json"},
     {"ls", NULL, NULL, "nvrtccache ls --sort saved"},
     {"show", "KEY is the beginning of a key, as 'nvrtccache ls' shows it.", NULL, "nvrtccache show 5addf761"},
     {"doctor",
-     "Without a program: the library, the cache directory, the settings, the agent. With one: runs it under the\n"
-     "cache too, and tells which compilers it has called, and what became of each call.",
-     "0: ok, or warnings; 1: a FAIL, or it could not be found out; 2: unknown option.",
+     "Checks the library, the cache directory, the settings and the agent. If a program is given, runs it with the\n"
+     "cache and reports which compilers it called and the outcome of each call.",
+     "0: no FAIL; 1: a FAIL, or a check could not be made; 2: unknown option.",
      "nvrtccache doctor -- python3 train.py"},
     {"extract",
-     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. A file that is there is replaced if it may be "
-     "written\n"
-     "to. Text is written without the NUL that ends it in memory.",
+     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Existing files are overwritten. Text is written\n"
+     "without its terminating NUL.",
      NULL, "nvrtccache extract 5addf761 --ptx -o add.ptx"},
-    {"verify", NULL,
-     "0: all is sound, or what was not is removed; 1: something bad was found and left; 2: unknown\n"
-     "option.",
+    {"verify", NULL, "0: all entries are sound, or the others were removed; 1: bad entries remain; 2: unknown option.",
      "nvrtccache verify"},
     {"explain",
-     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Of hits nothing is noted; of misses, of what was "
-     "not\n"
-     "kept and of what was passed through, the newest.",
+     "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
+     "misses, uncached compilations and bypasses are recorded; hits are not.",
      NULL, "nvrtccache explain --last"},
     {"report",
-     "TRACE is what NVRTCCACHE_TRACE named while programs ran, '-' is standard input; without one, the file that it\n"
-     "names now. Several stand one below the other. The page has all that it needs in it.",
+     "TRACE is a file that programs wrote because of NVRTCCACHE_TRACE, or '-' for standard input (default: the file\n"
+     "that the variable names now). The page shows several traces one below the other and needs no other file.",
      NULL, "nvrtccache report trace.json -o report.html"},
     {"prune", NULL, NULL, "nvrtccache prune --max-size 1.5G"},
     {"clear", NULL, NULL, "nvrtccache clear"},

@@ -236,13 +236,9 @@ static bool read_operands(int count, char **operands, bool last, struct asked *a
 		console_error("explain takes one %s: '%s'", last ? "number" : "key", operands[1]);
 		return false;
 	}
-	if (last) {
-		asked->last = 1;
+	asked->last = 1;
+	if (last || count == 0) {
 		return count == 0 || read_number(operands[0], &asked->last);
-	}
-	if (count == 0) {
-		console_error("explain takes --last, or a key");
-		return false;
 	}
 	asked->key = operands[0];
 	return true;

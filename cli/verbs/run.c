@@ -154,6 +154,16 @@ static int apply_option(int option)
 	return done ? -1 : EXIT_NOT_STARTED;
 }
 
+/* The program itself says nothing of a variable that is misspelled, and would run with the cache on. */
+static void warn_of_settings(void)
+{
+	struct settings settings;
+
+	if (console_settings(&settings)) {
+		settings_free(&settings);
+	}
+}
+
 /* Of a program that could not be started: the exit status. */
 static int tell_not_started(const char *name, int error)
 {
@@ -183,6 +193,7 @@ int command_run(int argc, char **argv)
 		console_error("run: no program given");
 		return options_usage("run");
 	}
+	warn_of_settings();
 	if (!preload()) {
 		return EXIT_NOT_STARTED;
 	}

@@ -25,11 +25,19 @@ plant() {
 overview_names_every_command() {
 	gives 0 help && silent_err || return
 	for name in run stats ls prune clear export import config version help; do out_has "^  $name +[a-z]" || return; done
-	for name in DIR MAX_SIZE LOG STATS; do out_has "^  NVRTCCACHE_$name +[a-z]" || return; done
 	cp "$tmp/out" "$tmp/overview"
 	gives 0 --help && cmp "$tmp/out" "$tmp/overview" && gives 0 -h && cmp "$tmp/out" "$tmp/overview"
 }
-check "The overview names every command and variable." overview_names_every_command
+check "The overview names every command." overview_names_every_command
+help_names_variables() {
+	gives 0 help environment && silent_err || return
+	for name in DIR MAX_SIZE LOG STATS LIBRARY; do out_has "^NVRTCCACHE_$name +[a-z]" || return; done
+}
+check "help environment names the variables." help_names_variables
+run_warns() {
+	NVRTCCACHE_DISBLE=1 gives 0 run -- true && err_has "NVRTCCACHE_DISBLE.*NVRTCCACHE_DISABLE" && gives 0 run -- true && silent_err
+}
+check "run warns of a variable that is misspelled, and of no other." run_warns
 
 every_command_has_help() {
 	for name in run stats ls prune clear export import config help; do

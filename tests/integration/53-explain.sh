@@ -323,7 +323,8 @@ check "Bytes that command a terminal do not reach one." hostile
 refused() { # STATUS TEXT ARGUMENT...
 	gives "$1" explain "${@:3}" && [ ! -s "$tmp/out" ] && err_has "$2"
 }
-check "Without --last and key, it says what it takes." refused 2 'explain takes --last, or a key'
+without_arguments() { "$COMMAND" explain --last >"$tmp/last" && "$COMMAND" explain >"$tmp/bare" && cmp "$tmp/last" "$tmp/bare"; }
+check "Without arguments, it explains the last call." without_arguments
 check "An unknown option is refused." refused 2 '--lst' --lst
 for number in 0 -1 x 1x 99999999999999999999 ''; do
 	check "'$number' is no number of misses." refused 2 '' --last -- "$number"

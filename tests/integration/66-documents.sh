@@ -55,7 +55,7 @@ variables_agree() { # DOCUMENT PATTERN-OF-OTHERS
 	grep -oE '"NVRTCCACHE_[A-Z_]+"' "$top/cache/settings.h" | tr -d '"' | grep -vE 'NVRTCCACHE_(LIBRARY|TOOLKIT|MIRRORS)?$' >"$tmp/settings"
 	[ "$(wc -l <"$tmp/settings")" -ge 10 ] || { echo "cannot read cache/settings.h" && return 1; }
 	documents variables "$1" | grep -vxE "$2" >"$tmp/said"
-	missing "$tmp/settings" "$tmp/said" && { "$COMMAND" help && "$COMMAND" config; } >"$tmp/shown" 2>&1 || return
+	missing "$tmp/settings" "$tmp/said" && { "$COMMAND" help environment && "$COMMAND" config; } >"$tmp/shown" 2>&1 || return
 	grep -oE 'NVRTCCACHE_[A-Z_]+' "$tmp/shown" | cat - "$tmp/settings" >"$tmp/known" && missing "$tmp/said" "$tmp/known"
 }
 known_variables() { # those of the README are some of the manual's
