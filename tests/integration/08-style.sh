@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# One way to write C, and one brace style: .clang-format's; and the limits of the tree's size.
+# One way to write C, and one brace style: .clang-format's; prose without banned words; and the limits of the tree's size.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 REPO=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,13 +9,16 @@ REPO=$(cd "$(dirname "$0")/../.." && pwd)
 code=$?
 [ "$code" != 77 ] || skip_all "$(sed 's/^style: //' "$tmp/said")"
 formatted() { [ "$code" = 0 ] || { tail -n 20 "$tmp/said" && false; }; }
-check "All C is formatted as .clang-format says." formatted
+check "All C is formatted as .clang-format says, and the prose is in order." formatted
 
 mkdir -p "$tmp/house"/{scripts,cache,keygen,interpose,cli,tests,build}
 cp "$REPO/scripts/style" "$tmp/house/scripts/" && cp "$REPO/.clang-format" "$tmp/house/" && ln -s "$REPO/build/style" "$tmp/house/build/style"
 printf 'int two(int a)\n{\n\tif (a)\n\t\treturn 1;\n\treturn 2;\n}\n' >"$tmp/house/cache/bare.c"
 refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/bare.c' "$tmp/said"; }
 check "A statement without braces is refused." refused
+rm "$tmp/house/cache/bare.c" && mkdir "$tmp/house/docs" && printf 'Whoever writes, whoever reads.\n' >"$tmp/house/README.md"
+prose_refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q "^README.md:1:.*whoever" "$tmp/said"; }
+check "A sentence with a banned word is refused." prose_refused
 in_limits() { "$REPO/scripts/size" --check "$BUILD" >"$tmp/size" 2>&1 || { cat "$tmp/size" && false; }; }
 check "The tree is no larger than the limits in scripts/size." in_limits
 plan
