@@ -50,18 +50,18 @@
 	X(NVJITLINK, nvjitlink, "nvJitLink") \
 	X(NVVM, nvvm, "libNVVM")
 
-#define COUNTERS_OF_ALL(X)                                                                            \
-	COUNTERS_OF_EACH(X, TOTAL)                                                                    \
-	X(TOTAL, evictions)                                                                           \
-	X(TOTAL, verified)                                                                            \
-	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */         \
-	X(TOTAL, stale)             /* misses whose key was known, but no result's conditions held */ \
-	X(TOTAL, agent_asked)       /* questions to the node's agent: the sum of the next four */     \
-	X(TOTAL, agent_found)                                                                         \
-	X(TOTAL, agent_absent)                                                                        \
-	X(TOTAL, agent_down) /* its engine, or itself: dead, another user's, no answer at all */      \
-	X(TOTAL, agent_timeouts)                                                                      \
-	X(TOTAL, agent_wait_ns) /* of all questions */                                                \
+#define COUNTERS_OF_ALL(X)                                                                              \
+	COUNTERS_OF_EACH(X, TOTAL)                                                                      \
+	X(TOTAL, evictions)                                                                             \
+	X(TOTAL, verified)                                                                              \
+	X(TOTAL, verify_uncompared) /* of these: the compiler does not give the same again */           \
+	X(TOTAL, stale)             /* misses whose key was known, but no result's dependencies held */ \
+	X(TOTAL, agent_asked)       /* questions to the node's agent: the sum of the next four */       \
+	X(TOTAL, agent_found)                                                                           \
+	X(TOTAL, agent_absent)                                                                          \
+	X(TOTAL, agent_down) /* its engine, or itself: dead, another user's, no answer at all */        \
+	X(TOTAL, agent_timeouts)                                                                        \
+	X(TOTAL, agent_wait_ns) /* of all questions */                                                  \
 	X(TOTAL, agent_skipped) /* misses for which it was not asked, as it failed lately */
 
 #define COUNTERS_OF_REASONS(X, group)                                                                               \
@@ -70,7 +70,7 @@
 	X(group, no_directory)                                                                                      \
 	X(group, unwatchable)       /* a library whose imports cannot be watched */                                 \
 	X(group, not_watched)       /* the watch saw nothing (B10), or a slot had changed */                        \
-	X(group, files)             /* opened files that conditions cannot express */                               \
+	X(group, files)             /* opened files that dependencies cannot express */                             \
 	X(group, side_effects)      /* wrote, removed or ran something (B7) */                                      \
 	X(group, too_new)           /* B3 */                                                                        \
 	X(group, time_macros)       /* B4 */                                                                        \

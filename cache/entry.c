@@ -3,8 +3,8 @@
  * entry: the bytes of one result
  *
  *   0                192                       body_offset                               total_size
- *   | struct header  | conditions, zeros to 16 | section table | section, zeros to 16 ... |
- *   |   header_sum   |     conditions_sum      |                body_sum                  |
+ *   | struct header  | dependencies, zeros to 16 | section table | section, zeros to 16 ... |
+ *   |   header_sum   |     dependencies_sum      |                body_sum                  |
  *
  * Sections lie in the order of the table and without gaps, so their offsets are implied by their sizes; the table
  * spells them out to be read in any order, and entry_adopt() takes only a table that says the implied ones.
@@ -39,10 +39,10 @@ struct header {
 	uint32_t section_count;
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t total_size;
-	uint64_t conditions_size;
+	uint64_t dependencies_size;
 	uint64_t created_ns;
 	uint64_t cost_ns;
-	struct checksum conditions_sum;
+	struct checksum dependencies_sum;
 	struct checksum body_sum;
 	uint8_t reserved[64];
 	struct checksum header_sum; /* of all that is before it */
@@ -113,16 +113,17 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 }
 
 /* The size of an entry of these parts, or 0 where the parts are not such as make an entry. */
-static uint64_t measure(const void *conditions, size_t conditions_size, const struct section *sections, size_t count)
+static uint64_t measure(const void *dependencies, size_t dependencies_size, const struct section *sections,
+                        size_t count)
 {
 	uint64_t total;
 	size_t i;
 
-	if (count > ENTRY_SECTIONS_MAX || (count > 0 && !sections) || conditions_size >= ENTRY_BYTES_MAX ||
-	    (conditions_size > 0 && !conditions)) {
+	if (count > ENTRY_SECTIONS_MAX || (count > 0 && !sections) || dependencies_size >= ENTRY_BYTES_MAX ||
+	    (dependencies_size > 0 && !dependencies)) {
 		return 0;
 	}
-	total = aligned(ENTRY_HEADER_BYTES + conditions_size) + count * sizeof(struct row);
+	total = aligned(ENTRY_HEADER_BYTES + dependencies_size) + count * sizeof(struct row);
 	for (i = 0; i < count; i++) {
 		if (sections[i].size >= ENTRY_BYTES_MAX || (sections[i].size > 0 && !sections[i].bytes)) {
 			return 0;
@@ -132,11 +133,12 @@ static uint64_t measure(const void *conditions, size_t conditions_size, const st
 	return total < ENTRY_BYTES_MAX ? total : 0;
 }
 
-int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *conditions, size_t conditions_size,
-                const struct section *sections, size_t section_count, struct entry **ret_entry)
+int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
+                size_t dependencies_size, const struct section *sections, size_t section_count,
+                struct entry **ret_entry)
 {
-	uint64_t total = measure(conditions, conditions_size, sections, section_count);
-	uint64_t body = aligned(ENTRY_HEADER_BYTES + (uint64_t)conditions_size);
+	uint64_t total = measure(dependencies, dependencies_size, sections, section_count);
+	uint64_t body = aligned(ENTRY_HEADER_BYTES + (uint64_t)dependencies_size);
 	uint64_t offset = body + section_count * sizeof(struct row);
 	struct header header = {.format = ENTRY_FORMAT};
 	struct entry_info info;
@@ -151,10 +153,10 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	if (!bytes) {
 		return -ENOMEM;
 	}
-	if (conditions_size > 0) {
-		memcpy(bytes + ENTRY_HEADER_BYTES, conditions, conditions_size);
+	if (dependencies_size > 0) {
+		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, dependencies_size);
 	}
-	zero_to_alignment(bytes, ENTRY_HEADER_BYTES + conditions_size);
+	zero_to_alignment(bytes, ENTRY_HEADER_BYTES + dependencies_size);
 	for (i = 0; i < section_count; i++) {
 		struct row row = {.tag = sections[i].tag,
 		                  .value = sections[i].value,
@@ -172,10 +174,10 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	memcpy(header.key, key, ENTRY_KEY_BYTES);
 	header.section_count = (uint32_t)section_count;
 	header.total_size = total;
-	header.conditions_size = conditions_size;
+	header.dependencies_size = dependencies_size;
 	header.created_ns = now_ns();
 	header.cost_ns = cost_ns;
-	header.conditions_sum = checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	header.dependencies_sum = checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
 	header.body_sum = checksum(bytes + body, total - body);
 	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
@@ -205,17 +207,17 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	}
 	/* each length is compared before it takes part in a sum, so that no sum can wrap */
 	if (header.total_size >= ENTRY_BYTES_MAX || header.total_size > available_in_file ||
-	    header.total_size % ALIGNMENT != 0 || header.conditions_size > header.total_size ||
+	    header.total_size % ALIGNMENT != 0 || header.dependencies_size > header.total_size ||
 	    header.section_count > ENTRY_SECTIONS_MAX) {
 		return -EBADMSG;
 	}
-	body = aligned(ENTRY_HEADER_BYTES + header.conditions_size);
+	body = aligned(ENTRY_HEADER_BYTES + header.dependencies_size);
 	if (body + header.section_count * sizeof(struct row) > header.total_size) {
 		return -EBADMSG;
 	}
 	memcpy(ret_info->key, header.key, ENTRY_KEY_BYTES);
 	ret_info->total_size = header.total_size;
-	ret_info->conditions_size = header.conditions_size;
+	ret_info->dependencies_size = header.dependencies_size;
 	ret_info->body_offset = body;
 	ret_info->created_ns = header.created_ns;
 	ret_info->cost_ns = header.cost_ns;
@@ -231,10 +233,10 @@ static struct checksum stored_checksum(const void *bytes, size_t field)
 	return sum;
 }
 
-bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *info)
+bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
 	return checksum_equal(
-	    stored_checksum(entry_bytes, offsetof(struct header, conditions_sum)),
+	    stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
 	    checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES));
 }
 
@@ -274,20 +276,20 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	if (rc < 0) {
 		return rc;
 	}
-	if (!entry_conditions_sound(bytes, &info) || !body_sound(bytes, &info)) {
+	if (!entry_dependencies_sound(bytes, &info) || !body_sound(bytes, &info)) {
 		return -EBADMSG;
 	}
 	return adopt_bytes(bytes, &info, ret_entry);
 }
 
-int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry)
+int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry)
 {
 	const struct entry_info *info = &entry->info;
 	struct header header;
 	uint8_t *bytes;
 	int rc;
 
-	if (size != info->conditions_size || (size > 0 && !conditions)) {
+	if (size != info->dependencies_size || (size > 0 && !dependencies)) {
 		return -EINVAL;
 	}
 	bytes = malloc(info->total_size);
@@ -296,10 +298,10 @@ int entry_amend(const struct entry *entry, const void *conditions, size_t size, 
 	}
 	memcpy(bytes, entry->bytes, info->total_size);
 	if (size > 0) {
-		memcpy(bytes + ENTRY_HEADER_BYTES, conditions, size);
+		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, size);
 	}
 	memcpy(&header, bytes, sizeof(header));
-	header.conditions_sum = checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
+	header.dependencies_sum = checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
 	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
 	rc = adopt_bytes(bytes, info, ret_entry);
@@ -346,9 +348,9 @@ const void *entry_bytes(const struct entry *entry, size_t *ret_size)
 	return entry->bytes;
 }
 
-const void *entry_conditions(const struct entry *entry, size_t *ret_size)
+const void *entry_dependencies(const struct entry *entry, size_t *ret_size)
 {
-	*ret_size = entry->info.conditions_size;
+	*ret_size = entry->info.dependencies_size;
 	return entry->bytes + ENTRY_HEADER_BYTES;
 }
 

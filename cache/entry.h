@@ -3,8 +3,8 @@
  * entry: one result, immutable, shared by reference (docs/DESIGN.md B13, C2, C3)
  *
  * Purpose: the file format of a result and the object in memory are the same bytes: a fixed header with magic, format
- * version, the full 32-byte key and all lengths; opaque conditions; named sections. Every byte is under a checksum:
- * the header under its own (so that lengths can be believed before anything else is read), the conditions under one,
+ * version, the full 32-byte key and all lengths; opaque dependencies; named sections. Every byte is under a checksum:
+ * the header under its own (so that lengths can be believed before anything else is read), the dependencies under one,
  * the sections under one. Storage knows nothing of what a section means; tags belong to the caller.
  *
  * Calling sequence: entry_build() from parts, or entry_parse_header() + entry_adopt() from a file's bytes; entry_*()
@@ -50,23 +50,24 @@ struct entry;
 /* What an entry says of itself in its header. */
 struct entry_info {
 	uint8_t key[ENTRY_KEY_BYTES];
-	uint64_t total_size; /* header, conditions and sections */
-	uint64_t conditions_size;
-	uint64_t body_offset; /* where sections begin: header and conditions lie before it */
+	uint64_t total_size; /* header, dependencies and sections */
+	uint64_t dependencies_size;
+	uint64_t body_offset; /* where sections begin: header and dependencies lie before it */
 	uint64_t created_ns;  /* CLOCK_REALTIME */
 	uint64_t cost_ns;     /* what making it cost: the compile's time; what a hit saves */
 	uint32_t section_count;
 };
 
-int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *conditions, size_t conditions_size,
-                const struct section *sections, size_t section_count, struct entry **ret_entry);
+int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
+                size_t dependencies_size, const struct section *sections, size_t section_count,
+                struct entry **ret_entry);
 
 /* Checks magic, format, header checksum, all lengths against each other, and that total_size <= available. */
 int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
                        struct entry_info *ret_info);
 
-/* Are the conditions' bytes sound? Behind the header, info->conditions_size; info->body_offset bytes must be there. */
-bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *info);
+/* Are the dependencies' bytes sound? Behind the header, info->dependencies_size; info->body_offset bytes must be there. */
+bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info);
 
 /*
  * Takes ownership of `bytes` (malloc; exactly one whole entry at its start, `size` >= total_size) and verifies every
@@ -74,8 +75,8 @@ bool entry_conditions_sound(const void *entry_bytes, const struct entry_info *in
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
 
-/* A copy with other conditions of the same size (-EINVAL where it is another). */
-int entry_amend(const struct entry *entry, const void *conditions, size_t size, struct entry **ret_entry);
+/* A copy with other dependencies of the same size (-EINVAL where it is another). */
+int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry);
 
 /*
  * Whose trust an entry rests on that was read from a file: what lies in memory is served to that effective user alone,
@@ -91,7 +92,7 @@ void entry_unref(struct entry *entry); /* NULL is fine */
 
 const struct entry_info *entry_info(const struct entry *entry);
 const void *entry_bytes(const struct entry *entry, size_t *ret_size);
-const void *entry_conditions(const struct entry *entry, size_t *ret_size);
+const void *entry_dependencies(const struct entry *entry, size_t *ret_size);
 /* The first section of that tag; false where there is none. */
 bool entry_section(const struct entry *entry, uint32_t tag, struct section *ret_section);
 /* Section number `index` in the order they were built; false past the end. */

@@ -3,7 +3,7 @@
  * A result's life here:
  *
  *     (none) --put--> kept, newest in its shard --get: touched--> kept, newest in its shard
- *                       \--put of the same conditions, eviction, close--> gone (the caller's references live on)
+ *                       \--put of the same dependencies, eviction, close--> gone (the caller's references live on)
  *
  * Each shard keeps its results in order of use. Across shards the order is that of a clock which only puts advance:
  * gets share it without writing to it. Eviction takes the end of the shard whose end is the oldest. Room is reserved
@@ -22,7 +22,7 @@
 #define SHARD_BITS  4
 #define BUCKETS_MIN ((size_t)64)
 #define BUCKETS_MAX ((size_t)1 << 16)
-/* One bucket for so many bytes of cap: a small PTX with its conditions. */
+/* One bucket for so many bytes of cap: a small PTX with its dependencies. */
 #define BYTES_PER_BUCKET 2048
 /* What a result costs beside its bytes: struct entry and malloc's own. */
 #define OVERHEAD_BYTES 96
@@ -34,7 +34,7 @@ struct node {
 	struct node *newer, *older; /* in order of use */
 	struct entry *entry;
 	uint64_t cost;
-	size_t conditions_size;
+	size_t dependencies_size;
 	uint64_t used; /* the clock at its last use */
 };
 
@@ -195,9 +195,9 @@ static void touch_entry(struct memory *memory, uint64_t low, const struct entry 
 static bool passes_check(const struct entry *entry, store_check *check, void *context)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
-	return check == NULL || size == 0 || check(context, conditions, size);
+	return check == NULL || size == 0 || check(context, dependencies, size);
 }
 
 struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context)
@@ -222,7 +222,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 			touch(memory, shard, node);
 		}
 		candidates[count++] = entry_ref(node->entry);
-		certain = check == NULL || node->conditions_size == 0;
+		certain = check == NULL || node->dependencies_size == 0;
 		if (certain || count == STORE_RESULTS_MAX) {
 			break;
 		}
@@ -295,7 +295,7 @@ static bool reserve(struct memory *memory, uint64_t cost)
 	}
 }
 
-static bool same_conditions(const struct memory *memory, const void *one, const void *other, size_t size)
+static bool same_dependencies(const struct memory *memory, const void *one, const void *other, size_t size)
 {
 	return size == 0 || (memory->same ? memory->same(one, size, other, size) : memcmp(one, other, size) == 0);
 }
@@ -308,20 +308,20 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	struct shard *shard = shard_of(memory, low);
 	size_t count = 0;
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
 	fork_mutex_lock(&shard->lock);
 	for (struct node *node = *bucket_of(memory, shard, low); node != NULL; node = node->next) {
-		if (node->low == low && node->high == high && node->conditions_size == size &&
+		if (node->low == low && node->high == high && node->dependencies_size == size &&
 		    count < STORE_RESULTS_MAX) {
 			candidates[count++] = entry_ref(node->entry);
 		}
 	}
 	fork_mutex_unlock(&shard->lock);
 	for (size_t i = 0; i < count; i++) {
-		const void *others = entry_conditions(candidates[i], &size);
+		const void *others = entry_dependencies(candidates[i], &size);
 
-		if (found == NULL && same_conditions(memory, others, conditions, size)) {
+		if (found == NULL && same_dependencies(memory, others, dependencies, size)) {
 			found = candidates[i];
 		} else {
 			entry_unref(candidates[i]);
@@ -384,7 +384,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	fresh->high = high;
 	fresh->entry = entry_ref(entry);
 	fresh->cost = cost;
-	entry_conditions(entry, &fresh->conditions_size);
+	entry_dependencies(entry, &fresh->dependencies_size);
 	atomic_fetch_add_explicit(&memory->clock, 1, memory_order_relaxed);
 
 	same = find_same(memory, low, high, entry);

@@ -4,7 +4,7 @@
  *
  * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request (a hash that
  * nobody outside can make collide: nothing else is compared), least
- * recently used out first. Several results per fingerprint (newest first, at most STORE_RESULTS_MAX): their conditions
+ * recently used out first. Several results per fingerprint (newest first, at most STORE_RESULTS_MAX): their dependencies
  * are checked by the caller's function, as in the store.
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
@@ -25,9 +25,9 @@ struct memory;
 int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory);
 void memory_close(struct memory *memory);
 
-/* The newest entry of that fingerprint whose conditions hold (check == NULL or no conditions: it holds), or NULL. */
+/* The newest entry of that fingerprint whose dependencies hold (check == NULL or no dependencies: it holds), or NULL. */
 struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context);
-/* An entry larger than a quarter of the cap is not kept. One with the same conditions is replaced. */
+/* An entry larger than a quarter of the cap is not kept. One with the same dependencies is replaced. */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry);
 
 void memory_fork_child(struct memory *memory);

@@ -194,7 +194,7 @@ int source_head(const struct source *source, uint64_t offset, const struct entry
 		head = owned;
 		rc = read_fully(source->file, offset, owned, info->body_offset);
 	}
-	if (rc == 0 && !entry_conditions_sound(head, info)) {
+	if (rc == 0 && !entry_dependencies_sound(head, info)) {
 		rc = -EBADMSG;
 	}
 	if (rc < 0) {

@@ -40,7 +40,7 @@ int source_load(struct source *source);
 int source_header(const struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info);
 
-/* Header and conditions, their checksum verified: `ret_owned` is the caller's to free() (NULL where loaded). */
+/* Header and dependencies, their checksum verified: `ret_owned` is the caller's to free() (NULL where loaded). */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
                 uint8_t **ret_owned);
 

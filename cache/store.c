@@ -2,7 +2,7 @@
 /*
  * store: the results of a key in one file
  *
- *   get:  open, judge --> for each result, newest first: header -> key -> conditions sound -> check holds?
+ *   get:  open, judge --> for each result, newest first: header -> key -> dependencies sound -> check holds?
  *           |                 | damage                                   no: next      yes: adopt, used now, served
  *           |                 v                                          past the last: -ESTALE
  *           |              discard (unless replaced meanwhile): -EBADMSG
@@ -90,8 +90,8 @@ int store_find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES],
 		if (rc < 0) {
 			return rc;
 		}
-		if (!check || info.conditions_size == 0 ||
-		    check(context, head + ENTRY_HEADER_BYTES, info.conditions_size)) {
+		if (!check || info.dependencies_size == 0 ||
+		    check(context, head + ENTRY_HEADER_BYTES, info.dependencies_size)) {
 			return source_take(source, offset, &info, owned, ret_entry);
 		}
 		free(owned);

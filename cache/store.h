@@ -48,7 +48,7 @@ struct chore;
 /* Nanoseconds of CLOCK_REALTIME, by which use is judged; tests have their own. */
 typedef int64_t store_clock(void);
 
-/* Do two conditions ask for the same? Bytes that differ may still do so: where and when they were seen. */
+/* Do two dependencies ask for the same? Bytes that differ may still do so: where and when they were seen. */
 typedef bool store_same(const void *one, size_t one_size, const void *other, size_t other_size);
 
 struct store_options {
@@ -62,15 +62,15 @@ struct store_options {
 	struct chore *chore; /* of what cache/tools/ does to the whole directory; NULL: nobody watches */
 };
 
-/* Do these conditions hold now? Called without any lock held, with bytes whose checksum is right. */
-typedef bool store_check(void *context, const void *conditions, size_t size);
+/* Do these dependencies hold now? Called without any lock held, with bytes whose checksum is right. */
+typedef bool store_check(void *context, const void *dependencies, size_t size);
 
 int store_open(const struct store_options *options, struct store **ret_store);
 void store_close(struct store *store);
 
 /*
- * The newest result of `key` whose conditions hold. -ENOENT: no file. -ESTALE: results are there and none holds.
- * -EBADMSG: damaged (and removed). Opens one file. No `check`, or no conditions (size 0, `check` is not asked): it
+ * The newest result of `key` whose dependencies hold. -ENOENT: no file. -ESTALE: results are there and none holds.
+ * -EBADMSG: damaged (and removed). Opens one file. No `check`, or no dependencies (size 0, `check` is not asked): it
  * holds.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
@@ -78,12 +78,12 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 
 /*
  * Publishes a result. Results of the same key that are already there stay behind it, newest first, except one with the
- * same conditions (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
+ * same dependencies (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
  * 0). Two processes that put at the same time may lose one another's result only where the file system has no locks.
  */
 int store_put(struct store *store, const struct entry *entry);
 /*
- * Puts `anew`, which is `entry` with other conditions (entry_amend()), in its place, if the file still holds those very
+ * Puts `anew`, which is `entry` with other dependencies (entry_amend()), in its place, if the file still holds those very
  * bytes and nobody is putting to that key: -EAGAIN where others came first, who have done the same or better.
  */
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);

@@ -19,12 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool same_conditions(const struct store *store, const struct entry *a, const struct entry *b)
+static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
 	size_t b_size;
-	const void *a_bytes = entry_conditions(a, &a_size);
-	const void *b_bytes = entry_conditions(b, &b_size);
+	const void *a_bytes = entry_dependencies(a, &a_size);
+	const void *b_bytes = entry_dependencies(b, &b_size);
 
 	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
@@ -61,7 +61,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
 		if (source_take(&source, offset, &info, NULL, &old) < 0) {
 			continue;
 		}
-		if (!same_conditions(store, old, entry)) {
+		if (!same_dependencies(store, old, entry)) {
 			size_t size;
 			const void *bytes = entry_bytes(old, &size);
 

@@ -39,7 +39,7 @@ enum about_kind {
 	ABOUT_PART = 10,      /* `text` names a part of the request, `digest` tells it from another */
 	ABOUT_STEP = 12,      /* where a compiler has several functions that work: which, "link", "verify" */
 	ABOUT_ARTIFACT = 11,  /* `text` names it; it is in section `tag`, behind `skip` bytes */
-	ABOUT_ROOT = 13,      /* the directory that conditions are relative to (keygen/roots.h), in their order */
+	ABOUT_ROOT = 13,      /* the directory that dependencies are relative to (keygen/roots.h), in their order */
 	ABOUT_BUILD = 14      /* "13.0.88": the release to the last digit, where the library's file name has it */
 };
 

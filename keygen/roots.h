@@ -2,7 +2,7 @@
 /*
  * roots: the directories of a request, by number
  *
- * Calling sequence: directories_number() makes them; conditions and texts are read against them; roots_free().
+ * Calling sequence: directories_number() makes them; dependencies and texts are read against them; roots_free().
  * Ownership: texts are copies.
  */
 #ifndef KEYGEN_ROOTS_H
@@ -16,7 +16,7 @@ struct root {
 	size_t size;
 };
 
-/* What of the present request conditions are relative to. */
+/* What of the present request dependencies are relative to. */
 struct roots {
 	struct root *root;
 	size_t count;

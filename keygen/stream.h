@@ -4,7 +4,7 @@
  *
  * Purpose: two requests are the same request exactly when their streams are the same bytes.  A field is a tag byte, the
  * length as eight little-endian bytes, then the bytes; so no two lists of fields give one stream.  The same helper
- * serialises conditions and lowered names.
+ * serialises dependencies and lowered names.
  *
  * Calling sequence: zero-initialise (STREAM_EMPTY), stream_field() or stream_bytes() any number of times, look at
  * `failed` once at the end, stream_free().

@@ -2,11 +2,11 @@
 /*
  * trace: what one compile did to the outside world, in order
  *
- * Purpose: the recorder that the watch fills (interpose/watch/) and that conditions are made from.  It keeps
+ * Purpose: the recorder that the watch fills (interpose/watch/) and that dependencies are made from.  It keeps
  * every path with its outcome and order, every environment variable that was asked for, and every act that forbids
  * keeping the result (B7).  Pure data: it makes no system call of its own.
  *
- * Calling sequence: trace_init(), trace_*() while the compile runs, conditions_build(), trace_free().
+ * Calling sequence: trace_init(), trace_*() while the compile runs, dependencies_build(), trace_free().
  * Events of equal kind, path and outcome are kept once, at their first place. A path that is one file now and another
  * then, or there and not there, taints: of such a compile nobody knows what it was made from.
  *
@@ -26,8 +26,8 @@
 enum trace_kind {
 	TRACE_PROBE = 1,   /* stat: present (stamp) or absent (error) */
 	TRACE_OPEN = 2,    /* opened for reading: present (stamp, digest) or absent (error) */
-	TRACE_LISTING = 3, /* a directory was listed, or a path resolved in a way that conditions cannot express */
-	/* what the compiler kept for its later compiles was opened, or made: no conditions (enum scratch) */
+	TRACE_LISTING = 3, /* a directory was listed, or a path resolved in a way that dependencies cannot express */
+	/* what the compiler kept for its later compiles was opened, or made: no dependencies (enum scratch) */
 	TRACE_SCRATCH_READ = 4,
 	TRACE_SCRATCH_MADE = 5
 };
@@ -40,7 +40,7 @@ struct trace_event {
 	struct key digest; /* TRACE_OPEN and present: BLAKE2b-256 of the content */
 };
 
-/* Why a result must not be kept, whatever its conditions: bits. */
+/* Why a result must not be kept, whatever its dependencies: bits. */
 enum trace_taint {
 	TAINT_WRITE = 1 << 0,           /* a file was written, made, removed, renamed (B7) */
 	TAINT_PROCESS = 1 << 1,         /* fork, exec, system */
@@ -51,7 +51,7 @@ enum trace_taint {
 	TAINT_CHANGED_PLACE = 1 << 6,   /* chdir, chroot and the like */
 	TAINT_UNKNOWN_CALL = 1 << 7,    /* a call whose effect we do not know (raw system calls, sockets) */
 	TAINT_TOLD_OTHERWISE = 1 << 11, /* told another directory, variable or number than is recorded */
-	/* These do not forbid, they bind the result (B6): clear them before conditions_build(). */
+	/* These do not forbid, they bind the result (B6): clear them before dependencies_build(). */
 	TAINT_PATH_MACRO = 1 << 8, /* a file that was read names __FILE__ or its kin */
 	TAINT_PLACE = 1 << 9,      /* a file that was read spells a path inside one of the places */
 	TAINT_ARITHMETIC = 1 << 10 /* the compiler computed with functions of the host's mathematics library */

@@ -5,7 +5,7 @@
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
 #include "cache/tools/store_run.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +32,7 @@ struct bundle_start {
 
 static bool are_alike(const struct entry *there, const struct entry *comes)
 {
-	return foreign_alike(there, comes, conditions_forget);
+	return foreign_alike(there, comes, dependencies_forget);
 }
 
 struct landing {
@@ -47,7 +47,7 @@ static int put_entry(struct landing *landing, const struct entry *entry)
 {
 	enum store_put_outcome outcome;
 	struct entry *neutral = NULL;
-	int error = foreign_neutral(entry, conditions_forget, &neutral);
+	int error = foreign_neutral(entry, dependencies_forget, &neutral);
 
 	if (error == 0) {
 		error = store_hand_put(landing->hand, neutral, store_run_stamp(landing->run), &outcome);

@@ -8,7 +8,7 @@
 
 #include "agent/wire/parcel.h"
 #include "cache/tools/foreign.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static enum agent_kind land_parcel(struct service *service, const uint8_t *key, 
 	for (size_t i = parcel->count; i > 0; i--) {
 		enum foreign_put put;
 		int error =
-		    foreign_put(service->store, parcel->entries[i - 1], conditions_forget, conditions_same, &put);
+		    foreign_put(service->store, parcel->entries[i - 1], dependencies_forget, dependencies_same, &put);
 
 		if (error == 0) {
 			answer = AGENT_FOUND;

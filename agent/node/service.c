@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/node/service.h"
 
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ static bool open_store(struct service *service)
 	                                               .max_size = settings->max_size,
 	                                               .shared = settings->shared,
 	                                               .fsync = settings->fsync,
-	                                               .same = conditions_same},
+	                                               .same = dependencies_same},
 	                       &service->store);
 
 	if (error != 0) {

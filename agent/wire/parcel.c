@@ -3,7 +3,7 @@
 
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,7 +62,7 @@ int parcel_add(struct parcel *parcel, const struct entry *entry)
 	int error = parcel->count == STORE_RESULTS_MAX ? -ENOSPC : 0;
 
 	if (error == 0) {
-		error = foreign_neutral(entry, conditions_forget, &parcel->entries[parcel->count]);
+		error = foreign_neutral(entry, dependencies_forget, &parcel->entries[parcel->count]);
 	}
 	parcel->count += error == 0;
 	return error;
@@ -71,13 +71,13 @@ int parcel_add(struct parcel *parcel, const struct entry *entry)
 static bool has_result(const struct parcel *parcel, const struct entry *entry)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
 	for (size_t i = 0; i < parcel->count; i++) {
 		size_t other_size;
-		const void *other = entry_conditions(parcel->entries[i], &other_size);
+		const void *other = entry_dependencies(parcel->entries[i], &other_size);
 
-		if (conditions_same(conditions, size, other, other_size)) {
+		if (dependencies_same(dependencies, size, other, other_size)) {
 			return true;
 		}
 	}

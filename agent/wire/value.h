@@ -16,7 +16,7 @@
  *    112         one frame of zstd
  *
  * Integers are little-endian. The signature is over the key and the format, so a value cannot be moved under another
- * name. An old value can be put back: its conditions still decide whether it is right.
+ * name. An old value can be put back: its dependencies still decide whether it is right.
  *
  * Opening trusts nothing: head, key and size are compared first, then the signature is, and only then is anything
  * unpacked, piece by piece, and no more than the head says. Whether what comes out is a bundle, and of which keys, is

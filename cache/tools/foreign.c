@@ -8,14 +8,14 @@
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 	void *neutral = malloc(size + 1);
 	int rc;
 
 	if (!neutral) {
 		return -ENOMEM;
 	}
-	memcpy(neutral, conditions, size);
+	memcpy(neutral, dependencies, size);
 	forget(neutral, size);
 	rc = entry_amend(entry, neutral, size, ret_entry);
 	free(neutral);
@@ -24,15 +24,15 @@ int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct en
 
 struct asked {
 	store_same *same;
-	const void *conditions;
+	const void *dependencies;
 	size_t size;
 };
 
-static bool ask_the_same(void *context, const void *conditions, size_t size)
+static bool ask_the_same(void *context, const void *dependencies, size_t size)
 {
 	const struct asked *asked = context;
 
-	return asked->same(conditions, size, asked->conditions, asked->size);
+	return asked->same(dependencies, size, asked->dependencies, asked->size);
 }
 
 bool foreign_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget)
@@ -60,7 +60,7 @@ static bool is_known(struct store *store, const struct entry *neutral, foreign_f
 	struct entry *found;
 	bool known;
 
-	asked.conditions = entry_conditions(neutral, &asked.size);
+	asked.dependencies = entry_dependencies(neutral, &asked.size);
 	if (store_get(store, entry_info(neutral)->key, ask_the_same, &asked, &found) != 0) {
 		return false;
 	}

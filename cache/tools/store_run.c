@@ -164,15 +164,15 @@ static int reach(struct store_hand *hand, unsigned shard)
 
 struct wanted {
 	const struct store *store;
-	const void *conditions;
+	const void *dependencies;
 	size_t size;
 };
 
-static bool asks_the_same(void *context, const void *conditions, size_t size)
+static bool asks_the_same(void *context, const void *dependencies, size_t size)
 {
 	const struct wanted *wanted = context;
 
-	return wanted->store->same(conditions, size, wanted->conditions, wanted->size);
+	return wanted->store->same(dependencies, size, wanted->dependencies, wanted->size);
 }
 
 /* One that is there has been used, as by a look-up. */
@@ -185,7 +185,7 @@ static bool is_known(const struct store_run *run, int shard, const char *name, c
 	bool known;
 	int rc = source_open(&run->store->directory, shard, name, &found, &source);
 
-	wanted.conditions = entry_conditions(entry, &wanted.size);
+	wanted.dependencies = entry_dependencies(entry, &wanted.size);
 	if (rc == 0) {
 		rc = source_load(&source);
 	}

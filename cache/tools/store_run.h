@@ -27,7 +27,7 @@
 
 #define STORE_RUN_PENDING 256
 
-/* Is the result that is there, whose conditions ask for the same, the very one that comes? */
+/* Is the result that is there, whose dependencies ask for the same, the very one that comes? */
 typedef bool store_alike(const struct entry *there, const struct entry *comes);
 
 struct store_run;

@@ -2,7 +2,7 @@
 #include "cli/explain/explanation.h"
 
 #include "cache/tools/inventory.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,15 +29,15 @@ bool explanation_moved(const struct explanation *explanation, struct span *ret_n
 	struct span detail = explanation_text(&explanation->record.detail), was;
 	const char *middle;
 
-	if (!span_behind(detail, CONDITIONS_BOUND, &was)) {
+	if (!span_behind(detail, DEPENDENCIES_BOUND, &was)) {
 		return false;
 	}
-	middle = memmem(was.bytes, was.size, CONDITIONS_NOW, strlen(CONDITIONS_NOW));
+	middle = memmem(was.bytes, was.size, DEPENDENCIES_NOW, strlen(DEPENDENCIES_NOW));
 	if (!middle) {
 		return false;
 	}
-	ret_now->bytes = middle + strlen(CONDITIONS_NOW);
-	ret_now->size = was.size - (size_t)(middle - (const char *)was.bytes) - strlen(CONDITIONS_NOW);
+	ret_now->bytes = middle + strlen(DEPENDENCIES_NOW);
+	ret_now->size = was.size - (size_t)(middle - (const char *)was.bytes) - strlen(DEPENDENCIES_NOW);
 	*ret_was = (struct span){was.bytes, (size_t)(middle - (const char *)was.bytes)};
 	return true;
 }

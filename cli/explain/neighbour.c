@@ -3,7 +3,7 @@
 
 #include "cli/console/reading.h"
 #include "cli/explain/differences.h"
-#include "cli/explain/likeness.h"
+#include "cli/explain/similarity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct search {
 	struct sought *list;
-	struct likeness *likenesses; /* of each that is sought */
+	struct similarity *similarities; /* of each that is sought */
 	size_t count;
 	enum neighbour_place place;
 };
@@ -22,7 +22,7 @@ struct candidate {
 	uint64_t created_ns;
 	struct span about;
 	struct request request;
-	struct likeness likeness;
+	struct similarity similarity;
 };
 
 /* How near it is. */
@@ -65,12 +65,12 @@ static bool is_nearer(const struct neighbour *nearest, struct distance distance,
 }
 
 /* Could it be nearer than what was found so far? That spares nearly all comparisons. */
-static bool may_be_nearer(const struct sought *sought, const struct likeness *likeness,
+static bool may_be_nearer(const struct sought *sought, const struct similarity *similarity,
                           const struct candidate *candidate, enum neighbour_place place)
 {
-	const struct distance least = {1 + likeness_least(likeness, &candidate->likeness), 0};
+	const struct distance least = {1 + similarity_least(similarity, &candidate->similarity), 0};
 
-	return likeness_related(likeness, &candidate->likeness) &&
+	return similarity_related(similarity, &candidate->similarity) &&
 	       is_nearer(&sought->nearest, least, place, candidate->created_ns) &&
 	       differences_related(sought->request, &candidate->request);
 }
@@ -83,14 +83,14 @@ static void count(const struct difference *difference, void *context)
 	(*number)++;
 }
 
-static int compare(struct sought *sought, const struct likeness *likeness, const struct candidate *candidate,
+static int compare(struct sought *sought, const struct similarity *similarity, const struct candidate *candidate,
                    enum neighbour_place place)
 {
 	bool same = sought->key && memcmp(sought->key, candidate->key, ENTRY_KEY_BYTES) == 0;
 	struct distance distance = {0, 0};
 
 	if (candidate->created_ns >= sought->before_ns ||
-	    (!same && !may_be_nearer(sought, likeness, candidate, place))) {
+	    (!same && !may_be_nearer(sought, similarity, candidate, place))) {
 		return 0;
 	}
 	if (same) {
@@ -111,10 +111,10 @@ static int compare_all(const struct search *search, const uint8_t *key, uint64_t
 	if (request_read(about.bytes, about.size, &candidate.request) != 0) {
 		return 0;
 	}
-	candidate.likeness = likeness_of(&candidate.request);
+	candidate.similarity = similarity_of(&candidate.request);
 	for (size_t i = 0; i < search->count && error == 0; i++) {
 		if (search->list[i].request) {
-			error = compare(&search->list[i], &search->likenesses[i], &candidate, search->place);
+			error = compare(&search->list[i], &search->similarities[i], &candidate, search->place);
 		}
 	}
 	request_free(&candidate.request);
@@ -211,19 +211,19 @@ static int search_all(const struct settings *settings, const struct journal *jou
 
 int neighbours_find(const struct settings *settings, const struct journal *journal, struct sought *list, size_t count)
 {
-	struct search search = {list, calloc(count + 1, sizeof(*search.likenesses)), count, NEIGHBOUR_KEPT};
+	struct search search = {list, calloc(count + 1, sizeof(*search.similarities)), count, NEIGHBOUR_KEPT};
 	int error;
 
-	if (!search.likenesses) {
+	if (!search.similarities) {
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (list[i].request) {
-			search.likenesses[i] = likeness_of(list[i].request);
+			search.similarities[i] = similarity_of(list[i].request);
 		}
 	}
 	error = search_all(settings, journal, &search);
-	free(search.likenesses);
+	free(search.similarities);
 	return error;
 }
 

@@ -14,7 +14,7 @@
 #include "cli/console/progress.h"
 #include "cli/console/reading.h"
 #include "cli/console/target.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -34,7 +34,7 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 {
 	struct work *work = context;
 	struct entry *neutral = NULL;
-	int error = foreign_neutral(entry, conditions_forget, &neutral);
+	int error = foreign_neutral(entry, dependencies_forget, &neutral);
 
 	(void)used;
 	if (error == 0) {

@@ -36,9 +36,10 @@ static int take(void *context, const struct entry *entry)
 {
 	struct found *found = context;
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
-	return entry_amend(entry, conditions, size, &found->entries[found->count]) == 0 ? (found->count++, 0) : -ENOMEM;
+	return entry_amend(entry, dependencies, size, &found->entries[found->count]) == 0 ? (found->count++, 0)
+	                                                                                  : -ENOMEM;
 }
 
 /* False: said why. */

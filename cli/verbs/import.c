@@ -12,7 +12,7 @@
 #include "cli/console/lanes.h"
 #include "cli/console/options.h"
 #include "cli/console/progress.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +107,7 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 
 static bool alike(const struct entry *there, const struct entry *comes)
 {
-	return foreign_alike(there, comes, conditions_forget);
+	return foreign_alike(there, comes, dependencies_forget);
 }
 
 struct piece {
@@ -118,7 +118,7 @@ struct piece {
 static int put(struct store_hand *hand, const struct piece *piece, enum store_put_outcome *ret_outcome)
 {
 	struct entry *neutral = NULL;
-	int error = foreign_neutral(piece->entry, conditions_forget, &neutral); /* whatever the bundle says */
+	int error = foreign_neutral(piece->entry, dependencies_forget, &neutral); /* whatever the bundle says */
 
 	if (error == 0) {
 		error = store_hand_put(hand, neutral, piece->used, ret_outcome);
@@ -311,7 +311,7 @@ int command_import(int argc, char **argv)
 	                                                                .max_size = settings.max_size,
 	                                                                .shared = settings.shared,
 	                                                                .fsync = settings.fsync,
-	                                                                .same = conditions_same},
+	                                                                .same = dependencies_same},
 	                                        &store);
 	if (error == 0) {
 		error = ask_directory(&settings);

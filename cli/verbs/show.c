@@ -223,30 +223,30 @@ static void print_bound(const struct shown *shown)
 	}
 }
 
-static void print_condition(const struct shown_condition *condition)
+static void print_dependency(const struct shown_dependency *dependency)
 {
 	char size[CONSOLE_NUMBER_BYTES];
 
-	printf("%-*s%-*s", LABEL_WIDTH, "", STATE_WIDTH, condition_state_text(condition->state));
-	if (condition->kind == CONDITION_ARITHMETIC) {
+	printf("%-*s%-*s", LABEL_WIDTH, "", STATE_WIDTH, dependency_state_text(dependency->state));
+	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
 		puts("the functions that constants were folded with, which only the compiler knows");
 		return;
 	}
-	if (condition->kind == CONDITION_MACHINE) {
-		printf("the %s, which was %" PRId64 "\n", condition->path, condition->answer);
+	if (dependency->kind == DEPENDENCY_MACHINE) {
+		printf("the %s, which was %" PRId64 "\n", dependency->path, dependency->answer);
 		return;
 	}
-	if (condition->root != CONDITION_NO_ROOT) {
-		printf("(directory %" PRIu32 ")", condition->root + 1);
+	if (dependency->root != DEPENDENCY_NO_ROOT) {
+		printf("(directory %" PRIu32 ")", dependency->root + 1);
 	}
-	print_text(condition->path, strlen(condition->path));
-	if (condition->kind == CONDITION_ABSENT) {
+	print_text(dependency->path, strlen(dependency->path));
+	if (dependency->kind == DEPENDENCY_ABSENT) {
 		puts("  was not there");
-	} else if (condition->directory) {
+	} else if (dependency->directory) {
 		puts("  a directory");
 	} else {
-		printf("  %s%s\n", console_bytes(condition->size, size),
-		       condition->kind == CONDITION_PLACE ? ", not read" : "");
+		printf("  %s%s\n", console_bytes(dependency->size, size),
+		       dependency->kind == DEPENDENCY_PLACE ? ", not read" : "");
 	}
 }
 
@@ -265,26 +265,26 @@ static void print_from(const struct shown *shown)
 	}
 }
 
-static void print_conditions(const struct shown *shown)
+static void print_dependencies(const struct shown *shown)
 {
 	bool unknown_root = false, relative = false;
 	size_t paths = 0;
 
 	print_label("depends");
-	if (shown->condition_count == 0 && shown->error == 0) {
+	if (shown->dependency_count == 0 && shown->error == 0) {
 		puts("on no file");
 		return;
 	}
-	for (size_t i = 0; i < shown->condition_count; i++) {
-		paths +=
-		    shown->conditions[i].kind != CONDITION_ARITHMETIC && shown->conditions[i].kind != CONDITION_MACHINE;
+	for (size_t i = 0; i < shown->dependency_count; i++) {
+		paths += shown->dependencies[i].kind != DEPENDENCY_ARITHMETIC &&
+		         shown->dependencies[i].kind != DEPENDENCY_MACHINE;
 	}
 	printf("on %zu %s%s\n", paths, paths == 1 ? "path" : "paths",
 	       shown->told.exact ? ", sizes and times of files included" : "");
-	for (size_t i = 0; i < shown->condition_count; i++) {
-		print_condition(&shown->conditions[i]);
-		unknown_root |= shown->conditions[i].root != CONDITION_NO_ROOT;
-		relative |= shown->conditions[i].relative;
+	for (size_t i = 0; i < shown->dependency_count; i++) {
+		print_dependency(&shown->dependencies[i]);
+		unknown_root |= shown->dependencies[i].root != DEPENDENCY_NO_ROOT;
+		relative |= shown->dependencies[i].relative;
 	}
 	if (shown->told.joined) {
 		printf("%-*stwo of these that were different files are one by now\n", LABEL_WIDTH, "");
@@ -328,7 +328,7 @@ static void print_shown(const struct shown *shown)
 	}
 	print_holds(result);
 	print_bound(shown);
-	print_conditions(shown);
+	print_dependencies(shown);
 }
 
 static void print_all(const struct shown_list *list)

@@ -4,35 +4,35 @@
 
 #include <errno.h>
 
-static void add_condition(struct json *json, const struct shown_condition *condition)
+static void add_dependency(struct json *json, const struct shown_dependency *dependency)
 {
 	static const char *const kinds[] = {
-	    [CONDITION_CONTENT] = "content",       [CONDITION_PLACE] = "place",     [CONDITION_ABSENT] = "absent",
-	    [CONDITION_ARITHMETIC] = "arithmetic", [CONDITION_MACHINE] = "machine",
+	    [DEPENDENCY_CONTENT] = "content",       [DEPENDENCY_PLACE] = "place",     [DEPENDENCY_ABSENT] = "absent",
+	    [DEPENDENCY_ARITHMETIC] = "arithmetic", [DEPENDENCY_MACHINE] = "machine",
 	};
-	bool asked = condition->kind == CONDITION_MACHINE;
+	bool asked = dependency->kind == DEPENDENCY_MACHINE;
 	bool is_file =
-	    condition->kind == CONDITION_CONTENT || (condition->kind == CONDITION_PLACE && !condition->directory);
+	    dependency->kind == DEPENDENCY_CONTENT || (dependency->kind == DEPENDENCY_PLACE && !dependency->directory);
 
 	json_begin_object(json, NULL);
-	json_string(json, "kind", kinds[condition->kind]);
-	json_string(json, "state", condition_state_text(condition->state));
-	json_string(json, "path", asked ? NULL : condition->path);
-	json_bool(json, "relative", condition->relative);
-	json_bool(json, "directory", condition->directory);
-	if (condition->root != CONDITION_NO_ROOT) {
-		json_number(json, "root", condition->root);
+	json_string(json, "kind", kinds[dependency->kind]);
+	json_string(json, "state", dependency_state_text(dependency->state));
+	json_string(json, "path", asked ? NULL : dependency->path);
+	json_bool(json, "relative", dependency->relative);
+	json_bool(json, "directory", dependency->directory);
+	if (dependency->root != DEPENDENCY_NO_ROOT) {
+		json_number(json, "root", dependency->root);
 	} else {
 		json_null(json, "root");
 	}
 	if (is_file) {
-		json_number(json, "bytes", condition->size);
+		json_number(json, "bytes", dependency->size);
 	} else {
 		json_null(json, "bytes");
 	}
-	json_string(json, "question", asked ? condition->path : NULL);
+	json_string(json, "question", asked ? dependency->path : NULL);
 	if (asked) {
-		json_integer(json, "answer", condition->answer);
+		json_integer(json, "answer", dependency->answer);
 	} else {
 		json_null(json, "answer");
 	}
@@ -67,12 +67,12 @@ static void add_shown(struct json *json, const struct shown *shown)
 	json_string(json, "from_directory", shown->from_directory);
 	json_bool(json, "exact", shown->told.exact);
 	json_bool(json, "joined", shown->told.joined);
-	json_begin_array(json, "conditions");
-	for (size_t i = 0; i < shown->condition_count; i++) {
-		add_condition(json, &shown->conditions[i]);
+	json_begin_array(json, "dependencies");
+	for (size_t i = 0; i < shown->dependency_count; i++) {
+		add_dependency(json, &shown->dependencies[i]);
 	}
 	json_end(json);
-	json_string(json, "conditions_error",
+	json_string(json, "dependencies_error",
 	            shown->error == 0                  ? NULL
 	            : shown->error == -EPROTONOSUPPORT ? "version"
 	            : shown->error == -EBADMSG         ? "damaged"

@@ -18,14 +18,14 @@ struct taking {
 
 static void free_shown(struct shown *shown)
 {
-	for (size_t i = 0; i < shown->condition_count; i++) {
-		free(shown->conditions[i].path);
+	for (size_t i = 0; i < shown->dependency_count; i++) {
+		free(shown->dependencies[i].path);
 	}
 	for (size_t i = 0; i < shown->bound_count; i++) {
 		free(shown->bound[i].directory);
 		free(shown->bound[i].text);
 	}
-	free(shown->conditions);
+	free(shown->dependencies);
 	free(shown->bound);
 	free(shown->from_directory);
 	results_free_one(&shown->result);
@@ -46,7 +46,7 @@ static int take(void *context, const struct entry *entry)
 	const struct taking *taking = context;
 	struct shown_list *list = taking->list;
 	struct shown *shown, *grown = realloc(list->list, (list->count + 1) * sizeof(*grown));
-	const void *conditions;
+	const void *dependencies;
 	size_t size;
 
 	if (!grown) {
@@ -55,9 +55,9 @@ static int take(void *context, const struct entry *entry)
 	list->list = grown;
 	shown = &grown[list->count];
 	*shown = (struct shown){.from = SHOWN_NEVER};
-	conditions = entry_conditions(entry, &size);
-	/* a copy, conditions and all: the visitor's own goes */
-	if (entry_amend(entry, conditions, size, &shown->entry) != 0) {
+	dependencies = entry_dependencies(entry, &size);
+	/* a copy, dependencies and all: the visitor's own goes */
+	if (entry_amend(entry, dependencies, size, &shown->entry) != 0) {
 		return -ENOMEM;
 	}
 	if (results_of_entry(entry, taking->used_ns, &shown->result) != 0) {
@@ -73,13 +73,13 @@ struct noting {
 	bool failed, relative;
 };
 
-static void note(const struct condition *condition, void *context)
+static void note(const struct dependency *dependency, void *context)
 {
 	struct noting *noting = context;
 	struct shown *shown = noting->shown;
-	struct shown_condition *one, *grown = shown->conditions;
-	const char *text = condition->kind == CONDITION_MACHINE ? condition->question : condition->path;
-	const size_t count = shown->condition_count;
+	struct shown_dependency *one, *grown = shown->dependencies;
+	const char *text = dependency->kind == DEPENDENCY_MACHINE ? dependency->question : dependency->path;
+	const size_t count = shown->dependency_count;
 
 	if ((count & (count - 1)) == 0) { /* room for 1, 2, 4, ... is full */
 		grown = realloc(grown, (count ? 2 * count : 1) * sizeof(*grown));
@@ -88,26 +88,26 @@ static void note(const struct condition *condition, void *context)
 		noting->failed = true;
 		return;
 	}
-	shown->conditions = grown;
-	one = &grown[shown->condition_count++];
-	*one = (struct shown_condition){
-	    .kind = condition->kind,
-	    .state = condition->state,
+	shown->dependencies = grown;
+	one = &grown[shown->dependency_count++];
+	*one = (struct shown_dependency){
+	    .kind = dependency->kind,
+	    .state = dependency->state,
 	    .path = text ? strdup(text) : NULL,
-	    .root = condition->root,
-	    .relative = condition->relative,
-	    .directory = condition->directory,
-	    .size = condition->size,
-	    .answer = condition->answer,
+	    .root = dependency->root,
+	    .relative = dependency->relative,
+	    .directory = dependency->directory,
+	    .size = dependency->size,
+	    .answer = dependency->answer,
 	};
 	noting->failed = text && !one->path;
 }
 
-static void see_relative(const struct condition *condition, void *context)
+static void see_relative(const struct dependency *dependency, void *context)
 {
 	bool *relative = context;
 
-	*relative |= condition->relative;
+	*relative |= dependency->relative;
 }
 
 struct gathering {
@@ -162,25 +162,25 @@ static int ask(struct shown *shown, const char *from)
 {
 	struct noting noting = {.shown = shown};
 	struct gathering gathering = {.root = NULL};
-	struct condition_places places;
+	struct dependency_places places;
 	bool relative = false;
 	size_t size;
-	const void *conditions = entry_conditions(shown->entry, &size);
+	const void *dependencies = entry_dependencies(shown->entry, &size);
 
-	shown->error = conditions_tell(conditions, size, NULL, see_relative, &relative, &shown->told);
+	shown->error = dependencies_tell(dependencies, size, NULL, see_relative, &relative, &shown->told);
 	if (shown->result.about) {
 		(void)about_read(shown->result.about, shown->result.about_size, gather_root, &gathering);
 	}
 	if (relative) {
 		go(shown, from);
 	}
-	/* another number of roots is not that of the conditions: none is known then */
-	places = (struct condition_places){
+	/* another number of roots is not that of the dependencies: none is known then */
+	places = (struct dependency_places){
 	    .root = gathering.root,
 	    .root_count = gathering.count == shown->told.roots ? gathering.count : 0,
 	    .here = shown->from != SHOWN_NEVER,
 	};
-	shown->error = conditions_tell(conditions, size, &places, note, &noting, &shown->told);
+	shown->error = dependencies_tell(dependencies, size, &places, note, &noting, &shown->told);
 	free_gathered(&gathering);
 	return noting.failed ? -ENOMEM : 0;
 }

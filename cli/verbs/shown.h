@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shown: one result with what has become of its conditions, and why it is bound
+ * shown: one result with what has become of its dependencies, and why it is bound
  *
  * Purpose: what `show` prints, for people or as JSON, found out once.
  *
@@ -17,16 +17,16 @@
 
 #include "cache/tools/inventory.h"
 #include "cli/verbs/results.h"
-#include "keygen/conditions_tell.h"
+#include "keygen/dependencies_tell.h"
 
-struct shown_condition {
-	enum condition_kind kind;
-	enum condition_state state;
-	char *path; /* of CONDITION_MACHINE the question in words; NULL: of CONDITION_ARITHMETIC */
+struct shown_dependency {
+	enum dependency_kind kind;
+	enum dependency_state state;
+	char *path; /* of DEPENDENCY_MACHINE the question in words; NULL: of DEPENDENCY_ARITHMETIC */
 	uint32_t root;
 	bool relative, directory;
 	uint64_t size;
-	int64_t answer; /* CONDITION_MACHINE */
+	int64_t answer; /* DEPENDENCY_MACHINE */
 };
 
 enum shown_from {
@@ -52,10 +52,10 @@ struct shown_bound {
 struct shown {
 	struct listed_result result;
 	struct entry *entry;
-	int error; /* of the conditions: 0, or that of conditions_tell() */
-	struct conditions_told told;
-	struct shown_condition *conditions;
-	size_t condition_count;
+	int error; /* of the dependencies: 0, or that of dependencies_tell() */
+	struct dependencies_told told;
+	struct shown_dependency *dependencies;
+	size_t dependency_count;
 	struct shown_bound *bound;
 	size_t bound_count;
 	enum shown_from from;

@@ -136,7 +136,7 @@ int shown_find_bound(struct shown *shown)
 }
 
 /*
- * The working directory comes first where there is one, and each other is a root that conditions spell out. So there is one
+ * The working directory comes first where there is one, and each other is a root that dependencies spell out. So there is one
  * where the key has it, or where there is one more than such roots.
  */
 const char *shown_bound_directory(const struct shown *shown)

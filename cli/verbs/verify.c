@@ -2,7 +2,7 @@
 /*
  * verify: every file of the cache directory read to the last byte, and what is bad named
  *
- * A result is sound when its checksums are right and what it says of itself and of its conditions can be read. It is out of
+ * A result is sound when its checksums are right and what it says of itself and of its dependencies can be read. It is out of
  * date, and no less sound, where a path that any request would look at (an absolute one, outside of roots that are not
  * spelled out) is not as it was: of others that cannot be said from here.
  */
@@ -15,7 +15,7 @@
 #include "cli/console/options.h"
 #include "cli/console/progress.h"
 #include "keygen/about.h"
-#include "keygen/conditions_tell.h"
+#include "keygen/dependencies_tell.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -60,15 +60,15 @@ static int read_fact(const struct about_fact *fact, void *context)
 	return 0;
 }
 
-static void see_state(const struct condition *condition, void *context)
+static void see_state(const struct dependency *dependency, void *context)
 {
 	bool *outdated = context;
 
-	switch (condition->state) {
-	case CONDITION_UNCHANGED:
-	case CONDITION_NOT_ASKED:
-	case CONDITION_DOUBTFUL:
-	case CONDITION_UNREADABLE: /* by us */
+	switch (dependency->state) {
+	case DEPENDENCY_UNCHANGED:
+	case DEPENDENCY_NOT_ASKED:
+	case DEPENDENCY_DOUBTFUL:
+	case DEPENDENCY_UNREADABLE: /* by us */
 		break;
 	default:
 		*outdated = true;
@@ -78,21 +78,21 @@ static void see_state(const struct condition *condition, void *context)
 static const char *judge(void *context, const struct entry *entry, bool *ret_other)
 {
 	/* neither roots nor a working directory: only what is the same to everybody is looked at */
-	static const struct condition_places everywhere = {.root = NULL};
+	static const struct dependency_places everywhere = {.root = NULL};
 	struct verify *verify = context;
-	struct conditions_told told;
+	struct dependencies_told told;
 	struct section about;
 	bool outdated = false;
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
-	int error = conditions_tell(conditions, size, &everywhere, see_state, &outdated, &told);
+	const void *dependencies = entry_dependencies(entry, &size);
+	int error = dependencies_tell(dependencies, size, &everywhere, see_state, &outdated, &told);
 
 	if (error == -EPROTONOSUPPORT) {
 		*ret_other = true;
-		return "its conditions are of another format";
+		return "its dependencies are of another format";
 	}
 	if (error == -EBADMSG) {
-		return "its conditions cannot be read";
+		return "its dependencies cannot be read";
 	}
 	if (entry_section(entry, ABOUT_SECTION, &about) &&
 	    about_read(about.bytes, about.size, read_fact, NULL) == -EBADMSG) {

@@ -9,7 +9,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 {
 	const struct compiler *compiler = handle->library->compiler;
 	struct binding binding = {0};
-	struct stream conditions = STREAM_EMPTY;
+	struct stream dependencies = STREAM_EMPTY;
 	struct result result = {.count = 0};
 	int error = result_collect(handle, attempt->observed.return_code, &result);
 
@@ -205,17 +205,17 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 		error = binding_decide(&attempt->request, &attempt->observed, &result, &binding);
 	}
 	if (error == 0) {
-		error = conditions_build(&binding.input, &conditions);
+		error = dependencies_build(&binding.input, &dependencies);
 	}
 	if (error == 0) {
 		error = add_about(attempt, &binding, &result);
 	}
 	if (error == 0) {
-		error = entry_build(attempt->finding.key.bytes, attempt->observed.cost_ns, conditions.bytes,
-		                    conditions.size, result.sections, result.count, ret_entry);
+		error = entry_build(attempt->finding.key.bytes, attempt->observed.cost_ns, dependencies.bytes,
+		                    dependencies.size, result.sections, result.count, ret_entry);
 	}
 	binding_free(&binding);
-	stream_free(&conditions);
+	stream_free(&dependencies);
 	result_free(&result);
 	return error;
 }

@@ -57,10 +57,10 @@ bool identity_confirm(struct library *library, const struct identity *identity);
 
 /* What a compiler's describe() says of a request. */
 enum request_trait {
-	REQUEST_BOUND = 1 << 0,          /* it has its places in it, literally */
-	REQUEST_EXACT = 1 << 1,          /* times and sizes of files may reach the output (B5) */
-	REQUEST_LOOKS_COUNT = 1 << 2,    /* paths that are only looked at are conditions where no file is opened (B2) */
-	REQUEST_OPENS_FILES = 1 << 3,    /* the compile of it looks at files, or was not watched (B10) */
+	REQUEST_BOUND = 1 << 0,       /* it has its places in it, literally */
+	REQUEST_EXACT = 1 << 1,       /* times and sizes of files may reach the output (B5) */
+	REQUEST_LOOKS_COUNT = 1 << 2, /* paths that are only looked at are dependencies where no file is opened (B2) */
+	REQUEST_OPENS_FILES = 1 << 3, /* the compile of it looks at files, or was not watched (B10) */
 	REQUEST_ASKS_VARIABLES = 1 << 4, /* it asks for some variable, or was not watched (B10) */
 	REQUEST_VARIES = 1 << 5          /* what is made hangs on where things lie in memory: no measure of a hit */
 };
@@ -88,7 +88,7 @@ struct finding {
 	struct key key;
 	enum origin origin; /* of a result that holds */
 	unsigned refused;   /* so many were on disk that do not hold */
-	void *anew;         /* conditions of the one that holds, with stamps of now; NULL: as they are */
+	void *anew;         /* dependencies of the one that holds, with stamps of now; NULL: as they are */
 };
 
 enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };

@@ -9,7 +9,7 @@
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 	static const struct key none;
 
 	handle_forget_calls(handle, call->kind);
-	if (handle_owes(handle) && handle_call_sound(call) &&
+	if (handle_has_deferred(handle) && handle_call_sound(call) &&
 	    handle_add_call(handle, call, &none, asked, CALL_OWED) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
@@ -114,10 +114,10 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 static bool can_be_owed(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
 	return handle->library->compiler->past != PAST_GROWS || call->kind == 0 ||
-	       !conditions_name_files(conditions, size);
+	       !dependencies_name_files(dependencies, size);
 }
 
 /* Can this host be given what holds? Else the event says why not. */

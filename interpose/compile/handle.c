@@ -329,7 +329,7 @@ void handle_forget_calls(struct handle *handle, int kind)
 	handle->call_count = left;
 }
 
-bool handle_owes(const struct handle *handle)
+bool handle_has_deferred(const struct handle *handle)
 {
 	for (size_t i = 0; i < handle->call_count; i++) {
 		if (handle->calls[i].state == CALL_OWED) {

@@ -98,7 +98,7 @@ struct call handle_past_call(const struct handle *handle, size_t index);
 /* Forgets earlier calls of this kind and lower ones: another one has taken their place. */
 void handle_forget_calls(struct handle *handle, int kind);
 /* Does the real handle owe a call? */
-bool handle_owes(const struct handle *handle);
+bool handle_has_deferred(const struct handle *handle);
 /* Takes one more reference: from now on getters answer from this entry. */
 int handle_answer_from(struct handle *handle, struct entry *entry);
 

@@ -4,8 +4,8 @@
 #include "cache/error_text.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/runtime.h"
-#include "keygen/conditions.h"
-#include "keygen/conditions_tell.h"
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_tell.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ struct looking {
 	struct finding *finding;
 };
 
-static bool conditions_still_hold(void *context, const void *conditions, size_t size)
+static bool dependencies_still_hold(void *context, const void *dependencies, size_t size)
 {
 	const struct looking *looking = context;
 	struct finding *finding = looking->finding;
@@ -29,7 +29,8 @@ static bool conditions_still_hold(void *context, const void *conditions, size_t 
 
 	free(finding->anew);
 	finding->anew = NULL;
-	if (conditions_hold_anew(conditions, size, &looking->request->roots, why, EVENT_DETAIL_BYTES, &finding->anew)) {
+	if (dependencies_hold_anew(dependencies, size, &looking->request->roots, why, EVENT_DETAIL_BYTES,
+	                           &finding->anew)) {
 		looking->event->detail[0] = '\0';
 		return true;
 	}
@@ -44,7 +45,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 	const struct runtime *runtime = runtime_get();
 	const uint8_t *key = looking->finding->key.bytes;
 	int error =
-	    runtime->store ? store_get(runtime->store, key, conditions_still_hold, looking, ret_entry) : -ENOENT;
+	    runtime->store ? store_get(runtime->store, key, dependencies_still_hold, looking, ret_entry) : -ENOENT;
 
 	looking->finding->origin = ORIGIN_DIRECTORY;
 	if (error != 0 && error != -ENOENT && error != -ESTALE) {
@@ -54,7 +55,7 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 		runtime_count(runtime_error_counter(error, COUNTER_ERRORS_read), 1);
 	}
 	for (int i = 0; i < runtime->lower_count && error != 0; i++) {
-		int below = store_get(runtime->lower[i], key, conditions_still_hold, looking, ret_entry);
+		int below = store_get(runtime->lower[i], key, dependencies_still_hold, looking, ret_entry);
 
 		error = below == 0 || below == -ESTALE ? below : error;
 		looking->finding->origin = ORIGIN_BELOW;
@@ -66,18 +67,18 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 
 struct nearest {
 	const struct looking *looking;
-	unsigned least; /* so many of its conditions do not hold */
+	unsigned least; /* so many of its dependencies do not hold */
 	int64_t until_ns;
 };
 
-static void count_failing(const struct condition *condition, void *context)
+static void count_failing(const struct dependency *dependency, void *context)
 {
 	unsigned *failing = context;
 
-	*failing += condition->state != CONDITION_UNCHANGED && condition->state != CONDITION_NOT_ASKED;
+	*failing += dependency->state != DEPENDENCY_UNCHANGED && dependency->state != DEPENDENCY_NOT_ASKED;
 }
 
-static unsigned roots_elsewhere(const struct roots *roots, const void *conditions, size_t size)
+static unsigned roots_elsewhere(const struct roots *roots, const void *dependencies, size_t size)
 {
 	unsigned count = 0;
 	const char *text;
@@ -86,28 +87,28 @@ static unsigned roots_elsewhere(const struct roots *roots, const void *condition
 	for (size_t i = 0; i < roots->count; i++) {
 		const struct root *root = &roots->root[i];
 
-		count += conditions_bound_root(conditions, size, (uint32_t)i, &text, &text_size) &&
+		count += dependencies_bound_root(dependencies, size, (uint32_t)i, &text, &text_size) &&
 		         (text_size != root->size || memcmp(text, root->text, text_size) != 0);
 	}
 	return count;
 }
 
 /* Never true: what does not hold is what is looked for. */
-static bool note_if_nearest(void *context, const void *conditions, size_t size)
+static bool note_if_nearest(void *context, const void *dependencies, size_t size)
 {
 	struct nearest *nearest = context;
 	const struct roots *roots = &nearest->looking->request->roots;
-	const struct condition_places places = {.root = roots->root, .root_count = roots->count, .here = true};
-	struct conditions_told told;
+	const struct dependency_places places = {.root = roots->root, .root_count = roots->count, .here = true};
+	struct dependencies_told told;
 	char why[EVENT_DETAIL_BYTES];
 	unsigned failing = 0;
 
 	if (runtime_clock() > nearest->until_ns ||
-	    conditions_tell(conditions, size, &places, count_failing, &failing, &told) != 0) {
+	    dependencies_tell(dependencies, size, &places, count_failing, &failing, &told) != 0) {
 		return false;
 	}
-	failing += roots_elsewhere(roots, conditions, size) + told.joined;
-	if (failing < nearest->least && !conditions_hold(conditions, size, roots, why, sizeof(why))) {
+	failing += roots_elsewhere(roots, dependencies, size) + told.joined;
+	if (failing < nearest->least && !dependencies_hold(dependencies, size, roots, why, sizeof(why))) {
 		nearest->least = failing;
 		memcpy(nearest->looking->event->detail, why, sizeof(why));
 	}
@@ -118,7 +119,7 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
 {
 	struct entry *entry = NULL;
 
-	/* one without conditions holds unasked: it came in between */
+	/* one without dependencies holds unasked: it came in between */
 	if (store_get(store, nearest->looking->finding->key.bytes, note_if_nearest, nearest, &entry) == 0) {
 		entry_unref(entry);
 	}
@@ -147,12 +148,12 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 {
 	const struct runtime *runtime = runtime_get();
 	size_t size;
-	const void *before = entry_conditions(entry, &size);
-	const void *after = entry_conditions(anew, &size);
+	const void *before = entry_dependencies(entry, &size);
+	const void *after = entry_dependencies(anew, &size);
 	char text[ERROR_TEXT_BYTES];
 	int error;
 
-	if (!runtime->store || runtime->settings.read_only || conditions_lately_elsewhere(before, after, size)) {
+	if (!runtime->store || runtime->settings.read_only || dependencies_lately_elsewhere(before, after, size)) {
 		return;
 	}
 	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);
@@ -174,7 +175,7 @@ static struct entry *renew(struct finding *finding, struct entry *entry)
 	struct entry *anew;
 	size_t size;
 
-	(void)entry_conditions(entry, &size);
+	(void)entry_dependencies(entry, &size);
 	if (!finding->anew || entry_amend(entry, finding->anew, size, &anew) != 0) {
 		return entry;
 	}
@@ -200,7 +201,7 @@ static struct entry *look_in_memory(struct looking *looking)
 	const struct finding *finding = looking->finding;
 	struct memory *memory = runtime_get()->memory;
 	struct entry *entry = memory ? memory_get(memory, finding->fingerprint.low, finding->fingerprint.high,
-	                                          conditions_still_hold, looking)
+	                                          dependencies_still_hold, looking)
 	                             : NULL;
 
 	if (entry && entry_reader(entry) != ENTRY_ANYBODY && entry_reader(entry) != geteuid()) {

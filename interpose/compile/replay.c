@@ -7,7 +7,7 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"
 #include "interpose/watch/environment.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <locale.h>
 #include <string.h>
@@ -84,9 +84,9 @@ static bool never_compiled(const struct handle *handle)
 bool replay_allows(const struct handle *handle, const struct entry *entry)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
-	return never_compiled(handle) || !conditions_name_files(conditions, size);
+	return never_compiled(handle) || !dependencies_name_files(dependencies, size);
 }
 
 static bool holds_still(struct handle *handle, size_t index)
@@ -100,11 +100,11 @@ static bool holds_still(struct handle *handle, size_t index)
 
 	if (same && entry) {
 		size_t size;
-		const void *conditions = entry_conditions(entry, &size);
+		const void *dependencies = entry_dependencies(entry, &size);
 		const char *variable;
 
 		same = result_applies(entry, runtime_sloppiness(), &variable) == RESULT_FITS &&
-		       conditions_hold(conditions, size, &now.roots, NULL, 0);
+		       dependencies_hold(dependencies, size, &now.roots, NULL, 0);
 	}
 	request_clear(&now);
 	return same;

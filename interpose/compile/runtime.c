@@ -13,7 +13,7 @@
 #include "interpose/compile/timeline.h"
 #include "interpose/elf/copies.h"
 #include "interpose/watch/watch.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -86,11 +86,11 @@ static void open_layers(void)
 	    .read_only = runtime.settings.read_only,
 	    .shared = runtime.settings.shared,
 	    .fsync = runtime.settings.fsync,
-	    .same = conditions_same,
+	    .same = dependencies_same,
 	};
 
 	directory_settle(options.directory, runtime.settings.home_length);
-	conditions_ask_paths(path_functions_agree);
+	dependencies_ask_paths(path_functions_agree);
 	if (runtime.settings.shared) {
 		counters_share();
 	}
@@ -102,7 +102,7 @@ static void open_layers(void)
 	}
 	open_lower(runtime.settings.lower);
 	if (secret_make(&runtime.secret) != 0 ||
-	    memory_open(runtime.settings.memory_size, conditions_same, &runtime.memory) != 0) {
+	    memory_open(runtime.settings.memory_size, dependencies_same, &runtime.memory) != 0) {
 		runtime.memory = NULL;
 	}
 	if (!options.directory || store_open(&options, &runtime.store) != 0) {

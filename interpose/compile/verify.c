@@ -6,7 +6,7 @@
 #include "interpose/compile/log.h"
 #include "interpose/compile/result.h"
 #include "interpose/compile/runtime.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 
@@ -14,9 +14,9 @@
 static bool still_holds(const struct roots *roots, const struct entry *entry)
 {
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 
-	return size == 0 || conditions_hold(conditions, size, roots, NULL, 0);
+	return size == 0 || dependencies_hold(dependencies, size, roots, NULL, 0);
 }
 
 /* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */

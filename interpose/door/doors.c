@@ -28,7 +28,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 	for (int i = 0; i < 6; i++) {
 		struct handle *handle = arguments[i] ? handle_find((void *)arguments[i]) : NULL;
 
-		if (handle && (handle->served || handle_owes(handle))) {
+		if (handle && (handle->served || handle_has_deferred(handle))) {
 			replay_all(handle);
 		}
 		if (handle) {

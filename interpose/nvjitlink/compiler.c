@@ -64,7 +64,7 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
 
 /*
  * The call run: surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). All the rest is in the creation
- * run. Without roots: nothing of a place reaches what is made; members of thin archives are conditions, and one that is
+ * run. Without roots: nothing of a place reaches what is made; members of thin archives are dependencies, and one that is
  * relative follows the working directory as the library does.
  */
 static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,

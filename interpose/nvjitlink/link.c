@@ -11,8 +11,8 @@
 #include "interpose/nvjitlink/prefix.h"
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
-#include "keygen/conditions.h"
 #include "keygen/content.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -198,7 +198,7 @@ void link_stepped(struct link *link, int kind)
 {
 	struct link_input *input = &link->inputs[kind - 1];
 
-	if (!handle_owes(&link->handle)) {
+	if (!handle_has_deferred(&link->handle)) {
 		link_input_free(input);
 	}
 	link->keeps_names |= link_input_keeps_name(input);
@@ -271,7 +271,7 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	const int return_code = result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL);
 	struct link *link = link_of(handle);
 	size_t size;
-	const void *conditions = entry_conditions(entry, &size);
+	const void *dependencies = entry_dependencies(entry, &size);
 	void *seen = size ? malloc(size) : NULL;
 
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
@@ -283,8 +283,8 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	handle->creation.size = link->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {
-		memcpy(seen, conditions, size);
-		conditions_forget(seen, size);
+		memcpy(seen, dependencies, size);
+		dependencies_forget(seen, size);
 		stream_field(&handle->creation, TAG_SEEN, seen, size);
 		free(seen);
 	}
@@ -346,7 +346,7 @@ void link_about(const struct handle *handle, const struct call *call, struct str
 
 void link_settle(struct link *link, enum counter reason)
 {
-	if (handle_owes(&link->handle)) {
+	if (handle_has_deferred(&link->handle)) {
 		replay_all(&link->handle);
 	}
 	if (link->handle.keyed) {

@@ -3,7 +3,7 @@
  * request: everything that is asked of the compiler, as one canonical stream (docs/DESIGN.md B1, B6, B8)
  *
  * Purpose: turns a recorded program and one compile call into the bytes that its key and its fingerprint are made of,
- * and into the roots that conditions are relative to.
+ * and into the roots that dependencies are relative to.
  *
  * The stream has two runs.  The creation run (source, in-memory headers with names, the program's base name) is built
  * once, when the program is created, and is the only copy of the host's strings that is kept.  The call run is built

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: what a text that reaches the compiler says that conditions and keys cannot see
+ * scan: what a text that reaches the compiler says that dependencies and keys cannot see
  *
  *   SCAN_TIME  __DATE__ or __TIME__: the result changes with the clock.
  *   SCAN_PATH  __FILE__ and its kin: the result may depend on how a path is spelled in ways that its text does not show

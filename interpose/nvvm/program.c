@@ -61,7 +61,7 @@ void nvvm_program_settle(struct nvvm_program *program)
 	struct handle *handle = &program->handle;
 	const struct entry *result = program->result, *log = program->log;
 
-	if (!handle_owes(handle)) {
+	if (!handle_has_deferred(handle)) {
 		return;
 	}
 	if (lacks_nothing(program) || !replay_unchanged(handle)) {

@@ -118,14 +118,14 @@ static int probed(int result, const char *path, const struct stat *status)
 	return result;
 }
 
-/* Whether a path is a link cannot be a condition. */
+/* Whether a path is a link cannot be a dependency. */
 static int listed(int result, const char *path)
 {
 	record_listing(path);
 	return result;
 }
 
-/* For calls that say whether a path is there, and more: what more they say cannot be a condition. */
+/* For calls that say whether a path is there, and more: what more they say cannot be a dependency. */
 static void judged(bool done, const char *path)
 {
 	if (!done && (errno == ENOENT || errno == ENOTDIR)) {

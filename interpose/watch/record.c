@@ -50,7 +50,7 @@ static void add_error(struct trace *trace, enum trace_kind kind, const char *pat
 	add(trace, kind, path, error, NULL, NULL);
 }
 
-/* The compiler's own scratch files: noted, and no condition. */
+/* The compiler's own scratch files: noted, and no dependency. */
 static enum scratch scratch_of(const struct live *live, const char *path)
 {
 	return live && live->trace->scratch ? live->trace->scratch(path) : SCRATCH_NO;

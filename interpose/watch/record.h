@@ -28,7 +28,7 @@ void record_probe(const char *path, const struct stat *found, int error);
 void record_presence(const char *path);
 /* Opened for reading: the descriptor (its offset does not move), or -1 and why not. */
 void record_open(const char *path, int descriptor, int error);
-/* The path was looked at in a way that conditions cannot express. */
+/* The path was looked at in a way that dependencies cannot express. */
 void record_listing(const char *path);
 /* A file or directory was opened for writing, made or removed. */
 void record_write(const char *path);

@@ -20,13 +20,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define LOOKS       20000
-#define PROCESSES   200
-#define STORES      3000
-#define TRACED      1000
-#define CONDITIONS  40
-#define TIMES_MAX   LOOKS
-#define NOT_PLANTED 3000000000u
+#define LOOKS        20000
+#define PROCESSES    200
+#define STORES       3000
+#define TRACED       1000
+#define DEPENDENCIES 40
+#define TIMES_MAX    LOOKS
+#define NOT_PLANTED  3000000000u
 
 static char root[4096];
 static const char *command;
@@ -70,13 +70,13 @@ static struct entry *entry_of(uint64_t number)
 {
 	static const char text[1024];
 	struct section section = {.tag = 1, .bytes = text, .size = 128 + mix(number) % 896};
-	uint8_t conditions[CONDITIONS] = {1};
+	uint8_t dependencies[DEPENDENCIES] = {1};
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct entry *entry;
 	int rc;
 
 	key_of(number, key);
-	rc = entry_build(key, 1, conditions, sizeof(conditions), &section, 1, &entry);
+	rc = entry_build(key, 1, dependencies, sizeof(dependencies), &section, 1, &entry);
 	if (rc < 0) {
 		fail("entry", rc);
 	}
@@ -104,11 +104,11 @@ static int put(struct store *store, uint64_t number)
 	return rc;
 }
 
-static bool holds(void *context, const void *conditions, size_t size)
+static bool holds(void *context, const void *dependencies, size_t size)
 {
 	(void)context;
-	(void)conditions;
-	return size == CONDITIONS;
+	(void)dependencies;
+	return size == DEPENDENCIES;
 }
 
 static bool get(struct store *store, uint64_t number)

@@ -26,20 +26,20 @@
 #include <errno.h>
 #include <zstd.h>
 
-#define ENTRIES            4
-#define AT_FRAME_NUMBER    8
-#define AT_FRAME_KEY       16
-#define AT_FRAME_SUM       48
-#define AT_TOTAL_SIZE      48
-#define AT_CONDITIONS_SIZE 56
-#define AT_CONDITIONS_SUM  80
-#define AT_BODY_SUM        96
-#define AT_HEADER_SUM      176
-#define AT_RAW_SIZE        24
-#define AT_KEY             32
-#define AT_KEY_ID          64
-#define AT_MAC             80
-#define RAW_MAX            (UINT64_C(1) << 20)
+#define ENTRIES              4
+#define AT_FRAME_NUMBER      8
+#define AT_FRAME_KEY         16
+#define AT_FRAME_SUM         48
+#define AT_TOTAL_SIZE        48
+#define AT_DEPENDENCIES_SIZE 56
+#define AT_DEPENDENCIES_SUM  80
+#define AT_BODY_SUM          96
+#define AT_HEADER_SUM        176
+#define AT_RAW_SIZE          24
+#define AT_KEY               32
+#define AT_KEY_ID            64
+#define AT_MAC               80
+#define RAW_MAX              (UINT64_C(1) << 20)
 
 struct memory {
 	uint8_t *bytes;
@@ -77,7 +77,7 @@ static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 	static const uint8_t key[ENTRY_KEY_BYTES];
 	struct entry *model;
 	size_t model_size;
-	uint64_t conditions;
+	uint64_t dependencies;
 	uint64_t body;
 
 	total = total < ENTRY_HEADER_BYTES ? size : total;
@@ -85,11 +85,11 @@ static void mend_entry(uint8_t *bytes, size_t size, uint64_t total)
 	memcpy(bytes, entry_bytes(model, &model_size), 12);
 	entry_unref(model);
 	memcpy(bytes + AT_TOTAL_SIZE, &total, 8);
-	memcpy(&conditions, bytes + AT_CONDITIONS_SIZE, 8);
-	conditions %= total - ENTRY_HEADER_BYTES + 1;
-	memcpy(bytes + AT_CONDITIONS_SIZE, &conditions, 8);
-	body = (ENTRY_HEADER_BYTES + conditions + 15) & ~UINT64_C(15);
-	seal(bytes + AT_CONDITIONS_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	memcpy(&dependencies, bytes + AT_DEPENDENCIES_SIZE, 8);
+	dependencies %= total - ENTRY_HEADER_BYTES + 1;
+	memcpy(bytes + AT_DEPENDENCIES_SIZE, &dependencies, 8);
+	body = (ENTRY_HEADER_BYTES + dependencies + 15) & ~UINT64_C(15);
+	seal(bytes + AT_DEPENDENCIES_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
 	seal(bytes + AT_BODY_SUM, bytes + body, total - body);
 	seal(bytes + AT_HEADER_SUM, bytes, AT_HEADER_SUM);
 }
@@ -158,7 +158,7 @@ static void read_all(const struct entry *entry)
 	size_t size;
 	uint64_t sum = XXH3_64bits(entry_bytes(entry, &size), size);
 
-	sum += XXH3_64bits(entry_conditions(entry, &size), size);
+	sum += XXH3_64bits(entry_dependencies(entry, &size), size);
 	for (size_t i = 0; entry_section_at(entry, i, &section); i++) {
 		sum += XXH3_64bits(section.bytes, section.size);
 	}
@@ -212,12 +212,12 @@ static void write_bundle(struct input *input, struct written *written, bundle_pu
 	for (size_t wanted = take_number(input, 1) % (ENTRIES + 1); written->count < wanted; written->count++) {
 		uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)take_number(input, 1)};
 		struct section section = {.tag = 1};
-		size_t conditions_size;
-		const void *conditions = take_bytes(input, take_number(input, 1), &conditions_size);
+		size_t dependencies_size;
+		const void *dependencies = take_bytes(input, take_number(input, 1), &dependencies_size);
 		struct entry **entry = &written->entries[written->count];
 
 		section.bytes = take_bytes(input, take_number(input, 1), &section.size);
-		require(entry_build(key, 0, conditions, conditions_size, &section, 1, entry) == 0);
+		require(entry_build(key, 0, dependencies, dependencies_size, &section, 1, entry) == 0);
 		require(bundle_write_entry(&writer, *entry) == 0);
 	}
 	require(bundle_write_end(&writer) == 0);

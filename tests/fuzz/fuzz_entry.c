@@ -3,7 +3,7 @@
  * Entries, in memory and as the file of a key. Bit 6 of the first byte chooses.
  *
  * 0: the rest is hostile bytes. Bits 0 to 4 choose what is mended before they are tried, since no fuzzer finds a
- * 128-bit checksum: bit 0 the magic, format and key; bit 1 the conditions' checksum; bit 2 the body's; bit 3 the
+ * 128-bit checksum: bit 0 the magic, format and key; bit 1 the dependencies' checksum; bit 2 the body's; bit 3 the
  * header's; bit 4 the same for a second entry right behind the first. Bit 5 adds the way through a file. What is
  * accepted can be read to its last byte, those who read whole directories (cache/tools/inspect.h, cache/tools/inventory.h) find the
  * same in it, and a put over the file gives a sound one. 1: an entry is built of the rest.
@@ -16,13 +16,13 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define AT_TOTAL_SIZE      48
-#define AT_CONDITIONS_SIZE 56
-#define AT_CREATED         64
-#define AT_CONDITIONS_SUM  80
-#define AT_BODY_SUM        96
-#define AT_HEADER_SUM      176
-#define SECTIONS           4
+#define AT_TOTAL_SIZE        48
+#define AT_DEPENDENCIES_SIZE 56
+#define AT_CREATED           64
+#define AT_DEPENDENCIES_SUM  80
+#define AT_BODY_SUM          96
+#define AT_HEADER_SUM        176
+#define SECTIONS             4
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {0xab};
 static char *root;
@@ -56,7 +56,7 @@ static uint64_t mend(uint8_t *bytes, size_t size, uint8_t what)
 {
 	struct entry *entry;
 	uint64_t total;
-	uint64_t conditions;
+	uint64_t dependencies;
 
 	if (size < ENTRY_HEADER_BYTES) {
 		return 0;
@@ -70,12 +70,12 @@ static uint64_t mend(uint8_t *bytes, size_t size, uint8_t what)
 		entry_unref(entry);
 	}
 	memcpy(&total, bytes + AT_TOTAL_SIZE, 8);
-	memcpy(&conditions, bytes + AT_CONDITIONS_SIZE, 8);
-	if (total <= size && conditions <= total && total % 16 == 0) {
-		uint64_t body = (ENTRY_HEADER_BYTES + conditions + 15) & ~UINT64_C(15);
+	memcpy(&dependencies, bytes + AT_DEPENDENCIES_SIZE, 8);
+	if (total <= size && dependencies <= total && total % 16 == 0) {
+		uint64_t body = (ENTRY_HEADER_BYTES + dependencies + 15) & ~UINT64_C(15);
 
 		if (what & 2 && body <= total) {
-			seal(bytes + AT_CONDITIONS_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+			seal(bytes + AT_DEPENDENCIES_SUM, bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
 		}
 		if (what & 4 && body <= total) {
 			seal(bytes + AT_BODY_SUM, bytes + body, total - body);
@@ -94,10 +94,10 @@ static void read_all(const struct entry *entry)
 	size_t size;
 	const uint8_t *bytes = entry_bytes(entry, &size);
 	uint64_t sum = XXH3_64bits(bytes, size);
-	const uint8_t *conditions = entry_conditions(entry, &size);
+	const uint8_t *dependencies = entry_dependencies(entry, &size);
 	size_t i;
 
-	sum += XXH3_64bits(conditions, size);
+	sum += XXH3_64bits(dependencies, size);
 	for (i = 0; entry_section_at(entry, i, &section); i++) {
 		sum += XXH3_64bits(section.bytes, section.size);
 		require(entry_section(entry, section.tag, &section));
@@ -106,10 +106,10 @@ static void read_all(const struct entry *entry)
 	__asm__ volatile("" : : "r"(sum));
 }
 
-static bool odd(void *context, const void *conditions, size_t size)
+static bool odd(void *context, const void *dependencies, size_t size)
 {
 	(void)context;
-	return XXH3_64bits(conditions, size) & 1;
+	return XXH3_64bits(dependencies, size) & 1;
 }
 
 static const char *judge(void *context, const struct entry *entry, bool *ret_other)
@@ -188,7 +188,7 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what)
 	}
 	if (entry_parse_header(bytes, size, size, &info) == 0) {
 		require(info.body_offset <= info.total_size && info.total_size <= size);
-		(void)entry_conditions_sound(bytes, &info);
+		(void)entry_dependencies_sound(bytes, &info);
 	}
 	if (entry_adopt(bytes, size, &entry) == 0) {
 		read_all(entry);
@@ -201,15 +201,15 @@ static void hostile(const uint8_t *data, size_t size, uint8_t what)
 static struct entry *build(const struct entry *like, struct input *input)
 {
 	struct section sections[SECTIONS] = {{0}};
-	size_t conditions_size;
-	const void *conditions;
+	size_t dependencies_size;
+	const void *dependencies;
 	struct entry *entry;
 	size_t count = 0;
 	const uint8_t *mine = key;
 	uint64_t cost;
 
 	if (like) {
-		conditions = entry_conditions(like, &conditions_size);
+		dependencies = entry_dependencies(like, &dependencies_size);
 		while (entry_section_at(like, count, &sections[count])) {
 			count++;
 		}
@@ -217,14 +217,14 @@ static struct entry *build(const struct entry *like, struct input *input)
 		cost = entry_info(like)->cost_ns;
 	} else {
 		cost = take_number(input, 2);
-		conditions = take_bytes(input, take_number(input, 1), &conditions_size);
+		dependencies = take_bytes(input, take_number(input, 1), &dependencies_size);
 		for (size_t wanted = take_number(input, 1) % (SECTIONS + 1); count < wanted; count++) {
 			sections[count].tag = (uint32_t)take_number(input, 1);
 			sections[count].value = (int32_t)take_number(input, 4);
 			sections[count].bytes = take_bytes(input, take_number(input, 1), &sections[count].size);
 		}
 	}
-	require(entry_build(mine, cost, conditions, conditions_size, sections, count, &entry) == 0);
+	require(entry_build(mine, cost, dependencies, dependencies_size, sections, count, &entry) == 0);
 	return entry;
 }
 

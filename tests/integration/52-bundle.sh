@@ -77,7 +77,7 @@ pipes() {
 }
 check "Standard output and input will do, and so will a pipe." pipes
 
-# Its time is part of the conditions, because the compiler's option is not known to us.
+# Its time is part of the dependencies, because the compiler's option is not known to us.
 version() { echo "int version_$1;" >"$tmp/h" && touch -d "2001-01-$1" "$tmp/h"; }
 versions() { # of a header: $1 to $2; old enough for their results to be kept
 	local i

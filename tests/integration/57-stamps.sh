@@ -20,7 +20,7 @@ watched() { # HEADER
 	rm -f "$tmp/run.log"
 	NVRTCCACHE_LOG=$tmp/run.log NVRTCCACHE_LOG_LEVEL=info compile "$1"
 }
-old_header() { # FILE TEXT: one that is not as new as the compile; its time is a condition of what follows
+old_header() { # FILE TEXT: one that is not as new as the compile; its time is a dependency of what follows
 	echo "$2" >"$1" && touch -d 2001-01-01 "$1" && sleep 0.1
 }
 
@@ -37,7 +37,7 @@ stampless() { # the device and inode of no file of this node are in it
 	fresh_cache
 	compile "$tmp/h" && "$COMMAND" export "$tmp/bundle2" >/dev/null && cmp <(bodies "$tmp/bundle") <(bodies "$tmp/bundle2")
 }
-# Frames say when a result was made, and checksums follow from that: the conditions alone.
+# Frames say when a result was made, and checksums follow from that: the dependencies alone.
 bodies() {
 	python3 - "$1" <<'PY'
 import struct, sys
@@ -46,12 +46,12 @@ while data:
     entry = data.find(b"\x8eNVRTC\r\n")
     if entry < 0:
         break
-    total, conditions = struct.unpack_from("<QQ", data, entry + 48)
-    sys.stdout.buffer.write(data[entry + 192:entry + 192 + conditions])
+    total, dependencies = struct.unpack_from("<QQ", data, entry + 48)
+    sys.stdout.buffer.write(data[entry + 192:entry + 192 + dependencies])
     data = data[entry + total:]
 PY
 }
-check "Exports of two nodes that saw other inodes have the same conditions." stampless
+check "Exports of two nodes that saw other inodes have the same dependencies." stampless
 
 foreign() {
 	fresh_cache

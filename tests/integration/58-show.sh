@@ -132,7 +132,7 @@ PY
 	check "A header that was edited has changed." state changed 'inc/vec\.h'
 	touch half.h
 	check "One that would now be found first has appeared." state appeared 'half\.h'
-	check "JSON has the same." shown_is 'sorted((c["path"], c["state"]) for c in told[0]["conditions"] if c["state"] not in ("unchanged", "not asked"))' \
+	check "JSON has the same." shown_is 'sorted((c["path"], c["state"]) for c in told[0]["dependencies"] if c["state"] not in ("unchanged", "not asked"))' \
 		"[('half.h', 'appeared'), ('inc/vec.h', 'changed')]"
 	rm half.h
 	mkdir elsewhere
@@ -143,7 +143,7 @@ PY
 	second() {
 		preloaded python3 "$DUMP" nvrtc "$NVRTC" again add.cu add.cu -e 'add<float>' -e 'add<double>' -Iinc -DN=4 -arch=sm_80 >/dev/null || return
 		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^result 1 of 2 under this key, the newest$' && out_has '^result 2 of 2 under this key$' || return
-		shown_is '[sum(c["state"] == "changed" for c in one["conditions"]) for one in told]' '[0, 1]' &&
+		shown_is '[sum(c["state"] == "changed" for c in one["dependencies"]) for one in told]' '[0, 1]' &&
 			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no result 3 under this key, but 2'
 	}
 	check "Both results of a key are shown, each with its own headers." second

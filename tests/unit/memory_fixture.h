@@ -25,8 +25,8 @@ static inline void tear_down(void)
 	memory = NULL;
 }
 
-/* An entry whose section begins with `mark`, with a text as its conditions (NULL: none). */
-static inline struct entry *make(uint32_t mark, const char *conditions, size_t size)
+/* An entry whose section begins with `mark`, with a text as its dependencies (NULL: none). */
+static inline struct entry *make(uint32_t mark, const char *dependencies, size_t size)
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {0};
 	struct section section = {.tag = 1, .value = (int32_t)mark, .size = size};
@@ -34,8 +34,8 @@ static inline struct entry *make(uint32_t mark, const char *conditions, size_t s
 	void *bytes = calloc(1, size + 1);
 
 	section.bytes = bytes;
-	cr_assert_eq(entry_build(key, 1, conditions, conditions != NULL ? strlen(conditions) : 0, &section, 1, &entry),
-	             0);
+	cr_assert_eq(
+	    entry_build(key, 1, dependencies, dependencies != NULL ? strlen(dependencies) : 0, &section, 1, &entry), 0);
 	free(bytes);
 	return entry;
 }
@@ -47,9 +47,9 @@ static inline uint32_t mark_of(const struct entry *entry)
 	return entry != NULL && entry_section(entry, 1, &section) ? (uint32_t)section.value : 0;
 }
 
-static inline void put(uint64_t low, uint64_t high, uint32_t mark, const char *conditions, size_t size)
+static inline void put(uint64_t low, uint64_t high, uint32_t mark, const char *dependencies, size_t size)
 {
-	struct entry *entry = make(mark, conditions, size);
+	struct entry *entry = make(mark, dependencies, size);
 
 	memory_put(memory, low, high, entry);
 	entry_unref(entry);

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_MOUNT_FIXTURE_H
 #define TESTS_UNIT_MOUNT_FIXTURE_H
 
-#include "tests/unit/conditions_fixture.h"
+#include "tests/unit/dependencies_fixture.h"
 
 #include <sys/mount.h>
 

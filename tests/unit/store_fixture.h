@@ -83,42 +83,42 @@ static inline void fixture_close(void)
 	}                                      \
 	static void suite##_##name(void)
 
-/* An entry with one section of `size` bytes and a number as its conditions (0: none). */
-static inline struct entry *fixture_entry(const uint8_t key[ENTRY_KEY_BYTES], int condition, size_t size)
+/* An entry with one section of `size` bytes and a number as its dependencies (0: none). */
+static inline struct entry *fixture_entry(const uint8_t key[ENTRY_KEY_BYTES], int dependency, size_t size)
 {
 	uint8_t *bytes = malloc(size ? size : 1);
-	struct section section = {.tag = 1, .value = condition, .bytes = bytes, .size = size};
+	struct section section = {.tag = 1, .value = dependency, .bytes = bytes, .size = size};
 	struct entry *entry;
 
-	memset(bytes, condition, size);
-	cr_assert_eq(entry_build(key, 1, &condition, condition ? sizeof(condition) : 0, &section, 1, &entry), 0);
+	memset(bytes, dependency, size);
+	cr_assert_eq(entry_build(key, 1, &dependency, dependency ? sizeof(dependency) : 0, &section, 1, &entry), 0);
 	free(bytes);
 	return entry;
 }
 
-static inline int fixture_put_sized(struct store *store, int condition, size_t size)
+static inline int fixture_put_sized(struct store *store, int dependency, size_t size)
 {
-	struct entry *entry = fixture_entry(fixture_key, condition, size);
+	struct entry *entry = fixture_entry(fixture_key, dependency, size);
 	int rc = store_put(store, entry);
 
 	entry_unref(entry);
 	return rc;
 }
 
-static inline int fixture_put(struct store *store, int condition)
+static inline int fixture_put(struct store *store, int dependency)
 {
-	return fixture_put_sized(store, condition, 100);
+	return fixture_put_sized(store, dependency, 100);
 }
 
-/* The condition is looked for: *context. 0 takes the first. */
-static inline bool fixture_check(void *context, const void *conditions, size_t size)
+/* The dependency is looked for: *context. 0 takes the first. */
+static inline bool fixture_check(void *context, const void *dependencies, size_t size)
 {
 	const int *wanted = context;
 
-	return size == sizeof(*wanted) && (*wanted == 0 || memcmp(conditions, wanted, size) == 0);
+	return size == sizeof(*wanted) && (*wanted == 0 || memcmp(dependencies, wanted, size) == 0);
 }
 
-/* The condition of the result that was found, or a negative errno. */
+/* The dependency of the result that was found, or a negative errno. */
 static inline int fixture_get(struct store *store, int wanted)
 {
 	struct entry *entry;

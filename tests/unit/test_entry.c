@@ -10,27 +10,27 @@
 #include <xxhash.h>
 
 /* The file format, written down a second time: a change of it needs a new ENTRY_FORMAT. */
-#define AT_FORMAT          8
-#define AT_SECTION_COUNT   12
-#define AT_KEY             16
-#define AT_TOTAL_SIZE      48
-#define AT_CONDITIONS_SIZE 56
-#define AT_BODY_SUM        96
-#define AT_HEADER_SUM      176
+#define AT_FORMAT            8
+#define AT_SECTION_COUNT     12
+#define AT_KEY               16
+#define AT_TOTAL_SIZE        48
+#define AT_DEPENDENCIES_SIZE 56
+#define AT_BODY_SUM          96
+#define AT_HEADER_SUM        176
 
 static const uint8_t key[ENTRY_KEY_BYTES] = {1, 2, 3, 4, [31] = 99};
 
-static struct entry *build(size_t conditions_size, const struct section *sections, size_t count)
+static struct entry *build(size_t dependencies_size, const struct section *sections, size_t count)
 {
-	static uint8_t conditions[100000];
+	static uint8_t dependencies[100000];
 	struct entry *entry;
 
-	memset(conditions, 'c', sizeof(conditions));
-	cr_assert_eq(entry_build(key, 12345, conditions, conditions_size, sections, count, &entry), 0);
+	memset(dependencies, 'c', sizeof(dependencies));
+	cr_assert_eq(entry_build(key, 12345, dependencies, dependencies_size, sections, count, &entry), 0);
 	return entry;
 }
 
-/* An entry of 20 bytes of conditions and sections of 5, 0 and 16 bytes. */
+/* An entry of 20 bytes of dependencies and sections of 5, 0 and 16 bytes. */
 static struct entry *build_small(void)
 {
 	struct section sections[] = {{7, -1, "hello", 5}, {8, 6, NULL, 0}, {9, 0, "0123456789abcdef", 16}};
@@ -110,7 +110,7 @@ Test(entry, gives_back_what_it_was_built_from)
 	cr_assert_arr_eq(entry_info(adopted)->key, key, sizeof(key));
 	cr_assert_eq(entry_info(adopted)->cost_ns, 12345);
 	cr_assert_gt(entry_info(adopted)->created_ns, 0);
-	cr_assert_eq(((const char *)entry_conditions(adopted, &size))[76], 'c');
+	cr_assert_eq(((const char *)entry_dependencies(adopted, &size))[76], 'c');
 	cr_assert_eq(size, 77);
 	for (i = 0; i < 4; i++) {
 		cr_assert(entry_section_at(adopted, i, &got));
@@ -124,7 +124,7 @@ Test(entry, gives_back_what_it_was_built_from)
 	entry_unref(adopted);
 }
 
-Test(entry, may_have_neither_conditions_nor_sections)
+Test(entry, may_have_neither_dependencies_nor_sections)
 {
 	struct entry *entry;
 	struct section got;
@@ -193,7 +193,7 @@ Test(entry, header_tells_lengths_before_the_rest_is_read)
 
 	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES, size, &info), 0);
 	cr_assert_eq(info.total_size, size);
-	cr_assert_eq(info.conditions_size, 20);
+	cr_assert_eq(info.dependencies_size, 20);
 	cr_assert_eq(info.body_offset, ENTRY_HEADER_BYTES + 32);
 	cr_assert_eq(info.section_count, 3);
 	cr_assert_eq(entry_parse_header(bytes, ENTRY_HEADER_BYTES - 1, size, &info), -EBADMSG);
@@ -267,7 +267,7 @@ Test(entry, with_hostile_lengths_under_a_right_checksum_is_refused)
 	                                   UINT64_MAX - 191,
 	                                   UINT64_MAX - 15,
 	                                   UINT64_MAX};
-	static const size_t fields[] = {AT_TOTAL_SIZE, AT_CONDITIONS_SIZE};
+	static const size_t fields[] = {AT_TOTAL_SIZE, AT_DEPENDENCIES_SIZE};
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
 	size_t field;
@@ -340,7 +340,7 @@ Test(entry, of_another_format_is_refused)
 	free(bytes);
 }
 
-Test(entry, conditions_are_checked_alone)
+Test(entry, dependencies_are_checked_alone)
 {
 	struct entry_info info;
 	size_t size;
@@ -348,9 +348,9 @@ Test(entry, conditions_are_checked_alone)
 
 	cr_assert_eq(entry_parse_header(bytes, size, size, &info), 0);
 	bytes = realloc(bytes, info.body_offset);
-	cr_assert(entry_conditions_sound(bytes, &info));
+	cr_assert(entry_dependencies_sound(bytes, &info));
 	bytes[ENTRY_HEADER_BYTES + 19] ^= 1;
-	cr_assert_not(entry_conditions_sound(bytes, &info));
+	cr_assert_not(entry_dependencies_sound(bytes, &info));
 	free(bytes);
 }
 
@@ -397,20 +397,20 @@ Test(entry, is_shared_between_threads)
 	entry_unref(NULL);
 }
 
-Test(entry, with_other_conditions_is_the_same_but_for_them)
+Test(entry, with_other_dependencies_is_the_same_but_for_them)
 {
 	const struct section section = {.tag = 3, .value = 4, .bytes = "section", .size = 7};
 	struct entry *entry;
 	struct entry *amended;
 	struct section found;
-	const char *conditions;
+	const char *dependencies;
 	size_t size;
 
 	cr_assert_eq(entry_build(key, 9, "before", 6, &section, 1, &entry), 0);
 	cr_expect_eq(entry_amend(entry, "longer than before", 18, &amended), -EINVAL);
 	cr_assert_eq(entry_amend(entry, "behind", 6, &amended), 0);
-	conditions = entry_conditions(amended, &size);
-	cr_expect(size == 6 && memcmp(conditions, "behind", 6) == 0);
+	dependencies = entry_dependencies(amended, &size);
+	cr_expect(size == 6 && memcmp(dependencies, "behind", 6) == 0);
 	cr_expect(entry_section(amended, 3, &found) && found.size == 7 && memcmp(found.bytes, "section", 7) == 0);
 	cr_expect_eq(entry_info(amended)->created_ns, entry_info(entry)->created_ns);
 	const void *bytes = entry_bytes(amended, &size);

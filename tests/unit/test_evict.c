@@ -205,7 +205,7 @@ Store_test(evict, a_read_only_store_notes_nothing)
 	store_close(store);
 }
 
-Store_test(evict, a_miss_by_conditions_is_no_use)
+Store_test(evict, a_miss_by_dependencies_is_no_use)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct timespec last = {0};

@@ -91,7 +91,7 @@ Store_test(inventory, temporary_and_foreign_files_are_not_in_it)
 }
 
 struct results {
-	int conditions[20];
+	int dependencies[20];
 	size_t count;
 	int error;
 };
@@ -103,7 +103,7 @@ static int note(void *context, const struct entry *entry)
 
 	cr_assert(entry_section(entry, 1, &section));
 	cr_assert_lt(results->count, 20);
-	results->conditions[results->count++] = section.value;
+	results->dependencies[results->count++] = section.value;
 	return results->error;
 }
 
@@ -125,7 +125,7 @@ Store_test(inventory, results_of_a_key_are_given_the_oldest_first)
 	cr_assert_eq(read_key(&results), 0);
 	cr_assert_eq(results.count, STORE_RESULTS_MAX);
 	for (int i = 0; i < STORE_RESULTS_MAX; i++) {
-		cr_expect_eq(results.conditions[i], 5 + i);
+		cr_expect_eq(results.dependencies[i], 5 + i);
 	}
 }
 
@@ -138,8 +138,8 @@ Store_test(inventory, results_of_a_large_file_are_given_too)
 	}
 	cr_assert_eq(read_key(&results), 0);
 	cr_assert_eq(results.count, 3);
-	cr_expect_eq(results.conditions[0], 1);
-	cr_expect_eq(results.conditions[2], 3);
+	cr_expect_eq(results.dependencies[0], 1);
+	cr_expect_eq(results.dependencies[2], 3);
 }
 
 Store_test(inventory, damage_is_told_and_the_other_results_are_given)
@@ -156,13 +156,13 @@ Store_test(inventory, damage_is_told_and_the_other_results_are_given)
 	fixture_write(fixture.path, bytes, size);
 	cr_expect_eq(read_key(&results), -EBADMSG);
 	cr_expect_eq(results.count, 2);
-	cr_expect_eq(results.conditions[0], 1);
-	cr_expect_eq(results.conditions[1], 3);
+	cr_expect_eq(results.dependencies[0], 1);
+	cr_expect_eq(results.dependencies[1], 3);
 	bytes[size / 3] ^= 1; /* its magic: the third cannot be found */
 	fixture_write(fixture.path, bytes, size);
 	cr_expect_eq(read_key(&results), -EBADMSG);
 	cr_expect_eq(results.count, 1);
-	cr_expect_eq(results.conditions[0], 3);
+	cr_expect_eq(results.dependencies[0], 3);
 	cr_expect(fixture_exists(fixture.path), "it is left alone");
 	free(bytes);
 }

@@ -5,15 +5,15 @@
 
 TestSuite(memory, .fini = tear_down);
 
-/* Holds when the conditions are the context's text. */
-static bool is_text(void *context, const void *conditions, size_t size)
+/* Holds when the dependencies are the context's text. */
+static bool is_text(void *context, const void *dependencies, size_t size)
 {
-	return size == strlen(context) && memcmp(conditions, context, size) == 0;
+	return size == strlen(context) && memcmp(dependencies, context, size) == 0;
 }
 
-static bool never(void *context, const void *conditions, size_t size)
+static bool never(void *context, const void *dependencies, size_t size)
 {
-	(void)conditions;
+	(void)dependencies;
 	(void)size;
 	if (context != NULL) {
 		++*(int *)context;
@@ -220,7 +220,7 @@ Test(memory, an_evicted_entry_lives_as_long_as_somebody_has_it)
 	entry_unref(held);
 }
 
-Test(memory, the_newest_result_whose_conditions_hold_is_found)
+Test(memory, the_newest_result_whose_dependencies_hold_is_found)
 {
 	open_memory(1 << 20);
 	put(1, 0, 1, "a", 10);
@@ -234,13 +234,13 @@ Test(memory, the_newest_result_whose_conditions_hold_is_found)
 }
 
 /* Holds for every text, and writes down which were asked. */
-static bool note(void *context, const void *conditions, size_t size)
+static bool note(void *context, const void *dependencies, size_t size)
 {
-	strncat(context, conditions, size);
+	strncat(context, dependencies, size);
 	return false;
 }
 
-Test(memory, conditions_are_checked_newest_first_even_after_hits)
+Test(memory, dependencies_are_checked_newest_first_even_after_hits)
 {
 	char asked[16] = "";
 
@@ -253,7 +253,7 @@ Test(memory, conditions_are_checked_newest_first_even_after_hits)
 	cr_expect_str_eq(asked, "cba");
 }
 
-Test(memory, a_result_without_conditions_always_holds)
+Test(memory, a_result_without_dependencies_always_holds)
 {
 	int asked = 0;
 
@@ -262,11 +262,11 @@ Test(memory, a_result_without_conditions_always_holds)
 	cr_expect_eq(get_if(1, 0, never, &asked), 1);
 	cr_expect_eq(asked, 0);
 	put(1, 0, 2, "a", 10);
-	cr_expect_eq(get_if(1, 0, never, &asked), 1, "it stands behind one whose conditions do not hold");
+	cr_expect_eq(get_if(1, 0, never, &asked), 1, "it stands behind one whose dependencies do not hold");
 	cr_expect_eq(asked, 1);
 }
 
-Test(memory, a_result_with_the_same_conditions_is_replaced)
+Test(memory, a_result_with_the_same_dependencies_is_replaced)
 {
 	int asked = 0;
 
@@ -295,7 +295,7 @@ Test(memory, an_entry_that_is_put_twice_is_kept_once)
 	cr_expect_eq(get(1), 5);
 }
 
-Test(memory, conditions_of_other_fingerprints_are_left_alone)
+Test(memory, dependencies_of_other_fingerprints_are_left_alone)
 {
 	open_memory(1 << 20);
 	put(1, 1, 1, "a", 10);
@@ -335,15 +335,15 @@ Test(memory, results_that_are_pushed_out_by_newer_ones_leave_their_room)
 }
 
 /* A check that uses the memory front itself: it would hang if a lock were held. */
-static bool look_inside(void *context, const void *conditions, size_t size)
+static bool look_inside(void *context, const void *dependencies, size_t size)
 {
-	(void)conditions;
+	(void)dependencies;
 	(void)size;
 	put(1, 0, 9, "other", 10);
 	return get(1) == 9 && context != NULL;
 }
 
-Test(memory, no_lock_is_held_while_conditions_are_checked, .timeout = 30)
+Test(memory, no_lock_is_held_while_dependencies_are_checked, .timeout = 30)
 {
 	int context = 0;
 
@@ -353,14 +353,14 @@ Test(memory, no_lock_is_held_while_conditions_are_checked, .timeout = 30)
 }
 
 /* Forgets everything under the caller's feet while it checks. */
-static bool push_out(void *context, const void *conditions, size_t size)
+static bool push_out(void *context, const void *dependencies, size_t size)
 {
 	(void)size;
 	for (uint32_t i = 100; i < 140; i++) {
 		put(i, 0, i, NULL, 5000);
 	}
 	*(bool *)context = get_if(1, 0, NULL, NULL) == 0;
-	return *(const char *)conditions == 'a';
+	return *(const char *)dependencies == 'a';
 }
 
 Test(memory, an_entry_that_is_evicted_during_the_check_is_still_given_out)

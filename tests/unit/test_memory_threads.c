@@ -12,9 +12,9 @@ enum { THREADS = 8, ROUNDS = 3000, KEYS = 64 };
 static atomic_bool stop;
 static atomic_int wrong;
 
-static bool holds_often(void *context, const void *conditions, size_t size)
+static bool holds_often(void *context, const void *dependencies, size_t size)
 {
-	(void)conditions;
+	(void)dependencies;
 	(void)size;
 	return (++*(unsigned *)context & 3) != 0;
 }

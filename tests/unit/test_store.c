@@ -47,7 +47,7 @@ Store_test(store, gives_back_entries_of_every_size)
 	}
 }
 
-Store_test(store, does_not_ask_the_check_where_there_are_no_conditions)
+Store_test(store, does_not_ask_the_check_where_there_are_no_dependencies)
 {
 	cr_assert_eq(fixture_put(fixture.store, 0), 0);
 	cr_assert_eq(fixture_get(fixture.store, 3), 0);
@@ -82,7 +82,7 @@ Store_test(store, finds_older_results_in_large_files)
 	cr_assert_eq(fixture_get(fixture.store, 4), -ESTALE);
 }
 
-Store_test(store, replaces_a_result_of_the_same_conditions)
+Store_test(store, replaces_a_result_of_the_same_dependencies)
 {
 	size_t first;
 	size_t second;
@@ -347,12 +347,12 @@ Store_test(store, sixteen_equal_results_of_sixteen_nodes_are_one)
 	store_close(store);
 }
 
-static int amend(struct store *store, const struct entry *entry, int condition)
+static int amend(struct store *store, const struct entry *entry, int dependency)
 {
 	struct entry *anew;
 	int rc;
 
-	cr_assert_eq(entry_amend(entry, &condition, sizeof(condition), &anew), 0);
+	cr_assert_eq(entry_amend(entry, &dependency, sizeof(dependency), &anew), 0);
 	rc = store_amend(store, entry, anew);
 	entry_unref(anew);
 	return rc;

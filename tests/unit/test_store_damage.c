@@ -70,19 +70,19 @@ Store_test(store_damage, a_large_file_cut_or_flipped_is_a_miss)
 
 static unsigned asked;
 
-static bool count_check(void *context, const void *conditions, size_t size)
+static bool count_check(void *context, const void *dependencies, size_t size)
 {
 	int value;
 
 	(void)context;
 	asked++;
 	cr_assert_eq(size, sizeof(value));
-	memcpy(&value, conditions, sizeof(value));
-	cr_assert(value == 1 || value == 2, "check saw damaged conditions");
+	memcpy(&value, dependencies, sizeof(value));
+	cr_assert(value == 1 || value == 2, "check saw damaged dependencies");
 	return false;
 }
 
-Store_test(store_damage, check_never_sees_damaged_conditions)
+Store_test(store_damage, check_never_sees_damaged_dependencies)
 {
 	struct entry *entry;
 	size_t size;
@@ -278,12 +278,12 @@ Store_test(store_damage, more_results_than_allowed_are_not_walked)
 
 static bool replaced_in_place; /* the same inode and size, another mtime; otherwise all but the mtime is another */
 
-static bool replacing_check(void *context, const void *conditions, size_t size)
+static bool replacing_check(void *context, const void *dependencies, size_t size)
 {
 	struct timespec times[2] = {{0}, {.tv_sec = 1000000000}};
 	struct stat before;
 
-	(void)conditions;
+	(void)dependencies;
 	(void)size;
 	cr_assert_eq(stat(fixture.path, &before), 0);
 	if (!replaced_in_place) {

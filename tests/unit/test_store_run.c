@@ -159,14 +159,14 @@ Store_test(store_run, results_of_a_key_lie_side_by_side_and_one_that_is_there_is
 	cr_expect_eq(outcome, STORE_PUT_DONE);
 	cr_assert_eq(put_entry(hand, entry_ref(third), store_run_stamp(run), &outcome), 0);
 	cr_expect_eq(outcome, STORE_PUT_KNOWN);
-	/* the same conditions and other bytes: it is replaced */
+	/* the same dependencies and other bytes: it is replaced */
 	cr_assert_eq(put_entry(hand, fixture_entry(fixture_key, 3, 200), store_run_stamp(run), &outcome), 0);
 	cr_expect_eq(outcome, STORE_PUT_DONE);
 	entry_unref(third);
 	store_hand_end(hand);
 	store_run_end(run);
-	for (int condition = 1; condition <= 3; condition++) {
-		cr_expect_eq(fixture_get(fixture.store, condition), condition);
+	for (int dependency = 1; dependency <= 3; dependency++) {
+		cr_expect_eq(fixture_get(fixture.store, dependency), dependency);
 	}
 	expect_counted(1);
 }

@@ -212,7 +212,7 @@ Test(watch_reading, what_is_stated_is_recorded_with_its_stamp)
 	trace_free(&trace);
 }
 
-Test(watch_reading, what_conditions_cannot_express_is_recorded_as_a_listing)
+Test(watch_reading, what_dependencies_cannot_express_is_recorded_as_a_listing)
 {
 	struct patched patched = patch_fixture("watched_lazy.so");
 	struct trace trace;

@@ -280,18 +280,18 @@ Test(value, names)
 	cr_expect_arr_neq(one, other, sizeof(other));
 }
 
-static struct entry *result(const uint8_t *of, const char *conditions)
+static struct entry *result(const uint8_t *of, const char *dependencies)
 {
-	struct section section = {.tag = 0x100, .bytes = conditions, .size = strlen(conditions)};
+	struct section section = {.tag = 0x100, .bytes = dependencies, .size = strlen(dependencies)};
 	struct entry *entry;
 
-	cr_assert_eq(entry_build(of, 7, conditions, strlen(conditions), &section, 1, &entry), 0);
+	cr_assert_eq(entry_build(of, 7, dependencies, strlen(dependencies), &section, 1, &entry), 0);
 	return entry;
 }
 
-static void add(struct parcel *parcel, const char *conditions)
+static void add(struct parcel *parcel, const char *dependencies)
 {
-	struct entry *entry = result(key, conditions);
+	struct entry *entry = result(key, dependencies);
 
 	cr_assert_eq(parcel_add(parcel, entry), 0);
 	entry_unref(entry);
@@ -307,7 +307,7 @@ static const char *newest_of(const struct parcel *parcel)
 {
 	size_t size;
 
-	return entry_conditions(parcel->entries[0], &size);
+	return entry_dependencies(parcel->entries[0], &size);
 }
 
 Test(parcel, what_is_sealed_is_opened)

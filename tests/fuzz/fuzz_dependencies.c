@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libFuzzer: conditions_hold(), conditions_tell() and needles_search() on any bytes.
+ * libFuzzer: dependencies_hold(), dependencies_tell() and needles_search() on any bytes.
  *
- * The first byte chooses: raw conditions; real conditions with some bytes overwritten (offset, offset, value); or a
+ * The first byte chooses: raw dependencies; real dependencies with some bytes overwritten (offset, offset, value); or a
  * needle and a text. It only looks at files, below /etc and /usr and wherever the bytes say.
  */
-#include "keygen/conditions.h"
-#include "keygen/conditions_tell.h"
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_tell.h"
 #include "keygen/needles.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -69,7 +69,7 @@ static void build_real(void)
 	                                    "/usr/include/sys/../math.h"};
 	static const uint8_t literal[] = {1, 0};
 	struct trace trace;
-	struct conditions_input input = {
+	struct dependencies_input input = {
 	    .trace = &trace, .roots = &roots, .root_is_literal = literal, .has_memory_headers = true};
 
 	trace_init(&trace, INT64_MAX);
@@ -78,7 +78,7 @@ static void build_real(void)
 	}
 	trace_answered(&trace, MACHINE_GET_NPROCS, get_nprocs());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
-	if (conditions_build(&input, &real) != 0 || !conditions_hold(real.bytes, real.size, &roots, NULL, 0)) {
+	if (dependencies_build(&input, &real) != 0 || !dependencies_hold(real.bytes, real.size, &roots, NULL, 0)) {
 		abort();
 	}
 	trace_free(&trace);
@@ -88,38 +88,38 @@ struct tally {
 	size_t told, unchanged;
 };
 
-static void count(const struct condition *condition, void *context)
+static void count(const struct dependency *dependency, void *context)
 {
 	struct tally *tally = context;
 
-	if (condition->kind == CONDITION_MACHINE) {
-		require(*condition->question != '\0');
-	} else if (condition->kind != CONDITION_ARITHMETIC) {
-		require(condition->path && strlen(condition->path) < PATH_MAX);
+	if (dependency->kind == DEPENDENCY_MACHINE) {
+		require(*dependency->question != '\0');
+	} else if (dependency->kind != DEPENDENCY_ARITHMETIC) {
+		require(dependency->path && strlen(dependency->path) < PATH_MAX);
 	}
-	require(condition->root == CONDITION_NO_ROOT || condition->state == CONDITION_NOT_ASKED);
-	if (condition->kind != CONDITION_ARITHMETIC) {
+	require(dependency->root == DEPENDENCY_NO_ROOT || dependency->state == DEPENDENCY_NOT_ASKED);
+	if (dependency->kind != DEPENDENCY_ARITHMETIC) {
 		tally->told++;
-		tally->unchanged += condition->state == CONDITION_UNCHANGED;
+		tally->unchanged += dependency->state == DEPENDENCY_UNCHANGED;
 	}
-	require(*condition_state_text(condition->state) != '\0');
+	require(*dependency_state_text(dependency->state) != '\0');
 }
 
 /* What holds is told as unchanged to the last path; nobody looks anywhere who knows no place. */
 static void tell(const uint8_t *data, size_t size, bool holds)
 {
-	const struct condition_places places = {.root = root, .root_count = 2, .here = true};
+	const struct dependency_places places = {.root = root, .root_count = 2, .here = true};
 	struct tally known = {0}, unknown = {0};
-	struct conditions_told told;
+	struct dependencies_told told;
 	const char *text;
 	size_t text_size;
-	int error = conditions_tell(data, size, &places, count, &known, &told);
+	int error = dependencies_tell(data, size, &places, count, &known, &told);
 
 	require(!holds || (error == 0 && known.told == known.unchanged && !told.joined));
-	require(conditions_tell(data, size, NULL, count, &unknown, &told) != 0 || error == 0 ||
+	require(dependencies_tell(data, size, NULL, count, &unknown, &told) != 0 || error == 0 ||
 	        error == -ENAMETOOLONG || error == -EBADMSG);
 	require(unknown.unchanged == 0 && (error != 0 || unknown.told == known.told));
-	if (conditions_bound_root(data, size, 1, &text, &text_size)) {
+	if (dependencies_bound_root(data, size, 1, &text, &text_size)) {
 		require((const uint8_t *)text >= data && (const uint8_t *)text + text_size <= data + size);
 	}
 }
@@ -131,15 +131,15 @@ static bool stamps(const uint8_t *data, size_t size)
 	uint8_t *again = malloc(size + 1);
 	void *anew = NULL;
 	char why[64];
-	bool holds = conditions_hold_anew(data, size, &roots, why, sizeof(why), &anew);
+	bool holds = dependencies_hold_anew(data, size, &roots, why, sizeof(why), &anew);
 
 	if (bytes && again) {
 		memcpy(bytes, data, size);
-		conditions_forget(bytes, size);
+		dependencies_forget(bytes, size);
 		memcpy(again, bytes, size);
-		conditions_forget(again, size);
-		if (memcmp(bytes, again, size) != 0 || !conditions_same(bytes, size, again, size) ||
-		    (anew && (!holds || !conditions_same(anew, size, data, size)))) {
+		dependencies_forget(again, size);
+		if (memcmp(bytes, again, size) != 0 || !dependencies_same(bytes, size, again, size) ||
+		    (anew && (!holds || !dependencies_same(anew, size, data, size)))) {
 			abort();
 		}
 	}
@@ -209,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 2:
 		if (size - 1 < real.size && size > 1 &&
-		    conditions_hold(real.bytes, size - 1, &roots, why, sizeof(why))) {
+		    dependencies_hold(real.bytes, size - 1, &roots, why, sizeof(why))) {
 			abort();
 		}
 		break;

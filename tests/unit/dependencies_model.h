@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A naive model of conditions: random paths, random edits, and what must be answered, by stat'ing and reading all. */
-#ifndef TESTS_UNIT_CONDITIONS_MODEL_H
-#define TESTS_UNIT_CONDITIONS_MODEL_H
+/* A naive model of dependencies: random paths, random edits, and what must be answered, by stat'ing and reading all. */
+#ifndef TESTS_UNIT_DEPENDENCIES_MODEL_H
+#define TESTS_UNIT_DEPENDENCIES_MODEL_H
 
-#include "tests/unit/conditions_fixture.h"
+#include "tests/unit/dependencies_fixture.h"
 
 #define PATHS 24
 #define NAMES 6

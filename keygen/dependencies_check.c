@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* conditions_hold(): a walk that ends at the first thing that is not as it was, and names it. */
-#include "keygen/conditions.h"
-#include "keygen/conditions_walk.h"
+/* dependencies_hold(): a walk that ends at the first thing that is not as it was, and names it. */
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct check {
 
 static _Atomic(bool (*)(void)) paths_agree;
 
-void conditions_ask_paths(bool (*agree)(void))
+void dependencies_ask_paths(bool (*agree)(void))
 {
 	atomic_store_explicit(&paths_agree, agree, memory_order_relaxed);
 }
@@ -54,7 +54,7 @@ static int check_machine(const struct check *check, const struct reader *reader)
 		int64_t now = 0;
 
 		if (!machine_ask(then->question, &now) || now != then->answer) {
-			return refuse(check, "the %s was %" PRId64 CONDITIONS_NOW "%" PRId64,
+			return refuse(check, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
 			              machine_words(then->question, words), then->answer, now);
 		}
 	}
@@ -88,22 +88,22 @@ static int check_root(struct walk *walk, uint32_t number, const char *text, size
 	if (!text || (size == root->size && memcmp(text, root->text, size) == 0)) {
 		return 0;
 	}
-	return refuse(check, CONDITIONS_BOUND "%.*s" CONDITIONS_NOW "%.*s", size ? (int)size : 1, size ? text : "/",
+	return refuse(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s", size ? (int)size : 1, size ? text : "/",
 	              root->size ? (int)root->size : 1, root->size ? root->text : "/");
 }
 
 static int check_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
-                      enum condition_state state)
+                      enum dependency_state state)
 {
 	static const char *const words[] = {
-	    [CONDITION_CHANGED] = "header changed",
-	    [CONDITION_TOUCHED] = "size or time changed",
-	    [CONDITION_GONE] = "file is gone",
-	    [CONDITION_APPEARED] = "file appeared",
-	    [CONDITION_UNREADABLE] = "header cannot be read",
-	    [CONDITION_OTHER_KIND] = "no longer the same kind of file",
-	    [CONDITION_OTHER_FILE] = "no longer the same file as another path",
-	    [CONDITION_DOUBTFUL] = "cannot tell whether the file is there",
+	    [DEPENDENCY_CHANGED] = "header changed",
+	    [DEPENDENCY_TOUCHED] = "size or time changed",
+	    [DEPENDENCY_GONE] = "file is gone",
+	    [DEPENDENCY_APPEARED] = "file appeared",
+	    [DEPENDENCY_UNREADABLE] = "header cannot be read",
+	    [DEPENDENCY_OTHER_KIND] = "no longer the same kind of file",
+	    [DEPENDENCY_OTHER_FILE] = "no longer the same file as another path",
+	    [DEPENDENCY_DOUBTFUL] = "cannot tell whether the file is there",
 	};
 
 	(void)group;
@@ -124,18 +124,18 @@ static const char *error_words(int error)
 {
 	switch (error) {
 	case -EPROTONOSUPPORT:
-		return "the conditions are of another version, or damaged";
+		return "the dependencies are of another version, or damaged";
 	case -ENAMETOOLONG:
 		return "a path is too long";
 	case -ENOMEM:
 		return "no memory";
 	default:
-		return "the conditions are damaged";
+		return "the dependencies are damaged";
 	}
 }
 
-bool conditions_hold_anew(const void *conditions, size_t size, const struct roots *roots, char *ret_why,
-                          size_t why_size, void **ret_anew)
+bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
+                            size_t why_size, void **ret_anew)
 {
 	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
@@ -154,7 +154,7 @@ bool conditions_hold_anew(const void *conditions, size_t size, const struct root
 	walk.root = roots->root;
 	walk.look = true;
 	walk.here = true;
-	error = walk_conditions(&walk, conditions, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS);
+	error = walk_dependencies(&walk, dependencies, size, ret_anew ? CONTENT_ANEW : CONTENT_AS_IT_IS);
 	if (error == 0) {
 		error = check_classes(&walk);
 	}
@@ -168,14 +168,14 @@ bool conditions_hold_anew(const void *conditions, size_t size, const struct root
 	return error == 0;
 }
 
-bool conditions_hold(const void *conditions, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
+bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why, size_t why_size)
 {
-	return conditions_hold_anew(conditions, size, roots, ret_why, why_size, NULL);
+	return dependencies_hold_anew(dependencies, size, roots, ret_why, why_size, NULL);
 }
 
-bool conditions_name_files(const void *conditions, size_t size)
+bool dependencies_name_files(const void *dependencies, size_t size)
 {
-	struct cursor cursor = cursor_over(conditions, size);
+	struct cursor cursor = cursor_over(dependencies, size);
 	uint32_t magic = cursor_u32(&cursor);
 	uint32_t items;
 
@@ -183,5 +183,5 @@ bool conditions_name_files(const void *conditions, size_t size)
 	(void)cursor_u32(&cursor);
 	(void)cursor_u32(&cursor);
 	items = cursor_u32(&cursor);
-	return size > 0 && (cursor.failed || magic != CONDITIONS_MAGIC || items > 0);
+	return size > 0 && (cursor.failed || magic != DEPENDENCIES_MAGIC || items > 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_sights.h"
+#include "keygen/dependencies_sights.h"
 
 #include <string.h>
 

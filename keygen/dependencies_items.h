@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions_items: a trace as a sorted list of distinct paths, the step between a trace and the bytes of conditions
+ * dependencies_items: a trace as a sorted list of distinct paths, the step between a trace and the bytes of dependencies
  *
  * Purpose: gives every path its base (a root, the working directory, none), joins what was seen of one path, and
  * numbers the distinct files (docs/DESIGN.md B2, B6).
@@ -8,10 +8,10 @@
  * Errors: -ENOMEM; -EINVAL for a trace in which one path was two things, or that lies in two roots.
  * Ownership: items_free() frees the list; the items point into the trace, which must outlive them.
  */
-#ifndef KEYGEN_CONDITIONS_ITEMS_H
-#define KEYGEN_CONDITIONS_ITEMS_H
+#ifndef KEYGEN_DEPENDENCIES_ITEMS_H
+#define KEYGEN_DEPENDENCIES_ITEMS_H
 
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 /* One path, where it hangs, and what was seen there. */
 struct item {
@@ -37,7 +37,7 @@ struct items {
 /* Is one item in the same directory (as it was spelled) as the other? An order for both. */
 int items_by_directory(const struct item *one, const struct item *other);
 
-int items_collect(const struct conditions_input *input, struct items *ret_items);
+int items_collect(const struct dependencies_input *input, struct items *ret_items);
 void items_free(struct items *items);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_read.h"
+#include "keygen/dependencies_read.h"
 
 #include <string.h>
 
 /* What the process and the machine must be like, as far as the compiler asked. */
 static enum read read_environment(struct reader *reader)
 {
-	reader->arithmetic = reader->flags & CONDITIONS_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
-	reader->answer_count = reader->flags & CONDITIONS_MACHINE ? cursor_u32(&reader->cursor) : 0;
+	reader->arithmetic = reader->flags & DEPENDENCIES_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
+	reader->answer_count = reader->flags & DEPENDENCIES_MACHINE ? cursor_u32(&reader->cursor) : 0;
 	if (reader->cursor.failed || reader->answer_count > MACHINE_ANSWERS_MAX) {
 		return READ_DAMAGED;
 	}
@@ -29,11 +29,11 @@ enum read reader_head(struct reader *reader, const void *bytes, size_t size, str
 	reader->groups = cursor_u32(cursor);
 	reader->items = cursor_u32(cursor);
 	reader->classes = cursor_u32(cursor);
-	if (!cursor->failed && magic != CONDITIONS_MAGIC) {
+	if (!cursor->failed && magic != DEPENDENCIES_MAGIC) {
 		return READ_OTHER_VERSION;
 	}
 	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
-	if (!stamps || (reader->flags & ~(CONDITIONS_EXACT | CONDITIONS_ARITHMETIC | CONDITIONS_MACHINE)) != 0 ||
+	if (!stamps || (reader->flags & ~(DEPENDENCIES_EXACT | DEPENDENCIES_ARITHMETIC | DEPENDENCIES_MACHINE)) != 0 ||
 	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
 		return READ_DAMAGED;
 	}

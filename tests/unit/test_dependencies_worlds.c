@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random worlds: images that come and go in one place under equal stamps, permissions, rules of Landlock, other users,
- * stamps that are forgotten, of another boot, and taken anew. conditions_hold() must say what the naive model says,
- * which knows of no stamp. CONDITIONS_SEED and CONDITIONS_ROUNDS repeat or lengthen a run.
+ * stamps that are forgotten, of another boot, and taken anew. dependencies_hold() must say what the naive model says,
+ * which knows of no stamp. DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run.
  */
-#include "keygen/conditions_format.h"
-#include "tests/unit/conditions_model.h"
+#include "keygen/dependencies_format.h"
+#include "tests/unit/dependencies_model.h"
 #include "tests/unit/mount_fixture.h"
 
 #include <linux/landlock.h>
@@ -103,29 +103,29 @@ static void permit(void)
 	}
 }
 
-/* What nobody but the conditions can know of: the answer must not depend on it. */
+/* What nobody but the dependencies can know of: the answer must not depend on it. */
 static void meddle(void)
 {
 	void *anew = NULL;
 
 	switch (pick(3)) {
 	case 0:
-		conditions_forget(built.bytes, built.size);
+		dependencies_forget(built.bytes, built.size);
 		break;
 	case 1:
-		if (built.size > CONDITIONS_STAMPS_AT) {
-			built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
+		if (built.size > DEPENDENCIES_STAMPS_AT) {
+			built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
 		}
 		break;
 	default:
-		if (conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew) && anew) {
+		if (dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew) && anew) {
 			memcpy(built.bytes, anew, built.size);
 			renewals++;
 		}
 		free(anew);
 		anew = NULL;
 		/* What has just been read and stamped need not be read again, but for what is too new. */
-		if (conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew)) {
+		if (dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew)) {
 			cr_expect_null(anew, "stamps were taken anew twice");
 		}
 		free(anew);
@@ -179,12 +179,12 @@ static void worlds_end(void)
 	tree_end();
 }
 
-TestSuite(conditions_worlds, .init = worlds_begin, .fini = worlds_end);
+TestSuite(dependencies_worlds, .init = worlds_begin, .fini = worlds_end);
 
-Test(conditions_worlds, agree_with_the_naive_model, .timeout = 300)
+Test(dependencies_worlds, agree_with_the_naive_model, .timeout = 300)
 {
-	const char *seed = getenv("CONDITIONS_SEED");
-	const char *rounds = getenv("CONDITIONS_ROUNDS");
+	const char *seed = getenv("DEPENDENCIES_SEED");
+	const char *rounds = getenv("DEPENDENCIES_ROUNDS");
 	unsigned last = rounds ? (unsigned)atoi(rounds) : 40;
 	unsigned held = 0;
 
@@ -201,7 +201,7 @@ Test(conditions_worlds, agree_with_the_naive_model, .timeout = 300)
 
 			held += answer == 3;
 			cr_assert(answer == 0 || answer == 3 || answer == 4,
-			          "CONDITIONS_SEED=%#llx round %u step %d asker %u: says %d, model says %d",
+			          "DEPENDENCIES_SEED=%#llx round %u step %d asker %u: says %d, model says %d",
 			          (unsigned long long)first, round, step, asker, answer & 1, answer >> 1);
 			switch (pick(8)) {
 			case 0:

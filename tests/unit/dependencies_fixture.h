@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A private directory tree and a trace of it, for the tests of conditions. Tests of Criterion are processes of their
+/* A private directory tree and a trace of it, for the tests of dependencies. Tests of Criterion are processes of their
  * own. */
-#ifndef TESTS_UNIT_CONDITIONS_FIXTURE_H
-#define TESTS_UNIT_CONDITIONS_FIXTURE_H
+#ifndef TESTS_UNIT_DEPENDENCIES_FIXTURE_H
+#define TESTS_UNIT_DEPENDENCIES_FIXTURE_H
 
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 #include "tests/private_directory.h"
 #include "tests/unit/skip.h"
 
@@ -29,7 +29,7 @@ static struct stream built;
 static struct root tree_root[TREE_ROOTS];
 static struct roots tree_roots = {.root = tree_root};
 static uint8_t tree_literal[TREE_ROOTS];
-static struct conditions_input input = {.trace = &trace, .roots = &tree_roots, .root_is_literal = tree_literal};
+static struct dependencies_input input = {.trace = &trace, .roots = &tree_roots, .root_is_literal = tree_literal};
 static char why[256];
 
 static inline int64_t now_ns(void)
@@ -169,13 +169,13 @@ static inline void set_root(size_t i, const char *text)
 static inline void build(void)
 {
 	stream_free(&built);
-	cr_assert_eq(conditions_build(&input, &built), 0);
+	cr_assert_eq(dependencies_build(&input, &built), 0);
 }
 
 static inline bool holds(void)
 {
 	why[0] = '\0';
-	return conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why));
+	return dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why));
 }
 
 #define assert_holds()   cr_assert(holds(), "does not hold: %s", why)
@@ -185,7 +185,7 @@ static inline void tree_begin(void)
 {
 	char name[PATH_MAX];
 
-	cr_assert(private_directory_make(name, sizeof(name), "conditions"));
+	cr_assert(private_directory_make(name, sizeof(name), "dependencies"));
 	cr_assert_not_null(realpath(name, tree)); /* getcwd() gives no other spelling */
 	begin_trace();
 }

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions told to people: each path with what has become of it, and nothing where it is not known where to look. */
-#include "keygen/conditions_tell.h"
+/* Dependencies told to people: each path with what has become of it, and nothing where it is not known where to look. */
+#include "keygen/dependencies_tell.h"
 
-#include "tests/unit/conditions_fixture.h"
+#include "tests/unit/dependencies_fixture.h"
 
 #define MOST 16
 
-static struct seen_condition {
-	struct condition is;
+static struct seen_dependency {
+	struct dependency is;
 	char path[PATH_MAX];
 } seen[MOST];
 static size_t seen_count;
-static struct conditions_told told;
+static struct dependencies_told told;
 
-static void note(const struct condition *condition, void *context)
+static void note(const struct dependency *dependency, void *context)
 {
-	struct seen_condition *one = &seen[seen_count++];
+	struct seen_dependency *one = &seen[seen_count++];
 
 	cr_assert_null(context);
 	cr_assert_leq(seen_count, (size_t)MOST);
-	one->is = *condition;
-	(void)snprintf(one->path, sizeof(one->path), "%s", condition->path ? condition->path : "");
+	one->is = *dependency;
+	(void)snprintf(one->path, sizeof(one->path), "%s", dependency->path ? dependency->path : "");
 }
 
-static int tell(const struct condition_places *places)
+static int tell(const struct dependency_places *places)
 {
 	seen_count = 0;
 	memset(&told, 0xff, sizeof(told));
-	return conditions_tell(built.bytes, built.size, places, note, NULL, &told);
+	return dependencies_tell(built.bytes, built.size, places, note, NULL, &told);
 }
 
 /* By the end of its path; what is absent stands under its name too. */
-static const struct condition *told_of(const char *path)
+static const struct dependency *told_of(const char *path)
 {
 	for (size_t i = 0; i < seen_count; i++) {
 		size_t size = strlen(seen[i].path);
@@ -44,12 +44,12 @@ static const struct condition *told_of(const char *path)
 	return NULL;
 }
 
-static struct condition_places known(void)
+static struct dependency_places known(void)
 {
-	return (struct condition_places){.root = tree_root, .root_count = tree_roots.count, .here = true};
+	return (struct dependency_places){.root = tree_root, .root_count = tree_roots.count, .here = true};
 }
 
-#define assert_state(path, expected) cr_assert_str_eq(condition_state_text(told_of(path)->state), (expected))
+#define assert_state(path, expected) cr_assert_str_eq(dependency_state_text(told_of(path)->state), (expected))
 
 /* A file that was read, one that was looked at, one that was not there; p1 is a free root. */
 static void build_three(void)
@@ -62,11 +62,11 @@ static void build_three(void)
 	build();
 }
 
-TestSuite(conditions_tell, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_tell, .init = tree_begin, .fini = tree_end);
 
-Test(conditions_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
+Test(dependencies_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
 {
-	struct condition_places places;
+	struct dependency_places places;
 
 	build_three();
 	places = known();
@@ -75,19 +75,19 @@ Test(conditions_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
 	assert_state("p1/a.h", "unchanged");
 	assert_state("p1/sub/b.h", "unchanged");
 	assert_state("p1/none.h", "unchanged");
-	cr_expect_eq(told_of("p1/a.h")->kind, CONDITION_CONTENT);
+	cr_expect_eq(told_of("p1/a.h")->kind, DEPENDENCY_CONTENT);
 	cr_expect_eq(told_of("p1/a.h")->size, strlen("int a;"));
-	cr_expect_eq(told_of("p1/sub/b.h")->kind, CONDITION_PLACE);
-	cr_expect_eq(told_of("p1/none.h")->kind, CONDITION_ABSENT);
+	cr_expect_eq(told_of("p1/sub/b.h")->kind, DEPENDENCY_PLACE);
+	cr_expect_eq(told_of("p1/none.h")->kind, DEPENDENCY_ABSENT);
 	cr_expect_eq(told.roots, 1);
 	cr_expect_eq(told.bound_roots, 0);
 	cr_expect_not(told.exact);
 	cr_expect_not(told.joined);
 }
 
-Test(conditions_tell, every_path_is_told_of_after_one_has_changed)
+Test(dependencies_tell, every_path_is_told_of_after_one_has_changed)
 {
-	struct condition_places places;
+	struct dependency_places places;
 
 	build_three();
 	places = known();
@@ -107,9 +107,9 @@ Test(conditions_tell, every_path_is_told_of_after_one_has_changed)
 	assert_state("p1/sub/b.h", "another kind");
 }
 
-Test(conditions_tell, under_an_unknown_root_nothing_is_looked_at)
+Test(dependencies_tell, under_an_unknown_root_nothing_is_looked_at)
 {
-	struct condition_places places = {.here = true};
+	struct dependency_places places = {.here = true};
 
 	build_three();
 	remove_tree(in_tree("p1"));
@@ -123,9 +123,9 @@ Test(conditions_tell, under_an_unknown_root_nothing_is_looked_at)
 	cr_expect_eq(seen_count, 3);
 }
 
-Test(conditions_tell, a_bound_root_is_known_by_what_the_conditions_say)
+Test(dependencies_tell, a_bound_root_is_known_by_what_the_dependencies_say)
 {
-	struct condition_places places = {.here = true};
+	struct dependency_places places = {.here = true};
 	const char *text;
 	size_t size;
 
@@ -136,18 +136,18 @@ Test(conditions_tell, a_bound_root_is_known_by_what_the_conditions_say)
 	build();
 	cr_assert_eq(tell(&places), 0);
 	assert_state("p1/a.h", "unchanged");
-	cr_expect_eq(told_of("p1/a.h")->root, CONDITION_NO_ROOT);
+	cr_expect_eq(told_of("p1/a.h")->root, DEPENDENCY_NO_ROOT);
 	cr_expect_eq(told.bound_roots, 1);
-	cr_expect_not(conditions_bound_root(built.bytes, built.size, 0, &text, &size));
-	cr_expect_not(conditions_bound_root(built.bytes, built.size, 2, &text, &size));
-	cr_assert(conditions_bound_root(built.bytes, built.size, 1, &text, &size));
+	cr_expect_not(dependencies_bound_root(built.bytes, built.size, 0, &text, &size));
+	cr_expect_not(dependencies_bound_root(built.bytes, built.size, 2, &text, &size));
+	cr_assert(dependencies_bound_root(built.bytes, built.size, 1, &text, &size));
 	cr_expect_eq(size, strlen(in_tree("p1")));
 	cr_expect_eq(memcmp(text, in_tree("p1"), size), 0);
 }
 
-Test(conditions_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_at_all)
+Test(dependencies_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_at_all)
 {
-	struct condition_places places = {.here = true};
+	struct dependency_places places = {.here = true};
 
 	put_twins();
 	cr_assert_eq(chdir(in_tree("p1")), 0);
@@ -164,10 +164,10 @@ Test(conditions_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_at
 	assert_state("a.h", "not asked");
 }
 
-Test(conditions_tell, times_count_where_they_are_in_the_result)
+Test(dependencies_tell, times_count_where_they_are_in_the_result)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-	struct condition_places places;
+	struct dependency_places places;
 
 	input.exact = true;
 	build_three();
@@ -178,9 +178,9 @@ Test(conditions_tell, times_count_where_they_are_in_the_result)
 	cr_expect(told.exact);
 }
 
-Test(conditions_tell, two_files_that_became_one_are_told_of_at_the_end)
+Test(dependencies_tell, two_files_that_became_one_are_told_of_at_the_end)
 {
-	struct condition_places places;
+	struct dependency_places places;
 
 	build_three();
 	places = known();
@@ -190,9 +190,9 @@ Test(conditions_tell, two_files_that_became_one_are_told_of_at_the_end)
 	cr_expect(told.joined);
 }
 
-Test(conditions_tell, a_file_that_was_two_names_of_one_is_another)
+Test(dependencies_tell, a_file_that_was_two_names_of_one_is_another)
 {
-	struct condition_places places;
+	struct dependency_places places;
 
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -208,9 +208,9 @@ Test(conditions_tell, a_file_that_was_two_names_of_one_is_another)
 	assert_state("p1/c.h", "another file");
 }
 
-Test(conditions_tell, no_conditions_are_nothing_to_tell)
+Test(dependencies_tell, no_dependencies_are_nothing_to_tell)
 {
-	struct condition_places places = known();
+	struct dependency_places places = known();
 
 	cr_assert_eq(tell(&places), 0);
 	cr_expect_eq(seen_count, 0);
@@ -218,10 +218,10 @@ Test(conditions_tell, no_conditions_are_nothing_to_tell)
 }
 
 /* Whatever is cut or flipped: an error, or as many as before. */
-Test(conditions_tell, damage_is_an_error_or_another_text)
+Test(dependencies_tell, damage_is_an_error_or_another_text)
 {
-	struct conditions_told before;
-	struct condition_places places;
+	struct dependencies_told before;
+	struct dependency_places places;
 
 	build_three();
 	places = known();
@@ -229,7 +229,7 @@ Test(conditions_tell, damage_is_an_error_or_another_text)
 	before = told;
 	told.roots = before.roots + 1;
 	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_lt(conditions_tell(built.bytes, size, &places, NULL, NULL, &told), 0);
+		cr_assert_lt(dependencies_tell(built.bytes, size, &places, NULL, NULL, &told), 0);
 		cr_assert_eq(told.roots, before.roots + 1);
 	}
 	built.bytes[0] ^= 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions_format: the bytes of conditions, shared by their writer (conditions.c) and their reader
- * (conditions_read.c) alone
+ * dependencies_format: the bytes of dependencies, shared by their writer (dependencies.c) and their reader
+ * (dependencies_read.c) alone
  *
  *     u32 magic, flags, roots, groups, items, classes
  *     struct fixed_stamps
- *     KEY_BYTES, with CONDITIONS_ARITHMETIC
- *     u32 answers and as many struct machine_answer, with CONDITIONS_MACHINE
+ *     KEY_BYTES, with DEPENDENCIES_ARITHMETIC
+ *     u32 answers and as many struct machine_answer, with DEPENDENCIES_MACHINE
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
  *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
  *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
@@ -18,11 +18,11 @@
  * the order of base and directory, so that a base's directory is opened once.
  *
  * Stamps belong to the node and the boot on which they were taken: struct fixed_stamps, and in the items device, inode,
- * mtime (but for CONDITIONS_EXACT), ctime and settled. They may all be zero (conditions_forget()), and be taken anew
- * in place (conditions_hold_anew()); the size of conditions never depends on them.
+ * mtime (but for DEPENDENCIES_EXACT), ctime and settled. They may all be zero (dependencies_forget()), and be taken anew
+ * in place (dependencies_hold_anew()); the size of dependencies never depends on them.
  */
-#ifndef KEYGEN_CONDITIONS_FORMAT_H
-#define KEYGEN_CONDITIONS_FORMAT_H
+#ifndef KEYGEN_DEPENDENCIES_FORMAT_H
+#define KEYGEN_DEPENDENCIES_FORMAT_H
 
 #include "keygen/credentials.h"
 #include "keygen/digest.h"
@@ -32,11 +32,11 @@
 
 #include <stdint.h>
 
-#define CONDITIONS_MAGIC UINT32_C(0x3244434e) /* "NCD2" */
+#define DEPENDENCIES_MAGIC UINT32_C(0x3244434e) /* "NCD2" */
 
-#define CONDITIONS_EXACT      UINT32_C(1)
-#define CONDITIONS_ARITHMETIC UINT32_C(2)
-#define CONDITIONS_MACHINE    UINT32_C(4)
+#define DEPENDENCIES_EXACT      UINT32_C(1)
+#define DEPENDENCIES_ARITHMETIC UINT32_C(2)
+#define DEPENDENCIES_MACHINE    UINT32_C(4)
 
 #define ROOT_FREE UINT32_C(0xffffffff)
 
@@ -52,8 +52,8 @@
 #define ITEM_IDENTITY UINT32_C(2)
 #define ITEM_CONTENT  UINT32_C(3)
 
-#define CONDITIONS_STAMPS_AT (6 * sizeof(uint32_t))
-#define MOUNTS_MAX           8
+#define DEPENDENCIES_STAMPS_AT (6 * sizeof(uint32_t))
+#define MOUNTS_MAX             8
 
 /* When, where and by whom the stamps in the items were taken. */
 struct fixed_stamps {

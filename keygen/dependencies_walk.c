@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_walk.h"
+#include "keygen/dependencies_walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,70 +26,70 @@ static inline bool note_file(struct walk *walk, const struct checked_item *item,
 	return true;
 }
 
-static inline enum condition_state ask_content(struct walk *walk, const struct checked_item *item,
-                                               const struct stat *stat, const struct file_stamp *now, uint64_t number)
+static inline enum dependency_state ask_content(struct walk *walk, const struct checked_item *item,
+                                                const struct stat *stat, const struct file_stamp *now, uint64_t number)
 {
 	switch (content_ask(&walk->content, item, stat, now, number)) {
 	case CONTENT_SAME:
-		return CONDITION_UNCHANGED;
+		return DEPENDENCY_UNCHANGED;
 	case CONTENT_CHANGED:
-		return CONDITION_CHANGED;
+		return DEPENDENCY_CHANGED;
 	default:
-		return CONDITION_UNREADABLE;
+		return DEPENDENCY_UNREADABLE;
 	}
 }
 
-static inline enum condition_state ask_present(struct walk *walk, const struct checked_item *item,
-                                               const struct stat *stat, uint64_t number)
+static inline enum dependency_state ask_present(struct walk *walk, const struct checked_item *item,
+                                                const struct stat *stat, uint64_t number)
 {
 	struct file_stamp now;
 
 	file_stamp_from(stat, &now);
 	if ((now.mode & S_IFMT) != item->identity.type) {
-		return CONDITION_OTHER_KIND;
+		return DEPENDENCY_OTHER_KIND;
 	}
 	if (!note_file(walk, item, &now)) {
-		return CONDITION_OTHER_FILE;
+		return DEPENDENCY_OTHER_FILE;
 	}
 	if (S_ISDIR(now.mode)) {
-		return item->kind == ITEM_IDENTITY ? CONDITION_UNCHANGED : CONDITION_DAMAGED;
+		return item->kind == ITEM_IDENTITY ? DEPENDENCY_UNCHANGED : DEPENDENCY_DAMAGED;
 	}
 	if (walk->exact && (now.size != item->identity.size || now.mtime_ns != item->identity.mtime_ns)) {
-		return CONDITION_TOUCHED;
+		return DEPENDENCY_TOUCHED;
 	}
 	if (item->kind == ITEM_IDENTITY) {
-		return CONDITION_UNCHANGED;
+		return DEPENDENCY_UNCHANGED;
 	}
 	if (!S_ISREG(now.mode)) {
-		return CONDITION_DAMAGED;
+		return DEPENDENCY_DAMAGED;
 	}
 	if (now.size != item->identity.size) {
-		return CONDITION_CHANGED;
+		return DEPENDENCY_CHANGED;
 	}
 	return ask_content(walk, item, stat, &now, number);
 }
 
-static inline enum condition_state ask_path(struct walk *walk, const struct checked_item *item)
+static inline enum dependency_state ask_path(struct walk *walk, const struct checked_item *item)
 {
 	struct stat stat;
 	uint64_t number;
 	int error = place_stat(&walk->place, &stat, &number);
 
 	if (item->kind != ITEM_ABSENT) {
-		return error == 0 ? ask_present(walk, item, &stat, number) : CONDITION_GONE;
+		return error == 0 ? ask_present(walk, item, &stat, number) : DEPENDENCY_GONE;
 	}
 	if (error == 0) {
-		return CONDITION_APPEARED;
+		return DEPENDENCY_APPEARED;
 	}
 	/* another error than then (EACCES, EIO) says nothing: a file may be there by now */
-	return error == ENOENT || error == ENOTDIR || error == item->error ? CONDITION_UNCHANGED : CONDITION_DOUBTFUL;
+	return error == ENOENT || error == ENOTDIR || error == item->error ? DEPENDENCY_UNCHANGED : DEPENDENCY_DOUBTFUL;
 }
 
 /* What is not as it was, or is to be told anyway. Not inline: few hits come here, and all would pay for its registers. */
 __attribute__((noinline, cold)) static int visit_item(struct walk *walk, const struct place_group *group,
-                                                      const struct checked_item *item, enum condition_state state)
+                                                      const struct checked_item *item, enum dependency_state state)
 {
-	return state == CONDITION_DAMAGED ? -EBADMSG : walk->visitor->item(walk, group, item, state);
+	return state == DEPENDENCY_DAMAGED ? -EBADMSG : walk->visitor->item(walk, group, item, state);
 }
 
 __attribute__((always_inline)) static inline int read_item(struct walk *walk, struct checked_item *ret_item)
@@ -109,12 +109,12 @@ static inline int walk_items(struct walk *walk, const struct place_group *group,
 
 	for (; error == 0 && items > 0; items--) {
 		struct checked_item item;
-		enum condition_state state;
+		enum dependency_state state;
 
 		error = read_item(walk, &item);
 		if (error == 0) {
 			state = ask_path(walk, &item);
-			if (state != CONDITION_UNCHANGED || walk->every) {
+			if (state != DEPENDENCY_UNCHANGED || walk->every) {
 				error = visit_item(walk, group, &item, state);
 			}
 		}
@@ -133,7 +133,7 @@ __attribute__((noinline, cold)) static int pass_items(struct walk *walk, const s
 
 		error = read_item(walk, &item);
 		if (error == 0) {
-			error = visit_item(walk, group, &item, CONDITION_NOT_ASKED);
+			error = visit_item(walk, group, &item, DEPENDENCY_NOT_ASKED);
 		}
 	}
 	return error;
@@ -195,10 +195,10 @@ static int walk_roots(struct walk *walk)
 	return error;
 }
 
-static int walk_head(struct walk *walk, const void *conditions, size_t size)
+static int walk_head(struct walk *walk, const void *dependencies, size_t size)
 {
 	struct fixed_stamps stamps;
-	enum read head = reader_head(&walk->reader, conditions, size, &stamps);
+	enum read head = reader_head(&walk->reader, dependencies, size, &stamps);
 
 	if (head != READ_SOUND) {
 		return head == READ_DAMAGED ? -EBADMSG : -EPROTONOSUPPORT;
@@ -206,19 +206,19 @@ static int walk_head(struct walk *walk, const void *conditions, size_t size)
 	if (walk->reader.items > 0) {
 		content_taken(&walk->content, &stamps);
 	}
-	walk->exact = (walk->reader.flags & CONDITIONS_EXACT) != 0;
+	walk->exact = (walk->reader.flags & DEPENDENCIES_EXACT) != 0;
 	return walk->visitor->begin(walk);
 }
 
-int walk_conditions(struct walk *walk, const void *conditions, size_t size, enum content_want want)
+int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want)
 {
 	int error;
 
 	place_init(&walk->place);
-	content_begin(&walk->content, conditions, size, want, &walk->place);
+	content_begin(&walk->content, dependencies, size, want, &walk->place);
 	walk->seen = NULL;
 	walk->moved = false;
-	error = walk_head(walk, conditions, size);
+	error = walk_head(walk, dependencies, size);
 	if (error == 0) {
 		error = walk_roots(walk);
 	}

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions: traces that cannot be expressed, and bytes that depend on nothing but what was seen. */
-#include "tests/unit/conditions_fixture.h"
+/* Dependencies: traces that cannot be expressed, and bytes that depend on nothing but what was seen. */
+#include "tests/unit/dependencies_fixture.h"
 
-TestSuite(conditions_build, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_build, .init = tree_begin, .fini = tree_end);
 
 static void assert_refused(void)
 {
 	struct stream stream = {.size = 77};
 
-	cr_assert_eq(conditions_build(&input, &stream), -EINVAL);
+	cr_assert_eq(dependencies_build(&input, &stream), -EINVAL);
 	cr_assert_eq(stream.size, 77, "the output was touched");
 }
 
-Test(conditions_build, tainted_failed_and_listing_traces_are_refused)
+Test(dependencies_build, tainted_failed_and_listing_traces_are_refused)
 {
 	see_open(in_tree("none.h"));
 	trace_taint(&trace, TAINT_TOO_NEW);
@@ -25,7 +25,7 @@ Test(conditions_build, tainted_failed_and_listing_traces_are_refused)
 	assert_refused();
 }
 
-Test(conditions_build, a_path_that_was_there_and_was_not_is_refused)
+Test(dependencies_build, a_path_that_was_there_and_was_not_is_refused)
 {
 	see_stat(in_tree("a.h"));
 	put_file(in_tree("a.h"), "");
@@ -33,7 +33,7 @@ Test(conditions_build, a_path_that_was_there_and_was_not_is_refused)
 	assert_refused();
 }
 
-Test(conditions_build, two_stamps_or_digests_of_one_path_are_refused)
+Test(dependencies_build, two_stamps_or_digests_of_one_path_are_refused)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
@@ -48,8 +48,8 @@ Test(conditions_build, two_stamps_or_digests_of_one_path_are_refused)
 	assert_refused();
 }
 
-/* The trace refuses those itself, by a taint: here the conditions are asked alone. */
-Test(conditions_build, two_stamps_of_one_content_are_refused)
+/* The trace refuses those itself, by a taint: here the dependencies are asked alone. */
+Test(dependencies_build, two_stamps_of_one_content_are_refused)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
@@ -67,7 +67,7 @@ Test(conditions_build, two_stamps_of_one_content_are_refused)
 	assert_refused();
 }
 
-Test(conditions_build, a_probed_file_that_changed_is_refused_and_a_directory_is_not)
+Test(dependencies_build, a_probed_file_that_changed_is_refused_and_a_directory_is_not)
 {
 	put_file(in_tree("mem.h"), "one");
 	see_open(in_tree("none.h"));
@@ -83,7 +83,7 @@ Test(conditions_build, a_probed_file_that_changed_is_refused_and_a_directory_is_
 	assert_refused();
 }
 
-Test(conditions_build, errors_of_the_moment_are_refused)
+Test(dependencies_build, errors_of_the_moment_are_refused)
 {
 	const int errors[] = {EMFILE, ENFILE, EIO, EINTR, ENOMEM, ESTALE, ETIMEDOUT};
 
@@ -94,7 +94,7 @@ Test(conditions_build, errors_of_the_moment_are_refused)
 	}
 }
 
-Test(conditions_build, an_opened_directory_and_an_endless_path_are_refused)
+Test(dependencies_build, an_opened_directory_and_an_endless_path_are_refused)
 {
 	static char path[PATH_MAX + 10];
 
@@ -107,7 +107,7 @@ Test(conditions_build, an_opened_directory_and_an_endless_path_are_refused)
 	assert_refused();
 }
 
-Test(conditions_build, the_bytes_do_not_depend_on_the_order_of_events)
+Test(dependencies_build, the_bytes_do_not_depend_on_the_order_of_events)
 {
 	struct stream first;
 
@@ -127,8 +127,8 @@ Test(conditions_build, the_bytes_do_not_depend_on_the_order_of_events)
 	see_header(in_tree("a.h"));
 	build();
 	cr_assert_eq(first.size, built.size);
-	conditions_forget(first.bytes, first.size); /* the moment at which they were taken differs */
-	conditions_forget(built.bytes, built.size);
+	dependencies_forget(first.bytes, first.size); /* the moment at which they were taken differs */
+	dependencies_forget(built.bytes, built.size);
 	cr_assert_eq(memcmp(first.bytes, built.bytes, built.size), 0);
 	stream_free(&first);
 }
@@ -150,45 +150,45 @@ static void know_arithmetic(void)
 	input.arithmetic = true;
 }
 
-Test(conditions_build, a_result_of_the_mathematics_library_holds_only_with_the_same_one)
+Test(dependencies_build, a_result_of_the_mathematics_library_holds_only_with_the_same_one)
 {
 	know_arithmetic();
 	build();
 	cr_assert_gt(built.size, 0);
-	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
 	cr_assert_str_eq(why, "another mathematics library");
 	arithmetic_now.bytes[KEY_BYTES - 1] ^= 1;
 	arithmetic_known = false;
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 	tree_roots.arithmetic = NULL;
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(conditions_build, nobody_is_asked_for_the_mathematics_library_where_no_result_hangs_on_it)
+Test(dependencies_build, nobody_is_asked_for_the_mathematics_library_where_no_result_hangs_on_it)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
 	build();
 	know_arithmetic();
 	tree_roots.context = NULL; /* an answer would fail */
-	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(conditions_build, an_unknown_mathematics_library_is_refused)
+Test(dependencies_build, an_unknown_mathematics_library_is_refused)
 {
 	know_arithmetic();
 	arithmetic_known = false;
 	assert_refused();
 }
 
-Test(conditions_build, conditions_that_end_inside_the_mathematics_library_do_not_hold)
+Test(dependencies_build, dependencies_that_end_inside_the_mathematics_library_do_not_hold)
 {
 	know_arithmetic();
 	build();
 	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_not(conditions_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
 	}
 }
 
@@ -200,47 +200,47 @@ static int64_t processors(void)
 	return answer;
 }
 
-Test(conditions_build, a_result_of_a_number_of_processors_holds_where_there_are_as_many)
+Test(dependencies_build, a_result_of_a_number_of_processors_holds_where_there_are_as_many)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	build();
 	cr_assert_gt(built.size, 0);
-	cr_assert(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 	begin_trace();
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors() + 1);
 	build();
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
 	cr_assert_not_null(strstr(why, "the number of processors was "), "%s", why);
 }
 
-Test(conditions_build, each_number_is_compared_by_its_own_question)
+Test(dependencies_build, each_number_is_compared_by_its_own_question)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_CLK_TCK), sysconf(_SC_CLK_TCK) + 1);
 	build();
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, why, sizeof(why)));
 	cr_assert_not_null(strstr(why, "sysconf("), "%s", why);
 }
 
-Test(conditions_build, a_question_that_is_not_known_does_not_hold)
+Test(dependencies_build, a_question_that_is_not_known_does_not_hold)
 {
 	trace_answered(&trace, 0x77, 0);
 	build();
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(conditions_build, numbers_that_are_cut_off_do_not_hold)
+Test(dependencies_build, numbers_that_are_cut_off_do_not_hold)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
 	build();
 	for (size_t size = 1; size < built.size; size++) {
-		cr_assert_not(conditions_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
+		cr_assert_not(dependencies_hold(built.bytes, size, &tree_roots, NULL, 0), "%zu", size);
 	}
 }
 
-Test(conditions_build, an_answer_that_changes_meanwhile_is_refused)
+Test(dependencies_build, an_answer_that_changes_meanwhile_is_refused)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
 	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
@@ -249,7 +249,7 @@ Test(conditions_build, an_answer_that_changes_meanwhile_is_refused)
 	cr_expect_eq(trace.tainted, TAINT_TOLD_OTHERWISE);
 }
 
-Test(conditions_build, more_numbers_than_there_is_room_for_are_refused)
+Test(dependencies_build, more_numbers_than_there_is_room_for_are_refused)
 {
 	for (uint32_t i = 0; i < MACHINE_ANSWERS_MAX; i++) {
 		trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, MACHINE_ANSWERS_MAX - i), 0);

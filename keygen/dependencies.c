@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions.h"
-#include "keygen/conditions_format.h"
-#include "keygen/conditions_items.h"
-#include "keygen/conditions_sights.h"
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_format.h"
+#include "keygen/dependencies_items.h"
+#include "keygen/dependencies_sights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,12 +134,12 @@ static void write_groups(const struct items *items, struct writer *writer)
 }
 
 /* The root directory's text is empty: it cannot be looked for in an output, so it always binds. */
-static bool is_literal(const struct conditions_input *input, size_t root)
+static bool is_literal(const struct dependencies_input *input, size_t root)
 {
 	return input->roots->root[root].size == 0 || (input->root_is_literal && input->root_is_literal[root]);
 }
 
-static void write_roots(const struct conditions_input *input, struct stream *stream)
+static void write_roots(const struct dependencies_input *input, struct stream *stream)
 {
 	for (size_t i = 0; i < input->roots->count; i++) {
 		const struct root *root = &input->roots->root[i];
@@ -153,7 +153,7 @@ static void write_roots(const struct conditions_input *input, struct stream *str
 	}
 }
 
-static int write_all(const struct conditions_input *input, const struct items *items, struct stream *ret_stream)
+static int write_all(const struct dependencies_input *input, const struct items *items, struct stream *ret_stream)
 {
 	struct writer writer = {.start_ns = input->trace->start_ns};
 	struct stream *stream = &writer.stream;
@@ -165,9 +165,9 @@ static int write_all(const struct conditions_input *input, const struct items *i
 	for (size_t first = 0; first < items->count; first = group_end(items, first)) {
 		groups++;
 	}
-	stream_u32(stream, CONDITIONS_MAGIC);
-	stream_u32(stream, (input->exact ? CONDITIONS_EXACT : 0) | (input->arithmetic ? CONDITIONS_ARITHMETIC : 0) |
-	                       (trace->answer_count > 0 ? CONDITIONS_MACHINE : 0));
+	stream_u32(stream, DEPENDENCIES_MAGIC);
+	stream_u32(stream, (input->exact ? DEPENDENCIES_EXACT : 0) | (input->arithmetic ? DEPENDENCIES_ARITHMETIC : 0) |
+	                       (trace->answer_count > 0 ? DEPENDENCIES_MACHINE : 0));
 	stream_u32(stream, (uint32_t)input->roots->count);
 	stream_u32(stream, groups);
 	stream_u32(stream, (uint32_t)items->count);
@@ -193,7 +193,7 @@ static int write_all(const struct conditions_input *input, const struct items *i
 	return 0;
 }
 
-static bool any_literal_root(const struct conditions_input *input)
+static bool any_literal_root(const struct dependencies_input *input)
 {
 	for (size_t i = 0; i < input->roots->count; i++) {
 		if (is_literal(input, i)) {
@@ -203,7 +203,7 @@ static bool any_literal_root(const struct conditions_input *input)
 	return false;
 }
 
-int conditions_build(const struct conditions_input *input, struct stream *ret_stream)
+int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream)
 {
 	const struct trace *trace = input->trace;
 	struct items items = {0};

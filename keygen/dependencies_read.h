@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions_read: the bytes of conditions, one thing after the other (keygen/conditions_format.h)
+ * dependencies_read: the bytes of dependencies, one thing after the other (keygen/dependencies_format.h)
  *
- * Purpose: the one reader, for the one walk over them (conditions_walk.h). It believes nothing: texts hold no NUL and are paths at most, numbers are in their ranges.
+ * Purpose: the one reader, for the one walk over them (dependencies_walk.h). It believes nothing: texts hold no NUL and are paths at most, numbers are in their ranges.
  *
  * Calling sequence: reader_head(), reader_root() for each root,
  * reader_group() for each group and reader_item() for each of its items; reader_ends(). Errors: anything but READ_SOUND
  * ends it. Ownership: what comes back points into the bytes.
  */
-#ifndef KEYGEN_CONDITIONS_READ_H
-#define KEYGEN_CONDITIONS_READ_H
+#ifndef KEYGEN_DEPENDENCIES_READ_H
+#define KEYGEN_DEPENDENCIES_READ_H
 
-#include "keygen/conditions_format.h"
-#include "keygen/conditions_sights.h"
+#include "keygen/dependencies_format.h"
+#include "keygen/dependencies_sights.h"
 #include "keygen/digest.h"
 #include "keygen/stream.h"
 
@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 
 /*
- * conditions_place: looking up many paths by the shortest way
+ * dependencies_place: looking up many paths by the shortest way
  *
  *     one group: UNOPENED --hint, open--> OPEN     names are looked up in the directory
  *                    |             \----> MISSING  nothing in it is there: no name is looked up
@@ -80,7 +80,7 @@ int place_open(const struct place *place);
 int place_digest(struct place *place, const struct stat *stat, struct key *ret_digest);
 
 /*
- * conditions_content: is a file's content still what the conditions say?
+ * dependencies_content: is a file's content still what the dependencies say?
  *
  *     stamp equal, taken on this boot in this mount --yes--> opened before by one of our credentials?
  *        | no                                                   | yes: SAME, but for one file of each directory
@@ -98,11 +98,11 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
 
 /*
  * So much is read to compare, and no more: a whole link's input many times over, and a second's work. Who wrote the
- * conditions names the files, and their size, and might name one that nobody can read to its end (a sparse one, a core).
+ * dependencies names the files, and their size, and might name one that nobody can read to its end (a sparse one, a core).
  */
 #define CONTENT_READ_MAX (UINT64_C(1) << 30)
 
-/* One path of the conditions. */
+/* One path of the dependencies. */
 struct checked_item {
 	uint32_t kind;
 	uint32_t class;
@@ -113,7 +113,7 @@ struct checked_item {
 };
 
 struct content {
-	const uint8_t *bytes; /* the conditions */
+	const uint8_t *bytes; /* the dependencies */
 	size_t size;
 	struct place *place;
 	struct fixed_stamps stamps;
@@ -124,13 +124,13 @@ struct content {
 	bool sampled;  /* a file of the present directory was opened */
 	uint64_t left; /* of CONTENT_READ_MAX */
 	bool wants_anew;
-	uint8_t *anew;   /* the conditions with stamps of now, once one differs */
+	uint8_t *anew;   /* the dependencies with stamps of now, once one differs */
 	uint32_t gained; /* files that had to be read, and that a stamp will stand for */
 };
 
 enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
 
-/* CONTENT_ANEW: the conditions with stamps of now are wanted, where one differs (content_anew()). */
+/* CONTENT_ANEW: the dependencies with stamps of now are wanted, where one differs (content_anew()). */
 enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
                    struct place *place);
@@ -144,7 +144,7 @@ void content_end(struct content *content);
 enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
                                 const struct file_stamp *now, uint64_t number);
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
-/* The conditions with stamps of now, the caller's to free(); NULL where that would spare nobody a reading. */
+/* The dependencies with stamps of now, the caller's to free(); NULL where that would spare nobody a reading. */
 uint8_t *content_anew(struct content *content);
 
 enum read { READ_SOUND, READ_DAMAGED, READ_OTHER_VERSION };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_format.h"
-#include "keygen/conditions_read.h"
+#include "keygen/dependencies_format.h"
+#include "keygen/dependencies_read.h"
 #include "keygen/stamp.h"
 
 #include <blake2.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
+/* Dependencies: what cannot be read or opened, hosts without descriptors, and damaged bytes. */
 #include "tests/descriptors.h"
-#include "tests/unit/conditions_fixture.h"
+#include "tests/unit/dependencies_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ int statx(int directory, const char *restrict path, int flags, unsigned mask, st
 	return (int)syscall(SYS_statx, directory, path, flags, mask, ret_found);
 }
 
-TestSuite(conditions_doubt, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_doubt, .init = tree_begin, .fini = tree_end);
 
 /* In a child, as somebody who has no rights: 1 holds, 0 does not. */
 static int holds_for_nobody(void)
@@ -45,7 +45,7 @@ static int holds_for_nobody(void)
 	return WEXITSTATUS(status);
 }
 
-Test(conditions_doubt, an_unreadable_header_does_not_hold)
+Test(dependencies_doubt, an_unreadable_header_does_not_hold)
 {
 	cr_assert_eq(chmod(tree, 0755), 0);
 	put_file(in_tree("a.h"), "int a;");
@@ -57,7 +57,7 @@ Test(conditions_doubt, an_unreadable_header_does_not_hold)
 }
 
 /* Read to its end it would take half an hour. */
-Test(conditions_doubt, what_is_too_large_to_be_read_is_not_read, .timeout = 60)
+Test(dependencies_doubt, what_is_too_large_to_be_read_is_not_read, .timeout = 60)
 {
 	put_file(in_tree("a.h"), "int a;");
 	if (truncate(in_tree("a.h"), (off_t)1 << 40) != 0) {
@@ -66,11 +66,11 @@ Test(conditions_doubt, what_is_too_large_to_be_read_is_not_read, .timeout = 60)
 	see_header(in_tree("a.h"));
 	build();
 	assert_holds();
-	conditions_forget(built.bytes, built.size);
+	dependencies_forget(built.bytes, built.size);
 	assert_not("header cannot be read");
 }
 
-Test(conditions_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
+Test(dependencies_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
 {
 	if (geteuid() != 0) {
 		return; /* only another user can meet it */
@@ -84,7 +84,7 @@ Test(conditions_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
 	cr_assert_eq(holds_for_nobody(), 0);
 }
 
-Test(conditions_doubt, a_directory_that_may_not_be_searched_does_not_hold)
+Test(dependencies_doubt, a_directory_that_may_not_be_searched_does_not_hold)
 {
 	cr_assert_eq(chmod(tree, 0755), 0);
 	put_directory(in_tree("d"));
@@ -97,7 +97,7 @@ Test(conditions_doubt, a_directory_that_may_not_be_searched_does_not_hold)
 	cr_assert_eq(holds_for_nobody(), geteuid() == 0 ? 0 : holds());
 }
 
-Test(conditions_doubt, a_host_without_free_descriptors_is_served)
+Test(dependencies_doubt, a_host_without_free_descriptors_is_served)
 {
 	struct rlimit limit;
 	int left[1024];
@@ -127,7 +127,7 @@ Test(conditions_doubt, a_host_without_free_descriptors_is_served)
 	cr_assert(none && one, "%s", why);
 }
 
-Test(conditions_doubt, every_descriptor_is_closed_again)
+Test(dependencies_doubt, every_descriptor_is_closed_again)
 {
 	int before = descriptors_open();
 
@@ -145,7 +145,7 @@ Test(conditions_doubt, every_descriptor_is_closed_again)
 	put_file(in_tree("p1/none.h"), "y");
 	assert_not("p1/");
 	for (size_t size = 0; size < built.size; size += 7) {
-		conditions_hold(built.bytes, size, &tree_roots, NULL, 0);
+		dependencies_hold(built.bytes, size, &tree_roots, NULL, 0);
 	}
 	cr_assert_eq(descriptors_open(), before);
 }
@@ -168,26 +168,26 @@ static void see_everything(void)
 	assert_holds();
 }
 
-Test(conditions_doubt, truncated_bytes_never_hold)
+Test(dependencies_doubt, truncated_bytes_never_hold)
 {
 	see_everything();
 	for (size_t size = 1; size < built.size; size++) {
 		uint8_t *bytes = malloc(size); /* exact, so that a sanitizer sees a read past the end */
 
 		memcpy(bytes, built.bytes, size);
-		cr_assert_not(conditions_hold(bytes, size, &tree_roots, why, sizeof(why)), "at %zu", size);
+		cr_assert_not(dependencies_hold(bytes, size, &tree_roots, why, sizeof(why)), "at %zu", size);
 		free(bytes);
 	}
 }
 
-Test(conditions_doubt, bytes_behind_the_end_do_not_hold)
+Test(dependencies_doubt, bytes_behind_the_end_do_not_hold)
 {
 	see_everything();
 	stream_bytes(&built, "", 1);
 	assert_not("damaged");
 }
 
-Test(conditions_doubt, no_flipped_bit_does_harm)
+Test(dependencies_doubt, no_flipped_bit_does_harm)
 {
 	uint8_t *bytes;
 
@@ -196,28 +196,28 @@ Test(conditions_doubt, no_flipped_bit_does_harm)
 	memcpy(bytes, built.bytes, built.size);
 	for (size_t bit = 0; bit < built.size * 8; bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		conditions_hold(bytes, built.size, &tree_roots, why, sizeof(why));
+		dependencies_hold(bytes, built.size, &tree_roots, why, sizeof(why));
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	cr_assert(conditions_hold(bytes, built.size, &tree_roots, why, sizeof(why)), "%s", why);
+	cr_assert(dependencies_hold(bytes, built.size, &tree_roots, why, sizeof(why)), "%s", why);
 	free(bytes);
 }
 
-Test(conditions_doubt, the_reason_fits_into_any_buffer)
+Test(dependencies_doubt, the_reason_fits_into_any_buffer)
 {
 	char small[4] = "xxx";
 
 	see_open(in_tree("none.h"));
 	build();
 	put_file(in_tree("none.h"), "");
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, small, sizeof(small)));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, small, sizeof(small)));
 	cr_assert_str_eq(small, "fil");
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, small, 0));
-	cr_assert_not(conditions_hold(built.bytes, built.size, &tree_roots, NULL, 100));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, small, 0));
+	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 100));
 	cr_assert_str_eq(small, "fil");
 }
 
-Test(conditions_doubt, what_an_automounter_stands_for_is_not_mounted)
+Test(dependencies_doubt, what_an_automounter_stands_for_is_not_mounted)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -227,7 +227,7 @@ Test(conditions_doubt, what_an_automounter_stands_for_is_not_mounted)
 	cr_expect_eq(statx_mounting, 0, "stat() mounts nothing, so the compiler did not");
 }
 
-Test(conditions_doubt, a_system_without_statx_is_asked_as_it_can)
+Test(dependencies_doubt, a_system_without_statx_is_asked_as_it_can)
 {
 	static const int errors[] = {ENOSYS, EPERM, EINVAL};
 
@@ -248,14 +248,14 @@ static bool disagree(void)
 	return false;
 }
 
-Test(conditions_doubt, nothing_holds_that_names_a_path_where_paths_lead_elsewhere)
+Test(dependencies_doubt, nothing_holds_that_names_a_path_where_paths_lead_elsewhere)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
 	build();
 	assert_holds();
-	conditions_ask_paths(disagree);
+	dependencies_ask_paths(disagree);
 	cr_expect_not(holds());
-	conditions_ask_paths(NULL);
+	dependencies_ask_paths(NULL);
 	assert_holds();
 }

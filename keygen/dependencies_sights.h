@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions_sights: the mounts that one look at many files meets, by whom and on which boot
+ * dependencies_sights: the mounts that one look at many files meets, by whom and on which boot
  *
  * Calling sequence: a zeroed struct, sights_mount() per file, sights_write() or sights_renew() at the end.
  * Each mount is asked for its identity once in a look. Errors: a ninth mount is unknown.
  */
-#ifndef KEYGEN_CONDITIONS_SIGHTS_H
-#define KEYGEN_CONDITIONS_SIGHTS_H
+#ifndef KEYGEN_DEPENDENCIES_SIGHTS_H
+#define KEYGEN_DEPENDENCIES_SIGHTS_H
 
-#include "keygen/conditions_format.h"
+#include "keygen/dependencies_format.h"
 
 struct sight {
 	struct mount mount;
 	uint64_t number; /* of the mount, as stamp_look() gave it: two may be of one file system */
-	bool recorded;   /* in the conditions that are checked */
+	bool recorded;   /* in the dependencies that are checked */
 	bool changed;    /* a stamp in it is another than recorded */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain/differences.h"
-#include "cli/explain/likeness.h"
+#include "cli/explain/similarity.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static unsigned draw(uint64_t *random)
 struct drawn {
 	struct stream about;
 	struct request request;
-	struct likeness likeness;
+	struct similarity similarity;
 };
 
 static void draw_request(uint64_t *random, struct drawn *ret_drawn)
@@ -52,7 +52,7 @@ static void draw_request(uint64_t *random, struct drawn *ret_drawn)
 	ret_drawn->about = about;
 	cr_assert_eq(request_read(about.bytes, about.size, &ret_drawn->request), 0);
 	ret_drawn->request.is_cut = draw(random) % 8 == 0;
-	ret_drawn->likeness = likeness_of(&ret_drawn->request);
+	ret_drawn->similarity = similarity_of(&ret_drawn->request);
 }
 
 static void drawn_free(struct drawn *drawn)
@@ -61,7 +61,7 @@ static void drawn_free(struct drawn *drawn)
 	stream_free(&drawn->about);
 }
 
-Test(likeness, says_neither_too_much_nor_nothing)
+Test(similarity, says_neither_too_much_nor_nothing)
 {
 	uint64_t random = 1;
 	unsigned unrelated = 0, exact = 0;
@@ -72,11 +72,11 @@ Test(likeness, says_neither_too_much_nor_nothing)
 
 		draw_request(&random, &now);
 		draw_request(&random, &was);
-		least = likeness_least(&now.likeness, &was.likeness);
+		least = similarity_least(&now.similarity, &was.similarity);
 		weight = differences_weight(&now.request, &was.request);
 		cr_assert_leq(least, weight, "pair %u", i);
 		exact += weight > 0 && least == weight;
-		if (!likeness_related(&now.likeness, &was.likeness)) {
+		if (!similarity_related(&now.similarity, &was.similarity)) {
 			cr_assert(!differences_related(&now.request, &was.request), "pair %u", i);
 			unrelated++;
 		}
@@ -87,13 +87,13 @@ Test(likeness, says_neither_too_much_nor_nothing)
 	cr_expect_gt(exact, 1000);
 }
 
-Test(likeness, one_option_that_is_another_costs_its_weight)
+Test(similarity, one_option_that_is_another_costs_its_weight)
 {
 	const struct request_option one = {.text = {"-DN=1", 5}}, other = {.text = {"-DN=65", 6}};
 	struct request_option here = one, there = other;
-	const struct likeness now = likeness_of(&(struct request){.options = &here, .option_count = 1});
-	const struct likeness was = likeness_of(&(struct request){.options = &there, .option_count = 1});
+	const struct similarity now = similarity_of(&(struct request){.options = &here, .option_count = 1});
+	const struct similarity was = similarity_of(&(struct request){.options = &there, .option_count = 1});
 
-	cr_expect_eq(likeness_least(&now, &was), differences_weight_of(DIFFERENCE_OPTION));
-	cr_expect_eq(likeness_least(&now, &now), 0);
+	cr_expect_eq(similarity_least(&now, &was), differences_weight_of(DIFFERENCE_OPTION));
+	cr_expect_eq(similarity_least(&now, &now), 0);
 }

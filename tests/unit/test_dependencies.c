@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/conditions_fixture.h"
+#include "tests/unit/dependencies_fixture.h"
 
-TestSuite(conditions, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies, .init = tree_begin, .fini = tree_end);
 
-Test(conditions, a_program_that_opened_nothing_has_none)
+Test(dependencies, a_program_that_opened_nothing_has_none)
 {
 	see_stat(in_tree("default_program"));
 	build();
@@ -12,7 +12,7 @@ Test(conditions, a_program_that_opened_nothing_has_none)
 	assert_holds();
 }
 
-Test(conditions, probes_count_with_headers_in_memory)
+Test(dependencies, probes_count_with_headers_in_memory)
 {
 	see_stat(in_tree("mem.h"));
 	input.has_memory_headers = true;
@@ -22,7 +22,7 @@ Test(conditions, probes_count_with_headers_in_memory)
 	assert_not("file appeared: ");
 }
 
-Test(conditions, probes_count_when_an_open_was_only_tried)
+Test(dependencies, probes_count_when_an_open_was_only_tried)
 {
 	see_stat(in_tree("a/x.h"));
 	see_open(in_tree("b/x.h"));
@@ -34,7 +34,7 @@ Test(conditions, probes_count_when_an_open_was_only_tried)
 	assert_not("file appeared: ");
 }
 
-Test(conditions, an_untouched_header_holds)
+Test(dependencies, an_untouched_header_holds)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -42,7 +42,7 @@ Test(conditions, an_untouched_header_holds)
 	assert_holds();
 }
 
-Test(conditions, an_edit_that_keeps_size_and_mtime_does_not_hold)
+Test(dependencies, an_edit_that_keeps_size_and_mtime_does_not_hold)
 {
 	const char *path = in_tree("a.h");
 	struct stat before;
@@ -57,7 +57,7 @@ Test(conditions, an_edit_that_keeps_size_and_mtime_does_not_hold)
 	assert_not("header changed: ");
 }
 
-Test(conditions, a_touch_without_an_edit_holds)
+Test(dependencies, a_touch_without_an_edit_holds)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -66,7 +66,7 @@ Test(conditions, a_touch_without_an_edit_holds)
 	assert_holds();
 }
 
-Test(conditions, another_size_does_not_hold)
+Test(dependencies, another_size_does_not_hold)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -75,7 +75,7 @@ Test(conditions, another_size_does_not_hold)
 	assert_not("header changed: ");
 }
 
-Test(conditions, a_copy_in_the_place_of_the_file_holds)
+Test(dependencies, a_copy_in_the_place_of_the_file_holds)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -85,7 +85,7 @@ Test(conditions, a_copy_in_the_place_of_the_file_holds)
 	assert_holds();
 }
 
-Test(conditions, content_of_many_pieces_is_compared_to_its_last_byte)
+Test(dependencies, content_of_many_pieces_is_compared_to_its_last_byte)
 {
 	static char bytes[300001];
 
@@ -102,7 +102,7 @@ Test(conditions, content_of_many_pieces_is_compared_to_its_last_byte)
 	assert_not("header changed: ");
 }
 
-Test(conditions, an_empty_header_holds_until_it_is_filled)
+Test(dependencies, an_empty_header_holds_until_it_is_filled)
 {
 	put_file(in_tree("a.h"), "");
 	see_header(in_tree("a.h"));
@@ -113,7 +113,7 @@ Test(conditions, an_empty_header_holds_until_it_is_filled)
 	assert_not("header changed: ");
 }
 
-Test(conditions, equal_stamps_are_believed_when_settled)
+Test(dependencies, equal_stamps_are_believed_when_settled)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -126,7 +126,7 @@ Test(conditions, equal_stamps_are_believed_when_settled)
 	assert_not("header changed: ");
 }
 
-Test(conditions, a_file_as_new_as_the_compile_is_compared_by_content_for_ever)
+Test(dependencies, a_file_as_new_as_the_compile_is_compared_by_content_for_ever)
 {
 	put_file(in_tree("a.h"), "int a;");
 	trace.start_ns = now_ns();
@@ -138,7 +138,7 @@ Test(conditions, a_file_as_new_as_the_compile_is_compared_by_content_for_ever)
 	assert_not("header changed: ");
 }
 
-Test(conditions, a_file_with_a_time_of_whole_seconds_settles_after_two)
+Test(dependencies, a_file_with_a_time_of_whole_seconds_settles_after_two)
 {
 	const time_t time = now_ns() / SECOND_NS + 10;
 
@@ -156,7 +156,7 @@ Test(conditions, a_file_with_a_time_of_whole_seconds_settles_after_two)
 	assert_holds();
 }
 
-Test(conditions, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
+Test(dependencies, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
 {
 	put_directory(in_tree("early"));
 	put_directory(in_tree("late"));
@@ -169,7 +169,7 @@ Test(conditions, a_header_that_appears_earlier_on_the_search_path_does_not_hold)
 	assert_not("file appeared: ");
 }
 
-Test(conditions, a_dangling_link_is_absent_until_its_target_comes)
+Test(dependencies, a_dangling_link_is_absent_until_its_target_comes)
 {
 	cr_assert_eq(symlink("target.h", in_tree("a.h")), 0);
 	see_header(in_tree("a.h"));
@@ -179,7 +179,7 @@ Test(conditions, a_dangling_link_is_absent_until_its_target_comes)
 	assert_not("file appeared: ");
 }
 
-Test(conditions, a_header_that_is_gone_does_not_hold)
+Test(dependencies, a_header_that_is_gone_does_not_hold)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -188,7 +188,7 @@ Test(conditions, a_header_that_is_gone_does_not_hold)
 	assert_not("file is gone: ");
 }
 
-Test(conditions, a_missing_directory_answers_for_all_that_was_absent_in_it)
+Test(dependencies, a_missing_directory_answers_for_all_that_was_absent_in_it)
 {
 	for (int i = 0; i < 9; i++) {
 		see_header(in_tree("none/x%d.h", i));
@@ -206,7 +206,7 @@ Test(conditions, a_missing_directory_answers_for_all_that_was_absent_in_it)
 	assert_not("file appeared: ");
 }
 
-Test(conditions, headers_of_a_directory_that_is_gone_are_gone)
+Test(dependencies, headers_of_a_directory_that_is_gone_are_gone)
 {
 	put_directory(in_tree("d"));
 	for (int i = 0; i < 9; i++) {
@@ -219,7 +219,7 @@ Test(conditions, headers_of_a_directory_that_is_gone_are_gone)
 	assert_not("file is gone: ");
 }
 
-Test(conditions, a_file_replaced_by_a_directory_does_not_hold)
+Test(dependencies, a_file_replaced_by_a_directory_does_not_hold)
 {
 	put_file(in_tree("a.h"), "");
 	see_header(in_tree("a.h"));
@@ -229,7 +229,7 @@ Test(conditions, a_file_replaced_by_a_directory_does_not_hold)
 	assert_not("no longer the same kind of file: ");
 }
 
-Test(conditions, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
+Test(dependencies, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
 {
 	put_file(in_tree("a.h"), "");
 	see_header(in_tree("a.h"));
@@ -239,7 +239,7 @@ Test(conditions, a_header_replaced_by_a_fifo_does_not_hold_and_does_not_block)
 	assert_not("no longer the same kind of file: ");
 }
 
-Test(conditions, a_swapped_link_holds_only_with_the_same_content)
+Test(dependencies, a_swapped_link_holds_only_with_the_same_content)
 {
 	put_file(in_tree("one"), "int a;");
 	put_file(in_tree("same"), "int a;");
@@ -255,7 +255,7 @@ Test(conditions, a_swapped_link_holds_only_with_the_same_content)
 	assert_not("header changed: ");
 }
 
-Test(conditions, a_swapped_link_to_a_directory_is_followed)
+Test(dependencies, a_swapped_link_to_a_directory_is_followed)
 {
 	put_directory(in_tree("v1"));
 	put_directory(in_tree("v2"));
@@ -274,7 +274,7 @@ Test(conditions, a_swapped_link_to_a_directory_is_followed)
 	assert_not("/v/5.h");
 }
 
-Test(conditions, two_files_that_become_one_do_not_hold)
+Test(dependencies, two_files_that_become_one_do_not_hold)
 {
 	put_file(in_tree("a.h"), "int a;");
 	put_file(in_tree("b.h"), "int a;");
@@ -287,7 +287,7 @@ Test(conditions, two_files_that_become_one_do_not_hold)
 	assert_not("are one file");
 }
 
-Test(conditions, one_file_that_becomes_two_does_not_hold)
+Test(dependencies, one_file_that_becomes_two_does_not_hold)
 {
 	put_file(in_tree("a.h"), "int a;");
 	cr_assert_eq(link(in_tree("a.h"), in_tree("b.h")), 0);
@@ -300,7 +300,7 @@ Test(conditions, one_file_that_becomes_two_does_not_hold)
 	assert_not("no longer the same file");
 }
 
-Test(conditions, identity_counts_for_files_that_were_only_probed)
+Test(dependencies, identity_counts_for_files_that_were_only_probed)
 {
 	put_file(in_tree("mem.h"), "x");
 	put_file(in_tree("a.h"), "int a;");
@@ -314,7 +314,7 @@ Test(conditions, identity_counts_for_files_that_were_only_probed)
 	assert_not("are one file");
 }
 
-Test(conditions, all_files_may_change_places_as_long_as_they_stay_apart)
+Test(dependencies, all_files_may_change_places_as_long_as_they_stay_apart)
 {
 	put_file(in_tree("a.h"), "same");
 	put_file(in_tree("b.h"), "same");
@@ -327,7 +327,7 @@ Test(conditions, all_files_may_change_places_as_long_as_they_stay_apart)
 	assert_holds();
 }
 
-Test(conditions, a_probed_directory_must_stay_one_but_may_change)
+Test(dependencies, a_probed_directory_must_stay_one_but_may_change)
 {
 	put_directory(in_tree("d"));
 	see_stat(in_tree("d"));
@@ -342,7 +342,7 @@ Test(conditions, a_probed_directory_must_stay_one_but_may_change)
 	assert_not("no longer the same kind of file: ");
 }
 
-Test(conditions, exact_compares_the_time_of_headers_and_probed_files)
+Test(dependencies, exact_compares_the_time_of_headers_and_probed_files)
 {
 	put_file(in_tree("a.h"), "int a;");
 	put_file(in_tree("probed"), "x");
@@ -366,7 +366,7 @@ Test(conditions, exact_compares_the_time_of_headers_and_probed_files)
 	assert_not("size or time changed: ");
 }
 
-Test(conditions, exact_holds_for_a_copy_with_the_same_time)
+Test(dependencies, exact_holds_for_a_copy_with_the_same_time)
 {
 	struct stat before;
 

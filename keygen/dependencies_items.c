@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_items.h"
-#include "keygen/conditions_format.h"
+#include "keygen/dependencies_items.h"
+#include "keygen/dependencies_format.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -79,14 +79,14 @@ static int find_root(const struct roots *roots, const char *path, uint32_t *ret_
 	return 0;
 }
 
-static bool is_in_cwd(const struct conditions_input *input, const char *path)
+static bool is_in_cwd(const struct dependencies_input *input, const char *path)
 {
 	size_t size = input->cwd && input->cwd_spelled ? strlen(input->cwd) : 0;
 
 	return size > 1 && strncmp(path, input->cwd, size) == 0 && path[size] == '/' && path[size + 1] != '\0';
 }
 
-static int add_event(const struct conditions_input *input, const struct trace_event *event, struct items *items)
+static int add_event(const struct dependencies_input *input, const struct trace_event *event, struct items *items)
 {
 	const char *path = event->path;
 	bool is_place = event->kind == TRACE_PROBE && event->error == 0 && S_ISDIR(event->stamp.mode);
@@ -130,7 +130,7 @@ static int add_event(const struct conditions_input *input, const struct trace_ev
 	return 0;
 }
 
-static int collect(const struct conditions_input *input, struct items *ret_items)
+static int collect(const struct dependencies_input *input, struct items *ret_items)
 {
 	const struct trace *trace = input->trace;
 	struct items items = {.item =
@@ -275,7 +275,7 @@ static int classify(struct items *items)
 	return 0;
 }
 
-int items_collect(const struct conditions_input *input, struct items *ret_items)
+int items_collect(const struct dependencies_input *input, struct items *ret_items)
 {
 	struct items items = {0};
 	int error = collect(input, &items);

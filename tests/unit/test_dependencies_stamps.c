@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions: when a stamp is believed, who may rely upon it, and stamps that are taken anew. */
-#include "keygen/conditions_format.h"
-#include "keygen/conditions_sights.h"
+/* Dependencies: when a stamp is believed, who may rely upon it, and stamps that are taken anew. */
+#include "keygen/dependencies_format.h"
+#include "keygen/dependencies_sights.h"
 #include "tests/unit/mount_fixture.h"
 
 #include <linux/landlock.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-TestSuite(conditions_stamps, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_stamps, .init = tree_begin, .fini = tree_end);
 
 static void *anew;
 
@@ -18,7 +18,7 @@ static bool holds_anew(void)
 {
 	free(anew);
 	anew = NULL;
-	return conditions_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
+	return dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew);
 }
 
 static void take_anew(void)
@@ -37,11 +37,11 @@ static void take_anew(void)
 	cr_assert(holds_anew(), "%s", why); \
 	cr_assert_not_null(anew)
 
-static struct fixed_stamps stamps_of(const struct stream *conditions)
+static struct fixed_stamps stamps_of(const struct stream *dependencies)
 {
 	struct fixed_stamps stamps;
 
-	memcpy(&stamps, conditions->bytes + CONDITIONS_STAMPS_AT, sizeof(stamps));
+	memcpy(&stamps, dependencies->bytes + DEPENDENCIES_STAMPS_AT, sizeof(stamps));
 	return stamps;
 }
 
@@ -52,13 +52,13 @@ static void see_one(void)
 	build();
 }
 
-Test(conditions_stamps, what_was_seen_here_is_believed)
+Test(dependencies_stamps, what_was_seen_here_is_believed)
 {
 	see_one();
 	assert_believed();
 }
 
-Test(conditions_stamps, another_image_in_the_same_place_with_equal_times_does_not_hold)
+Test(dependencies_stamps, another_image_in_the_same_place_with_equal_times_does_not_hold)
 {
 	if (!put_images(SQUASHFS) || !mount_image(1, "ro")) {
 		skip_test("squashfs cannot be mounted here");
@@ -75,7 +75,7 @@ Test(conditions_stamps, another_image_in_the_same_place_with_equal_times_does_no
 	cr_expect_not(other, "the content of another image");
 }
 
-Test(conditions_stamps, another_raw_image_of_a_writable_file_system_does_not_hold)
+Test(dependencies_stamps, another_raw_image_of_a_writable_file_system_does_not_hold)
 {
 	if (!put_images(SMALL_EXT4) || !mount_image(1, "rw,noatime")) {
 		skip_test("ext4 cannot be mounted here");
@@ -91,17 +91,17 @@ Test(conditions_stamps, another_raw_image_of_a_writable_file_system_does_not_hol
 	cr_expect_not(other, "the content of another image");
 }
 
-Test(conditions_stamps, another_boot_has_it_read_and_stamped_once)
+Test(dependencies_stamps, another_boot_has_it_read_and_stamped_once)
 {
 	see_one();
-	built.bytes[CONDITIONS_STAMPS_AT] ^= 1;
+	built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
 	usleep(50000); /* as new as the look: not settled before */
 	assert_read();
 	take_anew();
 	assert_believed();
 }
 
-Test(conditions_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
+Test(dependencies_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
 {
 	see_one();
 	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
@@ -114,7 +114,7 @@ Test(conditions_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
 	assert_not("a.h");
 }
 
-Test(conditions_stamps, a_file_as_new_as_the_look_is_not_stamped)
+Test(dependencies_stamps, a_file_as_new_as_the_look_is_not_stamped)
 {
 	struct timespec future = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + 3600};
 
@@ -124,7 +124,7 @@ Test(conditions_stamps, a_file_as_new_as_the_look_is_not_stamped)
 	cr_assert_null(anew);
 }
 
-Test(conditions_stamps, an_empty_file_is_always_read)
+Test(dependencies_stamps, an_empty_file_is_always_read)
 {
 	put_file(in_tree("a.h"), "");
 	see_header(in_tree("a.h"));
@@ -135,14 +135,14 @@ Test(conditions_stamps, an_empty_file_is_always_read)
 	assert_not("header changed");
 }
 
-Test(conditions_stamps, a_stamp_stands_for_the_digest_of_a_settled_file)
+Test(dependencies_stamps, a_stamp_stands_for_the_digest_of_a_settled_file)
 {
 	see_one();
 	built.bytes[built.size - 1] ^= 1;
 	assert_believed();
 }
 
-Test(conditions_stamps, two_mounts_of_one_tree_are_both_known)
+Test(dependencies_stamps, two_mounts_of_one_tree_are_both_known)
 {
 	struct fixed_stamps stamps;
 
@@ -163,7 +163,7 @@ Test(conditions_stamps, two_mounts_of_one_tree_are_both_known)
 }
 
 /* Sixteen nodes have the same files under other stamps. */
-Test(conditions_stamps, conditions_of_other_nodes_ask_for_the_same)
+Test(dependencies_stamps, dependencies_of_other_nodes_ask_for_the_same)
 {
 	struct stream first;
 
@@ -184,16 +184,16 @@ Test(conditions_stamps, conditions_of_other_nodes_ask_for_the_same)
 	build();
 	cr_assert_eq(first.size, built.size);
 	cr_assert_neq(memcmp(first.bytes, built.bytes, built.size), 0);
-	cr_expect(conditions_same(first.bytes, first.size, built.bytes, built.size));
+	cr_expect(dependencies_same(first.bytes, first.size, built.bytes, built.size));
 	put_file(in_tree("p1/a.h"), "int x;");
 	begin_trace();
 	see_twin();
 	build();
-	cr_expect_not(conditions_same(first.bytes, first.size, built.bytes, built.size), "another content");
+	cr_expect_not(dependencies_same(first.bytes, first.size, built.bytes, built.size), "another content");
 	stream_free(&first);
 }
 
-Test(conditions_stamps, where_times_are_conditions_they_are_compared)
+Test(dependencies_stamps, where_times_are_dependencies_they_are_compared)
 {
 	struct stream first;
 
@@ -205,21 +205,21 @@ Test(conditions_stamps, where_times_are_conditions_they_are_compared)
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0), 0);
 	see_header(in_tree("a.h"));
 	build();
-	cr_expect_not(conditions_same(first.bytes, first.size, built.bytes, built.size));
-	conditions_forget(built.bytes, built.size);
+	cr_expect_not(dependencies_same(first.bytes, first.size, built.bytes, built.size));
+	dependencies_forget(built.bytes, built.size);
 	cr_expect(holds(), "%s", why);
-	conditions_forget(first.bytes, first.size);
-	cr_expect_not(conditions_hold(first.bytes, first.size, &tree_roots, NULL, 0));
+	dependencies_forget(first.bytes, first.size);
+	cr_expect_not(dependencies_hold(first.bytes, first.size, &tree_roots, NULL, 0));
 	stream_free(&first);
 }
 
-Test(conditions_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
+Test(dependencies_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
 {
 	static const struct fixed_stamps none;
 	struct fixed_stamps stamps;
 
 	see_one();
-	conditions_forget(built.bytes, built.size);
+	dependencies_forget(built.bytes, built.size);
 	stamps = stamps_of(&built);
 	cr_expect_eq(memcmp(&stamps, &none, sizeof(none)), 0);
 	usleep(50000);
@@ -230,15 +230,15 @@ Test(conditions_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
 
 static bool lately_elsewhere(const struct fixed_stamps *before, const struct fixed_stamps *after)
 {
-	uint8_t old[CONDITIONS_STAMPS_AT + sizeof(*before)] = {0};
+	uint8_t old[DEPENDENCIES_STAMPS_AT + sizeof(*before)] = {0};
 	uint8_t now[sizeof(old)] = {0};
 
-	memcpy(old + CONDITIONS_STAMPS_AT, before, sizeof(*before));
-	memcpy(now + CONDITIONS_STAMPS_AT, after, sizeof(*after));
-	return conditions_lately_elsewhere(old, now, sizeof(old));
+	memcpy(old + DEPENDENCIES_STAMPS_AT, before, sizeof(*before));
+	memcpy(now + DEPENDENCIES_STAMPS_AT, after, sizeof(*after));
+	return dependencies_lately_elsewhere(old, now, sizeof(old));
 }
 
-Test(conditions_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
+Test(dependencies_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
 {
 	struct fixed_stamps here;
 	struct fixed_stamps there;
@@ -263,7 +263,7 @@ Test(conditions_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
 	cr_expect_not(lately_elsewhere(&there, &here), "nobody's");
 }
 
-Test(conditions_stamps, stamps_taken_anew_forget_a_mount_in_which_one_was_another)
+Test(dependencies_stamps, stamps_taken_anew_forget_a_mount_in_which_one_was_another)
 {
 	struct sights sights = {.sight = {{.mount = {.device = 7, .number = 1, .kind = MOUNT_NUMBERED}}}, .count = 1};
 	struct fixed_stamps old = {.mounts = 2,
@@ -313,7 +313,7 @@ static bool landlock_by_anybody(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_reading();
 }
 
-Test(conditions_stamps, what_landlock_forbids_does_not_hold)
+Test(dependencies_stamps, what_landlock_forbids_does_not_hold)
 {
 	see_one();
 	assert_believed();
@@ -324,7 +324,7 @@ Test(conditions_stamps, what_landlock_forbids_does_not_hold)
 	cr_expect_eq(answer, 0);
 }
 
-Test(conditions_stamps, what_landlock_forbids_to_root_without_no_new_privs_does_not_hold)
+Test(dependencies_stamps, what_landlock_forbids_to_root_without_no_new_privs_does_not_hold)
 {
 	see_one();
 	int answer = in_child(restrict_reading);
@@ -349,7 +349,7 @@ static const struct {
 } refusing_list = {
     2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
 
-Test(conditions_stamps, what_an_access_control_list_forbids_does_not_hold)
+Test(dependencies_stamps, what_an_access_control_list_forbids_does_not_hold)
 {
 	struct stat found;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions without their stamps: what they ask for, and not who saw it where. */
-#include "keygen/conditions.h"
-#include "keygen/conditions_format.h"
+/* Dependencies without their stamps: what they ask for, and not who saw it where. */
+#include "keygen/dependencies.h"
+#include "keygen/dependencies_format.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -83,9 +83,9 @@ static void forget_group(struct walk *walk, bool exact)
 	}
 }
 
-void conditions_forget(void *conditions, size_t size)
+void dependencies_forget(void *dependencies, size_t size)
 {
-	struct walk walk = {.at = conditions, .left = size};
+	struct walk walk = {.at = dependencies, .left = size};
 	uint32_t magic = take_u32(&walk);
 	uint32_t flags = take_u32(&walk);
 	uint32_t roots = take_u32(&walk);
@@ -95,14 +95,14 @@ void conditions_forget(void *conditions, size_t size)
 	(void)take_u32(&walk); /* items, classes */
 	(void)take_u32(&walk);
 	stamps = take(&walk, sizeof(struct fixed_stamps));
-	if (!stamps || magic != CONDITIONS_MAGIC) {
+	if (!stamps || magic != DEPENDENCIES_MAGIC) {
 		return;
 	}
 	memset(stamps, 0, sizeof(struct fixed_stamps));
-	if (flags & CONDITIONS_ARITHMETIC) {
+	if (flags & DEPENDENCIES_ARITHMETIC) {
 		(void)take(&walk, KEY_BYTES);
 	}
-	if (flags & CONDITIONS_MACHINE) {
+	if (flags & DEPENDENCIES_MACHINE) {
 		(void)take(&walk, take_u32(&walk) * sizeof(struct machine_answer));
 	}
 	for (uint32_t i = 0; i < roots && !walk.failed; i++) {
@@ -111,11 +111,11 @@ void conditions_forget(void *conditions, size_t size)
 		(void)take(&walk, text == ROOT_FREE ? 0 : text);
 	}
 	for (uint32_t i = 0; i < groups && !walk.failed; i++) {
-		forget_group(&walk, (flags & CONDITIONS_EXACT) != 0);
+		forget_group(&walk, (flags & DEPENDENCIES_EXACT) != 0);
 	}
 }
 
-bool conditions_same(const void *one, size_t one_size, const void *other, size_t other_size)
+bool dependencies_same(const void *one, size_t one_size, const void *other, size_t other_size)
 {
 	uint8_t *copies;
 	bool same;
@@ -132,22 +132,22 @@ bool conditions_same(const void *one, size_t one_size, const void *other, size_t
 	}
 	memcpy(copies, one, one_size);
 	memcpy(copies + one_size, other, one_size);
-	conditions_forget(copies, one_size);
-	conditions_forget(copies + one_size, one_size);
+	dependencies_forget(copies, one_size);
+	dependencies_forget(copies + one_size, one_size);
 	same = memcmp(copies, copies + one_size, one_size) == 0;
 	free(copies);
 	return same;
 }
 
-static struct fixed_stamps stamps_in(const void *conditions)
+static struct fixed_stamps stamps_in(const void *dependencies)
 {
 	struct fixed_stamps stamps;
 
-	memcpy(&stamps, (const uint8_t *)conditions + CONDITIONS_STAMPS_AT, sizeof(stamps));
+	memcpy(&stamps, (const uint8_t *)dependencies + DEPENDENCIES_STAMPS_AT, sizeof(stamps));
 	return stamps;
 }
 
-/* Those that were seen stand first, in the order of the conditions, before those that were kept. */
+/* Those that were seen stand first, in the order of the dependencies, before those that were kept. */
 static bool same_mounts(const struct fixed_stamps *one, const struct fixed_stamps *other)
 {
 	for (uint32_t i = 0; i < one->mounts && i < other->mounts && i < MOUNTS_MAX; i++) {
@@ -158,16 +158,16 @@ static bool same_mounts(const struct fixed_stamps *one, const struct fixed_stamp
 	return true;
 }
 
-bool conditions_lately_elsewhere(const void *conditions, const void *anew, size_t size)
+bool dependencies_lately_elsewhere(const void *dependencies, const void *anew, size_t size)
 {
 	struct fixed_stamps before;
 	struct fixed_stamps after;
 	int64_t now = stamp_now();
 
-	if (size < CONDITIONS_STAMPS_AT + sizeof(before)) {
+	if (size < DEPENDENCIES_STAMPS_AT + sizeof(before)) {
 		return false;
 	}
-	before = stamps_in(conditions);
+	before = stamps_in(dependencies);
 	after = stamps_in(anew);
 	return before.taken_ns != 0 && now >= before.taken_ns && now - before.taken_ns < TURN_NS &&
 	       (memcmp(before.boot, after.boot, sizeof(before.boot)) != 0 || !same_mounts(&before, &after));

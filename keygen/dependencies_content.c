@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keygen/conditions_read.h"
+#include "keygen/dependencies_read.h"
 
 #include "keygen/credentials.h"
 #include "keygen/digest.h"
@@ -358,7 +358,7 @@ uint8_t *content_anew(struct content *content)
 		return NULL;
 	}
 	sights_renew(&content->sights, &content->stamps, &stamps);
-	memcpy(anew + CONDITIONS_STAMPS_AT, &stamps, sizeof(stamps));
+	memcpy(anew + DEPENDENCIES_STAMPS_AT, &stamps, sizeof(stamps));
 	content->anew = NULL;
 	return anew;
 }

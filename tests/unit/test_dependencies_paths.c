@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions: roots and the working directory. */
-#include "tests/unit/conditions_fixture.h"
+/* Dependencies: roots and the working directory. */
+#include "tests/unit/dependencies_fixture.h"
 
-TestSuite(conditions_paths, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_paths, .init = tree_begin, .fini = tree_end);
 
-Test(conditions_paths, the_same_content_under_another_root_holds)
+Test(dependencies_paths, the_same_content_under_another_root_holds)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -17,7 +17,7 @@ Test(conditions_paths, the_same_content_under_another_root_holds)
 	assert_not("p2/sub/b.h");
 }
 
-Test(conditions_paths, a_header_that_appears_under_the_other_root_does_not_hold)
+Test(dependencies_paths, a_header_that_appears_under_the_other_root_does_not_hold)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -28,7 +28,7 @@ Test(conditions_paths, a_header_that_appears_under_the_other_root_does_not_hold)
 	assert_not("p2/none.h");
 }
 
-Test(conditions_paths, the_first_root_is_not_looked_at_any_more)
+Test(dependencies_paths, the_first_root_is_not_looked_at_any_more)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -40,7 +40,7 @@ Test(conditions_paths, the_first_root_is_not_looked_at_any_more)
 	assert_holds();
 }
 
-Test(conditions_paths, a_literal_root_must_be_spelled_so)
+Test(dependencies_paths, a_literal_root_must_be_spelled_so)
 {
 	put_twins();
 	add_root(in_tree("elsewhere"), false);
@@ -56,7 +56,7 @@ Test(conditions_paths, a_literal_root_must_be_spelled_so)
 	assert_not(in_tree("p1, and now it is %s", in_tree("p1/")));
 }
 
-Test(conditions_paths, a_literal_root_binds_where_nothing_was_opened)
+Test(dependencies_paths, a_literal_root_binds_where_nothing_was_opened)
 {
 	add_root("/somewhere", true);
 	see_stat("default_program");
@@ -67,7 +67,7 @@ Test(conditions_paths, a_literal_root_binds_where_nothing_was_opened)
 	assert_not("bound to /somewhere, and now it is /elsewhere");
 }
 
-Test(conditions_paths, the_root_directory_always_binds)
+Test(dependencies_paths, the_root_directory_always_binds)
 {
 	add_root("", false);
 	build();
@@ -76,7 +76,7 @@ Test(conditions_paths, the_root_directory_always_binds)
 	assert_not("bound to /, and now it is /tmp");
 }
 
-Test(conditions_paths, files_below_the_root_directory_are_found)
+Test(dependencies_paths, files_below_the_root_directory_are_found)
 {
 	put_file(in_tree("a.h"), "x");
 	add_root("", true);
@@ -91,7 +91,7 @@ Test(conditions_paths, files_below_the_root_directory_are_found)
 	assert_not("header changed: /");
 }
 
-Test(conditions_paths, more_or_fewer_roots_do_not_hold)
+Test(dependencies_paths, more_or_fewer_roots_do_not_hold)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -104,7 +104,7 @@ Test(conditions_paths, more_or_fewer_roots_do_not_hold)
 	tree_roots.count = 2;
 }
 
-Test(conditions_paths, a_root_is_no_prefix_of_a_longer_name)
+Test(dependencies_paths, a_root_is_no_prefix_of_a_longer_name)
 {
 	put_twins();
 	put_directory(in_tree("p11"));
@@ -118,17 +118,17 @@ Test(conditions_paths, a_root_is_no_prefix_of_a_longer_name)
 	assert_not("p11/a.h");
 }
 
-Test(conditions_paths, a_path_in_two_roots_is_refused)
+Test(dependencies_paths, a_path_in_two_roots_is_refused)
 {
 	struct stream stream;
 
 	add_root(in_tree("p1"), false);
 	add_root(in_tree("p1/sub"), false);
 	see_open(in_tree("p1/sub/x.h"));
-	cr_assert_eq(conditions_build(&input, &stream), -EINVAL);
+	cr_assert_eq(dependencies_build(&input, &stream), -EINVAL);
 }
 
-Test(conditions_paths, steps_up_from_a_root_stay_relative_to_it)
+Test(dependencies_paths, steps_up_from_a_root_stay_relative_to_it)
 {
 	put_twins();
 	add_root(in_tree("p1/sub"), false);
@@ -144,7 +144,7 @@ Test(conditions_paths, steps_up_from_a_root_stay_relative_to_it)
 	assert_not("p2/sub/../a.h");
 }
 
-Test(conditions_paths, doubled_slashes_behind_a_root_are_kept)
+Test(dependencies_paths, doubled_slashes_behind_a_root_are_kept)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -160,7 +160,7 @@ Test(conditions_paths, doubled_slashes_behind_a_root_are_kept)
 	assert_not("p2//none3.h");
 }
 
-Test(conditions_paths, a_root_that_is_too_long_now_does_not_hold)
+Test(dependencies_paths, a_root_that_is_too_long_now_does_not_hold)
 {
 	char text[PATH_MAX + 10];
 
@@ -175,7 +175,7 @@ Test(conditions_paths, a_root_that_is_too_long_now_does_not_hold)
 	assert_not("too long");
 }
 
-Test(conditions_paths, relative_paths_follow_the_working_directory)
+Test(dependencies_paths, relative_paths_follow_the_working_directory)
 {
 	put_twins();
 	cr_assert_eq(chdir(in_tree("p1")), 0);
@@ -203,7 +203,7 @@ Test(conditions_paths, relative_paths_follow_the_working_directory)
 	assert_not("file appeared: none.h");
 }
 
-Test(conditions_paths, the_working_directory_by_its_absolute_name_is_the_present_one)
+Test(dependencies_paths, the_working_directory_by_its_absolute_name_is_the_present_one)
 {
 	char cwd[PATH_MAX];
 
@@ -222,7 +222,7 @@ Test(conditions_paths, the_working_directory_by_its_absolute_name_is_the_present
 	assert_holds();
 }
 
-Test(conditions_paths, whether_a_root_is_the_working_directory_is_compared)
+Test(dependencies_paths, whether_a_root_is_the_working_directory_is_compared)
 {
 	char cwd[PATH_MAX];
 
@@ -240,7 +240,7 @@ Test(conditions_paths, whether_a_root_is_the_working_directory_is_compared)
 	assert_holds();
 }
 
-Test(conditions_paths, a_file_below_the_working_directory_is_literal)
+Test(dependencies_paths, a_file_below_the_working_directory_is_literal)
 {
 	char cwd[PATH_MAX];
 
@@ -255,7 +255,7 @@ Test(conditions_paths, a_file_below_the_working_directory_is_literal)
 	assert_not("p1/a.h");
 }
 
-Test(conditions_paths, the_directory_of_PWD_is_no_condition)
+Test(dependencies_paths, the_directory_of_PWD_is_no_dependency)
 {
 	put_twins();
 	see_header(in_tree("p2/a.h"));
@@ -269,7 +269,7 @@ Test(conditions_paths, the_directory_of_PWD_is_no_condition)
 	assert_not("file is gone: ");
 }
 
-Test(conditions_paths, a_deleted_working_directory_has_no_files)
+Test(dependencies_paths, a_deleted_working_directory_has_no_files)
 {
 	put_directory(in_tree("gone"));
 	cr_assert_eq(chdir(in_tree("gone")), 0);

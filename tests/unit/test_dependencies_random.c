@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees, traces and edits: conditions_hold() must say what a naive model says, which stats and reads everything.
- * CONDITIONS_SEED and CONDITIONS_ROUNDS repeat or lengthen a run.
+ * Random trees, traces and edits: dependencies_hold() must say what a naive model says, which stats and reads everything.
+ * DEPENDENCIES_SEED and DEPENDENCIES_ROUNDS repeat or lengthen a run.
  */
-#include "tests/unit/conditions_model.h"
+#include "tests/unit/dependencies_model.h"
 
 static void new_tree(unsigned round)
 {
@@ -23,18 +23,18 @@ static void new_tree(unsigned round)
 	}
 }
 
-TestSuite(conditions_random, .init = tree_begin, .fini = tree_end);
+TestSuite(dependencies_random, .init = tree_begin, .fini = tree_end);
 
-Test(conditions_random, agrees_with_the_naive_model, .timeout = 300)
+Test(dependencies_random, agrees_with_the_naive_model, .timeout = 300)
 {
-	const char *seed = getenv("CONDITIONS_SEED");
-	const char *rounds = getenv("CONDITIONS_ROUNDS");
+	const char *seed = getenv("DEPENDENCIES_SEED");
+	const char *rounds = getenv("DEPENDENCIES_ROUNDS");
 	unsigned last = rounds ? (unsigned)atoi(rounds) : 120;
 	unsigned held = 0;
 	unsigned checks = 0;
 
 	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)now_ns();
-	cr_log_info("CONDITIONS_SEED=%#llx", (unsigned long long)random_state);
+	cr_log_info("DEPENDENCIES_SEED=%#llx", (unsigned long long)random_state);
 	uint64_t first = random_state;
 
 	add_root(tree, false);
@@ -51,7 +51,7 @@ Test(conditions_random, agrees_with_the_naive_model, .timeout = 300)
 			checks++;
 			held += got;
 			cr_assert_eq(got, expected,
-			             "CONDITIONS_SEED=%#llx round %u edit %d: says %d (%s), model says %d",
+			             "DEPENDENCIES_SEED=%#llx round %u edit %d: says %d (%s), model says %d",
 			             (unsigned long long)first, round, edits, got, why, expected);
 			edit();
 		}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions_walk: one pass over conditions, for lookup, `show`, `explain` and `verify`
+ * dependencies_walk: one pass over dependencies, for lookup, `show`, `explain` and `verify`
  *
  *   head -> begin -> each root -> each group: its directory -> each item: what has become of that path
  *
- * The walk reads the bytes and asks the file system; a visitor decides what follows. conditions_hold() stops at the
- * first path that is not as it was, conditions_tell() reports every path.
+ * The walk reads the bytes and asks the file system; a visitor decides what follows. dependencies_hold() stops at the
+ * first path that is not as it was, dependencies_tell() reports every path.
  *
- * Calling sequence: `visitor` to `here` set (the rest is walk_conditions()'s), walk_conditions(), walk_is_complete() and walk_is_distinct(), walk_end().
+ * Calling sequence: `visitor` to `here` set (the rest is walk_dependencies()'s), walk_dependencies(), walk_is_complete() and walk_is_distinct(), walk_end().
  * Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: of another version; -ENAMETOOLONG; -ENOMEM; or what a visitor returned.
  */
-#ifndef KEYGEN_CONDITIONS_WALK_H
-#define KEYGEN_CONDITIONS_WALK_H
+#ifndef KEYGEN_DEPENDENCIES_WALK_H
+#define KEYGEN_DEPENDENCIES_WALK_H
 
-#include "keygen/conditions_read.h"
-#include "keygen/conditions_tell.h"
+#include "keygen/dependencies_read.h"
+#include "keygen/dependencies_tell.h"
 
 /* The file that a class of paths names now. */
 struct seen {
@@ -43,11 +43,11 @@ struct visitor {
 	int (*begin)(struct walk *walk); /* the head has been read: mathematics library, machine */
 	int (*root)(struct walk *walk, uint32_t number, const char *text, size_t size);
 	int (*item)(struct walk *walk, const struct place_group *group, const struct checked_item *item,
-	            enum condition_state state);
+	            enum dependency_state state);
 };
 
 /* walk_end() follows, whatever this returns. */
-int walk_conditions(struct walk *walk, const void *conditions, size_t size, enum content_want want);
+int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want);
 void walk_end(struct walk *walk);
 
 /* Was every class named by a path? */
