@@ -22,8 +22,8 @@
 #define SHARD_BITS  4
 #define BUCKETS_MIN ((size_t)64)
 #define BUCKETS_MAX ((size_t)1 << 16)
-/* One bucket for so many bytes of cap: a small PTX with its dependencies. */
-#define BYTES_PER_BUCKET 2048
+/* One bucket for so many bytes of cap: of the default cap all buckets are 16 KiB, which malloc() need not map anew. */
+#define BYTES_PER_BUCKET 32768
 /* What a result costs beside its bytes: struct entry and malloc's own. */
 #define OVERHEAD_BYTES 96
 #define NEVER          UINT64_MAX

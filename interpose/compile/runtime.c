@@ -38,6 +38,7 @@ static struct runtime runtime;
 /* 0, then the process whose thread sets up, then READY */
 #define READY (-1)
 static _Atomic int progress;
+static atomic_bool waited_for; /* a thread sleeps, or is about to, until it is READY */
 
 /* Nothing is done before a fork (cache/fork_mutex.h). */
 static void fork_child(void)
@@ -182,12 +183,15 @@ __attribute__((noinline)) static void set_up_once(void)
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling); /* the others would sleep for ever */
 	while (seen != READY) {
 		if (seen == process) {
+			atomic_store(&waited_for, true);
 			(void)syscall(SYS_futex, &progress, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 			seen = atomic_load_explicit(&progress, memory_order_acquire);
 		} else if (atomic_compare_exchange_strong(&progress, &seen, process)) {
 			set_up();
-			atomic_store_explicit(&progress, READY, memory_order_release);
-			(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+			atomic_store(&progress, READY);
+			if (atomic_load(&waited_for)) {
+				(void)syscall(SYS_futex, &progress, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+			}
 			seen = READY;
 		}
 	}

@@ -196,30 +196,108 @@ int artifacts_bytes(const struct entry *entry, enum nvrtc_product product, char 
 	return section.value >> 8;
 }
 
-int artifacts_lowered_name(const struct entry *entry, const char *expression, const char **name)
+/* Where each expression stands in the section: offset + 1 by hash, in a table that is at most half full. */
+struct names_index {
+	const struct entry *entry;
+	size_t mask;
+	uint32_t at[];
+};
+
+static size_t hash_name(const char *name)
 {
+	uint64_t hash = 0;
+
+	for (; *name; name++) {
+		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	return (size_t)(hash >> 32);
+}
+
+static struct names_index *make_index(const struct entry *entry, const struct section *section)
+{
+	struct cursor cursor = cursor_over(section->bytes, section->size);
+	struct names_index *index;
+	struct lowered lowered;
+	size_t slots = 2;
+
+	while (lowered_next(&cursor, &lowered)) {
+		slots += 2;
+	}
+	slots = (size_t)1 << (64 - __builtin_clzl(slots));
+	index = section->size < UINT32_MAX ? calloc(1, sizeof(*index) + slots * sizeof(index->at[0])) : NULL;
+	if (!index) {
+		return NULL;
+	}
+	index->entry = entry;
+	index->mask = slots - 1;
+	cursor = cursor_over(section->bytes, section->size);
+	for (uint32_t at = 1; lowered_next(&cursor, &lowered);
+	     at = (uint32_t)(cursor.at - (const uint8_t *)section->bytes) + 1) {
+		size_t slot = hash_name(lowered.expression) & index->mask;
+
+		while (index->at[slot]) {
+			slot = (slot + 1) & index->mask;
+		}
+		index->at[slot] = at;
+	}
+	return index;
+}
+
+/* Made by the first who asks. Another entry answers only after another compile, during which no getter may run. */
+static const struct names_index *index_of(struct program *program, const struct entry *entry,
+                                          const struct section *section)
+{
+	struct names_index *known = atomic_load(&program->names_index);
+	struct names_index *made;
+
+	if (known && known->entry == entry) {
+		return known;
+	}
+	made = make_index(entry, section);
+	if (!made) {
+		return NULL;
+	}
+	if (!atomic_compare_exchange_strong(&program->names_index, &known, made)) {
+		free(made);
+		return known;
+	}
+	free(known);
+	return made;
+}
+
+static bool find_name(const struct names_index *index, const struct section *section, const char *expression,
+                      struct lowered *ret_lowered)
+{
+	for (size_t slot = hash_name(expression) & index->mask; index->at[slot]; slot = (slot + 1) & index->mask) {
+		size_t at = index->at[slot] - 1;
+		struct cursor cursor = cursor_over((const uint8_t *)section->bytes + at, section->size - at);
+
+		if (lowered_next(&cursor, ret_lowered) && strcmp(ret_lowered->expression, expression) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
+                           const char **name)
+{
+	const struct names_index *index;
 	struct section section;
-	struct cursor cursor;
 	struct lowered lowered;
 
 	if (!expression || !name) {
 		return RESULT_INVALID_INPUT;
 	}
 	*name = NULL;
-	if (!entry_section(entry, TAG_NAMES, &section)) {
+	if (!entry_section(entry, TAG_NAMES, &section) || !(index = index_of(program, entry, &section))) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	cursor = cursor_over(section.bytes, section.size);
-	while (lowered_next(&cursor, &lowered)) {
-		if (strcmp(lowered.expression, expression) == 0) {
-			*name = lowered.name;
-			return lowered.code;
-		}
+	if (!find_name(index, &section, expression, &lowered)) {
+		return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 	}
-	if (cursor.failed) {
-		return RESULT_INTERNAL_ERROR;
-	}
-	return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
+	*name = lowered.name;
+	return lowered.code;
 }
 
 int artifacts_pch_status(const struct entry *entry)

@@ -41,7 +41,9 @@ const struct entry *artifacts_names_from(const struct program *program);
 bool artifacts_has(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);
 int artifacts_size(const struct entry *entry, enum nvrtc_product product, size_t *size);
 int artifacts_bytes(const struct entry *entry, enum nvrtc_product product, char *bytes);
-int artifacts_lowered_name(const struct entry *entry, const char *expression, const char **name);
+/* `program`: keeps an index of the names, so that many of them are found in linear time. */
+int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
+                           const char **name);
 int artifacts_pch_status(const struct entry *entry);
 int artifacts_pch_heap(const struct entry *entry, size_t *size);
 

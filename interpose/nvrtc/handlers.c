@@ -185,7 +185,7 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 		return host_call_answer(host_errno, RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION);
 	}
 	if (entry) {
-		return host_call_answer(host_errno, artifacts_lowered_name(entry, expression, name));
+		return host_call_answer(host_errno, artifacts_lowered_name(known, entry, expression, name));
 	}
 	HOST_CALL_FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }

@@ -39,6 +39,7 @@ void program_release(struct handle *handle)
 		free(program->names[i]);
 	}
 	free(program->names);
+	free(atomic_load(&program->names_index));
 }
 
 int program_add_name(struct program *program, const char *expression)

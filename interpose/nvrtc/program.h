@@ -11,6 +11,8 @@
 #include "interpose/compile/handle.h"
 #include "interpose/nvrtc/types.h"
 
+struct names_index; /* interpose/nvrtc/artifacts.c */
+
 struct program {
 	struct handle handle;
 	bool has_memory_headers;
@@ -19,6 +21,7 @@ struct program {
 	struct stream paths; /* scan_paths() of them */
 	char **names;        /* expressions, in order */
 	size_t name_count;
+	_Atomic(struct names_index *) names_index; /* of the lowered names last asked for; free() */
 	flow_callback *callback;
 	void *payload;
 };

@@ -108,13 +108,32 @@ static char *read_initial(size_t *ret_size)
 	return block;
 }
 
+/*
+ * Skips the gap of random size that the kernel leaves in front of the arguments: some 4 KiB of zeros, each of which would
+ * be a string of its own.
+ */
+static const char *skip_zeros(const char *at, const char *end)
+{
+	uint64_t word = 0;
+
+	while ((size_t)(end - at) >= sizeof(word) && (memcpy(&word, at, sizeof(word)), word == 0)) {
+		at += sizeof(word);
+	}
+	while (at < end && *at == '\0') {
+		at++;
+	}
+	return at;
+}
+
 /* One pass; `values` in the order of the LOAD variables. */
 static void find_initial(const struct environment *environment, const char *block, size_t size,
                          const char *values[ENVIRONMENT_MAX])
 {
 	const struct variable *variables = environment->variables;
+	const char *end = block + size;
 
-	for (const char *at = block; at < block + size; at += strnlen(at, (size_t)(block + size - at)) + 1) {
+	for (const char *at = skip_zeros(block, end); at < end;
+	     at = skip_zeros(at + strnlen(at, (size_t)(end - at)), end)) {
 		for (size_t i = 0; i < environment->count && variables[i].kind == VARIABLE_LOAD; i++) {
 			size_t length = at[0] == variables[i].name[0] ? variables[i].size : 0;
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* result: what counts as the same, and what does not */
 #include "interpose/nvrtc/artifacts.h"
+#include "keygen/lowered.h"
 
 #include "keygen/stream.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* As much of NVRTC as tells results apart. */
@@ -106,6 +109,7 @@ Test(result, a_lowered_name_that_does_not_end_is_not_given)
 		struct stream names = STREAM_EMPTY;
 		struct section section = {.tag = TAG_NAMES};
 		struct entry *entry;
+		struct program program = {.name_count = 1};
 		const char *name = "";
 
 		stream_field(&names, 1, "f", 2);
@@ -114,11 +118,42 @@ Test(result, a_lowered_name_that_does_not_end_is_not_given)
 		section.bytes = names.bytes;
 		section.size = names.size;
 		cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
-		cr_assert_eq(artifacts_lowered_name(entry, "f", &name) == 0, size == 5);
+		cr_assert_eq(artifacts_lowered_name(&program, entry, "f", &name) == 0, size == 5);
 		cr_assert(size == 5 ? strcmp(name, "_Z1f") == 0 : name == NULL);
+		free(atomic_load(&program.names_index));
 		entry_unref(entry);
 		stream_free(&names);
 	}
+}
+
+/* Names share slots of the index, and one is asked for that is not there. */
+Test(result, each_of_many_names_has_its_own_lowered_name)
+{
+	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
+	struct stream names = STREAM_EMPTY;
+	struct section section = {.tag = TAG_NAMES};
+	struct program program = {.name_count = 0};
+	struct entry *entry;
+	const char *name;
+	char expression[32];
+
+	for (int i = 0; i < 1000; i++) {
+		(void)snprintf(expression, sizeof(expression), "f<%d>", i);
+		lowered_put(&names, expression, 0, expression + 2);
+	}
+	section.bytes = names.bytes;
+	section.size = names.size;
+	cr_assert_eq(entry_build(key, 0, NULL, 0, &section, 1, &entry), 0);
+	for (int i = 999; i >= 0; i--) {
+		(void)snprintf(expression, sizeof(expression), "f<%d>", i);
+		cr_assert_eq(artifacts_lowered_name(&program, entry, expression, &name), 0);
+		cr_assert_str_eq(name, expression + 2);
+	}
+	cr_assert_neq(artifacts_lowered_name(&program, entry, "f<1000>", &name), 0);
+	cr_assert_null(name);
+	free(atomic_load(&program.names_index));
+	entry_unref(entry);
+	stream_free(&names);
 }
 
 /* The caller's buffer has as many bytes as the getter of the size has said: none, where that failed. */
