@@ -2,10 +2,13 @@
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_items.h"
+#include "keygen/dependencies_read.h"
 #include "keygen/dependencies_sights.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +17,7 @@
 #define NAMES_FOR_DIRECTORY  4
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
+#define ABSENT_FOR_STAMP     2
 
 /* The bytes, and what of the stamps stands in front of them. */
 struct writer {
@@ -82,17 +86,78 @@ static size_t group_end(const struct items *items, size_t first)
 	return end;
 }
 
+static bool is_absent(const struct item *item)
+{
+	return item->kind == ITEM_ABSENT && item->error == ENOENT;
+}
+
 static bool opens_directory(const struct items *items, size_t first, size_t end)
 {
 	if (end - first >= NAMES_FOR_DIRECTORY) {
 		return true;
 	}
 	for (size_t i = first; i < end; i++) {
-		if (items->item[i].kind != ITEM_ABSENT || items->item[i].error != ENOENT) {
+		if (!is_absent(&items->item[i])) {
 			return false;
 		}
 	}
 	return end - first >= ABSENT_FOR_DIRECTORY;
+}
+
+/* Is it no entry of its directory either? A link that leads nowhere is one, and what it leads to may come. */
+static bool is_vacant(const struct item *item)
+{
+	struct stat found;
+
+	return lstat(item->path, &found) != 0 && errno == ENOENT;
+}
+
+/* Of a directory whose ctime is older than the compile: since then it has had the same entries. */
+static struct fixed_directory stamp_directory(const struct items *items, size_t first, size_t end,
+                                              struct writer *writer)
+{
+	const struct item *head = &items->item[first];
+	const struct fixed_directory none = {0};
+	char path[PATH_MAX];
+	struct file_stamp now;
+	struct stat stat;
+	uint64_t number;
+
+	/* with a dot: by the right to search the directory, as the names in it were looked for */
+	if (snprintf(path, sizeof(path), "%.*s.", (int)(head->name - head->path), head->path) >= (int)sizeof(path) ||
+	    stamp_look(AT_FDCWD, path, &stat, &number) != 0) {
+		return none;
+	}
+	file_stamp_from(&stat, &now);
+	if (!directory_counts(path, &now, sights_mount(&writer->sights, path, now.device, number), writer->start_ns)) {
+		return none;
+	}
+	for (size_t i = first; i < end; i++) {
+		if (items->item[i].kind == ITEM_ABSENT && !is_vacant(&items->item[i])) {
+			return none;
+		}
+	}
+	return (struct fixed_directory){
+	    .device = now.device,
+	    .inode = now.inode,
+	    .mtime_ns = now.mtime_ns,
+	    .ctime_ns = now.ctime_ns,
+	    .settled = 1,
+	};
+}
+
+/* Of a group whose directory is opened: HINT_STAMPED where more than one name was looked for in vain, HINT_VACANT. */
+static uint32_t hint_absent(const struct items *items, size_t first, size_t end)
+{
+	size_t absent = 0;
+
+	for (size_t i = first; i < end; i++) {
+		absent += is_absent(&items->item[i]);
+	}
+	if (absent < ABSENT_FOR_STAMP || items->item[first].directory_size == 0) {
+		return 0;
+	}
+	return absent == end - first ? HINT_STAMPED | HINT_VACANT : HINT_STAMPED;
 }
 
 static bool opens_base(const struct items *items, size_t first)
@@ -120,13 +185,18 @@ static void write_groups(const struct items *items, struct writer *writer)
 		if (first == 0 || head->base != items->item[first - 1].base) {
 			base = opens_base(items, first);
 		}
-		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY : 0;
+		hints |= opens_directory(items, first, end) ? HINT_OPEN_DIRECTORY | hint_absent(items, first, end) : 0;
 		hints |= base ? HINT_OPEN_BASE : 0;
 		stream_u32(stream, head->base);
 		stream_u32(stream, hints);
 		stream_u32(stream, (uint32_t)(end - first));
 		stream_u32(stream, (uint32_t)head->directory_size);
 		stream_bytes(stream, head->directory, head->directory_size);
+		if (hints & HINT_STAMPED) {
+			struct fixed_directory stamp = stamp_directory(items, first, end, writer);
+
+			stream_bytes(stream, &stamp, sizeof(stamp));
+		}
 		for (size_t i = first; i < end; i++) {
 			write_item(&items->item[i], writer);
 		}

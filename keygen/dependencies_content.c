@@ -349,6 +349,46 @@ enum content_answer content_ask(struct content *content, const struct checked_it
 	return is_permitted(content, item, now, &sight->mount) ? CONTENT_SAME : CONTENT_UNREADABLE;
 }
 
+bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
+{
+	return S_ISDIR(stamp->mode) && stamp_counts(stamp, mount, read_ns) && mount_times_entries(path);
+}
+
+bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
+                            uint64_t number)
+{
+	const struct fixed_directory *then = &group->stamp;
+	bool same = then->settled && S_ISDIR(now->mode) && now->device == then->device && now->inode == then->inode &&
+	            now->mtime_ns == then->mtime_ns && now->ctime_ns == then->ctime_ns;
+	struct sight *sight =
+	    same && content->same_boot ? sights_see(&content->sights, content->place->path, now->device, number) : NULL;
+
+	return sight && sight->recorded;
+}
+
+void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
+                             uint64_t number)
+{
+	const struct fixed_directory stamp = {
+	    .device = now->device,
+	    .inode = now->inode,
+	    .mtime_ns = now->mtime_ns,
+	    .ctime_ns = now->ctime_ns,
+	    .settled = 1,
+	};
+	struct sight *sight;
+
+	/* A directory that changes all the time (/tmp) is no reason to write the result at each hit. */
+	if (!content->anew && content->same_boot) {
+		return;
+	}
+	sight = sights_see(&content->sights, content->place->path, now->device, number);
+	if (sight && directory_counts(content->place->path, now, &sight->mount, stamp_now()) && begin_anew(content)) {
+		sight->changed = sight->changed || group->stamp.settled;
+		memcpy(content->anew + group->stamp_at, &stamp, sizeof(stamp));
+	}
+}
+
 uint8_t *content_anew(struct content *content)
 {
 	struct fixed_stamps stamps;

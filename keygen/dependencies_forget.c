@@ -70,14 +70,20 @@ static void forget_item(struct walk *walk, bool exact)
 
 static void forget_group(struct walk *walk, bool exact)
 {
+	uint32_t hints;
 	uint32_t items;
 	uint32_t size;
+	uint8_t *at;
 
-	(void)take_u32(walk); /* base, hints */
-	(void)take_u32(walk);
+	(void)take_u32(walk); /* base */
+	hints = take_u32(walk);
 	items = take_u32(walk);
 	size = take_u32(walk);
 	(void)take(walk, size);
+	at = hints & HINT_STAMPED ? take(walk, sizeof(struct fixed_directory)) : NULL;
+	if (at) {
+		memset(at, 0, sizeof(struct fixed_directory));
+	}
 	for (uint32_t i = 0; i < items && !walk->failed; i++) {
 		forget_item(walk, exact);
 	}

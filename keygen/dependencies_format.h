@@ -8,7 +8,8 @@
  *     KEY_BYTES, with DEPENDENCIES_ARITHMETIC
  *     u32 answers and as many struct machine_answer, with DEPENDENCIES_MACHINE
  *     per root      u32 size and the bytes of its text, or u32 ROOT_FREE
- *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/'
+ *     per group     u32 base, u32 hints, u32 items, u32 size and the bytes of the directory: empty, or ending in '/';
+ *                   struct fixed_directory, with HINT_STAMPED
  *       per item    struct fixed_item and the bytes of the name (no '/'; empty: the directory itself), then
  *         ITEM_ABSENT    nothing
  *         ITEM_IDENTITY  struct fixed_identity
@@ -18,7 +19,7 @@
  * the order of base and directory, so that a base's directory is opened once.
  *
  * Stamps belong to the node and the boot on which they were taken: struct fixed_stamps, and in the items device, inode,
- * mtime (but for DEPENDENCIES_EXACT), ctime and settled. They may all be zero (dependencies_forget()), and be taken anew
+ * mtime (but for DEPENDENCIES_EXACT), ctime and settled, and all of struct fixed_directory. They may all be zero (dependencies_forget()), and be taken anew
  * in place (dependencies_hold_anew()); the size of dependencies never depends on them.
  */
 #ifndef KEYGEN_DEPENDENCIES_FORMAT_H
@@ -32,7 +33,7 @@
 
 #include <stdint.h>
 
-#define DEPENDENCIES_MAGIC UINT32_C(0x3244434e) /* "NCD2" */
+#define DEPENDENCIES_MAGIC UINT32_C(0x3344434e) /* "NCD3" */
 
 #define DEPENDENCIES_EXACT      UINT32_C(1)
 #define DEPENDENCIES_ARITHMETIC UINT32_C(2)
@@ -47,6 +48,10 @@
 /* Whether a descriptor of the group's directory, or of its base, saves more than it costs. */
 #define HINT_OPEN_DIRECTORY UINT32_C(1)
 #define HINT_OPEN_BASE      UINT32_C(2)
+/* Several names were absent from the directory, which exists: as long as it is unchanged, they still are. */
+#define HINT_STAMPED UINT32_C(4)
+/* All names were absent: an unchanged directory need not be opened. */
+#define HINT_VACANT UINT32_C(8)
 
 #define ITEM_ABSENT   UINT32_C(1)
 #define ITEM_IDENTITY UINT32_C(2)
@@ -63,6 +68,16 @@ struct fixed_stamps {
 	uint32_t mounts;
 	uint32_t zero;
 	struct mount mount[MOUNTS_MAX]; /* in which the files were seen so */
+};
+
+/* Each entry that comes or goes moves the directory's ctime, so an equal stamp means the same entries. */
+struct fixed_directory {
+	uint64_t device;
+	uint64_t inode;
+	int64_t mtime_ns;
+	int64_t ctime_ns;
+	uint32_t settled; /* 1: older than the look at the names, none of which is an entry, not even a dangling link */
+	uint32_t zero;
 };
 
 struct fixed_item {
@@ -94,7 +109,7 @@ static inline bool stamp_counts(const struct file_stamp *stamp, const struct mou
 _Static_assert(sizeof(struct fixed_stamps) == 48 + MOUNTS_MAX * sizeof(struct mount) && sizeof(struct mount) == 24,
                "no padding");
 _Static_assert(sizeof(struct fixed_item) == 12 && sizeof(struct fixed_identity) == 40 &&
-                   sizeof(struct fixed_content) == 40,
+                   sizeof(struct fixed_content) == 40 && sizeof(struct fixed_directory) == 40,
                "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the structs are written as they are");
 

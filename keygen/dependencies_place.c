@@ -38,6 +38,8 @@ void place_init(struct place *place)
 	place->state = PLACE_UNOPENED;
 	place->directory = -1;
 	place->buffer = NULL;
+	place->missing_size = 0;
+	place->present_size = 0;
 	place->base_size = 0;
 	place->directory_size = 0;
 	place->path[0] = '\0'; /* the rest is 4 KiB, and written before it is read */
@@ -89,6 +91,8 @@ static int enter_base(struct place *place, const struct place_group *group)
 		close_descriptor(&place->base_descriptor);
 		place->base = group->base;
 		place->base_set = true;
+		place->missing_size = 0;
+		place->present_size = 0;
 	}
 	place->base_size = group->base_size;
 	error = put(place, 0, group->base_text, group->base_size);
@@ -99,10 +103,62 @@ static int enter_base(struct place *place, const struct place_group *group)
 	return error;
 }
 
+static bool is_absence(int error)
+{
+	return error == ENOENT || error == ENOTDIR;
+}
+
+static bool lies_in_missing(const struct place *place, const struct place_group *group)
+{
+	return place->missing_size > 0 && group->directory_size >= place->missing_size &&
+	       memcmp(group->directory, place->missing, place->missing_size) == 0;
+}
+
+/*
+ * The group's directory is missing: finds the outermost one above it that is, in which all later groups are missing too.
+ * They come in order, so that those in one directory follow each other. What the last directory that was opened has in
+ * front of it exists.
+ */
+static void note_missing(struct place *place, const struct place_group *group)
+{
+	size_t size = place->present_size < group->directory_size ? place->present_size : group->directory_size;
+	const char *slash = group->directory;
+	const char *end = group->directory + group->directory_size - 1;
+
+	place->missing = group->directory;
+	place->missing_size = group->directory_size;
+	while ((slash = memchr(slash + 1, '/', (size_t)(end - slash)))) {
+		char *cut = &place->path[group->base_size + (size_t)(slash - group->directory) + 1];
+		const char kept = *cut;
+		struct stat found;
+		uint64_t number;
+		const char *way;
+		int directory;
+		int error;
+
+		if (slash == end) {
+			break;
+		}
+		if ((size_t)(slash - group->directory) + 1 <= size &&
+		    memcmp(group->directory, place->present, (size_t)(slash - group->directory) + 1) == 0) {
+			continue;
+		}
+		*cut = '\0';
+		way = short_way(place, &directory);
+		error = stamp_look(directory, way, &found, &number);
+		*cut = kept;
+		if (is_absence(error) || (error == 0 && !S_ISDIR(found.st_mode))) {
+			place->missing_size = (size_t)(slash - group->directory) + 1;
+			return;
+		}
+		place->present = group->directory;
+		place->present_size = (size_t)(slash - group->directory) + 1;
+		size = place->present_size;
+	}
+}
+
 int place_enter(struct place *place, const struct place_group *group)
 {
-	const char *way;
-	int directory;
 	int error;
 
 	place_leave(place);
@@ -114,17 +170,31 @@ int place_enter(struct place *place, const struct place_group *group)
 		return error;
 	}
 	place->directory_size = group->base_size + group->directory_size;
-	if (group->directory_size == 0 || !(group->hints & HINT_OPEN_DIRECTORY)) {
-		return 0;
+	if (lies_in_missing(place, group)) {
+		place->state = PLACE_MISSING;
 	}
+	return 0;
+}
+
+void place_open_directory(struct place *place, const struct place_group *group)
+{
+	const char *way;
+	int directory;
+
+	if (place->state != PLACE_UNOPENED || group->directory_size == 0 || !(group->hints & HINT_OPEN_DIRECTORY)) {
+		return;
+	}
+	place->path[place->directory_size] = '\0';
 	way = short_way(place, &directory);
 	place->directory = open_at(directory, way, O_PATH | O_DIRECTORY);
 	if (place->directory >= 0) {
 		place->state = PLACE_OPEN;
-	} else if (errno == ENOENT || errno == ENOTDIR) {
+		place->present = group->directory;
+		place->present_size = group->directory_size;
+	} else if (is_absence(errno)) {
 		place->state = PLACE_MISSING;
+		note_missing(place, group);
 	}
-	return 0;
 }
 
 void place_leave(struct place *place)
@@ -148,6 +218,15 @@ int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_m
 	}
 	way = short_way(place, &directory);
 	return stamp_look(directory, way, ret_stat, ret_mount);
+}
+
+bool place_is_vacant(const struct place *place)
+{
+	struct stat found;
+	int directory;
+	const char *way = short_way(place, &directory);
+
+	return fstatat(directory, way, &found, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
 static bool is_still(int descriptor, const struct stat *expected)

@@ -26,12 +26,15 @@
  *
  *     one group: UNOPENED --hint, open--> OPEN     names are looked up in the directory
  *                    |             \----> MISSING  nothing in it is there: no name is looked up
+ *                    |                      ^
+ *                    |\ it lies in a directory that was found missing for an earlier group of the base
  *                    \ no hint, or a doubt (EMFILE, EACCES, ...): paths from the base, or whole ones, are looked up
  *
  * Purpose: a kernel's walk over a whole path costs more than the stat at its end.  So the directory of the base and
  * that of the group are opened (O_PATH), one of each at a time.  What is found is what the whole path would have found.
  *
- * Calling sequence: place_init(), then per group place_enter() and per name place_name() and the questions;
+ * Calling sequence: place_init(), then per group place_enter(), place_open_directory() unless its names need no look,
+ * and per name place_name() and the questions;
  * place_close(). Errors: -ENAMETOOLONG where a path would be longer than PATH_MAX; otherwise whole paths are the answer
  * to every error.
  */
@@ -43,7 +46,11 @@ struct place {
 	bool base_set;
 	int base_descriptor; /* of the base's directory, or -1 */
 	enum place_state state;
-	int directory;         /* of the group, or -1 */
+	int directory;       /* of the group, or -1 */
+	const char *missing; /* of this base: a directory that does not exist; points into the dependencies */
+	size_t missing_size; /* 0: none is known */
+	const char *present; /* the same: one that exists */
+	size_t present_size;
 	uint8_t *buffer;       /* when content had to be read */
 	size_t base_size;      /* path: base, directory, name */
 	size_t directory_size; /* base and directory */
@@ -59,18 +66,23 @@ struct place_group {
 	size_t base_size;
 	const char *directory;
 	size_t directory_size;
+	size_t stamp_at; /* with HINT_STAMPED: where the stamp stands in the bytes */
+	struct fixed_directory stamp;
 };
 
 void place_init(struct place *place);
 void place_close(struct place *place);
 
 int place_enter(struct place *place, const struct place_group *group);
+void place_open_directory(struct place *place, const struct place_group *group);
 void place_leave(struct place *place);
 /* From here on the questions are about this name of the group; `path` is its whole path. */
 int place_name(struct place *place, const char *name, size_t size);
 
 /* stamp_look() at it. */
 int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount);
+/* Is the name no entry of its directory, not even a link that leads nowhere? */
+bool place_is_vacant(const struct place *place);
 /* 0 where it can be opened for reading, which nothing but an open tells; else a negative errno. */
 int place_open(const struct place *place);
 /*
@@ -144,6 +156,14 @@ void content_end(struct content *content);
 enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
                                 const struct file_stamp *now, uint64_t number);
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
+/* Has the group's directory, now as `now` says, the entries that it had when it was stamped? */
+bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
+                            uint64_t number);
+/* It was `now` before its names were looked at, none of which is an entry. Kept where files are stamped anew too. */
+void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
+                             uint64_t number);
+/* What a directory's stamp says of its entries may be believed. `path`: any file in the mount. */
+bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns);
 /* The dependencies with stamps of now, the caller's to free(); NULL where that would spare nobody a reading. */
 uint8_t *content_anew(struct content *content);
 

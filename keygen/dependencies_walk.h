@@ -33,6 +33,7 @@ struct walk {
 	bool here;               /* the working directory is that of the request */
 	struct seen *seen;       /* by class */
 	bool exact;              /* sizes and times of files are in the result */
+	bool unchanged;          /* the group's directory has the entries that it had */
 	bool moved;              /* a path is another file than it was: identity must be compared */
 	struct content content;
 	struct place place;

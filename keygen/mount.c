@@ -19,23 +19,25 @@ static const struct {
 	uint32_t type;
 	enum mount_kind kind;
 	const char *kernel; /* its directory of file systems, for MOUNT_SUPERBLOCK */
+	bool
+	    changes_elsewhere; /* other nodes, or whoever writes to a layer, add entries whose directories look as before */
 } known_types[] = {
-    {0x0000ef53, MOUNT_SUPERBLOCK, "ext4"}, /* ext2 and ext3 too */
-    {0x58465342, MOUNT_SUPERBLOCK, "xfs"},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs"},
-    {0x01021994, MOUNT_MEMORY, NULL},   /* tmpfs */
-    {0x858458f6, MOUNT_MEMORY, NULL},   /* ramfs */
-    {0x9123683e, MOUNT_NUMBERED, NULL}, /* btrfs */
-    {0xca451a4e, MOUNT_NUMBERED, NULL}, /* bcachefs */
-    {0x2fc12fc1, MOUNT_NUMBERED, NULL}, /* zfs */
-    {0x794c7630, MOUNT_NUMBERED, NULL}, /* overlayfs */
-    {0x73717368, MOUNT_NUMBERED, NULL}, /* squashfs */
-    {0xe0f5e1e2, MOUNT_NUMBERED, NULL}, /* erofs */
-    {0x00009660, MOUNT_NUMBERED, NULL}, /* iso9660 */
-    {0x00006969, MOUNT_NUMBERED, NULL}, /* nfs */
-    {0x0bd00bd0, MOUNT_NUMBERED, NULL}, /* lustre */
-    {0x00c36400, MOUNT_NUMBERED, NULL}, /* ceph */
-    {0x47504653, MOUNT_NUMBERED, NULL}, /* gpfs */
-    {0x19830326, MOUNT_NUMBERED, NULL}, /* beegfs */
+    {0x0000ef53, MOUNT_SUPERBLOCK, "ext4", false}, /* ext2 and ext3 too */
+    {0x58465342, MOUNT_SUPERBLOCK, "xfs", false},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs", false},
+    {0x01021994, MOUNT_MEMORY, NULL, false},   /* tmpfs */
+    {0x858458f6, MOUNT_MEMORY, NULL, false},   /* ramfs */
+    {0x9123683e, MOUNT_NUMBERED, NULL, false}, /* btrfs */
+    {0xca451a4e, MOUNT_NUMBERED, NULL, false}, /* bcachefs */
+    {0x2fc12fc1, MOUNT_NUMBERED, NULL, false}, /* zfs */
+    {0x794c7630, MOUNT_NUMBERED, NULL, true},  /* overlayfs */
+    {0x73717368, MOUNT_NUMBERED, NULL, false}, /* squashfs */
+    {0xe0f5e1e2, MOUNT_NUMBERED, NULL, false}, /* erofs */
+    {0x00009660, MOUNT_NUMBERED, NULL, false}, /* iso9660 */
+    {0x00006969, MOUNT_NUMBERED, NULL, true},  /* nfs */
+    {0x0bd00bd0, MOUNT_NUMBERED, NULL, true},  /* lustre */
+    {0x00c36400, MOUNT_NUMBERED, NULL, true},  /* ceph */
+    {0x47504653, MOUNT_NUMBERED, NULL, true},  /* gpfs */
+    {0x19830326, MOUNT_NUMBERED, NULL, true},  /* beegfs */
 };
 
 bool mount_same(const struct mount *one, const struct mount *other)
@@ -111,6 +113,21 @@ void mount_identify(const char *path, uint64_t device, uint64_t number, struct m
 	}
 	ret_mount->number = name;
 	ret_mount->kind = kind;
+}
+
+bool mount_times_entries(const char *path)
+{
+	struct statfs system;
+
+	if (statfs(path, &system) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++) {
+		if ((uint32_t)system.f_type == known_types[i].type) {
+			return !known_types[i].changes_elsewhere;
+		}
+	}
+	return false;
 }
 
 static int digit(char letter)

@@ -38,6 +38,8 @@ struct mount {
 bool mount_same(const struct mount *one, const struct mount *other);
 /* `path`: any file in it; `device` and `number` as stamp_look() gave them for it. */
 void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount);
+/* Does each entry that comes or goes move its directory's times at once, as this kernel tells them? */
+bool mount_times_entries(const char *path);
 /* The kernel's name for this boot; false where it cannot be had: then no stamp can be believed. */
 bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES]);
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Dependencies: what one look at a directory says of many names that were absent from it. */
+#include "keygen/dependencies_read.h"
+#include "tests/unit/dependencies_fixture.h"
+
+TestSuite(dependencies_directories, .init = tree_begin, .fini = tree_end);
+
+/* Three names that are not in p1, which is a directory. */
+static void see_three(void)
+{
+	put_directory(in_tree("p1"));
+	put_file(in_tree("a.h"), "int a;");
+	add_root(in_tree("p1"), false);
+	see_header(in_tree("p1/x.h"));
+	see_header(in_tree("p1/y.h"));
+	see_header(in_tree("p1/z.h"));
+	see_header(in_tree("a.h"));
+	build();
+}
+
+/* The group that has a directory's stamp. */
+static struct place_group stamped_group(void)
+{
+	struct place_group group = {0};
+	struct fixed_stamps stamps;
+	struct reader reader;
+	uint32_t items;
+	const char *text;
+	size_t size;
+
+	cr_assert_eq(reader_head(&reader, built.bytes, built.size, &stamps), READ_SOUND);
+	for (uint32_t i = 0; i < reader.roots; i++) {
+		cr_assert_eq(reader_root(&reader, &text, &size), READ_SOUND);
+	}
+	for (uint32_t i = 0; i < reader.groups && !(group.hints & HINT_STAMPED); i++) {
+		cr_assert_eq(reader_group(&reader, &group, &items), READ_SOUND);
+		for (uint32_t k = 0; k < items; k++) {
+			struct checked_item item;
+
+			cr_assert_eq(reader_item(&reader, &item, &text, &size), READ_SOUND);
+		}
+	}
+	cr_assert(group.hints & HINT_STAMPED, "no directory was stamped");
+	return group;
+}
+
+/* Older than a look at it from now on, by what the clock may be behind. */
+static void wait_until_settled(const char *path)
+{
+	struct file_stamp now;
+	struct stat found;
+
+	do {
+		usleep(5000);
+		cr_assert_eq(stat(path, &found), 0);
+		file_stamp_from(&found, &now);
+	} while (!file_stamp_settled(&now, stamp_now()));
+}
+
+static void put_stamp(const struct fixed_directory *stamp)
+{
+	memcpy(built.bytes + stamped_group().stamp_at, stamp, sizeof(*stamp));
+}
+
+/* As if the directory had been seen as it is now: what is believed of it is then seen by what is overlooked. */
+static struct fixed_directory forge(const char *path)
+{
+	struct fixed_directory stamp = {.settled = 1};
+	struct file_stamp now;
+	struct stat found;
+
+	cr_assert_eq(stat(path, &found), 0);
+	file_stamp_from(&found, &now);
+	stamp.device = now.device;
+	stamp.inode = now.inode;
+	stamp.mtime_ns = now.mtime_ns;
+	stamp.ctime_ns = now.ctime_ns;
+	put_stamp(&stamp);
+	return stamp;
+}
+
+Test(dependencies_directories, a_file_that_appears_in_a_directory_is_seen)
+{
+	see_three();
+	if (!stamped_group().stamp.settled) {
+		skip_test("this file system does not vouch for directories");
+	}
+	assert_holds();
+	put_file(in_tree("p1/other.h"), "");
+	assert_holds();
+	put_file(in_tree("p1/y.h"), "");
+	assert_not("p1/y.h");
+}
+
+Test(dependencies_directories, an_unchanged_directory_is_believed)
+{
+	see_three();
+	if (!stamped_group().stamp.settled) {
+		skip_test("this file system does not vouch for directories");
+	}
+	put_file(in_tree("p1/y.h"), "");
+	(void)forge(in_tree("p1"));
+	assert_holds();
+}
+
+Test(dependencies_directories, a_stamp_that_says_otherwise_is_not_believed)
+{
+	struct fixed_directory stamp, other;
+
+	see_three();
+	put_file(in_tree("p1/y.h"), "");
+	stamp = forge(in_tree("p1"));
+	other = stamp;
+	other.settled = 0;
+	put_stamp(&other);
+	assert_not("p1/y.h");
+	other = stamp;
+	other.ctime_ns--;
+	put_stamp(&other);
+	assert_not("p1/y.h");
+	other = stamp;
+	other.mtime_ns--;
+	put_stamp(&other);
+	assert_not("p1/y.h");
+	other = stamp;
+	other.inode++;
+	put_stamp(&other);
+	assert_not("p1/y.h");
+	other = stamp;
+	other.device++;
+	put_stamp(&other);
+	assert_not("p1/y.h");
+}
+
+Test(dependencies_directories, a_stamp_of_another_boot_or_mount_is_not_believed)
+{
+	struct fixed_stamps stamps, other;
+
+	see_three();
+	put_file(in_tree("p1/y.h"), "");
+	(void)forge(in_tree("p1"));
+	memcpy(&stamps, built.bytes + DEPENDENCIES_STAMPS_AT, sizeof(stamps));
+	other = stamps;
+	other.boot[0]++;
+	memcpy(built.bytes + DEPENDENCIES_STAMPS_AT, &other, sizeof(other));
+	assert_not("p1/y.h");
+	other = stamps;
+	other.mounts = 0;
+	memcpy(built.bytes + DEPENDENCIES_STAMPS_AT, &other, sizeof(other));
+	assert_not("p1/y.h");
+}
+
+Test(dependencies_directories, a_directory_that_is_as_new_as_the_compile_is_not_stamped)
+{
+	trace_free(&trace);
+	trace_init(&trace, now_ns());
+	see_three();
+	cr_assert_eq(stamped_group().stamp.settled, 0);
+}
+
+Test(dependencies_directories, what_a_dangling_link_leads_to_may_appear)
+{
+	put_directory(in_tree("p1"));
+	cr_assert_eq(symlink(in_tree("later.h"), in_tree("p1/y.h")), 0);
+	put_file(in_tree("a.h"), "int a;");
+	add_root(in_tree("p1"), false);
+	see_header(in_tree("p1/x.h"));
+	see_header(in_tree("p1/y.h"));
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	put_file(in_tree("later.h"), "");
+	assert_not("p1/y.h");
+}
+
+Test(dependencies_directories, forgotten_stamps_are_taken_anew_with_those_of_files)
+{
+	void *anew = NULL;
+
+	see_three();
+	if (!stamped_group().stamp.settled) {
+		skip_test("this file system does not vouch for directories");
+	}
+	dependencies_forget(built.bytes, built.size);
+	cr_assert_eq(stamped_group().stamp.settled, 0);
+	wait_until_settled(in_tree("p1"));
+	cr_assert(dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew), "%s", why);
+	cr_assert_not_null(anew);
+	memcpy(built.bytes, anew, built.size);
+	free(anew);
+	cr_assert_eq(stamped_group().stamp.settled, 1);
+	put_file(in_tree("p1/y.h"), "");
+	assert_not("p1/y.h");
+}
+
+Test(dependencies_directories, a_dangling_link_is_not_stamped_anew)
+{
+	void *anew = NULL;
+
+	see_three();
+	cr_assert_eq(symlink(in_tree("later.h"), in_tree("p1/y.h")), 0);
+	dependencies_forget(built.bytes, built.size);
+	wait_until_settled(in_tree("p1"));
+	cr_assert(dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew), "%s", why);
+	cr_assert_not_null(anew);
+	memcpy(built.bytes, anew, built.size);
+	free(anew);
+	cr_assert_eq(stamped_group().stamp.settled, 0);
+}
+
+Test(dependencies_directories, a_file_appears_where_directories_were_missing)
+{
+	static const char *const names[] = {"m/u/a.h", "m/u/b.h", "m/v/w/a.h", "m/v/w/b.h",
+	                                    "m/x.h",   "mm/a.h",  "mm/b.h"};
+
+	put_directory(in_tree("p1"));
+	put_file(in_tree("a.h"), "int a;");
+	add_root(in_tree("p1"), false);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		see_header(in_tree("p1/%s", names[i]));
+	}
+	see_header(in_tree("a.h"));
+	build();
+	assert_holds();
+	put_directory(in_tree("p1/mm"));
+	put_file(in_tree("p1/mm/b.h"), "");
+	assert_not("p1/mm/b.h");
+	cr_assert_eq(unlink(in_tree("p1/mm/b.h")), 0);
+	put_directory(in_tree("p1/m"));
+	put_directory(in_tree("p1/m/v"));
+	assert_holds();
+	put_directory(in_tree("p1/m/v/w"));
+	assert_holds();
+	put_file(in_tree("p1/m/v/w/b.h"), "");
+	assert_not("p1/m/v/w/b.h");
+	cr_assert_eq(unlink(in_tree("p1/m/v/w/b.h")), 0);
+	put_file(in_tree("p1/m/x.h"), "");
+	assert_not("p1/m/x.h");
+}
