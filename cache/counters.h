@@ -90,6 +90,7 @@
 	X(group, read_only)                                                                                         \
 	X(group, extensions)         /* __nvrtcCPEx with extensions (A7) */                                         \
 	X(group, precompiled_header) /* B11 */                                                                      \
+	X(group, bundled_headers)    /* --use-bundled-headers unpacked them, or cannot lock their directory */      \
 	X(group, logs)               /* the log tells run times, or lacks what the driver's own cache leaves out */ \
 	X(group, failed)             /* an error; it is counted there too */
 

@@ -98,6 +98,7 @@ struct trace {
 	int64_t start_ns;                  /* stamp_now() when the compile began: what is as new is not kept */
 	uint64_t mode;                     /* of floating-point operations, when it began; for precompiled headers */
 	bool failed;
+	const char *lock;       /* a file, there already, that is opened for writing to be locked alone; NULL: none */
 	trace_scratch *scratch; /* tells the compiler's own files, which are no side effects; NULL: it has none */
 	const struct trace_reader *reader; /* NULL: files are not searched */
 	const struct snapshot

@@ -60,6 +60,9 @@ static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_precompiled_header] =
         "The precompiled header could not be told from others, or the program has set the "
         "size of their heap. Without --pch it is cached.",
+    [COUNTER_BYPASSED_bundled_headers] =
+        "--use-bundled-headers unpacked NVRTC's headers into its directory, or may not write there. "
+        "Once they are unpacked, compiles are cached.",
     [COUNTER_BYPASSED_logs] =
         "The log that was asked for tells run times, or lacks what the driver's own cache leaves out. "
         "Leave out -time and -verbose.",

@@ -74,6 +74,7 @@ struct request {
 	struct roots roots;
 	unsigned traits;        /* enum request_trait */
 	trace_scratch *scratch; /* which files are the compiler's own; NULL: none */
+	char *lock;             /* of struct trace, the request's; NULL: none */
 	/* What key and fingerprint are made of: the call run, and the creation run where no history stands for it. */
 	struct span spans[2];
 	size_t span_count;

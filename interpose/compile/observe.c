@@ -83,6 +83,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 	observed->trace.told = observed->told;
 	observed->trace.reader = library->compiler->reader;
 	observed->trace.scratch = request->scratch;
+	observed->trace.lock = request->lock;
 	observed->trace.mode = arithmetic_mode();
 	if (watching == WATCHING_NOTHING || !watch_verify(atomic_load(&library->watch))) {
 		return;

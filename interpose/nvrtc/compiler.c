@@ -150,6 +150,9 @@ static enum counter unwatched(const struct request *request, struct trace *trace
 {
 	enum counter reason = COUNTER_NONE;
 
+	if (options_of(request)->bundle && (atomic_load(&trace->tainted) & TAINT_WRITE)) {
+		reason = COUNTER_BYPASSED_bundled_headers;
+	}
 	if (options_of(request)->pch) {
 		if (pch_complete(trace) != 0) {
 			reason = COUNTER_BYPASSED_precompiled_header;

@@ -6,8 +6,10 @@
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/versions.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * NVRTC looks for its builtins' headers in each compile, so one that looked at no file at all was not watched.
@@ -18,6 +20,35 @@ static unsigned traits_of(const struct options *options)
 {
 	return REQUEST_OPENS_FILES | (options_bind(options) ? REQUEST_BOUND : 0) |
 	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0);
+}
+
+/*
+ * --use-bundled-headers (13.3): NVRTC makes the directory and a lock in it, locks that, and unpacks its headers where a
+ * marker does not say that they are there; without the lock it fails. So a request with the lock at hand depends on
+ * nothing but the marker and the headers, which are seen being read.
+ */
+static enum counter find_bundle(const struct options *options, struct request *request)
+{
+	static const char name[] = "/.nvrtc_install.lock";
+	size_t size;
+	int descriptor;
+
+	if (!options->bundle) {
+		return COUNTER_NONE;
+	}
+	size = strlen(options->bundle);
+	request->lock = malloc(size + sizeof(name));
+	if (!request->lock) {
+		return COUNTER_ERRORS_memory;
+	}
+	memcpy(request->lock, options->bundle, size);
+	memcpy(request->lock + size, name, sizeof(name));
+	descriptor = open(request->lock, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (descriptor < 0) {
+		return COUNTER_BYPASSED_bundled_headers;
+	}
+	(void)close(descriptor);
+	return COUNTER_NONE;
 }
 
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,
@@ -53,7 +84,7 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	}
 	ret_request->traits = traits_of(options) | (program->has_memory_headers ? REQUEST_LOOKS_COUNT : 0);
 	ret_request->scratch = options->pch ? pch_scratch : NULL;
-	return COUNTER_NONE;
+	return find_bundle(options, ret_request);
 }
 
 /*
@@ -93,4 +124,6 @@ void describe_free(struct request *request)
 
 	options_free(options);
 	*options = (struct options){0};
+	free(request->lock);
+	request->lock = NULL;
 }

@@ -24,6 +24,7 @@ enum option_class {
 	OPTION_IR,
 	OPTION_PCH,
 	OPTION_INCLUDE,
+	OPTION_BUNDLE, /* a directory of headers too, which NVRTC unpacks and locks */
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
 	OPTION_RESTRICT,   /* harmless, and sticky */
@@ -51,6 +52,7 @@ enum option_form {
 	X(HARMLESS, LETTER, "define-macro", "D")                                      \
 	X(HARMLESS, LETTER, "undefine-macro", "U")                                    \
 	X(INCLUDE, LETTER, "include-path", "I")                                       \
+	X(BUNDLE, JOINED, "use-bundled-headers", "=")                                 \
 	X(PRE_INCLUDE, VALUE, "pre-include", "include")                               \
 	X(HARMLESS, VALUE, "gpu-architecture", "arch")                                \
 	X(HARMLESS, JOINED, "std", "std")                                             \
@@ -198,12 +200,25 @@ static int add_include(struct options *options, size_t capacity, int index, cons
 	return 0;
 }
 
+/*
+ * NVRTC locks the directory by its name as it is given, and from 13.3 on opens its headers by their absolute names. Both
+ * go with the working directory, so a relative one binds.
+ */
+static int add_bundle(struct options *options, size_t capacity, int index, const char *directory)
+{
+	options->unknown |= directory[0] != '/' || options->bundle;
+	options->bundle = directory;
+	return add_include(options, capacity, index, directory);
+}
+
 static int note_value(struct options *options, size_t capacity, const struct known_option *known, int index,
                       const char *value)
 {
 	switch (known->class) {
 	case OPTION_INCLUDE:
 		return add_include(options, capacity, index, value);
+	case OPTION_BUNDLE:
+		return add_bundle(options, capacity, index, value);
 	case OPTION_PRE_INCLUDE:
 		/* Its text is in the key and the file is seen being opened; but an absolute one may lie in a root. */
 		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));

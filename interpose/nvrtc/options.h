@@ -42,6 +42,7 @@ struct options {
 	bool errors;        /* some warnings are errors */
 	bool ptxas_speaks;  /* -Xptxas -v and its kin: the assembler has more to say in the log */
 	bool pch;           /* --pch: automatic precompiled headers (B11) */
+	const char *bundle; /* of --use-bundled-headers: the directory, which is in `include` too; NULL: not given */
 	uint32_t sticky;    /* STICKY_*: options that work on in later compiles of the process */
 	uint64_t uncleared; /* 0, or a hash of the options of which it is not known that they do not */
 };

@@ -62,7 +62,9 @@ static int opened(int descriptor, int directory, const char *path, int flags)
 {
 	int error = errno;
 
-	if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) || has_mode(flags)) {
+	if ((flags & ~O_CLOEXEC) == (O_RDWR | O_CREAT)) {
+		record_made(is_plain(directory, path) ? path : NULL);
+	} else if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) || has_mode(flags)) {
 		record_write(is_plain(directory, path) ? path : NULL);
 	} else if ((flags & (O_DIRECTORY | O_PATH | O_NOFOLLOW)) || !is_plain(directory, path)) {
 		record_listing(path);

@@ -70,6 +70,24 @@ void record_write(const char *path)
 	errno = saved_errno;
 }
 
+/* Is it `lock`, or a directory above it? */
+static bool leads_to(const char *path, const char *lock)
+{
+	size_t size = strlen(path);
+
+	return size > 0 && strncmp(lock, path, size) == 0 &&
+	       (lock[size] == '\0' || lock[size] == '/' || path[size - 1] == '/');
+}
+
+void record_made(const char *path)
+{
+	if (live_current && live_current->trace->lock && path && leads_to(path, live_current->trace->lock)) {
+		record_call();
+	} else {
+		record_write(path);
+	}
+}
+
 void record_probe(const char *path, const struct stat *found, int error)
 {
 	int saved_errno = errno;

@@ -32,6 +32,11 @@ void record_open(const char *path, int descriptor, int error);
 void record_listing(const char *path);
 /* A file or directory was opened for writing, made or removed. */
 void record_write(const char *path);
+/*
+ * A directory was to be made, or a file opened that is made where it is not there. Is it the trace's lock, or a directory
+ * above that, nothing was made.
+ */
+void record_made(const char *path);
 /* Written to a descriptor; -1: to memory. Only that of a scratch file of the compiler's own is not a side effect. */
 void record_output(int descriptor);
 /* An act that forbids keeping the result: enum trace_taint bits. */

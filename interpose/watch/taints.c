@@ -38,7 +38,12 @@
 		return REAL(name) args; \
 	}
 
-WRITES_PATH(mkdir, (const char *path, mode_t mode), (path, mode))
+REPLACEMENT(int, mkdir, (const char *path, mode_t mode))
+{
+	record_made(path);
+	return REAL(mkdir)(path, mode);
+}
+
 WRITES_PATH(rmdir, (const char *path), (path))
 WRITES_PATH(unlink, (const char *path), (path))
 WRITES(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))

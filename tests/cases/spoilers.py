@@ -171,7 +171,7 @@ VALUES = {
     "jump-table-density": ["10"], "frandom-seed": ["7", "x"], "define-macro": ["X=1"], "undefine-macro": ["X"],
     "include-path": ["."], "pre-include": ["nothing.h"], "diag-error": ["177"], "diag-suppress": ["177", "186"],
     "diag-warn": ["177"], "fmax-errors": ["1"], "time": ["times.csv"], "fdevice-time-trace": ["trace"],
-    "create-pch": ["made.pch"], "use-pch": ["made.pch"], "pch-dir": ["."],
+    "use-bundled-headers": ["bundle"], "create-pch": ["made.pch"], "use-pch": ["made.pch"], "pch-dir": ["."],
     "Xcudafe": ["--display_error_number", "--no_warnings"], "Xnvvm": ["-opt=0", "-fma=0"],
 }
 ASSEMBLER = ["-v", "-w", "-O0", "-O1", "-O2", "-O3", "--opt-level=1", "-dlcm=ca", "-dlcm=cg", "-dscm=cg", "-flcm=ca",
@@ -181,7 +181,7 @@ ASSEMBLER = ["-v", "-w", "-O0", "-O1", "-O2", "-O3", "--opt-level=1", "-dlcm=ca"
              "--suppress-stack-size-warning", "-lineinfo", "-g", "-preserve-relocs", "-ret-end", "-pic=true",
              "-disable-optimizer-consts", "-ewp", "--split-compile=2", "-Ofc=max", "-Ofc=min", "--version", "--help"]
 JOINED = ("std", "opt-info", "optimization-info", "frandom-seed", "time", "fdevice-time-trace", "create-pch", "use-pch",
-          "pch-dir", "fmax-errors")
+          "pch-dir", "fmax-errors", "use-bundled-headers")
 UNKNOWN = "--no-such-option"
 # What spoilers compile: enough to go all the way.
 SMALL = """__device__ __noinline__ float third(float a) { return a / 3.0f; }

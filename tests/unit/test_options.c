@@ -226,11 +226,24 @@ Test(options, a_known_name_in_a_form_that_nvrtc_refuses_binds)
 	assert_unknown("-I");
 }
 
+Test(options, one_directory_of_bundled_headers_is_an_include_directory)
+{
+	struct options options = READ("--use-bundled-headers=/h", "-I/i");
+
+	cr_expect(!options_bind(&options) && !options.uncleared);
+	cr_expect_str_eq(options.bundle, "/h");
+	cr_expect_eq(options.include_count, 2);
+	options_free(&options);
+	assert_unknown("--use-bundled-headers=h");
+	assert_unknown("--use-bundled-headers=/h", "--use-bundled-headers=/i");
+	assert_unknown("--use-bundled-headers");
+	assert_unknown("-use-bundled-headers=/h");
+}
+
 Test(options, options_of_the_future_bind)
 {
 	assert_unknown("--embed-everything");
 	assert_unknown("-enable-tile", "-arch=sm_100");
-	assert_unknown("--use-bundled-headers=true");
 	assert_unknown("-time=/tmp/times");
 	assert_unknown("--fdevice-time-trace=x");
 	assert_unknown("-Xcudafe", "--display_error_number");

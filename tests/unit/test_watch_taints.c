@@ -42,6 +42,34 @@ Test(watch_taints, writing_taints)
 	EXPECT_TAINT(TAINT_WRITE, LIB(patched, fopen)("/nonexistent/w", "w"));
 }
 
+Test(watch_taints, locking_what_is_there_does_not_taint)
+{
+	struct patched patched = patch_fixture("watched_lazy.so");
+	struct trace trace;
+
+#define EXPECT_LOCK(taint, ...)                                           \
+	do {                                                              \
+		begin(&trace);                                            \
+		trace.lock = "/tmp//d/lock";                              \
+		(void)__VA_ARGS__;                                        \
+		watch_end(&trace);                                        \
+		cr_expect_eq(trace.tainted, (taint), "%s", #__VA_ARGS__); \
+		trace_free(&trace);                                       \
+	} while (0)
+
+	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp", 0700));
+	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp/", 0700));
+	EXPECT_LOCK(0, LIB(patched, mkdir)("/tmp//d", 0700));
+	EXPECT_LOCK(0, LIB(patched, open)("/tmp//d/lock", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/lock", O_RDWR | O_CREAT | O_TRUNC, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/loc", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, open)("/tmp//d/lock.old", O_RDWR | O_CREAT, 0640));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, fopen)("/tmp//d/lock", "a"));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, mkdir)("/tm", 0700));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, mkdir)("", 0700));
+	EXPECT_LOCK(TAINT_WRITE, LIB(patched, unlink)("/tmp//d/lock"));
+}
+
 Test(watch_taints, the_mode_of_a_new_file_is_passed_on)
 {
 	struct patched patched = patch_fixture("watched_lazy.so");

@@ -23,7 +23,7 @@ const CAUSES = {
 	sticky_options: "sticky options of an earlier call", uncleared_options: "options that may be sticky", slots: "too many libraries",
 	threads: "files touched by other threads", exports: "functions that are not watched", libraries: "an unknown mathematics library",
 	too_large: "too large", read_only: "the cache is read-only", extensions: "a private source encoding",
-	precompiled_header: "a precompiled header", logs: "a log that tells times",
+	precompiled_header: "a precompiled header", bundled_headers: "NVRTC's headers were unpacked", logs: "a log that tells times",
 };
 
 // Beyond this a time is none: 300 years, in microseconds.
