@@ -15,7 +15,7 @@
 #include "interpose/compiler.h"
 #include "interpose/compilers.h"
 #include "interpose/elf/next_symbol.h"
-#include "keygen/conditions.h"
+#include "keygen/dependencies.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static bool zero_between(const struct entry *entry)
 	const uint8_t *bytes = entry_bytes(entry, &(size_t){0}), *end;
 	struct section section;
 
-	if (!all_zero(bytes + ENTRY_HEADER_BYTES + info->conditions_size, bytes + info->body_offset)) {
+	if (!all_zero(bytes + ENTRY_HEADER_BYTES + info->dependencies_size, bytes + info->body_offset)) {
 		return false;
 	}
 	for (size_t i = 0; entry_section_at(entry, i, &section); i++) {
@@ -153,10 +153,10 @@ static bool zero_between(const struct entry *entry)
 }
 
 /* Dependencies that ask for the same: are their bytes the same, but for the stamps? */
-static bool same_conditions(const struct entry *one, const struct entry *other)
+static bool same_dependencies(const struct entry *one, const struct entry *other)
 {
 	size_t size, other_size;
-	const void *bytes = entry_conditions(one, &size), *other_bytes = entry_conditions(other, &other_size);
+	const void *bytes = entry_dependencies(one, &size), *other_bytes = entry_dependencies(other, &other_size);
 	uint8_t *left = malloc(size + 1), *right = malloc(other_size + 1);
 	bool same;
 
@@ -165,8 +165,8 @@ static bool same_conditions(const struct entry *one, const struct entry *other)
 	}
 	memcpy(left, bytes, size);
 	memcpy(right, other_bytes, other_size);
-	conditions_forget(left, size);
-	conditions_forget(right, other_size);
+	dependencies_forget(left, size);
+	dependencies_forget(right, other_size);
 	same = size == other_size && memcmp(left, right, size) == 0;
 	free(left);
 	free(right);
@@ -199,7 +199,7 @@ static enum verdict compare(const struct entry *one, const struct entry *other, 
 		*ret_what = "bytes between its parts";
 		return DIFFERENT;
 	}
-	if (!same_conditions(one, other)) {
+	if (!same_dependencies(one, other)) {
 		*ret_what = "its dependencies";
 		return DIFFERENT;
 	}
@@ -223,13 +223,13 @@ static enum verdict compare(const struct entry *one, const struct entry *other, 
 
 static enum verdict find(const struct entry *entry, const struct file *others, const char **ret_what)
 {
-	const void *conditions, *wanted;
+	const void *dependencies, *wanted;
 	size_t size, wanted_size;
 
-	wanted = entry_conditions(entry, &wanted_size);
+	wanted = entry_dependencies(entry, &wanted_size);
 	for (size_t i = 0; i < others->count; i++) {
-		conditions = entry_conditions(others->entries[i], &size);
-		if (conditions_same(wanted, wanted_size, conditions, size)) {
+		dependencies = entry_dependencies(others->entries[i], &size);
+		if (dependencies_same(wanted, wanted_size, dependencies, size)) {
 			return compare(entry, others->entries[i], ret_what);
 		}
 	}

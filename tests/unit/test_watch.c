@@ -153,7 +153,7 @@ static uintptr_t resolve_nothing(const char *name, const char *version)
 
 Test(watch, a_library_with_a_function_that_cannot_be_found_is_refused)
 {
-	struct elf_object object = object_of(load_fixture("watched_lazy.so"), "lib_fopen");
+	struct elf_object object = object_of(load_fixture("watched_now.so"), "lib_fopen");
 	struct watch *watch = NULL;
 	const char *reason = NULL;
 
