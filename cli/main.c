@@ -74,7 +74,7 @@ static void print_environment(void)
 #define SETTING_HELP(kind, field, variable, preset, help) printf("%-22s %s\n", variable, help);
 	SETTINGS(SETTING_HELP)
 #undef SETTING_HELP
-	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' preloads");
+	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' and 'env' preload");
 }
 
 int command_version(int argc, char **argv)

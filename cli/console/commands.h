@@ -22,6 +22,7 @@ enum exit_status {
 /* X(name, arguments, help) */
 #define COMMANDS(X)                                                                                                  \
 	X(run, "[options] [--] program [argument...]", "run a program with the cache")                               \
+	X(env, "[--fish | --csh] [--off]", "print shell commands that turn the cache on or off")                     \
 	X(stats, "[--json] [--count] [--zero] [--watch [SECONDS]]", "show hit rates, bypass reasons and cache size") \
 	X(ls, "[--json] [--sort used|saved|size]", "list the entries, most recently used first")                     \
 	X(show, "[--json] [--from DIR] KEY", "show what an entry contains and depends on")                           \

@@ -4,6 +4,7 @@
 #include "cli/console/console.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -17,6 +18,9 @@
 #endif
 
 #define LIBRARY "libnvrtccache.so"
+/* ld.so splits LD_PRELOAD at these and knows no quotes. */
+#define PRELOAD_SEPARATORS ": "
+#define COPIES_MAX         8
 /* Debian keeps the libraries of each machine in a directory of their own. */
 #if defined(__x86_64__)
 #define MULTIARCH "x86_64-linux-gnu/"
@@ -170,4 +174,90 @@ bool library_loads(const char *path)
 	}
 	console_error("'%s' is another library than %s", path, LIBRARY);
 	return false;
+}
+
+/* Programs inherit a copy that this process has; a second one would only step aside. */
+static bool is_preloaded(void)
+{
+	const char *asked = getenv("NVRTCCACHE_LIBRARY");
+	struct library_copy copy;
+	struct stat active, other;
+
+	if (library_preloaded(&copy, 1) == 0) {
+		return false;
+	}
+	if (asked != NULL && asked[0] != '\0' && stat(copy.path, &active) == 0 && stat(asked, &other) == 0 &&
+	    (active.st_dev != other.st_dev || active.st_ino != other.st_ino)) {
+		console_error("NVRTCCACHE_LIBRARY: '%s' is not used, because '%s' is preloaded already", asked,
+		              copy.path);
+	}
+	return true;
+}
+
+/* Sets LD_PRELOAD to both lists, of which one may be NULL or empty. */
+static bool join(const char *first, const char *second)
+{
+	bool is_pair = first != NULL && *first != '\0' && second != NULL && *second != '\0';
+	char *list = NULL;
+	bool done = asprintf(&list, "%s%s%s", first != NULL ? first : "", is_pair ? ":" : "",
+	                     second != NULL ? second : "") >= 0 &&
+	            setenv("LD_PRELOAD", list, 1) == 0;
+
+	if (!done) {
+		console_error("LD_PRELOAD: %s", strerror(errno));
+	}
+	free(list);
+	return done;
+}
+
+bool library_preload(void)
+{
+	char *path;
+	bool done = false;
+
+	if (is_preloaded()) {
+		return true;
+	}
+	path = library_find();
+	if (path == NULL) {
+		return false;
+	}
+	if (strpbrk(path, PRELOAD_SEPARATORS) != NULL) {
+		console_error("'%s' cannot be preloaded: its path has a blank or a colon; "
+		              "NVRTCCACHE_LIBRARY can name a copy whose path has none",
+		              path);
+	} else {
+		done = library_loads(path) && join(path, getenv("LD_PRELOAD"));
+	}
+	free(path);
+	return done;
+}
+
+/* By its name, or because it is loaded: NVRTCCACHE_LIBRARY may have named a file that is called otherwise. */
+static bool is_copy(const char *path)
+{
+	struct library_copy copies[COPIES_MAX];
+	size_t count = library_preloaded(copies, COPIES_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(copies[i].path, path) == 0) {
+			return true;
+		}
+	}
+	return strcmp(basename(path), LIBRARY) == 0;
+}
+
+bool library_leave(void)
+{
+	const char *value = getenv("LD_PRELOAD");
+	char *list = strdup(value != NULL ? value : "");
+	bool done = list != NULL && unsetenv("LD_PRELOAD") == 0;
+	char *rest, *path;
+
+	for (path = done ? strtok_r(list, PRELOAD_SEPARATORS, &rest) : NULL; path != NULL && done;
+	     path = strtok_r(NULL, PRELOAD_SEPARATORS, &rest)) {
+		done = is_copy(path) || join(getenv("LD_PRELOAD"), path);
+	}
+	free(list);
+	return done;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library: the libnvrtccache.so that `run` preloads, and whether the loader will take it
+ * library: the libnvrtccache.so that `run` and `env` preload, and whether the loader will take it
  *
  * What cannot be preloaded is a line of ld.so's on stderr and nothing more: the program would run without a cache. So
  * it is loaded here first, as the program's loader will (the library does nothing until NVRTC is used).
@@ -24,5 +24,13 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity);
 
 /* False: it cannot be loaded, or is another library; said why. */
 bool library_loads(const char *path);
+
+/*
+ * Puts the library in front of what LD_PRELOAD holds in this process's environment. A copy that is preloaded already
+ * stays the only one. False: there is none that can be preloaded, or no memory; said why.
+ */
+bool library_preload(void);
+/* Takes every copy out of LD_PRELOAD; the other libraries stay. False: no memory. */
+bool library_leave(void);
 
 #endif

@@ -22,6 +22,9 @@ static const struct option_words {
     {"run", "log", "FILE", "write a log to FILE, or stderr (NVRTCCACHE_LOG)"},
     {"run", "stats", NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)"},
     {"run", "read-only", NULL, "never write the cache directory (NVRTCCACHE_READONLY)"},
+    {"env", "fish", NULL, "for fish: nvrtccache env --fish | source"},
+    {"env", "csh", NULL, "for csh and tcsh: eval \"`nvrtccache env --csh`\""},
+    {"env", "off", NULL, "turn the cache off again"},
     {"stats", "zero", NULL, "show the statistics, then reset them"},
     {"stats", "watch", "SECONDS", "repeat every SECONDS (default: 2) until interrupted"},
     {"stats", "count", NULL, "count the files (default: use the noted number and size)"},
@@ -57,6 +60,12 @@ static const struct command_words {
      "that of the program; 127: program not found; 126: program cannot be run; 125: it was not started\n"
      "because the library is not found or cannot be loaded; 2: unknown option or bad value.",
      "nvrtccache run --stats -- python3 train.py"},
+    {"env",
+     "Without --fish and --csh, the commands are for sh, bash, dash, ksh and zsh. They set LD_PRELOAD and keep the "
+     "other\n"
+     "libraries in it. Nothing is printed if nothing has to change. The library is searched for as by 'nvrtccache "
+     "run'.",
+     NULL, "eval \"$(nvrtccache env)\""},
     {"stats", NULL, NULL, "nvrtccache stats --json"},
     {"ls", NULL, NULL, "nvrtccache ls --sort saved"},
     {"show", "KEY is the beginning of a key, as 'nvrtccache ls' shows it.", NULL, "nvrtccache show 5addf761"},

@@ -10,10 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define PRELOAD_SEPARATORS ": "
 
 static bool set(const char *name, const char *value)
 {
@@ -43,65 +40,6 @@ static bool set_path(const char *name, const char *path)
 		return false;
 	}
 	return set(name, absolute);
-}
-
-/* The program inherits a copy that this process has; a second one would only step aside. */
-static bool is_preloaded(void)
-{
-	const char *asked = getenv("NVRTCCACHE_LIBRARY");
-	struct library_copy copy;
-	struct stat active, other;
-
-	if (library_preloaded(&copy, 1) == 0) {
-		return false;
-	}
-	if (asked != NULL && asked[0] != '\0' && stat(copy.path, &active) == 0 && stat(asked, &other) == 0 &&
-	    (active.st_dev != other.st_dev || active.st_ino != other.st_ino)) {
-		console_error("NVRTCCACHE_LIBRARY: '%s' is not used, because '%s' is preloaded already", asked,
-		              copy.path);
-	}
-	return true;
-}
-
-static bool preload(void)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char *library;
-	char *list = NULL;
-	bool done = false;
-
-	if (is_preloaded()) {
-		return true;
-	}
-	library = library_find();
-	if (library == NULL) {
-		return false;
-	}
-	/* ld.so splits at these and knows no quotes */
-	if (strpbrk(library, PRELOAD_SEPARATORS) != NULL) {
-		console_error("'%s' cannot be preloaded: its path has a blank or a colon; "
-		              "NVRTCCACHE_LIBRARY can name a copy whose path has none",
-		              library);
-		goto out;
-	}
-	if (!library_loads(library)) {
-		goto out;
-	}
-	if (others == NULL || others[0] == '\0') {
-		done = set("LD_PRELOAD", library);
-	} else {
-		list = malloc(strlen(library) + strlen(others) + 2);
-		if (list == NULL) {
-			console_error("LD_PRELOAD: %s", strerror(ENOMEM));
-			goto out;
-		}
-		stpcpy(stpcpy(stpcpy(list, library), ":"), others);
-		done = set("LD_PRELOAD", list);
-	}
-out:
-	free(list);
-	free(library);
-	return done;
 }
 
 enum run_option { RUN_DIR = 1, RUN_MAX_SIZE, RUN_VERIFY, RUN_LOG, RUN_STATS, RUN_READ_ONLY };
@@ -194,7 +132,7 @@ int command_run(int argc, char **argv)
 		return options_usage("run");
 	}
 	warn_of_settings();
-	if (!preload()) {
+	if (!library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
 	execvp(argv[optind], argv + optind);
