@@ -67,7 +67,7 @@ check "A path that cannot be preloaded is an error, and nothing is printed for t
 python3 -c '' 2>/dev/null || { skip "activate()" "no python3" && plan; }
 mkdir -p site/nvrtccache/{bin,lib} && cp "$top"/packaging/wheel/nvrtccache/*.py site/nvrtccache/ && cp "$COMMAND" site/nvrtccache/bin/ &&
 	cp "$LIBRARY" site/nvrtccache/lib/ || exit 1
-export PYTHONPATH=$tmp/site PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$tmp/site PYTHONDONTWRITEBYTECODE=1 TMPDIR=$tmp # ipykernel leaves a directory there
 packed=$tmp/site/nvrtccache/lib/libnvrtccache.so
 cat >kernel.py <<'END'
 import ctypes, os
