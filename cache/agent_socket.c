@@ -31,6 +31,7 @@ static int read_boot_id(char ret_id[BOOT_ID_SIZE + 1])
 	return size == BOOT_ID_SIZE && strspn(ret_id, "0123456789abcdef-") == BOOT_ID_SIZE ? 0 : -ENODATA;
 }
 
+/* The boot id makes the name unique for each node, although a shared directory shows the files of all. */
 int agent_socket_path(const char *said, const char *directory, char ret_path[PATH_MAX])
 {
 	char boot_id[BOOT_ID_SIZE + 1];
@@ -120,6 +121,7 @@ int agent_socket_new(void)
 	return moved;
 }
 
+/* The descriptor of a long path's directory is needed during connect() only. */
 int agent_socket_reach(int socket, const char *path)
 {
 	struct agent_address address;
@@ -148,6 +150,7 @@ int agent_socket_connect(const char *path, int *ret_socket)
 	return rc;
 }
 
+/* The kernel recorded these credentials at bind or connect; the peer cannot choose them. */
 bool agent_socket_peer(int socket, struct ucred *ret_peer)
 {
 	struct ucred peer;
@@ -181,6 +184,10 @@ static bool file_is_trusted(const char *path, const struct directory *directory,
 	return trusted;
 }
 
+/*
+ * An agent that this user would not trust as the writer of an entry is not told which kernels the program compiles
+ * either.
+ */
 bool agent_socket_trusted(int socket, const char *path, const struct directory *directory)
 {
 	struct ucred peer;
@@ -193,6 +200,10 @@ bool agent_socket_trusted(int socket, const char *path, const struct directory *
 	return trust_owner(&owner) || (directory->shared && file_is_trusted(path, directory, peer.uid));
 }
 
+/*
+ * Device and inode, because the agent and the process may know the directory by different paths, or in different
+ * mount namespaces.
+ */
 int agent_socket_place(const struct directory *directory, uint64_t *ret_device, uint64_t *ret_inode)
 {
 	struct stat found;

@@ -23,7 +23,7 @@ static bool is_straight(void)
 }
 
 /* -errno as the kernel gives it. */
-static long ask_more(long number, long a, long b, long c, long d, long e)
+static long ask_kernel_more(long number, long a, long b, long c, long d, long e)
 {
 #if defined(__x86_64__)
 	register long fourth __asm__("r10") = d;
@@ -53,11 +53,12 @@ static long ask_more(long number, long a, long b, long c, long d, long e)
 #endif
 }
 
-static long ask(long number, long a, long b, long c, long d)
+static long ask_kernel(long number, long a, long b, long c, long d)
 {
-	return ask_more(number, a, b, c, d, 0);
+	return ask_kernel_more(number, a, b, c, d, 0);
 }
 
+/* The kernel returns -errno, libc -1 and errno. */
 static long result_or_errno(long result)
 {
 	if (result < 0) {
@@ -67,7 +68,7 @@ static long result_or_errno(long result)
 	return result;
 }
 
-#define ASK(name, a, b, c, d) result_or_errno(ask(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d)))
+#define ASK(name, a, b, c, d) result_or_errno(ask_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d)))
 
 int call_openat(int at, const char *path, int flags, mode_t mode)
 {
@@ -90,6 +91,7 @@ int call_fstat(int fd, struct stat *ret_found)
 	return is_straight() ? (int)ASK(fstat, fd, ret_found, 0, 0) : fstat(fd, ret_found);
 }
 
+/* Above the standard streams: a host that runs without them would write to our file as to one of them. */
 int call_dup(int fd)
 {
 	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1, 0)
@@ -101,6 +103,7 @@ int call_mkdirat(int at, const char *path, mode_t mode)
 	return is_straight() ? (int)ASK(mkdirat, at, path, mode, 0) : mkdirat(at, path, mode);
 }
 
+/* fchmodat without flags is what chmod(2) is on aarch64, which has no chmod system call. */
 int call_chmod(const char *path, mode_t mode)
 {
 	return is_straight() ? (int)ASK(fchmodat, AT_FDCWD, path, mode, 0) : chmod(path, mode);
@@ -111,10 +114,12 @@ int call_fchmod(int fd, mode_t mode)
 	return is_straight() ? (int)ASK(fchmod, fd, mode, 0, 0) : fchmod(fd, mode);
 }
 
+/* By descriptor with an empty path, because fchown(2) refuses O_PATH descriptors. */
 int call_chgrp(int fd, gid_t group)
 {
 	if (is_straight()) {
-		return (int)result_or_errno(ask_more(SYS_fchownat, fd, (long)"", -1, (long)group, AT_EMPTY_PATH));
+		return (int)result_or_errno(
+		    ask_kernel_more(SYS_fchownat, fd, (long)"", -1, (long)group, AT_EMPTY_PATH));
 	}
 	return fchownat(fd, "", (uid_t)-1, group, AT_EMPTY_PATH);
 }
@@ -126,12 +131,23 @@ int call_unlinkat(int at, const char *path, int flags)
 
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset)
 {
-	ssize_t got;
+	size_t done = 0;
 
-	do {
-		got = is_straight() ? ASK(pread64, fd, ret_bytes, size, offset) : pread(fd, ret_bytes, size, offset);
-	} while (got < 0 && errno == EINTR);
-	return got;
+	while (done < size) {
+		void *rest = (char *)ret_bytes + done;
+		off_t at = offset + (off_t)done;
+		ssize_t got =
+		    is_straight() ? ASK(pread64, fd, rest, size - done, at) : pread(fd, rest, size - done, at);
+
+		if (got == 0) {
+			break;
+		}
+		if (got < 0 && errno != EINTR) {
+			return -1;
+		}
+		done += got > 0 ? (size_t)got : 0;
+	}
+	return (ssize_t)done;
 }
 
 int call_lock(int fd, int command, struct flock *range)
@@ -159,6 +175,7 @@ pid_t call_getpid(void)
 	return is_straight() ? (pid_t)ASK(getpid, 0, 0, 0, 0) : getpid();
 }
 
+/* prlimit64 of process 0, this one: its limits have 64 bits on every architecture. */
 int call_getrlimit(int resource, struct rlimit *ret_limit)
 {
 	return is_straight() ? (int)ASK(prlimit64, 0, resource, 0, ret_limit) : getrlimit(resource, ret_limit);
@@ -175,9 +192,10 @@ void call_clock(clockid_t clock, struct timespec *ret_now)
 
 void call_clock_straight(clockid_t clock, struct timespec *ret_now)
 {
-	(void)ask(SYS_clock_gettime, clock, (long)ret_now, 0, 0);
+	(void)ask_kernel(SYS_clock_gettime, clock, (long)ret_now, 0, 0);
 }
 
+/* Not retried after EINTR: each caller polls anyway, and a handler of the host should not make it wait longer. */
 void call_pause(long nanoseconds)
 {
 	struct timespec pause = {.tv_nsec = nanoseconds};
@@ -198,6 +216,7 @@ void call_yield(void)
 	}
 }
 
+/* Sockets never go through libc: wrappers such as proxychains would redirect them. */
 int call_socket(int domain, int type, int protocol)
 {
 	return (int)ASK(socket, domain, type, protocol, 0);
@@ -210,7 +229,7 @@ int call_connect(int fd, const struct sockaddr *address, socklen_t size)
 
 int call_getsockopt(int fd, int level, int option, void *ret_value, socklen_t *size)
 {
-	return (int)result_or_errno(ask_more(SYS_getsockopt, fd, level, option, (long)ret_value, (long)size));
+	return (int)result_or_errno(ask_kernel_more(SYS_getsockopt, fd, level, option, (long)ret_value, (long)size));
 }
 
 ssize_t call_sendmsg(int fd, const struct msghdr *message, int flags)
@@ -223,6 +242,7 @@ ssize_t call_recvmsg(int fd, struct msghdr *message, int flags)
 	return ASK(recvmsg, fd, message, flags, 0);
 }
 
+/* ppoll and not poll, because aarch64 has no poll system call; and its timeout is in nanoseconds. */
 int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 {
 	struct pollfd asked = {.fd = fd, .events = events};
@@ -267,16 +287,17 @@ unsigned call_block(unsigned signals)
 	unsigned long set = signals;
 	unsigned long before = 0;
 
-	(void)ask(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&before, KERNEL_SET_BYTES);
+	(void)ask_kernel(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&before, KERNEL_SET_BYTES);
 	return (unsigned)before & signals;
 }
 
+/* Signals that were blocked before stay blocked: that is the host's choice. */
 void call_restore(unsigned signals, unsigned before)
 {
 	unsigned long set = signals & ~before;
 
 	if (set != 0) {
-		(void)ask(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, KERNEL_SET_BYTES);
+		(void)ask_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, KERNEL_SET_BYTES);
 	}
 }
 
@@ -284,15 +305,16 @@ unsigned call_pending(void)
 {
 	unsigned long set = 0;
 
-	(void)ask(SYS_rt_sigpending, (long)&set, KERNEL_SET_BYTES, 0, 0);
+	(void)ask_kernel(SYS_rt_sigpending, (long)&set, KERNEL_SET_BYTES, 0, 0);
 	return (unsigned)set;
 }
 
+/* Returns at once if another thread or a handler took the signal in the meantime. */
 void call_consume(unsigned signal)
 {
 	unsigned long set = 1ul << (signal - 1);
 	const struct timespec at_once = {0, 0};
 
-	while (ask(SYS_rt_sigtimedwait, (long)&set, 0, (long)&at_once, KERNEL_SET_BYTES) == -EINTR) {
+	while (ask_kernel(SYS_rt_sigtimedwait, (long)&set, 0, (long)&at_once, KERNEL_SET_BYTES) == -EINTR) {
 	}
 }

@@ -2,14 +2,13 @@
 /*
  * calls: the system calls that our own files need, also while the host exits
  *
- * Purpose: other preloaded libraries stand in front of libc's file and time functions (libfaketime, fakeroot, tracers),
- * and take themselves down at exit, in an order that nobody can choose: what they still export may then end the host.
- * So from calls_go_straight() on, which our own destructor says first, none of these functions calls anything in libc
- * or in another library; the kernel is asked by an instruction. syscall(2) would not do: libfaketime has that too.
- * Until then they are libc's functions, so that whoever stands before them (fakechroot) is obeyed.
+ * Purpose: other preloaded libraries (libfaketime, fakeroot, tracers) wrap libc's file and time functions. At exit they
+ * tear themselves down in an order that nobody controls, and the functions that they still export may then end the
+ * host. After calls_go_straight(), which our destructor calls first, these functions call nothing in libc or in another
+ * library and enter the kernel by an instruction. (syscall(2) would not do: libfaketime wraps that too.) Before that
+ * they call libc, so that a wrapper such as fakechroot is obeyed.
  *
- * Errors: -1 and errno, as libc's; EINTR is retried where that is right. State: one flag, which is never taken
- * back.
+ * Errors: -1 and errno, as libc's. EINTR is retried where that is right. State: one flag, which is never reset.
  */
 #ifndef CACHE_CALLS_H
 #define CACHE_CALLS_H
@@ -38,6 +37,7 @@ int call_fchmod(int fd, mode_t mode);
 /* Of a descriptor of any kind, O_PATH ones too. */
 int call_chgrp(int fd, gid_t group);
 int call_unlinkat(int at, const char *path, int flags);
+/* Reads `size` bytes, or as many as there are before the end of the file. */
 ssize_t call_pread(int fd, void *ret_bytes, size_t size, off_t offset);
 int call_lock(int fd, int command, struct flock *range);
 uid_t call_geteuid(void);

@@ -47,6 +47,7 @@ static _Thread_local unsigned held;
 static _Atomic int64_t wasted; /* what this process has waited for others in vain, since it last did so with profit */
 static _Atomic pid_t process;
 
+/* The first byte of a key names its shard in the store; the second one is independent of that. */
 static struct shard *shard_of(const uint8_t *key)
 {
 	return &shards[key[1] % SHARDS];
@@ -72,6 +73,7 @@ static void settle_process(void)
 	atomic_store_explicit(&process, pid, memory_order_relaxed);
 }
 
+/* The condition uses the monotonic clock: a change of the time of day must not lengthen a wait. */
 static struct seat *seat_new(const uint8_t *key)
 {
 	struct seat *seat = calloc(1, sizeof(*seat));
@@ -114,6 +116,7 @@ static bool nobody_waits(const struct shard *shard, const uint8_t *key)
 	return false;
 }
 
+/* The oldest of the shard's few places is reused: forgetting a key only costs a wait. */
 static void add_no_wait(struct shard *shard, const uint8_t *key)
 {
 	if (!nobody_waits(shard, key)) {
@@ -122,6 +125,7 @@ static void add_no_wait(struct shard *shard, const uint8_t *key)
 	}
 }
 
+/* The lists are short: a seat exists only while its key is compiled. */
 static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
 {
 	struct seat *seat = shard->seats;
@@ -198,6 +202,7 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 	return outcome;
 }
 
+/* Called when a result that another one cached did not serve this caller: the next ones would wait in vain too. */
 static void stop_waiting_for(const uint8_t *key)
 {
 	struct shard *shard = shard_of(key);
@@ -207,6 +212,7 @@ static void stop_waiting_for(const uint8_t *key)
 	fork_mutex_unlock(&shard->lock);
 }
 
+/* The seat in the table always has the present descriptor, so that a child forked at any moment can close it. */
 static void note_file(void *context, const struct compile_lock_file *file)
 {
 	struct seat *seat = context;
@@ -302,6 +308,7 @@ bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_o
 	return wait_for_processes(lock, options);
 }
 
+/* The link is written by one store, so the list is whole at every moment at which another thread may fork. */
 static void leave_table(struct shard *shard, struct seat *seat)
 {
 	_Atomic(struct seat *) *link = &shard->seats;

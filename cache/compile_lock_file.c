@@ -42,6 +42,7 @@ struct note {
 	uint32_t state;
 };
 
+/* Read straight from the kernel: under libfaketime a clock may stand still, and then no wait would end. */
 int64_t compile_lock_clock(void)
 {
 	struct timespec now = {0};
@@ -121,6 +122,10 @@ static bool has_magic(int fd)
 	return true;
 }
 
+/*
+ * The stamp is the position of this descriptor. It tells our description from another one of the same file that the
+ * host may have opened under the same number.
+ */
 static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
                       struct compile_lock_file *ret)
 {
@@ -174,7 +179,10 @@ static struct note read_note(const struct compile_lock_file *file)
 	return (struct note){0};
 }
 
-/* The slot that has the key's note already, else the first whose key nobody compiles. */
+/*
+ * The slot that has the key's note already, else the first whose key nobody compiles. A note of a compilation that
+ * is under way is overwritten last: without it, the waiters of that key would stop waiting.
+ */
 static off_t slot_of(const struct compile_lock_file *file)
 {
 	uint64_t slots[2];
@@ -189,6 +197,10 @@ static off_t slot_of(const struct compile_lock_file *file)
 	return (off_t)(slots[notes[0].state == NOTE_COMPILING && notes[1].state != NOTE_COMPILING] * SLOT_BYTES);
 }
 
+/*
+ * The inode of the pid namespace goes with the thread id, because a number from another namespace means another
+ * thread here.
+ */
 static void write_note(const struct compile_lock_file *file, enum note_state state)
 {
 	struct note note = {
@@ -294,6 +306,7 @@ static void pause_for(int64_t time)
 	(void)nanosleep(&pause, NULL); /* a signal only makes it shorter */
 }
 
+/* An eighth of the time waited so far: a waiter learns of the release late by 12 % at most. */
 static int64_t next_pause(int64_t waited, int64_t left)
 {
 	int64_t pause = waited / 8;
@@ -354,6 +367,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 	}
 }
 
+/* A key whose result was not cached lately is not even tried: its holder would make all others wait for nothing. */
 static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline,
                                                 enum compile_lock_file_patience patience)
 {
@@ -392,6 +406,10 @@ enum compile_lock_file_state compile_lock_file_acquire(const struct directory *d
 	return state;
 }
 
+/*
+ * The note is written before the lock is released: a waiter that sees the byte free then also sees how the
+ * compilation ended.
+ */
 void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock_file_outcome outcome)
 {
 	if (is_ours(file)) {

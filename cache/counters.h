@@ -28,11 +28,11 @@
 #include <stdint.h>
 
 /*
- * X(group, name): groups are TOTAL (a number in the JSON object), NOT_KEPT (misses whose result was not stored), BYPASSED
- * (calls that were passed through, which are no misses) and ERRORS (objects name -> count), and one for each compiler (an
- * object of "compilers"). A reason stands in the groups NOT_KEPT and BYPASSED alike, and is known by its name in
- * BYPASSED until it is counted; counters_not_kept() and counters_bypassed() say where. An error that was the reason is
- * counted as the error that it is, and there as "failed".
+ * X(group, name): groups are TOTAL (a number in the JSON object), NOT_KEPT (misses whose result was not stored),
+ * BYPASSED (calls that were passed through, which are no misses) and ERRORS (objects name -> count), and one for each
+ * compiler (an object of "compilers"). A reason stands in the groups NOT_KEPT and BYPASSED alike, and is known by its
+ * name in BYPASSED until it is counted; counters_not_kept() and counters_bypassed() say where. An error that was the
+ * reason is counted as the error that it is, and there as "failed".
  */
 #define COUNTERS_OF_EACH(X, group)                   \
 	X(group, hits_memory)                        \

@@ -74,24 +74,6 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-static ssize_t read_all(int fd, void *bytes, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t got = call_pread(fd, (char *)bytes + done, size - done, (off_t)done);
-
-		if (got < 0) {
-			return -errno;
-		}
-		if (got == 0) {
-			break;
-		}
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
-
 static void name_file(unsigned number, char ret_name[NAME_BYTES])
 {
 	ret_name[0] = '0';
@@ -116,10 +98,10 @@ static int64_t time_now(void)
 static int add_to_file(int fd, const struct counters_amounts *amounts)
 {
 	struct counters_file file;
-	ssize_t got = read_all(fd, &file, sizeof(file));
+	ssize_t got = call_pread(fd, &file, sizeof(file), 0);
 
 	if (got < 0) {
-		return (int)got;
+		return -errno;
 	}
 	if (!is_sound(&file, (size_t)got)) {
 		if (!directory_is_ours(fd, MAGIC)) {
@@ -227,14 +209,12 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 	}
 	/* held for long: what is read may be torn, and its checksum tells */
 	(void)lock_bytes(fd, LOCK_WHOLE, LOCK_SHARED, LOCK_WAIT_US);
-	got = read_all(fd, &file, sizeof(file));
+	got = call_pread(fd, &file, sizeof(file), 0);
+	error = got < 0 ? -errno : 0;
 	lock_release_bytes(fd, LOCK_WHOLE);
 	call_close(fd);
-	if (got < 0) {
-		return (int)got;
-	}
-	if (!is_sound(&file, (size_t)got)) {
-		return 0;
+	if (error != 0 || !is_sound(&file, (size_t)got)) {
+		return error;
 	}
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		counted->values[i] = add_saturated(counted->values[i], le64toh(file.values[i]));

@@ -12,3 +12,23 @@ const char *digits_spell(const uint8_t *bytes, size_t size, char *ret_text)
 	ret_text[2 * size] = '\0';
 	return ret_text;
 }
+
+static int digit_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes)
+{
+	for (size_t i = 0; i < size; i++) {
+		int high = digit_value(text[2 * i]);
+		/* the text may end after the first digit */
+		int low = high < 0 ? -1 : digit_value(text[2 * i + 1]);
+
+		if (low < 0) {
+			return false;
+		}
+		ret_bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}

@@ -3,6 +3,7 @@
 #ifndef CACHE_DIGITS_H
 #define CACHE_DIGITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,7 @@
 
 /* `ret_text` has room for DIGITS_BYTES(size), and is what is returned. */
 const char *digits_spell(const uint8_t *bytes, size_t size, char *ret_text);
+/* Reads the first 2 * `size` characters, small letters only. False: one of them is not a digit. */
+bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes);
 
 #endif

@@ -36,6 +36,7 @@ static struct {
 	char home[PATH_MAX]; /* empty: none is asked for */
 } ground;
 
+/* By the calls of calls.h, which has no stat(): this runs while the host exits, too. */
 static bool stat_path(const char *path, struct stat *ret_found)
 {
 	int place = call_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -47,6 +48,10 @@ static bool stat_path(const char *path, struct stat *ret_found)
 	return seen;
 }
 
+/*
+ * What was "/" at the start tells whether the host has changed its root (chroot) since: nothing is made in another
+ * one.
+ */
 void directory_settle(const char *path, size_t home_length)
 {
 	struct stat root;
@@ -78,11 +83,13 @@ static bool may_make(void)
 	return trust_user();
 }
 
+/* The mode is right from the first moment, so that no other user can enter before it is settled. */
 static int make_directory(const struct directory *directory, int parent, const char *path)
 {
 	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
+/* EEXIST: another process was faster, and what it made is judged like any other directory. */
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
 	if (make_directory(directory, parent, path) < 0) {
@@ -101,6 +108,10 @@ static void mend_place(const struct directory *directory, int parent, const char
 	}
 }
 
+/*
+ * Backup programs skip a directory with this file. It is written once and never repaired: somebody may have removed
+ * it on purpose.
+ */
 static void write_tag(int root, bool shared)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -141,6 +152,7 @@ static int make_root(const struct directory *directory)
 	return make_place(directory, AT_FDCWD, directory->path);
 }
 
+/* Judged by the descriptor and not by the path, which another user could change in between. */
 static int open_trusted(const struct directory *directory, int parent, const char *path, int flags, int *ret_place)
 {
 	struct stat found;
@@ -198,6 +210,7 @@ int directory_open_place(const struct directory *directory, int home, const char
 	return rc;
 }
 
+/* A hit opens root and home with O_PATH, which needs no right to read them and does not touch their times. */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home)
 {
 	bool make = want == DIRECTORY_MAKE;
@@ -228,6 +241,10 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
 	return directory_open_place(directory, home, digits_spell(&byte, 1, name), want, ret_shard);
 }
 
+/*
+ * A second hard link could be a file of ours elsewhere, put here by another member of the group to have it
+ * overwritten.
+ */
 static int judge_file(const struct directory *directory, int at, int file, int flags)
 {
 	struct stat found;
@@ -267,6 +284,7 @@ int directory_open_file(const struct directory *directory, int at, const char *n
 	return 0;
 }
 
+/* An empty file, or one of zeros as a crash leaves it, has no other owner to protect. */
 bool directory_is_ours(int file, const void *magic)
 {
 	static const char blank[DIRECTORY_MAGIC_BYTES];
@@ -282,31 +300,18 @@ void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRE
 	(void)digits_spell(key + 1, ENTRY_KEY_BYTES - 1, ret_name);
 }
 
-static int hex_value(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
 
-	for (size_t i = 1; i < ENTRY_KEY_BYTES; i++, name += 2) {
-		int high = hex_value(name[0]);
-		int low = high < 0 ? -1 : hex_value(name[1]);
-
-		if (low < 0) {
-			return false;
-		}
-		key[i] = (uint8_t)(high << 4 | low);
-	}
-	if (*name != '\0') {
+	if (!digits_parse(name, ENTRY_KEY_BYTES - 1, key + 1) || name[2 * (ENTRY_KEY_BYTES - 1)] != '\0') {
 		return false;
 	}
 	memcpy(ret_key, key, sizeof(key));
 	return true;
 }
 
+/* Strict, because temporary files are removed by their name. */
 bool directory_is_temporary(const char *name)
 {
 	const char *random;
@@ -319,6 +324,7 @@ bool directory_is_temporary(const char *name)
 	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
 }
 
+/* Other names are not visited: they are not ours. */
 static int walk_shard(int shard, directory_visit *visit, void *context)
 {
 	struct dirent *found;

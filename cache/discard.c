@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* ctime is not compared: a hit of another process sets the atime, and with it ctime, without a change of content. */
 static bool is_same(const struct stat *found, const struct stat *seen)
 {
 	return found->st_dev == seen->st_dev && found->st_ino == seen->st_ino && found->st_size == seen->st_size &&
 	       found->st_mtim.tv_sec == seen->st_mtim.tv_sec && found->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
 }
 
+/* The lock is not waited for: its holder is replacing the file anyway. */
 int discard_file(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
                  const char *name, const struct stat *seen)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discard: removing the file of a key that was found to be bad
+ * discard: removes the file of a key that was found to be bad
  *
- * Calling sequence: discard_file() with what was seen when it was read. Errors: negative errno values; -EAGAIN: it is
- * another file by now, or somebody is about to replace it: it stays.
+ * Calling sequence: discard_file() with the stat that was taken when it was read. Errors: negative errno values;
+ * -EAGAIN: the file has changed since, or another process is about to replace it: it stays.
  */
 #ifndef CACHE_DISCARD_H
 #define CACHE_DISCARD_H

@@ -65,12 +65,14 @@ struct entry {
 	uint8_t *bytes;
 };
 
+/* Sections start at multiples of 16, so that readers may cast them to structs. */
 static uint64_t aligned(uint64_t size)
 {
 	return (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
 
-static struct checksum checksum(const void *bytes, size_t size)
+/* Against accidents only: whoever can write the file can compute it. Trust in the writer is cache/trust.h's matter. */
+static struct checksum compute_checksum(const void *bytes, size_t size)
 {
 	XXH128_hash_t hash = XXH3_128bits(bytes, size);
 
@@ -82,11 +84,13 @@ static bool checksum_equal(struct checksum a, struct checksum b)
 	return a.low == b.low && a.high == b.high;
 }
 
+/* The gaps must not carry what this process's memory held before. */
 static void zero_to_alignment(uint8_t *bytes, uint64_t end)
 {
 	memset(bytes + end, 0, aligned(end) - end);
 }
 
+/* For people: the time of creation decides nothing. */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -97,6 +101,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* The bytes are the entry's from here on, on success only. */
 static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
 {
 	struct entry *entry = malloc(sizeof(*entry));
@@ -177,9 +182,9 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	header.dependencies_size = dependencies_size;
 	header.created_ns = now_ns();
 	header.cost_ns = cost_ns;
-	header.dependencies_sum = checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
-	header.body_sum = checksum(bytes + body, total - body);
-	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
+	header.dependencies_sum = compute_checksum(bytes + ENTRY_HEADER_BYTES, body - ENTRY_HEADER_BYTES);
+	header.body_sum = compute_checksum(bytes + body, total - body);
+	header.header_sum = compute_checksum(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
 	rc = entry_parse_header(bytes, total, total, &info);
 	if (rc == 0) {
@@ -202,7 +207,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	}
 	memcpy(&header, bytes, sizeof(header));
 	if (memcmp(header.magic, entry_magic, sizeof(entry_magic)) != 0 || header.format != ENTRY_FORMAT ||
-	    !checksum_equal(header.header_sum, checksum(&header, offsetof(struct header, header_sum)))) {
+	    !checksum_equal(header.header_sum, compute_checksum(&header, offsetof(struct header, header_sum)))) {
 		return -EBADMSG;
 	}
 	/* each length is compared before it takes part in a sum, so that no sum can wrap */
@@ -235,11 +240,12 @@ static struct checksum stored_checksum(const void *bytes, size_t field)
 
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
-	return checksum_equal(
-	    stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
-	    checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES));
+	return checksum_equal(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
+	                      compute_checksum((const uint8_t *)entry_bytes + ENTRY_HEADER_BYTES,
+	                                       info->body_offset - ENTRY_HEADER_BYTES));
 }
 
+/* Copied and not cast: an entry from a bundle may lie at any address. */
 static struct row row_at(const uint8_t *bytes, const struct entry_info *info, size_t index)
 {
 	struct row row;
@@ -248,13 +254,14 @@ static struct row row_at(const uint8_t *bytes, const struct entry_info *info, si
 	return row;
 }
 
+/* Rows must lie one behind the other without gaps or overlaps, so every byte is accounted for once. */
 static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 {
 	uint64_t offset = info->body_offset + info->section_count * sizeof(struct row);
 	size_t i;
 
 	if (!checksum_equal(stored_checksum(bytes, offsetof(struct header, body_sum)),
-	                    checksum(bytes + info->body_offset, info->total_size - info->body_offset))) {
+	                    compute_checksum(bytes + info->body_offset, info->total_size - info->body_offset))) {
 		return false;
 	}
 	for (i = 0; i < info->section_count; i++) {
@@ -268,6 +275,7 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 	return offset == info->total_size;
 }
 
+/* All checksums are verified here, once; afterwards sections are used without any check. */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 {
 	struct entry_info info;
@@ -282,6 +290,7 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	return adopt_bytes(bytes, &info, ret_entry);
 }
 
+/* Dependencies of the same size fit in place, so the body and its checksum stay as they are. */
 int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry)
 {
 	const struct entry_info *info = &entry->info;
@@ -301,8 +310,8 @@ int entry_amend(const struct entry *entry, const void *dependencies, size_t size
 		memcpy(bytes + ENTRY_HEADER_BYTES, dependencies, size);
 	}
 	memcpy(&header, bytes, sizeof(header));
-	header.dependencies_sum = checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
-	header.header_sum = checksum(&header, offsetof(struct header, header_sum));
+	header.dependencies_sum = compute_checksum(bytes + ENTRY_HEADER_BYTES, info->body_offset - ENTRY_HEADER_BYTES);
+	header.header_sum = compute_checksum(&header, offsetof(struct header, header_sum));
 	memcpy(bytes, &header, sizeof(header));
 	rc = adopt_bytes(bytes, info, ret_entry);
 	if (rc < 0) {
@@ -329,6 +338,7 @@ struct entry *entry_ref(struct entry *entry)
 	return entry;
 }
 
+/* Release and acquire: the thread that frees sees all that others did with the entry before. */
 void entry_unref(struct entry *entry)
 {
 	if (entry && atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) == 1) {

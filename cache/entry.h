@@ -29,7 +29,7 @@
 #include <sys/types.h>
 
 #define ENTRY_KEY_BYTES    32
-#define ENTRY_HEADER_BYTES 192 /* at least this much must be read before lengths are known */
+#define ENTRY_HEADER_BYTES 192 /* so much must be read before lengths are known */
 #define ENTRY_FORMAT       1
 #define ENTRY_SECTIONS_MAX 64
 #define ENTRY_BYTES_MAX    (1u << 31)
@@ -40,21 +40,21 @@ extern const uint8_t entry_magic[ENTRY_MAGIC_BYTES];
 
 struct section {
 	uint32_t tag;  /* the caller's name for it */
-	int32_t value; /* a small number that travels with it (a return code) */
+	int32_t value; /* a number that is stored with it (a return code) */
 	const void *bytes;
 	size_t size;
 };
 
 struct entry;
 
-/* What an entry says of itself in its header. */
+/* The fields of an entry's header. */
 struct entry_info {
 	uint8_t key[ENTRY_KEY_BYTES];
 	uint64_t total_size; /* header, dependencies and sections */
 	uint64_t dependencies_size;
 	uint64_t body_offset; /* where sections begin: header and dependencies lie before it */
 	uint64_t created_ns;  /* CLOCK_REALTIME */
-	uint64_t cost_ns;     /* what making it cost: the compile's time; what a hit saves */
+	uint64_t cost_ns;     /* the time of the compilation, which a hit saves */
 	uint32_t section_count;
 };
 
@@ -66,7 +66,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
                        struct entry_info *ret_info);
 
-/* Are the dependencies' bytes sound? Behind the header, info->dependencies_size; info->body_offset bytes must be there. */
+/* Is the checksum of the dependencies right? `bytes` has at least info->body_offset bytes. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info);
 
 /*
@@ -75,13 +75,13 @@ bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *
  */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry);
 
-/* A copy with other dependencies of the same size (-EINVAL where it is another). */
+/* Gives a copy with other dependencies of the same size; -EINVAL: of another size. */
 int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry);
 
 /*
- * Whose trust an entry rests on that was read from a file: what lies in memory is served to that effective user alone,
- * as another may have no reason to believe it. ENTRY_ANYBODY (a new entry): made here, root's, or the process has no
- * way to become another user. Set before the entry is shared.
+ * The effective user that trusted the file of this entry. From memory it is served to that user only, because another
+ * one may not trust the file. ENTRY_ANYBODY (a new entry): made here, owned by root, or the process cannot become
+ * another user. Set it before the entry is shared.
  */
 #define ENTRY_ANYBODY ((uid_t) - 1)
 void entry_set_reader(struct entry *entry, uid_t reader);
@@ -93,7 +93,7 @@ void entry_unref(struct entry *entry); /* NULL is fine */
 const struct entry_info *entry_info(const struct entry *entry);
 const void *entry_bytes(const struct entry *entry, size_t *ret_size);
 const void *entry_dependencies(const struct entry *entry, size_t *ret_size);
-/* The first section of that tag; false where there is none. */
+/* The first section with that tag; false: there is none. */
 bool entry_section(const struct entry *entry, uint32_t tag, struct section *ret_section);
 /* Section number `index` in the order they were built; false past the end. */
 bool entry_section_at(const struct entry *entry, size_t index, struct section *ret_section);

@@ -36,6 +36,7 @@ static const struct {
     {EAGAIN, "locked by another"},
 };
 
+/* snprintf with %d allocates nothing and reads no locale. */
 const char *error_text(int error, char buffer[ERROR_TEXT_BYTES])
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error_text: what went wrong, in words, for logs of host processes
+ * error_text: errno values in words, for the logs of host processes
  *
- * strerror() may open catalogues of translations and allocate, and changes with the host's locale; this is constant.
- * Threads, signals, fork: no state. Ownership: the texts are constants, but for numbers that have none, which go into
- * the caller's buffer.
+ * strerror() may open message catalogues and allocate, and depends on the host's locale. These texts are constants;
+ * only the number of an unknown error goes into the caller's buffer.
  */
 #ifndef CACHE_ERROR_TEXT_H
 #define CACHE_ERROR_TEXT_H

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_mutex: a mutex of which a forked child can tell who had it
+ * fork_mutex: a mutex that a child process can recover after fork()
  *
  *     free --lock--> held by a thread --unlock--> free
- *       |                |-- forked by that thread (from a signal handler): still held, the thread will unlock it
- *       |                `-- forked by another: free again in the child, and what it guards may be half done
- *       `-- forked: free
+ *       |                |-- that thread forks (in a signal handler): still held in the child, and unlocked there
+ *       |                `-- another thread forks: free in the child, and what it guards may be half changed
+ *       `-- fork: free
  *
- * Purpose: no fork handler of ours takes a lock before a fork. Ours run first, as they are registered last; a handler
- * of the host that then waits for a thread that compiles would wait for ever if that thread waited for a lock of ours,
- * and so would one that itself compiles. So each child looks at what it was given, and whoever keeps something under
- * one has it whole after each single store, or gives it up in the child.
+ * Purpose: our atfork handlers take no lock before a fork. They run first, because they are registered last; if a
+ * handler of the host then waits for a thread that compiles, and that thread waits for our lock, both would wait for
+ * ever. Instead the child examines the lock. Data under such a lock must be consistent after each single store, or be
+ * given up in the child.
  *
- * A child's memory is that of one moment: it has all stores of a thread up to one of them, in the order that fences
- * give them (dup_mmap() write-protects, flushes and only then lets faults go on).
+ * A child's memory is a snapshot of one moment: it has all stores of another thread up to one of them, in the order
+ * that fences give them (dup_mmap() write-protects and flushes before any fault continues).
  *
  * Calling sequence: fork_mutex_lock(), fork_mutex_unlock(), fork_mutex_wait() for a condition; fork_mutex_fork_child()
- * in the child, by the thread that forked. Statically FORK_MUTEX_INITIALIZER, otherwise fork_mutex_init(). Errors:
- * none. Signals: not from handlers.
+ * in the child, by the thread that forked. Static initialiser: FORK_MUTEX_INITIALIZER; otherwise fork_mutex_init().
+ * Errors: none. Signals: not from handlers.
  */
 #ifndef CACHE_FORK_MUTEX_H
 #define CACHE_FORK_MUTEX_H

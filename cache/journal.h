@@ -6,18 +6,19 @@
  * when, of which process, how it ended and why, and what was asked for. Hits leave none.
  *
  * Files: <directory>/v1/journal, and <directory>/v1/journal.old, what was the journal before that: of half of
- * JOURNAL_BYTES each, so that what is forgotten is always the oldest. A record is appended by one write, under a lock on
- * the file itself; whoever finds no room for it moves the journal to the old one's place. The size is never passed where
- * the file system has locks; elsewhere by one record for each of those who write at once. What lies there is none of
- * the results: it is not evicted, counted or exported.
+ * JOURNAL_BYTES each, so that what is forgotten is always the oldest. A record is appended by one write, under a lock
+ * on the file itself; whoever finds no room for it moves the journal to the old one's place. The size is never passed
+ * where the file system has locks; elsewhere by one record for each of those who write at once. What lies there is none
+ * of the results: it is not evicted, counted or exported.
  *
  * A record begins with its magic, length and a checksum of all of it. What is torn, damaged or of another format is
  * passed over up to the next record that is sound.
  *
- * Calling sequence: journal_write() after each such call, where the cache directory may be written. journal_read(), look
- * at the records, journal_free(). Errors: negative errno values; a record that cannot be written is lost, and nothing
- * else is. journal_write(): -ENOENT: there is no cache directory (none is made); -EPERM: not trusted, or the file is none
- * of ours; -EAGAIN: others kept moving it. journal_read(): files that are missing or none of ours hold nothing.
+ * Calling sequence: journal_write() after each such call, where the cache directory may be written. journal_read(),
+ * look at the records, journal_free(). Errors: negative errno values; a record that cannot be written is lost, and
+ * nothing else is. journal_write(): -ENOENT: there is no cache directory (none is made); -EPERM: not trusted, or the
+ * file is none of ours; -EAGAIN: others kept moving it. journal_read(): files that are missing or none of ours hold
+ * nothing.
  * Ownership: records point into the journal's bytes. A text has no NUL behind it.
  */
 #ifndef CACHE_JOURNAL_H

@@ -3,13 +3,13 @@
  * json: writes JSON piece by piece into memory: every --json, the trace, the journal, the data of a report
  *
  * Calling sequence: json_fixed() with a buffer of the caller's, or json_growing(); json_begin_object() or
- * json_begin_array(), members, json_end() for each that was begun; then look at `bytes` and `size`. Where json_growing()
- * was called, json_free(). A member's name is NULL in an array, and at the outermost level. Commas, blanks and line
- * breaks come by themselves: with `lines` 0 all of it is one line without blanks; else what stands on the outer `lines`
- * levels has a line of its own.
+ * json_begin_array(), members, json_end() for each that was begun; then look at `bytes` and `size`. Where
+ * json_growing() was called, json_free(). A member's name is NULL in an array, and at the outermost level. Commas,
+ * blanks and line breaks come by themselves: with `lines` 0 all of it is one line without blanks; else what stands on
+ * the outer `lines` levels has a line of its own.
  *
- * Between two members one may use what has been written, and set `size` to 0: for output that is longer than one wants to
- * hold.
+ * Between two members one may use what has been written, and set `size` to 0: for output that is longer than one wants
+ * to hold.
  *
  * Usable in a host process: no stdio, no locale; json_fixed() takes no memory, json_growing() takes malloc's.
  * Errors: what finds no room (or memory) sets `failed`, nothing is written after that, and what was written is no JSON.

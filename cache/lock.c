@@ -12,6 +12,7 @@
 #define LOCK_SLEEP_MIN_US 100
 #define LOCK_SLEEP_MAX_US 5000
 
+/* Different keys seldom share a byte, and two that do only wait for each other. */
 static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 {
 	uint64_t byte;
@@ -25,6 +26,10 @@ static bool is_held(void)
 	return errno == EAGAIN || errno == EACCES || errno == EINTR;
 }
 
+/*
+ * Open-file-description locks belong to the descriptor. Classic POSIX locks belong to the process: a host that
+ * closes any descriptor of the file would drop them.
+ */
 static int set_lock(int file, struct lock_range range, short type)
 {
 	struct flock flock = {.l_type = type, .l_whence = SEEK_SET, .l_start = range.at, .l_len = range.size};
@@ -32,6 +37,7 @@ static int set_lock(int file, struct lock_range range, short type)
 	return call_lock(file, F_OFD_SETLK, &flock);
 }
 
+/* The pauses double, so that a short hold costs little and a long one few system calls. */
 enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us)
 {
 	long pause_us = LOCK_SLEEP_MIN_US;
@@ -85,6 +91,10 @@ static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 	return result;
 }
 
+/*
+ * A lock file that cannot be opened is treated like a file system without locks: to store without a lock is better
+ * than not to store.
+ */
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
 	enum lock_result result;
@@ -119,6 +129,10 @@ void lock_begin(const struct directory *directory, int home, int *ret_lock)
 	}
 }
 
+/*
+ * Never waits: its caller works on many keys, and a key whose lock is held is being stored, so it need not be
+ * removed now.
+ */
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return lock < 0 || lock_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1}, LOCK_ALONE, 0) != LOCK_HELD;

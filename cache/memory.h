@@ -3,9 +3,9 @@
  * memory: the in-process front of the store (docs/DESIGN.md C10, B18)
  *
  * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request (a hash that
- * nobody outside can make collide: nothing else is compared), least
- * recently used out first. Several results per fingerprint (newest first, at most STORE_RESULTS_MAX): their dependencies
- * are checked by the caller's function, as in the store.
+ * nobody outside can make collide: nothing else is compared), least recently used out first. Several results per
+ * fingerprint (newest first, at most STORE_RESULTS_MAX): their dependencies are checked by the caller's function, as in
+ * the store.
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
  * memory_put(). Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is

@@ -3,13 +3,16 @@
 
 #include <string.h>
 
-static unsigned least(unsigned one, unsigned other)
+static unsigned smaller_of(unsigned one, unsigned other)
 {
 	return one < other ? one : other;
 }
 
-/* Row by row of the table of distances between beginnings of both; the row before the last is for neighbours swapped. */
-static unsigned distance(const char *one, size_t one_size, const char *other, size_t other_size)
+/*
+ * Row by row of the table of distances between beginnings of both; the row before the last is for neighbours
+ * swapped. Three rows suffice, and they fit on the stack of any host.
+ */
+static unsigned count_edits(const char *one, size_t one_size, const char *other, size_t other_size)
 {
 	unsigned rows[3][NEAREST_BYTES + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -23,9 +26,9 @@ static unsigned distance(const char *one, size_t one_size, const char *other, si
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= other_size; j++) {
 			row[j] = above[j - 1] + (one[i - 1] != other[j - 1]);
-			row[j] = least(row[j], least(above[j], row[j - 1]) + 1);
+			row[j] = smaller_of(row[j], smaller_of(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1]) {
-				row[j] = least(row[j], before[j - 2] + 1);
+				row[j] = smaller_of(row[j], before[j - 2] + 1);
 			}
 		}
 		before = above;
@@ -35,6 +38,7 @@ static unsigned distance(const char *one, size_t one_size, const char *other, si
 	return above[other_size];
 }
 
+/* A third of the length: "DIRR" is near "DIR", and "XYZ" is near nothing. */
 const char *nearest_word(const char *text, size_t size, const char *const *words, size_t count, size_t skip)
 {
 	const char *nearest = NULL;
@@ -44,7 +48,7 @@ const char *nearest_word(const char *text, size_t size, const char *const *words
 		const char *word = words[i] + skip;
 		size_t length = strlen(word);
 		size_t longer = length > size ? length : size;
-		unsigned found = length <= NEAREST_BYTES ? distance(text, size, word, length) : NEAREST_BYTES;
+		unsigned found = length <= NEAREST_BYTES ? count_edits(text, size, word, length) : NEAREST_BYTES;
 
 		if (found < nearest_distance && found <= (longer + 2) / 3) {
 			nearest_distance = found;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest: the word that somebody meant who mistyped it
+ * nearest: the word that was probably meant by a mistyped one
  *
- * The distance of two words is the number of letters that are missing, too many, wrong, or swapped with their neighbour.
- * A word is near where that is at most a third of the longer one's length, rounded up; of words equally near, the first.
- *
- * Threads, signals, fork: no state. Memory: the stack's. Errors: none; whatever is longer than NEAREST_BYTES is near to
- * nothing.
+ * The distance of two words is the number of letters that are missing, superfluous, wrong, or swapped with their
+ * neighbour. A word is near if that is at most a third of the longer word's length, rounded up. Of equally near words
+ * the first one is taken. Words longer than NEAREST_BYTES are near to nothing. Memory: the stack's.
  */
 #ifndef CACHE_NEAREST_H
 #define CACHE_NEAREST_H

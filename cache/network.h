@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network: file systems whose locks may be of one node only, or take a round trip each
+ * network: file systems whose locks may hold on one node only, or take a round trip each
  *
  * A file system that does not answer counts as one.
  */

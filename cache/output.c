@@ -13,6 +13,7 @@ struct shelter {
 	unsigned pending; /* for the host, among those that it blocks */
 };
 
+/* Blocked in this thread only, and for one write: other threads and the host's handlers see nothing. */
 static struct shelter block_signals(void)
 {
 	struct shelter shelter = {.blocked = call_block(SIGNALS)};
@@ -24,6 +25,10 @@ static struct shelter block_signals(void)
 	return shelter;
 }
 
+/*
+ * The signal that the write raised is consumed before the mask is restored; one that was pending before is the
+ * host's.
+ */
 static void restore_signals(struct shelter shelter, int error)
 {
 	int raised = error == -EFBIG ? SIGXFSZ : error == -EPIPE ? SIGPIPE : 0;
@@ -34,6 +39,10 @@ static void restore_signals(struct shelter shelter, int error)
 	call_restore(SIGNALS, shelter.blocked);
 }
 
+/*
+ * The limit is checked first, because a kernel writes up to the limit before it raises SIGXFSZ: a torn file would be
+ * left.
+ */
 int output_at(int fd, off_t offset, const void *bytes, size_t size)
 {
 	struct rlimit limit;
@@ -59,6 +68,7 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	return error;
 }
 
+/* One write(), so that lines of several processes do not mix. */
 int output_line(int fd, const void *bytes, size_t size)
 {
 	struct shelter shelter = block_signals();
@@ -68,6 +78,7 @@ int output_line(int fd, const void *bytes, size_t size)
 	return error;
 }
 
+/* ftruncate() beyond the limit raises SIGXFSZ too. */
 int output_cut(int fd, off_t size)
 {
 	struct shelter shelter = block_signals();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: every byte that we write into a file or a stream of the host's process
+ * output: every write to a file or stream in the host's process
  *
- * A write at or past RLIMIT_FSIZE raises SIGXFSZ, one into a pipe that nobody reads SIGPIPE, and both end a host that
- * never asked for them. The limit may change at any moment (setrlimit in another thread, prlimit from outside), so that
- * looking at it beforehand settles nothing: both signals are blocked in this thread for the write, and one that it
- * raised, which goes to this thread, is taken back. What was pending before is the host's and stays. Nothing else of
- * ours may call write, pwrite, ftruncate and their like; a test reads the sources for that.
+ * A write beyond RLIMIT_FSIZE raises SIGXFSZ, one into a pipe without a reader SIGPIPE, and both would end the host.
+ * The limit may change at any moment (setrlimit() in another thread, prlimit() from outside), so checking it beforehand
+ * is not enough: both signals are blocked in this thread during the write, and a signal that the write raised, which
+ * goes to this thread, is taken back. Signals that were pending before stay. Nothing else of ours may call write(),
+ * pwrite(), ftruncate() and the like; a test checks the sources for that.
  *
  * Errors: negative errno values.
  */

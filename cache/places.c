@@ -40,7 +40,10 @@ static bool is_the_kernels(const char *path)
 	return false;
 }
 
-/* May something be made in this directory? */
+/*
+ * May something be made in this directory? access() would ask for the real user; the effective one will make the
+ * file.
+ */
 static int can_make_in(const char *path)
 {
 	struct stat found;
@@ -95,6 +98,7 @@ static int can_make_root(const char *path)
 	return error;
 }
 
+/* O_PATH asks for no right on the directory itself, and O_NOFOLLOW shows a link as such. */
 static bool is_there(const char *path)
 {
 	int place = call_openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -132,6 +136,7 @@ enum place_state places_directory(const struct settings *settings, int *ret_erro
 	return PLACES_REFUSED;
 }
 
+/* A missing setting needs no file. */
 static void check_file(const char *variable, const char *path, places_trouble *each, void *context)
 {
 	int error = path ? places_file(path) : 0;
@@ -141,6 +146,7 @@ static void check_file(const char *variable, const char *path, places_trouble *e
 	}
 }
 
+/* A list has no terminator between its elements, and the directory wants a path that has. */
 static void check_lower(const struct settings *settings, const char *path, size_t size, places_trouble *each,
                         void *context)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places: can the files and directories that the settings name be used?
+ * places: checks whether the files and directories that the settings name can be used
  *
- * Looks, and makes nothing: a file that is not there yet counts as one that can be made where its directory may be
- * written. For who wants to tell people; nobody's work hangs on it, as what it says may have changed by then.
+ * The checks change nothing: a missing file counts as usable if its directory can be written. The answers are for
+ * people (doctor, config, the log): they may be out of date when something is written.
  *
- * Threads: any. Fork, signals: no state. Errors: negative errno values. -EPERM: not trusted (cache/trust.h). errno is
- * not kept.
+ * Threads: any. Errors: negative errno values; -EPERM: not trusted (cache/trust.h). errno is not preserved.
  */
 #ifndef CACHE_PLACES_H
 #define CACHE_PLACES_H

@@ -86,6 +86,7 @@ static int parse_SIZE(const char *text, uint64_t *ret_value)
 	return settings_parse_size(text, ret_value);
 }
 
+/* The words that people write in shells, YAML and INI files. */
 static int parse_BOOL(const char *text, bool *ret_value)
 {
 	static const char *const words[][2] = {{"0", "1"}, {"no", "yes"}, {"false", "true"}, {"off", "on"}};
@@ -101,6 +102,7 @@ static int parse_BOOL(const char *text, bool *ret_value)
 	return -EINVAL;
 }
 
+/* No unit: NVRTCCACHE_WAIT is in seconds. */
 static int parse_SECONDS(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
@@ -113,6 +115,7 @@ static int parse_SECONDS(const char *text, unsigned *ret_value)
 	return 0;
 }
 
+/* The unit is required: 300 could be meant in either. */
 static int parse_MOMENT(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
@@ -149,15 +152,16 @@ static int parse_LEVEL(const char *text, int *ret_value)
 	return -EINVAL;
 }
 
-static void complain(struct settings *settings, const char *variable)
+/* Each variable is read once, so there is room for all of them. */
+static void note_complaint(struct settings *settings, const char *variable)
 {
 	settings->complaints[settings->complaint_count++] = variable;
 }
 
 /* Takes back a text whose content is of no use. */
-static void reject(struct settings *settings, const char *variable, char **field)
+static void reject_text(struct settings *settings, const char *variable, char **field)
 {
-	complain(settings, variable);
+	note_complaint(settings, variable);
 	free(*field);
 	*field = NULL;
 }
@@ -172,6 +176,10 @@ static void strip_slashes(char *path)
 	}
 }
 
+/*
+ * Relative paths in XDG_CACHE_HOME are invalid by its specification, and a relative HOME would depend on the working
+ * directory.
+ */
 static int default_directory(settings_lookup *lookup, char **ret_directory, size_t *ret_home_length)
 {
 	const char *base = lookup("XDG_CACHE_HOME");
@@ -235,6 +243,7 @@ static const char *wanted_TEXT(const char *variable)
 #define WANTED_LEVEL(variable)   "error, warning, info or debug"
 #define WANTED_TEXT(variable)    wanted_TEXT(variable)
 
+/* By the kind of the variable, so that a new setting has its words from the table. */
 const char *settings_wanted(const char *variable)
 {
 #define SETTINGS_WANTED(kind, field, name, preset, help) \
@@ -274,7 +283,7 @@ static void settle_agent(struct settings *settings)
 		return;
 	}
 	if (strcmp(settings->agent, "0") != 0) {
-		complain(settings, "NVRTCCACHE_AGENT");
+		note_complaint(settings, "NVRTCCACHE_AGENT");
 	}
 	free(settings->agent);
 	settings->agent = NULL;
@@ -293,7 +302,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 		if (text != NULL && text[0] != '\0')              \
 			error = parse_##kind(text, &fresh.field); \
 		if (error == -EINVAL) {                           \
-			complain(&fresh, variable);               \
+			note_complaint(&fresh, variable);         \
 			error = 0;                                \
 		}                                                 \
 	}
@@ -304,7 +313,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	}
 
 	if (fresh.directory != NULL && fresh.directory[0] != '/') {
-		reject(&fresh, "NVRTCCACHE_DIR", &fresh.directory);
+		reject_text(&fresh, "NVRTCCACHE_DIR", &fresh.directory);
 	}
 	if (fresh.directory != NULL) {
 		strip_slashes(fresh.directory);
@@ -315,10 +324,10 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 		goto out;
 	}
 	if (fresh.lower != NULL && !is_path_list(fresh.lower)) {
-		reject(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
+		reject_text(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
 	}
 	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros)) {
-		reject(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
+		reject_text(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
 	}
 	settle_agent(&fresh);
 	*ret_settings = fresh;
@@ -341,6 +350,7 @@ static bool is_known(const char *name, size_t size, const char *const *known, si
 	return false;
 }
 
+/* A misspelled setting would be ignored without notice, and its user would wonder. */
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context)
 {
 #define SETTINGS_NAME(kind, field, variable, preset, help) variable,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings: what people ask of the cache (docs/DESIGN.md E1)
+ * settings: the environment variables that configure the cache (docs/DESIGN.md E1)
  *
- * Purpose: reads NVRTCCACHE_* once, for the library and for the command alike. One X-macro list holds every variable.
+ * Purpose: reads the variables NVRTCCACHE_*, for the library and the command. One X-macro list holds every variable.
  * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB) and with these a fraction (1.5G); booleans take
- * 1/0, yes/no, true/false, on/off; a moment is whole milliseconds or seconds (300ms, 2s). A bad value is refused as a whole, its name remembered (complaints), and the default
- * stands.
+ * 1/0, yes/no, true/false, on/off; a moment is whole milliseconds or seconds (300ms, 2s). A bad value is refused as a
+ * whole, its name remembered (complaints), and the default stands.
  *
- * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for what else
- * begins like ours.
- * `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read nothing.
+ * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for what
+ * else begins like ours. `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read
+ * nothing.
  * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is
  * NULL.
  */
@@ -50,7 +50,7 @@
 #define SETTINGS_TYPE_TEXT    char *
 #define SETTINGS_TYPE_LEVEL   int
 
-/* each may be bad */
+/* every variable may be bad */
 #define SETTINGS_ONE(kind, field, variable, preset, help) +1
 enum { SETTINGS_COMPLAINTS_MAX = 0 SETTINGS(SETTINGS_ONE) };
 
@@ -58,8 +58,8 @@ struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
-	size_t home_length;                              /* of directory, where that lies in $HOME by default; else 0 */
-	bool sloppy_time_macros;                         /* from sloppiness */
+	size_t home_length;      /* length of $HOME in `directory`, if that is the default one; else 0 */
+	bool sloppy_time_macros; /* from sloppiness */
 	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
 	int complaint_count;
 };
@@ -69,19 +69,19 @@ typedef const char *settings_lookup(const char *name);
 int settings_read(settings_lookup *lookup, struct settings *ret_settings);
 void settings_free(struct settings *settings);
 
-/* Variables that begin like ours and that the library does not read: they are the command's, or of scripts/. */
+/* Variables of the command and of scripts/, which the library does not read. */
 #define SETTINGS_OF_OTHERS "NVRTCCACHE_LIBRARY", "NVRTCCACHE_TOOLKIT", "NVRTCCACHE_MIRRORS"
 
 /* `name` is `size` bytes long; `nearest` is the one that was meant, or NULL. */
 typedef void settings_unknown(const char *name, size_t size, const char *nearest, void *context);
 /*
- * Of an environment ("NAME=value", NULL at its end): what begins with NVRTCCACHE_, is none of ours, and is not empty.
- * No memory is taken. AT_SECURE is the caller's affair.
+ * Calls `each` for every variable of the environment ("NAME=value", NULL at its end) that begins with NVRTCCACHE_, is
+ * unknown, and is not empty. It allocates nothing. The caller checks AT_SECURE.
  */
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context);
 /* "64M" -> 67108864, "1.5K" -> 1536, whole bytes. -EINVAL: not a size, or past 2^63-1. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
-/* In words, what a variable takes that was complained about; of another name, what a size looks like. */
+/* Describes the values that a variable takes; for an unknown name, those of a size. */
 const char *settings_wanted(const char *variable);
 
 #endif

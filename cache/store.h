@@ -20,8 +20,8 @@
  * and the next put overwrites it. So is what is no regular file. Results that lie ahead of the damage are still found,
  * and a put keeps the sound ones.
  *
- * Size: after each put the sum of all files is brought below max_size (cache/upkeep/evict.h); least recently used goes first.
- * A hit shows that it used the file at most once an hour (cache/recency.h), and never in a read-only store.
+ * Size: after each put the sum of all files is brought below max_size (cache/upkeep/evict.h); least recently used goes
+ * first. A hit shows that it used the file at most once an hour (cache/recency.h), and never in a read-only store.
  *
  * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT is the plain miss.
  * -EPERM: the root or entry is not trusted. -EROFS: read-only by setting. -EFBIG: larger than max_size / 8 where there
@@ -45,10 +45,10 @@
 struct store;
 struct chore;
 
-/* Nanoseconds of CLOCK_REALTIME, by which use is judged; tests have their own. */
+/* Nanoseconds of CLOCK_REALTIME, for times of use; tests have their own. */
 typedef int64_t store_clock(void);
 
-/* Do two dependencies ask for the same? Bytes that differ may still do so: where and when they were seen. */
+/* Do two dependencies ask for the same? Their bytes may differ in stamps. */
 typedef bool store_same(const void *one, size_t one_size, const void *other, size_t other_size);
 
 struct store_options {
@@ -59,35 +59,34 @@ struct store_options {
 	bool fsync;
 	store_clock *clock;  /* NULL: the system's */
 	store_same *same;    /* NULL: equal bytes */
-	struct chore *chore; /* of what cache/tools/ does to the whole directory; NULL: nobody watches */
+	struct chore *chore; /* for the functions of cache/tools/; NULL: nobody watches */
 };
 
-/* Do these dependencies hold now? Called without any lock held, with bytes whose checksum is right. */
+/* Do these dependencies hold now? Called without a lock, with bytes whose checksum is right. */
 typedef bool store_check(void *context, const void *dependencies, size_t size);
 
 int store_open(const struct store_options *options, struct store **ret_store);
 void store_close(struct store *store);
 
 /*
- * The newest result of `key` whose dependencies hold. -ENOENT: no file. -ESTALE: results are there and none holds.
- * -EBADMSG: damaged (and removed). Opens one file. No `check`, or no dependencies (size 0, `check` is not asked): it
- * holds.
+ * Gives the newest result of `key` whose dependencies hold. -ENOENT: no file. -ESTALE: no result holds. -EBADMSG:
+ * damaged (and removed). Opens one file. Without `check`, or without dependencies, a result holds.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry);
 
 /*
- * Publishes a result. Results of the same key that are already there stay behind it, newest first, except one with the
- * same dependencies (it is replaced) and any past STORE_RESULTS_MAX or past max_size / 8 in sum (unless that is
- * 0). Two processes that put at the same time may lose one another's result only where the file system has no locks.
+ * Stores a result in front of the other results of its key. A result with the same dependencies is replaced; results
+ * beyond STORE_RESULTS_MAX, or beyond max_size / 8 in sum, are dropped. Two processes that store at the same time lose
+ * one of their results only on a file system without locks.
  */
 int store_put(struct store *store, const struct entry *entry);
 /*
- * Puts `anew`, which is `entry` with other dependencies (entry_amend()), in its place, if the file still holds those very
- * bytes and nobody is putting to that key: -EAGAIN where others came first, who have done the same or better.
+ * Replaces `entry` by `anew`, which is `entry` with other dependencies (entry_amend()), if the file still has those
+ * bytes. -EAGAIN: it has not, or another process is storing under that key.
  */
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
-/* How many entries were evicted by store_put() since this was asked last. */
+/* Returns how many entries store_put() has evicted since the last call of this function. */
 uint64_t store_take_evictions(struct store *store);
 
 #endif

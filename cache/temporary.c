@@ -67,6 +67,7 @@ int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 	return 0;
 }
 
+/* The position is kept here and not in the descriptor, so that output_at() can check RLIMIT_FSIZE before it writes. */
 int temporary_append(struct temporary *temporary, const void *bytes, size_t size)
 {
 	int rc;
@@ -79,7 +80,7 @@ int temporary_append(struct temporary *temporary, const void *bytes, size_t size
 	return rc;
 }
 
-static int replace(struct temporary *temporary, const char *name)
+static int rename_over(struct temporary *temporary, const char *name)
 {
 	if (renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
 		return 0;
@@ -105,7 +106,7 @@ int temporary_publish(struct temporary *temporary, const char *name, enum durabi
 	if (close(file) < 0 && errno != EINTR) { /* NFS and quotas report a full disk here */
 		return -errno;
 	}
-	rc = replace(temporary, name);
+	rc = rename_over(temporary, name);
 	if (rc < 0) {
 		return rc;
 	}
@@ -113,6 +114,10 @@ int temporary_publish(struct temporary *temporary, const char *name, enum durabi
 	return durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(temporary->directory)) < 0 ? -errno : 0;
 }
 
+/*
+ * Also after a failed publication, when the file may have its final name already: only the temporary name is
+ * removed.
+ */
 void temporary_discard(struct temporary *temporary)
 {
 	if (temporary->file >= 0) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * temporary: a file that appears under its name whole or not at all (docs/DESIGN.md C1)
+ * temporary: a file that appears under its name complete or not at all (docs/DESIGN.md C1)
  *
- * Calling sequence: temporary_begin() makes "tmp.<pid>.<random>" in a directory, temporary_append() any number of
- * times, then temporary_publish() or temporary_discard(). After a failed call the only call left is
- * temporary_discard(). Errors: negative errno values; -EFBIG: the process's RLIMIT_FSIZE would be passed
- * (cache/output.h). -ENOSPC, -EDQUOT, -EIO also come late, from temporary_publish(). Ownership: the directory's
- * descriptor stays the caller's. Threads, fork: a temporary file belongs to one thread.
+ * Calling sequence: temporary_begin() makes "tmp.<pid>.<random>" in a directory; temporary_append() any number of
+ * times; temporary_publish() or temporary_discard(). After a failed call only temporary_discard() may follow.
+ * Errors: negative errno values; -EFBIG: RLIMIT_FSIZE would be exceeded (cache/output.h). -ENOSPC, -EDQUOT and -EIO may
+ * also come late, from temporary_publish(). Ownership: the directory's descriptor stays the caller's. Threads: one.
  */
 #ifndef CACHE_TEMPORARY_H
 #define CACHE_TEMPORARY_H
@@ -15,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* DURABILITY_SYNC: on the disk before it appears, and the name too. */
+/* DURABILITY_SYNC: content and name are on the disk when it returns. */
 enum durability { DURABILITY_NONE, DURABILITY_SYNC };
 
 struct temporary {
@@ -28,7 +27,7 @@ struct temporary {
 
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary);
 int temporary_append(struct temporary *temporary, const void *bytes, size_t size);
-/* Renames it over `name`, which may exist. */
+/* Renames the file to `name`, which may exist. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability);
 void temporary_discard(struct temporary *temporary);
 

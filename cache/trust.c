@@ -14,6 +14,7 @@
 enum ids { USERS, GROUPS, IDS };
 enum known { UNKNOWN, APART, ALIKE };
 
+/* Groups are asked for each time: hosts drop them (setgroups) between calls. */
 static bool in_group(gid_t group)
 {
 	gid_t groups[GROUPS_MAX];
@@ -89,11 +90,13 @@ bool trust_owner(const struct stat *found)
 	return found->st_uid == user && (user != OVERFLOW_ID || tells_apart(USERS));
 }
 
+/* An unnamed user of a user namespace would make files that belong to nobody in particular. */
 bool trust_user(void)
 {
 	return call_geteuid() != OVERFLOW_ID || tells_apart(USERS);
 }
 
+/* Unshared caches, which are most, pay for one comparison of modes and of the owner. */
 bool trust_found(bool shared, int parent, const struct stat *found)
 {
 	struct stat above = *found;
@@ -115,6 +118,10 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 	return !(found->st_mode & open) && trust_owner(found);
 }
 
+/*
+ * A new file has its group at once only under a setgid directory, or if that group is ours; otherwise it stays
+ * closed until join_group() has moved it.
+ */
 mode_t trust_first_mode(bool shared, int parent, mode_t all)
 {
 	mode_t mode = S_IRWXU;
@@ -174,6 +181,7 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 	call_close(made);
 }
 
+/* The mode is set after the group: chmod first would open the file to the wrong group for a moment. */
 int trust_settle_file(bool shared, int parent, int file)
 {
 	mode_t wanted = S_IRUSR | S_IWUSR;

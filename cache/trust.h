@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trust: whose things are used, and what a group may do with ours (docs/DESIGN.md C5)
+ * trust: whose files are used, and what a group may do with ours (docs/DESIGN.md C5)
  *
- * Alone: what is owned by us or root, and writable by the owner only. Shared: THE group is that of the cache's root
- * directory. What it may write, or what is owned by somebody else, is used only if it belongs to the group of the
- * directory that it lies in, and the latter only if that group is one of ours. A directory of another group than the
- * one above is used only if it is ours or root's and closed to everybody else, so that nobody else reaches what lies in
- * it: hence the group of a directory that others reach is always the root's. What everybody can write is never used. An
- * access control list shows in the mode (its mask stands where the group's bits are).
+ * Not shared: files owned by this user or root, and writable by their owner only.
  *
- * What we make in a shared cache belongs to the group of the directory above, which may do with it what it may do
- * there. The kernel gives a new file that group in directories with setgid only, and some file systems never; where it
- * cannot be had afterwards either, what we have made is ours alone.
+ * Shared: the group is that of the cache's root directory. A file that the group can write, or that another user owns,
+ * is used only if it has the group of its directory; another user's only if this process is in that group, too. A
+ * directory of another group than its parent's is used only if this user or root owns it and it is closed to everybody
+ * else: so the group of a directory that others reach is always the root's. Files that everybody can write are never
+ * used. An access control list shows in the mode (its mask replaces the group's bits).
  *
- * In a user namespace an id that has no name shows as 65534, as does everybody else's without one: who is 65534 there
- * cannot tell what is ours, and trusts nothing but root's. Nor is a group of that number one, then.
+ * Files that we make in a shared cache get the group of their directory, with the rights that it has there. The kernel
+ * sets that group in setgid directories only, and some file systems never do. If it cannot be set afterwards either,
+ * the file stays ours alone.
  *
- * Errors: what cannot be found out is not trusted, and not opened to a group. State: what the kernel said once of the
- * user namespace.
+ * In a user namespace, ids without a name appear as 65534. A user who is 65534 there cannot tell what is ours, and
+ * trusts root's files only. Nor does that group count.
+ *
+ * Errors: what cannot be determined is not trusted, and not opened to a group. State: the namespace's id maps, read
+ * once.
  */
 #ifndef CACHE_TRUST_H
 #define CACHE_TRUST_H
@@ -25,20 +26,20 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Is it ours or root's? */
+/* Does this user or root own it? */
 bool trust_owner(const struct stat *found);
-/* Would we trust what we make? */
+/* Would a file that this process makes be trusted? */
 bool trust_user(void);
 
-/* Of what was found in `parent`; AT_FDCWD: it is the root. Unshared, this makes no system call but geteuid. */
+/* Is a file found in `parent` trusted? AT_FDCWD: it is the root. If not shared, the only system call is geteuid(). */
 bool trust_found(bool shared, int parent, const struct stat *found);
 
 /*
- * With what mode to make something, out of `all` (0777, 0666): open to the group from the first moment, where it is the
- * right one then. Others may look at once, and whoever makes it may be killed before it is settled.
+ * Returns the mode for a new file, out of `all` (0777, 0666): open to the group at once, if the file gets the right
+ * group then. Other processes may open it at once, and this one may be killed before it is settled.
  */
 mode_t trust_first_mode(bool shared, int parent, mode_t all);
-/* Gives what we have just made in `parent` (or the root, AT_FDCWD) its mode, whatever the umask was, and its group. */
+/* Gives what was just made in `parent` (AT_FDCWD: the root) its final mode and group, whatever the umask was. */
 void trust_settle_directory(bool shared, int parent, const char *path);
 int trust_settle_file(bool shared, int parent, int file);
 

@@ -5,6 +5,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
+/* Months and years have no fixed length and are not offered. */
 static int64_t unit_ns(char letter)
 {
 	switch (letter) {
@@ -39,6 +40,7 @@ static bool read_digits(const char **text, int64_t *ret_number)
 	return *text != first;
 }
 
+/* Parsed by hand: strtod() takes signs, exponents, "nan" and the locale's comma. */
 bool age_parse(const char *text, int64_t *ret_ns)
 {
 	double fraction = 0;

@@ -64,6 +64,7 @@ static struct checksum frame_sum(const struct frame *frame)
 	return checksum_of(XXH3_128bits(frame, offsetof(struct frame, sum)));
 }
 
+/* Every byte written goes into the sum, which the last frame has. */
 static int write_summed(struct bundle_writer *writer, const void *bytes, size_t size)
 {
 	(void)XXH3_128bits_update(&writer->sum, bytes, size);
@@ -101,6 +102,7 @@ int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 	return rc;
 }
 
+/* The sum over all bytes shows a stream that lost whole frames, which the sums of its frames cannot. */
 int bundle_write_end(struct bundle_writer *writer)
 {
 	struct frame frame = {.kind = FRAME_LAST, .number = writer->entries};
@@ -111,7 +113,10 @@ int bundle_write_end(struct bundle_writer *writer)
 	return write_summed(writer, &frame, sizeof(frame));
 }
 
-/* How many of `size` bytes there were, or a negative errno. */
+/*
+ * How many of `size` bytes there were, or a negative errno. A pipe gives less than was asked for; only the end of
+ * the stream gives less than all.
+ */
 static ssize_t read_summed(struct bundle_reader *reader, void *bytes, size_t size)
 {
 	size_t done = 0;
@@ -251,6 +256,7 @@ static enum bundle_found read_entry(struct bundle_reader *reader, const struct f
 	return BUNDLE_ENTRY;
 }
 
+/* Nothing may follow: bytes behind the end would be lost without notice. */
 static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame, int *ret_error)
 {
 	struct frame expected = {.kind = FRAME_LAST, .number = reader->entries};

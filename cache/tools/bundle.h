@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bundle: many results in one run of bytes, to be carried to another cache (docs/DESIGN.md E4)
+ * bundle: many entries as one stream of bytes (docs/DESIGN.md E4): `nvrtccache export`, and the values of an engine
  *
- * Purpose: writes entries one behind the other and reads them back, byte for byte, from and to whatever the caller
- * reads and writes. Nothing is sought: pipes will do. The writer keeps nothing; the reader keeps the one entry that it
- * reads, and never has more memory than twice the bytes that have really come.
+ * Purpose: writes entries one after the other and reads them back, by functions of the caller. It never seeks, so pipes
+ * will do. The writer keeps nothing; the reader holds one entry, and never more than twice the bytes that have come.
  *
  *     header    64 bytes: magic, format, format of the entries, number of keys announced, checksum
  *     per entry frame of 64 bytes (length, key, checksum), then the entry's own bytes (cache/entry.h)
  *     last      frame of 64 bytes (number of entries, checksum over every byte before it), then nothing more
  *
- * Everything is little-endian and 16-byte aligned. Magic and format stay where they are in every format to come. The
- * number announced is for whoever shows progress: how many keys there were when the writer began.
+ * Integers are little-endian, everything is 16-byte aligned. Magic and format stay at their place in later formats. The
+ * announced number, for progress bars, is the number of keys when the writer began.
  *
- * Reading trusts nothing: a frame's checksum is verified before its length is believed, the length is compared with the
- * limit before anything is allocated, the entry is verified as one from a file would be (cache/entry.h) and its key
- * compared with the frame's. A damaged entry is told of and passed over, as its frame still says where it ends. Where a
- * frame is damaged nothing behind it can be found. The checksums are against accidents: whoever can write a bundle can
- * write a sound one.
+ * Reading trusts nothing: a frame's checksum is verified before its length is used, the length is compared with the
+ * limit before anything is allocated, the entry is verified like one from a file (cache/entry.h) and its key compared
+ * with the frame's. A damaged entry is reported and skipped, because its frame still says where it ends. Behind a
+ * damaged frame nothing can be found. The checksums detect accidents, not forgeries.
  *
  * Calling sequence: bundle_write_begin(), bundle_write_entry() any number of times, bundle_write_end(); or
- * bundle_read_begin() and bundle_read_next() until it returns what ends it.
- * Errors: negative errno values, of `put` and `get` too; -ENOMEM. bundle_read_begin(): -EBADMSG: no bundle, or its
- * header is damaged; -EPROTONOSUPPORT: another format, see reader->format and entry_format.
- * Threads: one per struct. Fork, signals: plain memory. Ownership: structs hold nothing that must be given back.
+ * bundle_read_begin() and bundle_read_next() until it returns a value that ends it.
+ * Errors: negative errno values, those of `put` and `get` too; -ENOMEM. bundle_read_begin(): -EBADMSG: not a bundle, or
+ * a damaged header; -EPROTONOSUPPORT: another format, see reader->format and entry_format.
+ * Threads: one per struct. Ownership: the structs hold nothing that must be freed.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chore: long work that people wait for, as whoever shows it to them sees it
+ * chore: progress, interruption and parallelism of long work on the directory
  *
- * Purpose: the work says how far it is and asks whether to go on; what can be done for each shard at once it hands to
- * `each`, if that is there. (Many file systems make whoever removes a file wait, and not the processor: then sixteen
- * threads are sixteen times as fast as one.) This folder starts no threads itself: it lies in processes of others too.
+ * Purpose: the work reports its progress to the caller's `tell` and asks `stopped` whether to continue. Work that can
+ * be done for each shard separately goes through `each`, if the caller gives one. (On many file systems a process that
+ * removes files waits for the disk: sixteen threads are then sixteen times as fast.) This folder starts no threads
+ * itself, because it is also linked into programs of others.
  *
- * Calling sequence: an own chore for each call of the store; all may be left 0. `tell` is called by the thread that
- * works, after each step, or by `each`. `stopped` is asked by all of them: what is done by then stays done.
- * Threads: `done` is counted by all.
+ * Calling sequence: one chore for each call of the store; every field may be 0. The working thread calls `tell` after
+ * each step, or `each` does. All threads ask `stopped`; what is done by then stays done. Threads: all count in `done`.
  */
 #ifndef CACHE_TOOLS_CHORE_H
 #define CACHE_TOOLS_CHORE_H

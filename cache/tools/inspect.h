@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspect: every file of a cache directory, read to the last byte and judged
+ * inspect: reads every file of a cache directory to the last byte and judges it, for `nvrtccache verify`
  *
- * Purpose: for people (`nvrtccache verify`). A host finds out that a file is bad when it wants it; this finds all, with
- * the checks of a host's reading (cache/source.h), and says what is wrong. Nothing is written, no lock is taken, and the
- * time of last use stays (O_NOATIME, where the system lets us). Memory: that of one file.
+ * A host notices a bad file when it needs it. inspect_shard() finds all of them, with the checks that a host makes
+ * (cache/source.h), and says what is wrong. Nothing is written, no lock is taken, and the time of last use stays
+ * (O_NOATIME). Memory: that of one file.
  *
- * Calling sequence: inspect_shard() for each number below DIRECTORY_SHARDS, with a home that directory_open() gave.
- * Errors: negative errno values: the shard cannot be read; one that is missing has no files. What a file is is no error.
+ * Calling sequence: inspect_shard() for each number below DIRECTORY_SHARDS, with a home from directory_open().
+ * Errors: negative errno values: the shard cannot be read. A missing shard has no files. A bad file is not an error.
  */
 #ifndef CACHE_TOOLS_INSPECT_H
 #define CACHE_TOOLS_INSPECT_H

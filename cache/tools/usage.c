@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ENOENT: the file was removed after its name was read; it counts nothing. */
 static int count_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct store_usage *usage = context;
@@ -37,6 +38,7 @@ struct walk {
 	} sums[DIRECTORY_SHARDS];
 };
 
+/* By one shard's thread: only the chore's count is shared. */
 static int count_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct shard_sum *sum = context;
@@ -48,6 +50,7 @@ static int count_one(void *context, int shard, const char *name, enum directory_
 	return count_file(&sum->usage, shard, name, kind);
 }
 
+/* What is not ours by its first bytes stays, also if its name looks like an entry. */
 static int remove_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct shard_sum *sum = context;
@@ -105,6 +108,7 @@ static int walk_all(struct walk *walk, struct store_usage *ret_sum)
 	return rc;
 }
 
+/* For progress bars only. */
 uint64_t usage_guess(const struct directory *directory)
 {
 	struct usage_index *index;
@@ -158,6 +162,7 @@ static int add_noted(const struct directory *directory, int home, const struct u
 	return rc;
 }
 
+/* Without an index every shard is walked: slower, and exact. */
 static int read_noted(const struct directory *directory, struct store_usage *ret_usage)
 {
 	struct store_usage usage = {0};
@@ -213,6 +218,7 @@ int store_usage_noted(struct store *store, struct store_usage *ret_usage)
 	return store->directory.path ? read_noted(&store->directory, ret_usage) : -ENXIO;
 }
 
+/* The counters stay: they tell about the past, not about the content. */
 int store_clear(struct store *store, struct store_usage *ret_removed)
 {
 	if (!store->directory.path) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: how much lies in the directory, and removing all of it; for the command, not for hosts
+ * usage: the size of the directory, and removing everything in it; for the command
  *
- * Calling sequence: any, on a directory that is trusted or missing (then there is nothing). See cache/store.h for what
- * the numbers mean.
- * Errors: negative errno values, the first that was met; store_clear() has then removed what it could, and says what.
- * -EINTR: the chore was stopped. Else ret_* are filled in for 0 alone. `chore` may be NULL.
+ * Calling sequence: any, on a trusted directory or a missing one, which is empty. cache/store.h explains the numbers.
+ * Errors: negative errno values, the first that was met. store_clear() then has removed what it could, and reports it.
+ * -EINTR: the chore was stopped. Otherwise ret_* are written on success only.
  */
 #ifndef CACHE_TOOLS_USAGE_H
 #define CACHE_TOOLS_USAGE_H

@@ -21,6 +21,7 @@ struct scan {
 	struct evict_list *list;
 };
 
+/* Recency and not mtime: a writer sets both, and a slow one keeps its file fresh by writing. */
 static bool is_stale(const char *name, const struct stat *found, int64_t now)
 {
 	int64_t age = now - recency_of(found);
@@ -34,6 +35,7 @@ static bool is_stale(const char *name, const struct stat *found, int64_t now)
 	       errno == ESRCH;
 }
 
+/* Without memory the list says so, and its user removes nothing by it. */
 static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	if (list->count == list->room) {
@@ -53,7 +55,7 @@ static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BY
 }
 
 /* Returns whether the temporary file was removed, or is none of ours. */
-static bool sweep(const struct scan *scan, int at, const char *name, const struct stat *found)
+static bool sweep_temporary(const struct scan *scan, int at, const char *name, const struct stat *found)
 {
 	if (recency_ahead(recency_of(found), scan->evict->now)) { /* else it would stay for ever */
 		recency_touch(at, name, found, scan->evict->now);
@@ -74,7 +76,10 @@ static bool sweep(const struct scan *scan, int at, const char *name, const struc
 	return true;
 }
 
-/* False: it cannot be said whether it is there, or how large. */
+/*
+ * False: it cannot be said whether it is there, or how large. A file that vanished is not counted. One that cannot
+ * be examined makes the sum of the shard incomplete.
+ */
 static bool count_file(const struct scan *scan, int at, unsigned shard, const char *name)
 {
 	int64_t now = scan->evict->now;
@@ -93,7 +98,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 		return true;
 	}
 	if (directory_is_temporary(name)) {
-		if (!sweep(scan, at, name, &found)) {
+		if (!sweep_temporary(scan, at, name, &found)) {
 			usage_index_count_other(scan->index, shard, (uint64_t)found.st_size);
 		}
 		return true;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evict_shard: one shard counted anew, and rid of what was left there (see cache/upkeep/evict.h)
+ * evict_shard: counts one shard anew and removes stale temporary files (see cache/upkeep/evict.h)
  *
- * Purpose: every file of the shard is asked for its size and times. Entries go into the index, and into a list where
- * one is given; temporaries are counted, or removed if their time has come; what is none of ours is left alone. A time
- * from a wrong clock is set right.
+ * Entries go into the index, and into a list if one is given. Temporary files are counted, or removed if stale. Files
+ * that are not ours are left alone. Times from a wrong clock are corrected.
  *
- * Calling sequence: under the usage index's lock, on a loaded one. Errors: none. A shard that is missing is empty;
- * one that cannot be read keeps what is known of it; files that cannot be removed are counted in the report; a list
- * that finds no memory says so. Ownership: the list's records are the caller's to free().
+ * Calling sequence: under the usage index's lock, with a loaded index. Errors: none. A missing shard is empty; one that
+ * cannot be read keeps its sums; files that cannot be removed are counted in the report; `failed` is set in a list
+ * that finds no memory. Ownership: the list's records are the caller's to free().
  */
 #ifndef CACHE_UPKEEP_EVICT_SHARD_H
 #define CACHE_UPKEEP_EVICT_SHARD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache/upkeep/usage_index.h"
 
+#include "cache/digits.h"
 #include "cache/lock.h"
 #include "cache/output.h"
 
@@ -20,11 +21,13 @@
 #define PEEKS_MAX    5
 #define SUMMED_AT    offsetof(struct usage_index_page, format)
 
+/* Only the used records are written: most caches have few. */
 static size_t page_size(uint32_t count)
 {
 	return offsetof(struct usage_index_page, records) + count * sizeof(struct usage_index_record);
 }
 
+/* Without this a torn page, from a process that was killed while it wrote, would be believed. */
 static uint64_t checksum_of(const struct usage_index_page *page)
 {
 	return XXH3_64bits((const char *)page + SUMMED_AT, page_size(page->count) - SUMMED_AT);
@@ -65,30 +68,12 @@ static int open_or_make(const struct directory *directory, int home, int *ret_fi
 	return rc;
 }
 
-static ssize_t read_page(int file, struct usage_index_page *page)
+/* One call: the file ends behind the last record, and a read that is shorter than the file only costs some scans. */
+static bool read_page(int file, struct usage_index_page *ret_page)
 {
-	size_t done = 0;
+	ssize_t got = TEMP_FAILURE_RETRY(pread(file, ret_page, sizeof(*ret_page), 0));
 
-	while (done < sizeof(*page)) {
-		ssize_t got = TEMP_FAILURE_RETRY(pread(file, (char *)page + done, sizeof(*page) - done, (off_t)done));
-
-		if (got < 0) {
-			return -errno;
-		}
-		if (got == 0) {
-			break;
-		}
-		done += (size_t)got;
-		if (done >= page_size(0) && page->count <= USAGE_INDEX_RECORDS && done >= page_size(page->count)) {
-			break;
-		}
-	}
-	return (ssize_t)done;
-}
-
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return got >= 0 && is_sound(ret_page, (size_t)got);
 }
 
 /* One look into v1 tells which shards exist; the others are empty, so that half a look is none: what it missed would
@@ -117,10 +102,10 @@ static int begin_anew(int home, struct usage_index_page *page)
 		page->shards[i].known = 1;
 	}
 	for (errno = 0; (found = readdir(names)) != NULL; errno = 0) {
-		const char *name = found->d_name;
+		uint8_t shard;
 
-		if (digit(name[0]) >= 0 && digit(name[1]) >= 0 && name[2] == '\0') {
-			page->shards[digit(name[0]) * 16 + digit(name[1])].known = 0;
+		if (digits_parse(found->d_name, 1, &shard) && found->d_name[2] == '\0') {
+			page->shards[shard].known = 0;
 		}
 	}
 	rc = -errno;
@@ -131,7 +116,6 @@ static int begin_anew(int home, struct usage_index_page *page)
 int usage_index_load(const struct directory *directory, int home, struct usage_index **ret_index)
 {
 	struct usage_index *index = malloc(sizeof(*index));
-	ssize_t got = 0;
 	int rc = 0;
 
 	if (!index) {
@@ -139,10 +123,7 @@ int usage_index_load(const struct directory *directory, int home, struct usage_i
 	}
 	index->newest = -1;
 	index->file = -1;
-	if (open_or_make(directory, home, &index->file) == 0) {
-		got = read_page(index->file, &index->page);
-	}
-	if (got < 0 || !is_sound(&index->page, (size_t)got)) {
+	if (open_or_make(directory, home, &index->file) < 0 || !read_page(index->file, &index->page)) {
 		rc = begin_anew(home, &index->page);
 	}
 	if (rc < 0) {
@@ -167,9 +148,7 @@ int usage_index_peek(const struct directory *directory, int home, struct usage_i
 	index->file = -1;
 	rc = directory_open_file(directory, home, INDEX_NAME, O_RDONLY, &index->file);
 	for (int tries = 0; rc == 0; tries++) {
-		ssize_t got = read_page(index->file, &index->page);
-
-		if (got >= 0 && is_sound(&index->page, (size_t)got)) {
+		if (read_page(index->file, &index->page)) {
 			*ret_index = index;
 			return 0;
 		}
@@ -180,6 +159,10 @@ int usage_index_peek(const struct directory *directory, int home, struct usage_i
 	return rc;
 }
 
+/*
+ * In one write, without a temporary file and a rename: a torn page costs some scans, a rename costs every store two
+ * system calls more.
+ */
 int usage_index_save(struct usage_index *index)
 {
 	struct usage_index_page *page = &index->page;
@@ -203,6 +186,7 @@ void usage_index_free(struct usage_index *index)
 	}
 }
 
+/* The lock is held from here to usage_index_end(), which is microseconds but for scans and removals. */
 int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
                       struct usage_index **ret_index)
 {
@@ -230,6 +214,7 @@ int usage_index_end(int lock, struct usage_index *index)
 	return rc;
 }
 
+/* Only a file of ours, by its first bytes: another one was put there by somebody. */
 void usage_index_remove(const struct directory *directory, int home)
 {
 	int file;
@@ -242,11 +227,13 @@ void usage_index_remove(const struct directory *directory, int home)
 	}
 }
 
+/* Sums come from a file that may be forged: they must not wrap. */
 static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
+/* Unknown shards are estimated, so that a lost index does not make the cache look empty and grow past its cap. */
 uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknown)
 {
 	const struct usage_index_shard *shards = index->page.shards;
@@ -263,6 +250,7 @@ uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknow
 	return filled ? add_saturated(bytes, bytes / filled * unknown) : bytes;
 }
 
+/* A linear search: 512 records are compared faster than an index of them would be kept. */
 int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	for (uint32_t i = 0; i < index->page.count; i++) {
@@ -276,7 +264,7 @@ int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KE
 }
 
 /* There is at least one record. */
-static int newest(struct usage_index *index)
+static int find_newest(struct usage_index *index)
 {
 	const struct usage_index_record *records = index->page.records;
 
@@ -296,7 +284,7 @@ static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 	uint32_t at = index->page.count;
 
 	if (at == USAGE_INDEX_RECORDS) {
-		at = (uint32_t)newest(index);
+		at = (uint32_t)find_newest(index);
 		if (records[at].used <= used) {
 			return;
 		}
@@ -309,6 +297,7 @@ static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 	index->newest = -1;
 }
 
+/* The last record takes its place: the order of records has no meaning. */
 static void drop_record(struct usage_index *index, size_t number)
 {
 	index->page.records[number] = index->page.records[--index->page.count];
@@ -344,6 +333,7 @@ void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTE
 	record_use(index, key, size, used);
 }
 
+/* A record's file has gone: both sums and record, so that it is subtracted once. */
 void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
 {
 	struct usage_index_shard *shard = &index->page.shards[key[0]];
@@ -353,6 +343,7 @@ void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY
 	usage_index_forget(index, key);
 }
 
+/* The records of the shard go too: the scan finds those again that are still there. */
 void usage_index_begin_shard(struct usage_index *index, unsigned shard)
 {
 	index->page.shards[shard] = (struct usage_index_shard){.known = 1};
@@ -377,6 +368,7 @@ void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t
 	index->page.shards[shard].bytes = add_saturated(index->page.shards[shard].bytes, size);
 }
 
+/* Too large ones at once: after the cap was lowered they would otherwise push out many small ones first. */
 int usage_index_oldest(const struct usage_index *index, uint64_t size_max)
 {
 	const struct usage_index_record *records = index->page.records;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage_index: how full the cache is, and what in it was used longest ago, without looking (docs/DESIGN.md C4)
+ * usage_index: the size of the cache and its least recently used entries, without a scan (docs/DESIGN.md C4)
  *
- * Purpose: one small file, <directory>/v1/usage-index (at most 29 KB, whatever the size of the cache), that a store reads and writes in one piece: bytes and files of each of the 256
- * shards, and up to USAGE_INDEX_RECORDS entries with the time of their last use, those longest ago among all that were
- * seen. It is a hint and never believed: bytes are counted anew whenever a shard is scanned, and a record is compared
- * with its file before anything is removed. Losing it costs a few scans.
+ * Purpose: one small file, <directory>/v1/usage-index (at most 29 KB, whatever the size of the cache), which a store
+ * reads and writes in one piece: bytes and files of each of the 256 shards, and up to USAGE_INDEX_RECORDS entries with
+ * the time of their last use, the least recently used among all that were seen. It is a hint: a scan of a shard counts
+ * its bytes anew, and a record is compared with its file before anything is removed. Losing the index costs a few
+ * scans.
  *
- *     missing, damaged, another format --> fresh: shards without a directory are known to be empty, the others unknown
- *     unknown --a scan of the shard--> known --stores and removals--> nearly right --a scan--> right
+ *     missing, damaged, another format --> new: shards without a directory are known to be empty, the others unknown
+ *     unknown --scan of the shard--> known --stores and removals--> nearly right --scan--> right
  *
- * Invariant: the records of a known shard are entries that its bytes and files count, so that a record whose file has
- * gone is subtracted, once.
+ * Invariant: the records of a known shard are entries that its bytes and files count. So a record whose file has gone
+ * is subtracted once.
  *
- * Calling sequence: usage_index_begin(), any of the others, usage_index_end(); or, where nobody else can be at it,
- * usage_index_load(), any of the others, usage_index_save(), usage_index_free(). Without the lock (file systems that have none) an update may be lost; a torn
- * file fails its checksum and counts as missing. Where the file can be neither written nor made, usage_index_load()
- * gives a fresh index, and usage_index_save() fails. Errors: negative errno values; nothing is to be freed where
- * usage_index_load() failed. -EFBIG: the process may not write that much. -EBADF: there is no file. The
- * descriptor stays open until usage_index_free().
+ * Calling sequence: usage_index_begin(), any of the others, usage_index_end(); or, if no other process can interfere,
+ * usage_index_load(), any of the others, usage_index_save(), usage_index_free(). Without the lock (on file systems that
+ * have none) an update may be lost; a torn file fails its checksum and counts as missing. If the file can neither be
+ * written nor made, usage_index_load() gives a new index, and usage_index_save() fails.
+ * Errors: negative errno values; after a failed usage_index_load() nothing is to be freed. -EFBIG: the process may not
+ * write that much. -EBADF: there is no file. The descriptor stays open until usage_index_free().
  */
 #ifndef CACHE_UPKEEP_USAGE_INDEX_H
 #define CACHE_UPKEEP_USAGE_INDEX_H
