@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent: asking the node's agent for a result, and telling it of one (docs/DESIGN.md G1, G2)
+ * agent: asks the node's agent for a result, and reports stored results to it (docs/DESIGN.md G1, G2)
  *
- *     connected --FETCH--> asked --STARTED in a third of wait_ms--> at work --in all of it--> answered: FOUND: agent_judge()
- *        |                   `-- an answer at once --------------------------------------^     else: it did not help
- *        `-- nobody there, another user's, no answer in time, anything that is no answer: failed, which opens the
- *            breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, ... up to 5 minutes
+ *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look again, judge
+ *        |                    |                                         |
+ *        |                    `-- ABSENT, DOWN: not found               `-- ABSENT, DOWN: not found
+ *        `-- nobody there, another user's agent, no answer in time, not an answer: a failure
  *
- * Purpose: what another node compiled comes into the directory while this process waits for a moment. No payload comes
- * this way: after AGENT_FETCH_FOUND look into the directory again. An agent that is dead, stopped, hung or lying costs a
- * process one third of wait_ms (of 300 ms) once. Of one that answers in time, what is waited beyond the compiles that
- * its answers spare may come to wait_ms in all, then the breaker opens, too.
+ * The agent puts what it fetches into the cache directory; no payload crosses the socket. After AGENT_FETCH_FOUND the
+ * caller looks into the directory again.
  *
- * Calling sequence: agent_fetch() after a miss; if it is AGENT_FETCH_FOUND, another look and agent_judge() with what came
- * of it (without that call nothing is held, and a probe is over by itself). agent_stored() after store_put(). Without
- * NVRTCCACHE_AGENT (said: NULL) neither makes a system call.
- * Errors: outcomes. errno is kept. Threads: any, on different keys or the same. Signals: not from handlers; those of
- * the host are let in while we wait. Cancellation: off, or the socket stays open. Fork: every question has a connection
- * of its own, so a child asks by new ones; agent_fork_child() closes those by which other threads of its parent asked.
- * State: the breaker, and the sockets in use. Descriptors: closed before the call returns, and only while they are
- * still the ones that were opened: hosts close descriptors that they do not know.
+ * A failure opens the circuit breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, and so on up to
+ * five minutes. An answer that came later than wait_ms/3 and saved less time than it took counts as a failure too. So a
+ * dead, stopped or hung agent costs a process wait_ms/3 (100 ms) once.
+ *
+ * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look again and call agent_judge(). After
+ * store_put(), agent_stored(). If `said` is NULL, no function makes a system call.
+ * Errors: outcomes; errno is kept. Threads: any. Signals: not from handlers; the host's handlers run while a call
+ * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. A child that another thread forks
+ * during a question keeps that socket (O_CLOEXEC) until exec or exit.
+ * State: the breaker. Descriptors: closed before the call returns, unless the host has closed them: then the number may
+ * belong to a file of the host's.
  */
 #ifndef CACHE_AGENT_H
 #define CACHE_AGENT_H
@@ -32,7 +33,7 @@
 struct agent_options {
 	const char *said; /* NVRTCCACHE_AGENT: a path, or 1; NULL: there is none */
 	struct directory directory;
-	unsigned wait_ms; /* in all; 0: it is told and never asked */
+	unsigned wait_ms; /* for the last answer; 0: stored results are reported, and nothing is asked */
 };
 
 /* X(NAME, word, in words): what came of a question. */
@@ -55,28 +56,28 @@ enum agent_outcome {
 	    AGENT_OUTCOME_COUNT
 };
 
-/* "found", "has it": behind "the agent". */
+/* "found", and "has it" for a sentence that begins with "the agent". */
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 
-/* What agent_judge() wants to know of a question. */
+/* What agent_judge() needs to know of a question. */
 struct agent_question {
-	int64_t seen;
-	int64_t waited;
+	int64_t seen;   /* of the breaker */
+	int64_t waited; /* ns */
 };
 
-/* `ret_question` is written with AGENT_FETCH_FOUND alone. */
+/* `ret_question` is written with AGENT_FETCH_FOUND only. */
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                struct agent_question *ret_question);
-/* `spared`: nanoseconds that a compile would have taken; 0: it follows all the same. */
+/* `spared`: the time in nanoseconds that the compilation would have taken; 0: the call is compiled nevertheless. */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared);
 /*
- * The result of another process came after so long a wait, and the wait for the agent was part of it. Of processes that start
- * in step and want the same kernels each would otherwise learn by a wait of its own, while all others wait for it.
+ * This process waited for another process's result, and that one may have waited for the agent meanwhile. A wait that
+ * is longer than the compilation by wait_ms/3 counts as a failure here too. Otherwise processes that start together
+ * would find out about a hung agent one after the other, while the others wait.
  */
 void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared);
-/* One message, no answer: it may come to fetch the result, or may not. */
+/* Reports a stored result by one message; no answer is awaited. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
-void agent_fork_child(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/runtime.h"
 
-#include "cache/agent.h"
 #include "cache/calls.h"
 #include "cache/compile_lock.h"
 #include "cache/directory.h"
@@ -47,7 +46,6 @@ static void fork_child(void)
 	memory_fork_child(runtime.memory);
 	watch_fork_child();
 	compile_lock_fork_child();
-	agent_fork_child();
 	library_fork_child();
 	counters_fork_child();
 }
