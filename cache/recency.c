@@ -17,6 +17,7 @@ int64_t recency_now(void)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
+/* Times from other systems may lie beyond what 64 bits of nanoseconds hold, or before 1970. */
 static int64_t nanoseconds(struct timespec time)
 {
 	if (time.tv_sec > INT64_MAX / SECOND_NS - 1) {
@@ -25,6 +26,7 @@ static int64_t nanoseconds(struct timespec time)
 	return time.tv_sec < 0 ? 0 : (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
 }
 
+/* mtime too: a file that was copied with its old atime was written here later than that. */
 int64_t recency_of(const struct stat *found)
 {
 	int64_t accessed = nanoseconds(found->st_atim);
@@ -33,6 +35,7 @@ int64_t recency_of(const struct stat *found)
 	return accessed > written ? accessed : written;
 }
 
+/* No kernel sets such an atime by itself unless by chance, once in a thousand times; that costs one utimensat(). */
 bool recency_marked(const struct stat *found)
 {
 	return found->st_atim.tv_nsec % GRAIN_NS == MARK_NS;
@@ -50,6 +53,7 @@ bool recency_due(const struct stat *found, int64_t now)
 	return recency_marked(found) || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
 }
 
+/* mtime is left alone: eviction and removal of damaged files compare it. */
 static void make_times(struct timespec times[2], int64_t now, int mark)
 {
 	int64_t stamp = now - now % GRAIN_NS + mark;
@@ -58,6 +62,10 @@ static void make_times(struct timespec times[2], int64_t now, int mark)
 	times[1] = (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
+/*
+ * Another user's file allows the present only (utimensat() with times is for the owner). A file written in the
+ * future needs that too, or it would always be the newest.
+ */
 static void set_times(int at, const char *path, const struct stat *found, int64_t now, int mark)
 {
 	bool written_ahead = recency_ahead(nanoseconds(found->st_mtim), now);
@@ -90,13 +98,5 @@ void recency_mark_file(int file, int64_t now)
 	struct timespec times[2];
 
 	make_times(times, now, MARK_NS);
-	(void)futimens(file, times);
-}
-
-void recency_stamp_file(int file, int64_t stamp)
-{
-	struct timespec time = {.tv_sec = (time_t)(stamp / SECOND_NS), .tv_nsec = (long)(stamp % SECOND_NS)};
-	struct timespec times[2] = {time, time};
-
 	(void)futimens(file, times);
 }

@@ -2,25 +2,24 @@
 /*
  * recency: when a file of the cache was last used (docs/DESIGN.md C4)
  *
- * Where it is kept: in the file's own atime, which we set ourselves. The kernel's own updates are not relied upon (a
- * file system mounted noatime makes none; relatime makes one a day), and do no harm: they tell of reads. mtime stays as
- * it was written, because a damaged file is removed only if it still has the mtime that was seen. A file was last used
- * at the later of the two times: archives and old copies bring an atime from the past.
+ * The time of use is the file's atime, which the store sets itself. The kernel's own updates are not relied upon:
+ * noatime makes none and relatime one a day. mtime stays as it was written, because a damaged file is removed only if
+ * it still has the mtime that was seen. The later of the two times counts, since archives and old copies bring an atime
+ * from the past.
  *
- * A hit sets it at most once an hour for each file, judged by the fstat that reading needs anyway, so that nearly every
- * hit costs no system call for it. That hour would make hits invisible where all of the cache is replaced within it,
- * and least recently used would become first in, first out (measured: 4 to 6 points of hit rate lost with Zipf's
- * distribution). Therefore a file can be marked: its next hit is shown whatever the hour. A new file is marked; and the
- * eviction marks one that it would remove although it was used less than an hour ago, once for each pass over the
- * cache. The mark is in the atime's nanoseconds: one past a whole microsecond. File systems with coarser times lose it,
- * and then the hour stands alone.
+ * A hit sets the atime at most once an hour per file. The fstat() that reading needs anyway decides, so most hits cost
+ * no system call for it. Where the whole cache is replaced within an hour, hits would then be invisible, and eviction
+ * would be first in, first out (measured: 4 to 6 points of hit rate with Zipf's distribution). Therefore a file can be
+ * marked: its next hit sets the time regardless of the hour. A new file is marked. Eviction marks a file used less than
+ * an hour ago instead of removing it, once for each pass over the cache. The mark is in the nanoseconds of the atime:
+ * one past a whole microsecond. File systems with coarser times lose it, and then only the hour counts.
  *
- * Another user's file (a shared directory): only both times can be set, and to the present. That moves mtime; whoever
- * wants to remove the file then takes it for another one, and it stays.
+ * Of another user's file (in a shared directory) only both times can be set, and to the present. That moves mtime: a
+ * process about to remove the file then takes it for another one, and leaves it.
  *
- * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour ahead of now is from a wrong clock, and is set anew by
- * the next hit or scan: else the file would stay for ever.
- * Errors: none that matter; a time that cannot be set stays.
+ * Times: nanoseconds of CLOCK_REALTIME. A time more than an hour ahead comes from a wrong clock. The next hit or scan
+ * sets it anew; otherwise the file would stay for ever.
+ * Errors: none; a time that cannot be set stays.
  */
 #ifndef CACHE_RECENCY_H
 #define CACHE_RECENCY_H
@@ -47,7 +46,5 @@ int64_t recency_stamp(int64_t now);
 int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now);
 /* The same for an open file that is being made. */
 void recency_mark_file(int file, int64_t now);
-/* Used and written at `stamp`, a recency_stamp(): others that were made later have earlier ones. */
-void recency_stamp_file(int file, int64_t stamp);
 
 #endif

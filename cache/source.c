@@ -8,6 +8,7 @@
  */
 #include "cache/source.h"
 
+#include "cache/calls.h"
 #include "cache/trust.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ static int file_error(int error)
 	}
 }
 
+/* A file that is shorter than a header was torn, and counts as damaged, not as foreign. */
 static int check_kind_and_owner(const struct directory *directory, int at, const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
@@ -69,6 +71,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
 	return 0;
 }
 
+/* Safe on a source that was never opened, so that callers have one way out. */
 void source_close(struct source *source)
 {
 	if (source->file >= 0) {
@@ -111,21 +114,15 @@ bool source_look(const struct directory *directory, int shard, const char *name,
 
 static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 {
-	uint8_t *next = bytes;
+	ssize_t got = call_pread(file, bytes, size, (off_t)offset);
 
-	while (size > 0) {
-		ssize_t done = TEMP_FAILURE_RETRY(pread(file, next, size, (off_t)offset));
-
-		if (done <= 0) {
-			return done < 0 ? file_error(errno) : -EBADMSG;
-		}
-		next += done;
-		offset += (uint64_t)done;
-		size -= (size_t)done;
-	}
-	return 0;
+	return got < 0 ? file_error(errno) : (size_t)got < size ? -EBADMSG : 0;
 }
 
+/*
+ * Small files, which are most, are read by one call and closed before anything is checked. Of a large one only the
+ * results that are looked at are read.
+ */
 int source_load(struct source *source)
 {
 	uint8_t *bytes;
@@ -177,6 +174,26 @@ int source_header(const struct source *source, uint64_t offset, const uint8_t ke
 	return rc;
 }
 
+int source_list(const struct source *source, const uint8_t key[ENTRY_KEY_BYTES], size_t most,
+                struct source_result *ret_results, size_t *ret_count, uint64_t *ret_end)
+{
+	size_t count = 0;
+	uint64_t offset = 0;
+	int rc = 0;
+
+	while (rc == 0 && offset < source->size && count < most) {
+		rc = source_header(source, offset, key, &ret_results[count].info);
+		if (rc == 0) {
+			ret_results[count].offset = offset;
+			offset += ret_results[count++].info.total_size;
+		}
+	}
+	*ret_count = count;
+	*ret_end = offset;
+	return rc;
+}
+
+/* The caller's check of dependencies needs them and not the body, which may be megabytes. */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
                 uint8_t **ret_owned)
 {

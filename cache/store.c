@@ -72,8 +72,8 @@ void store_close(struct store *store)
 	}
 }
 
-int store_find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
-                      struct entry **ret_entry)
+static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
+                       struct entry **ret_entry)
 {
 	struct entry_info info;
 	uint64_t offset;
@@ -133,7 +133,7 @@ static int read_result(struct store *store, int home, int shard, const uint8_t k
 		rc = source_load(&source);
 	}
 	if (rc == 0) {
-		rc = store_find_result(&source, key, check, context, ret_entry);
+		rc = find_result(&source, key, check, context, ret_entry);
 	}
 	source_close(&source);
 	if (rc == 0 && (found.st_uid != 0 || (found.st_mode & S_IWGRP)) && user_may_change()) {

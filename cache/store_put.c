@@ -19,6 +19,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LOCK_WAIT_US 200000
+
+/* What a name stands for after it was published, and the size of what it stood for before. */
+struct published {
+	int64_t now;
+	uint64_t size;
+	uint64_t replaced;
+};
+
+/* The caller's function: dependencies that differ in stamps only ask for the same. */
 static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
@@ -29,7 +39,8 @@ static bool same_dependencies(const struct store *store, const struct entry *a, 
 	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
 
-uint64_t store_size_limit(const struct store *store)
+/* No file is larger than this. One entry that fills the cache would evict everything else. */
+static uint64_t size_limit(const struct store *store)
 {
 	return store->max_size ? store->max_size / 8 : UINT64_MAX;
 }
@@ -39,7 +50,7 @@ static int append_old(const struct store *store, int shard, const char *name, co
                       struct temporary *temporary, uint64_t *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
-	uint64_t room = store_size_limit(store) < temporary->limit ? store_size_limit(store) : temporary->limit;
+	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
 	struct stat found = {0};
@@ -74,18 +85,9 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	return rc;
 }
 
-static void set_used(const struct store *store, int file, struct published *published)
-{
-	if (published->used != 0) {
-		recency_stamp_file(file, published->used);
-	} else {
-		published->now = store->clock();
-		recency_mark_file(file, published->now);
-	}
-}
-
-int store_publish(const struct store *store, int shard, const char *name, const struct entry *entry,
-                  struct published *published)
+/* Writes the entry under `name`, before the results that are there. The caller holds the key's lock. */
+static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
+                         struct published *ret_published)
 {
 	struct temporary temporary;
 	size_t size;
@@ -100,11 +102,12 @@ int store_publish(const struct store *store, int shard, const char *name, const 
 		rc = temporary_append(&temporary, bytes, size);
 	}
 	if (rc == 0) {
-		rc = append_old(store, shard, name, entry, &temporary, &published->replaced);
+		rc = append_old(store, shard, name, entry, &temporary, &ret_published->replaced);
 	}
 	if (rc == 0) {
-		published->size = temporary.written;
-		set_used(store, temporary.file, published);
+		ret_published->size = temporary.written;
+		ret_published->now = store->clock();
+		recency_mark_file(temporary.file, ret_published->now);
 		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 	}
 	if (rc < 0) {
@@ -113,6 +116,7 @@ int store_publish(const struct store *store, int shard, const char *name, const 
 	return rc;
 }
 
+/* Errors are ignored: the result is stored, and the next store counts again. */
 static void keep_below_cap(struct store *store, int home, const uint8_t *key, const struct published *published)
 {
 	struct evict evict = {&store->directory, home, store->max_size, published->now};
@@ -169,7 +173,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	if (store->read_only) {
 		return -EROFS;
 	}
-	if (info->total_size > store_size_limit(store)) {
+	if (info->total_size > size_limit(store)) {
 		return -EFBIG;
 	}
 	rc = directory_open(&store->directory, replaced ? DIRECTORY_REACH : DIRECTORY_MAKE, &home);
@@ -183,7 +187,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		return rc;
 	}
 	directory_entry_name(info->key, name);
-	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : STORE_LOCK_WAIT_US, &lock) < 0) {
+	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
 		lock = -1; /* better to lose another's result than to keep the host waiting */
 		rc = replaced ? -EAGAIN : 0;
 	}
@@ -191,7 +195,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		rc = -EAGAIN;
 	}
 	if (rc == 0) {
-		rc = store_publish(store, shard, name, entry, &published);
+		rc = publish_entry(store, shard, name, entry, &published);
 	}
 	lock_release(lock);
 	close(shard);

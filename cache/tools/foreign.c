@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A copy: entries are shared by reference and never change. */
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry)
 {
 	size_t size;
@@ -35,7 +36,8 @@ static bool ask_the_same(void *context, const void *dependencies, size_t size)
 	return asked->same(dependencies, size, asked->dependencies, asked->size);
 }
 
-bool foreign_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget)
+/* Compared without stamps: those of the entry that is there belong to this node. */
+static bool is_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget)
 {
 	size_t one_size;
 	size_t other_size;
@@ -64,7 +66,7 @@ static bool is_known(struct store *store, const struct entry *neutral, foreign_f
 	if (store_get(store, entry_info(neutral)->key, ask_the_same, &asked, &found) != 0) {
 		return false;
 	}
-	known = foreign_alike(found, neutral, forget);
+	known = is_alike(found, neutral, forget);
 	entry_unref(found);
 	return known;
 }

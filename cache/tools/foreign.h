@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * foreign: results that come from another node, or go to one (docs/DESIGN.md B20, C9)
+ * foreign: entries that come from another machine, or go to one (docs/DESIGN.md B20, C9)
  *
- * Purpose: stamps in dependencies belong to the node that took them. What leaves goes without (foreign_neutral()), and
- * what comes is rid of them whatever its sender says, and stored, unless that very result is there already: then the
- * stamps of this node stay (foreign_put()). This folder does not read dependencies: who calls says what stamps are.
+ * Purpose: stamps in dependencies are valid on the node that took them. foreign_neutral() removes them from an entry
+ * that leaves. foreign_put() removes them from an entry that arrives, whatever its sender says, and stores it unless
+ * the same entry is there already: that one keeps this node's stamps. This folder does not interpret dependencies: the
+ * caller gives the function that removes stamps.
  *
- * Errors: negative errno values, of the store too. Threads, fork: as cache/store.h. Ownership: the caller has one
- * reference of what is given out.
+ * Errors: negative errno values, those of the store too. Threads: as cache/store.h. Ownership: the caller gets one
+ * reference of each entry given out.
  */
 #ifndef CACHE_TOOLS_FOREIGN_H
 #define CACHE_TOOLS_FOREIGN_H
@@ -20,9 +21,6 @@ typedef void foreign_forget(void *dependencies, size_t size);
 
 /* A copy with the stamps of nobody. */
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry);
-
-/* Is the one that is there, whatever its stamps are by now, the one that comes, which has those of nobody? */
-bool foreign_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget);
 
 enum foreign_put { FOREIGN_STORED, FOREIGN_KNOWN };
 int foreign_put(struct store *store, const struct entry *entry, foreign_forget *forget, store_same *same,

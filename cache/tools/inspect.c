@@ -21,16 +21,16 @@ struct look {
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
-static void find(struct look *look, enum inspect_verdict verdict, const char *reason)
+static void note_verdict(struct look *look, enum inspect_verdict verdict, const char *reason)
 {
 	look->file.verdict = verdict;
 	look->file.reason = reason;
 }
 
-static void find_error(struct look *look, int error)
+static void note_error(struct look *look, int error)
 {
-	find(look, error == -EPERM ? INSPECT_UNTRUSTED : INSPECT_UNREADABLE,
-	     error == -EPERM ? "others could have written it" : error_text(error, look->text));
+	note_verdict(look, error == -EPERM ? INSPECT_UNTRUSTED : INSPECT_UNREADABLE,
+	             error == -EPERM ? "others could have written it" : error_text(error, look->text));
 }
 
 /* The first bytes, whatever they are. */
@@ -49,7 +49,7 @@ static size_t read_beginning(const struct source *source, uint64_t offset, uint8
 }
 
 /* What is wrong with a header that source_header() did not take. */
-static void find_header(struct look *look, const struct source *source, uint64_t offset)
+static void judge_header(struct look *look, const struct source *source, uint64_t offset)
 {
 	uint8_t bytes[ENTRY_HEADER_BYTES];
 	const size_t size = read_beginning(source, offset, bytes);
@@ -58,31 +58,32 @@ static void find_header(struct look *look, const struct source *source, uint64_t
 
 	if (size < sizeof(entry_magic) || memcmp(bytes, entry_magic, sizeof(entry_magic)) != 0) {
 		if (offset > 0) {
-			find(look, INSPECT_DAMAGED, "what follows its first results is none");
+			note_verdict(look, INSPECT_DAMAGED, "what follows its first results is none");
 		} else if (size < sizeof(entry_magic) || bytes[0] == 0) {
-			find(look, INSPECT_DAMAGED, "it was never written to the end");
+			note_verdict(look, INSPECT_DAMAGED, "it was never written to the end");
 		} else {
-			find(look, INSPECT_FOREIGN, "it does not begin as a result does");
+			note_verdict(look, INSPECT_FOREIGN, "it does not begin as a result does");
 		}
 		return;
 	}
 	if (size < sizeof(bytes)) {
-		find(look, INSPECT_DAMAGED, "it is cut short");
+		note_verdict(look, INSPECT_DAMAGED, "it is cut short");
 		return;
 	}
 	memcpy(&format, bytes + sizeof(entry_magic), sizeof(format));
 	if (entry_parse_header(bytes, sizeof(bytes), source->size - offset, &info) == 0) {
-		find(look, INSPECT_DAMAGED, "it is the result of another key than its name says");
+		note_verdict(look, INSPECT_DAMAGED, "it is the result of another key than its name says");
 	} else if (entry_parse_header(bytes, sizeof(bytes), UINT64_MAX, &info) == 0) {
-		find(look, INSPECT_DAMAGED, "it is cut short");
+		note_verdict(look, INSPECT_DAMAGED, "it is cut short");
 	} else if (format != ENTRY_FORMAT) {
-		find(look, INSPECT_OTHER_FORMAT, "it is of another format");
+		note_verdict(look, INSPECT_OTHER_FORMAT, "it is of another format");
 	} else {
-		find(look, INSPECT_DAMAGED, "the checksum of its header is wrong");
+		note_verdict(look, INSPECT_DAMAGED, "the checksum of its header is wrong");
 	}
 }
 
-static bool judge(struct look *look, struct source *source, uint64_t offset, const struct entry_info *info)
+/* A result that another build wrote is sound, only not for this one: the caller's function says which. */
+static bool judge_result(struct look *look, struct source *source, uint64_t offset, const struct entry_info *info)
 {
 	struct entry *entry;
 	const char *wrong;
@@ -90,53 +91,45 @@ static bool judge(struct look *look, struct source *source, uint64_t offset, con
 	int rc = source_take(source, offset, info, NULL, &entry);
 
 	if (rc == -EBADMSG) {
-		find(look, INSPECT_DAMAGED, "a checksum is wrong");
+		note_verdict(look, INSPECT_DAMAGED, "a checksum is wrong");
 		return false;
 	}
 	if (rc < 0) {
-		find_error(look, rc);
+		note_error(look, rc);
 		return false;
 	}
 	wrong = look->judge(look->context, entry, &other);
 	entry_unref(entry);
 	if (wrong) {
-		find(look, other ? INSPECT_OTHER_FORMAT : INSPECT_DAMAGED, wrong);
+		note_verdict(look, other ? INSPECT_OTHER_FORMAT : INSPECT_DAMAGED, wrong);
 		return false;
 	}
 	look->file.results++;
 	return true;
 }
 
-struct place {
-	uint64_t offset;
-	struct entry_info info;
-};
-
 /* From the last to the first: taking the first may leave nothing of what was loaded. */
 static void read_results(struct look *look, struct source *source)
 {
-	struct place places[STORE_RESULTS_MAX];
-	uint64_t offset = 0;
+	struct source_result results[STORE_RESULTS_MAX];
+	uint64_t end = 0;
 	size_t count = 0;
 	int rc = source_load(source);
 
-	while (rc == 0 && offset < source->size && count < STORE_RESULTS_MAX) {
-		rc = source_header(source, offset, look->key, &places[count].info);
-		if (rc == 0) {
-			places[count].offset = offset;
-			offset += places[count++].info.total_size;
-		}
+	if (rc == 0) {
+		rc = source_list(source, look->key, STORE_RESULTS_MAX, results, &count, &end);
 	}
 	if (rc == -EBADMSG) {
-		find_header(look, source, offset);
+		judge_header(look, source, end);
 	} else if (rc < 0) {
-		find_error(look, rc);
+		note_error(look, rc);
 	}
 	while (count-- > 0) {
-		(void)judge(look, source, places[count].offset, &places[count].info);
+		(void)judge_result(look, source, results[count].offset, &results[count].info);
 	}
 }
 
+/* O_NOATIME is set after opening, because open() would fail with it for another user's file. */
 static void read_file(struct look *look)
 {
 	struct source source = {.file = -1};
@@ -147,29 +140,29 @@ static void read_file(struct look *look)
 		read_results(look, &source);
 	} else if (rc == -EBADMSG && S_ISREG(look->file.found.st_mode)) {
 		if (source_is_ours(look->directory, look->file.shard, look->file.name)) {
-			find(look, INSPECT_DAMAGED, "it is cut short");
+			note_verdict(look, INSPECT_DAMAGED, "it is cut short");
 		} else {
-			find(look, INSPECT_FOREIGN, "it does not begin as a result does");
+			note_verdict(look, INSPECT_FOREIGN, "it does not begin as a result does");
 		}
 	} else if (rc == -EBADMSG) {
-		find(look, INSPECT_DAMAGED, "it is no regular file");
+		note_verdict(look, INSPECT_DAMAGED, "it is no regular file");
 	} else {
-		find_error(look, rc);
+		note_error(look, rc);
 	}
 	source_close(&source);
 }
 
-static int look_at(struct look *look, const char *name)
+static int inspect_file(struct look *look, const char *name)
 {
 	look->file.name = name;
 	look->file.key = NULL;
 	look->file.results = 0;
 	look->file.found = (struct stat){0};
-	find(look, INSPECT_SOUND, NULL);
+	note_verdict(look, INSPECT_SOUND, NULL);
 	if (directory_is_temporary(name)) {
-		find(look, INSPECT_TEMPORARY, "a program is writing it, or was interrupted");
+		note_verdict(look, INSPECT_TEMPORARY, "a program is writing it, or was interrupted");
 	} else if (!directory_entry_key(look->file.number, name, look->key)) {
-		find(look, INSPECT_FOREIGN, "no result is called so");
+		note_verdict(look, INSPECT_FOREIGN, "no result is called so");
 	} else {
 		look->file.key = look->key;
 		read_file(look);
@@ -182,6 +175,7 @@ static int look_at(struct look *look, const char *name)
 	return look->visit(look->context, &look->file);
 }
 
+/* readdir() sets errno on failure only, so it is reset before each call. */
 int inspect_shard(const struct directory *directory, int home, unsigned number, inspect_judge *judge_entry,
                   inspect_visit *visit, void *context)
 {
@@ -205,7 +199,7 @@ int inspect_shard(const struct directory *directory, int home, unsigned number, 
 	look.file.number = number;
 	for (errno = 0; rc == 0 && (found = readdir(names)) != NULL; errno = 0) {
 		if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0) {
-			rc = look_at(&look, found->d_name);
+			rc = inspect_file(&look, found->d_name);
 		}
 	}
 	if (rc == 0 && errno != 0) {

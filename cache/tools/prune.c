@@ -20,14 +20,15 @@
 struct work {
 	const struct evict *evict;
 	struct chore *chore;
-	pthread_mutex_t mutex; /* of what threads share: the report, the sum, the usage index, error */
+	pthread_mutex_t mutex; /* guards what follows, and the usage index, among the chore's threads */
 	struct evict_report report;
 	struct evict_list list;
-	uint64_t bytes; /* in the directory, by a sum of our own: it holds where no usage index can be written */
+	uint64_t shard_bytes[DIRECTORY_SHARDS]; /* by our own scans: right where no usage index can be written, too */
+	uint64_t foreign_bytes;                 /* of these, what is not ours to remove */
 	int error;
 };
 
-/* The entries of one round, those of each shard side by side. */
+/* The entries of one round, sorted by shard. */
 struct round {
 	struct work *work;
 	struct usage_index_record *records;
@@ -36,12 +37,23 @@ struct round {
 
 enum outcome { REMOVED, GONE, KEPT, FOREIGN, FAILED };
 
+/* Two seconds: people would rather wait than start again. */
 static int begin_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
 {
 	return usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, ret_lock, ret_index);
 }
 
-static int scan(struct work *work, uint64_t *ret_entries)
+static uint64_t count_bytes(const struct work *work)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < DIRECTORY_SHARDS; i++) {
+		bytes += work->shard_bytes[i];
+	}
+	return bytes > work->foreign_bytes ? bytes - work->foreign_bytes : 0;
+}
+
+static int scan_shards(struct work *work, uint64_t *ret_entries)
 {
 	const struct evict *evict = work->evict;
 	struct usage_index *index;
@@ -49,13 +61,14 @@ static int scan(struct work *work, uint64_t *ret_entries)
 	int lock;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
+		/* the lock is taken anew for each shard, so that no store waits for all of them */
 		int rc = chore_stopped(work->chore) ? -EINTR : begin_index(evict, &lock, &index);
 
 		if (rc < 0) {
 			return rc;
 		}
 		evict_scan_shard(evict, index, shard, &work->report, &work->list);
-		work->bytes += index->page.shards[shard].bytes;
+		work->shard_bytes[shard] = index->page.shards[shard].bytes;
 		entries += index->page.shards[shard].files;
 		(void)usage_index_end(lock, index);
 		chore_begin(work->chore, CHORE_LOOKING, work->list.count * DIRECTORY_SHARDS / (shard + 1),
@@ -67,7 +80,7 @@ static int scan(struct work *work, uint64_t *ret_entries)
 	return work->list.failed ? -ENOMEM : 0;
 }
 
-/* Removes the file if it is still the one that the record tells of. */
+/* Removes the file if its size and time of use are still those of the record. */
 static enum outcome remove_file(const struct evict *evict, int shard, const struct usage_index_record *record)
 {
 	char name[DIRECTORY_NAME_BYTES];
@@ -90,13 +103,7 @@ static enum outcome remove_file(const struct evict *evict, int shard, const stru
 	return REMOVED;
 }
 
-static void count_off(struct work *work, uint64_t bytes)
-{
-	work->bytes -= bytes < work->bytes ? bytes : work->bytes;
-}
-
-static void note_outcome(struct work *work, struct usage_index *index, const struct usage_index_record *record,
-                         enum outcome outcome)
+static void note_outcome(struct work *work, const struct usage_index_record *record, enum outcome outcome)
 {
 	struct evict_report *report = &work->report;
 
@@ -104,31 +111,24 @@ static void note_outcome(struct work *work, struct usage_index *index, const str
 	case REMOVED:
 		report->entries++;
 		report->bytes += record->size;
-		count_off(work, record->size);
 		break;
-	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
+	case FOREIGN: /* more entries must not go in its place */
 		report->foreign++;
-		/* fall through */
-	case GONE:
-		count_off(work, record->size);
+		work->foreign_bytes += record->size;
 		break;
-	case KEPT:
-		return;
 	case FAILED:
 		report->failures++;
 		break;
-	}
-	if (!index) {
-		return;
-	}
-	if (outcome == FAILED) {
-		usage_index_forget(index, record->key);
-	} else if (outcome != GONE || usage_index_find(index, record->key) >= 0) {
-		usage_index_subtract(index, record->key, record->size);
+	case GONE:
+	case KEPT:
+		break;
 	}
 }
 
-/* Nobody believes the sum of a shard in which files vanish. Where it cannot be said, nothing is removed. */
+/*
+ * Stores of other processes must not believe the sum of a shard from which files are removed. If this process is killed,
+ * the shard stays unknown and the next stores count it. If the index cannot be locked, nothing is removed.
+ */
 static int begin_shard(struct work *work, unsigned shard)
 {
 	struct usage_index *index;
@@ -145,35 +145,32 @@ static int begin_shard(struct work *work, unsigned shard)
 	return rc;
 }
 
-/* Who has counted it meanwhile has seen some of what has gone: then it is counted anew. */
+/* Counts the shard anew: other processes may have stored in it meanwhile. */
 static void end_shard(const struct round *round, unsigned shard, const enum outcome *outcomes, size_t count)
 {
 	const struct usage_index_record *records = round->records + round->from[shard];
 	struct work *work = round->work;
-	struct evict_report nothing = {0};
-	struct usage_index *index = NULL;
-	bool counted = false;
+	struct evict_report unused = {0};
+	struct usage_index *index;
 	int lock;
 	int rc;
 
 	(void)pthread_mutex_lock(&work->mutex);
-	rc = begin_index(work->evict, &lock, &index);
-	index = rc == 0 ? index : NULL;
-	counted = index && index->page.shards[shard].known;
 	for (size_t i = 0; i < count; i++) {
-		note_outcome(work, counted ? NULL : index, &records[i], outcomes[i]);
+		note_outcome(work, &records[i], outcomes[i]);
 	}
-	if (counted) {
-		evict_scan_shard(work->evict, index, shard, &nothing, NULL);
-	}
-	if (index) {
+	rc = begin_index(work->evict, &lock, &index);
+	if (rc == 0) {
+		evict_scan_shard(work->evict, index, shard, &unused, NULL);
 		index->page.shards[shard].known = 1;
+		work->shard_bytes[shard] = index->page.shards[shard].bytes;
 		(void)usage_index_end(lock, index);
 	}
 	work->error = work->error < 0 ? work->error : rc;
 	(void)pthread_mutex_unlock(&work->mutex);
 }
 
+/* Returns how many were looked at: fewer than `count` if the chore was stopped. */
 static size_t remove_records(const struct round *round, int shard, int lock, const struct usage_index_record *records,
                              size_t count, enum outcome *ret_outcomes)
 {
@@ -181,7 +178,7 @@ static size_t remove_records(const struct round *round, int shard, int lock, con
 	size_t i = 0;
 
 	for (; i < count && !chore_stopped(work->chore); i++) {
-		ret_outcomes[i] = KEPT; /* whose lock another has, is being put there */
+		ret_outcomes[i] = KEPT; /* if another process holds the lock, it is storing there */
 		if (lock_add_key(lock, records[i].key)) {
 			ret_outcomes[i] = remove_file(work->evict, shard, &records[i]);
 			lock_release_key(lock, records[i].key);
@@ -191,6 +188,7 @@ static size_t remove_records(const struct round *round, int shard, int lock, con
 	return i;
 }
 
+/* Runs in a thread of the chore, if it has some. The index and the report are shared; removing files is not. */
 static void remove_from_shard(void *context, unsigned shard)
 {
 	const struct round *round = context;
@@ -225,7 +223,7 @@ static void remove_from_shard(void *context, unsigned shard)
 	}
 }
 
-static int by_shard(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct usage_index_record *left = a;
 	const struct usage_index_record *right = b;
@@ -233,12 +231,13 @@ static int by_shard(const void *a, const void *b)
 	return memcmp(left->key, right->key, ENTRY_KEY_BYTES);
 }
 
+/* Sorted by key, so that the records of each shard lie side by side. */
 static int remove_round(struct work *work, struct usage_index_record *records, size_t count)
 {
 	struct round round = {.work = work, .records = records};
 	size_t at = 0;
 
-	qsort(records, count, sizeof(*records), by_shard);
+	qsort(records, count, sizeof(*records), compare_keys);
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
 		round.from[shard] = at;
 		while (at < count && records[at].key[0] == shard) {
@@ -251,8 +250,8 @@ static int remove_round(struct work *work, struct usage_index_record *records, s
 	return work->error < 0 ? work->error : chore_stopped(work->chore) ? -EINTR : 0;
 }
 
-/* Those too large for the cap come first. */
-static int by_use(const void *a, const void *b, void *context)
+/* Entries larger than an eighth of the cap, which was lowered, come first, as in evict.h. */
+static int compare_use(const void *a, const void *b, void *context)
 {
 	const struct usage_index_record *left = a;
 	const struct usage_index_record *right = b;
@@ -262,8 +261,8 @@ static int by_use(const void *a, const void *b, void *context)
 	return small ? small : (left->used > right->used) - (left->used < right->used);
 }
 
-/* Moves what was used before that to the front; returns how many there are. */
-static size_t part_by_age(struct usage_index_record *records, size_t count, int64_t used_before)
+/* Moves the records used before that time to the front and returns their number. */
+static size_t move_old_first(struct usage_index_record *records, size_t count, int64_t used_before)
 {
 	size_t old = 0;
 
@@ -278,19 +277,20 @@ static size_t part_by_age(struct usage_index_record *records, size_t count, int6
 	return old;
 }
 
+/* More than one round only if files had changed since the scan, and therefore stayed. */
 static int remove_old(struct work *work, int64_t used_before)
 {
 	const uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
 	uint64_t limit = work->evict->max_size ? work->evict->max_size / 8 : UINT64_MAX;
 	struct usage_index_record *records = work->list.records;
-	size_t at = part_by_age(records, work->list.count, used_before);
+	size_t at = move_old_first(records, work->list.count, used_before);
 	int rc = at > 0 ? remove_round(work, records, at) : 0;
 
-	if (rc == 0 && work->bytes > cap && at < work->list.count) {
-		qsort_r(records + at, work->list.count - at, sizeof(*records), by_use, &limit);
+	if (rc == 0 && count_bytes(work) > cap && at < work->list.count) {
+		qsort_r(records + at, work->list.count - at, sizeof(*records), compare_use, &limit);
 	}
-	while (rc == 0 && work->bytes > cap && at < work->list.count) {
-		uint64_t left = work->bytes;
+	while (rc == 0 && count_bytes(work) > cap && at < work->list.count) {
+		uint64_t left = count_bytes(work);
 		size_t from = at;
 
 		while (at < work->list.count && left > cap) {
@@ -302,23 +302,25 @@ static int remove_old(struct work *work, int64_t used_before)
 	return rc;
 }
 
-/* INT64_MIN: however long ago an entry was used. */
-static int prune(const struct evict *evict, int64_t used_before, struct chore *chore, struct evict_report *ret_report)
+/* `used_before` INT64_MIN: only the cap decides. */
+static int prune_directory(const struct evict *evict, int64_t used_before, struct chore *chore,
+                           struct evict_report *ret_report)
 {
 	struct work work = {.evict = evict, .chore = chore, .mutex = PTHREAD_MUTEX_INITIALIZER};
 	uint64_t entries = 0;
-	int rc = scan(&work, &entries);
+	int rc = scan_shards(&work, &entries);
 
 	if (rc == 0 && work.list.count > 0) {
 		rc = remove_old(&work, used_before);
 	}
 	free(work.list.records);
 	work.report.left_entries = entries - work.report.entries;
-	work.report.left_bytes = work.bytes;
+	work.report.left_bytes = count_bytes(&work);
 	*ret_report = work.report;
 	return rc == -ENOENT ? 0 : rc; /* nothing was ever stored */
 }
 
+/* A directory that does not exist has nothing to remove, and is not made. */
 int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};
@@ -333,7 +335,8 @@ int store_prune_unused(struct store *store, int64_t unused_ns, struct store_prun
 	}
 	rc = directory_open(&store->directory, DIRECTORY_REACH, &evict.home);
 	if (rc == 0) {
-		rc = prune(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore, &report);
+		rc = prune_directory(&evict, unused_ns < evict.now ? evict.now - unused_ns : INT64_MIN, store->chore,
+		                     &report);
 		close(evict.home);
 	}
 	if (rc < 0 && rc != -ENOENT && rc != -EINTR) {

@@ -35,10 +35,10 @@ struct work {
 	const struct evict *evict;
 	struct usage_index *index;
 	int lock;
-	unsigned scans_max;
 	struct evict_report report;
 };
 
+/* The same share as for stores: an entry this large was stored under a larger cap. */
 static uint64_t size_limit(const struct evict *evict)
 {
 	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
@@ -46,6 +46,7 @@ static uint64_t size_limit(const struct evict *evict)
 
 enum which_shard { SHARD_ANY, SHARD_UNKNOWN };
 
+/* The cursor is in the index, so that all processes together go round the shards. */
 static unsigned next_shard(struct usage_index *index, enum which_shard which)
 {
 	unsigned shard;
@@ -56,6 +57,7 @@ static unsigned next_shard(struct usage_index *index, enum which_shard which)
 	return shard;
 }
 
+/* No cap: nothing is ever removed, and only the sums are kept. */
 static bool is_over(const struct work *work)
 {
 	unsigned unknown;
@@ -71,7 +73,7 @@ static bool scan_is_due(const struct usage_index *index, bool over)
 	return over ? index->page.stores * UINT64_C(16) >= files : index->page.stores * UINT64_C(8) >= 64 + files;
 }
 
-/* Returns how many it made. */
+/* Returns how many it made. Unknown shards first: without them the sum is a guess. */
 static unsigned scan_some(struct work *work)
 {
 	struct usage_index *index = work->index;
@@ -189,7 +191,7 @@ static void keep_fallback(const struct usage_index *index, const uint8_t key[ENT
 	}
 }
 
-/* `spared`: has just come, and is not removed for itself; NULL: what has come knows its place in the order of use. */
+/* The new entry `spared` is not removed to make room for itself. */
 static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_max, unsigned scans)
 {
 	struct usage_index *index = work->index;
@@ -204,8 +206,8 @@ static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_m
 		if (checks == 0 && !fallback.is_there) {
 			break;
 		}
-		if (number < 0 || (spared && memcmp(index->page.records[number].key, spared, ENTRY_KEY_BYTES) == 0)) {
-			if (scans++ >= work->scans_max) {
+		if (number < 0 || memcmp(index->page.records[number].key, spared, ENTRY_KEY_BYTES) == 0) {
+			if (scans++ >= SCANS_MAX) {
 				break;
 			}
 			evict_scan_shard(work->evict, index, next_shard(index, SHARD_ANY), &work->report, NULL);
@@ -225,25 +227,11 @@ static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_m
 	}
 }
 
-/* As many scans as so many stores would have made; where there is room for all, fewer will do. */
-static unsigned scan_for(struct work *work, size_t stores)
+int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
+              struct evict_report *ret_report)
 {
-	unsigned scans = 0;
-
-	for (size_t i = 0; i < stores; i++) {
-		work->index->page.stores++;
-		scans += i + 1 == stores || is_over(work) ? scan_some(work) : 0;
-	}
-	return scans;
-}
-
-/* All are counted before any shard is scanned, as a scan sees all of them. `spared`: a key, or NULL. */
-static int put_all(const struct evict *evict, const struct evict_put *puts, size_t count, const uint8_t *spared,
-                   struct evict_report *ret_report)
-{
-	struct work work = {.evict = evict, .scans_max = SCANS_MAX * (unsigned)count};
+	struct work work = {.evict = evict};
 	uint64_t bytes_max = UINT64_MAX;
-	uint64_t brought = 0;
 	unsigned unknown;
 	unsigned scans;
 	int rc = usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, &work.lock, &work.index);
@@ -251,32 +239,16 @@ static int put_all(const struct evict *evict, const struct evict_put *puts, size
 	if (rc < 0) {
 		return rc;
 	}
-	for (size_t i = 0; i < count; i++) {
-		usage_index_put(work.index, puts[i].key, puts[i].size, puts[i].replaced, puts[i].used);
-		brought += puts[i].size;
-	}
-	scans = scan_for(&work, count);
+	/* before any shard is scanned: a scan counts the new file too */
+	usage_index_put(work.index, key, size, replaced, recency_stamp(evict->now));
+	work.index->page.stores++;
+	scans = scan_some(&work);
 	(void)usage_index_total(work.index, &unknown);
 	if (unknown > 0) { /* the sum is a guess */
-		bytes_max = work.report.bytes + 2 * brought;
+		bytes_max = work.report.bytes + 2 * size;
 	}
-	make_room(&work, spared, bytes_max, scans);
+	make_room(&work, key, bytes_max, scans);
 	rc = usage_index_end(work.lock, work.index);
 	*ret_report = work.report;
 	return rc;
-}
-
-int evict_put_all(const struct evict *evict, const struct evict_put *puts, size_t count,
-                  struct evict_report *ret_report)
-{
-	return put_all(evict, puts, count, NULL, ret_report);
-}
-
-int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
-              struct evict_report *ret_report)
-{
-	struct evict_put put = {.size = size, .replaced = replaced, .used = recency_stamp(evict->now)};
-
-	memcpy(put.key, key, sizeof(put.key));
-	return put_all(evict, &put, 1, key, ret_report);
 }

@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evict: keeps the cache below its size cap; least recently used goes first (docs/DESIGN.md C4)
+ * evict: keeps the cache below its size cap by removing the least recently used entries (docs/DESIGN.md C4)
  *
- * Purpose: evict_put() is the store's last step: it counts the new file, and where the sum is past the cap removes what
- * was used longest ago. cache/tools/prune.h does the same for people, exactly and for the whole directory.
+ * Purpose: evict_put() is the last step of a store: it counts the new file and, if the sum exceeds the cap, removes the
+ * least recently used entries. cache/tools/prune.h does the same for people, exactly and for the whole directory.
  *
- * How the right one is found without an index of everything: the usage index (cache/upkeep/usage_index.h) holds the 512
- * entries that were used longest ago among all that were seen. Stores add what they write, scans add what they find. A
- * scan reads one shard and asks each of its files for its times; it is done once for every 16 stores past the cap and
- * 16 files in the shard, or 8 below it, never more than two of them for one store. So a small cache (a file in every
- * shard or so) lies in the usage index as a whole, and the order is exact; in a large one each scan samples 1/256 of
- * everything, and what goes is among the oldest sixteenth. Least recently used within each shard would be simpler, but
- * with one file per shard it says nothing: whatever is there is the oldest.
+ * How entries are chosen without an index of everything: the usage index (cache/upkeep/usage_index.h) holds the 512
+ * least recently used entries among all that were seen. Stores add what they write, scans add what they find. A scan
+ * reads one shard and the times of its files. Above the cap one is due for every 16 stores and 16 files of the shard,
+ * below it for every 8; one store makes at most two. A small cache (about a file per shard) fits into the index as a
+ * whole, and the order is exact. In a large one each scan samples 1/256 of all entries, and the removed ones are among
+ * the oldest sixteenth. Least recently used within each shard would be simpler, but with one file per shard the only
+ * file is always the oldest.
  *
- * A record is a hint: before a removal the file is looked at again, under the lock of its key. If it was used or
- * replaced since (other time or size), it gets its new place in the order and the next one is looked at, EVICT_CHECKS
- * times at most; then the oldest of those goes. One that was used since it was written, and that less than an hour ago,
- * is spared once and marked (cache/recency.h).
+ * A record is a hint. Before a removal the file is looked at again, under its key's lock. If its time or size differs,
+ * it gets its new place in the order and the next one is looked at, EVICT_CHECKS times at most; then the oldest of
+ * those goes. An entry that was used since it was written, less than an hour ago, is spared once and marked
+ * (cache/recency.h).
  *
- * What counts: every entry in a shard, and temporaries too, by their names. Stale ones (older than an hour; or older
- * than a minute where no process of that id is there: a writer on another host needs milliseconds) are removed by the
- * scan of their shard. Nothing is removed but what its first bytes say is ours (or that is empty): whatever else lies
- * there somebody has put there, and it counts no more once that is seen. Entries of another format are found by no hit
- * and age like any other. Larger than an eighth of the cap (it was lowered) goes
+ * Every file in a shard counts, temporary ones too. Stale temporary files (older than an hour; or older than a minute
+ * if their process does not exist: a writer on another host needs milliseconds) are removed by the scan of their shard.
+ * A file is removed only if its first bytes are ours, or it is empty; other files count no more once that is seen.
+ * Entries of another format age like any other. Entries larger than an eighth of the cap, because it was lowered, go
  * first. Other v<N> directories are left alone.
  *
- * At once: a store that counts or removes has the lock LOCK_USAGE_INDEX, so two that find the cache too full remove
- * what is too much once. (cache/tools/prune.h removes without it: what it works on counts as unknown meanwhile.) It is waited for at most 200 ms; who does not get it leaves the work to the next store
- * (-EAGAIN). Without locks (the file system has none) sums drift and are set right by scans; while shards are unknown
- * (the usage index was lost) a store removes at most twice what it brought.
+ * Concurrency: a store counts and removes under the lock LOCK_USAGE_INDEX, so two of them do not both remove the
+ * excess. It is waited for at most 200 ms; after that the next store does the work (-EAGAIN). Without file locks, sums
+ * drift and scans correct them. While shards are unknown, because the index was lost, a store removes at most twice
+ * what it brought.
  *
- * Cost of a store that must evict, in system calls: 9 for the usage index, 4 for each removal, 1 to 2 for each file
- * that was looked at in vain, and now and then a scan.
+ * Cost of a store that evicts, in system calls: 9 for the usage index, 4 for each removal, 1 or 2 for each file that
+ * was kept, and now and then a scan.
  *
- * Errors: negative errno values, of interest to the log only: the store itself has succeeded. What cannot be removed
- * (EACCES, EROFS) is passed over; EVICT_FAILURES of those end the attempt.
- * A process that is killed anywhere in here leaves a cache whose files are whole, and a usage index that is right,
- * damaged and made anew, or short of one file until its shard is scanned: by so much can the cap be passed.
+ * Errors: negative errno values, for the log only: the store itself has succeeded. Files that cannot be removed
+ * (EACCES, EROFS) are passed over; after EVICT_FAILURES of them the attempt ends. A process that is killed here leaves
+ * whole files, and a usage index that is right, damaged (it is then made anew), or short of one file until its shard is
+ * scanned.
  */
 #ifndef CACHE_UPKEEP_EVICT_H
 #define CACHE_UPKEEP_EVICT_H
@@ -67,17 +66,5 @@ struct evict_report {
 /* After the file of `key` came to be `size` bytes in the place of `replaced` (0: there was none). */
 int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
               struct evict_report *ret_report);
-
-/*
- * The same for several that are there by now (cache/tools/store_run.h), with one reading and writing of the usage index. What
- * was used longest ago goes, be it one of them.
- */
-struct evict_put {
-	uint8_t key[ENTRY_KEY_BYTES];
-	uint64_t size, replaced;
-	int64_t used; /* recency_of() its file */
-};
-int evict_put_all(const struct evict *evict, const struct evict_put *puts, size_t count,
-                  struct evict_report *ret_report);
 
 #endif

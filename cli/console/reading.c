@@ -21,7 +21,6 @@ struct slot {
 
 struct some {
 	struct reading *reading;
-	struct inventory_reader reader;
 	size_t first, count;
 	struct slot slots[SOME];
 };
@@ -46,8 +45,8 @@ static void read_part(void *context, unsigned number)
 		slot->count = 0;
 		slot->error = chore_stopped(&reading->crew.chore)
 		                  ? -EINTR
-		                  : inventory_reader_read(&some->reader,
-		                                          reading->inventory.records[some->first + i].key, take, slot);
+		                  : inventory_read(&reading->directory, reading->inventory.records[some->first + i].key,
+		                                   take, slot);
 	}
 }
 
@@ -115,14 +114,12 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 		return -ENOMEM;
 	}
 	some->reading = reading;
-	inventory_reader_begin(&reading->directory, &some->reader);
 	chore_begin(&reading->crew.chore, CHORE_WORKING, inventory->count, CHORE_KNOWN);
 	for (some->first = 0; some->first < inventory->count && rc == 0; some->first += some->count) {
 		some->count = count_next(inventory, some->first);
 		chore_each(&reading->crew.chore, (unsigned)((some->count + PART - 1) / PART), read_part, some);
 		rc = visit_some(some, visit, context);
 	}
-	inventory_reader_end(&some->reader);
 	free(some);
 	return rc;
 }

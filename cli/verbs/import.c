@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* import: results of another cache, each checked as one from a file of the cache would be, and stored as one that was
- * just made; nothing of the file's says where anything is written. The first thread reads, others store: all results of
- * a key by the same one, and with times of use in the order of the bundle. */
+/* import: reads the entries of a bundle, checks each like an entry read from the cache, and stores it as if it had just
+ * been compiled. The bundle's order, oldest use first, thereby becomes the order of use here. */
 #include "cache/directory.h"
 #include "cache/tools/bundle.h"
 #include "cache/tools/foreign.h"
-#include "cache/tools/store_run.h"
 #include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/interrupt.h"
-#include "cli/console/lanes.h"
 #include "cli/console/options.h"
 #include "cli/console/progress.h"
 #include "keygen/dependencies.h"
@@ -17,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,18 +27,13 @@ struct origin {
 };
 
 struct work {
-	struct store_run *run;
-	struct store_hand *hands[LANES_MAX];
+	struct store *store;
 	struct progress progress;
-	const struct bundle_reader *reader;
-	uint64_t damaged;
 	int64_t began_ns;
-	/* counted by all threads */
-	_Atomic uint64_t results;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t known; /* that were there before, and are none of the results above */
-	_Atomic uint64_t large;
-	_Atomic int error; /* the first: the cache cannot take it, nor what follows */
+	uint64_t results, bytes;
+	uint64_t known; /* entries that were in the cache already */
+	uint64_t large, damaged;
+	int error; /* the cache cannot store this entry, nor those that follow */
 };
 
 static ssize_t get(void *context, void *bytes, size_t size)
@@ -105,77 +96,21 @@ static bool begin(const char *file, const struct settings *settings, struct bund
 	return error == 0;
 }
 
-static bool alike(const struct entry *there, const struct entry *comes)
+static void put(struct work *work, const struct entry *entry)
 {
-	return foreign_alike(there, comes, dependencies_forget);
-}
+	enum foreign_put outcome;
+	int error = foreign_put(work->store, entry, dependencies_forget, dependencies_same, &outcome);
 
-struct piece {
-	struct entry *entry;
-	int64_t used;
-};
-
-static int put(struct store_hand *hand, const struct piece *piece, enum store_put_outcome *ret_outcome)
-{
-	struct entry *neutral = NULL;
-	int error = foreign_neutral(piece->entry, dependencies_forget, &neutral); /* whatever the bundle says */
-
-	if (error == 0) {
-		error = store_hand_put(hand, neutral, piece->used, ret_outcome);
+	if (error == -EFBIG) {
+		work->large++;
+	} else if (error != 0) {
+		work->error = error;
+	} else if (outcome == FOREIGN_KNOWN) {
+		work->known++;
+	} else {
+		work->results++;
+		work->bytes += entry_info(entry)->total_size;
 	}
-	entry_unref(neutral);
-	return error;
-}
-
-/* One lane's: what comes behind an error, or ^C, is left. */
-static void keep(void *context, unsigned lane, void *item)
-{
-	struct work *work = context;
-	struct piece *piece = item;
-	enum store_put_outcome outcome = STORE_PUT_DONE;
-	int none = 0;
-	int error = 0;
-
-	if (interrupt_seen() == 0 && atomic_load(&work->error) == 0) {
-		if (!work->hands[lane]) {
-			error = store_hand_begin(work->run, &work->hands[lane]);
-		}
-		if (error == 0) {
-			error = put(work->hands[lane], piece, &outcome);
-		}
-		if (error == -EFBIG) {
-			work->large++;
-		} else if (error != 0) {
-			(void)atomic_compare_exchange_strong(&work->error, &none, error);
-		} else if (outcome == STORE_PUT_KNOWN) {
-			work->known++;
-		} else {
-			work->results++;
-			work->bytes += entry_info(piece->entry)->total_size;
-		}
-	}
-	entry_unref(piece->entry);
-	free(piece);
-}
-
-static void show(void *context)
-{
-	struct work *work = context;
-
-	progress_guess(&work->progress, work->results + work->known + work->large + work->damaged, work->reader->keys);
-}
-
-static int give(struct lanes *lanes, struct work *work, struct entry *entry)
-{
-	struct piece *piece = malloc(sizeof(*piece));
-
-	if (!piece) {
-		entry_unref(entry);
-		return -ENOMEM;
-	}
-	*piece = (struct piece){entry, store_run_stamp(work->run)};
-	lanes_give(lanes, entry_info(entry)->key[0], piece, entry_info(entry)->total_size);
-	return 0;
 }
 
 /* A bundle without results tries the directory as one with some does; one that is missing is not made for nothing. */
@@ -191,33 +126,24 @@ static int ask_directory(const struct settings *settings)
 	return error == -ENOENT ? 0 : error;
 }
 
-/* Reads to the end, or as far as can be read and kept. */
-static enum bundle_found take_all(struct bundle_reader *reader, struct work *work, int *ret_error)
+/* Reads to the end, or until something cannot be read or stored. */
+static enum bundle_found put_all(struct bundle_reader *reader, struct work *work, int *ret_error)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
-	struct lanes *lanes;
-	int error = lanes_begin(keep, show, work, &lanes);
 
-	if (error != 0) {
-		*ret_error = error;
-		return BUNDLE_FAILED;
-	}
 	progress_begin(&work->progress, "importing");
-	while (found <= BUNDLE_LARGE && atomic_load(&work->error) == 0) {
+	while (found <= BUNDLE_LARGE && work->error == 0) {
 		struct entry *entry = NULL;
 
 		found = bundle_read_next(reader, &entry, ret_error);
-		if (found == BUNDLE_ENTRY && (error = give(lanes, work, entry)) != 0) {
-			*ret_error = error;
-			found = BUNDLE_FAILED;
+		if (found == BUNDLE_ENTRY) {
+			put(work, entry);
+			entry_unref(entry);
 		}
 		work->damaged += found == BUNDLE_DAMAGED;
 		work->large += found == BUNDLE_LARGE;
-		show(work);
-	}
-	lanes_end(lanes);
-	for (size_t i = 0; i < LANES_MAX; i++) {
-		store_hand_end(work->hands[i]);
+		progress_guess(&work->progress, work->results + work->known + work->large + work->damaged,
+		               reader->keys);
 	}
 	progress_end(&work->progress);
 	return found;
@@ -261,11 +187,11 @@ static int report(const char *file, const struct settings *settings, const struc
 	return found == BUNDLE_END && work->damaged == 0 && work->error == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-static int import_from(const struct settings *settings, struct store_run *run, const char *file)
+static int import_from(const struct settings *settings, struct store *store, const char *file)
 {
 	struct origin origin = {.file = file ? open(file, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO};
 	struct bundle_reader reader;
-	struct work work = {.run = run, .reader = &reader, .began_ns = progress_clock()};
+	struct work work = {.store = store, .began_ns = progress_clock()};
 	enum bundle_found found;
 	int status = EXIT_TROUBLE;
 	int error = 0;
@@ -276,7 +202,7 @@ static int import_from(const struct settings *settings, struct store_run *run, c
 		return EXIT_TROUBLE;
 	}
 	if (begin(file, settings, &reader, &origin)) {
-		found = take_all(&reader, &work, &error);
+		found = put_all(&reader, &work, &error);
 		status = report(file, settings, &work, found, error);
 	}
 	if (origin.file != STDIN_FILENO) {
@@ -290,7 +216,6 @@ int command_import(int argc, char **argv)
 	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct settings settings;
 	struct store *store = NULL;
-	struct store_run *run = NULL;
 	const char *file;
 	int status;
 	int error;
@@ -316,17 +241,13 @@ int command_import(int argc, char **argv)
 	if (error == 0) {
 		error = ask_directory(&settings);
 	}
-	if (error == 0) {
-		error = store_run_begin(store, alike, &run);
-	}
 	if (error != 0) {
 		console_error("%s: %s", settings.directory, store_error(&settings, error, refusal));
 		goto out;
 	}
 	interrupt_hold();
-	status = import_from(&settings, run, strcmp(file, "-") == 0 ? NULL : file);
+	status = import_from(&settings, store, strcmp(file, "-") == 0 ? NULL : file);
 out:
-	store_run_end(run);
 	store_close(store);
 	settings_free(&settings);
 	interrupt_release();
