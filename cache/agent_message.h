@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agent_message: what a process and the node's agent say to one another (docs/DESIGN.md G1, G2)
+ * agent_message: the protocol between a process and the node's agent (docs/DESIGN.md G1, G2)
  *
- * A Unix socket of SOCK_SEQPACKET, a connection a question, one message of 64 bytes each way, integers in host order (both
- * ends are one machine). No payload crosses it: what the agent fetched it puts into the directory through the store,
- * and the process looks there.
+ * A Unix socket of type SOCK_SEQPACKET; one connection for each question; messages of 64 bytes; integers in host order,
+ * because both ends are on one machine. No payload crosses the socket: the agent stores what it fetched in the
+ * directory, and the process looks there.
  *
  *     process                         agent
  *     FETCH key            ->
- *                          <-         STARTED            at once: somebody lives there
+ *                          <-         STARTED            at once: the agent is alive
  *                          <-         FOUND              it is in the directory now; or
- *                                     ABSENT             the engine has none; or
+ *                                     ABSENT             the engine does not have it; or
  *                                     DOWN               the engine cannot be asked now; or
  *                                     ELSEWHERE          the agent serves another directory
  *     STORED key           ->                            no answer
  *     STATUS               ->
- *                          <-         a text of its own  JSON, at most AGENT_STATUS_MAX bytes, in one message
- *     WORDS                ->
- *                          <-         the same for people, in lines
+ *                          <-         JSON, at most AGENT_STATUS_MAX bytes, in one message
  *
- * An agent answers a message of another version, size or magic by closing the connection. A process takes anything that
- * is not an answer to its question for a liar, and compiles.
+ * The agent closes the connection after a message of another version, size or magic. A process treats anything but an
+ * answer to its question as a failure, and compiles.
  */
 #ifndef CACHE_AGENT_MESSAGE_H
 #define CACHE_AGENT_MESSAGE_H
@@ -37,7 +35,6 @@ enum agent_kind {
 	AGENT_FETCH = 1,
 	AGENT_STORED,
 	AGENT_STATUS,
-	AGENT_WORDS,
 	AGENT_STARTED = 16,
 	AGENT_FOUND,
 	AGENT_ABSENT,

@@ -30,6 +30,7 @@ static const struct scheme {
     {"s3://", ADDRESS_S3, false, true, 0},
 };
 
+/* No scheme is the beginning of another one, because of the "://". */
 static const struct scheme *scheme_of(const char *text)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -77,7 +78,7 @@ static bool copy_text(char *ret_text, size_t size, const char *text, size_t leng
 	return true;
 }
 
-/* Every part between slashes says something, and none climbs. */
+/* Every part between slashes says something, and none climbs. A server may resolve ".." and lead out of the prefix. */
 static bool parts_are_plain(const char *path)
 {
 	while (*path == '/') {
@@ -126,6 +127,7 @@ static int take_database(const char *text, struct engine_address *address, struc
 	                  "of Redis there is a socket or a host and a port, and a database as ?db=NUMBER behind it");
 }
 
+/* ":/" ends the socket's path in http+unix, as nginx writes it. */
 static int take_socket(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	const char *end = text + strlen(text);
@@ -222,6 +224,7 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, s
 	return error;
 }
 
+/* Never the user: it may be a secret of sorts. */
 void engine_address_place(const struct engine_address *address, char *ret_text, size_t size)
 {
 	if (address->socket[0] != '\0') {

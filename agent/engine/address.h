@@ -6,8 +6,8 @@
  *     http+unix:///socket[:/path]  http://host[:port][/path]   https://host[:port][/path]
  *     s3://bucket[/path]
  *
- * Nothing is unescaped, looked up or opened. What could be misunderstood is refused: users and passwords (they have files
- * of their own), queries of HTTP, fragments, "." and ".." as parts of a path.
+ * Nothing is unescaped, looked up or opened. What could be misunderstood is refused: users and passwords (they have
+ * files of their own), queries of HTTP, fragments, "." and ".." as parts of a path.
  * Errors: -EINVAL, with words that never repeat the address: who put a password there would find it in a log.
  * Threads: no state. Ownership: everything lies in the struct.
  */

@@ -9,6 +9,7 @@
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"
+#include "cache/calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ struct engine_dir {
 	const char *prefix; /* within root's memory */
 };
 
+/* The share need not be mounted yet: that is found out by each question. */
 static int dir_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	const char *path = options->address + strlen("dir://");
@@ -61,6 +63,7 @@ static void dir_close(struct engine *engine)
 	free(((struct engine_dir *)engine)->root);
 }
 
+/* Which answers count as failures of the engine is decided here: a full disk answers, a stale handle does not. */
 static enum engine_answer tell_errno(const struct engine_dir *dir, int error, struct engine_error *ret_error)
 {
 	enum engine_answer answer;
@@ -127,30 +130,13 @@ static int open_value(int root, const struct engine_dir *dir, const struct engin
 	return *ret_file < 0 ? errno : 0;
 }
 
-static int read_value(int file, void *bytes, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t got = read(file, (char *)bytes + done, size - done);
-
-		if (got < 0 && errno != EINTR) {
-			return errno;
-		}
-		if (got == 0) {
-			return EIO; /* shorter than it was a moment ago */
-		}
-		done += got > 0 ? (size_t)got : 0;
-	}
-	return 0;
-}
-
+/* The size is bounded before memory is taken; a FIFO or a directory is no value. */
 static enum engine_answer take_value(const struct engine_dir *dir, int file, void **ret_value, size_t *ret_size,
                                      struct engine_error *ret_error)
 {
 	struct stat found;
 	void *value;
-	int error;
+	ssize_t got;
 
 	if (fstat(file, &found) != 0) {
 		return tell_errno(dir, errno, ret_error);
@@ -162,8 +148,10 @@ static enum engine_answer take_value(const struct engine_dir *dir, int file, voi
 		return tell_errno(dir, EFBIG, ret_error);
 	}
 	value = malloc((size_t)found.st_size + 1);
-	error = value == NULL ? ENOMEM : read_value(file, value, (size_t)found.st_size);
-	if (error != 0) {
+	got = value == NULL ? -1 : call_pread(file, value, (size_t)found.st_size, 0);
+	if (got != found.st_size) { /* a file that has become shorter is no value */
+		int error = value == NULL ? ENOMEM : got < 0 ? errno : EIO;
+
 		free(value);
 		return tell_errno(dir, error, ret_error);
 	}
@@ -235,6 +223,7 @@ static int make_place(int root, char *place, int *ret_place)
 	return *ret_place < 0 ? errno : 0;
 }
 
+/* SIGXFSZ is ignored by the agent, so a limit is an error here like any other. */
 static int write_value(int file, const void *value, size_t size)
 {
 	size_t done = 0;
@@ -250,6 +239,7 @@ static int write_value(int file, const void *value, size_t size)
 	return 0;
 }
 
+/* Renamed in the same directory, so that no reader sees a part of it, on NFS too. */
 static int put_value(int place, const char *name, const void *value, size_t size)
 {
 	unsigned long long random; /* processes of two nodes may have one number */

@@ -55,6 +55,7 @@ static bool holds_secret(const char *address)
 	return at != NULL;
 }
 
+/* Checked here for all kinds: an address with a password would be shown by ps. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	const struct engine_kind *kind = options->address != NULL ? kind_of(options->address) : NULL;
@@ -102,6 +103,7 @@ enum engine_answer engine_has(struct engine *engine, const struct engine_name *n
 	return engine->kind->has(engine, name, limit_ms, ret_error);
 }
 
+/* No engine is asked to take what no reader would accept. */
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -165,6 +167,7 @@ const char *engine_prefix(const struct engine_options *options)
 	return options->prefix != NULL ? options->prefix : "nvrtccache";
 }
 
+/* One deadline for all steps of a call, since each step could use up a limit of its own. */
 struct timespec engine_deadline(unsigned limit_ms)
 {
 	struct timespec when;

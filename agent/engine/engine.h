@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine: a store that other people's software keeps, and that holds values under names (docs/DESIGN.md G)
+ * engine: a store operated by other software, which holds values under names (docs/DESIGN.md G)
  *
- * A directory, Redis, an HTTP server, S3: one table of functions each, chosen by the scheme of the address. A
- * value is bytes; what they mean, who signed them and whether they may be believed is not asked here (agent/wire/value.h).
+ * A directory, Redis, an HTTP server or S3: one table of functions each, chosen by the scheme of the address. A value
+ * is a string of bytes here; agent/wire/value.h says what it contains and whether to believe it.
  *
- * Calling sequence: engine_options are filled in once; engine_open() per worker thread (no connection is made yet);
- * engine_get(), engine_has(), engine_put() connect where no connection stands, and once more on a connection that the
- * other side has closed in the meantime; engine_close().
+ * Calling sequence: fill in engine_options; engine_open() in each worker thread, which connects to nothing yet;
+ * engine_get(), engine_has(), engine_put(), which connect if there is no connection, and once more if the server has
+ * closed the one they had; engine_close().
  *
- * Errors: an answer each, with words for people in the error's text: never a secret, and the address without user or
+ * Errors: an answer, with words for people in the error's text: never a secret, and the address without user and
  * password. Every call ends within its limit, connecting included.
- * Threads: an engine belongs to one thread. Signals: SIGPIPE is ignored by the program. Fork: none.
- * Ownership: values given out are the caller's (free).
+ * Threads: an engine belongs to one thread. Signals: the program ignores SIGPIPE. Fork: none. Ownership: values given
+ * out are the caller's (free).
  */
 #ifndef AGENT_ENGINE_ENGINE_H
 #define AGENT_ENGINE_ENGINE_H

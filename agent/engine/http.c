@@ -34,7 +34,10 @@ struct request {
 	unsigned limit_ms;
 };
 
-/* Room for `more` bytes, for all that are announced at once. */
+/*
+ * Room for `more` bytes, for all that are announced at once. Content-Length saves the copies of growing buffers, but
+ * is believed only up to the largest value.
+ */
 static bool make_room(struct body *body, size_t more)
 {
 	curl_off_t announced = -1;
@@ -105,6 +108,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 	return size;
 }
 
+/* Bearer before Basic: who gives a token file means it. */
 static void prove_who_we_are(const struct engine_http *http)
 {
 	const struct transport *transport = &http->transport;
@@ -185,7 +189,10 @@ static enum engine_answer tell_status(const struct engine_http *http, const stru
 	return answer;
 }
 
-/* The last byte has come, or none will. */
+/*
+ * The last byte has come, or none will. Our own reasons to stop come first: libcurl reports all of them as a failed
+ * write.
+ */
 static enum engine_answer judge_status(const struct engine_http *http, const struct request *request,
                                        const struct body *body, CURLcode code, struct engine_error *error)
 {
@@ -207,6 +214,7 @@ static enum engine_answer judge_status(const struct engine_http *http, const str
 	return tell_status(http, request, body, error);
 }
 
+/* The names contain only characters that URLs leave as they are. */
 static char *url_of(const struct engine_http *http, const struct engine_name *name)
 {
 	char place[ENGINE_NAME_MAX];

@@ -2,11 +2,10 @@
 /*
  * http: values as files of an HTTP server: GET, HEAD, PUT
  *
- * For engine_http.c and engine_s3.c, whose addresses lead to the same requests. Redirects are never followed: they would cost
- * each question twice, and could lead anywhere; an answer says where to. libcurl asks once more where a connection that was
- * kept open turns out to be closed.
+ * HTTP and S3 send the same requests to different URLs. Redirects are never followed: each question would take twice as
+ * long, and could lead anywhere; the error says so. libcurl asks once more if the server has closed a kept connection.
  *
- * Calling sequence: http_new(), then what differs is filled in, then the functions of an engine_kind.
+ * Calling sequence: http_new(), then the kind's own fields, then the functions of an engine_kind.
  * Errors, threads, ownership: as in kind.h.
  */
 #ifndef AGENT_ENGINE_HTTP_H

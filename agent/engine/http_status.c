@@ -43,6 +43,7 @@ static const char *advice_for(long status, enum http_method method, enum http_di
 	return NULL;
 }
 
+/* 206 and 203 are not the value that was put. */
 static bool is_success(long status, enum http_method method)
 {
 	return method == HTTP_GET ? status == 200 : status >= 200 && status < 300;
@@ -72,6 +73,7 @@ enum engine_answer http_status_answer(long status, enum http_method method, enum
 	return ENGINE_UNSUITED;
 }
 
+/* No XML parser for one word: anything unusual gives "". */
 void http_status_code_of_s3(const char *body, size_t size, char ret_code[48])
 {
 	static const char opening[] = "<Code>";

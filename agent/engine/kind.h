@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind: what each kind of engine fills in
+ * kind: the functions of one kind of engine
  *
- * Purpose: engine.c finds the kind by the address's scheme and hands every call on to it. A kind keeps its state in a struct
- * of its own that begins with a struct engine. To add one: a file <kind>.c beside this, a line below, a line in engine.c.
+ * Purpose: engine.c chooses the kind by the address's scheme and forwards every call to it. A kind keeps its state in a
+ * struct that begins with a struct engine. To add one: a file <kind>.c here, a line below, a line in engine.c.
  *
- * The functions are those of engine.h; open() allocates with engine_new(), so that `kind` and `says` are set up, and
- * close() frees what the kind took, and not the struct itself. An error's text comes empty, and `ret_error` is never
- * NULL. A value that is larger than ENGINE_VALUE_MAX never reaches put().
+ * The functions are those of engine.h. open() allocates with engine_new(), which sets `kind`; close() frees what the
+ * kind allocated, but not the struct itself. An error's text is empty at first, and `ret_error` is never NULL. put()
+ * never gets a value that is larger than ENGINE_VALUE_MAX.
  */
 #ifndef AGENT_ENGINE_KIND_H
 #define AGENT_ENGINE_KIND_H

@@ -24,6 +24,10 @@ size_t engine_name_redis(const char *prefix, const struct engine_name *name, cha
 	                        print_hex(name->key, digits));
 }
 
+/*
+ * A folder for the first byte, as in the cache directory: no directory of an HTTP server or share gets too many
+ * files.
+ */
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
 	char digits[HEX_BYTES];

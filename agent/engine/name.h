@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name: what a value is called in each kind of engine
+ * name: the name of a value in each kind of engine
  *
- * Version of the naming, format of the entry and prefix are part of every name, so old and new formats never meet.
+ * Every name contains the version of the naming, the format of the entry and the prefix, so old and new formats never
+ * meet.
  *     Redis     <prefix>:2:<format>:<64 hex>
  *     paths     <prefix>/2-<format>/ab/<62 hex>
- *     digests   BLAKE2b-256 of all of it, where a name is so many bytes and nothing else (bazel's ac/)
- * Threads: no state. Errors: none; the prefix is one that engine_address_prefix() allows, so all of it has room.
+ *     digests   BLAKE2b-256 of the Redis name, for engines whose names are digests (bazel's ac/)
+ * Errors: none: engine_address_prefix() allows only prefixes that fit.
  */
 #ifndef AGENT_ENGINE_NAME_H
 #define AGENT_ENGINE_NAME_H

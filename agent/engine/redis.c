@@ -30,6 +30,7 @@ static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisR
 
 enum renewal { RENEW, LEAVE };
 
+/* GETEX reads and renews in one command, so no value expires while it is used. */
 static enum engine_answer ask_value(struct engine_redis *redis, const struct engine_name *name, enum renewal renewal,
                                     const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
@@ -47,6 +48,7 @@ static enum engine_answer ask_value(struct engine_redis *redis, const struct eng
 	return redis_ask(&redis->session, &command, deadline, ret_reply, error);
 }
 
+/* Replicas and users without that right refuse GETEX; they are asked with GET from then on. */
 static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                     void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
@@ -108,7 +110,7 @@ static enum engine_answer redis_has(struct engine *engine, const struct engine_n
 	return answer;
 }
 
-/* A reply that says +<word>. */
+/* A reply that says +<word>. A server that answers anything else is not Redis. */
 static enum engine_answer ask_for_word(struct engine_redis *redis, const struct redis_command *command,
                                        unsigned limit_ms, const char *word, struct engine_error *error)
 {
@@ -126,6 +128,7 @@ static enum engine_answer ask_for_word(struct engine_redis *redis, const struct 
 	return ENGINE_DONE;
 }
 
+/* SET with EX in one command: with two, a value could stay for ever if the agent ends in between. */
 static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
                                     size_t size, unsigned limit_ms, struct engine_error *ret_error)
 {

@@ -33,6 +33,7 @@ static const struct reply {
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "larger than its proto-max-bulk-len"},
 };
 
+/* "ERR" of AUTH is not looked up: it may repeat the password. */
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words)
 {
 	if (step != REDIS_STEP_LOGIN || strncmp(text, "ERR ", 4) != 0) {

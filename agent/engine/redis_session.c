@@ -86,7 +86,10 @@ static enum engine_answer connection_open(struct transport *transport, const str
 	return answer;
 }
 
-/* The other side has closed it, or has said something that nobody asked for. */
+/*
+ * The other side has closed it, or has said something that nobody asked for. Anything that can be read now is the
+ * end of the connection, or an answer to nothing.
+ */
 static bool connection_is_stale(const struct connection *connection)
 {
 	struct pollfd at = {.fd = connection->socket, .events = POLLIN};
@@ -210,7 +213,10 @@ static enum engine_answer send_command(struct redis_session *session, const stru
 	return answer;
 }
 
-/* What has come of a reply so far: is it one of ours? */
+/*
+ * What has come of a reply so far: is it one of ours? Judged by the first bytes, before anything of the announced
+ * size is allocated.
+ */
 static enum engine_answer judge_start(const struct redis_session *session, const char *head, size_t size, size_t come,
                                       struct engine_error *error)
 {
@@ -230,6 +236,7 @@ static enum engine_answer judge_start(const struct redis_session *session, const
 	return ENGINE_BROKEN;
 }
 
+/* The reader of hiredis grows with what comes, and the first bytes bound that. */
 static enum engine_answer receive_reply(struct redis_session *session, struct exchange *exchange, redisReader *reader,
                                         redisReply **ret_reply)
 {
@@ -306,6 +313,7 @@ static enum engine_answer ask_once(struct redis_session *session, const struct r
 	return answer;
 }
 
+/* What was refused on one connection may be allowed on the next, so that is forgotten too. */
 void redis_drop(struct redis_session *session)
 {
 	connection_close(session->connection);
@@ -327,6 +335,7 @@ static enum engine_answer send_introduction(struct redis_session *session, const
 	return answer;
 }
 
+/* A user with AUTH needs Redis 6; without one it is the password of the default user. */
 static enum engine_answer connect_to(struct redis_session *session, const struct exchange *exchange)
 {
 	struct redis_command login = {.count = 0};

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_session: a conversation with Redis or Valkey: one command, one reply, on one connection
+ * redis_session: one connection to Redis or Valkey: a command, then its reply
  *
- * hiredis writes commands and reads replies; bytes go by libcurl, which has TLS with every version of
- * hiredis. AUTH and SELECT come with each connection.
+ * hiredis formats commands and parses replies. libcurl transports the bytes, because it has TLS, which older versions
+ * of hiredis lack. AUTH and SELECT are sent with each new connection.
  *
  *     no connection --connect, AUTH, SELECT--> ready --command, its whole reply--> ready
  *           ^                                    |
- *           +------- anything else --------------+     a connection that stood before is tried once more, if not one byte
- *                                                      of a reply had come: the server closes what is idle
+ *           +------- anything else --------------+
+ *
+ * If a kept connection breaks before the first byte of a reply, the command is sent once more on a new one: servers
+ * close idle connections.
  *
  * Calling sequence: a struct of zeros, transport_open() of its transport; redis_add() for each word, redis_ask(),
  * freeReplyObject(); redis_drop() and transport_close(). Errors: those of engines, with words. Threads: one.
- * Ownership: a command's words are the caller's, a reply too.
+ * Ownership: a command's words are the caller's, and so is a reply.
  */
 #ifndef AGENT_ENGINE_REDIS_SESSION_H
 #define AGENT_ENGINE_REDIS_SESSION_H

@@ -25,12 +25,14 @@ static int say_place(struct engine_error *error, const char *words)
 	return -EINVAL;
 }
 
+/* It becomes part of a host's name. */
 static bool is_region(const char *text)
 {
 	return text[0] != '\0' && strlen(text) < 64 &&
 	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == strlen(text);
 }
 
+/* Said when the agent starts, not at the first question. */
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (!SIGNS) {
@@ -83,6 +85,7 @@ static int endpoint_base(struct engine_http *http, const char *endpoint, struct 
 	return written < 0 ? -ENOMEM : 0;
 }
 
+/* Bucket and path are copied first, because an endpoint replaces the address. */
 static int fill_in(struct engine_http *http, const struct engine_options *options, struct engine_error *error)
 {
 	const char *region = options->s3_region != NULL ? options->s3_region : "us-east-1";

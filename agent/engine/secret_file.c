@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/engine/secret_file.h"
 
+#include "cache/calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* By the open file, not by its path. Root may own it: systemd's credentials are root's. */
 static int judge_file(const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
@@ -19,29 +22,13 @@ static int judge_file(const struct stat *found)
 	return found->st_size > SECRET_FILE_MAX ? -EFBIG : 0;
 }
 
-static int read_all(int file, char *text, size_t *ret_size)
-{
-	size_t size = 0;
-	ssize_t got;
-
-	do {
-		got = read(file, text + size, SECRET_FILE_MAX + 1 - size);
-		if (got < 0 && errno != EINTR) {
-			return -errno;
-		}
-		size += got > 0 ? (size_t)got : 0;
-	} while (got != 0 && size <= SECRET_FILE_MAX);
-	*ret_size = size;
-	return size > SECRET_FILE_MAX ? -EFBIG : memchr(text, '\0', size) != NULL ? -EINVAL : 0;
-}
-
 int secret_file_read(const char *path, char **ret_text)
 {
 	/* a FIFO must not hold us up */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *text = NULL;
 	struct stat found;
-	size_t size = 0;
+	ssize_t size;
 	int error;
 
 	if (file < 0) {
@@ -50,7 +37,14 @@ int secret_file_read(const char *path, char **ret_text)
 	error = fstat(file, &found) != 0 ? -errno : judge_file(&found);
 	if (error == 0) {
 		text = calloc(1, SECRET_FILE_MAX + 2);
-		error = text == NULL ? -ENOMEM : read_all(file, text, &size);
+		size = text == NULL ? -1 : call_pread(file, text, SECRET_FILE_MAX + 1, 0);
+		if (size < 0) {
+			error = text == NULL ? -ENOMEM : -errno;
+		} else if (size > SECRET_FILE_MAX) {
+			error = -EFBIG;
+		} else if (memchr(text, '\0', (size_t)size) != NULL) {
+			error = -EINVAL;
+		}
 	}
 	close(file);
 	if (error != 0) {
@@ -64,6 +58,7 @@ int secret_file_read(const char *path, char **ret_text)
 	return 0;
 }
 
+/* Editors end a file with a line break that is no part of the password. */
 int secret_file_line(const char *path, char **ret_line)
 {
 	char *text;

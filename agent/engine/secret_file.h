@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_file: a file that is the reader's alone: passwords, tokens, keys (docs/DESIGN.md G4)
+ * secret_file: a file that only its reader may access: passwords, tokens, keys (docs/DESIGN.md G4)
  *
- * Errors: negative errno values; -EACCES: it is somebody else's, or the group or others may do anything with it
- * (secret_file_reason() says so in words); -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: a NUL in it, or no regular file.
- * Ownership: what comes back is the caller's, and goes by secret_file_wipe(). Threads: no state.
+ * Errors: negative errno values; secret_file_reason() has words for them. -EACCES: another user owns it, or the group
+ * or others have any right; -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: a NUL in it, or not a regular file.
+ * Ownership: the texts are the caller's, and are freed by secret_file_wipe().
  */
 #ifndef AGENT_ENGINE_SECRET_FILE_H
 #define AGENT_ENGINE_SECRET_FILE_H

@@ -29,6 +29,7 @@ static int copy_text(const char *text, char **ret_copy)
 	return 0;
 }
 
+/* The error names the file, which people know, and never its content. */
 static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
 {
 	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
@@ -124,6 +125,7 @@ void transport_handle(struct transport *transport, CURL *handle)
 	}
 }
 
+/* Both limits: some versions of libcurl count connecting apart. */
 void transport_limit(CURL *handle, const struct timespec *deadline)
 {
 	unsigned left = engine_left_ms(deadline);
@@ -133,6 +135,7 @@ void transport_limit(CURL *handle, const struct timespec *deadline)
 	curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, left > 0 ? (long)left : 1L);
 }
 
+/* A certificate that cannot be verified means that this is not our server: unreachable. */
 static enum engine_answer answer_of(const struct transport *transport, CURLcode code)
 {
 	switch (code) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transport: what all engines that are reached over libcurl have: secrets, certificates, the words of its errors
+ * transport: what all engines behind libcurl share: secrets, certificates, error texts
  *
- * Redis is reached through it too (connection.h): names are then looked up, connections made
- * and certificates checked under one limit, by one library.
+ * Redis uses it too: one library then looks up names, connects and checks certificates, under one limit.
  *
- * Calling sequence: transport_open() reads the secrets; transport_handle() for each libcurl handle, and after
- * curl_easy_reset(); transport_tell() of what libcurl gave back; transport_close().
- * Certificates are always checked, and proxies of the environment (http_proxy) stand before HTTP over a network alone.
- * Errors: transport_open(): as engine_open(). Threads: one transport belongs to one. Ownership: copies of its own.
+ * Calling sequence: transport_open() reads the secrets; transport_handle() for each libcurl handle and after
+ * curl_easy_reset(); transport_tell() for what libcurl returned; transport_close(). Certificates are always checked.
+ * Proxies of the environment (http_proxy) apply to HTTP over a network only.
+ * Errors: transport_open(): as engine_open(). Threads: a transport belongs to one. Ownership: it has its own copies.
  */
 #ifndef AGENT_ENGINE_TRANSPORT_H
 #define AGENT_ENGINE_TRANSPORT_H

@@ -7,53 +7,76 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* X(ID, name, what it takes or NULL, help) */
-#define OPTIONS(X)                                                                                       \
-	X(ENGINE, "engine", "URL", "the store to move results to and from, see below")                   \
-	X(DIR, "dir", "DIR", "the cache directory (NVRTCCACHE_DIR)")                                     \
-	X(SOCKET, "socket", "PATH", "where processes find the agent (DIR/v1/agent.<boot id>)")           \
-	X(WRITE, "write", NULL, "upload what is compiled here, too; takes --key-file or --trust-engine") \
-	X(KEY_FILE, "key-file", "FILE", "keys, \"id hex\" a line: the first signs, all are believed")    \
-	X(TRUST, "trust-engine", NULL, "believe values that nobody has signed")                          \
-	X(NEUTRAL, "neutral-only", NULL, "upload no result that is bound to literal paths")              \
-	X(MIN_COST, "min-cost", "MS", "upload no result whose compilation took less")                    \
-	X(PREFIX, "prefix", "TEXT", "what every name in the engine begins with (nvrtccache)")            \
-	X(EXPIRE, "expire", "AGE", "Redis: how long a value stays that nobody reads, such as 2w")        \
-	X(USER, "user", "NAME", "of Redis or HTTP; the access key of S3")                                \
-	X(PASSWORD, "password-file", "FILE", "its first line is the password, or the secret key of S3")  \
-	X(TOKEN, "token-file", "FILE", "its first line is a bearer token for HTTP")                      \
-	X(CA, "ca-file", "FILE", "certificates of authorities to believe instead of the system's")       \
-	X(CERTIFICATE, "certificate", "FILE", "a client's certificate, PEM")                             \
-	X(CERTIFICATE_KEY, "certificate-key", "FILE", "the key to it")                                   \
-	X(LAYOUT, "layout", "plain|bazel", "names of an HTTP store; bazel: what bazel-remote takes")     \
-	X(S3_ENDPOINT, "s3-endpoint", "URL", "of an S3 that is not Amazon's")                            \
-	X(S3_REGION, "s3-region", "NAME", "of S3")                                                       \
-	X(BUNDLE, "bundle", "NAME", "put the results of this bundle into the directory at the start")    \
-	X(PUT_BUNDLE, "put-bundle", "NAME", "put what comes on standard input into the engine, and end") \
-	X(GET_BUNDLE, "get-bundle", "NAME", "write a bundle to standard output, and end")                \
-	X(STATUS, "status", NULL, "ask the agent that runs how it fares, and end")                       \
-	X(JSON, "json", NULL, "with --status: as JSON")                                                  \
-	X(HELP, "help", NULL, "show this text")                                                          \
-	X(VERSION, "version", NULL, "show the version")
+/* What an option does with its value, or which mode it chooses. */
+enum option_kind {
+	OPTION_TEXT, /* stored in the field as it is */
+	OPTION_PATH, /* the same, made absolute: the agent leaves its directory */
+	OPTION_NAME, /* the same; the name of a bundle */
+	OPTION_COST,
+	OPTION_AGE,
+	OPTION_LAYOUT,
+	OPTION_FLAG, /* `value` is stored in the field, an enum or a bool */
+	OPTION_MODE  /* `value` is the mode; a name that comes with it is stored in the field */
+};
 
-#define OPTION_ENUM(id, name, takes, help) OPTION_##id,
-enum { OPTION_FIRST = 255, OPTIONS(OPTION_ENUM) };
-#undef OPTION_ENUM
+#define FIELD(field) offsetof(struct arguments, field)
 
-#define OPTION_LINE(id, name, takes, help) {name, takes, help},
-static const struct {
+static const struct line {
 	const char *name, *takes, *help;
-} lines[] = {OPTIONS(OPTION_LINE)};
-#undef OPTION_LINE
+	enum option_kind kind;
+	size_t field;
+	int value;
+} lines[] = {
+    {"engine", "URL", "the store to move results to and from, see below", OPTION_TEXT, FIELD(service.engine.address),
+     0},
+    {"dir", "DIR", "the cache directory (NVRTCCACHE_DIR)", OPTION_PATH, FIELD(directory), 0},
+    {"socket", "PATH", "where processes find the agent (DIR/v1/agent.<boot id>)", OPTION_PATH, FIELD(service.socket),
+     0},
+    {"write", NULL, "upload what is compiled here, too; takes --key-file or --trust-engine", OPTION_FLAG,
+     FIELD(service.writes), SERVICE_WRITES},
+    {"key-file", "FILE", "keys, \"id hex\" a line: the first signs, all are believed", OPTION_PATH,
+     FIELD(service.key_file), 0},
+    {"trust-engine", NULL, "believe values that nobody has signed", OPTION_FLAG, FIELD(service.trust),
+     VALUE_TRUST_ENGINE},
+    {"neutral-only", NULL, "upload no result that is bound to literal paths", OPTION_FLAG, FIELD(service.results),
+     SERVICE_NEUTRAL_RESULTS},
+    {"min-cost", "MS", "upload no result whose compilation took less", OPTION_COST, FIELD(service.least_cost_ns), 0},
+    {"prefix", "TEXT", "what every name in the engine begins with (nvrtccache)", OPTION_TEXT,
+     FIELD(service.engine.prefix), 0},
+    {"expire", "AGE", "Redis: how long a value stays that nobody reads, such as 2w", OPTION_AGE,
+     FIELD(service.engine.expire_s), 0},
+    {"user", "NAME", "of Redis or HTTP; the access key of S3", OPTION_TEXT, FIELD(service.engine.user), 0},
+    {"password-file", "FILE", "its first line is the password, or the secret key of S3", OPTION_PATH,
+     FIELD(service.engine.password_file), 0},
+    {"token-file", "FILE", "its first line is a bearer token for HTTP", OPTION_PATH, FIELD(service.engine.token_file),
+     0},
+    {"ca-file", "FILE", "certificates of authorities to believe instead of the system's", OPTION_PATH,
+     FIELD(service.engine.ca_file), 0},
+    {"certificate", "FILE", "a client's certificate, PEM", OPTION_PATH, FIELD(service.engine.certificate), 0},
+    {"certificate-key", "FILE", "the key to it", OPTION_PATH, FIELD(service.engine.certificate_key), 0},
+    {"layout", "plain|bazel", "names of an HTTP store; bazel: what bazel-remote takes", OPTION_LAYOUT,
+     FIELD(service.engine.layout), 0},
+    {"s3-endpoint", "URL", "of an S3 that is not Amazon's", OPTION_TEXT, FIELD(service.engine.s3_endpoint), 0},
+    {"s3-region", "NAME", "of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
+    {"bundle", "NAME", "put the results of this bundle into the directory at the start", OPTION_NAME,
+     FIELD(service.bundle), 0},
+    {"put-bundle", "NAME", "put what comes on standard input into the engine, and end", OPTION_MODE, FIELD(bundle),
+     ARGUMENTS_PUT_BUNDLE},
+    {"get-bundle", "NAME", "write a bundle to standard output, and end", OPTION_MODE, FIELD(bundle),
+     ARGUMENTS_GET_BUNDLE},
+    {"status", NULL, "ask the agent that runs how it fares, and end", OPTION_MODE, 0, ARGUMENTS_STATUS},
+    {"json", NULL, "with --status: as JSON", OPTION_FLAG, FIELD(json), 1},
+    {"help", NULL, "show this text", OPTION_MODE, 0, ARGUMENTS_HELP},
+    {"version", NULL, "show the version", OPTION_MODE, 0, ARGUMENTS_VERSION},
+};
 
-#define OPTION_LONG(id, name, takes, help) {name, (takes) != NULL ? required_argument : no_argument, NULL, OPTION_##id},
-static const struct option long_options[] = {OPTIONS(OPTION_LONG){NULL, 0, NULL, 0}};
-#undef OPTION_LONG
+#define LINES (sizeof(lines) / sizeof(lines[0]))
 
 void arguments_help(void)
 {
@@ -64,7 +87,7 @@ void arguments_help(void)
 	       "Moves results between this node's cache directory and an engine that all nodes reach.\n"
 	       "Processes ask it where NVRTCCACHE_AGENT=1 is set. With a program: serves while that runs.\n\n"
 	       "Options:\n");
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < LINES; i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "--%s%s%s", lines[i].name, lines[i].takes != NULL ? " " : "",
@@ -79,13 +102,13 @@ void arguments_help(void)
 	       "The size cap, NVRTCCACHE_SHARED and the like are taken from the environment, as by nvrtccache.\n");
 }
 
-static int say_bad(const char *name, const char *wanted)
+static int say_bad(const struct line *line, const char *wanted)
 {
-	service_say("--%s %s: it takes %s", name, optarg, wanted);
+	service_say("--%s %s: it takes %s", line->name, optarg, wanted);
 	return -1;
 }
 
-/* "/here/keys" of "keys"; NULL: said why. */
+/* Returns "/here/keys" for "keys"; NULL, after a message, without memory or directory. */
 static const char *make_absolute(const char *path)
 {
 	char *here;
@@ -103,141 +126,99 @@ static const char *make_absolute(const char *path)
 	return whole;
 }
 
-static int take_path(const char **ret_path)
-{
-	*ret_path = make_absolute(optarg);
-	return *ret_path != NULL ? 0 : -1;
-}
-
-static int take_least_cost(struct service_options *service)
+static int take_cost(const struct line *line, uint64_t *ret_ns)
 {
 	char *end;
 	unsigned long ms;
 
 	errno = 0;
 	ms = strtoul(optarg, &end, 10);
+	/* strtoul() alone accepts signs and blanks */
 	if (optarg[0] < '0' || optarg[0] > '9' || *end != '\0' || errno != 0 || ms > INT_MAX) {
-		return say_bad("min-cost", "milliseconds, such as 100");
+		return say_bad(line, "milliseconds, such as 100");
 	}
-	service->least_cost_ns = ms * UINT64_C(1000000);
+	*ret_ns = ms * UINT64_C(1000000);
 	return 0;
 }
 
-static int take_expiry(struct service_options *service)
+static int take_age(const struct line *line, unsigned *ret_seconds)
 {
 	int64_t ns;
 
 	if (!age_parse(optarg, &ns) || ns < INT64_C(1000000000) || ns / 1000000000 > INT_MAX) {
-		return say_bad("expire", AGE_WANTED);
+		return say_bad(line, AGE_WANTED);
 	}
-	service->engine.expire_s = (unsigned)(ns / 1000000000);
+	*ret_seconds = (unsigned)(ns / 1000000000);
 	return 0;
 }
 
-static int take_bundle(const char *name, const char **ret_bundle)
+static int take_name(const struct line *line, const char **ret_name)
 {
 	if (!value_name_allowed(optarg)) {
-		return say_bad(name, "a name of letters, digits and ._-+@:/, at most 128 of them");
+		return say_bad(line, "a name of letters, digits and ._-+@:/, at most 128 of them");
 	}
-	*ret_bundle = optarg;
+	*ret_name = optarg;
 	return 0;
 }
 
-static int take_verb(struct arguments *options, enum arguments_mode mode, const char *name)
+static int take_mode(const struct line *line, struct arguments *options, const char **field)
 {
-	if (options->mode != ARGUMENTS_SERVE) {
-		service_say("--%s goes with no other such: --put-bundle, --get-bundle, --status", name);
+	enum arguments_mode mode = (enum arguments_mode)line->value;
+
+	if (mode != ARGUMENTS_HELP && mode != ARGUMENTS_VERSION && options->mode != ARGUMENTS_SERVE) {
+		service_say("--%s goes with no other such: --put-bundle, --get-bundle, --status", line->name);
 		return -1;
 	}
 	options->mode = mode;
-	return mode == ARGUMENTS_STATUS ? 0 : take_bundle(name, &options->bundle);
+	return line->takes != NULL ? take_name(line, field) : 0;
 }
 
-static int take_engine_option(int option, struct engine_options *engine)
+static int take_option(const struct line *line, struct arguments *options)
 {
-	switch (option) {
-	case OPTION_PREFIX:
-		engine->prefix = optarg;
+	void *field = (char *)options + line->field;
+
+	switch (line->kind) {
+	case OPTION_TEXT:
+		*(const char **)field = optarg;
 		return 0;
-	case OPTION_USER:
-		engine->user = optarg;
-		return 0;
-	case OPTION_PASSWORD:
-		return take_path(&engine->password_file);
-	case OPTION_TOKEN:
-		return take_path(&engine->token_file);
-	case OPTION_CA:
-		return take_path(&engine->ca_file);
-	case OPTION_CERTIFICATE:
-		return take_path(&engine->certificate);
-	case OPTION_CERTIFICATE_KEY:
-		return take_path(&engine->certificate_key);
+	case OPTION_PATH:
+		*(const char **)field = make_absolute(optarg);
+		return *(const char **)field != NULL ? 0 : -1;
+	case OPTION_NAME:
+		return take_name(line, field);
+	case OPTION_COST:
+		return take_cost(line, field);
+	case OPTION_AGE:
+		return take_age(line, field);
 	case OPTION_LAYOUT:
-		engine->layout = optarg;
-		return strcmp(optarg, "plain") == 0 || strcmp(optarg, "bazel") == 0
-		           ? 0
-		           : say_bad("layout", "plain or bazel");
-	case OPTION_S3_ENDPOINT:
-		engine->s3_endpoint = optarg;
-		return 0;
-	case OPTION_S3_REGION:
-		engine->s3_region = optarg;
+		*(const char **)field = optarg;
+		return strcmp(optarg, "plain") == 0 || strcmp(optarg, "bazel") == 0 ? 0
+		                                                                    : say_bad(line, "plain or bazel");
+	case OPTION_FLAG:
+		memcpy(field, &line->value, line->field == FIELD(json) ? sizeof(options->json) : sizeof(line->value));
 		return 0;
 	default:
-		service_say("see 'nvrtccache-agent --help'");
-		return -1;
+		return take_mode(line, options, field);
 	}
 }
 
-static int take_option(int option, struct arguments *options)
+/* Returns the line of the next option; NULL: there are no more, or *ret_wrong. */
+static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 {
-	struct service_options *service = &options->service;
+	struct option long_options[LINES + 1] = {{NULL, 0, NULL, 0}};
+	int number = -1;
+	int letter;
 
-	switch (option) {
-	case OPTION_ENGINE:
-		service->engine.address = optarg;
-		return 0;
-	case OPTION_DIR:
-		return take_path(&options->directory);
-	case OPTION_SOCKET:
-		return take_path(&service->socket);
-	case OPTION_WRITE:
-		service->writes = SERVICE_WRITES;
-		return 0;
-	case OPTION_KEY_FILE:
-		return take_path(&service->key_file);
-	case OPTION_TRUST:
-		service->trust = VALUE_TRUST_ENGINE;
-		return 0;
-	case OPTION_NEUTRAL:
-		service->results = SERVICE_NEUTRAL_RESULTS;
-		return 0;
-	case OPTION_MIN_COST:
-		return take_least_cost(service);
-	case OPTION_EXPIRE:
-		return take_expiry(service);
-	case OPTION_BUNDLE:
-		return take_bundle("bundle", &service->bundle);
-	case OPTION_PUT_BUNDLE:
-		return take_verb(options, ARGUMENTS_PUT_BUNDLE, "put-bundle");
-	case OPTION_GET_BUNDLE:
-		return take_verb(options, ARGUMENTS_GET_BUNDLE, "get-bundle");
-	case OPTION_STATUS:
-		return take_verb(options, ARGUMENTS_STATUS, "status");
-	case OPTION_JSON:
-		options->json = true;
-		return 0;
-	case 'h':
-	case OPTION_HELP:
-		options->mode = ARGUMENTS_HELP;
-		return 0;
-	case 'V':
-	case OPTION_VERSION:
-		options->mode = ARGUMENTS_VERSION;
-		return 0;
-	default:
-		return take_engine_option(option, &service->engine);
+	for (size_t i = 0; i < LINES; i++) {
+		long_options[i].name = lines[i].name;
+		long_options[i].has_arg = lines[i].takes != NULL ? required_argument : no_argument;
 	}
+	letter = getopt_long(argc, argv, "+hV", long_options, &number);
+	if (letter == 'h' || letter == 'V') {
+		number = (int)LINES - (letter == 'h' ? 2 : 1);
+	}
+	*ret_wrong = letter == '?';
+	return letter >= 0 && !*ret_wrong ? &lines[number] : NULL;
 }
 
 static enum arguments_read judge_options(const struct arguments *options)
@@ -271,12 +252,17 @@ static enum arguments_read judge_options(const struct arguments *options)
 enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_arguments)
 {
 	struct arguments options = {.mode = ARGUMENTS_SERVE};
-	int option;
+	const struct line *line;
+	bool wrong;
 
-	while ((option = getopt_long(argc, argv, "+hV", long_options, NULL)) != -1) {
-		if (take_option(option, &options) != 0) {
+	while ((line = next_option(argc, argv, &wrong)) != NULL) {
+		if (take_option(line, &options) != 0) {
 			return ARGUMENTS_WRONG;
 		}
+	}
+	if (wrong) {
+		service_say("see 'nvrtccache-agent --help'");
+		return ARGUMENTS_WRONG;
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
 		service_say("'%s': a program stands behind '--'", argv[optind]);

@@ -2,10 +2,10 @@
 /*
  * arguments: the agent's command line
  *
- * One table of every option: getopt's and the help's, so that nothing is accepted that `--help` does not show. Paths may be
- * relative: they are made absolute, since the agent leaves the directory that it was started in.
+ * One table holds every option, for the parser and for --help. Relative paths are made absolute, because the agent
+ * leaves the directory that it was started in.
  *
- * Errors: arguments_read() says on stderr what is wrong. Ownership: texts are argv's, or live as long as the program.
+ * Errors: arguments_read() prints what is wrong. Ownership: texts are argv's, or live as long as the program.
  */
 #ifndef AGENT_NODE_ARGUMENTS_H
 #define AGENT_NODE_ARGUMENTS_H
@@ -37,8 +37,8 @@ void arguments_help(void);
 /*
  * commands: what the program does apart from serving: --status, --put-bundle, --get-bundle
  *
- * Bundles go from standard input into the engine, and from the engine to standard output, piece by piece: in memory is at most
- * what lies in the engine. A bundle is read on its way in: what is damaged, or no bundle, is not put.
+ * Bundles go from standard input into the engine, and from the engine to standard output, piece by piece: in memory is
+ * at most what lies in the engine. A bundle is read on its way in: what is damaged, or no bundle, is not put.
  *
  * Errors: said on stderr. Each gives the exit status. Threads: one.
  */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 5000
@@ -23,6 +24,7 @@
 
 /* ---- --status */
 
+/* In words that say what to do; errno's own would name a socket. */
 static const char *explain_status_error(int error)
 {
 	switch (error) {
@@ -45,9 +47,9 @@ static const char *explain_status_error(int error)
 	}
 }
 
-static int exchange_messages(int socket, enum agent_kind kind, char *ret_text, size_t size)
+static int ask_status(int socket, char *ret_text, size_t size)
 {
-	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
 	struct pollfd polled = {.fd = socket, .events = POLLIN};
 	ssize_t got;
 
@@ -65,7 +67,54 @@ static int exchange_messages(int socket, enum agent_kind kind, char *ret_text, s
 	return 0;
 }
 
-/* On stderr, and as an object on stdout where JSON was asked for. */
+static void print_member(const char *name, int name_size, const char *value, int size)
+{
+	static const char *const times[] = {"since", "last_error_time"};
+	char text[32];
+	struct tm parts;
+	time_t when = strtol(value, NULL, 10);
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		if (strncmp(name, times[i], (size_t)name_size) == 0 && times[i][name_size] == '\0' &&
+		    localtime_r(&when, &parts) != NULL) {
+			value = text;
+			size = (int)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+		}
+	}
+	printf("%-16.*s %.*s\n", name_size, name, size, value);
+}
+
+/*
+ * Prints "name value" for each member of the JSON text except zeros, false and empty strings. Control characters stay
+ * escaped, as they are in the JSON text, because the engine's last words may hold some.
+ */
+static void print_status(const char *text)
+{
+	const char *name;
+
+	while ((name = strchr(text, '"')) != NULL) {
+		int name_size = (int)strcspn(++name, "\"");
+		const char *value = name + name_size + strlen("\": ");
+		int size = (int)strcspn(value, ",}\n");
+
+		bool is_zero = *value == '0' || *value == '{' || strncmp(value, "false", 5) == 0;
+
+		text = value;
+		if (*value == '"') {
+			for (size = 0; *++text != '"' && *text != '\0'; size++) {
+				size += *text == '\\';
+				text += *text == '\\';
+			}
+			value++;
+			text++;
+		}
+		if (size > 0 && !is_zero) {
+			print_member(name, name_size, value, size);
+		}
+	}
+}
+
+/* On stderr, and as an object on stdout where JSON was asked for. Scripts that asked for JSON get JSON in any case. */
 static void report_failure(const char *asked, int error, bool as_json)
 {
 	char text[PATH_MAX + 256];
@@ -104,12 +153,14 @@ int command_status(const struct settings *settings, const char *said, bool json)
 		error = -EPERM;
 	}
 	if (error == 0) {
-		error = exchange_messages(socket, json ? AGENT_STATUS : AGENT_WORDS, text, AGENT_STATUS_MAX + 1);
+		error = ask_status(socket, text, AGENT_STATUS_MAX + 1);
 	}
 	if (error != 0) {
 		report_failure(path, error, json);
-	} else {
+	} else if (json) {
 		fputs(text, stdout);
+	} else {
+		print_status(text);
 	}
 	if (socket >= 0) {
 		close(socket);
@@ -127,6 +178,7 @@ struct once {
 	struct engine_name name;
 };
 
+/* No directory and no settings: a job that puts a bundle may run where there is no cache. */
 static bool begin_once(struct once *once, const struct service_options *options, const char *name)
 {
 	char text[KEYRING_TEXT_MAX];
@@ -206,6 +258,7 @@ struct made {
 	uint64_t results, raw_size;
 };
 
+/* Signed after the whole bundle was checked: a key vouches for what it has seen. */
 static int make_value(const struct once *once, struct made *ret_made)
 {
 	struct value_writer writer;
@@ -280,6 +333,7 @@ static int write_all(const void *bytes, size_t size)
 	return 0;
 }
 
+/* Unpacked piece by piece, as a bundle may be much larger than its value. */
 static bool write_bundle(struct value_reader *bundle, const char *name)
 {
 	static char piece[PIECE_BYTES];

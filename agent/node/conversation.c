@@ -51,6 +51,7 @@ static void tell_peer(const struct peer *peer, enum agent_kind kind)
 	(void)send(peer->socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* A seat and a descriptor are free again, so others can be let in. */
 static void drop_peer(struct talk *talk, size_t at)
 {
 	close(talk->peers[at].socket);
@@ -58,13 +59,13 @@ static void drop_peer(struct talk *talk, size_t at)
 	talk->exhausted = false;
 }
 
-static void tell_status(const struct talk *talk, const struct peer *peer, enum agent_kind kind)
+/* A text that is too long for a message is not sent: the client says that there is no answer. */
+static void tell_status(const struct talk *talk, const struct peer *peer)
 {
 	const struct conversation *with = talk->with;
 	struct status_waiting waiting = {.fetches = fetch_waiting(with->fetch),
 	                                 .uploads = upload_waiting(with->upload)};
-	char *text = kind == AGENT_STATUS ? status_json(with->service, with->listener->path, waiting)
-	                                  : status_words(with->service, with->listener->path, waiting);
+	char *text = status_json(with->service, with->listener->path, waiting);
 
 	if (text != NULL && strlen(text) <= AGENT_STATUS_MAX) {
 		(void)send(peer->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -84,6 +85,7 @@ static bool is_here(const struct talk *talk, const struct agent_message *message
 
 enum peer_fate { PEER_STAYS, PEER_GOES };
 
+/* STARTED goes out before anything that could take time: it is what the process waits 100 ms for. */
 static enum peer_fate start_fetch(struct talk *talk, struct peer *peer, const struct agent_message *message)
 {
 	struct tally *tally = &talk->with->service->tally;
@@ -120,8 +122,7 @@ static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const st
 		}
 		return PEER_GOES;
 	case AGENT_STATUS:
-	case AGENT_WORDS:
-		tell_status(talk, peer, (enum agent_kind)message->kind);
+		tell_status(talk, peer);
 		return PEER_GOES;
 	default:
 		tally_add(&talk->with->service->tally, TALLY_messages_refused, 1);
@@ -129,6 +130,7 @@ static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const st
 	}
 }
 
+/* A peer asks once. Anything that it says while it waits ends the connection. */
 static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 {
 	struct agent_message message;
@@ -172,6 +174,7 @@ static bool make_room(struct talk *talk)
 	return true;
 }
 
+/* The number of new peers in one turn is bounded. */
 static void let_in(struct talk *talk)
 {
 	struct service *service = talk->with->service;
@@ -200,6 +203,7 @@ static void let_in(struct talk *talk)
 	}
 }
 
+/* All peers that wait for the key, not only the first. */
 static void tell_fetched(struct talk *talk)
 {
 	uint64_t count;
@@ -270,6 +274,7 @@ static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t co
 	}
 }
 
+/* Users clear cache directories; an agent nobody can reach would help nobody. */
 static void look_after_socket(struct talk *talk)
 {
 	int64_t now = service_now_ns();
@@ -310,7 +315,7 @@ static int take_turn(struct talk *talk, bool *ret_ends)
 	}
 	drop_silent(talk);
 	look_after_socket(talk);
-	fetch_probe(with->fetch);
+	fetch_tick(with->fetch);
 	*ret_ends = polled[1].revents != 0 && hear_signals(with);
 	return 0;
 }

@@ -2,9 +2,9 @@
 /*
  * conversation: the agent's loop: who connects, what they ask, what they are told (docs/DESIGN.md G2)
  *
- * One thread talks to everybody, and waits for nobody: whoever connects has CONVERSATION_PATIENCE_MS to ask, a message that
- * is none ends the connection, an answer that a peer does not take is lost. Signals and the end of the program that the
- * agent was started for are looked at here too.
+ * One thread talks to everybody, and waits for nobody: whoever connects has CONVERSATION_PATIENCE_MS to ask, a message
+ * that is none ends the connection, an answer that a peer does not take is lost. Signals and the end of the program
+ * that the agent was started for are looked at here too.
  *
  * Calling sequence: conversation_run() until the agent is to end. Errors: negative errno values. Threads: one.
  */
@@ -35,9 +35,9 @@ struct conversation {
 int conversation_run(const struct conversation *conversation);
 
 /*
- * status: how the agent fares, as JSON and in words (docs/DESIGN.md G5)
+ * status: the agent's state, as one JSON object
  *
- * Neither holds a secret: the engine is shown as engine_says() has it, keys by their ids. Errors: NULL: no memory.
+ * It contains no secret: the engine is shown by engine_says(), keys by their ids. Errors: NULL: no memory.
  * Ownership: the text is the caller's (free). Threads: any.
  */
 
@@ -47,6 +47,5 @@ struct status_waiting {
 };
 
 char *status_json(struct service *service, const char *socket, struct status_waiting waiting);
-char *status_words(struct service *service, const char *socket, struct status_waiting waiting);
 
 #endif

@@ -11,6 +11,7 @@
 #include "keygen/dependencies.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -20,6 +21,9 @@
 #define JOBS         512
 #define ABSENT_KNOWN 1024 /* a power of two */
 #define LIMIT_MS     2000
+
+#define BUNDLE_PAUSE_NS      (INT64_C(1) * 1000000000)
+#define BUNDLE_PAUSE_MOST_NS (INT64_C(60) * 1000000000)
 
 enum job_state { JOB_FREE, JOB_QUEUED, JOB_RUNNING, JOB_DONE };
 
@@ -47,13 +51,17 @@ struct fetch {
 	struct absent absent[ABSENT_KNOWN];
 	uint64_t turns;
 	int64_t probe; /* what was seen of the breaker; 0: none is due */
-	bool ending;
+	_Atomic bool ending;
+	int64_t bundle_due_ns; /* INT64_MAX: a worker is at it, or it is not asked for again */
+	int64_t bundle_pause_ns;
+	void (*first)(void *context); /* NULL once it was called */
+	void *context;
 };
 
 /* ---- a worker's work, without the lock */
 
 /* Oldest first, as each goes before those that are there. */
-static enum agent_kind land_parcel(struct service *service, const uint8_t *key, const struct parcel *parcel)
+static enum agent_kind land_parcel(struct service *service, const struct parcel *parcel)
 {
 	enum agent_kind answer = AGENT_ABSENT;
 
@@ -68,10 +76,13 @@ static enum agent_kind land_parcel(struct service *service, const uint8_t *key, 
 			tally_add(&service->tally, TALLY_store_errors, 1);
 		}
 	}
-	settled_note(&service->settled, key, parcel_sum(parcel), 0);
 	return answer;
 }
 
+/*
+ * A value that cannot be used counts as absent for the process: it compiles, and an agent that writes replaces the
+ * value.
+ */
 static enum agent_kind unpack_value(struct service *service, const uint8_t *key, const void *value, size_t size)
 {
 	struct parcel parcel = {.count = 0};
@@ -80,7 +91,7 @@ static enum agent_kind unpack_value(struct service *service, const uint8_t *key,
 	    parcel_open(value, size, key, service->keyring, service->options.trust, service->raw_max, &parcel);
 
 	if (found == VALUE_SOUND) {
-		answer = land_parcel(service, key, &parcel);
+		answer = land_parcel(service, &parcel);
 		parcel_free(&parcel);
 	} else {
 		tally_refused(&service->tally, found);
@@ -124,6 +135,7 @@ static void probe_engine(struct service *service, struct engine *engine, int64_t
 
 /* ---- with the lock */
 
+/* A finished job counts too, until its answer was given: whoever asks meanwhile gets the same one. */
 static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 {
 	for (size_t i = 0; i < JOBS; i++) {
@@ -147,6 +159,7 @@ static struct job *next_job(struct fetch *fetch, enum job_state state)
 	return next;
 }
 
+/* One place for each hash: a key that pushes another out only costs a question more. */
 static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
 {
 	uint32_t at;
@@ -183,6 +196,57 @@ struct worker {
 	int number;
 };
 
+static void run_probe(struct fetch *fetch, struct engine *engine)
+{
+	int64_t seen = fetch->probe;
+
+	fetch->probe = 0;
+	pthread_mutex_unlock(&fetch->lock);
+	probe_engine(fetch->service, engine, seen);
+	pthread_mutex_lock(&fetch->lock);
+}
+
+static void run_job(struct fetch *fetch, struct engine *engine, struct job *job)
+{
+	enum agent_kind answer = AGENT_DOWN;
+
+	job->state = JOB_RUNNING; /* from now on only this worker looks into it */
+	pthread_mutex_unlock(&fetch->lock);
+	if (service_may_ask(fetch->service)) { /* the engine may have failed since the question came */
+		answer = get_value(fetch->service, engine, job->key);
+	}
+	pthread_mutex_lock(&fetch->lock);
+	finish_job(fetch, job, answer);
+}
+
+static bool bundle_is_due(const struct fetch *fetch)
+{
+	/* the first time the breaker, which is closed then, is not asked */
+	return service_now_ns() >= fetch->bundle_due_ns && (fetch->first != NULL || service_may_ask(fetch->service));
+}
+
+static void run_bundle(struct fetch *fetch, struct engine *engine)
+{
+	enum service_bundle bundle;
+
+	fetch->bundle_due_ns = INT64_MAX;
+	pthread_mutex_unlock(&fetch->lock);
+	bundle = bundle_fetch(fetch->service, engine, &fetch->ending);
+	atomic_store(&fetch->service->bundle, bundle);
+	if (fetch->first != NULL) {
+		fetch->first(fetch->context);
+	}
+	pthread_mutex_lock(&fetch->lock);
+	fetch->first = NULL;
+	if (bundle == SERVICE_BUNDLE_AWAITED) {
+		int64_t half = fetch->bundle_pause_ns / 2;
+
+		/* at random: nodes that lost one engine together do not ask together */
+		fetch->bundle_due_ns = service_now_ns() + half + (int64_t)(service_random() % (uint64_t)half);
+		fetch->bundle_pause_ns = half < BUNDLE_PAUSE_MOST_NS / 4 ? 4 * half : BUNDLE_PAUSE_MOST_NS;
+	}
+}
+
 static void *run_worker(void *context)
 {
 	struct worker *worker = context;
@@ -195,22 +259,11 @@ static void *run_worker(void *context)
 		struct job *job = next_job(fetch, JOB_QUEUED);
 
 		if (fetch->probe != 0) {
-			int64_t seen = fetch->probe;
-
-			fetch->probe = 0;
-			pthread_mutex_unlock(&fetch->lock);
-			probe_engine(fetch->service, engine, seen);
-			pthread_mutex_lock(&fetch->lock);
+			run_probe(fetch, engine);
+		} else if (bundle_is_due(fetch)) {
+			run_bundle(fetch, engine);
 		} else if (job != NULL) {
-			enum agent_kind answer = AGENT_DOWN;
-
-			job->state = JOB_RUNNING; /* nobody else looks into it now */
-			pthread_mutex_unlock(&fetch->lock);
-			if (service_may_ask(fetch->service)) { /* it may have failed since that was asked */
-				answer = get_value(fetch->service, engine, job->key);
-			}
-			pthread_mutex_lock(&fetch->lock);
-			finish_job(fetch, job, answer);
+			run_job(fetch, engine, job);
 		} else {
 			pthread_cond_wait(&fetch->work, &fetch->lock);
 		}
@@ -219,6 +272,7 @@ static void *run_worker(void *context)
 	return NULL;
 }
 
+/* The number is copied to the heap, because this frame is gone when the thread reads it. */
 static bool start_worker(struct fetch *fetch, int number)
 {
 	struct worker *worker = malloc(sizeof(*worker));
@@ -236,7 +290,7 @@ static bool start_worker(struct fetch *fetch, int number)
 	return error == 0;
 }
 
-bool fetch_begin(struct service *service, struct fetch **ret_fetch)
+bool fetch_begin(struct service *service, void (*first)(void *context), void *context, struct fetch **ret_fetch)
 {
 	struct fetch *fetch = calloc(1, sizeof(*fetch));
 	bool fine = fetch != NULL;
@@ -246,6 +300,11 @@ bool fetch_begin(struct service *service, struct fetch **ret_fetch)
 		return false;
 	}
 	fetch->service = service;
+	fetch->first = first;
+	fetch->context = context;
+	fetch->bundle_pause_ns = BUNDLE_PAUSE_NS;
+	fetch->bundle_due_ns = service->options.bundle != NULL ? 0 : INT64_MAX;
+	atomic_store(&service->bundle, service->options.bundle != NULL ? SERVICE_BUNDLE_AWAITED : SERVICE_NO_BUNDLE);
 	pthread_mutex_init(&fetch->lock, NULL);
 	pthread_cond_init(&fetch->work, NULL);
 	fetch->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -262,6 +321,10 @@ bool fetch_begin(struct service *service, struct fetch **ret_fetch)
 	return true;
 }
 
+/*
+ * Workers are joined before anything is freed. A hung share may hold one for ever: then all of it is left to the
+ * exit.
+ */
 enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 {
 	if (fetch == NULL) {
@@ -288,7 +351,10 @@ enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 	return SERVICE_JOINED;
 }
 
-/* Counted, and AGENT_STARTED where it waits now. */
+/*
+ * Counted, and AGENT_STARTED where it waits now. While the breaker is open nothing is queued: the process must not
+ * wait for an engine that does not answer.
+ */
 static enum agent_kind enqueue_key(struct fetch *fetch, const uint8_t *key)
 {
 	struct tally *tally = &fetch->service->tally;
@@ -323,16 +389,18 @@ enum agent_kind fetch_ask(struct fetch *fetch, const uint8_t key[ENTRY_KEY_BYTES
 	return answer;
 }
 
-void fetch_probe(struct fetch *fetch)
+void fetch_tick(struct fetch *fetch)
 {
-	int64_t seen;
+	int64_t seen = 0;
+	bool probes = service_probe(fetch->service, &seen);
 
-	if (!service_probe(fetch->service, &seen)) {
-		return;
-	}
 	pthread_mutex_lock(&fetch->lock);
-	fetch->probe = seen;
-	pthread_cond_signal(&fetch->work);
+	if (probes) {
+		fetch->probe = seen;
+	}
+	if (probes || bundle_is_due(fetch)) {
+		pthread_cond_signal(&fetch->work);
+	}
 	pthread_mutex_unlock(&fetch->lock);
 }
 
@@ -356,6 +424,7 @@ bool fetch_take(struct fetch *fetch, struct fetched *ret_fetched)
 	return job != NULL;
 }
 
+/* Finished jobs do not count: nobody waits for the engine in them. */
 size_t fetch_waiting(struct fetch *fetch)
 {
 	size_t waiting = 0;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* O_PATH: the directory may be one that cannot be read. */
 void launch_remember(struct launch *ret_launch)
 {
 	*ret_launch = (struct launch){.child = 0, .hold = -1};
@@ -29,6 +30,7 @@ void launch_ignore_writes(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Everything is restored as it was found; the program must not notice the agent. */
 int launch_become(const struct launch *launch, char **program)
 {
 	int error;
@@ -121,6 +123,7 @@ int launch_start(struct launch *launch, char **program, enum launch_when when)
 	return 0;
 }
 
+/* The program waits for the end of this pipe. */
 void launch_release(struct launch *launch)
 {
 	int hold = atomic_exchange(&launch->hold, -1);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch: the program that an agent is started for: `nvrtccache-agent … -- program args…`
+ * launch: the program that an agent is started for: `nvrtccache-agent ... -- program args...`
  *
- * It runs as if it had been started without us: the same directory, umask, signals and descriptors, and two variables more.
- * Signals that a process sends us are handed on, and the kernel's that reach nobody else; those of a terminal reach it
- * anyway. What we were started with is open in the program alone, but for where messages go: nobody waits for us to
- * close a pipe or a lock that the program has closed. How it ends is how we end.
+ * The program runs as if it had been started without the agent: the same directory, umask, signals and descriptors, and
+ * two more variables. Signals that a process sends to the agent are forwarded, and those of the kernel that reach only
+ * the agent; a terminal's signals reach the program anyway. The agent closes the descriptors that it inherited, except
+ * standard error: nobody waits for the agent to close a pipe or release a lock that the program has closed. The agent
+ * ends as the program ended. The program can be held before it begins, until its bundle is in the directory.
  *
- * It may be held before it begins, so that something is there by then.
- *
- * Calling sequence: launch_remember() before anything is changed; launch_start(), before there are threads; launch_signal()
- * for each signal, which also releases a program that is held; launch_finish() ends the process. Errors: negative errno values. Threads: one.
+ * Calling sequence: launch_remember() before anything is changed; launch_start() before there are threads;
+ * launch_signal() for each signal, which also releases a held program; launch_finish() ends the process.
+ * Errors: negative errno values. Threads: one.
  */
 #ifndef AGENT_NODE_LAUNCH_H
 #define AGENT_NODE_LAUNCH_H

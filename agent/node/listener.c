@@ -17,6 +17,7 @@
 #define LOCK_TRIES 8
 #define GROUPS_MAX 1024
 
+/* The same function that processes use, so both ends mean the same file. */
 int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX])
 {
 	return agent_socket_path(said != NULL ? said : "1", directory, ret_path);
@@ -27,7 +28,7 @@ static const char *name_of(const struct listener *listener)
 	return strrchr(listener->path, '/') + 1;
 }
 
-/* Is the socket in the cache directory itself? */
+/* Is the socket in the cache directory itself? The slash matters: /cache2 is not in /cache. */
 static bool is_within(const struct listener *listener)
 {
 	size_t length = strlen(listener->directory.path);
@@ -40,6 +41,7 @@ static bool is_shared(const struct listener *listener)
 	return listener->directory.shared && is_within(listener);
 }
 
+/* The directory is judged before anything is made in it: another user could replace the socket. */
 static int open_place(struct listener *listener)
 {
 	char parent[PATH_MAX];
@@ -77,6 +79,7 @@ static bool has_lock(const struct listener *listener, const char *name)
 	       is_there(listener, name, held.st_dev, held.st_ino);
 }
 
+/* Whoever gets the lock of a file that was unlinked meanwhile has nothing: it tries again. */
 static int take_lock(struct listener *listener)
 {
 	char name[NAME_MAX + 1];
@@ -140,6 +143,7 @@ static void open_to_group(const struct listener *listener)
 	}
 }
 
+/* The mode is set before bind(): a file that is open to all for a moment can be connected to. */
 static int listen_there(struct listener *listener)
 {
 	struct agent_address address;
@@ -183,7 +187,7 @@ static const char *explain_error(int error)
 }
 
 /* The files stay: somebody may have the lock. */
-static void let_go(struct listener *listener)
+static void close_files(struct listener *listener)
 {
 	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
 
@@ -219,7 +223,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
 		         : said != NULL           ? said
 		                                  : directory->path,
 		         explain_error(error));
-		let_go(&listener);
+		close_files(&listener);
 		return error;
 	}
 	*ret_listener = listener;
@@ -246,7 +250,7 @@ bool listener_renew(struct listener *listener)
 	if (stat(parent, &found) != 0) { /* the next process that stores something makes it */
 		return false;
 	}
-	let_go(listener);
+	close_files(listener);
 	if (listener_open(&directory, path, &renewed, text) != 0) {
 		return false;
 	}
@@ -274,6 +278,7 @@ static bool is_of_group(int peer, gid_t own, gid_t group)
 	return false;
 }
 
+/* Root too: an administrator may ask for --status. */
 bool listener_admits(const struct listener *listener, int peer)
 {
 	struct ucred who;
@@ -291,6 +296,7 @@ bool listener_admits(const struct listener *listener, int peer)
 	       is_of_group(peer, who.gid, root.st_gid);
 }
 
+/* The socket first, then the lock, as another agent may start between the two. */
 void listener_close(struct listener *listener)
 {
 	char name[NAME_MAX + 1];
@@ -303,5 +309,5 @@ void listener_close(struct listener *listener)
 		}
 		(void)unlinkat(listener->place, name, 0);
 	}
-	let_go(listener);
+	close_files(listener);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener: the agent's socket: one agent a socket, and who may connect (docs/DESIGN.md G1)
+ * listener: the agent's socket: one agent for each socket, and who may connect (docs/DESIGN.md G1)
  *
- * The socket's file lies in a directory that is ours or root's and that nobody else can write, or in a shared cache
- * that is (cache/trust.h); it is open to its owner alone, or to the cache's group. Beside it lies a lock, "<socket>.lock",
- * which the kernel gives to one process and takes back when that ends: who has it may replace the socket of a dead agent.
+ * The socket's file lies in a directory that this user or root owns and that nobody else can write, or in a shared
+ * cache of the same kind (cache/trust.h). It is open to its owner, or to the cache's group. Beside it lies
+ * "<socket>.lock", locked by the process that serves there: its holder may replace the socket file of a dead agent.
  *
- * Calling sequence: listener_open(), accept on `socket`, listener_admits() of each who came, listener_renew() now and then,
- * listener_close(), which removes both files. Errors: listener_open() says in `ret_text` what is wrong: -EBUSY: another agent serves there. Threads: one.
+ * Calling sequence: listener_open(), accept() on `socket`, listener_admits() for each client, listener_renew() now and
+ * then, listener_close(), which removes both files. Errors: listener_open() says in `ret_text` what is wrong; -EBUSY:
+ * another agent serves there. Threads: one.
  */
 #ifndef AGENT_NODE_LISTENER_H
 #define AGENT_NODE_LISTENER_H
@@ -34,8 +35,8 @@ struct listener {
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX]);
 /*
- * Somebody may have removed the directory with the socket in it, and whoever stored next has made it anew: listens there
- * again. True: it does now. Where that fails `socket` is -1, until a later call.
+ * Somebody may have removed the directory with the socket in it, and whoever stored next has made it anew: listens
+ * there again. True: it does now. Where that fails `socket` is -1, until a later call.
  */
 bool listener_renew(struct listener *listener);
 bool listener_admits(const struct listener *listener, int peer);

@@ -7,7 +7,6 @@
  *   queue drained --> socket removed --> end, as the program did
  */
 #include "agent/node/arguments.h"
-#include "agent/node/bundle_start.h"
 #include "agent/node/conversation.h"
 #include "agent/node/launch.h"
 #include "cache/version.h"
@@ -171,14 +170,12 @@ static void say_begun(const struct service *service, const struct listener *list
 }
 
 /* What it was told of by then is uploaded; whoever asks meanwhile is answered by nobody, and compiles. */
-static enum service_thread wind_up(struct service *service, struct bundle_start *bundle, struct fetch *fetch,
-                                   struct upload *upload)
+static enum service_thread wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
 {
 	enum service_thread uploaded = upload_end(upload, service_now_ns() + DRAIN_NS);
 	int64_t until_ns = service_now_ns() + (uploaded == SERVICE_JOINED ? QUESTION_NS : 0);
 
-	if (fetch_end(fetch, until_ns) != SERVICE_JOINED || bundle_start_end(bundle, until_ns) != SERVICE_JOINED ||
-	    uploaded != SERVICE_JOINED) {
+	if (fetch_end(fetch, until_ns) != SERVICE_JOINED || uploaded != SERVICE_JOINED) {
 		service_say("something of the engine's does not come to an end, and is left");
 		return SERVICE_LEFT;
 	}
@@ -235,7 +232,6 @@ static int serve_node(struct service *service, struct listener *listener, struct
 {
 	struct conversation conversation = {
 	    .service = service, .listener = listener, .signalled = take_signal, .context = launch};
-	struct bundle_start *bundle = NULL;
 	void (*leave)(int) = exit;
 	int error = 0;
 
@@ -260,8 +256,8 @@ static int serve_node(struct service *service, struct listener *listener, struct
 	if (program == NULL) {
 		say_begun(service, listener);
 	}
-	if (!fetch_begin(service, &conversation.fetch) || !upload_begin(service, &conversation.upload) ||
-	    !bundle_start_begin(service, begin_program, launch, &bundle)) {
+	if (!fetch_begin(service, begin_program, launch, &conversation.fetch) ||
+	    !upload_begin(service, &conversation.upload)) {
 		error = -EAGAIN; /* said why */
 	} else {
 		error = conversation_run(&conversation);
@@ -278,7 +274,7 @@ static int serve_node(struct service *service, struct listener *listener, struct
 		}
 	}
 	heed_signals();
-	if (wind_up(service, bundle, conversation.fetch, conversation.upload) == SERVICE_LEFT) {
+	if (wind_up(service, conversation.fetch, conversation.upload) == SERVICE_LEFT) {
 		leave = _exit;
 	}
 	if (program != NULL) {

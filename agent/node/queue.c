@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* A linear search through 1,024 keys is nothing beside one upload. */
 enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES], int64_t due_ns)
 {
 	for (size_t i = 0; i < queue->count; i++) {
@@ -48,6 +49,7 @@ int64_t queue_due_ns(const struct queue *queue)
 	return queue->count == 0 ? INT64_MAX : queue->items[first_due(queue)].due_ns;
 }
 
+/* At the end: delays are for nodes that start together. */
 void queue_hurry(struct queue *queue)
 {
 	for (size_t i = 0; i < queue->count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue: keys that are to be uploaded, each when its time has come (docs/DESIGN.md G3)
+ * queue: keys that wait for their upload, each with the time when it is due (docs/DESIGN.md G3)
  *
- * Bounded: what finds no room is dropped, and a sweep of the directory finds it later. A key that waits already is not
- * put in twice. Threads: whoever calls holds a lock. Errors: an enum. Times: as the caller counts them.
+ * Bounded: a key that finds no room is dropped, and a sweep of the directory finds it later. A key that waits already
+ * is not added again. Threads: the caller holds a lock. Errors: an enum. Times: as the caller counts them.
  */
 #ifndef AGENT_NODE_QUEUE_H
 #define AGENT_NODE_QUEUE_H

@@ -16,6 +16,7 @@
 static const struct breaker_rule rule = {
     .failures = SERVICE_FAILURES, .first_ns = INT64_C(1000000000), .longest_ns = 60 * INT64_C(1000000000)};
 
+/* Addresses and a server's words may hold control sequences for the terminal. */
 void service_say(const char *format, ...)
 {
 	char text[2048];
@@ -40,6 +41,7 @@ int64_t service_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* getrandom() fails on kernels before 3.17 only; the clock spreads nodes well enough then. */
 uint64_t service_random(void)
 {
 	uint64_t random = 0;
@@ -50,6 +52,7 @@ uint64_t service_random(void)
 	return random;
 }
 
+/* Without a key file nothing is signed, and nothing signed is believed. */
 static bool read_keys(struct service *service)
 {
 	char text[KEYRING_TEXT_MAX];
@@ -62,6 +65,7 @@ static bool read_keys(struct service *service)
 	return false;
 }
 
+/* The same options as a host's: what the agent stores must be found and evicted by their rules. */
 static bool open_store(struct service *service)
 {
 	const struct settings *settings = &service->settings;
@@ -91,6 +95,7 @@ bool service_open_engine(const struct service *service, struct engine **ret_engi
 	return rc == 0;
 }
 
+/* The engine is opened once here, so that a wrong option is reported before any process is told of the agent. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
 {
 	struct engine *engine;
@@ -104,7 +109,6 @@ bool service_begin(struct service *service, const struct service_options *option
 	                       ? VALUE_RAW_MAX
 	                       : service->settings.max_size / 8;
 	tally_begin(&service->tally);
-	settled_begin(&service->settled);
 	directory_settle(service->settings.directory, service->settings.home_length);
 	if (!read_keys(service) || !open_store(service) || !service_open_engine(service, &engine)) {
 		service_end(service);
@@ -119,7 +123,6 @@ void service_end(struct service *service)
 {
 	store_close(service->store);
 	keyring_free(service->keyring);
-	settled_free(&service->settled);
 	settings_free(&service->settings);
 }
 
@@ -128,7 +131,10 @@ bool service_may_ask(struct service *service)
 	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
 }
 
-/* True: the breaker opened, or closed. */
+/*
+ * True: the breaker opened, or closed. Only a failure to answer counts: a server that refuses is there, and will
+ * refuse at once next time too.
+ */
 static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answer answer)
 {
 	bool was_closed = breaker_wait_ns(breaker, service_now_ns()) < 0;
@@ -136,10 +142,11 @@ static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answe
 	if (answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN) {
 		return breaker_failed(breaker, &rule, seen, service_now_ns()) && was_closed;
 	}
-	breaker_answered(breaker, seen, service_now_ns());
+	breaker_answered(breaker, seen);
 	return !was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0;
 }
 
+/* Said once when the engine goes and once when it is back, not for each question. */
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
 {
 	tally_answer(&service->tally, answer, error->text);
@@ -169,6 +176,7 @@ void service_put(struct service *service, struct service_puts *puts, enum engine
 	}
 }
 
+/* Half-open: exactly one thread asks, and all others wait for what it finds. */
 bool service_probe(struct service *service, int64_t *ret_seen)
 {
 	return breaker_wait_ns(&service->breaker, service_now_ns()) == 0 &&

@@ -3,11 +3,11 @@
  * service: what all parts of a running agent share: what was asked for, the directory, the engine's state
  *
  * Purpose: each thread has an engine of its own (agent/engine/engine.h), and all go by one breaker (cache/breaker.h):
- * service_may_ask() before a question, service_answered() after it. It opens after SERVICE_FAILURES failures in a row, for
- * 1 s, 2 s, ... up to a minute; only a failure to answer is one, and a refusal or "not there" is an answer. While it is open
- * nobody asks but service_probe(). A value that was not taken says nothing of those that can be read: service_put() goes
- * by a breaker of the uploads' own. People are told on stderr when the engine goes and when it comes back, and of nothing
- * in between.
+ * service_may_ask() before a question, service_answered() after it. It opens after SERVICE_FAILURES failures in a row,
+ * for 1 s, 2 s, ... up to a minute; only a failure to answer is one, and a refusal or "not there" is an answer. While
+ * it is open nobody asks but service_probe(). A value that was not taken says nothing of those that can be read:
+ * service_put() goes by a breaker of the uploads' own. People are told on stderr when the engine goes and when it comes
+ * back, and of nothing in between.
  *
  * Calling sequence: service_begin(), then threads, service_end() when they are gone. Errors: service_begin() says what
  * is wrong on stderr. Threads: any; options never change. Ownership: the service has what it opened.
@@ -94,41 +94,6 @@ struct tally_shown {
 void tally_show(struct tally *tally, struct tally_shown *ret_shown);
 const char *tally_name(enum tally_count what);
 
-/*
- * settled: what the engine is known to have of this directory, so that it is not asked again and again
- *
- * Of each key: a sum of the results that the engine had when it was looked at last (agent/wire/parcel.h), and when the directory's file
- * was written that was looked at. Forgotten when the agent ends, and when there is no memory or SETTLED_MOST are known:
- * then the engine is asked once more. Keys are told apart by half of their bytes.
- *
- * Threads: any number. Errors: none. Ownership: settled_free().
- */
-
-#define SETTLED_MOST      ((size_t)1 << 20)
-#define SETTLED_KEY_BYTES 16
-
-struct settled_place {
-	uint8_t key[SETTLED_KEY_BYTES];
-	uint64_t sum;
-	int64_t written_ns; /* 0: not known */
-	bool taken;
-};
-
-struct settled {
-	pthread_mutex_t lock;
-	struct settled_place *places;
-	size_t room; /* a power of two */
-	size_t count;
-};
-
-void settled_begin(struct settled *settled);
-void settled_free(struct settled *settled);
-void settled_note(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], uint64_t sum, int64_t written_ns);
-/* Has the engine just these results? */
-bool settled_holds(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], uint64_t sum);
-/* Was the file that was written then looked at? */
-bool settled_seen(struct settled *settled, const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns);
-
 #define SERVICE_FAILURES 4
 
 enum service_writes { SERVICE_READS, SERVICE_WRITES };
@@ -162,7 +127,6 @@ struct service {
 	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 	time_t since;
 	struct tally tally;
-	struct settled settled;
 	struct breaker breaker;
 	_Atomic enum service_bundle bundle;
 };

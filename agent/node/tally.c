@@ -12,6 +12,7 @@ void tally_begin(struct tally *tally)
 	pthread_mutex_init(&tally->lock, NULL);
 }
 
+/* A lock and not atomics: --status shows numbers that belong to one moment. */
 void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -19,6 +20,7 @@ void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 	pthread_mutex_unlock(&tally->lock);
 }
 
+/* An absent value is an answer and not an error. */
 void tally_answer(struct tally *tally, enum engine_answer answer, const char *text)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -62,6 +64,7 @@ static int compare_times(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
+/* Sorted in a copy, so that the lock is held for a few microseconds. */
 void tally_show(struct tally *tally, struct tally_shown *ret_shown)
 {
 	uint64_t times[TALLY_TIMES];

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define TRY_AGAIN_NS (INT64_C(5) * 1000000000)
-#define JOIN_NS      (INT64_C(500) * 1000000) /* an engine's limit has passed by then, and it has said so */
+#define SLACK_NS     (INT64_C(60) * 1000000000) /* a file server's clock may differ from ours by this much */
+#define JOIN_NS      (INT64_C(500) * 1000000)   /* an engine's limit has passed by then, and it has said so */
 
 enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 
@@ -32,10 +33,11 @@ struct upload {
 	enum upload_phase phase;
 	bool working;        /* on a key that the queue no longer has */
 	int64_t deadline_ns; /* of draining */
-	int64_t began_ns;    /* CLOCK_REALTIME, as files are stamped */
 	int64_t sweep_ns;    /* when the next one is due */
+	int64_t swept_ns;    /* CLOCK_REALTIME: files that changed before were swept */
 };
 
+/* The clock that stamps files, not the monotonic one. */
 static int64_t files_now_ns(void)
 {
 	struct timespec now;
@@ -44,6 +46,7 @@ static int64_t files_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* At the end no upload may take longer than what is left. */
 static unsigned limit_ms(struct upload *upload)
 {
 	int64_t left = UPLOAD_ONE_LIMIT_MS;
@@ -56,6 +59,7 @@ static unsigned limit_ms(struct upload *upload)
 	return left < 1 ? 1 : left < UPLOAD_ONE_LIMIT_MS ? (unsigned)left : UPLOAD_ONE_LIMIT_MS;
 }
 
+/* Only at the end: a running agent may take as long as it likes. */
 static bool out_of_time(struct upload *upload)
 {
 	bool out;
@@ -79,78 +83,67 @@ static bool may_put(struct upload *upload)
 
 /* ---- sweeps */
 
-struct found {
-	uint8_t key[ENTRY_KEY_BYTES];
-	int64_t written_ns;
-};
-
 struct looking {
 	struct upload *upload;
 	unsigned shard;
-	struct found *found;
+	uint8_t (*keys)[ENTRY_KEY_BYTES];
 	size_t count, room;
 };
 
-static int64_t written_of(const struct stat *file)
+/* By the time of change, which a copied or unpacked file does not bring with it. */
+static int64_t changed_ns(const struct stat *file)
 {
-	return file->st_mtim.tv_sec * INT64_C(1000000000) + file->st_mtim.tv_nsec;
+	return file->st_ctim.tv_sec * INT64_C(1000000000) + file->st_ctim.tv_nsec;
 }
 
-static int look_at(void *context, int shard, const char *name, enum directory_kind kind)
+static int note_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct looking *looking = context;
-	struct found found;
+	uint8_t key[ENTRY_KEY_BYTES];
 	struct stat file;
 
-	if (kind != DIRECTORY_ENTRY || !directory_entry_key(looking->shard, name, found.key) ||
-	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0) {
-		return 0;
-	}
-	found.written_ns = written_of(&file);
-	if (settled_seen(&looking->upload->service->settled, found.key, found.written_ns)) {
+	if (kind != DIRECTORY_ENTRY || !directory_entry_key(looking->shard, name, key) ||
+	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || changed_ns(&file) < looking->upload->swept_ns) {
 		return 0;
 	}
 	if (looking->count == looking->room) {
 		size_t room = looking->room != 0 ? 2 * looking->room : 64;
-		struct found *grown = reallocarray(looking->found, room, sizeof(*grown));
+		void *grown = reallocarray(looking->keys, room, sizeof(key));
 
 		if (grown == NULL) {
 			return -ENOMEM;
 		}
-		looking->found = grown;
+		looking->keys = grown;
 		looking->room = room;
 	}
-	looking->found[looking->count++] = found;
+	memcpy(looking->keys[looking->count++], key, sizeof(key));
 	return 0;
 }
 
 /* What processes have told of goes first. False: it is to end, or the engine is gone. */
 static bool work_off(struct upload *upload);
 
+/* Names are collected first: an upload takes long, and an open directory would be read while others change it. */
 static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 {
 	struct looking looking = {.upload = upload, .shard = shard};
-	struct service *service = upload->service;
 	bool going = true;
 
-	(void)directory_walk_shard(&service->directory, home, shard, look_at, &looking);
+	(void)directory_walk_shard(&upload->service->directory, home, shard, note_file, &looking);
 	for (size_t i = 0; i < looking.count && going; i++) {
-		const struct found *found = &looking.found[i];
-		enum upload_one how =
-		    found->written_ns < upload->began_ns ? UPLOAD_ONE_IF_ABSENT : UPLOAD_ONE_WITH_OTHERS;
-
 		going = work_off(upload) && !out_of_time(upload) && may_put(upload) &&
-		        upload_one(service, upload->engine, &upload->puts, found->key, found->written_ns, how,
-		                   limit_ms(upload)) == UPLOAD_ONE_SETTLED;
+		        upload_one(upload->service, upload->engine, &upload->puts, looking.keys[i],
+		                   UPLOAD_ONE_IF_ABSENT, limit_ms(upload)) == UPLOAD_ONE_SETTLED;
 	}
-	free(looking.found);
+	free(looking.keys);
 	return going;
 }
 
-/* Nodes begin at different places, so that what all have of one image is put by one of them. */
+/* Nodes begin at different shards: of the results that all have from one image, each is then put by one of them. */
 static void sweep_directory(struct upload *upload)
 {
 	unsigned first = (unsigned)(service_random() % DIRECTORY_SHARDS);
+	int64_t began_ns = files_now_ns();
 	bool going = may_put(upload);
 	int home;
 
@@ -161,10 +154,14 @@ static void sweep_directory(struct upload *upload)
 		going = sweep_shard(upload, home, (first + i) % DIRECTORY_SHARDS);
 	}
 	close(home);
+	if (going) {
+		upload->swept_ns = began_ns - SLACK_NS;
+	}
 }
 
 /* ---- the thread */
 
+/* `working` counts the key that is in neither the queue nor the engine, so that --status shows all that is left. */
 static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	bool taken;
@@ -176,6 +173,7 @@ static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 	return taken;
 }
 
+/* At the end it is not queued again: the last sweep would find it, if there is time. */
 static void try_again(struct upload *upload, const uint8_t *key)
 {
 	pthread_mutex_lock(&upload->lock);
@@ -192,7 +190,7 @@ static bool work_off(struct upload *upload)
 	uint8_t key[ENTRY_KEY_BYTES];
 
 	while (!out_of_time(upload) && may_put(upload) && take_due(upload, key)) {
-		enum upload_one_done done = upload_one(upload->service, upload->engine, &upload->puts, key, 0,
+		enum upload_one_done done = upload_one(upload->service, upload->engine, &upload->puts, key,
 		                                       UPLOAD_ONE_WITH_OTHERS, limit_ms(upload));
 
 		if (done == UPLOAD_ONE_FAILED) {
@@ -263,7 +261,6 @@ bool upload_begin(struct service *service, struct upload **ret_upload)
 		return false;
 	}
 	upload->service = service;
-	upload->began_ns = files_now_ns();
 	if (!service_open_engine(service, &upload->engine)) {
 		free(upload);
 		return false;
@@ -284,6 +281,7 @@ bool upload_begin(struct service *service, struct upload **ret_upload)
 	return true;
 }
 
+/* The delay is random, so that of many nodes with the same result one uploads it and the others find it. */
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	if (upload == NULL) {

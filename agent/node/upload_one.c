@@ -22,6 +22,7 @@ struct task {
 
 /* ---- what goes */
 
+/* A non-zero value ends the reading: one fact suffices. */
 static int find_bound(const struct about_fact *fact, void *context)
 {
 	static const char part[] = "working directory"; /* the key has it, so it is bound to that */
@@ -40,6 +41,7 @@ static bool is_bound(const struct entry *entry)
 	       about_read(about.bytes, about.size, find_bound, NULL) != 0;
 }
 
+/* The same limit that readers apply: a value that no node would take is not sent. */
 static bool may_go(const struct service *service, const struct entry *entry)
 {
 	const struct service_options *options = &service->options;
@@ -108,6 +110,7 @@ static enum engine_answer merge_theirs(struct task *task)
 	return answer;
 }
 
+/* Most keys are there already on a node that fetched them, and this costs the engine no value. */
 static enum engine_answer ask_whether_there(struct task *task)
 {
 	unsigned limit_ms = task->limit_ms < HAS_LIMIT_MS ? task->limit_ms : HAS_LIMIT_MS;
@@ -118,6 +121,7 @@ static enum engine_answer ask_whether_there(struct task *task)
 	return answer;
 }
 
+/* Only this answer goes to the breaker of uploads: an engine may be readable and full. */
 static enum engine_answer put_parcel(struct task *task)
 {
 	struct service *service = task->service;
@@ -138,45 +142,43 @@ static enum engine_answer put_parcel(struct task *task)
 
 /* ---- all of it */
 
-/* Not read where the engine has the key and that is enough: a sweep over a large directory would read all of it. */
-static enum engine_answer settle_key(struct task *task, enum upload_one how, uint64_t *ret_sum)
+/* The results are not read if the engine has the key and that is enough: a sweep would read the whole directory. */
+static enum engine_answer settle_key(struct task *task, enum upload_one how)
 {
-	struct service *service = task->service;
-	enum engine_answer answer = how == UPLOAD_ONE_IF_ABSENT ? ask_whether_there(task) : ENGINE_ABSENT;
+	enum engine_answer answer = ask_whether_there(task);
 
-	if (answer != ENGINE_ABSENT) {
-		tally_add(&service->tally, TALLY_exists_skipped, answer == ENGINE_DONE);
+	if (answer != ENGINE_ABSENT && (answer != ENGINE_DONE || how == UPLOAD_ONE_IF_ABSENT)) {
+		tally_add(&task->service->tally, TALLY_exists_skipped, answer == ENGINE_DONE);
 		return answer;
 	}
-	/* what cannot be read has been evicted, or is damaged, and is nothing to put */
-	(void)inventory_read(&service->directory, task->name.key, take_result, task);
-	*ret_sum = parcel_sum(&task->ours);
-	if (task->ours.count == 0 || settled_holds(&service->settled, task->name.key, *ret_sum)) {
+	/* an entry that cannot be read was evicted since, or is damaged: there is nothing to put */
+	(void)inventory_read(&task->service->directory, task->name.key, take_result, task);
+	if (task->ours.count == 0) {
 		return ENGINE_DONE;
 	}
-	if (how == UPLOAD_ONE_WITH_OTHERS) {
-		answer = ask_whether_there(task);
-		answer = answer == ENGINE_DONE ? merge_theirs(task) : answer;
-	}
+	answer = answer == ENGINE_DONE ? merge_theirs(task) : answer;
 	return answer == ENGINE_ABSENT ? put_parcel(task) : answer;
 }
 
 enum upload_one_done upload_one(struct service *service, struct engine *engine, struct service_puts *puts,
-                                const uint8_t key[ENTRY_KEY_BYTES], int64_t written_ns, enum upload_one how,
-                                unsigned limit_ms)
+                                const uint8_t key[ENTRY_KEY_BYTES], enum upload_one how, unsigned limit_ms)
 {
 	struct task task = {
 	    .service = service, .engine = engine, .puts = puts, .name.format = ENTRY_FORMAT, .limit_ms = limit_ms};
 	enum engine_answer answer;
-	uint64_t sum = 0;
 
 	memcpy(task.name.key, key, sizeof(task.name.key));
-	answer = settle_key(&task, how, &sum);
+	answer = settle_key(&task, how);
 	parcel_free(&task.ours);
-	if (answer == ENGINE_DONE || answer == ENGINE_TOO_LARGE) {
-		settled_note(&service->settled, key, sum, written_ns);
+	switch (answer) {
+	case ENGINE_DONE:
+	case ENGINE_TOO_LARGE:
 		return UPLOAD_ONE_SETTLED;
+	case ENGINE_REFUSED:
+	case ENGINE_FULL:
+	case ENGINE_UNSUITED:
+		return UPLOAD_ONE_GIVEN_UP;
+	default:
+		return UPLOAD_ONE_FAILED;
 	}
-	return answer == ENGINE_REFUSED || answer == ENGINE_FULL || answer == ENGINE_UNSUITED ? UPLOAD_ONE_GIVEN_UP
-	                                                                                      : UPLOAD_ONE_FAILED;
 }

@@ -2,6 +2,7 @@
 #include "agent/wire/keyring.h"
 
 #include "agent/engine/secret_file.h"
+#include "cache/digits.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 #define BLANKS " \t\r"
 
+/* Letters, digits and few signs: ids appear in --status and in error texts. */
 static bool take_id(const char *text, size_t size, struct keyring_key *key)
 {
 	if (size == 0 || size >= sizeof(key->id)) {
@@ -26,30 +28,12 @@ static bool take_id(const char *text, size_t size, struct keyring_key *key)
 	return true;
 }
 
-static int read_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
+/* At least 32 bytes: a short key could be guessed. At most what keyed BLAKE2b takes. */
 static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
 {
-	if (size % 2 != 0 || size < 2 * (size_t)KEYRING_KEY_LEAST || size > 2 * (size_t)KEYRING_KEY_BYTES) {
-		return false;
-	}
-	for (size_t i = 0; i < size; i += 2) {
-		int high = read_digit(text[i]);
-		int low = read_digit(text[i + 1]);
-
-		if (high < 0 || low < 0) {
-			return false;
-		}
-		key->bytes[i / 2] = (uint8_t)(high << 4 | low);
-	}
 	key->size = size / 2;
-	return true;
+	return size % 2 == 0 && key->size >= KEYRING_KEY_LEAST && key->size <= KEYRING_KEY_BYTES &&
+	       digits_parse(text, key->size, key->bytes);
 }
 
 /* "id hex", blanks around and between. */
@@ -65,6 +49,7 @@ static bool take_line(const char *line, size_t size, struct keyring_key *key)
 	return rest + strspn(rest, BLANKS) == end && take_id(id, id_size, key) && take_bytes(hex, hex_size, key);
 }
 
+/* A comment line, too. */
 static bool is_empty(const char *line)
 {
 	char first = line[strspn(line, BLANKS)];
@@ -123,7 +108,8 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	secret_file_wipe(text);
 	if (error == -EINVAL) {
 		snprintf(ret_text, KEYRING_TEXT_MAX,
-		         "%.128s, line %u: not an id of its own and 64 to 128 hexadecimal digits", path, line);
+		         "%.128s, line %u: not an id of its own and 64 to 128 hexadecimal digits in small letters",
+		         path, line);
 	} else if (error == -ENODATA) {
 		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: no key in it", path);
 	} else if (error != 0) {
@@ -132,6 +118,7 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	return error;
 }
 
+/* explicit_bzero(), as the compiler may drop a memset() before free(). */
 void keyring_free(struct keyring *keyring)
 {
 	if (keyring != NULL) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keyring: the keys that values are signed with (docs/DESIGN.md G4)
+ * keyring: the keys that sign values (docs/DESIGN.md G4)
  *
- * A text file, "id hex" a line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in hexadecimal.
- * The first key signs, all are accepted: a new one is added below on every node, then moved to the top, and the old one
- * goes when no value of it is left that matters. Empty lines and those that begin with '#' are passed over. The file
- * must be its reader's alone (agent/engine/secret_file.h).
+ * A text file with "id hex" on each line: an id of at most 15 letters, digits, '.', '_' and '-', and 32 to 64 bytes in
+ * hexadecimal, small letters. The first key signs, all are accepted. To rotate keys: add the new one at the end on
+ * every node, then move it to the top, and remove the old one when no value of it matters any more. Empty lines and
+ * lines that begin with '#' are ignored. Only the reader may have access to the file (agent/engine/secret_file.h).
  *
  * Calling sequence: keyring_read(), keyring_find(), keyring_free(). Errors: negative errno values, with words: -EACCES,
- * -EINVAL for a line that is none, -ENODATA for a file without a key. Threads: it never changes. Ownership: the keys are
- * the ring's, and zeros lie over them in the end.
+ * -EINVAL for a malformed line, -ENODATA for a file without a key. Threads: a ring never changes. Ownership: the keys
+ * are the ring's, which is zeroed when freed.
  */
 #ifndef AGENT_WIRE_KEYRING_H
 #define AGENT_WIRE_KEYRING_H

@@ -7,13 +7,14 @@
 
 #include <errno.h>
 #include <string.h>
-#include <xxhash.h>
 
+/* A value under this key with results of another one would plant them here. */
 static int add_of_key(struct parcel *parcel, const struct entry *entry, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return memcmp(entry_info(entry)->key, key, ENTRY_KEY_BYTES) == 0 ? parcel_add(parcel, entry) : -EBADMSG;
 }
 
+/* Half a parcel is none: the missing results would look as if the engine did not have them. */
 static int read_bundle(struct value_reader *value, const uint8_t key[ENTRY_KEY_BYTES], struct parcel *parcel)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
@@ -68,6 +69,7 @@ int parcel_add(struct parcel *parcel, const struct entry *entry)
 	return error;
 }
 
+/* By dependencies, as the store judges: two results that ask for the same serve the same requests. */
 static bool has_result(const struct parcel *parcel, const struct entry *entry)
 {
 	size_t size;
@@ -84,6 +86,7 @@ static bool has_result(const struct parcel *parcel, const struct entry *entry)
 	return false;
 }
 
+/* The results of `parcel` stay in front, as the newest. */
 bool parcel_merge(struct parcel *parcel, const struct parcel *other)
 {
 	bool more = false;
@@ -107,7 +110,10 @@ bool parcel_holds(const struct parcel *parcel, const struct parcel *part)
 	return true;
 }
 
-/* How many, the newest first, have room; 0: none. */
+/*
+ * How many, the newest first, have room; 0: none. Computed beforehand: to pack and then find it too large would cost
+ * far more.
+ */
 static size_t count_fitting(const struct parcel *parcel, uint64_t raw_max, uint64_t *ret_size)
 {
 	uint64_t size = 2 * (uint64_t)BUNDLE_FRAME_BYTES;
@@ -154,19 +160,6 @@ int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES],
 		return error;
 	}
 	return value_end(&value, key, keyring, ret_value, ret_size);
-}
-
-uint64_t parcel_sum(const struct parcel *parcel)
-{
-	uint64_t sum = parcel->count;
-
-	for (size_t i = 0; i < parcel->count; i++) {
-		size_t size;
-		const void *bytes = entry_bytes(parcel->entries[i], &size);
-
-		sum += XXH3_64bits(bytes, size);
-	}
-	return sum;
 }
 
 void parcel_free(struct parcel *parcel)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parcel: the results of one key as they travel: newest first, without stamps, equal ones once (docs/DESIGN.md G3)
+ * parcel: the results of one key in transit: newest first, without stamps, equal ones once (docs/DESIGN.md G3)
  *
- * In the engine they are a value (agent/wire/value.h) whose bundle has this one key. Two nodes' parcels are merged by the
- * node that puts one: results that the other has too, whatever their stamps were, are not taken twice.
+ * In the engine they are a value (agent/wire/value.h) whose bundle has this one key. The node that puts a value merges
+ * its results with those in the engine; results that both have, whatever their stamps were, appear once.
  *
  * Calling sequence: a struct of zeros; parcel_open() or parcel_add(); parcel_merge(); parcel_seal(); parcel_free().
- * Errors: negative errno values, or what is wrong with a value; then nothing is in the parcel.
- * Threads: one. Ownership: the entries are the parcel's.
+ * Errors: negative errno values, or what is wrong with a value; then the parcel is empty. Threads: one. Ownership: the
+ * entries are the parcel's.
  */
 #ifndef AGENT_WIRE_PARCEL_H
 #define AGENT_WIRE_PARCEL_H
@@ -36,8 +36,6 @@ bool parcel_holds(const struct parcel *parcel, const struct parcel *part);
 /* A bundle of at most `raw_max` bytes: the oldest stay behind. -EFBIG: not even the newest fits. */
 int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
                 uint64_t raw_max, void **ret_value, size_t *ret_size);
-/* 64 bits that tell whether it is still what it was. In whatever order: a hit puts its result in front. */
-uint64_t parcel_sum(const struct parcel *parcel);
 void parcel_free(struct parcel *parcel);
 
 #endif

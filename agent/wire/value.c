@@ -32,6 +32,7 @@ _Static_assert(sizeof(struct head) == VALUE_HEAD_BYTES, "this is a format");
 
 static const uint8_t magic[8] = {0x8e, 'N', 'V', 'E', 'N', 'V', '\r', '\n'};
 
+/* The id of the key is signed too: a value cannot be passed off as another key's. */
 static bool sign_head(const struct keyring_key *key, const struct head *head, const void *payload, size_t size,
                       uint8_t ret_mac[MAC_BYTES])
 {
@@ -57,6 +58,7 @@ static bool macs_equal(const uint8_t *one, const uint8_t *other)
 
 /* ---- making one */
 
+/* Doubling up to what an engine takes: a value that would be larger is not finished in vain. */
 static int grow_room(struct value_writer *writer)
 {
 	size_t room = writer->room != 0 ? 2 * writer->room : ROOM_FIRST;
@@ -75,6 +77,7 @@ static int grow_room(struct value_writer *writer)
 	return 0;
 }
 
+/* zstd fails here for lack of memory only: its input and parameters are ours. */
 static int pack_bytes(struct value_writer *writer, const void *bytes, size_t size, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {.src = bytes, .size = size};
@@ -97,6 +100,7 @@ static int pack_bytes(struct value_writer *writer, const void *bytes, size_t siz
 	return 0;
 }
 
+/* A pledged size goes into the frame, and zstd chooses its tables by it. */
 int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint64_t raw_size, uint64_t raw_max)
 {
 	struct value_writer writer = {.packer = ZSTD_createCCtx(), .size = VALUE_HEAD_BYTES, .raw_max = raw_max};
@@ -122,6 +126,7 @@ int value_write(void *context, const void *bytes, size_t size)
 	return pack_bytes(writer, bytes, size, ZSTD_e_continue);
 }
 
+/* The head comes last, because the size and the signature are known only now. Room for it was left in front. */
 int value_end(struct value_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
               void **ret_value, size_t *ret_size)
 {
@@ -159,6 +164,7 @@ void value_abandon(struct value_writer *writer)
 
 /* ---- opening one */
 
+/* Flags of a later version are refused: they may change what the other fields mean. */
 static enum value_found judge_head(const struct head *head, const uint8_t key[ENTRY_KEY_BYTES], uint64_t raw_max)
 {
 	if (memcmp(head->magic, magic, sizeof(magic)) != 0 || head->version != htole32(VALUE_VERSION) ||
@@ -172,6 +178,10 @@ static enum value_found judge_head(const struct head *head, const uint8_t key[EN
 	return le64toh(head->raw_size) > raw_max ? VALUE_LARGE : VALUE_SOUND;
 }
 
+/*
+ * --trust-engine accepts values without a signature and of unknown keys, but not one whose known key says that it
+ * was changed.
+ */
 static enum value_found judge_signature(const struct head *head, const void *payload, size_t size,
                                         const struct keyring *keyring, enum value_trust trust)
 {
@@ -218,6 +228,10 @@ enum value_found value_open(const void *value, size_t size, const uint8_t key[EN
 	return VALUE_SOUND;
 }
 
+/*
+ * Every way to end early or late is damage. The limit on unpacked bytes stops a small value that unpacks to
+ * gigabytes.
+ */
 ssize_t value_read(void *context, void *bytes, size_t size)
 {
 	struct value_reader *reader = context;
@@ -266,6 +280,7 @@ const char *value_words(enum value_found found)
 
 /* ---- names */
 
+/* These characters need no quoting in a shell, and none of them ends a line. */
 bool value_name_allowed(const char *name)
 {
 	size_t size = strlen(name);
@@ -278,6 +293,7 @@ bool value_name_allowed(const char *name)
 	return size > 0 && size <= VALUE_NAME_MAX;
 }
 
+/* The fixed text in front keeps such keys apart from those of requests. */
 void value_name_key(const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	static const char kind[] = "nvrtccache bundle"; /* with its NUL */

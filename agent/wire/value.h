@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value: what lies under a name in an engine: a bundle of results (cache/tools/bundle.h), packed and signed
- * (docs/DESIGN.md G3, G4, G6)
+ * value: what an engine holds under a name: a bundle (cache/tools/bundle.h), packed and signed (docs/DESIGN.md G3, G4,
+ * G6)
  *
  *     at  bytes
  *      0      8  magic
@@ -10,23 +10,23 @@
  *     16      4  flags: signed
  *     20      4  0
  *     24      8  bytes of the bundle
- *     32     32  key: of the results, or what stands for the name of a bundle of many keys
- *     64     16  id of the key that signed it, zeros behind
- *     80     32  keyed BLAKE2b-256 of the 80 bytes before and of what follows; zeros where it is not signed
+ *     32     32  key: of the results, or the digest of the name of a bundle of many keys
+ *     64     16  id of the key that signed it, padded with zeros
+ *     80     32  keyed BLAKE2b-256 of the 80 bytes before and of what follows; zeros if not signed
  *    112         one frame of zstd
  *
- * Integers are little-endian. The signature is over the key and the format, so a value cannot be moved under another
- * name. An old value can be put back: its dependencies still decide whether it is right.
+ * Integers are little-endian. The signature covers key and format, so a value cannot be moved to another name. An old
+ * value can be put back: its dependencies still decide whether it holds.
  *
- * Opening trusts nothing: head, key and size are compared first, then the signature is, and only then is anything
- * unpacked, piece by piece, and no more than the head says. Whether what comes out is a bundle, and of which keys, is
- * for its reader to check. In memory is what is packed, at most ENGINE_VALUE_MAX, and one piece of what it unpacks to.
+ * Opening trusts nothing: head, key and size are compared first, then the signature, and only then is anything
+ * unpacked, piece by piece and no more than the head says. The reader of the bundle checks what comes out. In memory
+ * are the packed bytes, at most ENGINE_VALUE_MAX, and one piece of the unpacked ones.
  *
- * Calling sequence: value_begin(), value_write() (a bundle_put) of a whole bundle, value_end(); value_abandon() instead.
- * value_open(), value_read() (a bundle_get) until it gives 0, value_close().
- * Errors: value_write(): -ENOMEM, -EFBIG: no engine takes so much; value_read(): -EBADMSG: it does not unpack to what it
- * says; value_open(): an enum that says what is wrong, and then there is nothing to close. Threads: one per struct. Ownership:
- * a value is the caller's (free), and must outlive its reader.
+ * Calling sequence: value_begin(), value_write() (a bundle_put) of a whole bundle, value_end(), or value_abandon()
+ * instead. value_open(), value_read() (a bundle_get) until it gives 0, value_close().
+ * Errors: value_write(): -ENOMEM, -EFBIG: no engine takes that much; value_read(): -EBADMSG: it does not unpack to what
+ * the head says; value_open(): an enum that says what is wrong, and then there is nothing to close.
+ * Threads: one per struct. Ownership: a value is the caller's (free), and must outlive its reader.
  */
 #ifndef AGENT_WIRE_VALUE_H
 #define AGENT_WIRE_VALUE_H

@@ -241,16 +241,16 @@ serves() {
 check "Who asks is answered at once, and what is found lies in the directory." serves
 
 tells() {
-	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *directory $tmp/engine, prefix nvrtccache$" "$tmp/words" && grep -q '^state  *up$' "$tmp/words" &&
-		grep -q '^rights  *reads only, believes 1 key$' "$tmp/words" && grep -q '^errors  *none$' "$tmp/words" || { cat "$tmp/words" && return 1; }
-	"$AGENT" --status --socket "$socket" | grep -q '^state' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ] && [ "$(status up)" = true ] && [ "$(status prefix)" = nvrtccache ]
+	"$AGENT" --status --dir "$served" >"$tmp/words" && grep -q "^engine  *directory $tmp/engine, prefix nvrtccache$" "$tmp/words" && grep -q '^up  *true$' "$tmp/words" &&
+		! grep -qE '^(writes|trusts_engine|last_error)' "$tmp/words" || { cat "$tmp/words" && return 1; }
+	"$AGENT" --status --socket "$socket" | grep -q '^engine_answers  *[1-9]' && "$AGENT" --status --json --dir "$served" | python3 -m json.tool >/dev/null && [ "$(status slow)" = 0 ] && [ "$(status up)" = true ] && [ "$(status prefix)" = nvrtccache ]
 }
 check "It says how it fares, for people and as JSON." tells
 unasked() { # an engine that nobody has asked is not said to be up
 	local engine=redis+unix://$tmp/no-such
 	mkdir -p "$tmp/unasked" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --trust-engine -- \
 		sh -c 'until "$0" --status --dir "$1"; do sleep 0.05; done; "$0" --status --json --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>/dev/null
-	grep -q '^state  *not asked yet$' "$tmp/words" && grep -q '"engine_answers": 0,' "$tmp/words" && [ "$(status engine_answers)" -gt 0 ] || { cat "$tmp/words" && return 1; }
+	! grep -q '^engine_answers ' "$tmp/words" && grep -q '"engine_answers": 0,' "$tmp/words" && [ "$(status engine_answers)" -gt 0 ] || { cat "$tmp/words" && return 1; }
 }
 check "What it has not asked it does not call up." unasked
 ones_own() { # without a word a program's agent is asked; with one the one that is meant
@@ -468,7 +468,7 @@ gone_engine() {
 	mv "$tmp/engine" "$tmp/engine.away" && start hostile --key-file "$tmp/both-keys" || return
 	for n in 1 2 3 4; do answers "STARTED DOWN" fetch "${none%0}$n" || return; done
 	answers "STARTED DOWN" fetch "${none%0}5" && [ "$(status unreachable)" -ge 4 ] && [ "$(status up)" = false ] && [ "$(status down)" -ge 1 ] &&
-		"$AGENT" --status --dir "$served" | grep -q '^the last .*engine: No such file or directory$' || { "$AGENT" --status "${ask[@]}" && return 1; }
+		"$AGENT" --status --dir "$served" | grep -q '^last_error .*engine: No such file or directory$' || { "$AGENT" --status "${ask[@]}" && return 1; }
 	mv "$tmp/engine.away" "$tmp/engine" && becomes up true && answers "STARTED FOUND" fetch "$(key_of "$second")" && stop
 }
 check "An engine that is not there is left alone, and found again when it is back." gone_engine

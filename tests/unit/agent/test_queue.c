@@ -45,25 +45,3 @@ Test(queue, it_is_bounded)
 	cr_assert_eq(queue_put(&queue, key(QUEUE_MOST), 0), QUEUE_FULL);
 	cr_assert_eq(queue_put(&queue, key(7), 0), QUEUE_THERE);
 }
-
-Test(settled, it_knows_what_it_was_told)
-{
-	struct settled settled;
-
-	settled_begin(&settled);
-	cr_assert_not(settled_holds(&settled, key(1), 0));
-	cr_assert_not(settled_seen(&settled, key(1), 0));
-	for (unsigned i = 0; i < 5000; i++) {
-		settled_note(&settled, key(i), i + 1, (int64_t)i + 2);
-	}
-	for (unsigned i = 0; i < 5000; i++) {
-		cr_assert(settled_holds(&settled, key(i), i + 1));
-		cr_assert_not(settled_holds(&settled, key(i), i));
-		cr_assert(settled_seen(&settled, key(i), (int64_t)i + 2));
-	}
-	cr_assert_not(settled_seen(&settled, key(5000), 5002));
-	settled_note(&settled, key(3), 9, 0);
-	cr_assert(settled_holds(&settled, key(3), 9));
-	cr_assert_eq(settled.count, 5000);
-	settled_free(&settled);
-}
