@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An Aho-Corasick automaton: a tree of all needles, in which each node also knows where to go on when the next byte
- * does not fit. Seven lanes walk it at once over bytes that may be wide characters: one reads each byte, two each
- * second byte and four each fourth, where the bytes between must be zero.
- */
 #include "keygen/needles.h"
 
+#include "keygen/stream.h"
+
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,147 +138,34 @@ static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
 	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
 }
 
-/* Of a longer needle only the beginning is looked for: found too often is safe. */
+/* Of a longer needle only the beginning is looked for: finding one too often is safe. */
 #define NEEDLE_MOST ((size_t)PATH_MAX)
-#define ROOT        0
-#define NONE        UINT32_MAX
-
-struct node {
-	uint32_t child; /* ROOT: none */
-	uint32_t sibling;
-	uint32_t fail;
-	uint32_t needle; /* that ends here, or NONE */
-	uint8_t byte;
-	bool reported;
-};
 
 struct needles {
-	struct node *node;
-	uint32_t node_count;
-	uint32_t *same; /* of each needle: the next one of the same bytes, or NONE */
+	struct needle *list;
 	bool *found;
-	size_t left;     /* not found so far */
-	int first;       /* the byte that all needles begin with, or -1 */
-	uint32_t narrow; /* the lanes: where each is in the tree */
-	uint32_t wide[6];
-	size_t position;
+	size_t count;
+	struct stream bytes; /* of the list that is being read */
 };
-
-static uint32_t child_of(const struct needles *needles, uint32_t node, uint8_t byte)
-{
-	uint32_t child = needles->node[node].child;
-
-	while (child != ROOT && needles->node[child].byte != byte) {
-		child = needles->node[child].sibling;
-	}
-	return child;
-}
-
-static uint32_t step(const struct needles *needles, uint32_t node, uint8_t byte)
-{
-	uint32_t child = child_of(needles, node, byte);
-
-	while (child == ROOT && node != ROOT) {
-		node = needles->node[node].fail;
-		child = child_of(needles, node, byte);
-	}
-	return child;
-}
-
-/* All needles that end where the node ends; no node is looked at twice. */
-static void report(struct needles *needles, uint32_t node)
-{
-	for (; node != ROOT && !needles->node[node].reported; node = needles->node[node].fail) {
-		needles->node[node].reported = true;
-		for (uint32_t i = needles->node[node].needle; i != NONE; i = needles->same[i]) {
-			needles->found[i] = true;
-			needles->left--;
-		}
-	}
-}
-
-static void walk(struct needles *needles, uint32_t *lane, uint8_t byte)
-{
-	*lane = step(needles, *lane, byte);
-	if (*lane != ROOT && !needles->node[*lane].reported) {
-		report(needles, *lane);
-	}
-}
-
-static void insert(struct needles *needles, uint32_t index, const uint8_t *text, size_t size)
-{
-	uint32_t node = ROOT;
-
-	for (size_t i = 0; i < size; i++) {
-		uint32_t child = child_of(needles, node, text[i]);
-
-		if (child == ROOT) {
-			child = needles->node_count++;
-			needles->node[child] =
-			    (struct node){.byte = text[i], .sibling = needles->node[node].child, .needle = NONE};
-			needles->node[node].child = child;
-		}
-		node = child;
-	}
-	needles->same[index] = needles->node[node].needle;
-	needles->node[node].needle = index;
-}
-
-/* Breadth first: a node fails to one that is nearer to the root, so that one is ready. */
-static void link_failures(struct needles *needles, uint32_t *queue)
-{
-	uint32_t end = 0;
-
-	queue[end++] = ROOT;
-	for (uint32_t at = 0; at < end; at++) {
-		uint32_t node = queue[at];
-
-		for (uint32_t child = needles->node[node].child; child != ROOT; child = needles->node[child].sibling) {
-			needles->node[child].fail =
-			    node == ROOT ? ROOT : step(needles, needles->node[node].fail, needles->node[child].byte);
-			queue[end++] = child;
-		}
-	}
-}
-
-static size_t searched_size(const struct needle *needle)
-{
-	return needle->size < NEEDLE_MOST ? needle->size : NEEDLE_MOST;
-}
 
 int needles_new(const struct needle *list, size_t count, struct needles **ret_needles)
 {
 	struct needles *needles = calloc(1, sizeof(*needles));
-	uint32_t *queue;
-	size_t nodes = 1;
 
-	for (size_t i = 0; i < count; i++) {
-		nodes += searched_size(&list[i]);
-	}
-	queue = nodes < NONE ? calloc(nodes, sizeof(*queue)) : NULL;
 	if (needles) {
-		needles->node = nodes < NONE ? calloc(nodes, sizeof(*needles->node)) : NULL;
-		needles->same = calloc(count + 1, sizeof(*needles->same));
+		needles->count = count;
+		needles->list = calloc(count + 1, sizeof(*needles->list));
 		needles->found = calloc(count + 1, sizeof(*needles->found));
 	}
-	if (!queue || !needles || !needles->node || !needles->same || !needles->found) {
-		free(queue);
+	if (!needles || !needles->list || !needles->found) {
 		needles_free(needles);
 		return -ENOMEM;
 	}
-	needles->node[ROOT].needle = NONE;
-	needles->node_count = 1;
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].size > 0) {
-			insert(needles, (uint32_t)i, (const uint8_t *)list[i].text, searched_size(&list[i]));
-			needles->left++;
+		needles->list[i] = list[i];
+		if (list[i].size > NEEDLE_MOST) {
+			needles->list[i].size = NEEDLE_MOST;
 		}
-	}
-	link_failures(needles, queue);
-	free(queue);
-	needles->first = -1;
-	if (needles->node[ROOT].child != ROOT && needles->node[needles->node[ROOT].child].sibling == ROOT) {
-		needles->first = needles->node[needles->node[ROOT].child].byte;
 	}
 	*ret_needles = needles;
 	return 0;
@@ -292,8 +174,8 @@ int needles_new(const struct needle *list, size_t count, struct needles **ret_ne
 void needles_free(struct needles *needles)
 {
 	if (needles) {
-		free(needles->node);
-		free(needles->same);
+		stream_free(&needles->bytes);
+		free(needles->list);
 		free(needles->found);
 		free(needles);
 	}
@@ -304,107 +186,105 @@ bool needles_found(const struct needles *needles, size_t index)
 	return needles->found[index];
 }
 
-static void restart(struct needles *needles)
-{
-	needles->narrow = ROOT;
-	memset(needles->wide, 0, sizeof(needles->wide));
-	needles->position = 0;
-}
+/* The width of a character in bytes: of plain text, of char16_t, of char32_t and wchar_t. */
+enum width { WIDTH_PLAIN = 1, WIDTH_TWO = 2, WIDTH_FOUR = 4 };
 
-/* wide[0..1]: characters of two bytes that begin at an even and an odd place; wide[2..5]: the same for four. */
-static void walk_wide(struct needles *needles, uint8_t byte)
+/* Whether the needle stands at `at`, each of its bytes as a character of that width. */
+static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
 {
-	size_t two = needles->position % 2;
-	size_t four = 2 + needles->position % 4;
-
-	for (size_t i = 0; i < 6; i++) {
-		if (i == two || i == four) {
-			walk(needles, &needles->wide[i], byte);
-		} else if (byte != 0) {
-			needles->wide[i] = ROOT;
+	if ((size_t)(end - at) <= (needle->size - 1) * width) {
+		return false;
+	}
+	for (size_t i = 0; i < needle->size; i++, at += width) {
+		if (*at != (uint8_t)needle->text[i]) {
+			return false;
 		}
-	}
-	needles->position++;
-}
-
-static bool is_idle(const struct needles *needles)
-{
-	uint32_t any = 0;
-
-	for (size_t i = 0; i < 6; i++) {
-		any |= needles->wide[i];
-	}
-	return any == ROOT;
-}
-
-static void search_narrow(struct needles *needles, const uint8_t *text, const uint8_t *end)
-{
-	restart(needles);
-	while (text < end && needles->left > 0) {
-		if (needles->narrow == ROOT && needles->first >= 0) {
-			text = memchr(text, needles->first, (size_t)(end - text));
-			if (!text) {
-				return;
+		for (int j = 1; i + 1 < needle->size && j < (int)width; j++) {
+			if (at[j] != 0) {
+				return false;
 			}
 		}
-		walk(needles, &needles->narrow, *text++);
+	}
+	return true;
+}
+
+/*
+ * Needles are paths, so memchr() for the first byte, a slash, skips nearly all of an artifact; an automaton over all
+ * needles is no faster for the two or three that a request has.
+ */
+static bool contains(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
+{
+	while (at < end && (at = memchr(at, (uint8_t)needle->text[0], (size_t)(end - at)))) {
+		if (stands_at(at, end, needle, width)) {
+			return true;
+		}
+		at++;
+	}
+	return false;
+}
+
+static void search_width(struct needles *needles, const uint8_t *text, const uint8_t *end, enum width width)
+{
+	for (size_t i = 0; i < needles->count; i++) {
+		if (!needles->found[i] && needles->list[i].size > 0) {
+			needles->found[i] = contains(text, end, &needles->list[i], width);
+		}
 	}
 }
 
 static void search_wide(struct needles *needles, const uint8_t *text, const uint8_t *end)
 {
-	restart(needles);
-	while (text < end && needles->left > 0) {
-		if (needles->first >= 0 && is_idle(needles)) {
-			const uint8_t *next = memchr(text, needles->first, (size_t)(end - text));
-
-			if (!next) {
-				return;
-			}
-			needles->position += (size_t)(next - text);
-			text = next;
-		}
-		walk_wide(needles, *text++);
-	}
+	search_width(needles, text, end, WIDTH_TWO);
+	search_width(needles, text, end, WIDTH_FOUR);
 }
 
-static void search_words(struct needles *needles, struct initialiser *list, size_t width, bool *ret_too_wide)
+/* What a part of a list spells. Without memory for it every needle counts as found. */
+static void search_bytes(struct needles *needles)
+{
+	const uint8_t *text = needles->bytes.bytes;
+	const uint8_t *end = text + needles->bytes.size;
+
+	if (needles->bytes.failed) {
+		memset(needles->found, true, needles->count);
+	} else if (text < end) {
+		search_width(needles, text, end, WIDTH_PLAIN);
+		search_wide(needles, text, end);
+	}
+	needles->bytes.size = 0;
+}
+
+/* The list as numbers of that width. False where a number needs more; what came before it has not been searched. */
+static bool search_numbers(struct needles *needles, struct initialiser *list, size_t width)
 {
 	struct initialiser_number number;
 	enum token token;
 
-	restart(needles);
+	needles->bytes.size = 0;
 	while ((token = initialiser_next(list, &number)) != TOKEN_END) {
 		uint64_t value;
 
 		if (token == TOKEN_OTHER) {
-			restart(needles);
+			search_bytes(needles);
 			continue;
 		}
 		if (width == 1 && initialiser_span(&number) > UINT8_MAX) {
-			*ret_too_wide = true;
-			return;
+			return false;
 		}
-		value = number.negative ? 0 - number.magnitude : number.magnitude;
-		for (size_t i = 0; i < width; i++) {
-			uint8_t byte = (uint8_t)(value >> (8 * i));
-
-			walk(needles, &needles->narrow, byte);
-			walk_wide(needles, byte);
-		}
+		value = htole64(number.negative ? 0 - number.magnitude : number.magnitude);
+		stream_bytes(&needles->bytes, &value, width);
 	}
+	search_bytes(needles);
+	return true;
 }
 
 /* Nearly all lists are of bytes: the others show it by a number that is too large. */
 static void search_list(struct needles *needles, struct initialiser *list)
 {
 	struct initialiser again = *list;
-	bool too_wide = false;
 
-	search_words(needles, list, 1, &too_wide);
-	if (too_wide) {
+	if (!search_numbers(needles, list, 1)) {
 		*list = again;
-		search_words(needles, list, initialiser_width(again), &too_wide);
+		(void)search_numbers(needles, list, initialiser_width(again));
 	}
 }
 
@@ -412,7 +292,7 @@ static void search_lists(struct needles *needles, const uint8_t *text, size_t si
 {
 	struct initialiser list = {.at = text, .end = text + size};
 
-	while (needles->left > 0 && (list.at = memchr(list.at, '{', (size_t)(list.end - list.at)))) {
+	while ((list.at = memchr(list.at, '{', (size_t)(list.end - list.at)))) {
 		const uint8_t *brace = list.at++;
 
 		if (initialiser_begins(text, brace)) {
@@ -429,7 +309,7 @@ void needles_search(struct needles *needles, const void *text, size_t size)
 	if (size == 0) {
 		return;
 	}
-	search_narrow(needles, begin, begin + size);
+	search_width(needles, begin, begin + size, WIDTH_PLAIN);
 	search_lists(needles, begin, size);
 	/* Wide literals in a binary begin one byte before a zero; PTX and logs have a single one, at their end. */
 	zero = memchr(begin, '\0', size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * needles: texts that are looked for in artifacts, logs and lowered names, all in one pass
+ * needles: texts that are looked for in artifacts, logs and lowered names
  *
  * A text is found as plain bytes, as 2- or 4-byte characters (wide literals widen each byte of a path so; NVRTC 11.8
  * to 13.5: also those of UTF-8), or as PTX spells constants: a list of byte values ("47, 116, 109, 112") or of the
@@ -8,10 +8,11 @@
  * compiler computes from a path (its length, a hash, one character, a local array that it builds in registers) is not
  * found.
  *
- * Speed: linear in the text, however many needles there are.
+ * Speed: a pass over the text for each needle, at the speed of memchr().
  *
  * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free().
- * Errors: -ENOMEM. Ownership: the needles' texts are copied.
+ * Errors: -ENOMEM from needles_new(); a text for which there is no memory counts as one that has every needle.
+ * Ownership: the needles' texts must outlive the struct.
  */
 #ifndef KEYGEN_NEEDLES_H
 #define KEYGEN_NEEDLES_H

