@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dependencies without their stamps: what they ask for, and not who saw it where. */
 #include "keygen/dependencies.h"
-#include "keygen/dependencies_format.h"
+#include "keygen/dependencies_read.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -9,115 +9,65 @@
 
 #define TURN_NS (INT64_C(60) * 1000000000)
 
-/* A cursor over bytes that may be written to. */
-struct walk {
-	uint8_t *at;
-	size_t left;
-	bool failed;
-};
-
-static uint8_t *take(struct walk *walk, size_t size)
+/* What stays of an item's stamp is what is compared: with DEPENDENCIES_EXACT also size and time. */
+static void forget_item(uint8_t *at, const struct checked_item *item, bool exact)
 {
-	uint8_t *at = walk->at;
+	struct fixed_identity identity = {.type = item->identity.type};
 
-	if (walk->failed || size > walk->left) {
-		walk->failed = true;
-		return NULL;
+	if (exact || item->kind == ITEM_CONTENT) {
+		identity.size = item->identity.size;
 	}
-	walk->at += size;
-	walk->left -= size;
-	return at;
-}
-
-static uint32_t take_u32(struct walk *walk)
-{
-	const uint8_t *at = take(walk, sizeof(uint32_t));
-	uint32_t value = 0;
-
-	if (at) {
-		memcpy(&value, at, sizeof(value));
+	if (exact) {
+		identity.mtime_ns = item->identity.mtime_ns;
 	}
-	return value;
-}
+	memcpy(at, &identity, sizeof(identity));
+	if (item->kind == ITEM_CONTENT) {
+		struct fixed_content content = item->content;
 
-static void forget_item(struct walk *walk, bool exact)
-{
-	struct fixed_identity identity;
-	struct fixed_content content;
-	uint32_t kind = take_u32(walk);
-	uint32_t name = take_u32(walk);
-	uint8_t *at;
-
-	(void)take_u32(walk);
-	(void)take(walk, name);
-	at = kind == ITEM_ABSENT ? NULL : take(walk, sizeof(identity));
-	if (at) {
-		memcpy(&identity, at, sizeof(identity));
-		identity = (struct fixed_identity){
-		    .size = exact || kind == ITEM_CONTENT ? identity.size : 0,
-		    .mtime_ns = exact ? identity.mtime_ns : 0,
-		    .type = identity.type,
-		};
-		memcpy(at, &identity, sizeof(identity));
-	}
-	at = kind == ITEM_CONTENT ? take(walk, sizeof(content)) : NULL;
-	if (at) {
-		memcpy(&content, at, sizeof(content));
 		content.ctime_ns = 0;
-		memcpy(at, &content, sizeof(content));
+		memcpy(at + sizeof(identity), &content, sizeof(content));
 	}
 }
 
-static void forget_group(struct walk *walk, bool exact)
+static enum read forget_group(struct reader *reader, uint8_t *bytes)
 {
-	uint32_t hints;
-	uint32_t items;
-	uint32_t size;
-	uint8_t *at;
+	struct place_group group;
+	uint32_t items = 0;
+	enum read read = reader_group(reader, &group, &items);
 
-	(void)take_u32(walk); /* base */
-	hints = take_u32(walk);
-	items = take_u32(walk);
-	size = take_u32(walk);
-	(void)take(walk, size);
-	at = hints & HINT_STAMPED ? take(walk, sizeof(struct fixed_directory)) : NULL;
-	if (at) {
-		memset(at, 0, sizeof(struct fixed_directory));
+	if (read == READ_SOUND && (group.hints & HINT_STAMPED)) {
+		memset(bytes + group.stamp_at, 0, sizeof(group.stamp));
 	}
-	for (uint32_t i = 0; i < items && !walk->failed; i++) {
-		forget_item(walk, exact);
+	for (; read == READ_SOUND && items > 0; items--) {
+		struct checked_item item;
+		const char *name;
+		size_t size;
+
+		read = reader_item(reader, &item, &name, &size);
+		if (read == READ_SOUND && item.kind != ITEM_ABSENT) {
+			forget_item(bytes + item.at, &item, (reader->flags & DEPENDENCIES_EXACT) != 0);
+		}
 	}
+	return read;
 }
 
 void dependencies_forget(void *dependencies, size_t size)
 {
-	struct walk walk = {.at = dependencies, .left = size};
-	uint32_t magic = take_u32(&walk);
-	uint32_t flags = take_u32(&walk);
-	uint32_t roots = take_u32(&walk);
-	uint32_t groups = take_u32(&walk);
-	uint8_t *stamps;
+	struct fixed_stamps stamps;
+	struct reader reader;
+	enum read read = reader_head(&reader, dependencies, size, &stamps);
 
-	(void)take_u32(&walk); /* items, classes */
-	(void)take_u32(&walk);
-	stamps = take(&walk, sizeof(struct fixed_stamps));
-	if (!stamps || magic != DEPENDENCIES_MAGIC) {
-		return;
+	if (read == READ_SOUND) {
+		memset((uint8_t *)dependencies + DEPENDENCIES_STAMPS_AT, 0, sizeof(stamps));
 	}
-	memset(stamps, 0, sizeof(struct fixed_stamps));
-	if (flags & DEPENDENCIES_ARITHMETIC) {
-		(void)take(&walk, KEY_BYTES);
-	}
-	if (flags & DEPENDENCIES_MACHINE) {
-		(void)take(&walk, take_u32(&walk) * sizeof(struct machine_answer));
-	}
-	for (uint32_t i = 0; i < roots && !walk.failed; i++) {
-		uint32_t text = take_u32(&walk);
+	for (uint32_t i = 0; read == READ_SOUND && i < reader.roots; i++) {
+		const char *text;
+		size_t text_size;
 
-		(void)take(&walk, text == ROOT_FREE ? 0 : text);
+		read = reader_root(&reader, &text, &text_size);
 	}
-	for (uint32_t i = 0; i < groups && !walk.failed; i++) {
-		forget_group(&walk, (flags & DEPENDENCIES_EXACT) != 0);
+	for (uint32_t i = 0; read == READ_SOUND && i < reader.groups; i++) {
+		read = forget_group(&reader, dependencies);
 	}
 }
 
