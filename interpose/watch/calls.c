@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacements for calls that read: files, paths, the environment. Each does the real call and reports it. */
+/* Replacements for calls that read: files, paths, the environment. Each makes the real call and records it. */
 #include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
@@ -7,20 +7,25 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Streams. "e", "m", "x", "b" and "c" change nothing here; ",ccs=" loads a converter. */
+/* A replacement that makes the call and then records it; `result` is what the call returned. */
+#define RECORD_AFTER(type, name, parameters, arguments, ...) \
+	REPLACEMENT(type, name, parameters)                  \
+	{                                                    \
+		type result = REAL(name) arguments;          \
+                                                             \
+		__VA_ARGS__;                                 \
+		return result;                               \
+	}
 
-static FILE *opened_stream(FILE *stream, const char *path, const char *mode)
+/* Streams. "e", "m", "x", "b" and "c" change nothing here; ",ccs=" loads a converter. */
+static void record_stream(FILE *stream, const char *path, const char *mode)
 {
 	int error = errno;
 
@@ -32,20 +37,10 @@ static FILE *opened_stream(FILE *stream, const char *path, const char *mode)
 		record_open(path, stream ? fileno(stream) : -1, error);
 	}
 	errno = error;
-	return stream;
 }
 
-REPLACEMENT(FILE *, fopen, (const char *path, const char *mode))
-{
-	return opened_stream(REAL(fopen)(path, mode), path, mode);
-}
-
-REPLACEMENT(FILE *, fopen64, (const char *path, const char *mode))
-{
-	return opened_stream(REAL(fopen64)(path, mode), path, mode);
-}
-
-/* Descriptors. */
+RECORD_AFTER(FILE *, fopen, (const char *path, const char *mode), (path, mode), record_stream(result, path, mode))
+RECORD_AFTER(FILE *, fopen64, (const char *path, const char *mode), (path, mode), record_stream(result, path, mode))
 
 static bool has_mode(int flags)
 {
@@ -58,7 +53,7 @@ static bool is_plain(int directory, const char *path)
 	return directory == AT_FDCWD || (path && *path == '/');
 }
 
-static int opened(int descriptor, int directory, const char *path, int flags)
+static void record_descriptor(int descriptor, int directory, const char *path, int flags)
 {
 	int error = errno;
 
@@ -72,63 +67,43 @@ static int opened(int descriptor, int directory, const char *path, int flags)
 		record_open(path, descriptor, error);
 	}
 	errno = error;
-	return descriptor;
 }
 
-#define MODE(flags, mode)                    \
-	mode_t mode = 0;                     \
-	if (has_mode(flags)) {               \
-		va_list rest;                \
-		va_start(rest, flags);       \
-		mode = va_arg(rest, mode_t); \
-		va_end(rest);                \
-	}
+#define OPENED(directory) record_descriptor(result, directory, path, flags)
 
-REPLACEMENT(int, open, (const char *path, int flags, ...))
-{
-	MODE(flags, mode) /* NOLINT(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	return opened(REAL(open)(path, flags, mode), AT_FDCWD, path, flags);
-}
+/* `mode` is passed on even if the caller gave none: libc does not look at it then, and it is a register on both machines. */
+RECORD_AFTER(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
+RECORD_AFTER(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
+RECORD_AFTER(int, openat, (int directory, const char *path, int flags, mode_t mode), (directory, path, flags, mode),
+             OPENED(directory))
+RECORD_AFTER(int, __open_2, (const char *path, int flags), (path, flags), OPENED(AT_FDCWD))
+RECORD_AFTER(int, __open64_2, (const char *path, int flags), (path, flags), OPENED(AT_FDCWD))
 
-REPLACEMENT(int, open64, (const char *path, int flags, ...))
-{
-	MODE(flags, mode) /* NOLINT(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	return opened(REAL(open64)(path, flags, mode), AT_FDCWD, path, flags);
-}
+/* A struct stat64 is a struct stat on the machines that we run on. */
+#define PROBED record_probe(path, result == 0 ? status : NULL, errno)
 
-REPLACEMENT(int, openat, (int directory, const char *path, int flags, ...))
-{
-	MODE(flags, mode) /* NOLINT(clang-analyzer-valist.Uninitialized): clang 14 misses va_start */
-	return opened(REAL(openat)(directory, path, flags, mode), directory, path, flags);
-}
+RECORD_AFTER(int, stat, (const char *path, struct stat *status), (path, status), PROBED)
+RECORD_AFTER(int, stat64, (const char *path, struct stat *status), (path, status), PROBED)
+/* Until glibc 2.33 a program's stat was __xstat with the version of its struct stat: always ours on 64-bit machines. */
+RECORD_AFTER(int, __xstat, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
+RECORD_AFTER(int, __xstat64, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
 
-REPLACEMENT(int, __open_2, (const char *path, int flags))
-{
-	return opened(REAL(__open_2)(path, flags), AT_FDCWD, path, flags);
-}
+/* Whether a path is a link, and on which file system it lies, cannot be a dependency. */
+#define LISTED record_listing(path)
 
-REPLACEMENT(int, __open64_2, (const char *path, int flags))
-{
-	return opened(REAL(__open64_2)(path, flags), AT_FDCWD, path, flags);
-}
-
-/* Probes. A struct stat64 is a struct stat on the machines that we run on. */
-
-static int probed(int result, const char *path, const struct stat *status)
-{
-	record_probe(path, result == 0 ? status : NULL, errno);
-	return result;
-}
-
-/* Whether a path is a link cannot be a dependency. */
-static int listed(int result, const char *path)
-{
-	record_listing(path);
-	return result;
-}
+RECORD_AFTER(int, lstat, (const char *path, struct stat *status), (path, status), LISTED)
+RECORD_AFTER(int, lstat64, (const char *path, struct stat *status), (path, status), LISTED)
+RECORD_AFTER(int, __lxstat, (int version, const char *path, struct stat *status), (version, path, status), LISTED)
+RECORD_AFTER(int, __lxstat64, (int version, const char *path, struct stat *status), (version, path, status), LISTED)
+RECORD_AFTER(ssize_t, readlink, (const char *path, char *target, size_t size), (path, target, size), LISTED)
+RECORD_AFTER(ssize_t, __readlink_chk, (const char *path, char *target, size_t size, size_t room),
+             (path, target, size, room), LISTED)
+RECORD_AFTER(int, statfs, (const char *path, struct statfs *status), (path, status), LISTED)
+RECORD_AFTER(int, statfs64, (const char *path, struct statfs *status), (path, status), LISTED)
+RECORD_AFTER(int, statvfs, (const char *path, struct statvfs *status), (path, status), LISTED)
 
 /* For calls that say whether a path is there, and more: what more they say cannot be a dependency. */
-static void judged(bool done, const char *path)
+static void judge_path(bool done, const char *path)
 {
 	if (!done && (errno == ENOENT || errno == ENOTDIR)) {
 		record_probe(path, NULL, errno);
@@ -137,112 +112,17 @@ static void judged(bool done, const char *path)
 	}
 }
 
-#define STAT(name)                                                      \
-	REPLACEMENT(int, name, (const char *path, struct stat *status)) \
-	{                                                               \
-		return probed(REAL(name)(path, status), path, status);  \
-	}
-
-#define LSTAT(name)                                                     \
-	REPLACEMENT(int, name, (const char *path, struct stat *status)) \
-	{                                                               \
-		return listed(REAL(name)(path, status), path);          \
-	}
-
-/* Until glibc 2.33 a program's stat was __xstat with the version of its struct stat: always ours on 64-bit machines. */
-#define XSTAT(name)                                                                  \
-	REPLACEMENT(int, name, (int version, const char *path, struct stat *status)) \
-	{                                                                            \
-		return probed(REAL(name)(version, path, status), path, status);      \
-	}
-
-#define XLSTAT(name)                                                                 \
-	REPLACEMENT(int, name, (int version, const char *path, struct stat *status)) \
-	{                                                                            \
-		return listed(REAL(name)(version, path, status), path);              \
-	}
-
-/* clang-format off */
-STAT(stat) STAT(stat64)
-LSTAT(lstat) LSTAT(lstat64)
-XSTAT(__xstat) XSTAT(__xstat64)
-XLSTAT(__lxstat) XLSTAT(__lxstat64)
-    /* clang-format on */
-
-    REPLACEMENT(int, access, (const char *path, int mode))
-{
-	int result = REAL(access)(path, mode);
-
-	if (result == 0 && mode == F_OK) {
-		record_presence(path);
-	} else {
-		judged(result == 0, path);
-	}
-	return result;
-}
-
-REPLACEMENT(ssize_t, readlink, (const char *path, char *target, size_t size))
-{
-	ssize_t result = REAL(readlink)(path, target, size);
-
-	record_listing(path);
-	return result;
-}
-
-REPLACEMENT(ssize_t, __readlink_chk, (const char *path, char *target, size_t size, size_t room))
-{
-	ssize_t result = REAL(__readlink_chk)(path, target, size, room);
-
-	record_listing(path);
-	return result;
-}
-
-REPLACEMENT(char *, realpath, (const char *path, char *resolved))
-{
-	char *result = REAL(realpath)(path, resolved);
-
-	judged(result != NULL, path);
-	return result;
-}
-
-REPLACEMENT(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
-{
-	char *result = REAL(__realpath_chk)(path, resolved, room);
-
-	judged(result != NULL, path);
-	return result;
-}
-
-REPLACEMENT(int, statfs, (const char *path, struct statfs *status))
-{
-	return listed(REAL(statfs)(path, status), path);
-}
-
-REPLACEMENT(int, statfs64, (const char *path, struct statfs *status))
-{
-	return listed(REAL(statfs64)(path, status), path);
-}
-
-REPLACEMENT(int, statvfs, (const char *path, struct statvfs *status))
-{
-	return listed(REAL(statvfs)(path, status), path);
-}
-
+RECORD_AFTER(int, access, (const char *path, int mode), (path, mode),
+             result == 0 && mode == F_OK ? record_presence(path) : judge_path(result == 0, path))
+RECORD_AFTER(char *, realpath, (const char *path, char *resolved), (path, resolved), judge_path(result != NULL, path))
+RECORD_AFTER(char *, __realpath_chk, (const char *path, char *resolved, size_t room), (path, resolved, room),
+             judge_path(result != NULL, path))
 /* ENOTDIR may mean a file in the directory's place: no absence. */
-REPLACEMENT(DIR *, opendir, (const char *path))
-{
-	DIR *result = REAL(opendir)(path);
-
-	if (!result && errno == ENOENT) {
-		record_probe(path, NULL, ENOENT);
-	} else {
-		record_listing(path);
-	}
-	return result;
-}
+RECORD_AFTER(DIR *, opendir, (const char *path), (path),
+             !result && errno == ENOENT ? record_probe(path, NULL, ENOENT) : record_listing(path))
 
 /* A buffer that is too small is no answer. */
-static char *placed(char *directory)
+static void record_getcwd(const char *directory)
 {
 	int error = errno;
 
@@ -252,54 +132,23 @@ static char *placed(char *directory)
 		record_call();
 	}
 	errno = error;
-	return directory;
 }
 
-REPLACEMENT(char *, getcwd, (char *buffer, size_t size))
-{
-	return placed(REAL(getcwd)(buffer, size));
-}
+RECORD_AFTER(char *, getcwd, (char *buffer, size_t size), (buffer, size), record_getcwd(result))
+RECORD_AFTER(char *, __getcwd_chk, (char *buffer, size_t size, size_t room), (buffer, size, room),
+             record_getcwd(result))
 
-REPLACEMENT(char *, __getcwd_chk, (char *buffer, size_t size, size_t room))
-{
-	return placed(REAL(__getcwd_chk)(buffer, size, room));
-}
+RECORD_AFTER(char *, getenv, (const char *name), (name), record_asked(name, result))
+RECORD_AFTER(char *, secure_getenv, (const char *name), (name), record_asked(name, result))
 
-/* The environment. */
+/* Numbers that the machine is asked for. */
 
-static char *asked(const char *name, char *value)
-{
-	record_asked(name, value);
-	return value;
-}
-
-REPLACEMENT(char *, getenv, (const char *name))
-{
-	return asked(name, REAL(getenv)(name));
-}
-
-REPLACEMENT(char *, secure_getenv, (const char *name))
-{
-	return asked(name, REAL(secure_getenv)(name));
-}
-
-/* The machine. */
-
-REPLACEMENT(int, get_nprocs, (void))
-{
-	int result = REAL(get_nprocs)();
-
-	record_answered(MACHINE_GET_NPROCS, result);
-	return result;
-}
-
-REPLACEMENT(long, sysconf, (int name))
-{
-	long result = REAL(sysconf)(name);
-
-	record_answered(MACHINE_QUESTION(MACHINE_SYSCONF, name), result);
-	return result;
-}
+RECORD_AFTER(int, get_nprocs, (void), (), record_answered(MACHINE_GET_NPROCS, result))
+RECORD_AFTER(long, sysconf, (int name), (name), record_answered(MACHINE_QUESTION(MACHINE_SYSCONF, name), result))
+RECORD_AFTER(unsigned long, getauxval, (unsigned long type), (type),
+             record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result))
+RECORD_AFTER(unsigned long, __getauxval, (unsigned long type), (type),
+             record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result))
 
 /* NVRTC 13.2 and later: -enable-tile has a pool of threads. Another process's set, or one of another size, is no answer. */
 REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
@@ -311,21 +160,5 @@ REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
 	} else {
 		record_taint(TAINT_UNKNOWN_CALL);
 	}
-	return result;
-}
-
-REPLACEMENT(unsigned long, getauxval, (unsigned long type))
-{
-	unsigned long result = REAL(getauxval)(type);
-
-	record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result);
-	return result;
-}
-
-REPLACEMENT(unsigned long, __getauxval, (unsigned long type))
-{
-	unsigned long result = REAL(__getauxval)(type);
-
-	record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result);
 	return result;
 }

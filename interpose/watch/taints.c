@@ -1,120 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacements for calls after which a result is not kept, and for those where that hangs on an argument. */
+/* Replacements for calls after which a result is not cached, and for those where that depends on an argument. */
 #include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
 
-#include <iconv.h>
 #include <locale.h>
-#include <netdb.h>
-#include <pwd.h>
-#include <sched.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-/* Reported before the call: exec does not come back, and fork's child goes on with the trace as its parent. */
-#define TAINTING(taint, type, name, params, args) \
-	REPLACEMENT(type, name, params)           \
-	{                                         \
-		record_taint(taint);              \
-		return REAL(name) args;           \
+/*
+ * X(taint, name): a call that is recorded before it is made, as exec does not return and fork returns twice. setenv
+ * changes what later calls are told; message catalogues and converters are files that libc opens by itself.
+ */
+/* It would indent each line deeper than the one before. */
+/* clang-format off */
+#define TAINTING(X) \
+	X(WRITE, unlinkat) X(WRITE, rename) X(WRITE, link) X(WRITE, symlink) X(WRITE, chmod) X(WRITE, fchmodat) \
+	X(WRITE, truncate) X(WRITE, utimensat) \
+	X(PROCESS, fork) X(PROCESS, execv) X(PROCESS, execve) X(PROCESS, execvp) X(PROCESS, system) \
+	X(PROCESS, posix_spawn) \
+	X(CHANGED_PLACE, chdir) \
+	X(UNKNOWN_CALL, setenv) X(UNKNOWN_CALL, socket) X(UNKNOWN_CALL, connect) X(UNKNOWN_CALL, bind) \
+	X(UNKNOWN_CALL, listen) X(UNKNOWN_CALL, accept) X(UNKNOWN_CALL, sendto) X(UNKNOWN_CALL, recvfrom) \
+	X(UNKNOWN_CALL, sendmsg) X(UNKNOWN_CALL, recvmsg) X(UNKNOWN_CALL, sendmmsg) X(UNKNOWN_CALL, recvmmsg) \
+	X(UNKNOWN_CALL, getaddrinfo) X(UNKNOWN_CALL, gethostbyname) X(UNKNOWN_CALL, gethostname) \
+	X(UNKNOWN_CALL, shmget) X(UNKNOWN_CALL, shmat) X(UNKNOWN_CALL, getpwnam) X(UNKNOWN_CALL, getpwuid) \
+	X(UNKNOWN_CALL, getpwnam_r) X(UNKNOWN_CALL, getpwuid_r) X(UNKNOWN_CALL, uname) X(UNKNOWN_CALL, getentropy) \
+	X(UNKNOWN_CALL, iconv_open) X(UNKNOWN_CALL, bindtextdomain) X(UNKNOWN_CALL, gettext) \
+	X(UNKNOWN_CALL, dgettext) X(UNKNOWN_CALL, dcgettext)
+/* clang-format on */
+
+/*
+ * Their parameters are at most six integers or pointers, which both machines pass in registers of one word each, so one
+ * prototype serves them all: what a function does not take it does not look at, and its answer is in the same register.
+ */
+#define WORDS (long a, long b, long c, long d, long e, long f)
+
+#define TAINT_FIRST(taint, name)                     \
+	REPLACEMENT(long, name, WORDS)               \
+	{                                            \
+		record_taint(TAINT_##taint);         \
+		return REAL(name)(a, b, c, d, e, f); \
 	}
+TAINTING(TAINT_FIRST)
+#undef TAINT_FIRST
 
-#define WRITES(...)   TAINTING(TAINT_WRITE, __VA_ARGS__)
-#define RUNS(...)     TAINTING(TAINT_PROCESS, __VA_ARGS__)
-#define MOVES(...)    TAINTING(TAINT_CHANGED_PLACE, __VA_ARGS__)
-#define CONTACTS(...) TAINTING(TAINT_UNKNOWN_CALL, __VA_ARGS__)
-
-#define WRITES_PATH(name, params, args) \
-	REPLACEMENT(int, name, params)  \
-	{                               \
-		record_write(path);     \
-		return REAL(name) args; \
-	}
-
-REPLACEMENT(int, mkdir, (const char *path, mode_t mode))
+REPLACEMENT(long, mkdir, WORDS)
 {
-	record_made(path);
-	return REAL(mkdir)(path, mode);
+	record_made((const char *)a);
+	return REAL(mkdir)(a, b, c, d, e, f);
 }
 
-WRITES_PATH(rmdir, (const char *path), (path))
-WRITES_PATH(unlink, (const char *path), (path))
-WRITES(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
-WRITES_PATH(remove, (const char *path), (path))
-WRITES(int, rename, (const char *from, const char *to), (from, to))
-WRITES(int, link, (const char *from, const char *to), (from, to))
-WRITES(int, symlink, (const char *target, const char *path), (target, path))
-WRITES(int, chmod, (const char *path, mode_t mode), (path, mode))
-WRITES(int, fchmodat, (int at, const char *path, mode_t mode, int flags), (at, path, mode, flags))
-WRITES(int, truncate, (const char *path, off_t size), (path, size))
-WRITES_PATH(mkstemp, (char *path), (path))
-WRITES_PATH(mkstemp64, (char *path), (path))
-WRITES(int, utimensat, (int at, const char *path, const struct timespec *times, int flags), (at, path, times, flags))
+/* The first parameter is the path that is made or removed: it may be a scratch file of the compiler's own. */
+#define WRITE_PATH(name)                             \
+	REPLACEMENT(long, name, WORDS)               \
+	{                                            \
+		record_write((const char *)a);       \
+		return REAL(name)(a, b, c, d, e, f); \
+	}
+WRITE_PATH(rmdir)
+WRITE_PATH(unlink)
+WRITE_PATH(remove)
+WRITE_PATH(mkstemp)
+WRITE_PATH(mkstemp64)
 
-RUNS(pid_t, fork, (void), ())
-RUNS(int, execv, (const char *path, char *const *words), (path, words))
-RUNS(int, execve, (const char *path, char *const *words, char *const *variables), (path, words, variables))
-RUNS(int, execvp, (const char *file, char *const *words), (file, words))
-RUNS(int, system, (const char *command), (command))
-RUNS(int, posix_spawn,
-     (pid_t * child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-      char *const *words, char *const *variables),
-     (child, path, actions, attributes, words, variables))
-
-MOVES(int, chdir, (const char *path), (path))
-
-CONTACTS(int, setenv, (const char *name, const char *value, int replace), (name, value, replace))
-
-CONTACTS(int, socket, (int domain, int type, int protocol), (domain, type, protocol))
-CONTACTS(int, connect, (int file, const void *address, socklen_t size), (file, address, size))
-CONTACTS(int, bind, (int file, const void *address, socklen_t size), (file, address, size))
-CONTACTS(int, listen, (int file, int backlog), (file, backlog))
-CONTACTS(int, accept, (int file, void *address, socklen_t *size), (file, address, size))
-CONTACTS(ssize_t, sendto,
-         (int file, const void *bytes, size_t size, int flags, const void *address, socklen_t address_size),
-         (file, bytes, size, flags, address, address_size))
-CONTACTS(ssize_t, recvfrom, (int file, void *bytes, size_t size, int flags, void *address, socklen_t *address_size),
-         (file, bytes, size, flags, address, address_size))
-CONTACTS(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags), (file, message, flags))
-CONTACTS(ssize_t, recvmsg, (int file, struct msghdr *message, int flags), (file, message, flags))
-CONTACTS(int, sendmmsg, (int file, struct mmsghdr *messages, unsigned count, int flags), (file, messages, count, flags))
-CONTACTS(int, recvmmsg, (int file, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-         (file, messages, count, flags, timeout))
-CONTACTS(int, getaddrinfo,
-         (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret_list),
-         (node, service, hints, ret_list))
-CONTACTS(int, getnameinfo,
-         (const void *address, socklen_t size, char *host, socklen_t host_size, char *service, socklen_t service_size,
-          int flags),
-         (address, size, host, host_size, service, service_size, flags))
-CONTACTS(struct hostent *, gethostbyname, (const char *name), (name))
-CONTACTS(int, shmget, (key_t key, size_t size, int flags), (key, size, flags))
-CONTACTS(void *, shmat, (int id, const void *address, int flags), (id, address, flags))
-
-CONTACTS(struct passwd *, getpwnam, (const char *name), (name))
-CONTACTS(struct passwd *, getpwuid, (uid_t user), (user))
-CONTACTS(int, getpwnam_r,
-         (const char *name, struct passwd *record, char *buffer, size_t size, struct passwd **ret_record),
-         (name, record, buffer, size, ret_record))
-CONTACTS(int, getpwuid_r, (uid_t user, struct passwd *record, char *buffer, size_t size, struct passwd **ret_record),
-         (user, record, buffer, size, ret_record))
-CONTACTS(int, gethostname, (char *name, size_t size), (name, size))
-CONTACTS(int, uname, (struct utsname * name), (name))
-CONTACTS(int, getentropy, (void *bytes, size_t size), (bytes, size))
-
-/* Message catalogues and converters are files that libc opens behind our back. No ordinary compile gets here. */
-CONTACTS(iconv_t, iconv_open, (const char *to, const char *from), (to, from))
-CONTACTS(char *, bindtextdomain, (const char *domain, const char *directory), (domain, directory))
-CONTACTS(char *, gettext, (const char *text), (text))
-CONTACTS(char *, dgettext, (const char *domain, const char *text), (domain, text))
-CONTACTS(char *, dcgettext, (const char *domain, const char *text, int category), (domain, text, category))
+/* The one that takes more than six. */
+REPLACEMENT(int, getnameinfo,
+            (const void *address, socklen_t size, char *host, socklen_t host_size, char *service,
+             socklen_t service_size, int flags))
+{
+	record_taint(TAINT_UNKNOWN_CALL);
+	return REAL(getnameinfo)(address, size, host, host_size, service, service_size, flags);
+}
 
 /* Every compile sets "C" and then what was set before (11.8 and 12.0 with setlocale, later ones with newlocale). */
 
@@ -182,7 +140,6 @@ static bool is_harmless(long number)
 	}
 }
 
-/* All six words are passed on, however many the call has, as libc's own does: what was not given is not looked at. */
 REPLACEMENT(long, syscall, (long number, long a, long b, long c, long d, long e, long f))
 {
 	if (is_harmless(number)) {
