@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The time line (NVRTCCACHE_TRACE) is JSON from its first byte, whoever writes it and however they end.
+# The time line (NVRTCCACHE_TRACE) is one event a line in an array that stays open, whichever processes write it and
+# however they end.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 LIFE=$BUILD/tests/life
@@ -15,14 +16,14 @@ host() { # rounds, words before the program
 
 events() { # file; how many calls it has, or why it has none
 	python3 -c 'import json, sys
-print(len([e["ts"] for e in json.load(open(sys.argv[1])) if e["ph"] == "X" and e.get("cat") != "wait"]))' "$1" 2>&1 | tail -n 1
+print(len([e["ts"] for e in json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]") if e["ph"] == "X" and e.get("cat") != "wait"]))' "$1" 2>&1 | tail -n 1
 }
 
 # What a call was and how it ended, of the file's slices that hold it: [name, cat, args...]
 told() { # FILE ARGS...
 	python3 - "$@" <<'PY'
 import json, sys
-for event in json.load(open(sys.argv[1])):
+for event in json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]"):
     if event["ph"] == "X" and event["cat"] != "wait":
         print(event["name"], event["cat"], *(event["args"].get(name) for name in sys.argv[2:]))
 PY
@@ -31,7 +32,7 @@ waits_lie_inside() { # FILES
 	python3 - "$@" <<'PY'
 import json, sys
 for name in sys.argv[1:]:
-    events = [event for event in json.load(open(name)) if event["ph"] == "X"]
+    events = [event for event in json.loads(open(name).read().rstrip(",\n") + "]") if event["ph"] == "X"]
     for wait in (event for event in events if event["cat"] == "wait"):
         around = [e for e in events if e["cat"] != "wait" and e["pid"] == wait["pid"] and e["tid"] == wait["tid"]
                   and e["ts"] <= wait["ts"] and wait["ts"] + wait["dur"] <= e["ts"] + e["dur"] + 1]
@@ -47,7 +48,7 @@ key=$("$COMMAND" ls --json | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p')
 facts="$key nvrtc 13.0 sm_90 -arch=sm_90 0"
 check "In front of them stands the name of the process." \
 	python3 -c 'import json, sys
-e = json.load(open(sys.argv[1]))
+e = json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]")
 assert [x["ph"] for x in e] == ["M", "X", "X"] and e[0]["name"] == "process_name", e
 assert e[0]["args"]["name"] == "life" and e[0]["pid"] == e[1]["pid"], e' "$tmp/two.json"
 check "A slice is named by its program; it says how the call ended, key, compiler, options and machine." \
@@ -56,7 +57,7 @@ check "It says which file the compiler is, and how the call came to it." \
 	test "$(told "$tmp/two.json" library reached | sort -u)" = "k.cu hit_memory $SO dlsym"$'\n'"k.cu miss $SO dlsym"
 check "A slice ends before the next one of its thread begins." \
 	python3 -c 'import json, sys
-first, second = [x for x in json.load(open(sys.argv[1])) if x["ph"] == "X"]
+first, second = [x for x in json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]") if x["ph"] == "X"]
 assert 0 <= first["dur"] and first["ts"] + first["dur"] <= second["ts"], (first, second)' "$tmp/two.json"
 line='^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z nvrtccache\[[0-9]+\]: NVRTC: '
 number='[0-9.]+ (us|ms|s)'
@@ -93,17 +94,26 @@ for round in {1..20}; do
 	wait $pids 2>/dev/null
 	host 0 >/dev/null
 done
-check "A next process closes what killed ones have left." test "$(events "$NVRTCCACHE_TRACE")" -gt 20
+check "A next process goes on where killed ones have stopped." test "$(events "$NVRTCCACHE_TRACE")" -gt 20
 
-for torn in '[' $'[\n' $'[\n{"ph":"X","ts":1' $'[\n{"ph":"X","ts":1},\n' $'[\n{"ph":"X","ts":1}\n]\n' $'[\n{"ph":"X","ts":1}\n{"na}]' \
-	$'[\n{"ph":"X","ts":1},\n{"ph":"X","ts":1,"args":{"program":"a},b]"}' $'[\n]\n'; do
-	export NVRTCCACHE_TRACE=$tmp/torn.json
-	printf %s "$torn" >"$NVRTCCACHE_TRACE"
+event='{"name":"k","ph":"X","ts":1}'
+for begun in '' $'[\n' $'[\n{"na' $'[\n'"$event" $'[\n'"$event"$',\n' $'[\n'"$event"$',\n{"name":"k","args":{"program":"a},b]"}'; do
+	export NVRTCCACHE_TRACE=$tmp/begun.json
+	printf %s "$begun" >"$NVRTCCACHE_TRACE"
 	host 0 >/dev/null
-	[ "$torn" = '[' ] || events "$NVRTCCACHE_TRACE"
+	events "$NVRTCCACHE_TRACE"
 done >"$tmp/counts"
 check "An array that was cut anywhere is taken up where its last whole event ends." \
-	test "$(tr '\n' ' ' <"$tmp/counts")" = "1 1 2 2 2 2 1 "
+	test "$(tr '\n' ' ' <"$tmp/counts")" = "1 1 1 1 2 2 "
+
+bad=0
+for closed in '[' $'[\n'"$event"$'\n]' $'[\n'"$event"$',\n{"ph":"X","ts":1'; do
+	export NVRTCCACHE_TRACE=$tmp/closed.json
+	printf %s "$closed" >"$NVRTCCACHE_TRACE"
+	host 0 >/dev/null
+	[ "$(cat "$NVRTCCACHE_TRACE")" = "$closed" ] || bad=$((bad + 1))
+done
+check "One that another program has written is left alone." test "$bad" = 0
 
 export NVRTCCACHE_TRACE=$tmp/thesis.tex
 echo 'My thesis, chapter one.' >"$NVRTCCACHE_TRACE"
@@ -156,7 +166,7 @@ END
 NVRTCCACHE_TRACE=$tmp/forked.json preloaded python3 "$tmp/fork.py" "$SO" >"$tmp/forked" 2>&1
 check "A child of a fork has a name of its own." \
 	python3 -c 'import json, sys
-events = json.load(open(sys.argv[1]))
+events = json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]")
 named, seen = ([x["pid"] for x in events if x["ph"] == kind] for kind in "MX")
 assert len(named) == 2 and sorted(named) == sorted(seen), events' "$tmp/forked.json"
 plan
