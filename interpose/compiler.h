@@ -49,6 +49,12 @@ struct compiler_function {
 
 #define COMPILER_FUNCTIONS_MAX 32
 
+/* What a compiler makes, and the two functions of the table by which a host gets it (compile/artifacts.h). */
+struct compiler_artifact {
+	const char *name;
+	size_t size, bytes;
+};
+
 /* One call that makes something: what the host passed to it. */
 struct call {
 	int option_count;
@@ -86,7 +92,7 @@ enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
  * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
- * describe, run, outcome, collect, about, explains_failure and section_name. The others say what NULL means.
+ * describe, run, outcome, collect, answer_from, about and explains_failure. The others say what NULL means.
  */
 struct compiler {
 	const char *name;         /* for machines */
@@ -178,7 +184,14 @@ struct compiler {
 
 	/* ---- results (compile/result.h) ---- */
 
-	size_t artifact_head; /* bytes of ours before an artifact's own, in its section */
+	const struct compiler_artifact *artifacts; /* a position is a number in stored results, so it never changes */
+	size_t artifact_count;
+	size_t
+	    artifact_head; /* ARTIFACT_HEAD where the second getter may write less than the first one tells; else 0 */
+	/* The entry that answers for an artifact of the handle. NULL: the real library does. */
+	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
+	/* The code of a getter that is given no place for its answer. NULL: the real one is called, as releases differ. */
+	int (*no_room)(const struct handle *);
 	/* What entries say of themselves to people, besides what all say: names of inputs, and digests of each. */
 	void (*about)(const struct handle *, const struct call *, struct stream *);
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
@@ -186,12 +199,9 @@ struct compiler {
 	bool (*explains_failure)(const struct handle *, const struct result *);
 	/* Has the directory one spelling only in a text? NULL: none has. */
 	bool (*spells_plainly)(const char *directory, size_t size);
-	const char *(*section_name)(uint32_t tag);
 	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? NULL: all are */
-	/* But for ids that are made anew each time. NULL: there are none, all bytes count. */
-	bool (*alike)(const struct section *, const struct section *);
-	/* Can nobody see whether it is more than such an id? NULL: everybody can. */
-	bool (*sealed)(const struct section *);
+	/* A difference in LTO-IR or debug information may be a module id alone (compile/equal_modulo_ids.h). */
+	bool hides_ids;
 };
 
 #endif

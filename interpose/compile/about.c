@@ -132,7 +132,7 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 		const struct section *section = &result->sections[i];
 
 		if (section->tag >= RESULT_TAG_OWN && section->size > compiler->artifact_head) {
-			about_artifact(about, compiler->section_name(section->tag), section->tag,
+			about_artifact(about, result_section_name(compiler, section->tag), section->tag,
 			               (uint32_t)compiler->artifact_head);
 		}
 	}

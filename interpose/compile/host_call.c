@@ -2,6 +2,7 @@
 #include "interpose/compile/host_call.h"
 
 #include "interpose/compile/about.h"
+#include "interpose/compile/artifacts.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
 
@@ -60,4 +61,53 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 		handle_free(known);
 	}
 	return host_call_answer(host_errno, result);
+}
+
+typedef int size_getter(void *handle, size_t *size);
+typedef int bytes_getter(void *handle, void *bytes);
+
+/* The getter's handle, NULL where it is unknown, and the entry that answers, NULL where the real function does. */
+static struct handle *find_answer(const struct door *door, size_t artifact, void *value, const struct entry **ret_entry)
+{
+	const struct compiler *compiler = door_compiler(door);
+	struct handle *handle = handle_find_of(compiler, value);
+
+	*ret_entry = handle ? compiler->answer_from(handle, artifact) : NULL;
+	return handle;
+}
+
+int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size)
+{
+	int host_errno = errno;
+	const struct compiler *compiler = door_compiler(door);
+	const struct entry *entry;
+	struct handle *handle = find_answer(door, artifact, value, &entry);
+	size_getter *real;
+
+	if (entry && (size || compiler->no_room)) {
+		return host_call_answer(host_errno, size ? artifact_size(compiler, entry, artifact, size)
+		                                         : compiler->no_room(handle));
+	}
+	real =
+	    (size_getter *)library_function(door, handle ? handle->library : NULL, compiler->artifacts[artifact].size);
+	errno = host_errno;
+	return real ? real(value, size) : compiler->internal_error;
+}
+
+int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes)
+{
+	int host_errno = errno;
+	const struct compiler *compiler = door_compiler(door);
+	const struct entry *entry;
+	struct handle *handle = find_answer(door, artifact, value, &entry);
+	bytes_getter *real;
+
+	if (entry && (bytes || compiler->no_room)) {
+		return host_call_answer(host_errno, bytes ? artifact_bytes(compiler, entry, artifact, bytes)
+		                                          : compiler->no_room(handle));
+	}
+	real = (bytes_getter *)library_function(door, handle ? handle->library : NULL,
+	                                        compiler->artifacts[artifact].bytes);
+	errno = host_errno;
+	return real ? real(value, bytes) : compiler->internal_error;
 }

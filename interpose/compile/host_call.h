@@ -48,4 +48,11 @@ void host_call_passed(const struct call *call, int result, struct event *event);
 /* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 
+/*
+ * All of a getter of an artifact: answers from the compiler's answer_from(), or calls the real function. `value` is the
+ * host's handle.
+ */
+int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size);
+int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes);
+
 #endif

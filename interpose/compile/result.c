@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/result.h"
 
+#include "interpose/compile/equal_modulo_ids.h"
+#include "keygen/lowered.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,16 +175,25 @@ int result_value(const struct entry *entry, uint32_t tag, int otherwise)
 	return entry_section(entry, tag, &section) ? section.value : otherwise;
 }
 
-static const char *name_of(const struct compiler *compiler, uint32_t tag)
+const char *result_section_name(const struct compiler *compiler, uint32_t tag)
 {
-	return tag == RESULT_TAG_RETURN_CODE ? "return code" : compiler->section_name(tag);
+	if (tag < RESULT_TAG_OWN) {
+		return tag == LOWERED_SECTION ? "lowered names" : "return code";
+	}
+	return tag - RESULT_TAG_OWN < compiler->artifact_count ? compiler->artifacts[tag - RESULT_TAG_OWN].name
+	                                                       : "another artifact";
 }
 
-static bool alike(const struct compiler *compiler, const struct section *left, const struct section *right)
+/* A head tells a size, which changes with the ids; what is damaged has none. */
+static bool is_alike(const struct compiler *compiler, const struct section *left, const struct section *right)
 {
-	return compiler->alike ? compiler->alike(left, right)
-	                       : left->size == right->size &&
-	                             (left->size == 0 || memcmp(left->bytes, right->bytes, left->size) == 0);
+	size_t head = left->tag >= RESULT_TAG_OWN ? compiler->artifact_head : 0;
+
+	if (left->size < head || right->size < head) {
+		head = 0;
+	}
+	return equal_modulo_ids((const char *)left->bytes + head, left->size - head, (const char *)right->bytes + head,
+	                        right->size - head);
 }
 
 enum results result_compare(const struct compiler *compiler, const struct entry *a, const struct entry *b,
@@ -195,14 +207,14 @@ enum results result_compare(const struct compiler *compiler, const struct entry 
 			continue;
 		}
 		if (!entry_section(b, left.tag, &right) || left.value != right.value) {
-			*ret_what = name_of(compiler, left.tag);
+			*ret_what = result_section_name(compiler, left.tag);
 			return RESULTS_DIFFER;
 		}
-		if (alike(compiler, &left, &right)) {
+		if (is_alike(compiler, &left, &right)) {
 			continue;
 		}
-		*ret_what = name_of(compiler, left.tag);
-		if (!compiler->sealed || !compiler->sealed(&left) || !compiler->sealed(&right)) {
+		*ret_what = result_section_name(compiler, left.tag);
+		if (!compiler->hides_ids || !hides_ids(left.bytes, left.size) || !hides_ids(right.bytes, right.size)) {
 			return RESULTS_DIFFER;
 		}
 		results = RESULTS_HIDDEN;

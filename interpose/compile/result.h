@@ -54,6 +54,8 @@ void result_search(const struct result *result, struct needles *needles);
  */
 int result_state(const struct handle *handle, struct key *ret_state);
 
+/* A section's name, for people. A later version of this library may have stored artifacts that this one lacks. */
+const char *result_section_name(const struct compiler *compiler, uint32_t tag);
 /* The section of that tag, or NULL. */
 const struct section *result_section(const struct result *result, uint32_t tag);
 #define RESULT_SAYS(section, texts) result_says_one_of(section, texts, sizeof(texts) / sizeof((texts)[0]))

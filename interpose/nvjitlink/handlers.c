@@ -171,39 +171,16 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);
 }
 
-static int code_for_null(const struct link *link)
-{
-	return link->handle.library->major < 13 ? NVJITLINK_INVALID_INPUT : NVJITLINK_NULL_INPUT;
-}
-
 /* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and their kin. */
-#define GETTERS(artifact)                                                                                              \
-	int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size)        \
-	{                                                                                                              \
-		int host_errno = errno;                                                                                \
-		typedef int function(nvjitlink_handle, size_t *);                                                      \
-		struct link *link = link_find(handle);                                                                 \
-                                                                                                                       \
-		if (link && link->handle.served) {                                                                     \
-			return host_call_answer(host_errno,                                                            \
-			                        link_artifact_size(link->handle.served, NVJITLINK_ARTIFACT_##artifact, \
-			                                           size, code_for_null(link)));                        \
-		}                                                                                                      \
-		HOST_CALL_FORWARD(nvJitLinkGet##artifact##Size, function, host_errno, link, handle, size);             \
-	}                                                                                                              \
-                                                                                                                       \
-	int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)               \
-	{                                                                                                              \
-		int host_errno = errno;                                                                                \
-		typedef int function(nvjitlink_handle, void *);                                                        \
-		struct link *link = link_find(handle);                                                                 \
-                                                                                                                       \
-		if (link && link->handle.served) {                                                                     \
-			return host_call_answer(host_errno, link_artifact_bytes(link->handle.served,                   \
-			                                                        NVJITLINK_ARTIFACT_##artifact, bytes,  \
-			                                                        code_for_null(link)));                 \
-		}                                                                                                      \
-		HOST_CALL_FORWARD(nvJitLinkGet##artifact, function, host_errno, link, handle, bytes);                  \
+#define GETTERS(artifact)                                                                                       \
+	int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
+	{                                                                                                       \
+		return host_call_size(door, NVJITLINK_ARTIFACT_##artifact, handle, size);                       \
+	}                                                                                                       \
+                                                                                                                \
+	int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)        \
+	{                                                                                                       \
+		return host_call_bytes(door, NVJITLINK_ARTIFACT_##artifact, handle, bytes);                     \
 	}
 NVJITLINK_ARTIFACTS(GETTERS)
 #undef GETTERS

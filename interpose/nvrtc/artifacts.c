@@ -1,59 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/artifacts.h"
 
-#include "interpose/compile/equal_modulo_ids.h"
 #include "keygen/lowered.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum tag { TAG_NAMES = LOWERED_SECTION, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP, TAG_PRODUCT = 0x100 };
+enum tag { TAG_NAMES = LOWERED_SECTION, TAG_NO_NAME, TAG_PCH_STATUS, TAG_PCH_HEAP };
 
 #define NO_EXPRESSION "nvrtccache asks what an unknown expression gets"
 
 typedef int size_getter(nvrtcProgram program, size_t *size);
-typedef int bytes_getter(nvrtcProgram program, char *bytes);
 typedef int name_getter(nvrtcProgram program, const char *expression, const char **name);
 typedef int status_getter(nvrtcProgram program);
 
-static const struct {
-	enum nvrtc_function size, bytes;
-	const char *name;
-} products[PRODUCT_COUNT] = {
-#define PRODUCT_GETTERS(name) [PRODUCT_##name] = {FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name, #name},
-    NVRTC_PRODUCTS(PRODUCT_GETTERS)
-#undef PRODUCT_GETTERS
+const struct compiler_artifact nvrtc_products[PRODUCT_COUNT] = {
+#define PRODUCT_ROW(name) [PRODUCT_##name] = {#name, FUNCTION_nvrtcGet##name##Size, FUNCTION_nvrtcGet##name},
+    NVRTC_PRODUCTS(PRODUCT_ROW)
+#undef PRODUCT_ROW
 };
-
-static int collect_product(const struct handle *handle, enum nvrtc_product product, struct result *result)
-{
-	real_function *const *real = handle->library->real;
-	size_getter *get_size = (size_getter *)real[products[product].size];
-	bytes_getter *get_bytes = (bytes_getter *)real[products[product].bytes];
-	size_t size = 0;
-	char *bytes = NULL;
-	int size_code, bytes_code;
-
-	if (!get_size || !get_bytes) {
-		return 0;
-	}
-	size_code = get_size(handle->value, &size);
-	if (size_code != RESULT_SUCCESS) {
-		size = 0;
-	}
-	if (size > ENTRY_BYTES_MAX / 2) {
-		return -EFBIG;
-	}
-	/* A getter of an empty product writes nothing; one byte is there in case one does. */
-	bytes = calloc(1, size + 1);
-	if (!bytes) {
-		return -ENOMEM;
-	}
-	bytes_code = get_bytes(handle->value, bytes);
-	result_add(result, TAG_PRODUCT + product, size_code | bytes_code << 8, bytes, size);
-	return 0;
-}
 
 static int collect_names(const struct program *program, struct result *result)
 {
@@ -103,11 +69,8 @@ static int collect_pch(const struct handle *handle, struct result *result)
 
 int artifacts_collect(const struct handle *handle, struct result *result)
 {
-	int error = 0;
+	int error = artifact_collect_all(handle, result);
 
-	for (int product = 0; product < PRODUCT_COUNT && error == 0; product++) {
-		error = collect_product(handle, (enum nvrtc_product)product, result);
-	}
 	if (error == 0) {
 		error = collect_names(program_of(handle), result);
 	}
@@ -118,24 +81,28 @@ bool artifacts_explain_failure(const struct handle *handle, const struct result 
 {
 	static const char *const errors[] = {
 	    "error:", "Error:", "error   :", "fatal   :", "error detected", "errors detected"};
-	const struct section *log = result_section(result, TAG_PRODUCT + PRODUCT_ProgramLog);
+	const struct section *log = result_section(result, RESULT_TAG_OWN + PRODUCT_ProgramLog);
 
 	(void)handle;
 	return log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
 }
 
-const struct entry *artifacts_product_from(const struct program *program, enum nvrtc_product product)
+const struct entry *artifacts_product_from(const struct handle *handle, size_t product)
 {
 	size_getter *get_size;
 	size_t size = 0;
 
-	if (!program || program->handle.served || !program->handle.base || product == PRODUCT_PTX ||
-	    product == PRODUCT_ProgramLog) {
-		return program ? program->handle.served : NULL;
+	if (handle->served || !handle->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
+		return handle->served;
 	}
-	get_size = (size_getter *)program->handle.library->real[products[product].size];
-	return get_size && get_size(program->handle.value, &size) == RESULT_SUCCESS && size == 0 ? program->handle.base
-	                                                                                         : NULL;
+	get_size = (size_getter *)handle->library->real[nvrtc_products[product].size];
+	return get_size && get_size(handle->value, &size) == RESULT_SUCCESS && size == 0 ? handle->base : NULL;
+}
+
+int artifacts_no_room(const struct handle *handle)
+{
+	(void)handle;
+	return RESULT_INVALID_INPUT;
 }
 
 const struct entry *artifacts_names_from(const struct program *program)
@@ -150,50 +117,6 @@ const struct entry *artifacts_names_from(const struct program *program)
 	return get && get(program->handle.value, NO_EXPRESSION, &name) == RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION
 	           ? program->handle.base
 	           : NULL;
-}
-
-bool artifacts_has(const struct entry *entry, enum nvrtc_product product, size_t *ret_size)
-{
-	struct section section;
-
-	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
-		return false;
-	}
-	*ret_size = section.size;
-	return true;
-}
-
-int artifacts_size(const struct entry *entry, enum nvrtc_product product, size_t *size)
-{
-	struct section section;
-
-	if (!size) {
-		return RESULT_INVALID_INPUT;
-	}
-	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
-		return RESULT_INTERNAL_ERROR;
-	}
-	if ((section.value & 0xff) == RESULT_SUCCESS) {
-		*size = section.size;
-	}
-	return section.value & 0xff;
-}
-
-int artifacts_bytes(const struct entry *entry, enum nvrtc_product product, char *bytes)
-{
-	struct section section;
-
-	if (!bytes) {
-		return RESULT_INVALID_INPUT;
-	}
-	if (!entry_section(entry, TAG_PRODUCT + (uint32_t)product, &section)) {
-		return RESULT_INTERNAL_ERROR;
-	}
-	/* whoever has got no size has no room either */
-	if (section.value == RESULT_SUCCESS && section.size) {
-		memcpy(bytes, section.bytes, section.size);
-	}
-	return section.value >> 8;
 }
 
 /* Where each expression stands in the section: offset + 1 by hash, in a table that is at most half full. */
@@ -326,30 +249,11 @@ int artifacts_pch_heap(const struct entry *entry, size_t *size)
 /* What NVRTC says of its automatic precompiled headers depends on what else the process has compiled. */
 static bool speaks_of_pch(const struct section *section)
 {
-	return section->tag == TAG_PRODUCT + PRODUCT_ProgramLog &&
+	return section->tag == RESULT_TAG_OWN + PRODUCT_ProgramLog &&
 	       memmem(section->bytes, section->size, "/__nvrtc_auto_pch_", 18);
 }
 
 bool artifacts_comparable(const struct section *section)
 {
 	return section->tag != TAG_PCH_STATUS && section->tag != TAG_PCH_HEAP && !speaks_of_pch(section);
-}
-
-/* A result may be from a later version of this library, which keeps more. */
-const char *artifacts_name(uint32_t tag)
-{
-	if (tag >= TAG_PRODUCT) {
-		return tag - TAG_PRODUCT < PRODUCT_COUNT ? products[tag - TAG_PRODUCT].name : "another artifact";
-	}
-	return tag == TAG_NAMES ? "lowered names" : "return code";
-}
-
-bool artifacts_alike(const struct section *left, const struct section *right)
-{
-	return equal_modulo_ids(left->bytes, left->size, right->bytes, right->size);
-}
-
-bool artifacts_sealed(const struct section *section)
-{
-	return hides_ids(section->bytes, section->size);
 }

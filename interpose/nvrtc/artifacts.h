@@ -2,22 +2,22 @@
 /*
  * artifacts: what NVRTC makes, as sections of a result, and the getters' answers from an entry (docs/DESIGN.md B13)
  *
- * Sections of an entry: PRODUCT + n per product (value: return codes of the size call and the getter; bytes); NAMES
- * (expression, return code, lowered name); NO_NAME (value: what an unknown expression gets); PCH_STATUS (value) and
- * PCH_HEAP (value, eight bytes).
+ * Sections of an entry: one for each product (compile/artifacts.h); NAMES (expression, return code, lowered name);
+ * NO_NAME (value: what an unknown expression gets); PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
  *
- * Calling sequence: artifacts_collect() and the rest up to artifacts_sealed() are the compiler's functions for results
- * (interpose/compiler.h); the handlers ask the others. Ownership: answers point into
- * the entry.
+ * Calling sequence: artifacts_collect() and the rest up to artifacts_no_room() are the compiler's functions for results
+ * (interpose/compiler.h); the handlers ask the others. Ownership: answers point into the entry.
  */
 #ifndef INTERPOSE_NVRTC_ARTIFACTS_H
 #define INTERPOSE_NVRTC_ARTIFACTS_H
 
-#include "interpose/compile/result.h"
+#include "interpose/compile/artifacts.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/program.h"
 
 _Static_assert(RESULT_SECTIONS >= PRODUCT_COUNT + 8, "a result has room for all that NVRTC gives, and our marks");
+
+extern const struct compiler_artifact nvrtc_products[PRODUCT_COUNT];
 
 int artifacts_collect(const struct handle *handle, struct result *result);
 /*
@@ -25,22 +25,13 @@ int artifacts_collect(const struct handle *handle, struct result *result);
  * program: 13.0 with nothing but warnings in the log (its message goes to stderr), others may say it in the log.
  */
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
-const char *artifacts_name(uint32_t tag);
 bool artifacts_comparable(const struct section *section);
-bool artifacts_alike(const struct section *left, const struct section *right);
-bool artifacts_sealed(const struct section *section);
+const struct entry *artifacts_product_from(const struct handle *handle, size_t product);
+int artifacts_no_room(const struct handle *handle);
 
-/*
- * The entry that answers for a product, or for lowered names, of this program; NULL: the real library does. NULL is
- * fine for a program.
- */
-const struct entry *artifacts_product_from(const struct program *program, enum nvrtc_product product);
+/* The same as artifacts_product_from() for lowered names; NULL is fine for a program. */
 const struct entry *artifacts_names_from(const struct program *program);
 
-/* Can this entry answer for that product at all? */
-bool artifacts_has(const struct entry *entry, enum nvrtc_product product, size_t *ret_size);
-int artifacts_size(const struct entry *entry, enum nvrtc_product product, size_t *size);
-int artifacts_bytes(const struct entry *entry, enum nvrtc_product product, char *bytes);
 /* `program`: keeps an index of the names, so that many of them are found in linear time. */
 int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
                            const char **name);

@@ -55,17 +55,11 @@ static bool companion(const struct library *library, char *ret_name, size_t size
 /* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
 static bool reachable(const struct handle *handle, const struct entry *entry)
 {
-	static const enum nvrtc_function getters[PRODUCT_COUNT] = {
-#define PRODUCT_GETTER(name) [PRODUCT_##name] = FUNCTION_nvrtcGet##name,
-	    NVRTC_PRODUCTS(PRODUCT_GETTER)
-#undef PRODUCT_GETTER
-	};
+	struct section section;
 
-	for (int product = 0; handle->reach == REACH_EXPORT && product < PRODUCT_COUNT; product++) {
-		size_t size;
-
-		if (artifacts_has(entry, (enum nvrtc_product)product, &size) && size &&
-		    !node_exports(handle->library->node, getters[product])) {
+	for (uint32_t product = 0; handle->reach == REACH_EXPORT && product < PRODUCT_COUNT; product++) {
+		if (entry_section(entry, RESULT_TAG_OWN + product, &section) && section.size > 0 &&
+		    !node_exports(handle->library->node, nvrtc_products[product].bytes)) {
 			return false;
 		}
 	}
@@ -233,12 +227,14 @@ const struct compiler nvrtc_compiler = {
     .unwatched = unwatched,
     .read_texts = texts_read,
     .refuses = refuses,
+    .artifacts = nvrtc_products,
+    .artifact_count = PRODUCT_COUNT,
+    .answer_from = artifacts_product_from,
+    .no_room = artifacts_no_room,
     .about = about,
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,
-    .section_name = artifacts_name,
     .comparable = artifacts_comparable,
-    .alike = artifacts_alike,
-    .sealed = artifacts_sealed,
+    .hides_ids = true,
 };

@@ -191,31 +191,15 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 }
 
 /* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and their kin. */
-#define PRODUCT_HANDLERS(product)                                                                              \
-	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size)        \
-	{                                                                                                      \
-		int host_errno = errno;                                                                        \
-		typedef int function(nvrtcProgram, size_t *);                                                  \
-		struct program *known = program_find(program);                                                 \
-		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);                  \
-                                                                                                               \
-		if (entry) {                                                                                   \
-			return host_call_answer(host_errno, artifacts_size(entry, PRODUCT_##product, size));   \
-		}                                                                                              \
-		HOST_CALL_FORWARD(nvrtcGet##product##Size, function, host_errno, known, program, size);        \
-	}                                                                                                      \
-                                                                                                               \
-	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)               \
-	{                                                                                                      \
-		int host_errno = errno;                                                                        \
-		typedef int function(nvrtcProgram, char *);                                                    \
-		struct program *known = program_find(program);                                                 \
-		const struct entry *entry = artifacts_product_from(known, PRODUCT_##product);                  \
-                                                                                                               \
-		if (entry) {                                                                                   \
-			return host_call_answer(host_errno, artifacts_bytes(entry, PRODUCT_##product, bytes)); \
-		}                                                                                              \
-		HOST_CALL_FORWARD(nvrtcGet##product, function, host_errno, known, program, bytes);             \
+#define PRODUCT_HANDLERS(product)                                                                       \
+	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
+	{                                                                                               \
+		return host_call_size(door, PRODUCT_##product, program, size);                          \
+	}                                                                                               \
+                                                                                                        \
+	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
+	{                                                                                               \
+		return host_call_bytes(door, PRODUCT_##product, program, bytes);                        \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS

@@ -151,9 +151,10 @@ const struct compiler nvvm_compiler = {
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuses,
+    .artifacts = nvvm_artifacts,
+    .artifact_count = ARTIFACT_COUNT,
+    .answer_from = nvvm_program_answer,
     .about = nvvm_program_about,
     .collect = nvvm_artifacts_collect,
     .explains_failure = nvvm_artifacts_explain_failure,
-    .section_name = nvvm_artifact_name,
-    .alike = nvvm_artifacts_alike,
 };

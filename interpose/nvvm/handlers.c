@@ -126,32 +126,15 @@ int handle_nvvmCompileProgram(const struct door *door, void *program, int option
 	return work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
 }
 
-/* Without a place for the answer it depends on the release what the real one says, or whether it crashes. */
-#define GETTERS(product, artifact)                                                                        \
-	int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size)           \
-	{                                                                                                 \
-		int host_errno = errno;                                                                   \
-		typedef int function(void *, size_t *);                                                   \
-		struct nvvm_program *known = nvvm_program_find(program);                                  \
-		const struct entry *entry = known && size ? nvvm_program_answer(known, artifact) : NULL;  \
-                                                                                                          \
-		if (entry) {                                                                              \
-			return host_call_answer(host_errno, nvvm_artifact_size(entry, artifact, size));   \
-		}                                                                                         \
-		HOST_CALL_FORWARD(nvvmGet##product##Size, function, host_errno, known, program, size);    \
-	}                                                                                                 \
-                                                                                                          \
-	int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)                  \
-	{                                                                                                 \
-		int host_errno = errno;                                                                   \
-		typedef int function(void *, char *);                                                     \
-		struct nvvm_program *known = nvvm_program_find(program);                                  \
-		const struct entry *entry = known && bytes ? nvvm_program_answer(known, artifact) : NULL; \
-                                                                                                          \
-		if (entry) {                                                                              \
-			return host_call_answer(host_errno, nvvm_artifact_bytes(entry, artifact, bytes)); \
-		}                                                                                         \
-		HOST_CALL_FORWARD(nvvmGet##product, function, host_errno, known, program, bytes);         \
+#define GETTERS(product, artifact)                                                              \
+	int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size) \
+	{                                                                                       \
+		return host_call_size(door, artifact, program, size);                           \
+	}                                                                                       \
+                                                                                                \
+	int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)        \
+	{                                                                                       \
+		return host_call_bytes(door, artifact, program, bytes);                         \
 	}
 GETTERS(CompiledResult, ARTIFACT_RESULT)
 GETTERS(ProgramLog, ARTIFACT_LOG)

@@ -43,7 +43,8 @@ static bool speaks(const struct entry *entry)
 {
 	struct section section;
 
-	return !entry_section(entry, ARTIFACT_LOG, &section) || section.value != RESULT_SUCCESS || section.size > 1;
+	return !entry_section(entry, RESULT_TAG_OWN + ARTIFACT_LOG, &section) || section.value != RESULT_SUCCESS ||
+	       section.size > 1;
 }
 
 /*
@@ -113,6 +114,13 @@ void nvvm_program_served(struct handle *handle, const struct entry *entry)
 	if (handle->calls[handle->call_count - 1].kind == WORK_COMPILE) {
 		program->result = entry;
 	}
+}
+
+const struct entry *nvvm_program_answer(const struct handle *handle, size_t artifact)
+{
+	const struct nvvm_program *program = nvvm_program_of(handle);
+
+	return artifact == ARTIFACT_LOG ? program->log : program->result;
 }
 
 void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about)

@@ -54,10 +54,7 @@ void nvvm_program_about(const struct handle *handle, const struct call *call, st
 /* The compiler's served(). */
 void nvvm_program_served(struct handle *handle, const struct entry *entry);
 
-/* The entry that a getter of this is answered from; NULL: the real program. */
-static inline const struct entry *nvvm_program_answer(const struct nvvm_program *program, enum nvvm_artifact artifact)
-{
-	return artifact == ARTIFACT_LOG ? program->log : program->result;
-}
+/* The compiler's answer_from(). */
+const struct entry *nvvm_program_answer(const struct handle *handle, size_t artifact);
 
 #endif

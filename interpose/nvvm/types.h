@@ -22,7 +22,7 @@ enum nvvm_result {
 /* What makes something: the kind of a call (interpose/compiler.h). A compile leaves all that a verification leaves. */
 enum nvvm_work { WORK_VERIFY = 1, WORK_COMPILE = 2 };
 
-/* What a program can be asked for, and in which section of a result it is. */
-enum nvvm_artifact { ARTIFACT_RESULT = 0x100, ARTIFACT_LOG = 0x101 };
+/* What a program can be asked for; the position is its number in stored results. */
+enum nvvm_artifact { ARTIFACT_RESULT, ARTIFACT_LOG, ARTIFACT_COUNT };
 
 #endif

@@ -15,10 +15,14 @@
 #include <elf.h>
 
 /* As much of nvJitLink as tells results apart. */
-static const struct compiler compiler = {.section_name = link_artifacts_name, .alike = link_artifacts_alike};
+static const struct compiler compiler = {
+    .internal_error = NVJITLINK_INTERNAL,
+    .artifacts = nvjitlink_artifacts,
+    .artifact_count = NVJITLINK_ARTIFACT_COUNT,
+    .artifact_head = ARTIFACT_HEAD,
+};
 
 #define SECTIONS 6
-#define MISSING  77
 #define TAGS     0x100 /* of artifacts, from here on */
 
 static struct entry *build(struct input *input)
@@ -42,9 +46,7 @@ static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
 	size_t size = 0;
 	uint8_t *bytes;
 
-	require(link_artifact_size(entry, artifact, NULL, MISSING) == MISSING);
-	require(link_artifact_bytes(entry, artifact, NULL, MISSING) == MISSING);
-	if (link_artifact_size(entry, artifact, &size, MISSING) != NVJITLINK_SUCCESS) {
+	if (artifact_size(&compiler, entry, artifact, &size) != NVJITLINK_SUCCESS) {
 		require(size == 0);
 	}
 	/* an entry can say that there is more than it holds: nobody has that much */
@@ -53,7 +55,7 @@ static void ask(const struct entry *entry, enum nvjitlink_artifact artifact)
 	}
 	bytes = malloc(size ? size : 1);
 	require(bytes != NULL);
-	(void)link_artifact_bytes(entry, artifact, bytes, MISSING);
+	(void)artifact_bytes(&compiler, entry, artifact, bytes);
 	free(bytes);
 }
 

@@ -12,10 +12,11 @@
 
 /* As much of NVRTC as tells results apart. */
 static const struct compiler compiler = {
-    .section_name = artifacts_name,
+    .internal_error = RESULT_INTERNAL_ERROR,
+    .artifacts = nvrtc_products,
+    .artifact_count = PRODUCT_COUNT,
     .comparable = artifacts_comparable,
-    .alike = artifacts_alike,
-    .sealed = artifacts_sealed,
+    .hides_ids = true,
 };
 
 #define SECTIONS 8
@@ -76,13 +77,14 @@ static void ask(const struct entry *entry, const char *expression)
 	name = "untouched";
 	size = 0;
 	for (int i = 0; i < PRODUCT_COUNT; i++) {
-		char *bytes;
-		bool there = artifacts_has(entry, (enum nvrtc_product)i, &size);
+		struct section section;
+		bool there = entry_section(entry, RESULT_TAG_OWN + (uint32_t)i, &section);
+		char *bytes = malloc(there && section.size > 0 ? section.size : 1);
 
-		bytes = malloc(there ? size : 1);
-		(void)artifacts_bytes(entry, (enum nvrtc_product)i, bytes);
+		require(bytes != NULL);
+		(void)artifact_bytes(&compiler, entry, (size_t)i, bytes);
 		free(bytes);
-		(void)artifacts_size(entry, (enum nvrtc_product)i, &size);
+		(void)artifact_size(&compiler, entry, (size_t)i, &size);
 	}
 	(void)artifacts_lowered_name(entry, expression, &name);
 	require(!name || lies_in(entry, name));

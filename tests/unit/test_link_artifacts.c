@@ -5,8 +5,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define TAG     (0x100 + NVJITLINK_ARTIFACT_ErrorLog)
-#define MISSING 3
+/* As much of nvJitLink as answers from an entry. */
+static const struct compiler compiler = {
+    .internal_error = NVJITLINK_INTERNAL,
+    .artifacts = nvjitlink_artifacts,
+    .artifact_count = NVJITLINK_ARTIFACT_COUNT,
+    .artifact_head = ARTIFACT_HEAD,
+};
+
+#define TAG (RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog)
 
 /* As it lies in an entry: what was told of the size, then what a getter wrote. */
 struct kept {
@@ -36,9 +43,9 @@ static void expect(const struct section *section, int size_code, size_t size, in
 	size_t told = 42, given = sizeof(bytes);
 
 	memset(bytes, '?', sizeof(bytes));
-	cr_expect_eq(link_artifact_size(entry, NVJITLINK_ARTIFACT_ErrorLog, &told, MISSING), size_code);
+	cr_expect_eq(artifact_size(&compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, &told), size_code);
 	cr_expect_eq(told, size);
-	cr_expect_eq(link_artifact_bytes(entry, NVJITLINK_ARTIFACT_ErrorLog, bytes, MISSING), code);
+	cr_expect_eq(artifact_bytes(&compiler, entry, NVJITLINK_ARTIFACT_ErrorLog, bytes), code);
 	while (given > 0 && bytes[given - 1] == '?') {
 		given--;
 	}
@@ -81,15 +88,14 @@ Test(link_artifacts, what_is_not_there_is_an_error)
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 }
 
-Test(link_artifacts, a_pointer_that_is_missing_is_told_of)
+Test(link_artifacts, a_pointer_that_is_missing_has_the_code_of_the_release)
 {
-	const struct kept kept = {5, "text"};
-	const struct section section = section_of(&kept, 5, 0, 0);
-	struct entry *entry = entry_of(&section);
+	struct library library = {.major = 12};
+	const struct handle handle = {.library = &library};
 
-	cr_expect_eq(link_artifact_size(entry, NVJITLINK_ARTIFACT_ErrorLog, NULL, MISSING), MISSING);
-	cr_expect_eq(link_artifact_bytes(entry, NVJITLINK_ARTIFACT_ErrorLog, NULL, MISSING), MISSING);
-	entry_unref(entry);
+	cr_expect_eq(link_artifacts_no_room(&handle), NVJITLINK_INVALID_INPUT);
+	library.major = 13;
+	cr_expect_eq(link_artifacts_no_room(&handle), NVJITLINK_NULL_INPUT);
 }
 
 static bool explains(const struct link *link, const char *log)

@@ -12,10 +12,11 @@
 
 /* As much of NVRTC as tells results apart. */
 static const struct compiler compiler = {
-    .section_name = artifacts_name,
+    .internal_error = RESULT_INTERNAL_ERROR,
+    .artifacts = nvrtc_products,
+    .artifact_count = PRODUCT_COUNT,
     .comparable = artifacts_comparable,
-    .alike = artifacts_alike,
-    .sealed = artifacts_sealed,
+    .hides_ids = true,
 };
 
 #define TAG_NAMES   2
@@ -163,9 +164,9 @@ Test(result, bytes_whose_size_cannot_be_had_are_not_given)
 	char bytes[] = "-";
 	size_t size = 0;
 
-	cr_assert_eq(artifacts_size(entry, PRODUCT_PTX, &size), 5);
+	cr_assert_eq(artifact_size(&compiler, entry, PRODUCT_PTX, &size), 5);
 	cr_assert_eq(size, 0);
-	cr_assert_eq(artifacts_bytes(entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
+	cr_assert_eq(artifact_bytes(&compiler, entry, PRODUCT_PTX, bytes), 0, "its own code, all the same");
 	cr_assert_str_eq(bytes, "-");
 	entry_unref(entry);
 }

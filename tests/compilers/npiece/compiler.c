@@ -117,7 +117,10 @@ const struct compiler npiece_compiler = {
     .run = run,
     .outcome = outcome,
     .about = npiece_work_about,
-    .collect = npiece_collect,
+    .artifacts = npiece_artifacts,
+    .artifact_count = ARTIFACT_COUNT,
+    .answer_from = npiece_answer_from,
+    .no_room = npiece_no_room,
+    .collect = artifact_collect_all,
     .explains_failure = npiece_explains_failure,
-    .section_name = npiece_artifact_name,
 };

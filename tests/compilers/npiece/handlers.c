@@ -70,31 +70,15 @@ int handle_npieceComplete(const struct door *door, void *handle)
 	HOST_CALL_FORWARD(npieceComplete, function, host_errno, work, handle);
 }
 
-#define GETTERS(name, artifact, type)                                                                         \
-	int handle_npieceGet##name##Size(const struct door *door, void *handle, size_t *size)                 \
-	{                                                                                                     \
-		int host_errno = errno;                                                                       \
-		typedef int function(void *, size_t *);                                                       \
-		struct work *work = npiece_work_find(handle);                                                 \
-                                                                                                              \
-		if (work && work->handle.served) {                                                            \
-			return host_call_answer(host_errno,                                                   \
-			                        npiece_artifact_size(work->handle.served, artifact, size));   \
-		}                                                                                             \
-		HOST_CALL_FORWARD(npieceGet##name##Size, function, host_errno, work, handle, size);           \
-	}                                                                                                     \
-                                                                                                              \
-	int handle_npieceGet##name(const struct door *door, void *handle, type *bytes)                        \
-	{                                                                                                     \
-		int host_errno = errno;                                                                       \
-		typedef int function(void *, type *);                                                         \
-		struct work *work = npiece_work_find(handle);                                                 \
-                                                                                                              \
-		if (work && work->handle.served) {                                                            \
-			return host_call_answer(host_errno,                                                   \
-			                        npiece_artifact_bytes(work->handle.served, artifact, bytes)); \
-		}                                                                                             \
-		HOST_CALL_FORWARD(npieceGet##name, function, host_errno, work, handle, bytes);                \
+#define GETTERS(name, artifact, type)                                                         \
+	int handle_npieceGet##name##Size(const struct door *door, void *handle, size_t *size) \
+	{                                                                                     \
+		return host_call_size(door, artifact, handle, size);                          \
+	}                                                                                     \
+                                                                                              \
+	int handle_npieceGet##name(const struct door *door, void *handle, type *bytes)        \
+	{                                                                                     \
+		return host_call_bytes(door, artifact, handle, bytes);                        \
 	}
 GETTERS(Output, ARTIFACT_OUTPUT, void)
 GETTERS(ErrorLog, ARTIFACT_LOG, char)

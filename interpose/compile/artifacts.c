@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/compile/artifacts.h"
+
+#include "interpose/compile/library.h"
+#include "interpose/compiler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK 16 /* behind what a getter says that it writes */
+
+/* A buffer is filled with one byte, and another one with the other: where they still differ, nothing was written. */
+#define FILL_ONE   0x55
+#define FILL_OTHER 0xaa
+
+typedef int size_getter(void *handle, size_t *size);
+typedef int bytes_getter(void *handle, void *bytes);
+
+/* A getter writes no more than was told of its size, and a NUL where that is nothing: a host has room for no more. */
+static bool fits_size(size_t written, uint64_t told)
+{
+	return written <= (told > 0 ? told : 1);
+}
+
+/* How much of `one` was written. `other` was filled otherwise. */
+static size_t count_written(const uint8_t *one, const uint8_t *other, size_t size)
+{
+	while (size > 0 && one[size - 1] == FILL_ONE && other[size - 1] == FILL_OTHER) {
+		size--;
+	}
+	return size;
+}
+
+/* Into `ret_bytes`, behind the head, which tells `told`; `ret_size`: of both. */
+static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t **ret_bytes, size_t *ret_size,
+                        int *ret_code)
+{
+	size_t room = told + SLACK;
+	uint8_t *one = malloc(ARTIFACT_HEAD + room), *other = malloc(room);
+	int error = -ENOMEM;
+
+	if (one && other) {
+		memcpy(one, &told, ARTIFACT_HEAD);
+		memset(one + ARTIFACT_HEAD, FILL_ONE, room);
+		memset(other, FILL_OTHER, room);
+		*ret_code = get(value, one + ARTIFACT_HEAD);
+		error = get(value, other) == *ret_code ? 0 : -EPROTO;
+		room = count_written(one + ARTIFACT_HEAD, other, room);
+		if (memcmp(one + ARTIFACT_HEAD, other, room) != 0 || !fits_size(room, told)) {
+			error = -EPROTO;
+		}
+	}
+	free(other);
+	if (error != 0) {
+		free(one);
+		return error;
+	}
+	*ret_bytes = one;
+	*ret_size = ARTIFACT_HEAD + room;
+	return 0;
+}
+
+/* A getter of an empty artifact writes nothing; one byte is there in case one does. */
+static int read_told(bytes_getter *get, void *value, size_t told, uint8_t **ret_bytes, int *ret_code)
+{
+	uint8_t *bytes = calloc(1, told + 1);
+
+	if (!bytes) {
+		return -ENOMEM;
+	}
+	*ret_code = get(value, bytes);
+	*ret_bytes = bytes;
+	return 0;
+}
+
+int artifact_collect(const struct handle *handle, size_t artifact, struct result *result)
+{
+	const struct compiler *compiler = handle->library->compiler;
+	const struct compiler_artifact *row = &compiler->artifacts[artifact];
+	size_getter *get_size = (size_getter *)handle->library->real[row->size];
+	bytes_getter *get_bytes = (bytes_getter *)handle->library->real[row->bytes];
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	int size_code, bytes_code = 0, error;
+
+	if (!get_size || !get_bytes) {
+		return 0;
+	}
+	size_code = get_size(handle->value, &size);
+	size = size_code == 0 ? size : 0;
+	if (size > ENTRY_BYTES_MAX / 2) {
+		return -EFBIG;
+	}
+	error = compiler->artifact_head ? read_written(get_bytes, handle->value, size, &bytes, &size, &bytes_code)
+	                                : read_told(get_bytes, handle->value, size, &bytes, &bytes_code);
+	if (error == 0) {
+		result_add(result, RESULT_TAG_OWN + (uint32_t)artifact, size_code | bytes_code << 8, bytes, size);
+	}
+	return error;
+}
+
+int artifact_collect_all(const struct handle *handle, struct result *result)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < handle->library->compiler->artifact_count && error == 0; i++) {
+		error = artifact_collect(handle, i, result);
+	}
+	return error;
+}
+
+/* `ret_told`: the size that was told; the section is without its head. */
+static bool find_artifact(const struct compiler *compiler, const struct entry *entry, size_t artifact,
+                          struct section *ret_section, uint64_t *ret_told)
+{
+	const size_t head = compiler->artifact_head;
+
+	if (!entry_section(entry, RESULT_TAG_OWN + (uint32_t)artifact, ret_section) || ret_section->size < head) {
+		return false;
+	}
+	*ret_told = ret_section->size;
+	if (head > 0) {
+		memcpy(ret_told, ret_section->bytes, ARTIFACT_HEAD);
+		ret_section->bytes = (const uint8_t *)ret_section->bytes + head;
+		ret_section->size -= head;
+	}
+	return head == 0 || fits_size(ret_section->size, (ret_section->value & 0xff) == 0 ? *ret_told : 0);
+}
+
+int artifact_size(const struct compiler *compiler, const struct entry *entry, size_t artifact, size_t *size)
+{
+	struct section section;
+	uint64_t told;
+
+	if (!find_artifact(compiler, entry, artifact, &section, &told)) {
+		return compiler->internal_error;
+	}
+	if ((section.value & 0xff) == 0) {
+		*size = (size_t)told;
+	}
+	return section.value & 0xff;
+}
+
+int artifact_bytes(const struct compiler *compiler, const struct entry *entry, size_t artifact, void *bytes)
+{
+	struct section section;
+	uint64_t told;
+
+	if (!find_artifact(compiler, entry, artifact, &section, &told)) {
+		return compiler->internal_error;
+	}
+	/* Without a head: a host that was told no size has no room either. With one, what was written is known. */
+	if (section.size > 0 && (compiler->artifact_head > 0 || section.value == 0)) {
+		memcpy(bytes, section.bytes, section.size);
+	}
+	return section.value >> 8;
+}
