@@ -91,7 +91,7 @@ enum outcome {
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, only_gives, release,
+ * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, release,
  * describe, run, outcome, collect, answer_from, about and explains_failure. The others say what NULL means.
  */
 struct compiler {
@@ -119,15 +119,16 @@ struct compiler {
 
 	bool (*owns)(const char *name);       /* is it a name of this compiler's functions? */
 	bool (*wants_door)(const char *name); /* of those: does it concern a handle, or is it unknown? */
-	bool (*only_gives)(const char *name); /* it gives out an artifact, and changes nothing */
+	bool (*only_gives)(
+	    const char *name); /* it gives out an artifact, and changes nothing; NULL: none is known to */
 	/* Is a function of this name the one that the table calls so? NULL: where the names are equal. */
 	bool (*names)(const char *name, const char *function);
 	/* Under which name a library of the node has it. NULL: the table's. */
 	const char *(*name_on)(const struct node *, size_t function);
-	/* Does a host that is linked with this name on the node reach us? NULL: if node_exports() says so. */
+	/* Does a host that is linked with this name on the node reach us? NULL: if node_exports() says so, and never
+	 * where there is a hallmark. */
 	bool (*exports)(const struct node *, const char *name);
-	/* Might somebody be linked with it? NULL: with all but names that begin with _, which are private. */
-	bool (*links)(const char *name);
+	bool links_private; /* hosts are linked with names that begin with _, which otherwise are private */
 	/* Whoever asks for it can get at handles past us: then the library is passed through. NULL: nobody can. */
 	bool (*opens)(const char *name);
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
@@ -200,7 +201,7 @@ struct compiler {
 	/* Has the directory one spelling only in a text? NULL: none has. */
 	bool (*spells_plainly)(const char *directory, size_t size);
 	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? NULL: all are */
-	/* A difference in LTO-IR or debug information may be a module id alone (compile/equal_modulo_ids.h). */
+	/* It makes module ids, which may hide in a difference (compile/equal_modulo_ids.h). */
 	bool hides_ids;
 };
 

@@ -10,8 +10,8 @@ static bool reaches_us(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
 
-	if (compiler->exports) {
-		return compiler->exports(node, name);
+	if (compiler->exports || compiler->hallmark) {
+		return compiler->exports && compiler->exports(node, name);
 	}
 	for (size_t i = 0; i < compiler->function_count; i++) {
 		if (strcmp(name, compiler->functions[i].name) == 0 && node_exports(node, i)) {
@@ -26,11 +26,10 @@ static bool passes_by(const struct node *node, const char *name)
 	const struct compiler *compiler = node->compiler;
 
 	/* private functions are none that anybody links against and calls with a handle of ours */
-	if (!(compiler->links ? compiler->links(name) : name[0] != '_') || !compiler->owns(name) ||
-	    !compiler->wants_door(name)) {
+	if ((name[0] == '_' && !compiler->links_private) || !compiler->owns(name) || !compiler->wants_door(name)) {
 		return false;
 	}
-	return !reaches_us(node, name) && !compiler->only_gives(name);
+	return !reaches_us(node, name) && !(compiler->only_gives && compiler->only_gives(name));
 }
 
 static int import_passes_by(const struct elf_import *import, void *context)

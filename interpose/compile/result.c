@@ -214,7 +214,7 @@ enum results result_compare(const struct compiler *compiler, const struct entry 
 			continue;
 		}
 		*ret_what = result_section_name(compiler, left.tag);
-		if (!compiler->hides_ids || !hides_ids(left.bytes, left.size) || !hides_ids(right.bytes, right.size)) {
+		if (!compiler->hides_ids || !differ_by_hidden_ids(left.bytes, left.size, right.bytes, right.size)) {
 			return RESULTS_DIFFER;
 		}
 		results = RESULTS_HIDDEN;

@@ -25,13 +25,6 @@ bool nvjitlink_wants_door(const char *name)
 	return !plain_equal(name, "nvJitLinkVersion");
 }
 
-/* Even a getter that goes past us asks a handle that may have linked nothing, and no node lacks the others. */
-bool nvjitlink_only_gives(const char *name)
-{
-	(void)name;
-	return false;
-}
-
 /* "_12_9" */
 static bool is_release(const char *text)
 {
@@ -92,12 +85,6 @@ bool nvjitlink_exports(const struct node *node, const char *name)
 #undef IS_EXPORT
 	}
 	return false;
-}
-
-bool nvjitlink_links(const char *name)
-{
-	(void)name;
-	return true;
 }
 
 bool nvjitlink_opens(const char *name)

@@ -62,11 +62,9 @@ extern struct environment nvjitlink_environment;
 /* The compiler's functions of these names (interpose/compiler.h). */
 bool nvjitlink_owns(const char *name);
 bool nvjitlink_wants_door(const char *name);
-bool nvjitlink_only_gives(const char *name);
 bool nvjitlink_names(const char *name, const char *function);
 const char *nvjitlink_name_on(const struct node *node, size_t function);
 bool nvjitlink_exports(const struct node *node, const char *name);
-bool nvjitlink_links(const char *name);
 bool nvjitlink_opens(const char *name);
 
 #endif

@@ -17,13 +17,6 @@ enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
-static bool exports(const struct node *node, const char *name)
-{
-	(void)node;
-	(void)name;
-	return false;
-}
-
 /* 2.0 for ten releases of CUDA: people are told it, and the build-id tells one from another. */
 static int release(const struct library *library, int *ret_major, int *ret_minor)
 {
@@ -140,8 +133,6 @@ const struct compiler nvvm_compiler = {
     .environment = &nvvm_environment,
     .owns = nvvm_owns,
     .wants_door = nvvm_wants_door,
-    .only_gives = nvvm_only_gives,
-    .exports = exports,
     .opens = nvvm_opens,
     .release = release,
     .describe = describe,

@@ -32,13 +32,6 @@ bool nvvm_wants_door(const char *name)
 	return true;
 }
 
-/* A linked host reaches no door of ours, so a getter in one would find nothing where a hit has been. */
-bool nvvm_only_gives(const char *name)
-{
-	(void)name;
-	return false;
-}
-
 bool nvvm_opens(const char *name)
 {
 	return plain_begins(name, "__nvvmHandle");

@@ -51,7 +51,6 @@ extern struct environment nvvm_environment;
 /* The compiler's functions of these names. No hit leaves anything out that a linked getter could ask for. */
 bool nvvm_owns(const char *name);
 bool nvvm_wants_door(const char *name);
-bool nvvm_only_gives(const char *name);
 bool nvvm_opens(const char *name);
 
 #endif

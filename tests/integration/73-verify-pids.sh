@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # needs: nvrtc
 # NVRTCCACHE_VERIFY where the pid has other digits than the one of the process that made the result: NVRTC puts it into
-# names without external linkage, and its length moves the lengths in mangled names.
+# names without external linkage, and its length moves the lengths in mangled names. That is no mismatch.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -48,12 +48,12 @@ judged() { # option...
 	preloaded "${host[@]}" && [ "$(stat_of stores)" = 1 ] || return
 	# shellcheck disable=SC2086 # a command of words
 	NVRTCCACHE_VERIFY=1 NVRTCCACHE_LOG=$tmp/log preloaded $unshare "${host[@]}" || return
-	[ "$(stat_of verified) $(stat_of errors.mismatch) $(stat_of verify_uncompared)" = "1 0 ${uncompared:-0}" ] ||
+	[ "$(stat_of verified) $(stat_of errors.mismatch) $(stat_of verify_uncompared)" = "1 0 1" ] ||
 		{ echo "$(stat_of verified) verified, $(stat_of errors.mismatch) mismatches" && cat "$tmp/log" && false; }
 }
-check "PTX whose names hold a pid of other length is no difference." judged -default-device
-check "Nor is a CUBIN, whose sections the names move." judged -arch=sm_90
-check "Nor is one with lines." judged -arch=sm_90 -lineinfo
-uncompared=1 check "Debug information, whose offsets the names move, cannot be compared." judged -arch=sm_90 -G
-check "Nor is one that is to be linked." judged -arch=sm_90 -rdc=true
+check "PTX whose names hold a pid of other length cannot be compared." judged -default-device
+check "Nor can a CUBIN, whose sections the names move." judged -arch=sm_90
+check "Nor can one with lines." judged -arch=sm_90 -lineinfo
+check "Nor can one with debug information." judged -arch=sm_90 -G
+check "Nor can one that is to be linked." judged -arch=sm_90 -rdc=true
 plan
