@@ -20,23 +20,23 @@ static struct slot *set_of(const struct fingerprint *fingerprint)
 	return &table[fingerprint->low % (CONTENT_REMEMBERED / WAYS) * WAYS];
 }
 
-static bool take(struct slot *slot)
+static bool lock_slot(struct slot *slot)
 {
 	return !atomic_flag_test_and_set_explicit(&slot->busy, memory_order_acquire);
 }
 
-static void release(struct slot *slot)
+static void unlock_slot(struct slot *slot)
 {
 	atomic_flag_clear_explicit(&slot->busy, memory_order_release);
 }
 
-static bool recall(const struct fingerprint *fingerprint, size_t size, struct key *ret_digest)
+static bool recall_digest(const struct fingerprint *fingerprint, size_t size, struct key *ret_digest)
 {
 	struct slot *slots = set_of(fingerprint);
 	bool found = false;
 
 	for (size_t i = 0; i < WAYS && !found; i++) {
-		if (!take(&slots[i])) {
+		if (!lock_slot(&slots[i])) {
 			continue;
 		}
 		found = slots[i].set && slots[i].size == size && slots[i].fingerprint.low == fingerprint->low &&
@@ -44,13 +44,13 @@ static bool recall(const struct fingerprint *fingerprint, size_t size, struct ke
 		if (found) {
 			*ret_digest = slots[i].digest;
 		}
-		release(&slots[i]);
+		unlock_slot(&slots[i]);
 	}
 	return found;
 }
 
 /* In an empty place, or in one by turns. */
-static void remember(const struct fingerprint *fingerprint, size_t size, const struct key *digest)
+static void remember_digest(const struct fingerprint *fingerprint, size_t size, const struct key *digest)
 {
 	static _Atomic unsigned turn;
 	struct slot *slots = set_of(fingerprint);
@@ -60,7 +60,7 @@ static void remember(const struct fingerprint *fingerprint, size_t size, const s
 	for (size_t i = 0; i <= WAYS && !done; i++) {
 		struct slot *slot = &slots[i < WAYS ? i : last];
 
-		if (!take(slot)) {
+		if (!lock_slot(slot)) {
 			continue;
 		}
 		done = !slot->set || i == WAYS;
@@ -70,12 +70,12 @@ static void remember(const struct fingerprint *fingerprint, size_t size, const s
 			slot->fingerprint = *fingerprint;
 			slot->digest = *digest;
 		}
-		release(slot);
+		unlock_slot(slot);
 	}
 }
 
 /* The size goes in as well, so that the digest is of nothing that could be confused with an entry's key. */
-static void digest(const void *bytes, size_t size, struct key *ret_digest)
+static void digest_content(const void *bytes, size_t size, struct key *ret_digest)
 {
 	const uint64_t head = size;
 	const struct span spans[] = {{&head, sizeof(head)}, {bytes, size}};
@@ -98,12 +98,12 @@ enum content_form content_put(struct stream *stream, struct content_tags tags, c
 	if (secret) {
 		digest_fingerprint(secret, &span, 1, &fingerprint);
 	}
-	recalled = secret && recall(&fingerprint, size, &key);
+	recalled = secret && recall_digest(&fingerprint, size, &key);
 	if (!recalled) {
-		digest(bytes, size, &key);
+		digest_content(bytes, size, &key);
 	}
 	if (secret && !recalled) {
-		remember(&fingerprint, size, &key);
+		remember_digest(&fingerprint, size, &key);
 	}
 	stream_field(stream, tags.digest, key.bytes, sizeof(key.bytes));
 	return recalled ? CONTENT_RECALLED : CONTENT_DIGESTED;

@@ -27,7 +27,7 @@ struct writer {
 };
 
 /* Looked at again: only now is it asked which mount the file lies in. */
-static bool counts(const struct item *item, struct writer *writer)
+static bool is_settled_item(const struct item *item, struct writer *writer)
 {
 	const struct mount *mount;
 	struct file_stamp now;
@@ -65,7 +65,7 @@ static void write_item(const struct item *item, struct writer *writer)
 		identity.size = stamp->size;
 		identity.mtime_ns = stamp->mtime_ns;
 	}
-	identity.settled = item->kind == ITEM_CONTENT && counts(item, writer);
+	identity.settled = item->kind == ITEM_CONTENT && is_settled_item(item, writer);
 	stream_bytes(stream, &identity, sizeof(identity));
 	if (item->kind == ITEM_CONTENT) {
 		struct fixed_content content = {.ctime_ns = stamp->ctime_ns};

@@ -24,7 +24,7 @@ void dependencies_ask_paths(bool (*agree)(void))
 }
 
 /* Ends a walk whose reason has been given. */
-__attribute__((format(printf, 2, 3))) static int refuse(const struct check *check, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse_walk(const struct check *check, const char *format, ...)
 {
 	va_list arguments;
 
@@ -42,7 +42,7 @@ static int check_arithmetic(const struct check *check, const uint8_t *then)
 
 	return !then || (now && memcmp(then, now->bytes, KEY_BYTES) == 0)
 	           ? 0
-	           : refuse(check, "another mathematics library");
+	           : refuse_walk(check, "another mathematics library");
 }
 
 static int check_machine(const struct check *check, const struct reader *reader)
@@ -54,8 +54,8 @@ static int check_machine(const struct check *check, const struct reader *reader)
 		int64_t now = 0;
 
 		if (!machine_ask(then->question, &now) || now != then->answer) {
-			return refuse(check, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
-			              machine_words(then->question, words), then->answer, now);
+			return refuse_walk(check, "the %s was %" PRId64 DEPENDENCIES_NOW "%" PRId64,
+			                   machine_words(then->question, words), then->answer, now);
 		}
 	}
 	return 0;
@@ -68,14 +68,15 @@ static int check_begin(struct walk *walk)
 	int error = 0;
 
 	if (walk->reader.items > 0 && agree && !agree()) {
-		return refuse(check, "another preloaded library redirects some functions that take paths, but not all");
+		return refuse_walk(check,
+		                   "another preloaded library redirects some functions that take paths, but not all");
 	}
 	error = check_arithmetic(check, walk->reader.arithmetic);
 	if (error == 0) {
 		error = check_machine(check, &walk->reader);
 	}
 	if (error == 0 && walk->reader.roots != check->roots->count) {
-		error = refuse(check, "the number of roots differs");
+		error = refuse_walk(check, "the number of roots differs");
 	}
 	return error;
 }
@@ -88,8 +89,8 @@ static int check_root(struct walk *walk, uint32_t number, const char *text, size
 	if (!text || (size == root->size && memcmp(text, root->text, size) == 0)) {
 		return 0;
 	}
-	return refuse(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s", size ? (int)size : 1, size ? text : "/",
-	              root->size ? (int)root->size : 1, root->size ? root->text : "/");
+	return refuse_walk(check, DEPENDENCIES_BOUND "%.*s" DEPENDENCIES_NOW "%.*s", size ? (int)size : 1,
+	                   size ? text : "/", root->size ? (int)root->size : 1, root->size ? root->text : "/");
 }
 
 static int check_item(struct walk *walk, const struct place_group *group, const struct checked_item *item,
@@ -108,7 +109,7 @@ static int check_item(struct walk *walk, const struct place_group *group, const 
 
 	(void)group;
 	(void)item;
-	return refuse(walk->context, "%s: %s", words[state], walk->place.path);
+	return refuse_walk(walk->context, "%s: %s", words[state], walk->place.path);
 }
 
 static int check_classes(struct walk *walk)
@@ -116,7 +117,8 @@ static int check_classes(struct walk *walk)
 	if (!walk_is_complete(walk)) {
 		return -EBADMSG;
 	}
-	return walk_is_distinct(walk) ? 0 : refuse(walk->context, "two paths that were different files are one file");
+	return walk_is_distinct(walk) ? 0
+	                              : refuse_walk(walk->context, "two paths that were different files are one file");
 }
 
 /* What went wrong with the walk itself, in words. */
@@ -162,7 +164,7 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 		*ret_anew = content_anew(&walk.content);
 	}
 	if (error != 0 && error != -ECANCELED) {
-		(void)refuse(&check, "%s", error_words(error));
+		(void)refuse_walk(&check, "%s", error_words(error));
 	}
 	walk_end(&walk);
 	return error == 0;

@@ -57,12 +57,12 @@ static size_t set_of(const struct remembered_file *file)
 	return (size_t)(mixed >> 32) % (REMEMBERED_FILES / WAYS) * WAYS;
 }
 
-static struct slot *take(struct slot *slot)
+static struct slot *take_slot(struct slot *slot)
 {
 	return atomic_flag_test_and_set_explicit(&slot->busy, memory_order_acquire) ? NULL : slot;
 }
 
-static void release(struct slot *slot)
+static void release_slot(struct slot *slot)
 {
 	atomic_flag_clear_explicit(&slot->busy, memory_order_release);
 }
@@ -77,14 +77,14 @@ static bool remembered_find(const struct remembered_file *file, struct key *ret_
 	}
 	slots += set_of(file);
 	for (size_t i = 0; i < WAYS && !found; i++) {
-		struct slot *slot = take(&slots[i]);
+		struct slot *slot = take_slot(&slots[i]);
 
 		if (slot) {
 			found = slot->set && same_file(&slot->file, file);
 			if (found) {
 				*ret_digest = slot->digest;
 			}
-			release(slot);
+			release_slot(slot);
 		}
 	}
 	return found;
@@ -109,7 +109,7 @@ static struct slot *get_table(void)
 	return slots;
 }
 
-static void fill(struct slot *slot, const struct remembered_file *file, const struct key *digest)
+static void fill_slot(struct slot *slot, const struct remembered_file *file, const struct key *digest)
 {
 	slot->set = true;
 	slot->file = *file;
@@ -129,21 +129,21 @@ static void remembered_keep(const struct remembered_file *file, const struct key
 	}
 	slots += set_of(file);
 	for (size_t i = 0; i < WAYS && !done; i++) {
-		slot = take(&slots[i]);
+		slot = take_slot(&slots[i]);
 		if (!slot) {
 			continue;
 		}
 		done = !slot->set ||
 		       (slot->file.stamp.inode == file->stamp.inode && slot->file.stamp.device == file->stamp.device);
 		if (done) {
-			fill(slot, file, digest);
+			fill_slot(slot, file, digest);
 		}
-		release(slot);
+		release_slot(slot);
 	}
-	slot = done ? NULL : take(&slots[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS]);
+	slot = done ? NULL : take_slot(&slots[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS]);
 	if (slot) {
-		fill(slot, file, digest);
-		release(slot);
+		fill_slot(slot, file, digest);
+		release_slot(slot);
 	}
 }
 
@@ -223,7 +223,7 @@ static void stamp_anew(struct content *content, const struct checked_item *item,
 	}
 }
 
-static const struct credentials *credentials(struct content *content)
+static const struct credentials *look_credentials(struct content *content)
 {
 	if (!content->credentials_set) {
 		credentials_look(&content->credentials);
@@ -236,7 +236,7 @@ static struct remembered_file file_of(struct content *content, const struct file
 {
 	struct remembered_file file = {.mount = *mount, .stamp = *now};
 
-	memcpy(file.who, credentials(content)->who, sizeof(file.who));
+	memcpy(file.who, look_credentials(content)->who, sizeof(file.who));
 	return file;
 }
 
@@ -248,7 +248,7 @@ static enum opened was_opened(struct content *content, const struct file_stamp *
 	struct remembered_file file;
 	struct key digest;
 
-	if (memcmp(credentials(content)->who, content->stamps.who, CREDENTIALS_BYTES) == 0) {
+	if (memcmp(look_credentials(content)->who, content->stamps.who, CREDENTIALS_BYTES) == 0) {
 		return OPENED_BEFORE;
 	}
 	file = file_of(content, now, mount);
@@ -262,7 +262,7 @@ static enum opened was_opened(struct content *content, const struct file_stamp *
  */
 static int open_sample(struct content *content, enum opened opened)
 {
-	if (opened == OPENED_BEFORE && content->sampled && !credentials(content)->confined) {
+	if (opened == OPENED_BEFORE && content->sampled && !look_credentials(content)->confined) {
 		return 0;
 	}
 	content->sampled = true;

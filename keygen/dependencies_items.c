@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* The errors that say "not there" for good; anything else (EMFILE, EIO, ...) is a mishap of the moment. */
-static int absence(int error)
+static int absence_error(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -24,7 +24,7 @@ static int absence(int error)
 	}
 }
 
-static int describe(const struct trace_event *event, struct item *ret_item)
+static int describe_event(const struct trace_event *event, struct item *ret_item)
 {
 	struct item item = {.kind = ITEM_IDENTITY, .path = event->path, .stamp = event->stamp};
 
@@ -32,7 +32,7 @@ static int describe(const struct trace_event *event, struct item *ret_item)
 		return -EINVAL;
 	}
 	if (event->error != 0) {
-		item = (struct item){.kind = ITEM_ABSENT, .path = event->path, .error = absence(event->error)};
+		item = (struct item){.kind = ITEM_ABSENT, .path = event->path, .error = absence_error(event->error)};
 		if (item.error == 0) {
 			return -EINVAL;
 		}
@@ -47,7 +47,7 @@ static int describe(const struct trace_event *event, struct item *ret_item)
 	return 0;
 }
 
-static void hang(struct items *items, const struct item *what, uint32_t base, const char *rest)
+static void hang_item(struct items *items, const struct item *what, uint32_t base, const char *rest)
 {
 	struct item *item = &items->item[items->count++];
 	const char *slash = strrchr(rest, '/');
@@ -99,7 +99,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	if (event->kind == TRACE_SCRATCH_READ || event->kind == TRACE_SCRATCH_MADE) {
 		return 0;
 	}
-	error = describe(event, &item);
+	error = describe_event(event, &item);
 	if (error != 0) {
 		return error;
 	}
@@ -107,7 +107,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 		return -EINVAL;
 	}
 	if (path[0] != '/') {
-		hang(items, &item, BASE_CWD, path);
+		hang_item(items, &item, BASE_CWD, path);
 		return 0;
 	}
 	error = find_root(input->roots, path, &base);
@@ -117,20 +117,20 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	/* In a root and the working directory too: it cannot be told which one the compiler meant, so it must be both.
 	 */
 	if (is_cwd) {
-		hang(items, &item, BASE_CWD, ".");
+		hang_item(items, &item, BASE_CWD, ".");
 	} else if (is_in_cwd(input, path)) {
-		hang(items, &item, BASE_CWD, path + strlen(input->cwd) + 1);
+		hang_item(items, &item, BASE_CWD, path + strlen(input->cwd) + 1);
 		is_cwd = true;
 	}
 	if (base != BASE_LITERAL) {
-		hang(items, &item, base, path + input->roots->root[base].size);
+		hang_item(items, &item, base, path + input->roots->root[base].size);
 	} else if (!is_cwd && !is_pwd) {
-		hang(items, &item, BASE_LITERAL, path);
+		hang_item(items, &item, BASE_LITERAL, path);
 	}
 	return 0;
 }
 
-static int collect(const struct dependencies_input *input, struct items *ret_items)
+static int collect_events(const struct dependencies_input *input, struct items *ret_items)
 {
 	const struct trace *trace = input->trace;
 	struct items items = {.item =
@@ -187,7 +187,7 @@ static bool same_file(const struct item *one, const struct item *other)
 }
 
 /* Two sights of one path must agree, or the file system moved while the compiler looked. */
-static int merge(struct item *into, const struct item *other)
+static int merge_sights(struct item *into, const struct item *other)
 {
 	if (into->kind == ITEM_ABSENT || other->kind == ITEM_ABSENT) {
 		return into->kind == other->kind && into->error == other->error ? 0 : -EINVAL;
@@ -215,7 +215,7 @@ static int merge_all(struct items *items)
 	qsort(items->item, items->count, sizeof(*items->item), by_path);
 	for (size_t i = 1; i < items->count; i++) {
 		if (by_path(&items->item[kept], &items->item[i]) == 0) {
-			int error = merge(&items->item[kept], &items->item[i]);
+			int error = merge_sights(&items->item[kept], &items->item[i]);
 
 			if (error != 0) {
 				return error;
@@ -243,7 +243,7 @@ static int by_file(const void *left, const void *right)
 }
 
 /* Numbers the distinct files in the order in which the items first name them. */
-static int classify(struct items *items)
+static int number_files(struct items *items)
 {
 	struct item **sorted = calloc(items->count + 1, sizeof(struct item *));
 	size_t present = 0;
@@ -278,13 +278,13 @@ static int classify(struct items *items)
 int items_collect(const struct dependencies_input *input, struct items *ret_items)
 {
 	struct items items = {0};
-	int error = collect(input, &items);
+	int error = collect_events(input, &items);
 
 	if (error == 0) {
 		error = merge_all(&items);
 	}
 	if (error == 0) {
-		error = classify(&items);
+		error = number_files(&items);
 	}
 	if (error != 0) {
 		items_free(&items);

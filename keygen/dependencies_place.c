@@ -73,7 +73,7 @@ static const char *short_way(const struct place *place, int *ret_directory)
 	return path;
 }
 
-static int put(struct place *place, size_t at, const char *text, size_t size)
+static int put_text(struct place *place, size_t at, const char *text, size_t size)
 {
 	if (at >= sizeof(place->path) || size >= sizeof(place->path) - at) {
 		return -ENAMETOOLONG;
@@ -95,7 +95,7 @@ static int enter_base(struct place *place, const struct place_group *group)
 		place->present_size = 0;
 	}
 	place->base_size = group->base_size;
-	error = put(place, 0, group->base_text, group->base_size);
+	error = put_text(place, 0, group->base_text, group->base_size);
 	if (error == 0 && place->base_descriptor < 0 && (group->hints & HINT_OPEN_BASE)) {
 		/* The empty text is the root directory. */
 		place->base_descriptor = open_at(AT_FDCWD, group->base_size ? place->path : "/", O_PATH | O_DIRECTORY);
@@ -164,7 +164,7 @@ int place_enter(struct place *place, const struct place_group *group)
 	place_leave(place);
 	error = enter_base(place, group);
 	if (error == 0) {
-		error = put(place, place->base_size, group->directory, group->directory_size);
+		error = put_text(place, place->base_size, group->directory, group->directory_size);
 	}
 	if (error != 0) {
 		return error;
@@ -205,7 +205,7 @@ void place_leave(struct place *place)
 
 int place_name(struct place *place, const char *name, size_t size)
 {
-	return put(place, place->directory_size, name, size);
+	return put_text(place, place->directory_size, name, size);
 }
 
 int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount)

@@ -40,7 +40,7 @@ const struct mount *sights_mount(struct sights *sights, const char *path, uint64
 	return sight ? &sight->mount : &unknown;
 }
 
-static void add(struct fixed_stamps *stamps, const struct mount *mount)
+static void add_mount(struct fixed_stamps *stamps, const struct mount *mount)
 {
 	if (mount->kind != MOUNT_UNKNOWN && stamps->mounts < MOUNTS_MAX && !is_recorded(stamps, mount)) {
 		stamps->mount[stamps->mounts++] = *mount;
@@ -57,7 +57,7 @@ void sights_write(const struct sights *sights, struct fixed_stamps *ret_stamps)
 		memcpy(stamps.who, credentials.who, sizeof(stamps.who));
 		stamps.taken_ns = stamp_now();
 		for (uint32_t i = 0; i < sights->count; i++) {
-			add(&stamps, &sights->sight[i].mount);
+			add_mount(&stamps, &sights->sight[i].mount);
 		}
 	}
 	*ret_stamps = stamps;
@@ -81,7 +81,7 @@ void sights_renew(const struct sights *sights, const struct fixed_stamps *old, s
 	if (memcmp(stamps.boot, old->boot, sizeof(stamps.boot)) == 0) {
 		for (uint32_t i = 0; i < old->mounts && i < MOUNTS_MAX; i++) {
 			if (!has_changed(sights, old->mount[i].device)) {
-				add(&stamps, &old->mount[i]);
+				add_mount(&stamps, &old->mount[i]);
 			}
 		}
 	}

@@ -14,7 +14,7 @@ void lowered_put(struct stream *stream, const char *expression, int code, const 
 	stream_field(stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
 }
 
-static bool ends(const char *text, size_t size)
+static bool ends_with_nul(const char *text, size_t size)
 {
 	return text && size > 0 && text[size - 1] == '\0';
 }
@@ -30,8 +30,8 @@ bool lowered_next(struct cursor *cursor, struct lowered *ret_lowered)
 	lowered.expression = cursor_field(cursor, FIELD_EXPRESSION, &expression_size);
 	lowered.code = (int)cursor_u32(cursor);
 	lowered.name = cursor_field(cursor, FIELD_NAME, &name_size);
-	if (!cursor->failed &&
-	    (!ends(lowered.expression, expression_size) || (name_size > 0 && !ends(lowered.name, name_size)))) {
+	if (!cursor->failed && (!ends_with_nul(lowered.expression, expression_size) ||
+	                        (name_size > 0 && !ends_with_nul(lowered.name, name_size)))) {
 		cursor->failed = true;
 	}
 	if (cursor->failed) {

@@ -130,7 +130,7 @@ bool mount_times_entries(const char *path)
 	return false;
 }
 
-static int digit(char letter)
+static int digit_value(char letter)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *at = letter ? strchr(digits, letter) : NULL;
@@ -144,7 +144,7 @@ static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	size_t digits = 0;
 
 	for (; *text && *text != '\n'; text++) {
-		int value = digit(*text);
+		int value = digit_value(*text);
 
 		if (*text == '-') {
 			continue;

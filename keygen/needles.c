@@ -212,7 +212,7 @@ static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle
  * Needles are paths, so memchr() for the first byte, a slash, skips nearly all of an artifact; an automaton over all
  * needles is no faster for the two or three that a request has.
  */
-static bool contains(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
+static bool contains_needle(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
 {
 	while (at < end && (at = memchr(at, (uint8_t)needle->text[0], (size_t)(end - at)))) {
 		if (stands_at(at, end, needle, width)) {
@@ -227,7 +227,7 @@ static void search_width(struct needles *needles, const uint8_t *text, const uin
 {
 	for (size_t i = 0; i < needles->count; i++) {
 		if (!needles->found[i] && needles->list[i].size > 0) {
-			needles->found[i] = contains(text, end, &needles->list[i], width);
+			needles->found[i] = contains_needle(text, end, &needles->list[i], width);
 		}
 	}
 }

@@ -106,7 +106,7 @@ int64_t stamp_now(void)
  * mounts what an automounter stands for, unless told not to. It is called by name and not by number: who stands before
  * libc's functions (interpose/watch/watch.h) may know other paths.
  */
-static int look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
+static int look_once(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {
 	struct statx found;
 
@@ -138,7 +138,7 @@ static int look(int directory, const char *path, struct stat *ret_stat, uint64_t
 
 int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {
-	while (look(directory, path, ret_stat, ret_mount) != 0) {
+	while (look_once(directory, path, ret_stat, ret_mount) != 0) {
 		if (errno != EINTR) {
 			return errno;
 		}

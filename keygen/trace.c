@@ -131,7 +131,7 @@ static bool same_answer(const struct trace_event *one, const struct trace_event 
 }
 
 /* Compares with what was found at the path before, by looking at it or by opening it. */
-static void compare(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
+static void compare_earlier(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
 {
 	for (size_t place = place_of(trace, kind, event->path, length); trace->index[place];
 	     place = next_place(trace, place)) {
@@ -146,7 +146,7 @@ static void compare(struct trace *trace, const struct trace_event *event, enum t
 	}
 }
 
-static const struct trace_event *fail(struct trace *trace)
+static const struct trace_event *fail_trace(struct trace *trace)
 {
 	trace->failed = true;
 	return NULL;
@@ -160,15 +160,15 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 	const char *path;
 
 	if (trace->failed || !event->path) {
-		return fail(trace);
+		return fail_trace(trace);
 	}
 	if (trace->count * 2 >= trace->index_capacity && !grow_index(trace)) {
-		return fail(trace);
+		return fail_trace(trace);
 	}
 	length = strlen(event->path);
 	if (event->kind == TRACE_PROBE || event->kind == TRACE_OPEN) {
-		compare(trace, event, TRACE_PROBE, length);
-		compare(trace, event, TRACE_OPEN, length);
+		compare_earlier(trace, event, TRACE_PROBE, length);
+		compare_earlier(trace, event, TRACE_OPEN, length);
 	}
 	for (place = place_of(trace, event->kind, event->path, length); trace->index[place];
 	     place = next_place(trace, place)) {
@@ -178,11 +178,11 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 		}
 	}
 	if (trace->count == trace->capacity && !grow_events(trace)) {
-		return fail(trace);
+		return fail_trace(trace);
 	}
 	path = keep_string(trace, event->path, length);
 	if (!path) {
-		return fail(trace);
+		return fail_trace(trace);
 	}
 	kept = &trace->events[trace->count];
 	*kept = *event;
@@ -226,7 +226,7 @@ void trace_asked(struct trace *trace, const char *variable)
 		char **asked = realloc(trace->asked, capacity * sizeof(*asked));
 
 		if (!asked) {
-			fail(trace);
+			fail_trace(trace);
 			return;
 		}
 		trace->asked = asked;
@@ -234,7 +234,7 @@ void trace_asked(struct trace *trace, const char *variable)
 	}
 	kept = keep_string(trace, variable, strlen(variable));
 	if (!kept) {
-		fail(trace);
+		fail_trace(trace);
 		return;
 	}
 	trace->asked[trace->asked_count++] = kept;

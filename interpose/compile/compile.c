@@ -38,7 +38,7 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 
 	handle_forget_calls(handle, call->kind);
 	if (handle_has_deferred(handle) && handle_call_sound(call) &&
-	    handle_add_call(handle, call, &none, asked, CALL_OWED) != 0) {
+	    handle_add_call(handle, call, &none, asked, CALL_DEFERRED) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 	}
 }
@@ -87,7 +87,7 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 	if (compiler->past == PAST_IS_NOTHING) {
 		handle_forget_calls(handle, call->kind);
 	}
-	if (handle_add_call(handle, call, &attempt->finding.key, asked, CALL_OWED) != 0) {
+	if (handle_add_call(handle, call, &attempt->finding.key, asked, CALL_DEFERRED) != 0) {
 		handle_unkey(handle, COUNTER_ERRORS_memory);
 		return false;
 	}
@@ -111,7 +111,7 @@ static bool note_served(struct handle *handle, const struct call *call, const st
  * A step that is served may have to be made up for later, and then as it would have been now: not one that opens files,
  * which may be others by then, or gone, or looked for in another directory.
  */
-static bool can_be_owed(const struct handle *handle, const struct call *call, const struct entry *entry)
+static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
@@ -132,7 +132,7 @@ static bool is_fit(const struct handle *handle, const struct call *call, const s
 		event_explain_unfit(event, "a result is there with a return code that is not kept");
 		return false;
 	}
-	if (!can_be_owed(handle, call, entry)) {
+	if (!can_be_deferred(handle, call, entry)) {
 		event_explain_unfit(event, "a step that opens files is done each time");
 		return false;
 	}
@@ -169,7 +169,7 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 	if (!handle->keyed) {
 		return handle->reason;
 	}
-	if (linked_callers_pass_by(handle->library->node)) {
+	if (linked_callers_bypass(handle->library->node)) {
 		return COUNTER_BYPASSED_exports;
 	}
 	if (handle->library->compiler->past != PAST_GROWS &&
@@ -188,7 +188,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	bool was_served = handle->served != NULL, is_cancelled = reason == COUNTER_BYPASSED_cancelled;
 	int result;
 
-	event_end(event, EVENT_PASSED_THROUGH, reason, NULL);
+	event_end(event, EVENT_BYPASSED, reason, NULL);
 	event_count_work(event);
 	(void)replay(handle);
 	if (is_cancelled) {

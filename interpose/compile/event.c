@@ -12,7 +12,7 @@ void event_begin(struct event *ret_event, const struct compiler *compiler, const
 	ret_event->program = program;
 	ret_event->library = library;
 	ret_event->reached = reached;
-	ret_event->kind = EVENT_PASSED_THROUGH;
+	ret_event->kind = EVENT_BYPASSED;
 	ret_event->reason = COUNTER_NONE;
 	ret_event->why = EVENT_WHY_UNKNOWN;
 	ret_event->detail[0] = ret_event->refusal[0] = '\0';

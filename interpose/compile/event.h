@@ -28,7 +28,7 @@ struct library;
 	X(STORED, "miss", "stored")                         \
 	X(NOT_KEPT, "not_kept", "not kept")                 \
 	X(VERIFIED, "verified", "compiled to verify a hit") \
-	X(PASSED_THROUGH, "bypassed", "passed through")
+	X(BYPASSED, "bypassed", "passed through")
 
 enum event_kind {
 #define EVENT_ENUM(name, category, words) EVENT_##name,

@@ -15,7 +15,7 @@ static struct agent_options options_now(void)
 	};
 }
 
-static void count(enum agent_outcome outcome, uint64_t wait_ns)
+static void count_outcome(enum agent_outcome outcome, uint64_t wait_ns)
 {
 	switch (outcome) {
 	case AGENT_FETCH_NOT_ASKED:
@@ -52,7 +52,7 @@ bool fetch_from_agent(struct attempt *attempt)
 	event->asking.start_ns = runtime_clock();
 	event->agent = agent_fetch(&options, attempt->finding.key.bytes, &attempt->question);
 	event->asking.ns = (uint64_t)(runtime_clock() - event->asking.start_ns);
-	count(event->agent, event->asking.ns);
+	count_outcome(event->agent, event->asking.ns);
 	return event->agent == AGENT_FETCH_FOUND;
 }
 

@@ -20,7 +20,7 @@
  * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
  * finds each record whose coming is ordered before it, whatever is changed meanwhile:
  * - A record stays in its slot, and no slot between the one where its look-up begins and its own is without a handle
- *   as long as it is there (empty() takes handles only from the end of such a row). None of them has its handle: it was
+ *   as long as it is there (empty_slot() takes handles only from the end of such a row). None of them has its handle: it was
  *   put where the first of them was vacant, and in one slot only.
  * - Handles are compared in the table: a record that another thread frees meanwhile is not touched.
  * - A table that is full is copied, and stays readable: a look-up that still goes over the old one began before the new
@@ -49,14 +49,14 @@ struct shard {
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
-static size_t hash(void *value)
+static size_t hash_value(void *value)
 {
 	return (size_t)(((uintptr_t)value >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
 static struct shard *shard_of(void *value)
 {
-	return &shards[hash(value) % SHARDS];
+	return &shards[hash_value(value) % SHARDS];
 }
 
 static void *value_in(const struct slot *slot)
@@ -72,7 +72,7 @@ static struct handle *record_in(const struct slot *slot)
 /* The slot of the handle's record, or NULL, and then where one would go: NULL: nowhere. */
 static struct slot *slot_of(struct table *table, void *value, struct slot **ret_vacant)
 {
-	size_t at = hash(value) / SHARDS;
+	size_t at = hash_value(value) / SHARDS;
 
 	*ret_vacant = NULL;
 	for (size_t i = 0; table && i < table->size; i++, at++) {
@@ -93,7 +93,7 @@ static struct slot *slot_of(struct table *table, void *value, struct slot **ret_
 	return NULL;
 }
 
-static void fill(struct table *table, struct slot *slot, struct handle *handle)
+static void fill_slot(struct table *table, struct slot *slot, struct handle *handle)
 {
 	table->used += !value_in(slot);
 	atomic_store_explicit(&slot->value, handle->value, memory_order_relaxed);
@@ -101,7 +101,7 @@ static void fill(struct table *table, struct slot *slot, struct handle *handle)
 }
 
 /* Takes the record out; where no look-up goes on from here, the handle, and those of vacant slots in front of it. */
-static void empty(struct table *table, struct slot *slot)
+static void empty_slot(struct table *table, struct slot *slot)
 {
 	size_t at = (size_t)(slot - table->slots);
 
@@ -117,7 +117,7 @@ static void empty(struct table *table, struct slot *slot)
 }
 
 /* Room for one more, with as many empty slots as others. False: none at all. */
-static bool grow(struct shard *shard)
+static bool grow_table(struct shard *shard)
 {
 	struct table *table = shard->table;
 	size_t size = table ? table->size * 2 : TABLE_START;
@@ -138,7 +138,7 @@ static bool grow(struct shard *shard)
 
 		if (handle) {
 			(void)slot_of(larger, handle->value, &vacant);
-			fill(larger, vacant, handle);
+			fill_slot(larger, vacant, handle);
 		}
 	}
 	atomic_store_explicit(&shard->table, larger, memory_order_release);
@@ -180,10 +180,10 @@ static bool put_in(struct handle *handle)
 	slot = slot_of(shard->table, handle->value, &vacant);
 	if (slot) {
 		stale = record_in(slot);
-		fill(shard->table, slot, handle);
-	} else if (grow(shard)) {
+		fill_slot(shard->table, slot, handle);
+	} else if (grow_table(shard)) {
 		(void)slot_of(shard->table, handle->value, &vacant);
-		fill(shard->table, vacant, handle);
+		fill_slot(shard->table, vacant, handle);
 	} else {
 		added = false;
 	}
@@ -238,7 +238,7 @@ struct handle *handle_take(void *value)
 	slot = slot_of(shard->table, value, &vacant);
 	if (slot) {
 		handle = record_in(slot);
-		empty(shard->table, slot);
+		empty_slot(shard->table, slot);
 	}
 	fork_mutex_unlock(&shard->lock);
 	return handle;
@@ -332,7 +332,7 @@ void handle_forget_calls(struct handle *handle, int kind)
 bool handle_has_deferred(const struct handle *handle)
 {
 	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_OWED) {
+		if (handle->calls[i].state == CALL_DEFERRED) {
 			return true;
 		}
 	}

@@ -34,9 +34,9 @@
 
 /* What the real handle has been through of a call. */
 enum call_state {
-	CALL_OWED,   /* nothing: it was a hit */
-	CALL_DONE,   /* all, or it never will be (replay.h) */
-	CALL_REFUSED /* for its options: nothing of it is there */
+	CALL_DEFERRED, /* nothing: it was a hit */
+	CALL_DONE,     /* all, or it never will be (replay.h) */
+	CALL_REFUSED   /* for its options: nothing of it is there */
 };
 
 /* An earlier call on the handle: enough to do it again. */

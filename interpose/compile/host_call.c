@@ -6,15 +6,15 @@
 #include "interpose/compile/runtime.h"
 #include "interpose/compile/views.h"
 
-void host_call_pass(const struct door *door, const char *name, enum counter reason, struct event *ret_event)
+void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event)
 {
 	event_begin(ret_event, door_compiler(door), door->library, door->library ? "dlsym" : "linked", name,
 	            runtime_clock());
-	event_end(ret_event, EVENT_PASSED_THROUGH, reason, NULL);
+	event_end(ret_event, EVENT_BYPASSED, reason, NULL);
 	event_count_work(ret_event);
 }
 
-void host_call_passed(const struct call *call, int result, struct event *event)
+void host_call_end_bypass(const struct call *call, int result, struct event *event)
 {
 	int saved = errno;
 
@@ -36,8 +36,8 @@ struct library *host_call_made(const struct door *door, void *value, const char 
 	if (!library && !off) {
 		struct event event;
 
-		host_call_pass(door, name, COUNTER_BYPASSED_slots, &event);
-		host_call_passed(NULL, 0, &event);
+		host_call_begin_bypass(door, name, COUNTER_BYPASSED_slots, &event);
+		host_call_end_bypass(NULL, 0, &event);
 	}
 	return library;
 }

@@ -43,8 +43,8 @@ struct library *host_call_made(const struct door *door, void *value, const char 
  * (event.h). `name`, `call`: of what is compiled and what was asked for, NULL where nobody knows. errno is
  * kept.
  */
-void host_call_pass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
-void host_call_passed(const struct call *call, int result, struct event *event);
+void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
+void host_call_end_bypass(const struct call *call, int result, struct event *event);
 /* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 

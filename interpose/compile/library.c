@@ -106,7 +106,7 @@ out:
 	return library;
 }
 
-static int collect(const struct elf_object *object, void *context)
+static int collect_candidate(const struct elf_object *object, void *context)
 {
 	struct search *search = context;
 
@@ -143,12 +143,12 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 }
 
 /* How many libraries of the node are loaded, and which one of them the call is for. */
-static size_t choose(const struct node *node, void *caller, struct elf_object *ret_object)
+static size_t choose_library(const struct node *node, void *caller, struct elf_object *ret_object)
 {
 	struct elf_object candidates[LIBRARIES_MAX];
 	struct search search = {.node = node, .candidates = candidates, .capacity = LIBRARIES_MAX};
 
-	(void)elf_each_object(collect, &search);
+	(void)elf_each_object(collect_candidate, &search);
 	if (search.count > 0) {
 		*ret_object = search.count == 1 ? candidates[0] : *candidate_for(&search, caller);
 	}
@@ -168,7 +168,7 @@ struct library *library_of_node(struct node *node, void *caller)
 	    atomic_load_explicit(&node->library, memory_order_relaxed) == library) {
 		return library;
 	}
-	count = choose(node, caller, &object);
+	count = choose_library(node, caller, &object);
 	library = count ? library_adopt(&object, node) : NULL;
 	if (library && count == 1) {
 		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
@@ -189,7 +189,7 @@ static real_function *function_of_node(struct node *node, void *caller, size_t f
 {
 	struct elf_object object;
 
-	return choose(node, caller, &object)
+	return choose_library(node, caller, &object)
 	           ? (real_function *)elf_symbol(&object, node_name(node, function), node->name)
 	           : NULL;
 }
@@ -248,7 +248,7 @@ bool library_holds(const struct node *node, uintptr_t address)
 }
 
 /* Keeps the library loaded for as long as the process lives. */
-static bool pin(struct library *library)
+static bool pin_library(struct library *library)
 {
 	void *handle = loader_open_again(library->path, RTLD_NODELETE);
 	bool same = handle && ((struct link_map *)handle)->l_addr == library->object.base;
@@ -260,9 +260,9 @@ static bool pin(struct library *library)
 	return same;
 }
 
-static bool prepare(struct library *library)
+static bool prepare_library(struct library *library)
 {
-	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin(library)) {
+	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
 		library->reason = COUNTER_BYPASSED_unwatchable;
 		library->reason_text = "it cannot be kept loaded";
 		return false;
@@ -277,13 +277,13 @@ bool library_prepare(struct library *library, enum counter *ret_reason)
 
 	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
 		expected = LIBRARY_PREPARING;
-		state = prepare(library) ? LIBRARY_READY : LIBRARY_PASSED_THROUGH;
+		state = prepare_library(library) ? LIBRARY_READY : LIBRARY_BYPASSED;
 		/* unless it has been given up meanwhile (library_give_up()) */
 		if (!atomic_compare_exchange_strong(&library->state, &expected, state)) {
 			state = expected;
 		}
 	}
-	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_PASSED_THROUGH; i++) {
+	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_BYPASSED; i++) {
 		const struct timespec millisecond = {0, 1000000};
 
 		(void)nanosleep(&millisecond, NULL);
@@ -292,7 +292,7 @@ bool library_prepare(struct library *library, enum counter *ret_reason)
 	if (state == LIBRARY_READY) {
 		return true;
 	}
-	*ret_reason = state == LIBRARY_PASSED_THROUGH ? library->reason : COUNTER_BYPASSED_unwatchable;
+	*ret_reason = state == LIBRARY_BYPASSED ? library->reason : COUNTER_BYPASSED_unwatchable;
 	return false;
 }
 
@@ -300,7 +300,7 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 {
 	library->reason = reason;
 	library->reason_text = text;
-	atomic_store_explicit(&library->state, LIBRARY_PASSED_THROUGH, memory_order_release);
+	atomic_store_explicit(&library->state, LIBRARY_BYPASSED, memory_order_release);
 	log_write(LOG_WARNING, "passing %s through: %s", library->path, text);
 }
 

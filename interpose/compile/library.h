@@ -37,7 +37,7 @@
 /* of its imports */
 enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
 
-enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_PASSED_THROUGH };
+enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_BYPASSED };
 
 struct library {
 	struct node *node;
@@ -108,8 +108,8 @@ void library_fork_child(void);
  * but the last answer. Errors: none.
  */
 
-bool linked_callers_pass_by(struct node *node);
+bool linked_callers_bypass(struct node *node);
 /* The same of one object, which may be one that is mapped and not loaded. */
-bool linked_callers_one_passes_by(const struct elf_object *object, const struct node *node);
+bool linked_callers_one_bypasses(const struct elf_object *object, const struct node *node);
 
 #endif

@@ -21,7 +21,7 @@ static bool reaches_us(const struct node *node, const char *name)
 	return false;
 }
 
-static bool passes_by(const struct node *node, const char *name)
+static bool is_bypassing(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
 
@@ -32,7 +32,7 @@ static bool passes_by(const struct node *node, const char *name)
 	return !reaches_us(node, name) && !(compiler->only_gives && compiler->only_gives(name));
 }
 
-static int import_passes_by(const struct elf_import *import, void *context)
+static int is_bypassing_import(const struct elf_import *import, void *context)
 {
 	const struct node *node = context;
 
@@ -40,41 +40,41 @@ static int import_passes_by(const struct elf_import *import, void *context)
 		return false;
 	}
 	/* bound to the library itself (RTLD_DEEPBIND): the name is one of ours, and yet its calls go past us */
-	return passes_by(node, import->name) ||
+	return is_bypassing(node, import->name) ||
 	       (import->slot && node->compiler->owns(import->name) && node->compiler->wants_door(import->name) &&
 	        library_holds(node, (uintptr_t)*import->slot));
 }
 
-static int unversioned_passes_by(const struct elf_import *import, void *context)
+static int is_bypassing_unversioned(const struct elf_import *import, void *context)
 {
-	return passes_by(context, import->name);
+	return is_bypassing(context, import->name);
 }
 
 /* Of libraries without versions: bound to whichever is found first, maybe to one that is loaded only later. */
-static int undefined_passes_by(const char *name, void *context)
+static int is_bypassing_undefined(const char *name, void *context)
 {
-	return passes_by(context, name);
+	return is_bypassing(context, name);
 }
 
-static int object_passes_by(const struct elf_object *object, void *context)
+static int is_bypassing_object(const struct elf_object *object, void *context)
 {
 	const struct node *node = context;
 
 	if (node->compiler->hallmark) {
-		int result = elf_each_undefined(object, undefined_passes_by, context);
+		int result = elf_each_undefined(object, is_bypassing_undefined, context);
 
-		return result != -ENODATA ? result : elf_each_import(object, unversioned_passes_by, context) == 1;
+		return result != -ENODATA ? result : elf_each_import(object, is_bypassing_unversioned, context) == 1;
 	}
-	return elf_needs_version(object, node->name) && elf_each_import(object, import_passes_by, context) == 1;
+	return elf_needs_version(object, node->name) && elf_each_import(object, is_bypassing_import, context) == 1;
 }
 
-bool linked_callers_one_passes_by(const struct elf_object *object, const struct node *node)
+bool linked_callers_one_bypasses(const struct elf_object *object, const struct node *node)
 {
-	return object_passes_by(object, (void *)node) != 0;
+	return is_bypassing_object(object, (void *)node) != 0;
 }
 
 /* Whoever was there once may have told the library what works on in it, and handles of theirs may live on. */
-bool linked_callers_pass_by(struct node *node)
+bool linked_callers_bypass(struct node *node)
 {
 	struct elf_generation now = elf_generation();
 	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
@@ -84,7 +84,7 @@ bool linked_callers_pass_by(struct node *node)
 		return true;
 	}
 	if ((answer & ~UINT64_C(1)) != generation) {
-		answer = generation | (elf_each_object(object_passes_by, node) != 0);
+		answer = generation | (elf_each_object(is_bypassing_object, node) != 0);
 		atomic_store_explicit(&node->callers, answer, memory_order_relaxed);
 	}
 	return answer & 1;

@@ -170,7 +170,7 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
  * before the last boot is read once, and gets stamps of now, so that it costs the next process what one of its own costs.
  * Takes the reference to `entry`, and gives one: to itself, or to the same with those stamps.
  */
-static struct entry *renew(struct finding *finding, struct entry *entry)
+static struct entry *renew_stamps(struct finding *finding, struct entry *entry)
 {
 	struct entry *anew;
 	size_t size;
@@ -186,7 +186,7 @@ static struct entry *renew(struct finding *finding, struct entry *entry)
 	return anew;
 }
 
-static void remember(const struct finding *finding, struct entry *entry)
+static void remember_entry(const struct finding *finding, struct entry *entry)
 {
 	const struct runtime *runtime = runtime_get();
 
@@ -232,8 +232,8 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 		/* The entry has its key: a hit in memory is spared the digest of all that was asked for. */
 		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
 		if (ret_finding->anew) {
-			entry = renew(ret_finding, entry);
-			remember(ret_finding, entry);
+			entry = renew_stamps(ret_finding, entry);
+			remember_entry(ret_finding, entry);
 		}
 		return entry;
 	}
@@ -249,7 +249,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	if (error != 0) {
 		return NULL;
 	}
-	entry = renew(ret_finding, entry);
-	remember(ret_finding, entry);
+	entry = renew_stamps(ret_finding, entry);
+	remember_entry(ret_finding, entry);
 	return entry;
 }

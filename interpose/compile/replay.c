@@ -34,7 +34,7 @@ static bool catch_up(struct handle *handle)
 		const struct call call = handle_past_call(handle, i);
 		int result;
 
-		if (past->state != CALL_OWED) {
+		if (past->state != CALL_DEFERRED) {
 			continue;
 		}
 		if (handle->asks_host && !replaced) {
@@ -76,7 +76,7 @@ static bool never_compiled(const struct handle *handle)
 		if (handle->calls[i].state == CALL_DONE) {
 			return false;
 		}
-		served += handle->calls[i].state == CALL_OWED;
+		served += handle->calls[i].state == CALL_DEFERRED;
 	}
 	return handle->held_count == served;
 }
@@ -110,11 +110,11 @@ static bool holds_still(struct handle *handle, size_t index)
 	return same;
 }
 
-static void detach(struct handle *handle)
+static void detach_handle(struct handle *handle)
 {
 	log_write(LOG_INFO, "what was served has gone stale: the program is not compiled again for it");
 	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_OWED) {
+		if (handle->calls[i].state == CALL_DEFERRED) {
 			handle->calls[i].state = CALL_DONE;
 		}
 	}
@@ -126,7 +126,7 @@ void replay_take_back(struct handle *handle)
 {
 	for (size_t i = 0; i < handle->call_count; i++) {
 		if (handle->calls[i].state == CALL_DONE) {
-			handle->calls[i].state = CALL_OWED;
+			handle->calls[i].state = CALL_DEFERRED;
 		}
 	}
 	handle->served = handle->base;
@@ -136,7 +136,7 @@ void replay_take_back(struct handle *handle)
 static bool all_hold_still(struct handle *handle)
 {
 	for (size_t i = 0; i < handle->call_count; i++) {
-		if (handle->calls[i].state == CALL_OWED && !holds_still(handle, i)) {
+		if (handle->calls[i].state == CALL_DEFERRED && !holds_still(handle, i)) {
 			return false;
 		}
 	}
@@ -173,7 +173,7 @@ bool replay(struct handle *handle)
 		break;
 	}
 	if (never_compiled(handle) && !all_hold_still(handle)) {
-		detach(handle);
+		detach_handle(handle);
 		return false;
 	}
 	(void)catch_up(handle);

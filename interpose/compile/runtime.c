@@ -213,7 +213,7 @@ int64_t runtime_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void flush(enum counters_when when)
+static void flush_counters(enum counters_when when)
 {
 	int saved = errno;
 
@@ -233,7 +233,7 @@ static void flush(enum counters_when when)
 
 void runtime_flush(void)
 {
-	flush(COUNTERS_WHEN_DUE);
+	flush_counters(COUNTERS_WHEN_DUE);
 }
 
 enum sloppiness runtime_sloppiness(void)
@@ -280,7 +280,7 @@ enum counter runtime_error_counter(int error, enum counter otherwise)
 
 #define LINE_BYTES 512
 
-__attribute__((format(printf, 2, 3))) static void add(char line[LINE_BYTES], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_text(char line[LINE_BYTES], const char *format, ...)
 {
 	size_t length = strlen(line);
 	va_list arguments;
@@ -291,7 +291,7 @@ __attribute__((format(printf, 2, 3))) static void add(char line[LINE_BYTES], con
 	va_end(arguments);
 }
 
-static unsigned long long here(enum counter counter)
+static unsigned long long count_here(enum counter counter)
 {
 	return counters_here(counter);
 }
@@ -302,14 +302,14 @@ static void add_reasons(char line[LINE_BYTES], const char *words, enum counter s
 	enum counter top = COUNTER_NONE;
 
 	for (int i = 1; i < COUNTER_COUNT; i++) {
-		if (counter_group((enum counter)i) == group && here((enum counter)i) > 0 &&
-		    (top == COUNTER_NONE || here((enum counter)i) > here(top))) {
+		if (counter_group((enum counter)i) == group && count_here((enum counter)i) > 0 &&
+		    (top == COUNTER_NONE || count_here((enum counter)i) > count_here(top))) {
 			top = (enum counter)i;
 		}
 	}
 	if (top != COUNTER_NONE) {
-		add(line, ", %llu %s (%s%s)", here(sum), words, here(top) < here(sum) ? "most: " : "",
-		    counter_name(top));
+		add_text(line, ", %llu %s (%s%s)", count_here(sum), words,
+		         count_here(top) < count_here(sum) ? "most: " : "", counter_name(top));
 	}
 }
 
@@ -329,15 +329,15 @@ static void add_compilers(char line[LINE_BYTES])
 	int used = 0;
 
 	for (size_t i = 0; i < COUNT; i++) {
-		hits[i] = here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
-		          here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
-		calls[i] = hits[i] + here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
+		hits[i] = count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)) +
+		          count_here(counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk));
+		calls[i] = hits[i] + count_here(counter_share(compilers[i].group, COUNTER_TOTAL_misses));
 		used += calls[i] != 0;
 	}
 	for (size_t i = 0; used > 1 && i < COUNT; i++) {
 		if (calls[i] != 0) {
-			add(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i], hits[i] == 1 ? "" : "s",
-			    calls[i]);
+			add_text(line, "; %s: %llu hit%s of %llu", compilers[i].title, hits[i], hits[i] == 1 ? "" : "s",
+			         calls[i]);
 		}
 	}
 }
@@ -345,30 +345,30 @@ static void add_compilers(char line[LINE_BYTES])
 /* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
 static void print_line(void)
 {
-	unsigned long long in_memory = here(COUNTER_TOTAL_hits_memory);
-	unsigned long long misses = here(COUNTER_TOTAL_misses);
-	unsigned long long mismatches = here(COUNTER_ERRORS_mismatch);
+	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
+	unsigned long long misses = count_here(COUNTER_TOTAL_misses);
+	unsigned long long mismatches = count_here(COUNTER_ERRORS_mismatch);
 	char line[LINE_BYTES] = "";
 
-	add(line, "nvrtccache[%d]: ", (int)call_getpid());
+	add_text(line, "nvrtccache[%d]: ", (int)call_getpid());
 	if (runtime.off) {
-		add(line, "%s", counter_name(runtime.off_reason));
-		add(line, ", %llu passed through", here(COUNTER_TOTAL_bypassed));
+		add_text(line, "%s", counter_name(runtime.off_reason));
+		add_text(line, ", %llu passed through", count_here(COUNTER_TOTAL_bypassed));
 	} else {
-		add(line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
-		    in_memory == 1 ? "" : "s", here(COUNTER_TOTAL_hits_disk), misses, misses == 1 ? "" : "es",
-		    here(COUNTER_TOTAL_stores));
+		add_text(line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
+		         in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
+		         misses == 1 ? "" : "es", count_here(COUNTER_TOTAL_stores));
 		add_reasons(line, "not kept", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
 		add_reasons(line, "passed through", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
-		add(line, ", %llu ms saved", here(COUNTER_TOTAL_saved_ns) / 1000000);
+		add_text(line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
 	}
 	if (runtime.settings.verify) {
-		add(line, ", %llu verified, %llu mismatch%s", here(COUNTER_TOTAL_verified), mismatches,
-		    mismatches == 1 ? "" : "es");
+		add_text(line, ", %llu verified, %llu mismatch%s", count_here(COUNTER_TOTAL_verified), mismatches,
+		         mismatches == 1 ? "" : "es");
 	}
 	add_compilers(line);
 	line[LINE_BYTES - 2] = '\0'; /* room for the end */
-	add(line, "\n");
+	add_text(line, "\n");
 	log_put_stderr(line, strlen(line));
 }
 
@@ -379,7 +379,7 @@ __attribute__((destructor)) static void at_exit(void)
 	}
 	/* whoever stands before libc may be down already (cache/calls.h) */
 	calls_go_straight();
-	flush(COUNTERS_NOW);
+	flush_counters(COUNTERS_NOW);
 	if (runtime.settings.stats) {
 		print_line();
 	}

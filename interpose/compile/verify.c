@@ -29,7 +29,7 @@ static bool is_spoiled(const struct handle *handle, const struct attempt *attemp
 	return reason == COUNTER_BYPASSED_sticky_options || reason == COUNTER_BYPASSED_uncleared_options;
 }
 
-static void complain(const struct handle *handle, const struct entry *expected, const char *what)
+static void log_mismatch(const struct handle *handle, const struct entry *expected, const char *what)
 {
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
@@ -64,7 +64,7 @@ static void report_difference(const struct handle *handle, const struct attempt 
 		return;
 	}
 	runtime_count(COUNTER_ERRORS_mismatch, 1);
-	complain(handle, expected, what);
+	log_mismatch(handle, expected, what);
 }
 
 void verify_compare(const struct handle *handle, const struct attempt *attempt, const struct entry *expected)

@@ -34,7 +34,7 @@ static void count_hit(const struct event *event, enum counter hits)
 
 void event_count_work(const struct event *event)
 {
-	if (event->kind == EVENT_PASSED_THROUGH) {
+	if (event->kind == EVENT_BYPASSED) {
 		counters_bypassed(event->compiler->share, event->reason);
 		return;
 	}
@@ -61,7 +61,7 @@ static void count_end(const struct event *event)
 	case EVENT_VERIFIED:
 		runtime_count(COUNTER_TOTAL_verified, 1);
 		break;
-	case EVENT_PASSED_THROUGH:
+	case EVENT_BYPASSED:
 		break;
 	}
 }
@@ -85,7 +85,7 @@ struct line {
 	size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_words(struct line *line, const char *format, ...)
 {
 	size_t room = sizeof(line->text) - line->size;
 	va_list arguments;
@@ -106,24 +106,24 @@ static void put_time(struct line *line, const char *before, uint64_t ns)
 	uint64_t us = ns / 1000;
 
 	if (us < 1000) {
-		put(line, ", %s%" PRIu64 " us", before, us);
+		put_words(line, ", %s%" PRIu64 " us", before, us);
 	} else if (us < 100000) {
-		put(line, ", %s%" PRIu64 ".%" PRIu64 " ms", before, us / 1000, us / 100 % 10);
+		put_words(line, ", %s%" PRIu64 ".%" PRIu64 " ms", before, us / 1000, us / 100 % 10);
 	} else if (us < 10000000) {
-		put(line, ", %s%" PRIu64 " ms", before, us / 1000);
+		put_words(line, ", %s%" PRIu64 " ms", before, us / 1000);
 	} else {
-		put(line, ", %s%" PRIu64 ".%" PRIu64 " s", before, us / 1000000, us / 100000 % 10);
+		put_words(line, ", %s%" PRIu64 ".%" PRIu64 " s", before, us / 1000000, us / 100000 % 10);
 	}
 }
 
 static void put_outcome(struct line *line, const struct event *event)
 {
-	put(line, "%s", words_of(event->kind));
+	put_words(line, "%s", words_of(event->kind));
 	if (event->reason != COUNTER_NONE) {
-		put(line, ": %s", counter_name(event->reason));
+		put_words(line, ": %s", counter_name(event->reason));
 	}
 	if (event->kind == EVENT_STORED) {
-		put(line, ", %" PRIu64 " bytes", event->bytes);
+		put_words(line, ", %" PRIu64 " bytes", event->bytes);
 	}
 }
 
@@ -144,7 +144,7 @@ static void put_agent(struct line *line, const struct event *event)
 	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {
 		put_time(line, "from the agent in ", event->asking.ns);
 	} else if (event->agent != AGENT_FETCH_NOT_ASKED) {
-		put(line, ", the agent %s", agent_outcome_words(event->agent));
+		put_words(line, ", the agent %s", agent_outcome_words(event->agent));
 		put_time(line, "asked for ", event->asking.ns);
 	}
 }
@@ -152,7 +152,7 @@ static void put_agent(struct line *line, const struct event *event)
 static void put_explanation(struct line *line, const char *text)
 {
 	if (text[0] != '\0') {
-		put(line, " (%s)", text);
+		put_words(line, " (%s)", text);
 	}
 }
 
@@ -166,7 +166,7 @@ static void write_log(const struct event *event)
 	put_times(&line, event);
 	put_agent(&line, event);
 	if (event->has_key) {
-		put(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
+		put_words(&line, ", key %s", digits_spell(event->key, KEY_SHOWN, digits));
 	}
 	put_explanation(&line, event->detail);
 	put_explanation(&line, event->refusal);
@@ -236,7 +236,7 @@ static void write_journal(const struct event *event)
 /* Hits leave no record, nor do compiles that verify one. */
 static bool is_for_journal(const struct event *event)
 {
-	return (event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_PASSED_THROUGH) &&
+	return (event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED) &&
 	       event->about.bytes && !event->about.failed && event_tells_misses();
 }
 

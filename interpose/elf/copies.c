@@ -10,7 +10,7 @@ enum active { ACTIVE_UNKNOWN, ACTIVE_THIS, ACTIVE_ANOTHER };
 static _Atomic int active; /* enum active */
 
 /* Stops at the first copy. A program that has the library linked in, as tests do, exports no marker. */
-static int decide(const struct elf_object *object, void *context)
+static int decide_copy(const struct elf_object *object, void *context)
 {
 	(void)context;
 	if (elf_contains(object, (uintptr_t)&active)) {
@@ -24,7 +24,7 @@ bool copies_another_is_active(void)
 	int now = atomic_load_explicit(&active, memory_order_relaxed);
 
 	if (now == ACTIVE_UNKNOWN) {
-		now = elf_each_object(decide, NULL);
+		now = elf_each_object(decide_copy, NULL);
 		atomic_store_explicit(&active, now, memory_order_relaxed);
 	}
 	return now == ACTIVE_ANOTHER;

@@ -115,7 +115,7 @@ static void view_segments(struct elf_object *object)
 	}
 }
 
-static int view(const struct dl_phdr_info *info, enum symbols symbols, struct elf_object *ret_object)
+static int view_object(const struct dl_phdr_info *info, enum symbols symbols, struct elf_object *ret_object)
 {
 	struct elf_object object = {.base = info->dlpi_addr,
 	                            .path = info->dlpi_name ? info->dlpi_name : "",
@@ -191,10 +191,10 @@ static int view(const struct dl_phdr_info *info, enum symbols symbols, struct el
 
 int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	return view(info, SYMBOLS_UNCOUNTED, ret_object);
+	return view_object(info, SYMBOLS_UNCOUNTED, ret_object);
 }
 
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object)
 {
-	return view(info, SYMBOLS_COUNTED, ret_object);
+	return view_object(info, SYMBOLS_COUNTED, ret_object);
 }

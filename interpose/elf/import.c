@@ -123,7 +123,7 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 	return 0;
 }
 
-static uintptr_t relocated(const struct elf_object *object, ElfW(Addr) address)
+static uintptr_t relocate_address(const struct elf_object *object, ElfW(Addr) address)
 {
 	return address < object->base ? address + object->base : address;
 }
@@ -139,7 +139,7 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
 	     elf_can_read(object, entry, sizeof(*entry), _Alignof(ElfW(Dyn))) && entry->d_tag != DT_NULL; entry++) {
 		switch (entry->d_tag) {
 		case DT_RELA:
-			data.at = relocated(object, entry->d_un.d_ptr);
+			data.at = relocate_address(object, entry->d_un.d_ptr);
 			break;
 		case DT_RELASZ:
 			data.size = entry->d_un.d_val;
@@ -148,7 +148,7 @@ int elf_each_import(const struct elf_object *object, int (*each)(const struct el
 			data.relative = entry->d_un.d_val;
 			break;
 		case DT_JMPREL:
-			calls.at = relocated(object, entry->d_un.d_ptr);
+			calls.at = relocate_address(object, entry->d_un.d_ptr);
 			break;
 		case DT_PLTRELSZ:
 			calls.size = entry->d_un.d_val;

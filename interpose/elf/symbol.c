@@ -70,7 +70,7 @@ struct search {
 	bool sure;    /* no later definition can be better */
 };
 
-static void consider(const struct elf_object *object, size_t index, struct search *search)
+static void consider_symbol(const struct elf_object *object, size_t index, struct search *search)
 {
 	unsigned version;
 	const char *text;
@@ -119,7 +119,7 @@ static void search_gnu(const struct elf_object *object, struct search *search)
 		uint32_t chain = hash.chains[index - hash.first];
 
 		if ((chain | 1) == (value | 1)) {
-			consider(object, index, search);
+			consider_symbol(object, index, search);
 		}
 		if (chain & 1) {
 			break;
@@ -146,12 +146,12 @@ static void search_sysv(const struct elf_object *object, struct search *search)
 	index = words[2 + value % buckets];
 	/* The count ends a chain that goes round in a circle. */
 	for (uint32_t steps = 0; index != 0 && index < chains && steps < chains && !search->sure; steps++) {
-		consider(object, index, search);
+		consider_symbol(object, index, search);
 		index = words[2 + buckets + index];
 	}
 }
 
-static size_t find(const struct elf_object *object, const char *name, const char *version)
+static size_t find_symbol(const struct elf_object *object, const char *name, const char *version)
 {
 	struct search search = {.name = name, .version = version};
 
@@ -165,7 +165,7 @@ static size_t find(const struct elf_object *object, const char *name, const char
 
 bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address)
 {
-	size_t index = find(object, name, version);
+	size_t index = find_symbol(object, name, version);
 	bool indirect = ELF64_ST_TYPE(object->symbols[index].st_info) == STT_GNU_IFUNC;
 
 	*ret_address = index && !indirect ? object->base + object->symbols[index].st_value : 0;
@@ -221,7 +221,7 @@ bool elf_is_copy(const struct elf_object *object)
 
 const char *elf_symbol_version(const struct elf_object *object, const char *name)
 {
-	size_t index = find(object, name, NULL);
+	size_t index = find_symbol(object, name, NULL);
 	unsigned version = index ? version_of(object, index) & VERSION_INDEX : VERSION_GLOBAL;
 
 	return version == VERSION_GLOBAL ? NULL : defined_version(object, version);

@@ -44,7 +44,7 @@ static int release_by_names(const struct library *library, int *ret_major, int *
 	return -ENOSYS;
 }
 
-static int release(const struct library *library, int *ret_major, int *ret_minor)
+static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(unsigned *major, unsigned *minor) =
 	    (int (*)(unsigned *, unsigned *))elf_symbol(&library->object, "nvJitLinkVersion", library->node->name);
@@ -66,8 +66,8 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
  * run. Without roots: nothing of a place reaches what is made; members of thin archives are dependencies, and one that is
  * relative follows the working directory as the library does.
  */
-static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
-                             const struct snapshot *told, struct request *ret_request)
+static enum counter describe_link(struct handle *handle, const struct call *call, struct surroundings *around,
+                                  const struct snapshot *told, struct request *ret_request)
 {
 	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
 	const struct directories none = {.count = 0};
@@ -102,7 +102,7 @@ static const struct link_input *input_of(const struct handle *handle, const stru
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
-static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_link(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	typedef int complete_function(nvjitlink_handle);
 	typedef int add_function(nvjitlink_handle, int, const void *, size_t, const char *);
@@ -123,7 +123,7 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	return result;
 }
 
-static enum outcome outcome(int return_code)
+static enum outcome judge_code(int return_code)
 {
 	switch (return_code) {
 	case NVJITLINK_SUCCESS:
@@ -138,7 +138,7 @@ static enum outcome outcome(int return_code)
 }
 
 /* With inputs of machine code 12.0 to 12.2 leave bytes in the result that they never wrote. */
-static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
+static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	const struct library *library = handle->library;
 	const struct link *link = link_of(handle);
@@ -200,15 +200,15 @@ const struct compiler nvjitlink_compiler = {
     .exports = nvjitlink_exports,
     .links_private = true,
     .opens = nvjitlink_opens,
-    .release = release,
+    .release = ask_release,
     .free_handle = link_free,
-    .describe = describe,
+    .describe = describe_link,
     .served = link_grown,
-    .run = run,
-    .outcome = outcome,
+    .run = run_link,
+    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
-    .refuses = refuses,
+    .refuses = refuse_result,
     .artifacts = nvjitlink_artifacts,
     .artifact_count = NVJITLINK_ARTIFACT_COUNT,
     .artifact_head = ARTIFACT_HEAD,

@@ -57,7 +57,7 @@ static int forward_data(const struct door *door, struct link *link, nvjitlink_ha
 	                  input->name);
 }
 
-static int step(struct link *link, int kind)
+static int make_step(struct link *link, int kind)
 {
 	const struct call call = {.kind = kind};
 	int result = compile_call(&link->handle, &call);
@@ -69,15 +69,15 @@ static int step(struct link *link, int kind)
 }
 
 /* `link`: keyed or not, of this handle. */
-static int add(const struct door *door, struct link *link, nvjitlink_handle handle, const struct link_input *input,
-               int host_errno)
+static int add_input(const struct door *door, struct link *link, nvjitlink_handle handle,
+                     const struct link_input *input, int host_errno)
 {
 	enum link_way way = link_way(link, input);
 	int kind = way == LINK_WAY_STEP ? link_step(link, input) : 0;
 	int result;
 
 	if (kind > 0) {
-		return host_call_answer(host_errno, step(link, kind));
+		return host_call_answer(host_errno, make_step(link, kind));
 	}
 	if (way != LINK_WAY_AT_ONCE) {
 		link_settle(link, COUNTER_BYPASSED_arguments);
@@ -97,7 +97,7 @@ int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, in
 	struct link *link = link_find(handle);
 	const struct link_input input = {.type = type, .data = (void *)(uintptr_t)data, .size = size, .name = name};
 
-	return link ? add(door, link, handle, &input, host_errno)
+	return link ? add_input(door, link, handle, &input, host_errno)
 	            : forward_data(door, NULL, handle, &input, host_errno);
 }
 
@@ -114,7 +114,7 @@ int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, in
 	int result;
 
 	if (link && link->handle.keyed && path && link_file_read(path, &input.data, &input.size) == 0) {
-		result = add(door, link, handle, &input, host_errno);
+		result = add_input(door, link, handle, &input, host_errno);
 		host_errno = errno;
 		free(input.data);
 		return host_call_answer(host_errno, result);
@@ -139,12 +139,12 @@ static int complete_off(const struct door *door, nvjitlink_handle handle, int ho
 	int result = NVJITLINK_INTERNAL;
 	struct event event;
 
-	host_call_pass(door, NULL, runtime_get()->off_reason, &event);
+	host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	errno = host_errno;
 	if (real) {
 		result = real(handle);
 	}
-	host_call_passed(NULL, result, &event);
+	host_call_end_bypass(NULL, result, &event);
 	return result;
 }
 
@@ -159,7 +159,7 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 		return complete_off(door, handle, host_errno);
 	}
 	if (link && !link->is_complete && (has_work(link) || !link->handle.keyed)) {
-		result = step(link, LINK_COMPLETE);
+		result = make_step(link, LINK_COMPLETE);
 		link->is_complete = true;
 		return host_call_answer(host_errno, result);
 	}

@@ -24,7 +24,7 @@ struct fatbin {
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
 
-static bool begins(const struct link_input *input, const char *magic)
+static bool begins_with(const struct link_input *input, const char *magic)
 {
 	size_t size = strlen(magic);
 
@@ -55,7 +55,7 @@ static bool is_whole_fatbin(const struct link_input *input)
 
 static bool read_head(const struct link_input *input, Elf64_Ehdr *ret_head)
 {
-	if (!begins(input, ELFMAG) || input->size < sizeof(*ret_head)) {
+	if (!begins_with(input, ELFMAG) || input->size < sizeof(*ret_head)) {
 		return false;
 	}
 	memcpy(ret_head, input->data, sizeof(*ret_head));
@@ -80,12 +80,13 @@ static bool is_cubin(const struct link_input *input)
 
 static bool is_archive(const struct link_input *input)
 {
-	return begins(input, "!<arch>\n") || begins(input, "!<thin>\n");
+	return begins_with(input, "!<arch>\n") || begins_with(input, "!<thin>\n");
 }
 
 static bool is_text(const struct link_input *input)
 {
-	return !begins(input, ELFMAG) && !is_archive(input) && !is_fatbin(input) && !begins(input, LTOIR_MAGIC);
+	return !begins_with(input, ELFMAG) && !is_archive(input) && !is_fatbin(input) &&
+	       !begins_with(input, LTOIR_MAGIC);
 }
 
 enum link_text_end link_input_end(const struct link_input *input)
@@ -116,8 +117,9 @@ static bool is_understood(const struct link_input *input)
 	case NVJITLINK_LIBRARY:
 		return is_archive(input);
 	case NVJITLINK_ANY:
-		return is_cubin(input) || is_archive(input) || begins(input, LTOIR_MAGIC) || is_whole_fatbin(input) ||
-		       is_whole_object(input) || (is_text(input) && link_input_end(input) != LINK_TEXT_DOES_NOT_END);
+		return is_cubin(input) || is_archive(input) || begins_with(input, LTOIR_MAGIC) ||
+		       is_whole_fatbin(input) || is_whole_object(input) ||
+		       (is_text(input) && link_input_end(input) != LINK_TEXT_DOES_NOT_END);
 	default:
 		return false;
 	}

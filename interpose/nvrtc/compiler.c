@@ -26,7 +26,7 @@ struct node nvrtc_nodes[NVRTC_NODE_COUNT] = {
 #undef NODE_ROW
 };
 
-static void about(const struct handle *handle, const struct call *call, struct stream *about)
+static void tell_about(const struct handle *handle, const struct call *call, struct stream *about)
 {
 	const struct program *program = program_of(handle);
 
@@ -34,7 +34,7 @@ static void about(const struct handle *handle, const struct call *call, struct s
 	request_about(&handle->creation, (const char *const *)program->names, program->name_count, about);
 }
 
-static int release(const struct library *library, int *ret_major, int *ret_minor)
+static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(int *major, int *minor) =
 	    (int (*)(int *, int *))elf_symbol(&library->object, "nvrtcVersion", library->node->name);
@@ -43,7 +43,7 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
 }
 
 /* "libnvrtc.alt.so.13" and 13.0 -> "libnvrtc-builtins.alt.so.13.0" */
-static bool companion(const struct library *library, char *ret_name, size_t size)
+static bool name_companion(const struct library *library, char *ret_name, size_t size)
 {
 	const char *node = library->node->name + strlen("libnvrtc");
 	int middle = (int)(strstr(node, ".so.") - node);
@@ -53,7 +53,7 @@ static bool companion(const struct library *library, char *ret_name, size_t size
 }
 
 /* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
-static bool reachable(const struct handle *handle, const struct entry *entry)
+static bool can_reach(const struct handle *handle, const struct entry *entry)
 {
 	struct section section;
 
@@ -66,7 +66,7 @@ static bool reachable(const struct handle *handle, const struct entry *entry)
 	return true;
 }
 
-static void served(struct handle *handle, const struct entry *entry)
+static void note_served(struct handle *handle, const struct entry *entry)
 {
 	struct program *program = program_of(handle);
 
@@ -108,7 +108,7 @@ static void let_answer(struct handle *handle, enum answer who)
 	}
 }
 
-static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_compile(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	compile_function *compile = (compile_function *)handle->library->real[FUNCTION_nvrtcCompileProgram];
 	struct sticky_call sticky;
@@ -122,7 +122,7 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	return result;
 }
 
-static enum outcome outcome(int return_code)
+static enum outcome judge_code(int return_code)
 {
 	switch (return_code) {
 	case RESULT_SUCCESS:
@@ -140,7 +140,7 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-static enum counter unwatched(const struct request *request, struct trace *trace)
+static enum counter complete_trace(const struct request *request, struct trace *trace)
 {
 	enum counter reason = COUNTER_NONE;
 
@@ -156,7 +156,7 @@ static enum counter unwatched(const struct request *request, struct trace *trace
 	return reason;
 }
 
-static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
+static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	(void)event;
 	if (options_of(request)->tells_process) {
@@ -210,28 +210,28 @@ const struct compiler nvrtc_compiler = {
     .owns = nvrtc_owns,
     .wants_door = nvrtc_wants_door,
     .only_gives = nvrtc_only_gives,
-    .release = release,
-    .companion = companion,
+    .release = ask_release,
+    .companion = name_companion,
     .free_handle = program_release,
     .describe = describe_compile,
     .free_request = describe_free,
-    .reachable = reachable,
-    .served = served,
+    .reachable = can_reach,
+    .served = note_served,
     .host_stops = host_stops,
     .let_answer = let_answer,
     .prepare = describe_prepare,
-    .run = run,
-    .outcome = outcome,
+    .run = run_compile,
+    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
-    .unwatched = unwatched,
+    .unwatched = complete_trace,
     .read_texts = texts_read,
-    .refuses = refuses,
+    .refuses = refuse_result,
     .artifacts = nvrtc_products,
     .artifact_count = PRODUCT_COUNT,
     .answer_from = artifacts_product_from,
     .no_room = artifacts_no_room,
-    .about = about,
+    .about = tell_about,
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,

@@ -20,8 +20,8 @@ static real_function *real_of(const struct door *door, const struct program *pro
 	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
-static void record(const struct door *door, nvrtcProgram handle, const char *source, const char *name, int header_count,
-                   const char *const *headers, const char *const *include_names)
+static void record_program(const struct door *door, nvrtcProgram handle, const char *source, const char *name,
+                           int header_count, const char *const *headers, const char *const *include_names)
 {
 	struct library *library = host_call_made(door, handle, name);
 	struct program *program =
@@ -64,7 +64,7 @@ int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, co
 	result = real(program, source, name, header_count, headers, include_names);
 	host_errno = errno;
 	if (result == RESULT_SUCCESS) {
-		record(door, *program, source, name, header_count, headers, include_names);
+		record_program(door, *program, source, name, header_count, headers, include_names);
 	}
 	return host_call_answer(host_errno, result);
 }
@@ -89,11 +89,11 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	if (!real) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	host_call_pass(door, name, COUNTER_BYPASSED_extensions, &event);
+	host_call_begin_bypass(door, name, COUNTER_BYPASSED_extensions, &event);
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
 	(void)runtime_get();
-	host_call_passed(NULL, result, &event);
+	host_call_end_bypass(NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
 		handle_free(handle_take(*program));
 	}
@@ -124,7 +124,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	}
 	off = runtime_get()->off;
 	if (off) {
-		host_call_pass(door, NULL, runtime_get()->off_reason, &event);
+		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
 		sticky_begin(library, &call, &sticky);
 	}
@@ -135,7 +135,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	}
 	sticky_end(&sticky, result);
 	if (off) {
-		host_call_passed(&call, result, &event);
+		host_call_end_bypass(&call, result, &event);
 	}
 	return result;
 }

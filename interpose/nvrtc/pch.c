@@ -60,7 +60,7 @@ enum scratch pch_scratch(const char *path)
 	return size > 4 && strcmp(path + size - 4, ".pch") == 0 ? SCRATCH_KEPT : SCRATCH_PASSING;
 }
 
-static struct maker *find(const char *path)
+static struct maker *find_maker(const char *path)
 {
 	struct maker *maker = atomic_load_explicit(&makers, memory_order_acquire);
 
@@ -114,7 +114,7 @@ int pch_complete(struct trace *trace)
 
 	for (size_t i = 0; i < count && error == 0; i++) {
 		if (trace->events[i].kind == TRACE_SCRATCH_READ) {
-			const struct maker *maker = find(trace->events[i].path);
+			const struct maker *maker = find_maker(trace->events[i].path);
 
 			error = maker ? complete_from(maker, trace) : -ENOENT;
 		}
@@ -122,7 +122,7 @@ int pch_complete(struct trace *trace)
 	return error;
 }
 
-static struct maker *make(const char *path, const struct trace *trace)
+static struct maker *make_maker(const char *path, const struct trace *trace)
 {
 	struct maker *maker = calloc(1, sizeof(*maker));
 
@@ -155,7 +155,7 @@ void pch_remember(const struct trace *trace)
 		if (trace->events[i].kind != TRACE_SCRATCH_MADE) {
 			continue;
 		}
-		maker = make(trace->events[i].path, trace);
+		maker = make_maker(trace->events[i].path, trace);
 		if (maker) {
 			/* a file made again: its newest maker is found first */
 			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);

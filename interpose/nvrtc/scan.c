@@ -245,7 +245,7 @@ static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, siz
 }
 
 /* The text without its splices; *ret_joined is what to free. */
-static int unsplice(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
+static int remove_splices(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
 {
 	const uint8_t *line;
 	uint8_t *joined = NULL;
@@ -271,7 +271,7 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 	uint8_t *joined;
 	uint32_t found;
 
-	if (unsplice(text, &size, &begin, &joined) != 0) {
+	if (remove_splices(text, &size, &begin, &joined) != 0) {
 		return SCAN_TIME | SCAN_PATH | (places ? SCAN_PLACE : 0);
 	}
 	found = look(&search, begin, size);
@@ -327,7 +327,7 @@ uint32_t scan_macros(const void *text, size_t size)
 	uint8_t *joined;
 	bool named;
 
-	if (unsplice(text, &size, &begin, &joined) != 0) {
+	if (remove_splices(text, &size, &begin, &joined) != 0) {
 		return SCAN_PATH;
 	}
 	named = names_path_macro(begin, size);
@@ -416,7 +416,7 @@ int scan_paths(const void *text, size_t size, struct stream *stream)
 	const uint8_t *begin;
 	uint8_t *joined;
 
-	if (unsplice(text, &size, &begin, &joined) != 0) {
+	if (remove_splices(text, &size, &begin, &joined) != 0) {
 		return -ENOMEM;
 	}
 	put_paths(begin, begin + size, stream);

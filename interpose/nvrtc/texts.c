@@ -39,8 +39,8 @@ static bool is_include(const struct options *read, int index)
 }
 
 /* enum scan_finding in all texts of this compile that are not files. */
-static uint32_t find(const struct program *program, const struct call *call, const struct options *options,
-                     const struct places *places)
+static uint32_t find_in_texts(const struct program *program, const struct call *call, const struct options *options,
+                              const struct places *places)
 {
 	const char *name = program->handle.name;
 	uint32_t found = program->findings | scan_text(program->paths.bytes, program->paths.size, places);
@@ -70,20 +70,20 @@ void texts_read(struct handle *handle, const struct call *call, const struct req
 	struct program *program = program_of(handle);
 
 	read_creation(program);
-	trace_taint(trace, taints_of(find(program, call, options_of(request), trace->places)));
+	trace_taint(trace, taints_of(find_in_texts(program, call, options_of(request), trace->places)));
 }
 
-static void begin(void *search, const struct places *places)
+static void begin_search(void *search, const struct places *places)
 {
 	scan_begin(search, places);
 }
 
-static void piece(void *search, uint8_t *bytes, size_t size)
+static void search_piece(void *search, uint8_t *bytes, size_t size)
 {
 	scan_piece(search, bytes, size);
 }
 
-static uint32_t taints(const void *search, const struct key *digest)
+static uint32_t found_taints(const void *search, const struct key *digest)
 {
 	uint32_t found = ((const struct scan *)search)->found;
 
@@ -95,4 +95,4 @@ static uint32_t taints(const void *search, const struct key *digest)
 
 _Static_assert(sizeof(struct scan) <= TRACE_SEARCH_BYTES, "a search fits into what the watch has for it");
 
-const struct trace_reader texts_reader = {SCAN_ROOM, begin, piece, taints};
+const struct trace_reader texts_reader = {SCAN_ROOM, begin_search, search_piece, found_taints};

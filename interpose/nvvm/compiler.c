@@ -18,7 +18,7 @@ struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
 /* 2.0 for ten releases of CUDA: people are told it, and the build-id tells one from another. */
-static int release(const struct library *library, int *ret_major, int *ret_minor)
+static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(int *major, int *minor) =
 	    (int (*)(int *, int *))elf_symbol(&library->object, "nvvmVersion", NULL);
@@ -33,8 +33,8 @@ static int release(const struct library *library, int *ret_major, int *ret_minor
  * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What 12.0
  * and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
  */
-static enum counter describe(struct handle *handle, const struct call *call, struct surroundings *around,
-                             const struct snapshot *told, struct request *ret_request)
+static enum counter describe_work(struct handle *handle, const struct call *call, struct surroundings *around,
+                                  const struct snapshot *told, struct request *ret_request)
 {
 	const struct request_name name = {"", NAME_WITHOUT_DIRECTORY};
 	const struct directories none = {.count = 0};
@@ -58,7 +58,7 @@ static enum counter describe(struct handle *handle, const struct call *call, str
 	return COUNTER_NONE;
 }
 
-static int run(const struct handle *handle, const struct call *call, enum cancellation cancellation)
+static int run_work(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	typedef int work_function(void *program, int option_count, const char *const *options);
 	work_function *work =
@@ -75,7 +75,7 @@ static int run(const struct handle *handle, const struct call *call, enum cancel
 	return result;
 }
 
-static enum outcome outcome(int return_code)
+static enum outcome judge_code(int return_code)
 {
 	switch (return_code) {
 	case RESULT_SUCCESS:
@@ -96,7 +96,7 @@ static enum outcome outcome(int return_code)
 	}
 }
 
-static enum counter refuses(const struct handle *handle, const struct request *request, struct event *event)
+static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	(void)event;
 	(void)request;
@@ -134,14 +134,14 @@ const struct compiler nvvm_compiler = {
     .owns = nvvm_owns,
     .wants_door = nvvm_wants_door,
     .opens = nvvm_opens,
-    .release = release,
-    .describe = describe,
+    .release = ask_release,
+    .describe = describe_work,
     .served = nvvm_program_served,
-    .run = run,
-    .outcome = outcome,
+    .run = run_work,
+    .outcome = judge_code,
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
-    .refuses = refuses,
+    .refuses = refuse_result,
     .artifacts = nvvm_artifacts,
     .artifact_count = ARTIFACT_COUNT,
     .answer_from = nvvm_program_answer,

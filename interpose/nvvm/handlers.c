@@ -43,7 +43,8 @@ int handle_nvvmDestroyProgram(const struct door *door, void **program)
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
 
-static int add(const struct door *door, enum nvvm_function function, void *program, const struct nvvm_module *module)
+static int add_module(const struct door *door, enum nvvm_function function, void *program,
+                      const struct nvvm_module *module)
 {
 	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
@@ -68,15 +69,15 @@ static int add(const struct door *door, enum nvvm_function function, void *progr
 int handle_nvvmAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
                                   const char *name)
 {
-	return add(door, FUNCTION_nvvmAddModuleToProgram, program,
-	           &(struct nvvm_module){MODULE_NEEDED, bytes, size, name});
+	return add_module(door, FUNCTION_nvvmAddModuleToProgram, program,
+	                  &(struct nvvm_module){MODULE_NEEDED, bytes, size, name});
 }
 
 int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
                                       const char *name)
 {
-	return add(door, FUNCTION_nvvmLazyAddModuleToProgram, program,
-	           &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
+	return add_module(door, FUNCTION_nvvmLazyAddModuleToProgram, program,
+	                  &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
 }
 
 /* Of a program that we do not know: what the library is told by it lasts all the same. */
@@ -94,7 +95,7 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 		return host_call_answer(host_errno, result);
 	}
 	if (off) {
-		host_call_pass(door, NULL, runtime_get()->off_reason, &event);
+		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	}
 	told = program ? nvvm_options_begin(library, call) : 0; /* without one it does not look at the options */
 	errno = host_errno;
@@ -102,12 +103,12 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	host_errno = errno;
 	nvvm_options_end(library, told, result);
 	if (off) {
-		host_call_passed(call, result, &event);
+		host_call_end_bypass(call, result, &event);
 	}
 	return host_call_answer(host_errno, result);
 }
 
-static int work(const struct door *door, enum nvvm_function function, void *program, const struct call *call)
+static int do_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call)
 {
 	int host_errno = errno;
 	struct nvvm_program *known = nvvm_program_find(program);
@@ -118,12 +119,12 @@ static int work(const struct door *door, enum nvvm_function function, void *prog
 
 int handle_nvvmVerifyProgram(const struct door *door, void *program, int option_count, const char *const *options)
 {
-	return work(door, FUNCTION_nvvmVerifyProgram, program, &(struct call){option_count, options, WORK_VERIFY});
+	return do_work(door, FUNCTION_nvvmVerifyProgram, program, &(struct call){option_count, options, WORK_VERIFY});
 }
 
 int handle_nvvmCompileProgram(const struct door *door, void *program, int option_count, const char *const *options)
 {
-	return work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
+	return do_work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
 }
 
 #define GETTERS(product, artifact)                                                              \

@@ -39,7 +39,7 @@ struct nvvm_program *nvvm_program_find(void *value)
 }
 
 /* Is there a log that says anything? */
-static bool speaks(const struct entry *entry)
+static bool has_log(const struct entry *entry)
 {
 	struct section section;
 
@@ -53,7 +53,7 @@ static bool speaks(const struct entry *entry)
  */
 static bool lacks_nothing(const struct nvvm_program *program)
 {
-	return !program->has_worked && !program->result && program->log && !speaks(program->log);
+	return !program->has_worked && !program->result && program->log && !has_log(program->log);
 }
 
 /* Whatever is made up for, and in whatever environment: what the host was told is what its getters say. */

@@ -91,7 +91,7 @@ static int by_name(const void *name, const void *function)
 	return strcmp(name, ((const struct function *)function)->name);
 }
 
-static size_t find(const char *name)
+static size_t find_function(const char *name)
 {
 	const struct function *found = bsearch(name, functions, ARITHMETIC_COUNT, sizeof(functions[0]), by_name);
 
@@ -100,7 +100,7 @@ static size_t find(const char *name)
 
 bool arithmetic_knows(const char *name)
 {
-	return find(name) < ARITHMETIC_COUNT;
+	return find_function(name) < ARITHMETIC_COUNT;
 }
 
 static bool is_stub(const struct elf_object *object, uintptr_t function)
@@ -114,7 +114,7 @@ static bool is_stub(const struct elf_object *object, uintptr_t function)
  * Here all slots lead to one stub, which is told the slot in x16 by the code that a caller would have come through
  * (AAELF64, "PLT sequences"; glibc's sysdeps/aarch64/dl-trampoline.S). Floats are the low halves of the registers.
  */
-static void bind(size_t id, uintptr_t stub, const void *slot)
+static void bind_slot(size_t id, uintptr_t stub, const void *slot)
 {
 	const double one = 1;
 	const float one_f = 1;
@@ -142,7 +142,7 @@ static void bind(size_t id, uintptr_t stub, const void *slot)
 	                   "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
 }
 #else
-static void bind(size_t id, uintptr_t stub, const void *slot)
+static void bind_slot(size_t id, uintptr_t stub, const void *slot)
 {
 	volatile double kept;
 	double x = rests_at_one(id) ? 1 : 0;
@@ -210,7 +210,7 @@ static uintptr_t function_behind(size_t id, const struct elf_object *object, con
 	uintptr_t function = atomic_load(slot);
 
 	if (function && is_stub(object, function)) {
-		bind(id, function, import->slot);
+		bind_slot(id, function, import->slot);
 		function = atomic_load(slot);
 	}
 	return is_stub(object, function) ? 0 : function;
@@ -268,7 +268,7 @@ static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
 bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
                     uintptr_t *ret_replacement)
 {
-	size_t id = find(import->name);
+	size_t id = find_function(import->name);
 	uintptr_t function, there = 0;
 
 	if (id == ARITHMETIC_COUNT) {

@@ -23,7 +23,7 @@ static struct live *live_list;
 static struct fork_mutex live_lock = FORK_MUTEX_INITIALIZER;
 static _Atomic pid_t live_owner; /* a child of _Fork or clone gets the lock as it was, without handlers (BZ 17490) */
 
-static void lock(void)
+static void lock_list(void)
 {
 	pid_t pid = getpid();
 	pid_t owner = atomic_load_explicit(&live_owner, memory_order_relaxed);
@@ -35,7 +35,7 @@ static void lock(void)
 	atomic_store_explicit(&live_owner, pid, memory_order_relaxed);
 }
 
-static void unlock(void)
+static void unlock_list(void)
 {
 	fork_mutex_unlock(&live_lock);
 }
@@ -71,13 +71,13 @@ void watch_begin(struct trace *trace)
 	}
 	live->trace = trace;
 	live->outer = live_current;
-	lock();
+	lock_list();
 	live->next = live_list;
 	if (live_list) {
 		live_list->previous = live;
 	}
 	live_list = live;
-	unlock();
+	unlock_list();
 	atomic_fetch_add(&live_count, 1);
 	live_current = live;
 }
@@ -111,7 +111,7 @@ void watch_end(struct trace *trace)
 	if (!live || live->trace != trace) {
 		return;
 	}
-	lock();
+	lock_list();
 	if (live->previous) {
 		live->previous->next = live->next;
 	} else {
@@ -120,7 +120,7 @@ void watch_end(struct trace *trace)
 	if (live->next) {
 		live->next->previous = live->previous;
 	}
-	unlock();
+	unlock_list();
 	atomic_fetch_sub(&live_count, 1);
 	live_current = live->outer;
 	for (size_t i = 0; i < live->foreign_count; i++) {
@@ -141,11 +141,11 @@ void live_taint_all(uint32_t taint)
 	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
 		return;
 	}
-	lock();
+	lock_list();
 	for (struct live *live = live_list; live; live = live->next) {
 		trace_taint(live->trace, taint);
 	}
-	unlock();
+	unlock_list();
 }
 
 struct live *live_enter(void)
@@ -191,14 +191,14 @@ void live_ask_all(const char *variable, const char *answer)
 	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
 		return;
 	}
-	lock();
+	lock_list();
 	for (struct live *live = live_list; live; live = live->next) {
 		live_told(live->trace, variable, answer);
 		if (variable) {
 			ask_for(live, variable);
 		}
 	}
-	unlock();
+	unlock_list();
 }
 
 void live_answered(uint32_t question, int64_t answer)
@@ -206,12 +206,12 @@ void live_answered(uint32_t question, int64_t answer)
 	if (atomic_load_explicit(&live_count, memory_order_relaxed) == 0) {
 		return;
 	}
-	lock();
+	lock_list();
 	if (live_current) {
 		trace_answered(live_current->trace, question, answer);
 	}
 	for (struct live *live = live_list; live && !live_current; live = live->next) {
 		trace_answered(live->trace, question, answer);
 	}
-	unlock();
+	unlock_list();
 }

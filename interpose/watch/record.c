@@ -15,8 +15,8 @@
 
 #define PIECE ((size_t)64 * 1024)
 
-static void add(struct trace *trace, enum trace_kind kind, const char *path, int error, const struct file_stamp *stamp,
-                const struct key *digest)
+static void add_event(struct trace *trace, enum trace_kind kind, const char *path, int error,
+                      const struct file_stamp *stamp, const struct key *digest)
 {
 	struct trace_event event = {.kind = kind, .error = error, .path = path};
 
@@ -47,7 +47,7 @@ static void add_error(struct trace *trace, enum trace_kind kind, const char *pat
 	if (error != ENOENT && error != ENOTDIR) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 	}
-	add(trace, kind, path, error, NULL, NULL);
+	add_event(trace, kind, path, error, NULL, NULL);
 }
 
 /* The compiler's own scratch files: noted, and no dependency. */
@@ -65,7 +65,7 @@ void record_write(const char *path)
 	if (live && scratch == SCRATCH_NO) {
 		trace_taint_by(live->trace, TAINT_WRITE, path);
 	} else if (scratch == SCRATCH_KEPT) {
-		add(live->trace, TRACE_SCRATCH_MADE, path, 0, NULL, NULL);
+		add_event(live->trace, TRACE_SCRATCH_MADE, path, 0, NULL, NULL);
 	}
 	errno = saved_errno;
 }
@@ -100,7 +100,7 @@ void record_probe(const char *path, const struct stat *found, int error)
 		}
 		if (found) {
 			file_stamp_from(found, &stamp);
-			add(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
+			add_event(live->trace, TRACE_PROBE, path, 0, &stamp, NULL);
 		} else {
 			add_error(live->trace, TRACE_PROBE, path, error);
 		}
@@ -196,7 +196,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 		/* fopen(directory, "r") succeeds; reading a FIFO or a device could block or take what the compiler
 		 * needs. */
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
-		add(trace, TRACE_LISTING, path, 0, NULL, NULL);
+		add_event(trace, TRACE_LISTING, path, 0, NULL, NULL);
 		return;
 	}
 	file_stamp_from(&status, &before);
@@ -218,7 +218,7 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	if (!file_stamp_same(&before, &after) || size != after.size) {
 		trace_taint_by(trace, TAINT_TOO_NEW, path);
 	}
-	add(trace, TRACE_OPEN, path, 0, &before, &digest);
+	add_event(trace, TRACE_OPEN, path, 0, &before, &digest);
 }
 
 void record_open(const char *path, int descriptor, int error)
@@ -230,7 +230,7 @@ void record_open(const char *path, int descriptor, int error)
 
 	if (scratch != SCRATCH_NO) {
 		if (descriptor >= 0 && scratch == SCRATCH_KEPT) {
-			add(live->trace, TRACE_SCRATCH_READ, path, 0, NULL, NULL);
+			add_event(live->trace, TRACE_SCRATCH_READ, path, 0, NULL, NULL);
 		}
 	} else if (live && has_path(live->trace, path)) {
 		if (descriptor >= 0) {
@@ -248,7 +248,7 @@ void record_listing(const char *path)
 	struct live *live = live_enter();
 
 	if (live && scratch_of(live, path) == SCRATCH_NO && has_path(live->trace, path)) {
-		add(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
+		add_event(live->trace, TRACE_LISTING, path, 0, NULL, NULL);
 	}
 	errno = saved_errno;
 }

@@ -29,7 +29,7 @@ void snapshot_free(struct snapshot *snapshot)
 }
 
 /* Gives NULL for NULL; false: there is no memory. */
-static bool copy(const char *text, char **ret_copy)
+static bool copy_text(const char *text, char **ret_copy)
 {
 	*ret_copy = text ? strdup(text) : NULL;
 	return !text || *ret_copy;
@@ -45,9 +45,10 @@ struct snapshot *snapshot_take(const struct environment *environment)
 	}
 	taken->environment = environment;
 	taken->count = environment_values(environment, taken->values);
-	complete = copy(getenv("PWD"), &taken->pwd); /* what the compiler is about to ask for: no setting of ours */
+	complete =
+	    copy_text(getenv("PWD"), &taken->pwd); /* what the compiler is about to ask for: no setting of ours */
 	for (size_t i = 0; i < taken->count; i++) {
-		complete &= copy(taken->values[i].value, (char **)&taken->values[i].value);
+		complete &= copy_text(taken->values[i].value, (char **)&taken->values[i].value);
 	}
 	if (!complete) {
 		snapshot_free(taken);
@@ -84,13 +85,13 @@ bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name,
 	return !value || environment_known(snapshot->environment, name);
 }
 
-static bool agrees(bool has, const struct stat *then, const struct stat *now)
+static bool agrees_file(bool has, const struct stat *then, const struct stat *now)
 {
 	return has ? now && same_file(then, now) : !now;
 }
 
 bool snapshot_agrees_stat(const struct snapshot *snapshot, const char *path, const struct stat *found)
 {
-	return !(strcmp(path, ".") == 0 && !agrees(snapshot->has_here, &snapshot->here, found)) &&
-	       !(same_text(snapshot->pwd, path) && !agrees(snapshot->has_named, &snapshot->named, found));
+	return !(strcmp(path, ".") == 0 && !agrees_file(snapshot->has_here, &snapshot->here, found)) &&
+	       !(same_text(snapshot->pwd, path) && !agrees_file(snapshot->has_named, &snapshot->named, found));
 }

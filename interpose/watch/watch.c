@@ -152,7 +152,7 @@ static void round_pages(struct pages *pages, uintptr_t page)
 	pages->high = (pages->high + page - 1) & ~(page - 1);
 }
 
-static int protect(const struct pages *pages, int protection)
+static int protect_pages(const struct pages *pages, int protection)
 {
 	if (pages->low >= pages->high) {
 		return 0;
@@ -164,7 +164,7 @@ static int protect(const struct pages *pages, int protection)
  * The slots' pages become writable. Those outside RELRO are so already, but for tools that protect more than the
  * loader does. The loader protects whole pages of RELRO only: both its ends are rounded down.
  */
-static int unprotect(struct plan *plan)
+static int unprotect_slots(struct plan *plan)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	int error;
@@ -176,24 +176,24 @@ static int unprotect(struct plan *plan)
 	if (plan->constant.high > plan->relro.high) {
 		plan->constant.high = plan->relro.high;
 	}
-	error = protect(&plan->constant, PROT_READ | PROT_WRITE);
-	return error ? error : protect(&plan->variable, PROT_READ | PROT_WRITE);
+	error = protect_pages(&plan->constant, PROT_READ | PROT_WRITE);
+	return error ? error : protect_pages(&plan->variable, PROT_READ | PROT_WRITE);
 }
 
-static bool overlap(const struct pages *one, const struct pages *other)
+static bool pages_overlap(const struct pages *one, const struct pages *other)
 {
 	return one->low < other->high && other->low < one->high;
 }
 
 static void protect_again(const struct plan *plan)
 {
-	if (overlap(&plan->constant, &plan->relro) || overlap(&plan->variable, &plan->relro)) {
-		protect(&plan->relro, PROT_READ);
+	if (pages_overlap(&plan->constant, &plan->relro) || pages_overlap(&plan->variable, &plan->relro)) {
+		protect_pages(&plan->relro, PROT_READ);
 	}
 }
 
 /* Another library may have been patched meanwhile. What is claimed and then not used does no harm. */
-static int claim(const struct plan *plan)
+static int claim_functions(const struct plan *plan)
 {
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
 		uintptr_t there = 0;
@@ -245,11 +245,11 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	if (plan->count) {
 		memcpy(watch->patches, plan->patches, plan->count * sizeof(*watch->patches));
 	}
-	error = claim(plan);
+	error = claim_functions(plan);
 	if (error) {
 		goto out;
 	}
-	error = unprotect(plan);
+	error = unprotect_slots(plan);
 	if (error) {
 		protect_again(plan);
 		goto out;
