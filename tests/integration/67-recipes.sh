@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The files of recipes/ do what docs/RECIPES.md says, as far as this machine has what they are for: the shell in them is
-# run, with places of this test for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
+# The files of recipes/ do what docs/RECIPES.md says, and its blocks run, as far as this machine has what they are for: the
+# shell in them is run, with places of this test for those that they name. What is not tried: a container, a cluster, a runner, a GPU.
 # shellcheck disable=SC2013,SC2015,SC2016,SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=notebook.sh
+. "$(dirname "$0")/notebook.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$(dirname "$0")/../.." && pwd)
 recipes=$top/recipes
 LIFE=$BUILD/tests/life
@@ -154,6 +157,57 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$CO
 else
 	skip "Also by another user, beside a volume that anybody can write." "cannot become another user"
 fi
+
+# ---- the blocks of RECIPES.md, in a world of their own: ~/work with a program, an environment and what an earlier run has left
+
+world=$tmp/world
+get_notebook
+make_world() {
+	mkdir -p "$world"/{work,shared,site/nvrtccache/bin,site/nvrtccache/lib} && cp kernels.nvb "$world/work/" && cp "$top"/packaging/wheel/nvrtccache/*.py "$world/site/nvrtccache/" &&
+		cp "$COMMAND" "$world/site/nvrtccache/bin/" && cp "$LIBRARY" "$world/site/nvrtccache/lib/" && cd "$world/work" || return
+	cat >train.py <<-'END'
+		import ctypes, os
+		nvrtc, program = ctypes.CDLL(os.environ["NVRTC"]), ctypes.c_void_p()
+		failed = nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void one(int *a) { *a = 1; }", b"one.cu", 0, None, None)
+		if failed or nvrtc.nvrtcCompileProgram(program, 0, None):
+		    raise SystemExit("NVRTC fails")
+	END
+	cp train.py cupy.py && printf 'def test_train():\n    import train\n' >test_train.py && printf 'test:\n\tpython3 train.py\n' >Makefile && python3 -m venv --without-pip .venv
+}
+in_world() { # COMMAND...
+	env -C "$world/work" HOME="$world" NVRTC="$NVRTC" PATH="$world/work/.venv/bin:$PATH" PYTHONPATH="$world/site:$(echo "$notebook"/lib/python3*/site-packages)" PYTHONDONTWRITEBYTECODE=1 \
+		TMPDIR="$tmp" timeout 300 "$@" </dev/null
+}
+placed_block() { sed "s#/usr/local/lib/libnvrtccache\.so#$prefix/lib/libnvrtccache.so#g; s#/shared/#$world/shared/#g; s#^export NVRTCCACHE_DIR=#umask 077; &#" "$1/text"; }
+block() {
+	case $(<"$1/language") in
+	sh) in_world bash -euo pipefail -c "$(placed_block "$1")" ;;
+	fish | csh) in_world "$(<"$1/language")" -c "$(placed_block "$1"); python3 train.py" ;;
+	python) placed_block "$1" >"$world/work/block.py" && in_world python3 block.py ;;
+	json) in_world python3 -c 'import json, os, sys; [one] = json.loads(sys.argv[1])["configurations"]; os.environ.update(one["env"]); os.execlp("python3", "python3", "train.py")' "$(placed_block "$1")" ;;
+	Dockerfile) ;; # 87-activate builds such a root
+	*) echo "which language is that?" && return 1 ;;
+	esac
+}
+blocks=$(python3 "$here/documents.py" blocks "$tmp/blocks" "$top/docs/RECIPES.md") && make_world >"$tmp/check.out" 2>&1 || {
+	not_ok "There is a world for the blocks of RECIPES.md." "$tmp/check.out"
+	blocks=0
+}
+cd "$tmp/work" || exit 1
+for ((i = 1; i <= blocks; i++)); do
+	place=$tmp/blocks/$i
+	sentence="$(<"$place/where"), $(head -n 1 "$place/text")"
+	lacks=$(grep -oiE 'needs (a cluster|an engine|docker|root)' "$place/above" | tr '\n' ' ')
+	case $(<"$place/language") in
+	fish | csh) command -v "$(<"$place/language")" >/dev/null || lacks="no $(<"$place/language")" ;;
+	*) ! grep -qE 'pytest|install-kernel' "$place/text" || lacks+=${no_notebook:-} ;;
+	esac
+	if [ -n "$lacks" ]; then skip "$sentence" "$lacks"; else check "$sentence" block "$place"; fi
+done
+few_need() { [ "$(grep -lciE 'needs (a cluster|an engine|docker|root)' "$tmp"/blocks/*/above | wc -l)" -le $((blocks / 3)) ]; }
+check "Two thirds of the blocks are run." few_need
+hit_in_world() { [ "$(NVRTCCACHE_DIR=$world/.cache/nvrtccache stat_of hits_disk)" -ge 8 ]; }
+check "Of their programs all but the first hit." hit_in_world
 
 # ---- YAML
 

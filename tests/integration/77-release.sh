@@ -68,10 +68,10 @@ fi
 
 command -v git >/dev/null || { skip "A release." "no git" && plan; }
 repo=$tmp/repo
-mkdir -p "$repo"/{scripts,cache,packaging/{conda,spack},recipes,tests/fixtures/compatibility} && cp "$top/scripts/release" "$repo/scripts/" && cd "$repo" || exit 1
+mkdir -p "$repo"/{scripts,cache,docs,packaging/{conda,spack},recipes,tests/fixtures/compatibility} && cp "$top/scripts/release" "$repo/scripts/" && cd "$repo" || exit 1
 echo '#define NVRTCCACHE_VERSION "1.2.3"' >cache/version.h
 printf '# Changelog\n\n## [1.2.3] - 2026-01-02\n\nSaid.\n\n### Added\n\n- A thing.\n\n## [1.2.2] - 2026-01-01\n\n- Older.\n' >CHANGELOG.md
-echo 'version: "1.2.3"' >packaging/conda/recipe.yaml && echo 'version("1.2.3")' >packaging/spack/package.py && echo 'nvrtccache/1.2.3' >recipes/modulefile && echo 'nvrtccache-1.2.3-py3.whl' >README.md
+echo 'version: "1.2.3"' >packaging/conda/recipe.yaml && echo 'version("1.2.3")' >packaging/spack/package.py && echo 'nvrtccache/1.2.3' >recipes/modulefile && echo 'nvrtccache-1.2.3-py3.whl' | tee README.md >docs/RECIPES.md
 touch tests/fixtures/compatibility/1.2.3.tar.gz
 printf 'packages:\n\tmkdir -p build/dist && cp CHANGELOG.md build/dist/one.tar.gz && echo $(VARIES) >build/dist/two.whl\n' >Makefile
 echo /build/ >.gitignore
@@ -88,7 +88,7 @@ committed() { git commit -qam 'all: another way' && "$@" && git reset -q --hard 
 dirty() { echo more >>CHANGELOG.md && refused 'not committed' release 1.2.3 --tests "$good" && git checkout -q CHANGELOG.md && touch new && refused 'not committed' release 1.2.3 --tests "$good" && rm new; }
 check "What is not committed is refused." dirty
 versions() {
-	refused 'version.h has another version' release 1.2.4 --tests "$good" && for file in packaging/conda/recipe.yaml packaging/spack/package.py recipes/modulefile README.md; do
+	refused 'version.h has another version' release 1.2.4 --tests "$good" && for file in packaging/conda/recipe.yaml packaging/spack/package.py recipes/modulefile README.md docs/RECIPES.md; do
 		sed -i 's/1\.2\.3/1.2.30/' "$file" && committed refused "$file is of another version" release 1.2.3 --tests "$good" || return
 	done
 	refused usage release 1.2 && refused usage release && refused usage release 1.2.3 --now

@@ -8,6 +8,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=command.sh
 . "$(dirname "$0")/command.sh"
+# shellcheck source-path=SCRIPTDIR source=notebook.sh
+. "$(dirname "$0")/notebook.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 LIFE=$BUILD/tests/life
 NVRTC=$FAKE/13/libnvrtc.so.13
@@ -163,17 +165,7 @@ of_venv "A line in its bin/activate turns the cache on." venv_activate
 
 # ---- pytest and Jupyter, which come from PyPI into build/notebook
 
-notebook=$top/build/notebook
-get_notebook() {
-	[ ! -e "$notebook/done" ] || return 0
-	mkdir -p "$top/build" && exec 9>"$notebook.lock" && flock 9 || return
-	[ -e "$notebook/done" ] || { rm -rf "$notebook" && python3 -m venv "$notebook" && "$notebook/bin/python" -m pip -q --disable-pip-version-check \
-		--retries 1 --timeout 20 install --only-binary=:all: "nbconvert==7.*" "ipykernel==7.*" "pytest==9.*" && touch "$notebook/done"; } >"$tmp/get.log" 2>&1
-	local status=$?
-	exec 9>&-
-	return "$status"
-}
-get_notebook || no_notebook="pip cannot get nbconvert, ipykernel and pytest: $(tail -n 1 "$tmp/get.log")"
+get_notebook
 of_notebook() { if [ -n "${no_notebook:-}" ]; then skip "$1" "$no_notebook"; else check "$@"; fi; }
 PATH=$PATH:$notebook/bin # behind: its python is no program's
 cat >test_kernel.py <<'END'

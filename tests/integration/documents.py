@@ -4,6 +4,8 @@
 
     documents.py examples DIRECTORY DOCUMENT...   each block that shows a command and its output: DIRECTORY/N/where,
                                                   and for each of its commands command-K and shown-K
+    documents.py blocks DIRECTORY DOCUMENT        each fenced block: DIRECTORY/N/where, language, text, and above, which is
+                                                  the paragraph before it
     documents.py options MANUAL                   "VERB OPTION tag" for each long option that a paragraph of a verb's
                                                   section is about, "VERB OPTION text" for each that it names
     documents.py synopsis MANUAL                  the same of the SYNOPSIS, and "VERB" for each verb there
@@ -72,6 +74,21 @@ def examples(directory, paths):
     print(count)
 
 
+def fenced_blocks(directory, path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found = list(re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    for number, block in enumerate(found, 1):
+        place = os.path.join(directory, str(number))
+        os.makedirs(place)
+        above = " ".join(text[:block.start()].rstrip("\n").rpartition("\n\n")[2].split())
+        where = f"{os.path.basename(path)}:{text.count(chr(10), 0, block.start()) + 1}"
+        for name, content in ("where", where), ("language", block[1]), ("text", block[2]), ("above", above):
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                file.write(content)
+    print(len(found))
+
+
 def manual_options(path):
     """A tag is the line behind .TP."""
     verb, tag, section = None, False, None
@@ -113,5 +130,7 @@ if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "examples":
         examples(rest[0], rest[1:])
+    elif what == "blocks":
+        fenced_blocks(*rest)
     else:
         {"options": manual_options, "synopsis": manual_synopsis, "variables": variables}[what](*rest)
