@@ -79,8 +79,7 @@ UNIT_SRC   += $(if $(AGENT),$(wildcard tests/unit/agent/*.c))
 object    = $(addprefix $(BUILD)/,$(addsuffix .o,$(basename $(1))))
 OBJECTS  := $(call object,$(CORE_SRC) $(TOOL_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT_SRC) $(UNIT_SRC))
 
-# tests/compilers/compilers.mk makes the library once more with these, and with a compiler more.
-make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) $(LISTED) \
+make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) \
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
 link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 

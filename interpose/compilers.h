@@ -8,12 +8,7 @@
 #ifndef INTERPOSE_COMPILERS_H
 #define INTERPOSE_COMPILERS_H
 
-/* More of them, in a build for tests (tests/compilers/compilers.mk). */
-#ifndef COMPILERS_OF_TESTS
-#define COMPILERS_OF_TESTS(X)
-#endif
-
-#define COMPILERS(X) X(nvrtc, NVRTC) X(nvjitlink, NVJITLINK) X(nvvm, NVVM) COMPILERS_OF_TESTS(X)
+#define COMPILERS(X) X(nvrtc, NVRTC) X(nvjitlink, NVJITLINK) X(nvvm, NVVM)
 
 #ifndef SCRIPT /* the version script wants the lists alone */
 #include "interpose/compiler.h"

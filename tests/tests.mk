@@ -3,7 +3,6 @@
 TEST_TARGETS :=
 
 -include tests/fake/fake.mk
--include tests/compilers/compilers.mk
 -include tests/nvvm/nvvm.mk
 -include tests/fixtures/loader/loader.mk
 -include tests/fixtures/copies/copies.mk
@@ -15,7 +14,6 @@ TEST_TARGETS :=
 -include tests/fake/link/link.mk
 -include tests/faults/faults.mk
 -include tests/soak/soak.mk
--include tests/fleet/fleet.mk
 -include tests/network/network.mk
 -include tests/fuzz/fuzz.mk
 -include tests/mutants/mutants.mk
@@ -41,26 +39,11 @@ $(BUILD)/tests/compiler_clock.so: tests/clients/compiler_clock.c
 	@mkdir -p $(@D)
 	$(call quiet,CC,$@)$(CC) $(TEST_CFLAGS) -O2 -shared -fPIC -fvisibility=hidden -o $@ $< -ldl
 
-$(BUILD)/tests/tap/options_real: tests/integration/options_real.c \
-		$(addprefix $(BUILD)/keygen/,about.o stream.o digest.o roots.o directories.o surroundings.o) \
-		$(BUILD)/interpose/compile/ptxas_options.o $(addprefix $(BUILD)/interpose/nvrtc/,options.o request.o scan.o)
-	@mkdir -p $(@D)
-	$(call quiet,CC,$@)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ $(B2) -ldl
+TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/stored $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so
 
-TEST_TARGETS += $(BUILD)/tests/player $(BUILD)/tests/verdict $(BUILD)/tests/stored $(BUILD)/tests/life $(BUILD)/tests/scale $(BUILD)/tests/compiler_clock.so \
-	$(BUILD)/tests/tap/options_real
-
-# What takes minutes; not a part of check.
-SOAK_SRC := $(wildcard tests/soak/soak_*.c)
-OBJECTS  += $(call object,$(SOAK_SRC))
-
-$(BUILD)/soak-tests: $(call object,$(SOAK_SRC)) $(BUILD)/core.a
-	$(call quiet,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(HARDEN) -o $@ $^ $(B2) -lcriterion -lm
-
-# And 16 processes for SOAK_SECONDS, killed and edited under, every answer checked.
+# What takes minutes, and is no part of check: 16 processes for SOAK_SECONDS, killed and edited under, every answer checked.
 SOAK_SECONDS ?= 600
-soak: all $(BUILD)/soak-tests $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
-	$(BUILD)/soak-tests --verbose=1
+soak: all $(WORKER) $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
 	python3 tests/soak/soak.py $(BUILD) --seconds $(SOAK_SECONDS)
 	@if [ -x $(BUILD)/nvrtccache-agent ] && command -v redis-server >/dev/null; then \
 		echo 'And with agents and an engine that die:'; python3 tests/soak/soak.py $(BUILD) --agents --seconds $(SOAK_SECONDS); \
@@ -101,7 +84,7 @@ stored: all $(addprefix $(BUILD)/,tests/player tests/stored tests/fixtures/libot
 .PHONY: stored
 
 # Of tests/integration/39-races.sh: make races ROUNDS=5000 SEED=7.
-races: all $(BUILD)/tests/hosts/races
+races: all
 	CUDA_CACHE_DISABLE=1 RACES_SEED=$(SEED) RACES_SEEDS=$$((($(ROUNDS) + 99) / 100)) RACES_COUNT=100 \
 		bash tests/integration/39-races.sh $(BUILD)
 .PHONY: races
@@ -126,13 +109,13 @@ matrix: all $(BUILD)/tests/player
 .PHONY: matrix
 
 # In a minute, what tells most of what could be wrong.
-QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-sticky 34-arithmetic 35-compile-lock 36-own 55-layers 17-third 60-apps
-quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/% $(BUILD)/tests/tap/%,$(TEST_TARGETS))
+QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-sticky 34-arithmetic 35-compile-lock 36-own 55-layers 60-apps
+quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/%,$(TEST_TARGETS))
 	TESTS="$(QUICK)" tests/run $(BUILD)
 .PHONY: quick
 
 # What scripts need that take a build of another machine: make ARCH=aarch64 fixtures
-fixtures: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(filter $(FAKE)/% $(BUILD)/tests/fixtures/% $(THIRD)/% $(NVVM_HOSTS)/% \
+fixtures: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(filter $(FAKE)/% $(BUILD)/tests/fixtures/% $(NVVM_HOSTS)/% \
 	$(HOSTS)/linker% $(HOSTS)/forks $(HOSTS)/pair $(HOSTS)/reopen,$(TEST_TARGETS))
 .PHONY: fixtures
 

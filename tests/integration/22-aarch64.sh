@@ -87,7 +87,7 @@ if [ "${AARCH64:-}" = all ]; then
 	here=$top/build/emulated/aarch64
 	check "All that scripts need is built." flock build/portable/aarch64 make -s ARCH=aarch64 fixtures
 	check "Programs of this machine stand for those." flock build/portable/aarch64 tests/emulated/stand-ins "$made" "$root" "$here"
-	for script in 10-loader 15-traps 17-third-compiler 18-nvvm 19-nvjitlink; do
+	for script in 10-loader 15-traps 18-nvvm 19-nvjitlink; do
 		relay "$script" env EMULATED=LAUNCH_PRELOAD bash "tests/integration/$script.sh" "$here"
 	done
 fi
