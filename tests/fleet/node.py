@@ -16,6 +16,7 @@ import subprocess
 import time
 
 PATIENCE_S = 120
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "host.py")
 IMAGE_TIME = 1700000000
 HEADER = "#define SCALE 2\n"
 OTHER_HEADER = "#define SCALE 3\n"
@@ -28,7 +29,7 @@ class NodeError(Exception):
 
 
 class Workload:
-    """What hosts compile, with what: `kind` of tests/fleet/host.c."""
+    """What hosts compile, with what: `kind` of tests/fleet/host.py."""
 
     def __init__(self, library, kind, kernels, *options):
         self.library, self.kind, self.kernels, self.options = library, kind, kernels, options
@@ -214,7 +215,7 @@ class Node:
             environment.update(LD_PRELOAD=self.fleet.path("libnvrtccache.so"), NVRTCCACHE_DIR=self.directory)
             if self.agent:
                 environment.setdefault("NVRTCCACHE_AGENT", "1")
-        return self.run([self.fleet.path("tests/fleet/host"), workload.library, workload.kind, str(first),
+        return self.run([HOST, workload.library, workload.kind, str(first),
                          str(kernels or workload.kernels), str(int(at_ns)), "-Iinc", *workload.options],
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 
@@ -230,7 +231,7 @@ class Node:
         """A host behind the "--" of an agent of its own; its result, and seconds from the agent's start to its end."""
         workload = self.fleet.workload
         command = [self.fleet.path("nvrtccache-agent"), "--engine", engine, "--dir", self.directory, "--key-file", self.fleet.keys,
-                   *options, "--", "env", "LD_PRELOAD=" + self.fleet.path("libnvrtccache.so"), self.fleet.path("tests/fleet/host"),
+                   *options, "--", "env", "LD_PRELOAD=" + self.fleet.path("libnvrtccache.so"), HOST,
                    workload.library, workload.kind, "0", str(workload.kernels), "0", "-Iinc", *workload.options]
         begin = time.monotonic()
         process = self.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.fleet.environment())

@@ -5,9 +5,9 @@ HOSTS := $(BUILD)/tests/hosts
 HOST_SANITIZED := $(addprefix $(HOSTS)/storm-,asan-gcc asan-clang ubsan-gcc ubsan-clang tsan-gcc tsan-clang)
 HOST_FLAGS = -I. -D_GNU_SOURCE -std=gnu11 $(WARNINGS) -O1 -g -U_FORTIFY_SOURCE -pthread
 HOST_CC = $(call quiet,HOST,$@)mkdir -p $(@D) && $(CC) $(HOST_FLAGS) -o $@
-TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide races odd stepper pauser.so) $(HOST_SANITIZED)
+TEST_TARGETS += $(addprefix $(HOSTS)/,storm forks pair reopen jumper collide odd stepper pauser.so) $(HOST_SANITIZED)
 
-$(addprefix $(HOSTS)/,storm pair reopen jumper collide races odd stepper): $(HOSTS)/%: tests/hosts/%.c
+$(addprefix $(HOSTS)/,storm pair reopen jumper collide odd stepper): $(HOSTS)/%: tests/hosts/%.c
 	$(HOST_CC) $< -ldl
 $(HOSTS)/forks: tests/hosts/forks.c
 	$(HOST_CC) $< -rdynamic -ldl

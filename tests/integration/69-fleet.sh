@@ -8,7 +8,6 @@
 cd "$(dirname "$0")/../.." || exit 1
 PATH=$PATH:/usr/sbin
 [ -x "$BUILD/nvrtccache-agent" ] || skip_all "no agent was built: hiredis, libcurl or zstd is missing"
-[ -x "$BUILD/tests/fleet/host" ] || skip_all "no host in $BUILD"
 command -v python3 >/dev/null || skip_all "no python3"
 command -v redis-server >/dev/null || skip_all "no redis-server"
 unset XDG_CACHE_HOME LD_LIBRARY_PATH NVRTCCACHE_DIR

@@ -239,7 +239,7 @@ cheap() {
 	[ "$asked" -ge 1 ] && [ "$asked" -le 4 ] && is agent_skipped $((KERNELS - asked)) hits_disk "$(stat_of agent_found)" misses $((KERNELS - $(stat_of hits_disk)))
 }
 check "Nor is one that takes longer to find than the compiler takes." cheap
-dear() { timeout 600 env "$@" "$BUILD/tests/fleet/host" "$SO13" none 1 3 0 -arch=sm_90 --fake-sleep-ms=1500 2>/dev/null; }
+dear() { timeout 600 env "$@" python3 tests/fleet/host.py "$SO13" none 1 3 0 -arch=sm_90 --fake-sleep-ms=1500 2>/dev/null; }
 slow_help() {
 	local try
 	fresh_cache && dear LD_PRELOAD="$LIBRARY" >"$tmp/bare" && [ "$(entries)" = 3 ] || return
