@@ -6,7 +6,7 @@
  *        \----name alone, of an option with a value--> value --any string--> option
  *
  * NVRTC cuts blanks off both ends of every string first, then looks the name up exactly; measured on 11.8, 12.0, 12.4,
- * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/integration/options_real.c).
+ * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/cases/spellings.py).
  */
 #include "interpose/nvrtc/options.h"
 

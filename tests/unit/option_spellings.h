@@ -4,8 +4,8 @@
  *
  * "@" stands for a directory that holds a header. `nvrtc` is what the compiler did with a program that includes it:
  * measured on 11.8, 12.0, 12.4, 12.9, 13.0 and 13.5, which agree in every row. `directory` is what options_read()
- * must find: the text, or NULL for none. tests/integration/options_real.c measures the first column again on whatever
- * NVRTC there is, and that the second never says more than it.
+ * must find: the text, or NULL for none. tests/cases/spellings.py reads this table, measures the first column again with
+ * the NVRTC that is installed, and checks that the second column claims no directory that NVRTC does not search.
  */
 #ifndef TESTS_OPTION_SPELLINGS_H
 #define TESTS_OPTION_SPELLINGS_H
