@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch_fixture.h"
 
-IN_PLACE(watch);
+WATCHED(watch);
 
 /* The table. */
 
@@ -32,13 +32,13 @@ static int slot_state(const struct elf_import *import, void *context)
 	return 0;
 }
 
-static void expect_slots(const struct elf_object *object, bool patched)
+static void expect_slots(const struct elf_object *object, bool replaced)
 {
 	int counts[2] = {0, 0};
 
 	elf_each_import(object, slot_state, counts);
-	cr_expect_gt(counts[patched], 10);
-	cr_expect_eq(counts[!patched], 0);
+	cr_expect_gt(counts[replaced], 10);
+	cr_expect_eq(counts[!replaced], 0);
 }
 
 static bool is_writable(uintptr_t address)
@@ -63,20 +63,18 @@ static bool is_writable(uintptr_t address)
 
 static void expect_watched(const char *variant)
 {
-	struct patched patched = patch_fixture(variant);
+	patched = patch_fixture(variant);
 	void *(*address_of_unlink)(void) = (void *(*)(void))dlsym(patched.handle, "lib_address_of_unlink");
-	struct trace trace;
 
 	expect_slots(&patched.object, true);
 	cr_expect(watch_verify(patched.watch));
-	begin(&trace);
+	begin();
 	cr_expect_eq(LIB(patched, fopen)("missing.h", "r"), NULL);
 	cr_expect_eq(((int (*)(const char *))address_of_unlink())("missing.h"), -1);
 	watch_end(&trace);
-	cr_expect_not_null(event_of(&trace, "missing.h", TRACE_OPEN));
+	cr_expect_not_null(event_of("missing.h", TRACE_OPEN));
 	cr_expect_eq(trace.tainted, TAINT_WRITE);
 	cr_expect(watch_verify(patched.watch));
-	trace_free(&trace);
 }
 
 Test(watch, a_lazily_bound_library_is_watched)
@@ -96,7 +94,7 @@ Test(watch, a_library_without_a_plt_is_watched)
 
 Test(watch, protected_pages_are_protected_again)
 {
-	struct patched patched = patch_fixture("watched_now.so");
+	patched = patch_fixture("watched_now.so");
 
 	cr_assert_gt(patched.object.relro_end, patched.object.relro_start);
 	cr_expect_not(is_writable(patched.object.relro_start));
@@ -105,16 +103,13 @@ Test(watch, protected_pages_are_protected_again)
 
 Test(watch, two_libraries_are_watched_at_once)
 {
-	struct patched first = patch_fixture("watched_lazy.so");
 	struct patched second = patch_fixture("watched_noplt.so");
-	struct trace trace;
 
-	begin(&trace);
-	LIB(first, getenv)("FIRST");
+	begin();
+	LIB(patched, getenv)("FIRST");
 	LIB(second, getenv)("SECOND");
 	watch_end(&trace);
-	cr_expect(asked(&trace, "FIRST") && asked(&trace, "SECOND"));
-	trace_free(&trace);
+	cr_expect(asked("FIRST") && asked("SECOND"));
 }
 
 static void expect_refused(const char *variant, const char *why)
@@ -173,7 +168,6 @@ Test(watch, one_replacement_does_not_serve_two_real_functions)
 	struct watch *watch = NULL;
 	const char *reason = NULL;
 
-	patch_fixture("watched_lazy.so");
 	cr_expect_eq(watch_patch(&object, resolve_elsewhere, &watch, &reason), -ENOTSUP);
 	cr_expect_str_eq(reason, "getenv");
 	expect_slots(&object, false);
@@ -197,7 +191,6 @@ static int overwrite_slot(const struct elf_import *import, void *context)
 
 Test(watch, a_slot_that_is_overwritten_later_is_noticed)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	struct overwrite overwrite = {"fopen", dlsym(RTLD_DEFAULT, "fopen")};
 
 	cr_assert(watch_verify(patched.watch));
@@ -207,7 +200,7 @@ Test(watch, a_slot_that_is_overwritten_later_is_noticed)
 
 Test(watch, the_slots_for_loading_libraries_are_left_alone)
 {
-	struct patched patched = patch_fixture("watched_now.so");
+	patched = patch_fixture("watched_now.so");
 	struct overwrite overwrite = {"dlopen", NULL};
 
 	cr_expect_not_null(LIB(patched, dlopen)("libc.so.6", RTLD_LAZY | RTLD_NOLOAD));

@@ -4,16 +4,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-IN_PLACE(watch_reading);
+WATCHED(watch_reading);
 
 /* Reading. */
 
 Test(watch_reading, a_file_that_is_read_is_recorded_with_the_digest_of_its_content)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	const struct trace_event *event;
-	struct trace trace;
-	struct stat status;
 	struct key digest;
 	char text[16] = "";
 	FILE *stream;
@@ -21,14 +17,14 @@ Test(watch_reading, a_file_that_is_read_is_recorded_with_the_digest_of_its_conte
 	write_text("a.h", "#define A 1\n");
 	digest_key(&(struct span){"#define A 1\n", 12}, 1, &digest);
 	cr_assert_eq(stat("a.h", &status), 0);
-	begin(&trace);
+	begin();
 	stream = LIB(patched, fopen)("a.h", "r");
 	cr_assert_not_null(stream);
 	cr_expect_eq(ftell(stream), 0, "the offset has moved");
 	cr_expect_eq(fread(text, 1, sizeof(text), stream), 12);
 	fclose(stream);
 	watch_end(&trace);
-	event = event_of(&trace, "a.h", TRACE_OPEN);
+	event = event_of("a.h", TRACE_OPEN);
 	cr_assert_not_null(event);
 	cr_expect_eq(event->error, 0);
 	cr_expect_eq(event->stamp.inode, status.st_ino);
@@ -36,109 +32,90 @@ Test(watch_reading, a_file_that_is_read_is_recorded_with_the_digest_of_its_conte
 	cr_expect_arr_eq(event->digest.bytes, digest.bytes, KEY_BYTES);
 	cr_expect_eq(trace.tainted, 0);
 	cr_expect_eq(trace.calls, 1);
-	trace_free(&trace);
 }
 
 Test(watch_reading, the_digest_of_a_file_of_any_size_is_that_of_its_whole_content)
 {
 	static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 131072, 300001};
-	struct patched patched = patch_fixture("watched_lazy.so");
 	static uint8_t bytes[300001];
 
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = (uint8_t)(i * 7 + i / 251);
 	}
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		const struct trace_event *event;
-		struct trace trace;
 		struct key digest;
 		int file;
 
 		write_file("big", bytes, sizes[i]);
 		digest_key(&(struct span){bytes, sizes[i]}, 1, &digest);
-		begin(&trace);
+		begin();
 		file = LIB(patched, open)("big", O_RDONLY);
 		watch_end(&trace);
 		cr_assert_geq(file, 0);
 		cr_expect_eq(lseek(file, 0, SEEK_CUR), 0);
 		close(file);
-		event = event_of(&trace, "big", TRACE_OPEN);
+		event = event_of("big", TRACE_OPEN);
 		cr_assert_not_null(event);
 		cr_expect_arr_eq(event->digest.bytes, digest.bytes, KEY_BYTES, "%zu bytes", sizes[i]);
-		trace_free(&trace);
 	}
 }
 
-static uint32_t taints_of_content(const struct patched *patched, const char *bytes, size_t size)
+static uint32_t taints_of_content(const char *bytes, size_t size)
 {
-	struct trace trace;
 	uint32_t tainted;
 	FILE *stream;
 
 	write_file("content.h", bytes, size);
-	begin(&trace);
-	stream = LIB(*patched, fopen)("content.h", "rb");
+	begin();
+	stream = LIB(patched, fopen)("content.h", "rb");
 	watch_end(&trace);
 	cr_assert_not_null(stream);
 	fclose(stream);
 	tainted = trace.tainted;
-	trace_free(&trace);
 	return tainted;
 }
 
 Test(watch_reading, time_macros_taint_wherever_they_stand)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	static char bytes[200000];
 
 	memset(bytes, 'x', sizeof(bytes));
-	cr_expect_eq(taints_of_content(&patched, bytes, sizeof(bytes)), 0);
+	cr_expect_eq(taints_of_content(bytes, sizeof(bytes)), 0);
 	for (size_t at = 65536 - 10; at < 65536 + 3; at++) {
 		memcpy(bytes + at, "__DATE__", 8);
-		cr_expect_eq(taints_of_content(&patched, bytes, sizeof(bytes)), TAINT_TIME_MACRO, "at %zu", at);
+		cr_expect_eq(taints_of_content(bytes, sizeof(bytes)), TAINT_TIME_MACRO, "at %zu", at);
 		memset(bytes + at, 'x', 8);
 	}
 	memcpy(bytes + sizeof(bytes) - 8, "__TIME__", 8);
-	cr_expect_eq(taints_of_content(&patched, bytes, sizeof(bytes)), TAINT_TIME_MACRO);
-	cr_expect_eq(taints_of_content(&patched, "__TIME__", 8), TAINT_TIME_MACRO);
+	cr_expect_eq(taints_of_content(bytes, sizeof(bytes)), TAINT_TIME_MACRO);
+	cr_expect_eq(taints_of_content("__TIME__", 8), TAINT_TIME_MACRO);
 }
 
 Test(watch_reading, a_file_as_new_as_the_compile_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
 	write_text("new.h", "1");
 	trace_init(&trace, now_ns());
 	watch_begin(&trace);
 	fclose(LIB(patched, fopen)("new.h", "r"));
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
-	trace_free(&trace);
 }
 
 Test(watch_reading, a_file_that_changes_after_it_was_read_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
 	write_text("changing.h", "1");
-	begin(&trace);
+	begin();
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	cr_expect_eq(trace.tainted, 0);
 	write_text("changing.h", "22");
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
-	trace_free(&trace);
 }
 
 Test(watch_reading, a_file_that_changes_between_two_readings_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
 	write_text("changing.h", "1");
-	begin(&trace);
+	begin();
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	cr_expect_eq(trace.tainted, 0);
@@ -147,83 +124,63 @@ Test(watch_reading, a_file_that_changes_between_two_readings_taints)
 	fclose(LIB(patched, fopen)("changing.h", "r"));
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
 	watch_end(&trace);
-	trace_free(&trace);
 }
 
 Test(watch_reading, a_file_that_vanishes_during_the_compile_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
 	write_text("vanishing.h", "1");
-	begin(&trace);
+	begin();
 	fclose(LIB(patched, fopen)("vanishing.h", "r"));
 	unlink("vanishing.h");
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_TOO_NEW);
-	trace_free(&trace);
 }
 
 Test(watch_reading, absent_paths_are_recorded_as_absent)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	const struct trace_event *event;
-	struct trace trace;
-	struct stat status;
-
 	write_text("file", "1");
-	begin(&trace);
+	begin();
 	cr_expect_null(LIB(patched, fopen)("no.h", "r"));
 	cr_expect_eq(errno, ENOENT);
 	cr_expect_eq(LIB(patched, stat)("file/no.h", &status), -1);
 	cr_expect_eq(errno, ENOTDIR);
 	cr_expect_eq(LIB(patched, access)("no.h", R_OK), -1);
 	watch_end(&trace);
-	event = event_of(&trace, "no.h", TRACE_OPEN);
+	event = event_of("no.h", TRACE_OPEN);
 	cr_assert_not_null(event);
 	cr_expect_eq(event->error, ENOENT);
-	event = event_of(&trace, "file/no.h", TRACE_PROBE);
+	event = event_of("file/no.h", TRACE_PROBE);
 	cr_assert_not_null(event);
 	cr_expect_eq(event->error, ENOTDIR);
-	cr_expect_not_null(event_of(&trace, "no.h", TRACE_PROBE));
+	cr_expect_not_null(event_of("no.h", TRACE_PROBE));
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_reading, what_is_stated_is_recorded_with_its_stamp)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	const struct trace_event *event;
-	struct trace trace;
-	struct stat status;
-
 	write_text("a.h", "12345");
-	begin(&trace);
+	begin();
 	cr_expect_eq(LIB(patched, stat)("a.h", &status), 0);
 	cr_expect_eq(LIB(patched, access)(".", F_OK), 0);
 	watch_end(&trace);
-	event = event_of(&trace, "a.h", TRACE_PROBE);
+	event = event_of("a.h", TRACE_PROBE);
 	cr_assert_not_null(event);
 	cr_expect_eq(event->stamp.size, 5);
-	event = event_of(&trace, ".", TRACE_PROBE);
+	event = event_of(".", TRACE_PROBE);
 	cr_assert_not_null(event);
 	cr_expect(S_ISDIR(event->stamp.mode));
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_reading, what_dependencies_cannot_express_is_recorded_as_a_listing)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-	struct stat status;
 	char text[PATH_MAX];
 	DIR *directory;
 
 	cr_assert_eq(mkdir("d", 0700), 0);
 	cr_assert_eq(symlink("d", "l"), 0);
 	write_text("f", "1");
-	begin(&trace);
+	begin();
 	directory = LIB(patched, opendir)("d");
 	cr_expect_eq(LIB(patched, lstat)("l", &status), 0);
 	cr_expect_gt(LIB(patched, readlink)("l", text, sizeof(text)), 0);
@@ -232,40 +189,34 @@ Test(watch_reading, what_dependencies_cannot_express_is_recorded_as_a_listing)
 	close(LIB(patched, open)("d/..", O_RDONLY | O_DIRECTORY));
 	watch_end(&trace);
 	closedir(directory);
-	cr_expect_not_null(event_of(&trace, "d", TRACE_LISTING));
-	cr_expect_not_null(event_of(&trace, "l", TRACE_LISTING));
-	cr_expect_not_null(event_of(&trace, "f", TRACE_LISTING));
-	cr_expect_not_null(event_of(&trace, "d/..", TRACE_LISTING));
+	cr_expect_not_null(event_of("d", TRACE_LISTING));
+	cr_expect_not_null(event_of("l", TRACE_LISTING));
+	cr_expect_not_null(event_of("f", TRACE_LISTING));
+	cr_expect_not_null(event_of("d/..", TRACE_LISTING));
 	cr_expect_eq(trace.count, 4);
-	trace_free(&trace);
 }
 
 Test(watch_reading, a_path_relative_to_a_descriptor_is_a_listing_and_to_the_cwd_a_file)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	int directory = open(".", O_RDONLY | O_DIRECTORY);
-	struct trace trace;
 
 	write_text("f", "1");
-	begin(&trace);
+	begin();
 	close(LIB(patched, openat)(directory, "f", O_RDONLY));
-	cr_expect_not_null(event_of(&trace, "f", TRACE_LISTING));
+	cr_expect_not_null(event_of("f", TRACE_LISTING));
 	close(LIB(patched, openat)(AT_FDCWD, "f", O_RDONLY));
-	cr_expect_not_null(event_of(&trace, "f", TRACE_OPEN));
+	cr_expect_not_null(event_of("f", TRACE_OPEN));
 	watch_end(&trace);
 	close(directory);
-	trace_free(&trace);
 }
 
 Test(watch_reading, what_is_no_regular_file_is_not_read)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
 	int file;
 
 	cr_assert_eq(mkfifo("pipe", 0600), 0);
 	cr_assert_eq(mkdir("d", 0700), 0);
-	begin(&trace);
+	begin();
 	file = LIB(patched, open)("pipe", O_RDONLY | O_NONBLOCK);
 	cr_expect_geq(file, 0);
 	close(file);
@@ -274,38 +225,27 @@ Test(watch_reading, what_is_no_regular_file_is_not_read)
 	fclose(LIB(patched, fopen)("d", "r"));
 	cr_expect_eq(trace.tainted, TAINT_UNREADABLE);
 	watch_end(&trace);
-	trace_free(&trace);
 }
 
 Test(watch_reading, a_file_whose_size_is_not_that_of_its_content_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
-	begin(&trace);
+	begin();
 	fclose(LIB(patched, fopen)("/proc/self/status", "r"));
 	watch_end(&trace);
 	cr_expect_neq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_reading, failures_other_than_absence_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	const struct trace_event *event;
-	struct trace trace;
-	struct stat status;
-
 	cr_assert_eq(symlink("loop", "loop"), 0);
-	begin(&trace);
+	begin();
 	cr_expect_eq(LIB(patched, stat)("loop", &status), -1);
 	cr_expect_eq(errno, ELOOP);
 	cr_expect_null(LIB(patched, fopen)("loop", "r"));
 	cr_expect_eq(errno, ELOOP);
 	watch_end(&trace);
-	event = event_of(&trace, "loop", TRACE_OPEN);
+	event = event_of("loop", TRACE_OPEN);
 	cr_assert_not_null(event);
 	cr_expect_eq(event->error, ELOOP);
 	cr_expect_eq(trace.tainted, TAINT_UNREADABLE);
-	trace_free(&trace);
 }

@@ -8,14 +8,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-IN_PLACE(watch_taints);
+WATCHED(watch_taints);
 
 /* Taints. */
 
 #define EXPECT_TAINT(taint, ...)                                                               \
 	do {                                                                                   \
-		struct trace trace;                                                            \
-		begin(&trace);                                                                 \
+		begin();                                                                       \
 		__VA_ARGS__;                                                                   \
 		watch_end(&trace);                                                             \
 		cr_expect_eq(trace.tainted, (taint), "%#x from " #__VA_ARGS__, trace.tainted); \
@@ -25,7 +24,6 @@ IN_PLACE(watch_taints);
 
 Test(watch_taints, writing_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	char pattern[] = "fileXXXXXX";
 
 	EXPECT_TAINT(TAINT_WRITE, fclose(LIB(patched, fopen)("w", "w")));
@@ -72,9 +70,6 @@ Test(watch_taints, locking_what_is_there_does_not_taint)
 
 Test(watch_taints, the_mode_of_a_new_file_is_passed_on)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct stat status;
-
 	umask(0);
 	close(LIB(patched, open)("mode", O_RDWR | O_CREAT, 0614));
 	cr_assert_eq(stat("mode", &status), 0);
@@ -83,7 +78,6 @@ Test(watch_taints, the_mode_of_a_new_file_is_passed_on)
 
 Test(watch_taints, running_programs_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	char *words[] = {"true", NULL};
 
 	EXPECT_TAINT(TAINT_PROCESS, cr_expect_eq(LIB(patched, system)("exit 3") >> 8, 3));
@@ -100,15 +94,11 @@ Test(watch_taints, running_programs_taints)
 
 Test(watch_taints, going_elsewhere_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-
 	EXPECT_TAINT(TAINT_CHANGED_PLACE, LIB(patched, chdir)("."));
 }
 
 Test(watch_taints, contacts_with_the_outside_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, close(LIB(patched, socket)(AF_UNIX, SOCK_STREAM, 0)));
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, setenv)("WATCHED_TEST", "1", 1));
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, sendmmsg)(-1, NULL, 0, 0));
@@ -116,7 +106,7 @@ Test(watch_taints, contacts_with_the_outside_taint)
 }
 
 /* Standard output and standard error go into files, whose text is given back. */
-static const char *written_by(void (*act)(const struct patched *patched), const struct patched *patched)
+static const char *written_by(void (*act)(void))
 {
 	static char text[256];
 	int out = dup(1), err = dup(2), file = open("out", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
@@ -125,7 +115,7 @@ static const char *written_by(void (*act)(const struct patched *patched), const 
 	fflush(NULL);
 	dup2(file, 1);
 	dup2(file, 2);
-	act(patched);
+	act();
 	fflush(NULL);
 	dup2(out, 1);
 	dup2(err, 2);
@@ -137,32 +127,29 @@ static const char *written_by(void (*act)(const struct patched *patched), const 
 	return text;
 }
 
-static void speak(const struct patched *patched)
+static void speak(void)
 {
 	int (*print)(const char *, int, const char *, double) =
-	    (int (*)(const char *, int, const char *, double))dlsym(patched->handle, "lib_printf");
+	    (int (*)(const char *, int, const char *, double))dlsym(patched.handle, "lib_printf");
 	int (*print_to)(FILE *, const char *, int, const char *, double) =
-	    (int (*)(FILE *, const char *, int, const char *, double))dlsym(patched->handle, "lib_fprintf");
+	    (int (*)(FILE *, const char *, int, const char *, double))dlsym(patched.handle, "lib_fprintf");
 
-	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, write)(1, "a", 1));
-	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, write)(2, "b", 1));
-	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, puts)("c"); fflush(stdout));
-	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, fputs)("d", stderr));
-	EXPECT_TAINT(TAINT_WRITE, LIB(*patched, fwrite)("e", 1, 1, stdout); fflush(stdout));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, write)(1, "a", 1));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, write)(2, "b", 1));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, puts)("c"); fflush(stdout));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, fputs)("d", stderr));
+	EXPECT_TAINT(TAINT_WRITE, LIB(patched, fwrite)("e", 1, 1, stdout); fflush(stdout));
 	EXPECT_TAINT(TAINT_WRITE, print("%d %s %.1f ", 1, "f", 2.5); fflush(stdout));
 	EXPECT_TAINT(TAINT_WRITE, print_to(stderr, "%d %s %.1f", 3, "g", 4.5));
 }
 
 Test(watch_taints, what_is_printed_taints_and_is_printed)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-
-	cr_expect_str_eq(written_by(speak, &patched), "abc\nde1 f 2.5 3 g 4.5");
+	cr_expect_str_eq(written_by(speak), "abc\nde1 f 2.5 3 g 4.5");
 }
 
 Test(watch_taints, what_is_printed_into_memory_does_not_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
@@ -178,7 +165,6 @@ Test(watch_taints, what_is_printed_into_memory_does_not_taint)
 
 Test(watch_taints, raw_system_calls_taint_but_for_harmless_ones)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	long (*raw)(long, long, long, long, long, long, long) =
 	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
 
@@ -188,7 +174,6 @@ Test(watch_taints, raw_system_calls_taint_but_for_harmless_ones)
 
 Test(watch_taints, all_six_words_of_a_raw_system_call_are_passed_on)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	long (*raw)(long, long, long, long, long, long, long) =
 	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
 	long page = sysconf(_SC_PAGESIZE);
@@ -208,7 +193,6 @@ Test(watch_taints, all_six_words_of_a_raw_system_call_are_passed_on)
 
 Test(watch_taints, locales_other_than_c_and_the_one_before_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	char before[512];
 
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -225,31 +209,24 @@ Test(watch_taints, locales_other_than_c_and_the_one_before_taint)
 
 Test(watch_taints, a_dead_watch_shows_no_calls_and_a_live_one_counts_getcwd)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	char text[PATH_MAX];
-	struct trace trace;
 
-	begin(&trace);
+	begin();
 	cr_expect_eq(trace.calls, 0);
 	cr_expect_not_null(LIB(patched, getcwd)(text, sizeof(text)));
 	cr_expect_eq(trace.calls, 1);
 	cr_expect_eq(trace.count, 0);
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_taints, variables_that_are_asked_for_are_recorded_once)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
-	begin(&trace);
+	begin();
 	LIB(patched, getenv)("WATCHED_TEST");
 	LIB(patched, getenv)("WATCHED_TEST");
 	watch_end(&trace);
 	cr_expect_eq(trace.asked_count, 1);
-	cr_expect(asked(&trace, "WATCHED_TEST"));
+	cr_expect(asked("WATCHED_TEST"));
 	cr_expect_eq(trace.calls, 2);
-	trace_free(&trace);
 }

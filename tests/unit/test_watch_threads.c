@@ -8,19 +8,16 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-IN_PLACE(watch_threads);
+WATCHED(watch_threads);
 
 /* Being harmless. */
 
 Test(watch_threads, errno_is_as_the_real_call_left_it)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-	struct stat status;
 	FILE *stream;
 
 	write_text("a.h", "1");
-	begin(&trace);
+	begin();
 	errno = 99;
 	stream = LIB(patched, fopen)("a.h", "r");
 	cr_expect_eq(errno, 99, "after fopen: %d", errno);
@@ -43,30 +40,25 @@ Test(watch_threads, errno_is_as_the_real_call_left_it)
 	errno = 99;
 	watch_end(&trace);
 	cr_expect_eq(errno, 99);
-	trace_free(&trace);
 }
 
 Test(watch_threads, the_loaders_error_is_left_for_the_host)
 {
-	struct patched patched = {.handle = load_fixture("watched_now.so")};
-	struct trace trace;
-
+	patched = (struct patched){.handle = load_fixture("watched_now.so")};
 	patched.object = object_of(patched.handle, "lib_fopen");
 	FILE *(*open_file)(const char *, const char *) = LIB(patched, fopen);
 	cr_assert_null(dlopen("/nonexistent/library.so", RTLD_LAZY));
 	cr_assert_eq(watch_patch(&patched.object, elf_global_symbol, &patched.watch, NULL), 0);
 	keep(patched.watch);
-	begin(&trace);
+	begin();
 	open_file("none", "r");
 	watch_end(&trace);
 	cr_expect_not_null(dlerror());
-	trace_free(&trace);
 }
 
 Test(watch_threads, without_a_compile_calls_go_straight_through)
 {
-	struct patched patched = patch_fixture("watched_now.so");
-	struct stat status;
+	patched = patch_fixture("watched_now.so");
 
 	write_text("a.h", "1");
 	cr_expect_eq(LIB(patched, stat)("a.h", &status), 0);
@@ -77,12 +69,11 @@ Test(watch_threads, without_a_compile_calls_go_straight_through)
 
 Test(watch_threads, ending_a_compile_that_did_not_begin_does_nothing)
 {
-	struct trace trace;
 	struct trace other;
 
 	trace_init(&trace, now_ns());
 	watch_end(&trace);
-	begin(&other);
+	begin_trace(&other);
 	watch_end(&trace);
 	cr_expect_eq(other.tainted, 0);
 	watch_end(&other);
@@ -91,20 +82,19 @@ Test(watch_threads, ending_a_compile_that_did_not_begin_does_nothing)
 
 Test(watch_threads, an_inner_compile_hides_the_outer_one_and_taints_it)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
 	struct trace outer;
 	struct trace inner;
 
-	begin(&outer);
+	begin_trace(&outer);
 	LIB(patched, getenv)("OUTER");
-	begin(&inner);
+	begin_trace(&inner);
 	LIB(patched, getenv)("INNER");
 	LIB(patched, mkdir)("d", 0700);
 	watch_end(&inner);
 	LIB(patched, fopen)("outer.h", "r");
 	watch_end(&outer);
-	cr_expect(asked(&outer, "OUTER") && !asked(&outer, "INNER"));
-	cr_expect(asked(&inner, "INNER") && !asked(&inner, "OUTER"));
+	cr_expect(asked_in(&outer, "OUTER") && !asked_in(&outer, "INNER"));
+	cr_expect(asked_in(&inner, "INNER") && !asked_in(&inner, "OUTER"));
 	cr_expect_eq(outer.count, 1);
 	cr_expect_eq(outer.tainted, TAINT_WRITE);
 	trace_free(&outer);
@@ -113,36 +103,21 @@ Test(watch_threads, an_inner_compile_hides_the_outer_one_and_taints_it)
 
 /* Threads. */
 
-struct stranger {
-	struct patched patched;
-	void (*act)(struct patched patched);
-};
-
-static void *act_elsewhere(void *context)
+static void on_another_thread(void *(*act)(void *))
 {
-	struct stranger *stranger = context;
-
-	stranger->act(stranger->patched);
-	return NULL;
-}
-
-static void on_another_thread(struct patched patched, void (*act)(struct patched patched))
-{
-	struct stranger stranger = {patched, act};
 	pthread_t thread;
 
-	cr_assert_eq(pthread_create(&thread, NULL, act_elsewhere, &stranger), 0);
+	cr_assert_eq(pthread_create(&thread, NULL, act, NULL), 0);
 	pthread_join(thread, NULL);
 }
 
-static void look_for_a_file(struct patched patched)
+static void *look_for_a_file(void *unused)
 {
-	struct stat status;
-
 	LIB(patched, stat)("some.h", &status);
+	return unused;
 }
 
-static void ask_for_variables(struct patched patched)
+static void *ask_for_variables(void *unused)
 {
 	char name[32];
 
@@ -151,9 +126,10 @@ static void ask_for_variables(struct patched patched)
 		snprintf(name, sizeof(name), "STRANGE_%d", i % 50);
 		LIB(patched, getenv)(name);
 	}
+	return unused;
 }
 
-static void ask_for_too_many_variables(struct patched patched)
+static void *ask_for_too_many_variables(void *unused)
 {
 	char name[32];
 
@@ -161,56 +137,43 @@ static void ask_for_too_many_variables(struct patched patched)
 		snprintf(name, sizeof(name), "STRANGE_%d", i);
 		LIB(patched, getenv)(name);
 	}
+	return unused;
 }
 
 Test(watch_threads, files_that_another_thread_touches_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
-	begin(&trace);
-	on_another_thread(patched, look_for_a_file);
+	begin();
+	on_another_thread(look_for_a_file);
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_OTHER_THREAD);
 	cr_expect_eq(trace.count, 0);
-	trace_free(&trace);
 }
 
 Test(watch_threads, variables_that_another_thread_asks_for_are_added)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
-	begin(&trace);
-	on_another_thread(patched, ask_for_variables);
+	begin();
+	on_another_thread(ask_for_variables);
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, 0);
-	cr_expect(asked(&trace, "STRANGE"));
+	cr_expect(asked("STRANGE"));
 	cr_expect_eq(trace.asked_count, 51);
-	trace_free(&trace);
 }
 
 Test(watch_threads, more_variables_than_can_be_kept_taint)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-
-	begin(&trace);
-	on_another_thread(patched, ask_for_too_many_variables);
+	begin();
+	on_another_thread(ask_for_too_many_variables);
 	watch_end(&trace);
 	cr_expect_eq(trace.tainted, TAINT_OTHER_THREAD);
-	trace_free(&trace);
 }
 
-static void compile_elsewhere(struct patched patched)
+static void *compile_elsewhere(void *unused)
 {
-	struct trace trace;
-	struct stat status;
 	char name[32];
 
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "own%d.h", i);
-		begin(&trace);
+		begin();
 		LIB(patched, stat)(name, &status);
 		LIB(patched, getenv)(name);
 		watch_end(&trace);
@@ -218,17 +181,16 @@ static void compile_elsewhere(struct patched patched)
 		cr_assert_eq(trace.asked_count, 1);
 		cr_assert_str_eq(trace.events[0].path, name);
 		cr_assert_eq(trace.tainted, 0);
-		trace_free(&trace);
 	}
+	return unused;
 }
 
 Test(watch_threads, compiles_on_several_threads_do_not_see_one_another)
 {
-	struct stranger stranger = {patch_fixture("watched_lazy.so"), compile_elsewhere};
 	pthread_t threads[8];
 
 	for (size_t i = 0; i < 8; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, act_elsewhere, &stranger), 0);
+		cr_assert_eq(pthread_create(&threads[i], NULL, compile_elsewhere, NULL), 0);
 	}
 	for (size_t i = 0; i < 8; i++) {
 		pthread_join(threads[i], NULL);
@@ -239,51 +201,47 @@ Test(watch_threads, compiles_on_several_threads_do_not_see_one_another)
 
 Test(watch_threads, a_compile_goes_on_in_a_forked_child)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
-	int status;
+	int result;
 	pid_t child;
 
-	begin(&trace);
+	begin();
 	child = fork();
 	if (child == 0) {
 		bool right;
 
 		watch_fork_child();
 		LIB(patched, getenv)("IN_CHILD");
-		on_another_thread(patched, ask_for_variables);
+		on_another_thread(ask_for_variables);
 		watch_end(&trace);
-		right = asked(&trace, "IN_CHILD") && asked(&trace, "STRANGE") && trace.tainted == 0;
+		right = asked("IN_CHILD") && asked("STRANGE") && trace.tainted == 0;
 		_exit(right ? 0 : 1);
 	}
-	waitpid(child, &status, 0);
-	cr_expect_eq(status, 0);
+	waitpid(child, &result, 0);
+	cr_expect_eq(result, 0);
 	watch_end(&trace);
-	cr_expect_not(asked(&trace, "IN_CHILD"));
-	trace_free(&trace);
+	cr_expect_not(asked("IN_CHILD"));
 }
 
 static struct trace elsewhere;
 static int steps[2];
 
-static void compile_until_told(struct patched patched)
+static void *compile_until_told(void *unused)
 {
 	char byte;
 
-	(void)patched;
-	begin(&elsewhere);
+	begin_trace(&elsewhere);
 	cr_assert_eq(write(steps[1], "b", 1), 1);
 	while (read(steps[0], &byte, 1) != 1 || byte != 'e') {
 		usleep(1000);
 	}
 	watch_end(&elsewhere);
+	return unused;
 }
 
 Test(watch_threads, a_compile_of_another_thread_does_not_live_on_in_a_child_without_handlers, .timeout = 60)
 {
-	struct stranger stranger = {patch_fixture("watched_lazy.so"), compile_until_told};
 	pthread_t thread;
-	int status;
+	int result;
 	char byte;
 	pid_t child;
 
@@ -292,19 +250,17 @@ Test(watch_threads, a_compile_of_another_thread_does_not_live_on_in_a_child_with
 	int ours = steps[0];
 	int theirs = steps[1];
 	steps[0] = theirs;
-	cr_assert_eq(pthread_create(&thread, NULL, act_elsewhere, &stranger), 0);
+	cr_assert_eq(pthread_create(&thread, NULL, compile_until_told, NULL), 0);
 	cr_assert_eq(read(ours, &byte, 1), 1);
 	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (child == 0) {
-		struct trace trace;
-
-		begin(&trace);
-		LIB(stranger.patched, getenv)("IN_CHILD");
+		begin();
+		LIB(patched, getenv)("IN_CHILD");
 		watch_end(&trace);
-		_exit(asked(&trace, "IN_CHILD") ? 0 : 1);
+		_exit(asked("IN_CHILD") ? 0 : 1);
 	}
-	waitpid(child, &status, 0);
-	cr_expect_eq(status, 0);
+	waitpid(child, &result, 0);
+	cr_expect_eq(result, 0);
 	cr_assert_eq(write(ours, "e", 1), 1);
 	pthread_join(thread, NULL);
 	trace_free(&elsewhere);

@@ -8,79 +8,63 @@
 #include <pthread.h>
 #include <sys/sysinfo.h>
 
-IN_PLACE(watch_told);
+WATCHED(watch_told);
 
-struct told {
-	struct patched patched;
-	struct snapshot *snapshot;
-	struct trace trace;
-};
+static struct snapshot *snapshot;
 
-static struct told start(void)
+static void begin_told(void)
 {
-	return (struct told){.patched = patch_fixture("watched_lazy.so")};
+	trace_free(&trace);
+	snapshot = snapshot_take(&nvrtc_environment);
+	cr_assert_not_null(snapshot);
+	trace_init(&trace, now_ns() + INT64_C(10000000000));
+	trace.told = snapshot;
+	watch_begin(&trace);
 }
 
-static void begin_told(struct told *told)
+static uint32_t end_told(void)
 {
-	told->snapshot = snapshot_take(&nvrtc_environment);
-	cr_assert_not_null(told->snapshot);
-	trace_init(&told->trace, now_ns() + INT64_C(10000000000));
-	told->trace.told = told->snapshot;
-	watch_begin(&told->trace);
+	watch_end(&trace);
+	snapshot_free(snapshot);
+	return trace.tainted;
 }
 
-static uint32_t end_told(struct told *told)
+static void tell(void)
 {
-	uint32_t tainted;
-
-	watch_end(&told->trace);
-	tainted = told->trace.tainted;
-	trace_free(&told->trace);
-	snapshot_free(told->snapshot);
-	return tainted;
-}
-
-static void tell(const struct told *told)
-{
-	struct stat status;
 	char text[PATH_MAX];
 
-	cr_assert_not_null(LIB(told->patched, getcwd)(text, sizeof(text)));
-	LIB(told->patched, getenv)("PWD");
-	LIB(told->patched, getenv)("NVVM_IR_VER_CHK");
-	LIB(told->patched, getenv)("WATCHED_TEST_UNKNOWN");
-	LIB(told->patched, stat)(".", &status);
+	cr_assert_not_null(LIB(patched, getcwd)(text, sizeof(text)));
+	LIB(patched, getenv)("PWD");
+	LIB(patched, getenv)("NVVM_IR_VER_CHK");
+	LIB(patched, getenv)("WATCHED_TEST_UNKNOWN");
+	LIB(patched, stat)(".", &status);
 }
 
 Test(watch_told, a_process_that_stays_as_it_is_does_not_taint)
 {
-	struct told told = start();
-
 	setenv("PWD", place, 1);
 	setenv("NVVM_IR_VER_CHK", "0", 1);
-	begin_told(&told);
-	tell(&told);
-	tell(&told);
-	cr_expect_eq(end_told(&told), 0);
+	begin_told();
+	tell();
+	tell();
+	cr_expect_eq(end_told(), 0);
 }
 
 Test(watch_told, a_buffer_that_is_too_small_is_no_answer)
 {
-	struct told told = start();
 	char text[2];
 
-	begin_told(&told);
-	cr_expect_null(LIB(told.patched, getcwd)(text, sizeof(text)));
+	begin_told();
+	cr_expect_null(LIB(patched, getcwd)(text, sizeof(text)));
 	cr_expect_eq(errno, ERANGE);
-	cr_expect_eq(end_told(&told), 0);
+	cr_expect_eq(end_told(), 0);
 }
 
 /* Elsewhere while `act` is done, and back before the compile ends. */
-#define ELSEWHERE(told, act)                           \
+#define ELSEWHERE(act)                                 \
 	do {                                           \
 		cr_assert_eq(mkdir("other", 0700), 0); \
-		begin_told(told);                      \
+		begin_told();                          \
 		cr_assert_eq(chdir("other"), 0);       \
 		act;                                   \
 		cr_assert_eq(chdir(".."), 0);          \
@@ -88,65 +72,55 @@ Test(watch_told, a_buffer_that_is_too_small_is_no_answer)
 
 Test(watch_told, another_directory_for_the_time_of_one_getcwd_taints)
 {
-	struct told told = start();
 	char text[PATH_MAX];
 
-	ELSEWHERE(&told, LIB(told.patched, getcwd)(text, sizeof(text)));
-	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+	ELSEWHERE(LIB(patched, getcwd)(text, sizeof(text)));
+	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
 Test(watch_told, another_directory_for_the_time_of_one_stat_of_it_taints)
 {
-	struct told told = start();
-	struct stat status;
-
-	ELSEWHERE(&told, LIB(told.patched, stat)(".", &status));
-	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+	ELSEWHERE(LIB(patched, stat)(".", &status));
+	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
 Test(watch_told, a_directory_that_is_gone_for_the_time_of_one_getcwd_taints)
 {
-	struct told told = start();
 	char text[PATH_MAX];
 
-	ELSEWHERE(&told, {
+	ELSEWHERE({
 		cr_assert_eq(rmdir("../other"), 0);
-		cr_expect_null(LIB(told.patched, getcwd)(text, sizeof(text)));
+		cr_expect_null(LIB(patched, getcwd)(text, sizeof(text)));
 		cr_assert_eq(chdir(place), 0);
 		cr_assert_eq(mkdir("other", 0700), 0);
 		cr_assert_eq(chdir("other"), 0);
 	});
-	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
 Test(watch_told, another_thing_at_the_place_that_PWD_names_taints)
 {
-	struct told told = start();
-	struct stat status;
-
 	setenv("PWD", "link", 1);
 	cr_assert_eq(symlink(".", "link"), 0);
 	cr_assert_eq(symlink("/", "root"), 0);
-	begin_told(&told);
+	begin_told();
 	cr_assert_eq(rename("root", "link"), 0);
-	LIB(told.patched, stat)("link", &status);
-	cr_expect_eq(end_told(&told), TAINT_TOLD_OTHERWISE);
+	LIB(patched, stat)("link", &status);
+	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
 /* `variable` is `value` while it is asked for, and as before when the compile ends. */
 static uint32_t flipped(const char *variable, const char *before, const char *value)
 {
-	struct told told = start();
-
 	unsetenv(variable);
 	if (before) {
 		setenv(variable, before, 1);
 	}
-	begin_told(&told);
+	begin_told();
 	(void)(value ? setenv(variable, value, 1) : unsetenv(variable));
-	LIB(told.patched, getenv)(variable);
+	LIB(patched, getenv)(variable);
 	(void)(before ? setenv(variable, before, 1) : unsetenv(variable));
-	return end_told(&told);
+	return end_told();
 }
 
 Test(watch_told, a_variable_of_the_key_that_is_another_for_one_getenv_taints)
@@ -169,92 +143,79 @@ Test(watch_told, a_variable_that_does_not_matter_may_change)
 	cr_expect_eq(flipped("TMPDIR", place, "/"), 0);
 }
 
-static void *tell_elsewhere(void *context)
+static void *tell_elsewhere(void *unused)
 {
-	tell(context);
-	return NULL;
+	tell();
+	return unused;
 }
 
 Test(watch_told, what_a_thread_of_the_compiler_is_told_counts)
 {
-	struct told told = start();
 	pthread_t thread;
 
 	unsetenv("NVVM_IR_VER_CHK");
-	begin_told(&told);
+	begin_told();
 	setenv("NVVM_IR_VER_CHK", "1", 1);
-	pthread_create(&thread, NULL, tell_elsewhere, &told);
+	pthread_create(&thread, NULL, tell_elsewhere, NULL);
 	pthread_join(thread, NULL);
 	unsetenv("NVVM_IR_VER_CHK");
-	cr_expect_eq(end_told(&told) & ~(uint32_t)TAINT_OTHER_THREAD, TAINT_TOLD_OTHERWISE);
+	cr_expect_eq(end_told() & ~(uint32_t)TAINT_OTHER_THREAD, TAINT_TOLD_OTHERWISE);
 }
 
 Test(watch_told, a_path_that_is_two_files_taints)
 {
-	struct told told = start();
-	struct stat status;
-
 	write_text("a.h", "one");
 	write_text("b.h", "two");
-	begin_told(&told);
-	LIB(told.patched, stat)("a.h", &status);
+	begin_told();
+	LIB(patched, stat)("a.h", &status);
 	cr_assert_eq(rename("b.h", "a.h"), 0);
-	LIB(told.patched, stat)("a.h", &status);
-	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+	LIB(patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
 Test(watch_told, a_path_that_comes_or_goes_taints)
 {
-	struct told told = start();
-	struct stat status;
-
-	begin_told(&told);
-	LIB(told.patched, stat)("a.h", &status);
+	begin_told();
+	LIB(patched, stat)("a.h", &status);
 	write_text("a.h", "one");
-	LIB(told.patched, stat)("a.h", &status);
-	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
-	begin_told(&told);
-	LIB(told.patched, stat)("a.h", &status);
+	LIB(patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(), TAINT_TOO_NEW);
+	begin_told();
+	LIB(patched, stat)("a.h", &status);
 	cr_assert_eq(unlink("a.h"), 0);
-	LIB(told.patched, stat)("a.h", &status);
-	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+	LIB(patched, stat)("a.h", &status);
+	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
 Test(watch_told, a_file_that_is_opened_is_the_one_that_was_looked_at)
 {
-	struct told told = start();
-	struct stat status;
-
 	cr_assert_eq(mkdir("d", 0700), 0);
 	cr_assert_eq(mkdir("e", 0700), 0);
 	write_text("d/a.h", "one");
 	write_text("e/a.h", "two");
-	begin_told(&told);
-	LIB(told.patched, stat)("d/a.h", &status);
+	begin_told();
+	LIB(patched, stat)("d/a.h", &status);
 	cr_assert_eq(rename("d", "f"), 0);
 	cr_assert_eq(rename("e", "d"), 0);
-	fclose(LIB(told.patched, fopen)("d/a.h", "r"));
-	cr_expect_eq(end_told(&told), TAINT_TOO_NEW);
+	fclose(LIB(patched, fopen)("d/a.h", "r"));
+	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
 Test(watch_told, a_directory_in_which_files_are_made_is_the_same_one)
 {
-	struct told told = start();
-	struct stat status;
-
 	cr_assert_eq(mkdir("d", 0700), 0);
-	begin_told(&told);
-	LIB(told.patched, stat)("d", &status);
+	begin_told();
+	LIB(patched, stat)("d", &status);
 	write_text("d/a", "one");
-	LIB(told.patched, stat)("d", &status);
-	cr_expect_eq(end_told(&told), 0);
+	LIB(patched, stat)("d", &status);
+	cr_expect_eq(end_told(), 0);
 }
 
-static int64_t answer_in(const struct trace *trace, uint32_t question)
+static int64_t answer_of(uint32_t question)
 {
-	for (size_t i = 0; i < trace->answer_count; i++) {
-		if (trace->answers[i].question == question) {
-			return trace->answers[i].answer;
+	for (size_t i = 0; i < trace.answer_count; i++) {
+		if (trace.answers[i].question == question) {
+			return trace.answers[i].answer;
 		}
 	}
 	return -1;
@@ -262,69 +223,57 @@ static int64_t answer_in(const struct trace *trace, uint32_t question)
 
 Test(watch_told, numbers_that_the_machine_was_asked_for_are_recorded)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
 	int processors;
 	long page;
 
-	begin(&trace);
+	begin();
 	processors = LIB(patched, get_nprocs)();
 	page = LIB(patched, sysconf)(_SC_PAGESIZE);
 	watch_end(&trace);
 	cr_expect_eq(trace.answer_count, 2);
-	cr_expect_eq(answer_in(&trace, MACHINE_GET_NPROCS), processors);
-	cr_expect_eq(answer_in(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE)), page);
+	cr_expect_eq(answer_of(MACHINE_GET_NPROCS), processors);
+	cr_expect_eq(answer_of(MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE)), page);
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_told, the_set_of_processors_of_the_thread_is_recorded)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
 	cpu_set_t set;
 	int64_t now;
 
-	begin(&trace);
+	begin();
 	cr_assert_eq(LIB(patched, sched_getaffinity)(0, sizeof(set), &set), 0);
 	watch_end(&trace);
 	cr_assert(machine_ask(MACHINE_AFFINITY, &now));
-	cr_expect_eq(answer_in(&trace, MACHINE_AFFINITY), now);
+	cr_expect_eq(answer_of(MACHINE_AFFINITY), now);
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
 Test(watch_told, another_process_s_set_of_processors_taints)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
 	cpu_set_t set;
 
-	begin(&trace);
+	begin();
 	LIB(patched, sched_getaffinity)(getppid(), sizeof(set), &set);
 	watch_end(&trace);
 	cr_expect_eq(trace.answer_count, 0);
 	cr_expect_neq(trace.tainted, 0);
-	trace_free(&trace);
 }
 
-static void *ask_processors(void *patched)
+static void *ask_processors(void *unused)
 {
-	LIB(*(struct patched *)patched, get_nprocs)();
-	return NULL;
+	LIB(patched, get_nprocs)();
+	return unused;
 }
 
 Test(watch_told, a_number_that_another_thread_asked_for_counts_for_every_compile)
 {
-	struct patched patched = patch_fixture("watched_lazy.so");
-	struct trace trace;
 	pthread_t thread;
 
-	begin(&trace);
-	cr_assert_eq(pthread_create(&thread, NULL, ask_processors, &patched), 0);
+	begin();
+	cr_assert_eq(pthread_create(&thread, NULL, ask_processors, NULL), 0);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 	watch_end(&trace);
 	cr_expect_eq(trace.answer_count, 1);
 	cr_expect_eq(trace.tainted, 0);
-	trace_free(&trace);
 }

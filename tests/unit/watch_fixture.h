@@ -13,73 +13,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define IN_PLACE(suite) TestSuite(suite, .init = enter_place, .fini = leave_place)
-
-/* A private directory, made and removed per test, with files older than any compile. */
-static char place[PATH_MAX];
-
-static inline void enter_place(void)
-{
-	cr_assert(private_directory_make(place, sizeof(place), "watch"));
-	cr_assert_eq(chdir(place), 0);
-}
-
-static inline void leave_place(void)
-{
-	cr_assert_eq(chdir("/"), 0);
-	remove_tree(place);
-}
-
-static inline void write_file(const char *path, const void *bytes, size_t size)
-{
-	FILE *file = fopen(path, "w");
-
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(bytes, 1, size, file), size);
-	cr_assert_eq(fclose(file), 0);
-}
-
-static inline void write_text(const char *path, const char *text)
-{
-	write_file(path, text, strlen(text));
-}
-
-static inline int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* A compile that begins ten seconds from now: what tests have just written is old to it. */
-static inline void begin(struct trace *trace)
-{
-	trace_init(trace, now_ns() + INT64_C(10000000000));
-	trace->reader = &texts_reader;
-	watch_begin(trace);
-}
-
-static inline const struct trace_event *event_of(const struct trace *trace, const char *path, enum trace_kind kind)
-{
-	for (size_t i = 0; i < trace->count; i++) {
-		if (trace->events[i].kind == kind && strcmp(trace->events[i].path, path) == 0) {
-			return &trace->events[i];
-		}
-	}
-	return NULL;
-}
-
-static inline bool asked(const struct trace *trace, const char *variable)
-{
-	for (size_t i = 0; i < trace->asked_count; i++) {
-		if (strcmp(trace->asked[i], variable) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What was patched stays so until the process ends. */
 static struct watch *patched_for_good[8];
 
@@ -110,6 +43,92 @@ static inline struct patched patch_fixture(const char *name)
 	cr_assert_eq(error, 0, "%s: %d %s", name, error, reason ? reason : "");
 	keep(patched.watch);
 	return patched;
+}
+
+/* What most tests use: a library whose slots are redirected, a trace, and what is found in it. */
+static struct patched patched;
+static struct trace trace;
+static const struct trace_event *event __attribute__((unused));
+static struct stat status __attribute__((unused));
+
+#define WATCHED(suite) TestSuite(suite, .init = enter_place, .fini = leave_place)
+
+/* A private directory, made and removed per test, with files older than any compile. */
+static char place[PATH_MAX];
+
+static inline void enter_place(void)
+{
+	cr_assert(private_directory_make(place, sizeof(place), "watch"));
+	cr_assert_eq(chdir(place), 0);
+	patched = patch_fixture("watched_lazy.so");
+}
+
+static inline void leave_place(void)
+{
+	trace_free(&trace);
+	cr_assert_eq(chdir("/"), 0);
+	remove_tree(place);
+}
+
+static inline void write_file(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static inline void write_text(const char *path, const char *text)
+{
+	write_file(path, text, strlen(text));
+}
+
+static inline int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A compile that begins ten seconds from now: what tests have just written is old to it. */
+static inline void begin_trace(struct trace *begun)
+{
+	trace_init(begun, now_ns() + INT64_C(10000000000));
+	begun->reader = &texts_reader;
+	watch_begin(begun);
+}
+
+static inline void begin(void)
+{
+	trace_free(&trace);
+	begin_trace(&trace);
+}
+
+static inline const struct trace_event *event_of(const char *path, enum trace_kind kind)
+{
+	for (size_t i = 0; i < trace.count; i++) {
+		if (trace.events[i].kind == kind && strcmp(trace.events[i].path, path) == 0) {
+			return &trace.events[i];
+		}
+	}
+	return NULL;
+}
+
+static inline bool asked_in(const struct trace *asker, const char *variable)
+{
+	for (size_t i = 0; i < asker->asked_count; i++) {
+		if (strcmp(asker->asked[i], variable) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline bool asked(const char *variable)
+{
+	return asked_in(&trace, variable);
 }
 
 /* The types of libc's functions bring their attributes with them. */

@@ -64,22 +64,4 @@ static inline struct elf_object object_of(void *handle, const char *function)
 	return object;
 }
 
-/* The real NVRTC, by $CUDA_HOME or its usual place; skips the test where there is none. */
-static inline void *load_nvrtc(char path[PATH_MAX])
-{
-	static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
-	static const char *const below[] = {"lib64", "lib"};
-	const char *home = getenv("CUDA_HOME");
-
-	for (size_t i = 0; i < 2 * sizeof(names) / sizeof(*names); i++) {
-		snprintf(path, PATH_MAX, "%s/%s/%s", home && *home ? home : "/usr/local/cuda", below[i % 2],
-		         names[i / 2]);
-		if (access(path, R_OK) == 0) {
-			return load(path, RTLD_LAZY);
-		}
-	}
-	skip_test("no NVRTC in lib64 or lib of $CUDA_HOME or /usr/local/cuda");
-	return NULL;
-}
-
 #endif
