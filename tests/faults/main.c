@@ -5,7 +5,7 @@
  *     faults expect BASE FAKES                  without the library: writes down what NVRTC gives
  *     LD_PRELOAD=libnvrtccache.so faults WHAT BASE FAKES [STRIDE [PART PARTS [SCENARIO]]]
  *
- * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: sweep, memory, crowd, traced (sweep.h),
+ * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: sweep, memory, crowd (sweep.h),
  * torn, places or names (states.h).
  */
 #include "tests/faults/inject.h"
@@ -22,7 +22,7 @@ static const struct {
 	const char *name;
 	void (*body)(const struct sweep *sweep);
 } parts[] = {
-    {"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd}, {"traced", sweep_traced},
+    {"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd},
     {"torn", torn_files},    {"places", odd_places},   {"names", odd_names},
 };
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,12 +86,6 @@ static void be_host(const struct process *process, struct seen *seen)
 		putenv((char *)(uintptr_t)*variable);
 	}
 	gated = process->gate ? seen : NULL;
-	if (process->traced) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-			_exit(77);
-		}
-		(void)raise(SIGSTOP);
-	}
 	seen->descriptors_before = descriptors_open();
 	inject_begin(process->plan ? process->plan : &nothing, &seen->report);
 	for (size_t i = 0; i < process->count; i++) {

@@ -37,7 +37,6 @@ struct process {
 	size_t count;
 	const struct inject_plan *plan; /* NULL: nothing goes wrong */
 	bool gate;                      /* stops in the middle of a compile */
-	bool traced;                    /* stops at its first call, to be traced */
 };
 
 bool stage_open(const char *base, const char *fakes);

@@ -5,8 +5,7 @@
  * sweep_faults() runs every `stride`-th of all faults (1: all); a TAP line per scenario says how many. The first call
  * of a scenario fails in the same ways as the last; with a stride the faults are taken evenly over all calls.
  * sweep_memory(): no memory, at each allocation alone and at all from there on. sweep_crowd(): killed at each call
- * while two others do the same work. sweep_traced() kills the host at system calls, seen by ptrace, which knows nothing
- * of the injector.
+ * while two others do the same work.
  */
 #ifndef FAULTS_SWEEP_H
 #define FAULTS_SWEEP_H
@@ -26,7 +25,6 @@ struct sweep {
 void sweep_faults(const struct sweep *sweep);
 void sweep_memory(const struct sweep *sweep);
 void sweep_crowd(const struct sweep *sweep);
-void sweep_traced(const struct sweep *sweep);
 
 /* After something went wrong in a full directory: NULL, or what is wrong with its size when more was stored. `soon`: a
  * few stores must do. */
