@@ -71,23 +71,6 @@ Test(about, parts_of_other_bytes_have_other_digests)
 	stream_free(&b);
 }
 
-Test(about, cut_short_it_is_damaged_or_says_less)
-{
-	struct stream about = example();
-
-	for (size_t size = 0; size < about.size; size++) {
-		char *copy = malloc(size + 1); /* the sanitizer sees who reads on */
-		int result;
-
-		memcpy(copy, about.bytes, size);
-		told[0] = '\0';
-		result = about_read(copy, size, tell, NULL);
-		cr_expect(result == 0 || result == -EBADMSG, "%zu", size);
-		free(copy);
-	}
-	stream_free(&about);
-}
-
 Test(about, facts_of_later_builds_are_passed_over)
 {
 	struct stream about = example();

@@ -166,15 +166,6 @@ Test(bundle, equal_entries_give_equal_bundles)
 	cr_expect_arr_eq(first.bytes, memory.bytes, first.size);
 }
 
-Test(bundle, bytes_may_come_one_at_a_time)
-{
-	struct seen seen;
-
-	memory.at_a_time = 1;
-	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
-	cr_expect_eq(seen.entries, ENTRIES);
-}
-
 Test(bundle, an_empty_one_is_one)
 {
 	struct seen seen;
@@ -277,15 +268,6 @@ Test(bundle, nothing_of_a_damaged_frame_is_believed)
 		cr_expect_eq(seen.entries + seen.damaged, 0);
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
 	}
-}
-
-Test(bundle, more_behind_its_end_is_told)
-{
-	struct seen seen;
-
-	memory.size++;
-	cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN);
-	cr_expect_eq(seen.entries, ENTRIES);
 }
 
 Test(bundle, entries_past_the_limit_are_passed_over)

@@ -81,18 +81,6 @@ Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock_file, other_keys_are_free)
-{
-	struct compile_lock_file file;
-	struct compile_lock_file other;
-
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
-}
-
 Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
 {
 	struct waiter waiters[3] = {0};
@@ -235,29 +223,6 @@ Test(compile_lock_file, a_note_of_the_future_is_not_believed)
 	cr_assert_eq(pwrite(fd, &future, sizeof(future), at + ENDED), sizeof(future));
 	close(fd);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
-}
-
-Test(compile_lock_file, any_bytes_in_the_file_are_harmless)
-{
-	uint8_t bytes[70000];
-	struct waiter waiter = {0};
-	struct compile_lock_file file;
-	int fd;
-
-	for (int fill = 0; fill < 3; fill++) {
-		cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-		start_waiter(&waiter);
-		for (size_t i = 0; i < sizeof(bytes); i++) {
-			bytes[i] = fill == 0 ? 0 : fill == 1 ? 0xff : (uint8_t)(i * 167 >> 3);
-		}
-		fd = open(compile_lock_fixture.file, O_WRONLY | O_CLOEXEC);
-		cr_assert_eq(pwrite(fd, bytes, sizeof(bytes), 8), sizeof(bytes), "behind the magic");
-		close(fd);
-		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-		cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_TAKEN);
-		compile_lock_file_release(&waiter.file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
-		atomic_store(&waiter.id, 0);
-	}
 }
 
 Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_word)
@@ -494,22 +459,6 @@ Test(compile_lock_file, it_is_never_one_of_the_standard_streams)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(status, 0);
-}
-
-Test(compile_lock_file, a_limit_on_file_sizes_raises_no_signal)
-{
-	struct rlimit limit = {.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
-	struct compile_lock_file file;
-	enum compile_lock_file_state state;
-
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	state = take(&file);
-	if (state == COMPILE_LOCK_FILE_TAKEN) {
-		compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
-	}
-	limit.rlim_cur = RLIM_INFINITY;
-	(void)setrlimit(RLIMIT_FSIZE, &limit);
-	cr_expect_eq(state, COMPILE_LOCK_FILE_TAKEN);
 }
 
 Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)

@@ -18,21 +18,6 @@ Test(counters, every_counter_has_its_name_and_group)
 	cr_expect_eq(counter_group(COUNTER_ERRORS_directory), COUNTER_ERRORS);
 }
 
-Test(counters, what_was_added_is_counted_here)
-{
-	counters_add(HITS, 1);
-	counters_add(HITS, 41);
-	cr_expect_eq(counters_here(HITS), 42);
-	cr_expect_eq(counters_here(MISSES), 0);
-}
-
-Test(counters, the_first_event_is_written_at_once)
-{
-	counters_add(MISSES, 3);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE), 0);
-	cr_expect_eq(total(MISSES), 3);
-}
-
 Test(counters, misses_and_stores_are_written_at_once_however_many_there_were)
 {
 	for (uint64_t i = 1; i <= 600; i++) {
@@ -137,41 +122,6 @@ Test(counters, a_directory_that_is_no_absolute_path_is_refused)
 	cr_expect_eq(counters_zero(NULL), -ENXIO);
 }
 
-Test(counters, processes_are_summed)
-{
-	counters_add(HITS, 1000);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	for (int i = 0; i < 20; i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			counters_fork_child();
-			counters_add(HITS, 10);
-			counters_add(MISSES, 1);
-			_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
-		}
-		cr_assert_eq(wait_for(child), 0);
-	}
-	cr_expect_eq(total(HITS), 1200);
-	cr_expect_eq(total(MISSES), 20);
-}
-
-Test(counters, what_was_flushed_survives_a_kill)
-{
-	pid_t child = fork();
-
-	if (child == 0) {
-		counters_fork_child();
-		counters_add(MISSES, 7);
-		if (counters_flush(root, COUNTERS_WRITABLE, COUNTERS_WHEN_DUE) != 0) {
-			_exit(1);
-		}
-		raise(SIGKILL);
-	}
-	cr_assert(WIFSIGNALED(wait_for(child)));
-	cr_expect_eq(total(MISSES), 7);
-}
-
 Test(counters, a_forked_child_does_not_count_what_its_parent_has_not_written)
 {
 	pid_t child;
@@ -205,23 +155,6 @@ Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
 	}
 	cr_assert_eq(wait_for(child), 0);
 	cr_expect_eq(total(MISSES), 1);
-}
-
-Test(counters, the_parent_goes_on_counting_after_a_fork)
-{
-	pid_t child;
-
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	child = fork();
-	if (child == 0) {
-		counters_fork_child();
-		_exit(0);
-	}
-	cr_assert_eq(wait_for(child), 0);
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 2);
 }
 
 Test(counters, zero_forgets_what_was_written)
@@ -261,26 +194,6 @@ Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 		cr_assert_eq(wait_for(children[i]), 0);
 	}
 	cr_expect_eq(total(MISSES), PROCESSES * ROUNDS);
-}
-
-Test(counters, eight_processes_that_make_the_directory_at_once_lose_nothing)
-{
-	enum { PROCESSES = 8 };
-	pid_t children[PROCESSES];
-
-	for (int i = 0; i < PROCESSES; i++) {
-		children[i] = fork();
-		if (children[i] != 0) {
-			continue;
-		}
-		counters_fork_child();
-		counters_add(MISSES, 1);
-		_exit(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW) != 0);
-	}
-	for (int i = 0; i < PROCESSES; i++) {
-		cr_assert_eq(wait_for(children[i]), 0);
-	}
-	cr_expect_eq(total(MISSES), PROCESSES);
 }
 
 static void *hammer(void *unused)

@@ -75,41 +75,6 @@ Test(counters_file, a_root_that_the_group_shares_is_used_when_told_so)
 	cr_expect_eq(found.st_mode & 07777, 0660);
 }
 
-Test(counters_file, a_link_in_place_of_the_file_is_not_followed)
-{
-	char target[4300];
-	int fd;
-
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	snprintf(target, sizeof(target), "%s/target", base);
-	fd = open(target, O_CREAT | O_RDWR, 0600);
-	close(fd);
-	cr_assert_eq(unlink(file), 0);
-	cr_assert_eq(symlink(target, file), 0);
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 1, "what the link hides is lost, the rest is counted elsewhere");
-	snprintf(file, sizeof(file), "%s", target);
-	cr_expect_eq(file_size(), 0);
-}
-
-Test(counters_file, a_file_with_a_second_name_is_not_written)
-{
-	char target[4300];
-
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	snprintf(target, sizeof(target), "%s/target", base);
-	fclose(fopen(target, "w"));
-	cr_assert_eq(unlink(file), 0);
-	cr_assert_eq(link(target, file), 0);
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(file_size(), 0);
-	cr_expect_eq(total(MISSES), 1);
-}
-
 Test(counters_file, what_another_put_in_the_place_of_the_file_is_not_written_and_not_removed)
 {
 	FILE *thesis;
@@ -126,41 +91,6 @@ Test(counters_file, what_another_put_in_the_place_of_the_file_is_not_written_and
 	cr_expect_eq(counters_zero(root), 0);
 	cr_expect_eq(file_size(), 24);
 	cr_expect_eq(total(MISSES), 0);
-}
-
-Test(counters_file, links_in_place_of_its_directories_are_not_followed)
-{
-	static const char *const places[] = {"v1", "v1/stats"};
-	char victim[4200];
-	char place[4400];
-
-	snprintf(victim, sizeof(victim), "%s/victim", base);
-	for (size_t i = 0; i < 2; i++) {
-		counters_add(MISSES, 1);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-		cr_assert_eq(mkdir(victim, 0700), 0);
-		snprintf(place, sizeof(place), "%s/%s", root, places[i]);
-		remove_tree(place);
-		cr_assert_eq(symlink(victim, place), 0);
-		counters_add(MISSES, 1);
-		cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -ENOTDIR);
-		cr_assert_eq(rmdir(victim), 0, "something was written through %s", places[i]);
-		cr_assert_eq(unlink(place), 0);
-		counters_fork_child(); /* another process, which makes what is missing */
-		counters_add(MISSES, 1);
-		cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	}
-}
-
-Test(counters_file, a_pipe_in_place_of_the_file_does_not_hang)
-{
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_assert_eq(unlink(file), 0);
-	cr_assert_eq(mkfifo(file, 0600), 0);
-	counters_add(MISSES, 1);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 1);
 }
 
 Test(counters_file, read_only_writes_nothing)
@@ -209,36 +139,6 @@ Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lo
 	cr_expect_eq(total(MISSES), 5);
 }
 
-Test(counters_file, a_file_size_limit_does_not_kill_the_process)
-{
-	struct rlimit none = {0, 0};
-	struct rlimit before;
-
-	counters_add(MISSES, 1);
-	getrlimit(RLIMIT_FSIZE, &before);
-	none.rlim_max = before.rlim_max;
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
-	cr_expect_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), -EFBIG);
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 1);
-}
-
-Test(counters_file, no_descriptor_stays_open)
-{
-	int before = dup(0);
-	int after;
-
-	close(before);
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 1);
-	cr_assert_eq(counters_zero(root), 0);
-	after = dup(0);
-	close(after);
-	cr_expect_eq(after, before);
-}
-
 Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
 {
 	off_t size;
@@ -258,22 +158,6 @@ Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
 	counters_add(MISSES, 4);
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_eq(total(MISSES), 4);
-}
-
-Test(counters_file, a_file_cut_short_anywhere_starts_anew)
-{
-	off_t size;
-
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	size = file_size();
-	for (off_t length = 0; length < size; length++) {
-		cr_assert_eq(truncate(file, length), 0);
-		cr_assert_eq(total(MISSES), 0);
-		counters_add(MISSES, 2);
-		cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-		cr_assert_eq(total(MISSES), 2, "cut at %ld", (long)length);
-	}
 }
 
 Test(counters_file, sums_do_not_wrap)

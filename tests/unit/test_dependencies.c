@@ -34,14 +34,6 @@ Test(dependencies, probes_count_when_an_open_was_only_tried)
 	assert_not("file appeared: ");
 }
 
-Test(dependencies, an_untouched_header_holds)
-{
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
-	assert_holds();
-}
-
 Test(dependencies, an_edit_that_keeps_size_and_mtime_does_not_hold)
 {
 	const char *path = in_tree("a.h");
@@ -63,25 +55,6 @@ Test(dependencies, a_touch_without_an_edit_holds)
 	see_header(in_tree("a.h"));
 	build();
 	cr_assert_eq(utimensat(AT_FDCWD, in_tree("a.h"), (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
-	assert_holds();
-}
-
-Test(dependencies, another_size_does_not_hold)
-{
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
-	put_file(in_tree("a.h"), "int a; ");
-	assert_not("header changed: ");
-}
-
-Test(dependencies, a_copy_in_the_place_of_the_file_holds)
-{
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
-	put_file(in_tree("new"), "int a;");
-	cr_assert_eq(rename(in_tree("new"), in_tree("a.h")), 0);
 	assert_holds();
 }
 
@@ -177,15 +150,6 @@ Test(dependencies, a_dangling_link_is_absent_until_its_target_comes)
 	assert_holds();
 	put_file(in_tree("target.h"), "");
 	assert_not("file appeared: ");
-}
-
-Test(dependencies, a_header_that_is_gone_does_not_hold)
-{
-	put_file(in_tree("a.h"), "int a;");
-	see_header(in_tree("a.h"));
-	build();
-	cr_assert_eq(unlink(in_tree("a.h")), 0);
-	assert_not("file is gone: ");
 }
 
 Test(dependencies, a_missing_directory_answers_for_all_that_was_absent_in_it)

@@ -127,29 +127,6 @@ Test(dependencies_doubt, a_host_without_free_descriptors_is_served)
 	cr_assert(none && one, "%s", why);
 }
 
-Test(dependencies_doubt, every_descriptor_is_closed_again)
-{
-	int before = descriptors_open();
-
-	put_twins();
-	for (int i = 0; i < 6; i++) {
-		put_file(in_tree("p1/%d.h", i), "x");
-		see_header(in_tree("p1/%d.h", i));
-	}
-	add_root(in_tree("p1"), false);
-	see_twin();
-	build();
-	assert_holds();
-	put_file(in_tree("p1/3.h"), "y");
-	assert_not("3.h");
-	put_file(in_tree("p1/none.h"), "y");
-	assert_not("p1/");
-	for (size_t size = 0; size < built.size; size += 7) {
-		dependencies_hold(built.bytes, size, &tree_roots, NULL, 0);
-	}
-	cr_assert_eq(descriptors_open(), before);
-}
-
 static void see_everything(void)
 {
 	put_twins();
@@ -166,18 +143,6 @@ static void see_everything(void)
 	trace.start_ns = now_ns();
 	build();
 	assert_holds();
-}
-
-Test(dependencies_doubt, truncated_bytes_never_hold)
-{
-	see_everything();
-	for (size_t size = 1; size < built.size; size++) {
-		uint8_t *bytes = malloc(size); /* exact, so that a sanitizer sees a read past the end */
-
-		memcpy(bytes, built.bytes, size);
-		cr_assert_not(dependencies_hold(bytes, size, &tree_roots, why, sizeof(why)), "at %zu", size);
-		free(bytes);
-	}
 }
 
 Test(dependencies_doubt, bytes_behind_the_end_do_not_hold)

@@ -37,18 +37,6 @@ static int match_import(const struct elf_import *import, void *context)
 	return 17;
 }
 
-Test(elf, a_walk_over_imports_stops_with_the_value_that_its_function_gives)
-{
-	struct elf_object object = fixture("watched_lazy.so");
-	struct wanted wanted = {.name = "fopen"};
-
-	cr_assert_eq(elf_each_import(&object, match_import, &wanted), 17);
-	cr_expect_not_null(wanted.found.slot);
-	cr_expect_not_null(wanted.found.version);
-	cr_expect_not(wanted.found.in_relro);
-	cr_expect_not(wanted.found.weak);
-}
-
 Test(elf, slots_of_a_library_that_is_bound_at_load_are_known_to_be_in_relro)
 {
 	struct elf_object object = fixture("watched_now.so");

@@ -246,54 +246,6 @@ Test(entry, is_taken_with_bytes_behind_it)
 	entry_unref(entry);
 }
 
-Test(entry, with_hostile_lengths_under_a_right_checksum_is_refused)
-{
-	static const uint64_t hostile[] = {0,
-	                                   1,
-	                                   15,
-	                                   16,
-	                                   191,
-	                                   192,
-	                                   193,
-	                                   208,
-	                                   1u << 20,
-	                                   0x7ffffff0,
-	                                   0x80000000,
-	                                   0xfffffff0,
-	                                   UINT32_MAX,
-	                                   1ull << 32,
-	                                   1ull << 62,
-	                                   1ull << 63,
-	                                   UINT64_MAX - 191,
-	                                   UINT64_MAX - 15,
-	                                   UINT64_MAX};
-	static const size_t fields[] = {AT_TOTAL_SIZE, AT_DEPENDENCIES_SIZE};
-	size_t size;
-	uint8_t *bytes = small_bytes(&size);
-	size_t field;
-	size_t i;
-
-	for (field = 0; field < 2; field++) {
-		for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-			uint64_t kept;
-
-			memcpy(&kept, bytes + fields[field], 8);
-			memcpy(bytes + fields[field], &hostile[i], 8);
-			seal_header(bytes);
-			cr_assert_eq(adopt(bytes, size), -EBADMSG, "field %zu value %zu", field, i);
-			memcpy(bytes + fields[field], &kept, 8);
-		}
-	}
-	for (i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-		uint32_t count = (uint32_t)hostile[i];
-
-		memcpy(bytes + AT_SECTION_COUNT, &count, 4);
-		seal_header(bytes);
-		cr_assert_eq(adopt(bytes, size), -EBADMSG, "count %u", count);
-	}
-	free(bytes);
-}
-
 Test(entry, with_a_hostile_section_table_under_right_checksums_is_refused)
 {
 	static const uint32_t hostile[] = {0,   1,    15,         16,         17,         31,        32,
@@ -328,18 +280,6 @@ Test(entry, with_a_hostile_section_table_under_right_checksums_is_refused)
 	free(bytes);
 }
 
-Test(entry, of_another_format_is_refused)
-{
-	size_t size;
-	uint8_t *bytes = small_bytes(&size);
-	uint32_t format = ENTRY_FORMAT + 1;
-
-	memcpy(bytes + AT_FORMAT, &format, 4);
-	seal_header(bytes);
-	cr_assert_eq(adopt(bytes, size), -EBADMSG);
-	free(bytes);
-}
-
 Test(entry, dependencies_are_checked_alone)
 {
 	struct entry_info info;
@@ -351,15 +291,6 @@ Test(entry, dependencies_are_checked_alone)
 	cr_assert(entry_dependencies_sound(bytes, &info));
 	bytes[ENTRY_HEADER_BYTES + 19] ^= 1;
 	cr_assert_not(entry_dependencies_sound(bytes, &info));
-	free(bytes);
-}
-
-Test(entry, key_in_the_bytes_is_the_one_it_was_built_with)
-{
-	size_t size;
-	uint8_t *bytes = small_bytes(&size);
-
-	cr_assert_arr_eq(bytes + AT_KEY, key, sizeof(key));
 	free(bytes);
 }
 
@@ -376,25 +307,6 @@ static void *share(void *context)
 	}
 	entry_unref(entry);
 	return NULL;
-}
-
-Test(entry, is_shared_between_threads)
-{
-	struct entry *entry = build_small();
-	pthread_t threads[4];
-	struct section got;
-	size_t i;
-
-	for (i = 0; i < 4; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, share, entry_ref(entry)), 0);
-	}
-	for (i = 0; i < 4; i++) {
-		pthread_join(threads[i], NULL);
-	}
-	cr_assert(entry_section(entry, 9, &got));
-	cr_assert_eq(memcmp(got.bytes, "0123456789abcdef", 16), 0);
-	entry_unref(entry);
-	entry_unref(NULL);
 }
 
 Test(entry, with_other_dependencies_is_the_same_but_for_them)

@@ -146,26 +146,6 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_made_ane
 	store_close(store);
 }
 
-Store_test(evict_trouble, an_usage_index_that_cannot_be_used_is_replaced)
-{
-	struct store *store = fixture_capped(20 * FILE_BYTES);
-	struct stat found;
-
-	put_range(store, 0, 20);
-	unlink(inside("usage-index"));
-	cr_assert_eq(symlink("/dev/zero", inside("usage-index")), 0);
-	put_range(store, 20, 25);
-	cr_assert_eq(lstat(inside("usage-index"), &found), 0);
-	cr_assert(S_ISREG(found.st_mode));
-	unlink(inside("usage-index"));
-	cr_assert_eq(mkdir(inside("usage-index"), 0700), 0);
-	put_range(store, 25, 70);
-	cr_assert_eq(lstat(inside("usage-index"), &found), 0);
-	cr_assert_eq(found.st_mode, S_IFREG | 0600);
-	cr_assert_eq(usage_of(store).entries, 20);
-	store_close(store);
-}
-
 Store_test(evict_trouble, keeps_near_the_cap_where_no_usage_index_can_be_written)
 {
 	struct store *store = fixture_capped(600 * FILE_BYTES);
@@ -364,20 +344,4 @@ static int on_read_only_mounts(struct store *store)
 Store_test(evict_trouble, passes_over_files_on_a_read_only_file_system)
 {
 	in_child(on_read_only_mounts);
-}
-
-Store_test(evict_trouble, clearing_starts_the_usage_index_anew)
-{
-	struct store *store = fixture_capped(200 * FILE_BYTES);
-	struct store_usage removed;
-
-	put_range(store, 0, 200);
-	cr_assert_eq(store_clear(store, &removed), 0);
-	put_range(store, 200, 400);
-	cr_assert_eq(store_take_evictions(store), 0);
-	cr_assert_eq(usage_of(store).entries, 200);
-	put_range(store, 400, 500);
-	cr_assert_eq(usage_of(store).entries, 200);
-	expect_index_right(store);
-	store_close(store);
 }

@@ -83,21 +83,6 @@ Test(handle, a_record_that_was_taken_can_be_put_back)
 	cr_expect_eq(handle_find(value(1)), handle);
 }
 
-/* Whoever looks for what is not there stops at an empty place: there must always be one. */
-Test(handle, programs_that_come_and_go_for_long_leave_the_table_fit, .timeout = 120)
-{
-	for (size_t i = 0; i < 300000; i++) {
-		cr_assert_not_null(add(value(i), REACH_THUNK));
-		if (i >= 10) {
-			handle_free(handle_take(value(i - 10)));
-		}
-		cr_assert_not(is_there(i + 1));
-	}
-	for (size_t i = 300000 - 10; i < 300000; i++) {
-		cr_assert(is_there(i));
-	}
-}
-
 Test(handle, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .timeout = 120)
 {
 	size_t before = 0;

@@ -251,26 +251,6 @@ Test(journal, what_another_put_in_its_place_is_not_written_and_not_moved)
 	cr_expect_eq(count(), 0);
 }
 
-Test(journal, links_and_pipes_in_its_place_are_not_followed)
-{
-	char target[4300];
-
-	make_root();
-	snprintf(target, sizeof(target), "%s/target", base);
-	fclose(fopen(target, "w"));
-	cr_assert_eq(symlink(target, file), 0);
-	cr_expect_eq(put(1, 0), -ELOOP);
-	cr_expect_eq(count(), 0);
-	cr_assert_eq(unlink(file), 0);
-	cr_assert_eq(link(target, file), 0);
-	cr_expect_eq(put(1, 0), -EPERM);
-	cr_expect_eq(size_of(target), 0);
-	cr_assert_eq(unlink(file), 0);
-	cr_assert_eq(mkfifo(file, 0600), 0);
-	cr_expect_eq(put(1, 0), -EPERM);
-	cr_expect_eq(count(), 0);
-}
-
 Test(journal, a_directory_in_place_of_the_old_one_costs_no_more_than_the_record)
 {
 	make_root();
@@ -279,36 +259,6 @@ Test(journal, a_directory_in_place_of_the_old_one_costs_no_more_than_the_record)
 	cr_assert_eq(truncate(file, JOURNAL_BYTES / 2), 0);
 	cr_expect_eq(put(2, 0), -EISDIR);
 	cr_expect_eq(count(), 1);
-}
-
-Test(journal, a_file_size_limit_does_not_kill_the_process)
-{
-	struct rlimit before, low;
-
-	make_root();
-	cr_assert_eq(put(1, 0), 0);
-	getrlimit(RLIMIT_FSIZE, &before);
-	low = (struct rlimit){(rlim_t)size_of(file) + 10, before.rlim_max};
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &low), 0);
-	cr_expect_eq(put(2, 0), -EFBIG);
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-	cr_expect_eq(put(3, 0), 0);
-	cr_expect_eq(count(), 2);
-}
-
-Test(journal, no_descriptor_stays_open)
-{
-	int before = dup(0), after;
-
-	close(before);
-	make_root();
-	for (int i = 0; i < 60; i++) { /* it is full several times meanwhile */
-		cr_assert_eq(put(1, JOURNAL_RECORD_BYTES / 2), 0);
-	}
-	cr_expect_gt(count(), 0);
-	after = dup(0);
-	close(after);
-	cr_expect_eq(after, before);
 }
 
 /* Each of several processes writes its numbers, some of them killed on the way; what is left is whole and in order. */
@@ -418,41 +368,12 @@ Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
 	journal_free(&journal);
 }
 
-Test(journal, bytes_that_are_too_short_hold_no_record)
-{
-	cr_expect_eq(journal_parse("", 0, NULL, NULL), 0);
-	cr_expect_eq(journal_parse("NVCJRNAL", 8, NULL, NULL), 0);
-}
-
 static int take_none(const struct journal_record *record, void *context)
 {
 	(void)record;
 	(void)context;
 	cr_expect(false, "there is no whole record");
 	return 0;
-}
-
-/* What lies behind the bytes cannot be read. */
-Test(journal, a_record_that_is_cut_is_not_read_past_its_end)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, left;
-	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char bytes[JOURNAL_RECORD_BYTES];
-	int fd;
-
-	cr_assert_neq(pages, MAP_FAILED);
-	cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
-	make_root();
-	cr_assert_eq(put(1, 50), 0);
-	size = (size_t)size_of(file);
-	fd = open(file, O_RDONLY);
-	cr_assert_eq(read(fd, bytes, sizeof(bytes)), (ssize_t)size);
-	close(fd);
-	for (left = 1; left < size; left++) {
-		memcpy(pages + page - left, bytes, left);
-		cr_expect_eq(journal_parse(pages + page - left, left, take_none, NULL), 0);
-	}
-	(void)munmap(pages, 2 * page);
 }
 
 Test(journal, outcomes_of_later_builds_are_passed_over)

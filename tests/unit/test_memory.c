@@ -21,13 +21,6 @@ static bool never(void *context, const void *dependencies, size_t size)
 	return false;
 }
 
-Test(memory, what_was_put_is_found_again)
-{
-	open_memory(1 << 20);
-	put(1, 2, 42, NULL, 100);
-	cr_expect_eq(get_if(1, 2, NULL, NULL), 42);
-}
-
 Test(memory, both_halves_of_the_fingerprint_count)
 {
 	open_memory(1 << 20);
@@ -91,17 +84,6 @@ Test(memory, a_large_entry_that_is_not_kept_pushes_nothing_out)
 	cr_expect_eq(get(2), 0);
 }
 
-Test(memory, a_cap_smaller_than_any_entry_keeps_nothing)
-{
-	for (uint64_t cap = 1; cap < 2000; cap += 7) {
-		open_memory(cap);
-		put(1, 0, 1, NULL, 0);
-		put(2, 0, 1, NULL, 0);
-		memory_close(memory);
-	}
-	memory = NULL;
-}
-
 Test(memory, the_least_recently_used_goes_first_across_all_shards)
 {
 	enum { KEPT = 40, MORE = 10 };
@@ -123,39 +105,6 @@ Test(memory, the_least_recently_used_goes_first_across_all_shards)
 
 		cr_expect_eq(get(i), goes ? 0 : i, "%u", i);
 	}
-}
-
-Test(memory, eviction_follows_the_order_of_puts)
-{
-	enum { KEPT = 20, MORE = 5 };
-	struct entry *entry = make(1, NULL, 100000);
-	uint64_t size = entry_info(entry)->total_size;
-
-	entry_unref(entry);
-	open_memory(KEPT * (size + OVERHEAD_MAX));
-	for (uint32_t i = 1; i <= KEPT + MORE; i++) {
-		put(i * 7, 0, i, NULL, 100000);
-	}
-	for (uint32_t i = 1; i <= KEPT + MORE; i++) {
-		cr_expect_eq(get(i * 7), i <= MORE ? 0 : i, "%u", i);
-	}
-}
-
-Test(memory, a_hit_saves_from_eviction)
-{
-	struct entry *entry = make(1, NULL, 100000);
-	uint64_t size = entry_info(entry)->total_size;
-
-	entry_unref(entry);
-	open_memory(5 * (size + OVERHEAD_MAX));
-	for (uint32_t i = 1; i <= 5; i++) {
-		put(i, 0, i, NULL, 100000);
-	}
-	cr_assert_eq(get(1), 1);
-	put(6, 0, 6, NULL, 100000);
-	cr_expect_eq(get(1), 1);
-	cr_expect_eq(get(2), 0);
-	cr_expect_eq(get(3), 3);
 }
 
 Test(memory, a_hit_on_an_older_result_saves_that_result)
@@ -220,19 +169,6 @@ Test(memory, an_evicted_entry_lives_as_long_as_somebody_has_it)
 	entry_unref(held);
 }
 
-Test(memory, the_newest_result_whose_dependencies_hold_is_found)
-{
-	open_memory(1 << 20);
-	put(1, 0, 1, "a", 10);
-	put(1, 0, 2, "b", 10);
-	put(1, 0, 3, "c", 10);
-	cr_expect_eq(get_if(1, 0, is_text, "a"), 1);
-	cr_expect_eq(get_if(1, 0, is_text, "b"), 2);
-	cr_expect_eq(get_if(1, 0, is_text, "c"), 3);
-	cr_expect_eq(get_if(1, 0, is_text, "d"), 0);
-	cr_expect_eq(get(1), 3, "without a check the newest");
-}
-
 /* Holds for every text, and writes down which were asked. */
 static bool note(void *context, const void *dependencies, size_t size)
 {
@@ -279,20 +215,6 @@ Test(memory, a_result_with_the_same_dependencies_is_replaced)
 	cr_expect_eq(asked, 2);
 	cr_expect_eq(get_if(1, 0, is_text, "a"), 4);
 	cr_expect_eq(get_if(1, 0, is_text, "b"), 2);
-}
-
-Test(memory, an_entry_that_is_put_twice_is_kept_once)
-{
-	struct entry *entry = make(5, "a", 10);
-	int asked = 0;
-
-	open_memory(1 << 20);
-	memory_put(memory, 1, 0, entry);
-	memory_put(memory, 1, 0, entry);
-	entry_unref(entry);
-	cr_expect_eq(get_if(1, 0, never, &asked), 0);
-	cr_expect_eq(asked, 1);
-	cr_expect_eq(get(1), 5);
 }
 
 Test(memory, dependencies_of_other_fingerprints_are_left_alone)

@@ -437,17 +437,6 @@ Test(settings, every_variable_of_the_list_is_known)
 	cr_expect_eq(unknown.count, 0, "%s", unknown.names[0]);
 }
 
-Test(settings, texts_are_copies)
-{
-	char value[] = "run.log";
-	struct settings settings = READ("NVRTCCACHE_LOG", value, "NVRTCCACHE_NAMESPACE", "blue");
-
-	value[0] = 'X';
-	cr_expect_str_eq(settings.log, "run.log");
-	cr_expect_str_eq(settings.namespace_name, "blue");
-	settings_free(&settings);
-}
-
 Test(settings, an_agent_is_a_path_or_one_or_none)
 {
 	static const char *const bad[] = {"agent.sock", "yes", "2", "01", "1 ", " /run/agent"};
@@ -493,14 +482,4 @@ Test(settings, a_moment_has_a_unit)
 		cr_expect(complained(&settings, "NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);
 		settings_free(&settings);
 	}
-}
-
-Test(settings, freeing_twice_is_harmless)
-{
-	struct settings settings = READ("HOME", "/h", "NVRTCCACHE_LOG", "l");
-
-	settings_free(&settings);
-	settings_free(&settings);
-	cr_expect_null(settings.directory);
-	cr_expect_null(settings.log);
 }

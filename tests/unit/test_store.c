@@ -9,12 +9,6 @@
 
 TestSuite(store, .init = fixture_open, .fini = fixture_close);
 
-Store_test(store, without_a_file_misses)
-{
-	cr_assert_eq(fixture_get(fixture.store, 0), -ENOENT);
-	cr_assert_not(fixture_exists(fixture.root), "a look-up made the directory");
-}
-
 Store_test(store, gives_back_the_bytes_that_were_put)
 {
 	static uint8_t large[5000];
@@ -34,17 +28,6 @@ Store_test(store, gives_back_the_bytes_that_were_put)
 	cr_assert_arr_eq(entry_bytes(put, &put_size), entry_bytes(got, &got_size), put_size);
 	entry_unref(put);
 	entry_unref(got);
-}
-
-Store_test(store, gives_back_entries_of_every_size)
-{
-	static const size_t sizes[] = {0, 1, 15, 16, 17, 65536, (1 << 20) - 300, (1 << 20) - 224, 1 << 20, 3 << 20};
-	size_t i;
-
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		cr_assert_eq(fixture_put_sized(fixture.store, 5, sizes[i]), 0);
-		cr_assert_eq(fixture_get(fixture.store, 5), 5, "size %zu", sizes[i]);
-	}
 }
 
 Store_test(store, does_not_ask_the_check_where_there_are_no_dependencies)
@@ -131,17 +114,6 @@ Store_test(store, keeps_results_of_one_key_below_an_eighth_of_the_cap)
 	store_close(small);
 }
 
-Store_test(store, keeps_keys_apart)
-{
-	uint8_t other[ENTRY_KEY_BYTES];
-	struct entry *entry;
-
-	memcpy(other, fixture_key, sizeof(other));
-	other[31] ^= 1;
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	cr_assert_eq(store_get(fixture.store, other, NULL, NULL, &entry), -ENOENT);
-}
-
 Store_test(store, without_a_directory_refuses_everything)
 {
 	struct store_options options = {.max_size = 1 << 20};
@@ -172,15 +144,6 @@ Store_test(store, read_only_is_never_written)
 	cr_assert_eq(fixture_get(reader, 1), -EBADMSG);
 	cr_assert(fixture_exists(fixture.path));
 	store_close(reader);
-}
-
-Store_test(store, synced_puts_are_found)
-{
-	struct store *careful = fixture_store((struct store_options){.fsync = true});
-
-	cr_assert_eq(fixture_put(careful, 1), 0);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	store_close(careful);
 }
 
 Store_test(store, counts_and_clears_its_files)
@@ -304,21 +267,6 @@ static void *work(void *context)
 		failures += i % 2 ? got != self && got != -ESTALE : got < 1 || got > 4;
 	}
 	return (void *)failures;
-}
-
-Store_test(store, threads_put_and_get_at_once)
-{
-	pthread_t threads[4];
-	void *failures;
-	size_t i;
-
-	for (i = 0; i < 4; i++) {
-		cr_assert_eq(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
-	}
-	for (i = 0; i < 4; i++) {
-		pthread_join(threads[i], &failures);
-		cr_expect_null(failures);
-	}
 }
 
 /* The first byte of two is who saw it. */

@@ -22,52 +22,6 @@ static uint8_t *put_and_read(size_t *ret_size)
 	return fixture_read(fixture.path, ret_size);
 }
 
-Store_test(store_damage, any_flipped_bit_is_a_miss)
-{
-	size_t size;
-	uint8_t *bytes = put_and_read(&size);
-	size_t bit;
-
-	for (bit = 0; bit < size * 8; bit++) {
-		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		expect_damaged(bytes, size, "bit", bit);
-		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	}
-	fixture_write(fixture.path, bytes, size);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	free(bytes);
-}
-
-Store_test(store_damage, every_shorter_length_is_a_miss)
-{
-	size_t size;
-	uint8_t *bytes = put_and_read(&size);
-	size_t length;
-
-	for (length = 0; length < size; length++) {
-		expect_damaged(bytes, length, "length", length);
-	}
-	free(bytes);
-}
-
-Store_test(store_damage, a_large_file_cut_or_flipped_is_a_miss)
-{
-	static const size_t marks[] = {2 << 20, (2 << 20) - 1, 1 << 20, 5000, 1};
-	size_t size;
-	uint8_t *bytes;
-	size_t i;
-
-	cr_assert_eq(fixture_put_sized(fixture.store, 1, 3 << 20), 0);
-	bytes = fixture_read(fixture.path, &size);
-	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		expect_damaged(bytes, size - marks[i], "cut", i);
-		bytes[size - marks[i]] ^= 4;
-		expect_damaged(bytes, size, "flip", i);
-		bytes[size - marks[i]] ^= 4;
-	}
-	free(bytes);
-}
-
 static unsigned asked;
 
 static bool count_check(void *context, const void *dependencies, size_t size)
@@ -199,30 +153,6 @@ Store_test(store_damage, a_full_directory_in_its_place_fails_a_put_cleanly)
 	cr_assert_lt(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
 	cr_assert(fixture_exists(inner));
-}
-
-Store_test(store_damage, a_fifo_in_its_place_does_not_block)
-{
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	unlink(fixture.path);
-	cr_assert_eq(mkfifo(fixture.path, 0600), 0);
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	unlink(fixture.path);
-	cr_assert_eq(mkfifo(fixture.path, 0600), 0);
-	expect_mended(-EBADMSG);
-}
-
-Store_test(store_damage, a_socket_in_its_place_is_a_miss)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
-	int holder = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	cr_assert_eq(chdir(fixture.base), 0);
-	cr_assert_eq(bind(holder, (struct sockaddr *)&address, sizeof(address)), 0);
-	cr_assert_eq(rename("s", fixture.path), 0);
-	close(holder);
-	expect_mended(-EBADMSG);
 }
 
 Store_test(store_damage, a_symbolic_link_in_its_place_is_not_followed)

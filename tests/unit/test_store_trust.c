@@ -295,24 +295,6 @@ Store_test(store_trust, reads_but_does_not_write_what_root_provides)
 	cr_assert_eq(as_nobody(get_one_and_fail_to_put), 0);
 }
 
-Store_test(store_trust, a_file_size_limit_fails_the_put_and_not_the_process)
-{
-	struct rlimit limit;
-
-	cr_assert_eq(fixture_put_sized(fixture.store, 1, 100), 0);
-	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 5000;
-	(void)signal(SIGXFSZ, SIG_DFL);
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	cr_assert_eq(fixture_put_sized(fixture.store, 2, 20000), -EFBIG);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	/* there is room for the new one, not for the old ones behind it */
-	cr_assert_eq(fixture_put_sized(fixture.store, 3, 4600), 0);
-	cr_assert_eq(fixture_get(fixture.store, 3), 3);
-	limit.rlim_cur = limit.rlim_max;
-	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 Store_test(store_trust, a_full_disk_fails_the_put_and_leaves_no_temporary)
 {
 	struct store_usage usage;

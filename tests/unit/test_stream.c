@@ -213,29 +213,3 @@ Test(stream, a_cursor_refuses_a_field_whose_length_is_hostile)
 		stream_free(&stream);
 	}
 }
-
-Test(stream, a_cursor_that_failed_stays_failed)
-{
-	struct stream stream = STREAM_EMPTY;
-	struct cursor cursor;
-	size_t size;
-
-	stream_string(&stream, 1, "a");
-	stream_string(&stream, 2, "b");
-	cursor = cursor_over(stream.bytes, stream.size);
-	cr_assert_null(cursor_field(&cursor, 2, &size));
-	cr_assert_null(cursor_bytes(&cursor, 0));
-	cr_assert_eq(cursor_u32(&cursor), 0);
-	cr_assert_not(cursor_at_end(&cursor));
-	stream_free(&stream);
-}
-
-Test(stream, a_cursor_over_nothing_is_at_its_end)
-{
-	struct cursor cursor = cursor_over(NULL, 0);
-
-	cr_assert(cursor_at_end(&cursor));
-	cr_assert_not_null(cursor_bytes(&cursor, 0));
-	cr_assert_eq(cursor_u64(&cursor), 0);
-	cr_assert(cursor.failed);
-}

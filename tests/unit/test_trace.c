@@ -33,16 +33,6 @@ static const struct trace_event *add(struct trace_event event)
 	return trace_add(&trace, &event);
 }
 
-Test(trace, begins_empty_with_its_start)
-{
-	cr_assert_eq(trace.start_ns, 1234);
-	cr_assert_eq(trace.count, 0);
-	cr_assert_eq(trace.calls, 0);
-	cr_assert_not(trace.failed);
-	cr_assert_not(trace_opened_any(&trace));
-	cr_assert_null(trace_opened(&trace, "a.h"));
-}
-
 Test(trace, keeps_a_copy_of_the_path)
 {
 	char path[] = "include/a.h";
@@ -191,19 +181,6 @@ Test(trace, of_each_taint_the_first_path_is_known)
 	             TAINT_WRITE | TAINT_TOO_NEW | TAINT_TIME_MACRO | TAINT_UNREADABLE | TAINT_PROCESS);
 	trace_free(&trace);
 	cr_assert_null(trace_culprit(&trace, TAINT_TOO_NEW));
-}
-
-Test(trace, is_empty_again_after_being_freed)
-{
-	add(present(TRACE_OPEN, "a.h", 1));
-	trace_asked(&trace, "PWD");
-	trace_taint(&trace, TAINT_WRITE);
-	trace_free(&trace);
-	cr_assert_eq(trace.count, 0);
-	cr_assert_eq(trace.asked_count, 0);
-	cr_assert_eq(atomic_load(&trace.tainted), 0);
-	cr_assert_not_null(add(present(TRACE_OPEN, "b.h", 1)));
-	cr_assert_null(trace_opened(&trace, "a.h"));
 }
 
 Test(trace, a_stamp_has_nanoseconds_and_the_kind_of_file)
