@@ -14,31 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROGRAMS    (PROGRAM_ODD + HOST_ODDS)
+#define PROGRAMS    (PROGRAM_FILLER + HOST_FILLERS)
 #define OPTIONS_MAX 8
 
 static const char source[] = "#include \"x.h\"\n#include \"m.h\"\nextern \"C\" __global__ void k() {}\n";
 static const char failing[] = "#include \"x.h\"\n#error on purpose\n";
-
-#define LONG_NAME "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-#define LONGER    LONG_NAME LONG_NAME LONG_NAME LONG_NAME LONG_NAME LONG_NAME LONG_NAME LONG_NAME
-static const struct odd {
-	const char *name;
-	const char *option;
-	const char *header;
-	const char *memory_header;
-} odd[HOST_ODDS] = {
-    {"../up/program.cu", "-Iinc2/../inc2", "x.h", "m.h"},
-    {"a\nb.cu", "-Iinc1\n\xff", "x.h", "m.h"},
-    {"\xff\xfe.cu", "-Iinc2", "\xe9.h", "\xe9/m.h"},
-    {"..", "-I.", "inc2/x.h", "../m.h"},
-    {"", "-I/", "inc2/x.h", "m.h"},
-    {"/../../no/./such//p.cu", "-Iinc2//", "../inc2/x.h", "./m.h"},
-    {"%s%n%99999d.cu", "-Iinc2/%s/..", "x.h", "%s%n.h"},
-    {LONG_NAME LONG_NAME LONG_NAME ".cu", "-Iinc2", "x.h", "\n"},
-    {"a\tb\r.cu", "-Iinc2/./././../inc2", "x.h", "\xff\xff"},
-    {LONGER LONGER LONGER LONGER LONGER LONGER LONGER LONGER LONGER ".cu", "-Iinc2", "x.h", "m.h"},
-};
 
 static const char *const library_directory[LIBRARIES] = {"13", "13b"};
 static char base_path[PATH_MAX / 2];
@@ -81,14 +61,6 @@ static bool make_world(enum world world)
 	snprintf(path, sizeof(path), "%s/world-%d/inc2", base_path, world);
 	good = good && mkdir(path, 0755) == 0;
 	snprintf(path, sizeof(path), "%s/world-%d/inc2/x.h", base_path, world);
-	good = good && (!header[world] || write_file(path, header[world]));
-	snprintf(path, sizeof(path), "%s/world-%d/inc2/%%s", base_path, world);
-	good = good && mkdir(path, 0755) == 0;
-	snprintf(path, sizeof(path), "%s/world-%d/inc2/\xe9.h", base_path, world);
-	good = good && (!header[world] || write_file(path, header[world]));
-	snprintf(path, sizeof(path), "%s/world-%d/inc1\n\xff", base_path, world);
-	good = good && mkdir(path, 0755) == 0;
-	snprintf(path, sizeof(path), "%s/world-%d/inc1\n\xff/x.h", base_path, world);
 	good = good && (!header[world] || write_file(path, header[world]));
 	snprintf(path, sizeof(path), "%s/world-%d/inc1/x.h", base_path, world);
 	return good && (world != WORLD_C || write_file(path, "int early;\n"));
@@ -191,17 +163,10 @@ static int options_of(enum program program, const char *options[OPTIONS_MAX], ch
 	case PROGRAM_DEBUG:
 		options[count++] = "-lineinfo";
 		break;
-	case PROGRAM_BLOCKS:
-		options[count++] = "--fake-pad=9000";
-		break;
 	case PROGRAM_LARGE:
 		options[count++] = "--fake-pad=1500000";
 		break;
 	default:
-		if (program >= PROGRAM_ODD) {
-			options[1] = odd[program - PROGRAM_ODD].option;
-			return 2;
-		}
 		snprintf(macro, 40, "-DFILL=%d", (int)(program - PROGRAM_FILLER));
 		options[count++] = macro;
 	}
@@ -211,10 +176,7 @@ static int options_of(enum program program, const char *options[OPTIONS_MAX], ch
 void host_do(const struct job *job, struct host_text *text)
 {
 	static const char *const headers[] = {"int in_memory;\n"};
-	const struct odd *names = job->program >= PROGRAM_ODD ? &odd[job->program - PROGRAM_ODD] : NULL;
-	const char *memory_header = names ? names->memory_header : "m.h";
-	const char *text_of_program = job->program == PROGRAM_FAILING ? failing : source;
-	char odd_source[300];
+	static const char *const memory_header = "m.h";
 	struct nvrtc *nvrtc = load(job->library);
 	const char *options[OPTIONS_MAX];
 	const char *lowered = NULL;
@@ -229,14 +191,9 @@ void host_do(const struct job *job, struct host_text *text)
 		return;
 	}
 	count = options_of(job->program, options, macro);
-	if (names) {
-		snprintf(odd_source, sizeof(odd_source), "#include \"%s\"\n#include \"%s\"\nint k;\n", names->header,
-		         strchr(memory_header, '\n') ? names->header : memory_header);
-		text_of_program = odd_source;
-	}
 	add_line(text, "create",
-	         nvrtc->nvrtcCreateProgram(&program, text_of_program, names ? names->name : "program.cu", 1, headers,
-	                                   &memory_header));
+	         nvrtc->nvrtcCreateProgram(&program, job->program == PROGRAM_FAILING ? failing : source, "program.cu", 1,
+	                                   headers, &memory_header));
 	add_line(text, "name", nvrtc->nvrtcAddNameExpression(program, "k<1>"));
 	add_line(text, "compile", nvrtc->nvrtcCompileProgram(program, count, options));
 	add_product(text, program, "ptx", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX);

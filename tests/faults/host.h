@@ -20,12 +20,10 @@
 
 #define HOST_TEXT_MAX (size_t)(4 << 20)
 #define HOST_FILLERS  160
-#define HOST_ODDS     10
-#define PROGRAM_ODD   (PROGRAM_FILLER + HOST_FILLERS) /* + i, i < HOST_ODDS: names of all kinds; the last is no path */
 
 enum world { WORLD_A, WORLD_B, WORLD_C, WORLD_D, WORLDS };
 enum library { LIBRARY_13, LIBRARY_13B, LIBRARIES };
-enum program { PROGRAM_PLAIN, PROGRAM_FAILING, PROGRAM_DEBUG, PROGRAM_BLOCKS, PROGRAM_LARGE, PROGRAM_FILLER };
+enum program { PROGRAM_PLAIN, PROGRAM_FAILING, PROGRAM_DEBUG, PROGRAM_LARGE, PROGRAM_FILLER };
 
 struct job {
 	enum program program; /* PROGRAM_FILLER + i, i < HOST_FILLERS: all alike but for a macro */

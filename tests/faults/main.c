@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults: everything that can go wrong under the library, on purpose. TAP.
+ * faults: every call that the library makes goes wrong, on purpose. TAP.
  *
  *     faults expect BASE FAKES                  without the library: writes down what NVRTC gives
  *     LD_PRELOAD=libnvrtccache.so faults WHAT BASE FAKES [STRIDE [PART PARTS [SCENARIO]]]
  *
- * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: sweep, memory, crowd (sweep.h),
- * torn, places or names (states.h).
+ * BASE: an empty directory for it alone. FAKES: the builds of tests/fake. WHAT: sweep, memory or crowd (sweep.h).
  */
 #include "tests/faults/inject.h"
 #include "tests/faults/stage.h"
-#include "tests/faults/states.h"
 #include "tests/faults/sweep.h"
 
 #include <stdio.h>
@@ -23,7 +21,6 @@ static const struct {
 	void (*body)(const struct sweep *sweep);
 } parts[] = {
     {"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd},
-    {"torn", torn_files},    {"places", odd_places},   {"names", odd_names},
 };
 
 int main(int count, char **arguments)

@@ -86,7 +86,7 @@ static int run_host(const struct scenario *scenario, const struct process *host,
 /* What the usage index missed is found by the stores that follow: the directory is below its cap, and not emptied
  * either.
  */
-const char *sweep_judge_eviction(const struct scenario *scenario, bool soon)
+static const char *judge_eviction(const struct scenario *scenario, bool soon)
 {
 	struct job jobs[STORES_AFTER];
 	struct process stores = scenario->after;
@@ -153,7 +153,7 @@ static void try_fault(struct tally *tally, const struct inject_plan *plan, unsig
 	wrong = wrong ? wrong : stage_examine(&scenario->after, scenario->evicts ? EXAMINE_HITS : EXAMINE_ALL);
 	if (!wrong && scenario->evicts) {
 		/* what could not be listed is looked at again by the next store */
-		wrong = sweep_judge_eviction(scenario, strcmp(call, "readdir") == 0 && !plan->on && !kills);
+		wrong = judge_eviction(scenario, strcmp(call, "readdir") == 0 && !plan->on && !kills);
 		/* not before: it prunes, which mends what the stores have to */
 		wrong = wrong ? wrong : stage_examine(&scenario->after, EXAMINE_FILES);
 	}

@@ -12,8 +12,6 @@
 
 #include <stdbool.h>
 
-struct scenario;
-
 /* `only`: NULL, or a part of the names of the scenarios wanted. `part` of `parts`: every parts-th scenario. */
 struct sweep {
 	unsigned stride;
@@ -25,9 +23,5 @@ struct sweep {
 void sweep_faults(const struct sweep *sweep);
 void sweep_memory(const struct sweep *sweep);
 void sweep_crowd(const struct sweep *sweep);
-
-/* After something went wrong in a full directory: NULL, or what is wrong with its size when more was stored. `soon`: a
- * few stores must do. */
-const char *sweep_judge_eviction(const struct scenario *scenario, bool soon);
 
 #endif
