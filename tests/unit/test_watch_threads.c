@@ -169,18 +169,21 @@ Test(watch_threads, more_variables_than_can_be_kept_taint)
 
 static void *compile_elsewhere(void *unused)
 {
+	struct trace mine;
+	struct stat found;
 	char name[32];
 
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "own%d.h", i);
-		begin();
-		LIB(patched, stat)(name, &status);
+		begin_trace(&mine);
+		LIB(patched, stat)(name, &found);
 		LIB(patched, getenv)(name);
-		watch_end(&trace);
-		cr_assert_eq(trace.count, 1);
-		cr_assert_eq(trace.asked_count, 1);
-		cr_assert_str_eq(trace.events[0].path, name);
-		cr_assert_eq(trace.tainted, 0);
+		watch_end(&mine);
+		cr_assert_eq(mine.count, 1);
+		cr_assert_eq(mine.asked_count, 1);
+		cr_assert_str_eq(mine.events[0].path, name);
+		cr_assert_eq(mine.tainted, 0);
+		trace_free(&mine);
 	}
 	return unused;
 }
