@@ -120,4 +120,24 @@ static inline uint64_t host_compile(const struct compiler *compiler, int variant
 	return digest;
 }
 
+/* NVRTC beside another compiler in one process. */
+static inline void host_use_nvrtc(const char *path)
+{
+	struct compiler compiler;
+
+	host_open(path, &compiler);
+	printf("nvrtc %016llx\n", (unsigned long long)host_compile(&compiler, 1, 0));
+	printf("really nvrtc %d\n", host_compiles(&compiler));
+}
+
+/* Bytes as a line, whatever they are. */
+static inline void host_show(const char *what, int code, const char *bytes, size_t size)
+{
+	printf("%s %d, %zu bytes: ", what, code, size);
+	for (size_t i = 0; i < size; i++) {
+		printf(bytes[i] >= ' ' && bytes[i] <= '~' ? "%c" : "\\%03o", (unsigned char)bytes[i]);
+	}
+	printf("\n");
+}
+
 #endif

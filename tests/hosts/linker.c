@@ -100,15 +100,6 @@ static void take_functions(const char *release)
 	(void)dlerror();
 }
 
-static void show(const char *what, int code, const char *bytes, size_t size)
-{
-	printf("%s %d, %zu bytes: ", what, code, size);
-	for (size_t i = 0; i < size; i++) {
-		printf(bytes[i] >= ' ' && bytes[i] <= '~' ? "%c" : "\\%03o", (unsigned char)bytes[i]);
-	}
-	printf("\n");
-}
-
 /* What is written, and what is left alone behind it. */
 static void get_one(const char *what, int (*get_size)(nvJitLinkHandle, size_t *), int (*get)(nvJitLinkHandle, void *))
 {
@@ -119,7 +110,7 @@ static void get_one(const char *what, int (*get_size)(nvJitLinkHandle, size_t *)
 	memset(bytes, '?', size + 4);
 	printf("%s size %d\n", what, code);
 	code = get(handles[current], bytes);
-	show(what, code, bytes, size + 4);
+	host_show(what, code, bytes, size + 4);
 	free(bytes);
 }
 
@@ -245,15 +236,6 @@ static void run_threads(long count)
 		printf("thread %ld: %s\n", i, (char *)said);
 		free(said);
 	}
-}
-
-static void use_nvrtc(const char *path)
-{
-	struct compiler compiler;
-
-	host_open(path, &compiler);
-	printf("nvrtc %016llx\n", (unsigned long long)host_compile(&compiler, 1, 0));
-	printf("really nvrtc %d\n", host_compiles(&compiler));
 }
 
 static void write_file(char *path)
@@ -405,7 +387,7 @@ static bool act_on_process(char *word)
 	} else if (is(word, "write=", &rest)) {
 		write_file(word + strlen("write="));
 	} else if (is(word, "nvrtc=", &rest)) {
-		use_nvrtc(rest);
+		host_use_nvrtc(rest);
 	} else if (is(word, "threads=", &rest)) {
 		run_threads(atol(rest));
 	} else if (strcmp(word, "fork") == 0) {

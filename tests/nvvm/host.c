@@ -91,15 +91,6 @@ static int take_functions(int argc, char **argv)
 }
 #endif
 
-static void show(const char *what, int code, const char *bytes, size_t size)
-{
-	printf("%s %d, %zu bytes: ", what, code, size);
-	for (size_t i = 0; i < size; i++) {
-		printf(bytes[i] >= ' ' && bytes[i] <= '~' ? "%c" : "\\%03o", (unsigned char)bytes[i]);
-	}
-	printf("\n");
-}
-
 /* With what lies behind the bytes, which nobody may have written. */
 static void get_one(const char *what, int (*get_size)(nvvmProgram, size_t *), int (*get_bytes)(nvvmProgram, char *))
 {
@@ -110,7 +101,7 @@ static void get_one(const char *what, int (*get_size)(nvvmProgram, size_t *), in
 	printf("%s size %d\n", what, code);
 	memset(bytes, '#', size + 4);
 	code = get_bytes(*program, bytes);
-	show(what, code, bytes, size + 4);
+	host_show(what, code, bytes, size + 4);
 	free(bytes);
 }
 
@@ -199,15 +190,6 @@ static void use_threads(int count)
 	}
 }
 
-static void use_nvrtc(const char *path)
-{
-	struct compiler compiler;
-
-	host_open(path, &compiler);
-	printf("nvrtc %016llx\n", (unsigned long long)host_compile(&compiler, 1, 0));
-	printf("really nvrtc %d\n", host_compiles(&compiler));
-}
-
 static void go_on_in_child(void)
 {
 	int status = 0;
@@ -292,7 +274,7 @@ static void act(char *word)
 	} else if (strcmp(word, "threads") == 0) {
 		use_threads(atoi(value));
 	} else if (strcmp(word, "nvrtc") == 0) {
-		use_nvrtc(value);
+		host_use_nvrtc(value);
 	} else if (strcmp(word, "nameless") == 0) {
 		char text[256];
 

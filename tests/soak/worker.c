@@ -39,18 +39,8 @@
 #define NAMES    40
 
 struct compiler {
-	nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
-	                      const char *const *);
-	nvrtcResult (*destroy)(nvrtcProgram *);
-	nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
-	nvrtcResult (*name)(nvrtcProgram, const char *);
-	nvrtcResult (*lowered)(nvrtcProgram, const char *, const char **);
-	nvrtcResult (*ptx_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*ptx)(nvrtcProgram, char *);
-	nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*cubin)(nvrtcProgram, char *);
-	nvrtcResult (*log_size)(nvrtcProgram, size_t *);
-	nvrtcResult (*log)(nvrtcProgram, char *);
+#define MEMBER(name, parameters) nvrtcResult(*name) parameters;
+	NVRTC_BASE(MEMBER)
 };
 
 struct text {
@@ -58,11 +48,8 @@ struct text {
 	char bytes[TEXT_MAX];
 };
 
-static const struct compiler plain = {
-    nvrtcCreateProgram,  nvrtcDestroyProgram,    nvrtcCompileProgram, nvrtcAddNameExpression,
-    nvrtcGetLoweredName, nvrtcGetPTXSize,        nvrtcGetPTX,         nvrtcGetCUBINSize,
-    nvrtcGetCUBIN,       nvrtcGetProgramLogSize, nvrtcGetProgramLog,
-};
+#define LINKED(name, parameters) name,
+static const struct compiler plain = {NVRTC_BASE(LINKED)};
 
 static uint64_t seed;
 
@@ -95,17 +82,8 @@ static struct compiler open_compiler(const char *path)
 		fprintf(stderr, "worker: %s\n", dlerror());
 		exit(3);
 	}
-	*(void **)&compiler.create = find(library, "nvrtcCreateProgram");
-	*(void **)&compiler.destroy = find(library, "nvrtcDestroyProgram");
-	*(void **)&compiler.compile = find(library, "nvrtcCompileProgram");
-	*(void **)&compiler.name = find(library, "nvrtcAddNameExpression");
-	*(void **)&compiler.lowered = find(library, "nvrtcGetLoweredName");
-	*(void **)&compiler.ptx_size = find(library, "nvrtcGetPTXSize");
-	*(void **)&compiler.ptx = find(library, "nvrtcGetPTX");
-	*(void **)&compiler.cubin_size = find(library, "nvrtcGetCUBINSize");
-	*(void **)&compiler.cubin = find(library, "nvrtcGetCUBIN");
-	*(void **)&compiler.log_size = find(library, "nvrtcGetProgramLogSize");
-	*(void **)&compiler.log = find(library, "nvrtcGetProgramLog");
+#define FIND(name, parameters) *(void **)&compiler.name = find(library, #name);
+	NVRTC_BASE(FIND)
 	return compiler;
 }
 
@@ -164,23 +142,23 @@ static void see(const struct compiler *compiler, const char *tree, unsigned numb
 	snprintf(directory, sizeof(directory), "-I%s", tree);
 	snprintf(architecture, sizeof(architecture), "-arch=%s", number % 3 ? "sm_90" : "compute_90");
 	text->size = 0;
-	add(text, "create %d\n", compiler->create(&program, source, "k.cu", 0, NULL, NULL));
+	add(text, "create %d\n", compiler->nvrtcCreateProgram(&program, source, "k.cu", 0, NULL, NULL));
 	for (unsigned i = 0; i < names; i++) {
 		snprintf(expression, sizeof(expression), "k%u<%u>", number, i);
-		add(text, "name %d\n", compiler->name(program, expression));
+		add(text, "name %d\n", compiler->nvrtcAddNameExpression(program, expression));
 	}
-	add(text, "compile %d\n", compiler->compile(program, 2, options));
-	add_artifact(text, "ptx", program, compiler->ptx_size, compiler->ptx);
-	add_artifact(text, "cubin", program, compiler->cubin_size, compiler->cubin);
-	add_artifact(text, "log", program, compiler->log_size, compiler->log);
+	add(text, "compile %d\n", compiler->nvrtcCompileProgram(program, 2, options));
+	add_artifact(text, "ptx", program, compiler->nvrtcGetPTXSize, compiler->nvrtcGetPTX);
+	add_artifact(text, "cubin", program, compiler->nvrtcGetCUBINSize, compiler->nvrtcGetCUBIN);
+	add_artifact(text, "log", program, compiler->nvrtcGetProgramLogSize, compiler->nvrtcGetProgramLog);
 	for (unsigned i = 0; i < names; i++) {
 		nvrtcResult result;
 
 		snprintf(expression, sizeof(expression), "k%u<%u>", number, i);
-		result = compiler->lowered(program, expression, &lowered);
+		result = compiler->nvrtcGetLoweredName(program, expression, &lowered);
 		add(text, "lowered %d %s\n", result, result == 0 ? lowered : "");
 	}
-	add(text, "destroy %d\n", compiler->destroy(&program));
+	add(text, "destroy %d\n", compiler->nvrtcDestroyProgram(&program));
 }
 
 static void report(const char *tree, unsigned number, const struct text *wanted, const struct text *got)
