@@ -192,8 +192,8 @@ void host_do(const struct job *job, struct host_text *text)
 	}
 	count = options_of(job->program, options, macro);
 	add_line(text, "create",
-	         nvrtc->nvrtcCreateProgram(&program, job->program == PROGRAM_FAILING ? failing : source, "program.cu", 1,
-	                                   headers, &memory_header));
+	         nvrtc->nvrtcCreateProgram(&program, job->program == PROGRAM_FAILING ? failing : source, "program.cu",
+	                                   1, headers, &memory_header));
 	add_line(text, "name", nvrtc->nvrtcAddNameExpression(program, "k<1>"));
 	add_line(text, "compile", nvrtc->nvrtcCompileProgram(program, count, options));
 	add_product(text, program, "ptx", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX);

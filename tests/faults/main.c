@@ -20,7 +20,9 @@ static const struct {
 	const char *name;
 	void (*body)(const struct sweep *sweep);
 } parts[] = {
-    {"sweep", sweep_faults}, {"memory", sweep_memory}, {"crowd", sweep_crowd},
+    {"sweep", sweep_faults},
+    {"memory", sweep_memory},
+    {"crowd", sweep_crowd},
 };
 
 int main(int count, char **arguments)

@@ -4,7 +4,6 @@
 #include "tests/unit/syscalls.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 TestSuite(counters, .init = set_up, .fini = tear_down);
 

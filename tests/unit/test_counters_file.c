@@ -2,7 +2,6 @@
 #include "tests/unit/counters_fixture.h"
 
 #include <sys/mount.h>
-#include <sys/resource.h>
 
 TestSuite(counters_file, .init = set_up, .fini = tear_down);
 

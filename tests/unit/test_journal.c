@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -366,14 +364,6 @@ Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
 
 	cr_expect_eq(journal.records[journal.count - 1].when_ns, 1000019);
 	journal_free(&journal);
-}
-
-static int take_none(const struct journal_record *record, void *context)
-{
-	(void)record;
-	(void)context;
-	cr_expect(false, "there is no whole record");
-	return 0;
 }
 
 Test(journal, outcomes_of_later_builds_are_passed_over)

@@ -4,7 +4,6 @@
 #include "store_fixture.h"
 #include "tests/unit/syscalls.h"
 
-#include <pthread.h>
 #include <sys/wait.h>
 
 TestSuite(store, .init = fixture_open, .fini = fixture_close);
@@ -250,23 +249,6 @@ Store_test(store, who_stands_still_with_the_locks_is_waited_for_once)
 	for (int i = 1; i < PUTS; i++) {
 		cr_expect_eq(counts[i].slept, 0);
 	}
-}
-
-static void *work(void *context)
-{
-	int self = (int)(intptr_t)context;
-	intptr_t failures = 0;
-	int i;
-
-	for (i = 0; i < 200; i++) {
-		int got;
-
-		failures += i % 4 == 0 && fixture_put_sized(fixture.store, self, (size_t)i * 31) != 0;
-		got = fixture_get(fixture.store, i % 2 ? self : 0);
-		/* gone for now: another could not get the lock in time, and put without it */
-		failures += i % 2 ? got != self && got != -ESTALE : got < 1 || got > 4;
-	}
-	return (void *)failures;
 }
 
 /* The first byte of two is who saw it. */

@@ -2,8 +2,6 @@
 /* store: files that are not what it wrote are misses, go away, and never block, crash or are taken for sound */
 #include "store_fixture.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <xxhash.h>
 
 TestSuite(store_damage, .init = fixture_open, .fini = fixture_close, .timeout = 120);
