@@ -65,6 +65,8 @@ check "README has a row for no variable that the manual does not have." known_va
 check "The manual has a paragraph for each variable, and for no other." variables_agree "$manual" NVRTCCACHE_LIBRARY
 
 check "Each header begins with its name and with what it is." "$top/scripts/nouns"
+nothing_missing() { (cd "$top" && documents missing) >"$tmp/missing" && cat "$tmp/missing" && [ ! -s "$tmp/missing" ]; }
+check "Each file, function, test and target of make that a document names is there." nothing_missing
 
 # ---- examples
 

@@ -10,10 +10,13 @@
                                                   section is about, "VERB OPTION text" for each that it names
     documents.py synopsis MANUAL                  the same of the SYNOPSIS, and "VERB" for each verb there
     documents.py variables DOCUMENT               each NVRTCCACHE_ variable that it has a row or a paragraph of
+    documents.py missing                          each file, function, test and target of make that a Markdown document
+                                                  of the tree names in code or in brackets, and that does not exist
 
 A block is one of Markdown that is indented by four blanks or fenced, or what stands between .EX and .EE. A command is a
 line that begins with "$ ".
 """
+import glob
 import os
 import re
 import sys
@@ -126,6 +129,48 @@ def variables(path):
     print("\n".join(re.findall(row, text, re.MULTILINE)))
 
 
+def is_missing(word, functions, targets):
+    if re.fullmatch(r"\w+\(\)", word):
+        return word[:-1] not in functions and "NAME" not in word
+    if make := re.match(r"(?:[A-Z_]+=\S+ )*make ((?:[a-z][a-z0-9-]* ?)+)", word):
+        return not set(make[1].split()) <= targets
+    if re.fullmatch(r"[0-9]{2}", word):
+        return not glob.glob(f"tests/integration/{word}-*")
+    top, _, rest = word.split(" ")[0].partition("/")
+    if rest == "*" and not os.path.isdir(top):
+        return not glob.glob(f"tests/unit/test_{top}*.c")
+    if not rest or top == "build" or not os.path.isdir(top) or re.search(r"[<>$]|[A-Z]{2}-?|NAME", rest):
+        return False
+    return not all(glob.glob(f"{top}/{part}") for part in alternatives(rest))
+
+
+def alternatives(word):
+    """a{b,c} as ab and ac, and [ch] of x.[ch] as glob takes it"""
+    found = re.fullmatch(r"(.*)\{(.*)\}(.*)", word)
+    return [found[1] + part + found[3] for part in found[2].split(",")] if found else [word]
+
+
+def print_missing():
+    def text(*patterns):
+        paths = [path for pattern in patterns for path in glob.glob(pattern, recursive=True)]
+        return "".join(open(path, encoding="utf-8", errors="replace").read() for path in paths if os.path.isfile(path))
+
+    folders = ("agent", "cache", "cli", "interpose", "keygen", "tests", "scripts")
+    sources = text("scripts/*", *(f"{folder}/**/*.{kind}" for folder in folders for kind in ("[chS]", "py", "sh")))
+    functions = {name.replace(")", "") for name in re.findall(r"\w+\)?\(", sources)}
+    rules = text("Makefile", "*/**/*.mk")
+    targets = {target for rule in re.findall(r"^(?:\.PHONY:)?([\w -]+)(?::(?!=)|$)", rules, re.MULTILINE) for target in rule.split()}
+    for path in glob.glob("*.md") + glob.glob("[!b]*/**/*.md", recursive=True):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                words = re.findall(r"`([^`]+)`", line)
+                for bracket in re.findall(r"\[([0-9a-z_*/, `]+)\](?!\()", line) if path.startswith("docs/") else []:
+                    words += re.split(r"[, `]+", bracket)
+                for word in words:
+                    if word and is_missing(word, functions, targets):
+                        print(f"{path}:{number}: {word}")
+
+
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "examples":
@@ -133,4 +178,5 @@ if __name__ == "__main__":
     elif what == "blocks":
         fenced_blocks(*rest)
     else:
-        {"options": manual_options, "synopsis": manual_synopsis, "variables": variables}[what](*rest)
+        {"options": manual_options, "synopsis": manual_synopsis, "variables": variables,
+         "missing": print_missing}[what](*rest)
