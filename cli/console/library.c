@@ -195,7 +195,7 @@ static bool is_preloaded(void)
 }
 
 /* Sets LD_PRELOAD to both lists, of which one may be NULL or empty. */
-static bool join(const char *first, const char *second)
+static bool set_preload(const char *first, const char *second)
 {
 	bool is_pair = first != NULL && *first != '\0' && second != NULL && *second != '\0';
 	char *list = NULL;
@@ -227,7 +227,7 @@ bool library_preload(void)
 		              "NVRTCCACHE_LIBRARY can name a copy whose path has none",
 		              path);
 	} else {
-		done = library_loads(path) && join(path, getenv("LD_PRELOAD"));
+		done = library_loads(path) && set_preload(path, getenv("LD_PRELOAD"));
 	}
 	free(path);
 	return done;
@@ -256,7 +256,7 @@ bool library_leave(void)
 
 	for (path = done ? strtok_r(list, PRELOAD_SEPARATORS, &rest) : NULL; path != NULL && done;
 	     path = strtok_r(NULL, PRELOAD_SEPARATORS, &rest)) {
-		done = is_copy(path) || join(getenv("LD_PRELOAD"), path);
+		done = is_copy(path) || set_preload(getenv("LD_PRELOAD"), path);
 	}
 	free(list);
 	return done;

@@ -46,7 +46,7 @@ static int print_change(const struct shell *shell, const char *before, const cha
 }
 
 /* Makes the change in this process's own environment, then prints what became of it. */
-static int change(const struct shell *shell, bool (*apply)(void))
+static int change_environment(const struct shell *shell, bool (*apply)(void))
 {
 	const char *value = getenv("LD_PRELOAD");
 	char *before = strdup(value != NULL ? value : "");
@@ -93,5 +93,5 @@ int command_env(int argc, char **argv)
 		console_error("env takes no argument: '%s'", argv[optind]);
 		return options_usage("env");
 	}
-	return change(shell, apply);
+	return change_environment(shell, apply);
 }

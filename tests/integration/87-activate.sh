@@ -102,6 +102,7 @@ check "activate() in a script: the same arguments, environment, directory and in
 check "Options of Python are the same." as_without python3 -O -B -W error -X dev -s train.py
 check "python -m: the same." as_without python3 -m package a -c
 check "python -c: the same." as_without python3 -c 'import train' a
+check "Without sys.orig_argv, as in Python 3.9 and older: the same." as_without python3 -B -c 'import sys; vars(sys).pop("orig_argv", None); import train' a ''
 executable() { PATH=$tmp/bin:$PATH PYTHONPATH=$PYTHONPATH:$PWD as_without train --epochs 2; }
 check "A script that is executable: the same." executable
 once() {
@@ -149,7 +150,8 @@ late() { fresh_cache && python3 -c 'import ctypes, nvrtccache; ctypes.CDLL(nvrtc
 check "A copy that the program opens itself is not taken for one that is preloaded." late
 
 run_module() {
-	fresh_cache && python3 -m nvrtccache run --dir "$NVRTCCACHE_DIR" -m kernel && python3 -m nvrtccache run --stats --max-size 1G -c 'import kernel' a 2>"$tmp/err" && err_has '1 on disk'
+	fresh_cache && python3 -m nvrtccache run --dir "$NVRTCCACHE_DIR" -m kernel && python3 -m nvrtccache run --stats --max-size 1G -c 'import kernel' a 2>"$tmp/err" && err_has '1 on disk' &&
+		python3 -m nvrtccache run printf '%s|' a -m --dir | grep -qx 'a|-m|--dir|' && python3 -m nvrtccache run -- printf '%s|' -m | grep -qx -e '-m|'
 }
 check "python -m nvrtccache run: -m and -c run this Python." run_module
 python3 -m venv --without-pip "$tmp/venv" >"$tmp/venv.log" 2>&1 || no_venv="no venv: $(tail -n 1 "$tmp/venv.log")"
