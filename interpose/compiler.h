@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiler: what a compiler is, to everything that knows none
+ * compiler: the table that a compiler's folder fills in
  *
- * Purpose: door/, compile/ and watch/ handle any library that turns texts into programs by way of a handle: they find
- * it, stand before its functions, watch it, keep what it made and give that out again. What they cannot know (which
- * functions there are, what a call asks for, what a result is made of) is in one struct of constants and functions, and
- * a folder that fills it in. interpose/compilers.h lists them; CONTRIBUTING.md tells how to add one.
+ * door/, compile/ and watch/ work for any library that compiles by way of a handle: they find the library, stand in front
+ * of its functions, observe it, store what it made and answer from that. Everything that differs from compiler to
+ * compiler is one constant `struct compiler`: which functions there are, what a call asks for, what a result consists
+ * of. interpose/compilers.h lists the tables; CONTRIBUTING.md says how to add one.
  *
- * What all compilers have: a handle that the host makes and destroys; a creation run (bytes that stand for what went
- * into the handle, keygen/stream.h); calls with options that do the work; getters. A compiler's own record of a handle
- * begins with the general one (`struct handle`), as its functions are given that; what it has to say of a request beside
- * what all have is in `own` of that (`struct request`, compile/attempt.h).
- * Where a comment says what NULL means, a compiler without the like leaves the function out.
+ * Every compiler has a handle that the host creates and destroys, calls with options that do the work, and getters. What
+ * goes into the handle before the call is recorded as the creation run, a canonical stream (keygen/stream.h). A
+ * compiler's own record of a handle begins with `struct handle`, because the functions below are given that; what it has
+ * to say of a request is in `own` of `struct request` (compile/attempt.h). A compiler leaves out the functions for which
+ * a comment says what NULL means.
  *
- * Threads: functions are called on the host's threads, any number at once, on different handles. Signals: `owns`,
- * `wants_door` and whatever a getter does may run in a signal handler. Errors: as each says. None may print, keep errno
- * changed where it was called from a door, or call into the loader.
+ * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: `owns`,
+ * `wants_door` and everything that a getter calls may run in a signal handler. Errors: see each function. No function
+ * prints, and none calls the dynamic loader.
  */
 #ifndef INTERPOSE_COMPILER_H
 #define INTERPOSE_COMPILER_H
@@ -44,7 +44,7 @@ typedef void real_function(void);
 /* Releases are major * 100 + minor. */
 struct compiler_function {
 	const char *name;
-	int since, gone; /* the release that it came with, and the one that had it no more */
+	int since, gone; /* the first release that has it, and the first one that no longer does */
 };
 
 #define COMPILER_FUNCTIONS_MAX 32
@@ -55,132 +55,134 @@ struct compiler_artifact {
 	size_t size, bytes;
 };
 
-/* One call that makes something: what the host passed to it. */
+/* A call that does the work: what the host passed to it. */
 struct call {
 	int option_count;
 	const char *const *options;
-	/* Where a compiler has several such functions, or inputs: which, as it counts. Of calls that have nothing to
-	 * do with one another, those of higher kinds leave all that lower ones leave. Of steps, 0 is the last. */
+	/* Which of the compiler's working functions, or which of its inputs, by the compiler's own numbers. With
+	 * PAST_IS_NOTHING, a call of a higher kind also leaves what one of a lower kind leaves. With PAST_GROWS, 0 is
+	 * the last step. */
 	int kind;
 };
 
-/* What a call has to do with earlier ones of its handle. */
+/* How a call depends on earlier calls of its handle. */
 enum past {
-	/* They leave things in the handle: their keys, and what is left, stand for the creation run. */
+	/* Earlier calls leave products in the handle. Their keys and those products replace the creation run. */
 	PAST_LEAVES,
-	/* They are steps of one piece of work. The creation run goes on growing, and says all that went before. */
+	/* Calls are steps of one link. The creation run keeps growing, and describes everything before the call. */
 	PAST_GROWS,
-	/* Nothing: it gives what it would give without them. The creation run goes on growing. */
+	/* Not at all. The creation run keeps growing. */
 	PAST_IS_NOTHING
 };
 
-/* May the host's thread be cancelled in it, as its own state says? */
+/* Whether the host's thread can be cancelled in the real call: never, or as the host has set it. */
 enum cancellation { CANCELLATION_OFF, CANCELLATION_OF_HOST };
 
 /* What a return code of such a call means. */
 enum outcome {
 	OUTCOME_SUCCESS,
-	OUTCOME_FAILURE,         /* the input is at fault, and the log says why: kept */
-	OUTCOME_REFUSED_OPTIONS, /* nothing of the call is left behind */
-	OUTCOME_REFUSED_CALL,    /* the library did not look at it */
+	OUTCOME_FAILURE,         /* the input is at fault, and the log says why: may be cached */
+	OUTCOME_REFUSED_OPTIONS, /* the call leaves nothing behind */
+	OUTCOME_REFUSED_CALL,    /* the library did nothing, and the handle is as before */
 	OUTCOME_NO_MEMORY,
-	OUTCOME_OTHER /* nobody knows what the handle holds now */
+	OUTCOME_OTHER /* what the handle holds now is not known */
 };
 
-/* Who answers where the library asks the host whether to go on. */
+/* What the library is told when it asks the host's callback whether to go on. */
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
- * Obligatory: all constants but `hallmark` and `reader`, and the functions owns, wants_door, release,
- * describe, run, outcome, collect, answer_from, about and explains_failure. The others say what NULL means.
+ * Required: all constants except `hallmark` and `reader`, and the functions owns, wants_door, release, describe, run,
+ * outcome, collect, answer_from, about and explains_failure. For the others a comment says what NULL means.
  */
 struct compiler {
-	const char *name;         /* for machines */
-	const char *title;        /* as people know it */
-	const char *unnamed;      /* what people see of a handle without a name */
-	int internal_error;       /* the return code for what should not be */
-	enum counter_group share; /* of the counts; COUNTER_NOTHING: it has none of its own */
+	const char *name;         /* in JSON and in file names */
+	const char *title;        /* in messages */
+	const char *unnamed;      /* shown for a handle without a name */
+	int internal_error;       /* the return code for errors that are not the host's */
+	enum counter_group share; /* its part of the counters; COUNTER_NOTHING: none */
 	enum past past;
 
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */
 
-	/* Of libraries whose symbols have no version: a function that each defines beside the landmark, and nobody
-	 * else. They are of the first node, and linked hosts do not reach us. NULL: the landmark's version tells the
-	 * node. */
+	/* For libraries whose symbols have no version: a function that only they define, beside the landmark. They
+	 * all belong to the first node, and linked hosts bypass the cache. NULL: the landmark's version is the node. */
 	const char *hallmark;
 	struct node *nodes; /* one per soname */
 	size_t node_count;
-	const struct compiler_function *functions; /* those with a door; struct library's `real` is in this order */
+	const struct compiler_function *functions; /* those with a door; `real` of struct library has this order */
 	size_t function_count;
 	const struct door_thunks *thunks; /* what dlsym gives out for them */
 	size_t thunk_count;
 	struct environment *environment;
-	const struct trace_reader *reader; /* of the files that it opens; NULL: they are not searched */
+	const struct trace_reader *reader; /* searches the files that it opens; NULL: they are not searched */
 
-	bool (*owns)(const char *name);       /* is it a name of this compiler's functions? */
-	bool (*wants_door)(const char *name); /* of those: does it concern a handle, or is it unknown? */
-	bool (*only_gives)(
-	    const char *name); /* it gives out an artifact, and changes nothing; NULL: none is known to */
-	/* Is a function of this name the one that the table calls so? NULL: where the names are equal. */
+	/* Whether `name` is, or could be, a function of this compiler. */
+	bool (*owns)(const char *name);
+	/* Whether a function of this compiler needs a door: it takes a handle, or is not known. */
+	bool (*wants_door)(const char *name);
+	/* Whether a function only returns an artifact and changes nothing. NULL: that is not known of any. */
+	bool (*only_gives)(const char *name);
+	/* Whether `name` is another name of the function in the table. NULL: functions have one name each. */
 	bool (*names)(const char *name, const char *function);
-	/* Under which name a library of the node has it. NULL: the table's. */
+	/* The name under which libraries of the node have a function. NULL: the name in the table. */
 	const char *(*name_on)(const struct node *, size_t function);
 	/* Does a host that is linked with this name on the node reach us? NULL: if node_exports() says so, and never
 	 * where there is a hallmark. */
 	bool (*exports)(const struct node *, const char *name);
 	bool links_private; /* hosts are linked with names that begin with _, which otherwise are private */
-	/* Whoever asks for it can get at handles past us: then the library is passed through. NULL: nobody can. */
+	/* Whether the function gives access to handles behind the cache: a process that looks it up bypasses the cache
+	 * for this library. NULL: there is no such function. */
 	bool (*opens)(const char *name);
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
-	/* The name of the library that it loads by itself and that its results hang on; false or NULL: none. */
+	/* The name of the library that it loads by itself and that its results depend on. False, or NULL: none. */
 	bool (*companion)(const struct library *, char *ret_name, size_t size);
 
 	/* ---- a handle (compile/handle.h) ---- */
 
-	void (*free_handle)(struct handle *); /* what it hung onto the general record; NULL: nothing */
+	void (*free_handle)(struct handle *); /* frees what it added to the record; NULL: nothing */
 
-	/* ---- one call, in the order of its way (compile/compile.h) ---- */
+	/* ---- one call, in the order of compile/compile.h ---- */
 
 	/*
-	 * Writes the call run, numbers the roots, and fills in traits, scratch and `own`. `told`: what the process was at
-	 * some moment; NULL: what it is. COUNTER_NONE, or why the call is passed through.
+	 * Writes the call run, numbers the roots, and fills in traits, scratch and `own`. `told` is the state of the
+	 * process to describe; NULL: the present one. Returns COUNTER_NONE, or why the call bypasses the cache.
 	 */
 	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
 	                         const struct snapshot *told, struct request *);
-	void (*free_request)(struct request *); /* what is in `own`; zeros again after it. NULL: nothing */
+	void (*free_request)(struct request *); /* frees and clears what is in `own`; NULL: nothing */
 	/*
-	 * Can the host ask for everything that is in the entry? Not where a linked one reaches a getter past us. NULL:
-	 * all getters are exported on all nodes.
+	 * Whether the host can be given the entry: false if a linked host would ask the real library, past our exports,
+	 * for something in it. NULL: all getters are exported on all nodes.
 	 */
 	bool (*reachable)(const struct handle *, const struct entry *);
 	/*
-	 * The result that the host is given. Where calls are steps (PAST_GROWS), one that was just kept, too: what it
-	 * hangs on besides the input (files) goes into the creation run, as what comes next hangs on it. NULL: it keeps
-	 * nothing of it.
+	 * Notes that the host was given the entry, or, with PAST_GROWS, that it was just stored: what the result
+	 * depends on besides its input goes into the creation run, as later steps depend on it too. NULL: nothing.
 	 */
 	void (*served)(struct handle *, const struct entry *);
-	/* Only of a handle whose `asks_host` is set: calls the host, or sets who is called in a real compile. NULL
-	 * where none is. */
+	/* For handles with `asks_host` set: calls the host's callback; sets what the library's question is answered
+	 * with. NULL: no handle of this compiler has it set. */
 	bool (*host_stops)(const struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
-	/* What the real call is to be given instead, with options that free() can free; untouched: the host's own.
-	 * False: no memory. NULL: always the host's own. */
+	/* Gives the options that replace the host's in the real call, in one block for free(); leaves `ret_given` alone
+	 * where they are the host's. False: no memory. NULL: always the host's. */
 	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/*
-	 * The real call, and around it nothing of ours where the host's thread may be cancelled:
-	 * handle_enter_real(), the library's function, handle_leave_real() (compile/handle.h).
+	 * Makes the real call, between handle_enter_real() and handle_leave_real() (compile/handle.h), as the host's
+	 * thread may be cancelled in it and nowhere else.
 	 */
 	int (*run)(const struct handle *, const struct call *, enum cancellation);
 	enum outcome (*outcome)(int return_code);
-	/* What its headers call its codes from 0 on, for people; NULL: one that they do not have. */
+	/* The names of the return codes in its headers, from 0 on, for messages. NULL: the headers lack that code. */
 	const char *const *codes;
 	size_t code_count;
-	/* Completes what was seen: COUNTER_NONE, or why that cannot be done. NULL: it is complete. */
+	/* Adds to the trace what the watch cannot see: COUNTER_NONE, or why that fails. NULL: it sees everything. */
 	enum counter (*unwatched)(const struct request *, struct trace *);
-	/* Taints the trace with what the texts say that are no files. NULL: they say nothing of places or times. */
+	/* Taints the trace by what source, options and names say of paths and times. NULL: they say nothing. */
 	void (*read_texts)(struct handle *, const struct call *, const struct request *, struct trace *);
-	/* Why the result must not be kept, which the event may be told more of, or COUNTER_NONE. NULL: for no reason of
-	 * the compiler's own. */
+	/* Why the result must not be cached, for a reason of this compiler's, with details for the event; or
+	 * COUNTER_NONE. NULL: it has no reasons of its own. */
 	enum counter (*refuses)(const struct handle *, const struct request *, struct event *);
 
 	/* ---- results (compile/result.h) ---- */
@@ -193,14 +195,14 @@ struct compiler {
 	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
 	/* The code of a getter that is given no place for its answer. NULL: the real one is called, as releases differ. */
 	int (*no_room)(const struct handle *);
-	/* What entries say of themselves to people, besides what all say: names of inputs, and digests of each. */
+	/* Describes the request for people: names and digests of its inputs (keygen/about.h). */
 	void (*about)(const struct handle *, const struct call *, struct stream *);
 	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
-	/* Does the log say what is wrong with the input, so that it would be said again? */
+	/* Whether the log says what is wrong with the input, so that compiling again would say the same. */
 	bool (*explains_failure)(const struct handle *, const struct result *);
-	/* Has the directory one spelling only in a text? NULL: none has. */
+	/* Whether a text can spell the directory in one way only. NULL: that is true of none. */
 	bool (*spells_plainly)(const char *directory, size_t size);
-	bool (*comparable)(const struct section *); /* is it the same for all who ask for the same? NULL: all are */
+	bool (*comparable)(const struct section *); /* whether verify compares it; NULL: all sections */
 	/* It makes module ids, which may hide in a difference (compile/equal_modulo_ids.h). */
 	bool hides_ids;
 };

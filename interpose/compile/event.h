@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event: how one call ended that makes something: the one record that all who are told have views of
+ * event: the record of how one call ended, from which the counters, the log, the trace and the journal are written
  *
- * Calling sequence: event_begin() at the call's start; those in between note what they learn; event_end() is told how it
- * ended; event_tell() (views.h), which frees what the event holds. A call that never comes back (its thread is
- * cancelled, its callback jumps out) is not told of.
- * Threads: an event is of one thread's stack. Fork, signals, errors: none.
+ * Calling sequence: event_begin() when the call starts; functions along the way add details; event_end() records the
+ * outcome; event_tell() (views.h) writes the event and frees what it holds. A call that never returns, because its
+ * thread is cancelled or its callback jumps out, is not recorded.
+ * Threads: an event lives on one thread's stack. Fork, signals, errors: none.
  */
 #ifndef INTERPOSE_COMPILE_EVENT_H
 #define INTERPOSE_COMPILE_EVENT_H
@@ -36,52 +36,52 @@ enum event_kind {
 #undef EVENT_ENUM
 };
 
-/* What `detail` is about. */
+/* What `detail` explains. */
 enum event_why {
-	EVENT_WHY_UNKNOWN, /* nothing was there */
-	EVENT_WHY_STALE,   /* what of a result did not hold */
-	EVENT_WHY_UNFIT    /* why a result that holds was not given, or none was looked for */
+	EVENT_WHY_UNKNOWN, /* nothing: no entry was found */
+	EVENT_WHY_STALE,   /* which dependency of an entry has changed */
+	EVENT_WHY_UNFIT    /* why a valid entry was not served, or none was looked for */
 };
 
 #define EVENT_DETAIL_BYTES 512
 
 struct event_span {
-	int64_t start_ns; /* runtime_clock(); 0: there was none */
+	int64_t start_ns; /* runtime_clock(); 0: it did not happen */
 	uint64_t ns;
 };
 
 struct event {
 	const struct compiler *compiler;
-	const struct library *library; /* NULL: it is not known which */
-	const char *program;           /* the name of what is compiled; NULL: it has none, or nobody knows it */
-	const char *reached;           /* how the call came to us: "linked" or "dlsym" */
+	const struct library *library; /* NULL: not known */
+	const char *program;           /* the name of what is compiled; NULL: none, or not known */
+	const char *reached;           /* how the call came to the cache: "linked" or "dlsym" */
 	enum event_kind kind;
-	enum counter reason; /* of what was not kept or passed through; else COUNTER_NONE */
+	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
 	enum event_why why;
-	char detail[EVENT_DETAIL_BYTES];  /* why it was no hit, as far as known */
-	char refusal[EVENT_DETAIL_BYTES]; /* what of it was not kept: a file, a variable, a return code */
+	char detail[EVENT_DETAIL_BYTES];  /* why it was no hit, if known */
+	char refusal[EVENT_DETAIL_BYTES]; /* what kept it from being cached: a file, a variable, a return code */
 	int return_code;
 	bool has_key;
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct event_span call;
-	struct event_span wait;   /* for another who compiles the same */
-	enum agent_outcome agent; /* what the node's agent said */
-	struct event_span asking; /* the agent */
-	uint64_t compile_ns;      /* of the real compile: now, or for a hit when it was kept */
-	uint64_t bytes;           /* of the result that was stored or served */
-	struct stream about;      /* what was asked for (about.h), or empty */
+	struct event_span wait;   /* for another thread or process that compiled the same */
+	enum agent_outcome agent; /* what the node's agent answered */
+	struct event_span asking; /* the time that took */
+	uint64_t compile_ns;      /* duration of the real compile; for a hit, of the one that was stored */
+	uint64_t bytes;           /* size of the entry that was stored or served */
+	struct stream about;      /* the request, for people (about.h), or empty */
 };
 
-/* `library` NULL: it is not known which. `program`: the caller's text, until the event was told. */
+/* `program` must stay valid until event_tell(). */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
                  const char *reached, const char *program, int64_t now_ns);
-/* How it ended. `entry`: the result that was stored or is served; NULL: none. */
+/* Records the outcome. `entry` is the one that was stored or served; NULL: none. */
 void event_end(struct event *event, enum event_kind kind, enum counter reason, const struct entry *entry);
-/* Beside why it was no hit: the two have nothing to do with one another. */
+/* Sets `refusal`, which is independent of `detail`. */
 __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *event, const char *format, ...);
-/* Of a result that the call was not given, in the place of what was said before. */
+/* Sets `detail` to why an entry was not served, replacing what it said. */
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
-/* Somebody else was waited for from then until now; once more adds to it. */
+/* Adds a wait for another compile to `wait`. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);
 
 #endif

@@ -33,25 +33,21 @@ static inline int host_call_answer(int host_errno, int result)
 	} while (0)
 
 /*
- * The real function has given the host this handle, of what has this name (NULL: none). The library that a record of it
- * is to have; NULL: it gets none, and what was known of a handle of that value is forgotten.
+ * Call after the real function created `value`. Returns the library for its record; NULL: the handle gets no record, and a
+ * record of an earlier handle with that value is removed. `name` is that of the program, or NULL.
  */
 struct library *host_call_made(const struct door *door, void *value, const char *name);
 
 /*
- * Around a call of the real library that no record of a handle stands for: it is counted before, and told of behind as others are
- * (event.h). `name`, `call`: of what is compiled and what was asked for, NULL where nobody knows. errno is
- * kept.
+ * Around a real call for a handle without a record: counts the bypass before it, and writes the event after it. `name` and
+ * `call` are NULL if they are not known. errno is kept.
  */
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
 void host_call_end_bypass(const struct call *call, int result, struct event *event);
-/* All of a handler: `function` takes `argument`, a pointer to where `value` stands. */
+/* The whole handler of a destroying function, which takes `argument`, a pointer to the host's `value`. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 
-/*
- * All of a getter of an artifact: answers from the compiler's answer_from(), or calls the real function. `value` is the
- * host's handle.
- */
+/* The whole handler of an artifact's getter: answers from the entry of answer_from(), or calls the real function. */
 int host_call_size(const struct door *door, size_t artifact, void *value, size_t *size);
 int host_call_bytes(const struct door *door, size_t artifact, void *value, void *bytes);
 

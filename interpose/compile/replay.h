@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: the real handle catches up with what the host was served (docs/DESIGN.md B8)
+ * replay: performs on the real handle the calls that cache hits have deferred (docs/DESIGN.md B8)
  *
- *     served --replay()--> real      the compiler would see what it saw when those results were made: it does again
- *        |   \--replay()--> detached  it would not (a header was edited, the directory changed): the real one stays
- *        |                           as created, and the entry answers for what lasts over compiles
- *        '--replay_all()--> real     a function that we do not know wants the real one, whatever it then holds
+ *     served --replay()--> real      the compiler sees what it saw when the entries were made, so it is run again
+ *        |   \--replay()--> detached  it would not (a header was edited, the directory changed): the real handle stays
+ *        |                           as created, and the entry answers for what outlasts a compile
+ *        '--replay_all()--> real     an unknown function needs the real handle, whatever it then holds
  *     detached --replay_take_back()--> served    the library refused the call without doing anything
  *
- * That is where calls leave things in the handle. Where they are steps of one piece of work (PAST_GROWS), the real one
- * always catches up, and what comes next is not kept if it was told otherwise than the host; where they have nothing to
- * do with one another (PAST_IS_NOTHING), there is nothing to catch up with, and the compiler's record knows which entry
- * answers for what an earlier one made. replay_unchanged() is for what changes what a call would then do.
+ * That is with PAST_LEAVES. With PAST_GROWS the deferred steps are always performed, and later results are not cached if
+ * one of them answered otherwise than the host was told. With PAST_IS_NOTHING nothing needs to be performed, and the
+ * compiler's record knows which entry answers for an earlier call.
  *
- * Over compiles of one handle everything lasts but PTX and log: a product until the next of its kind is made, lowered
- * names until the next success. On the detached handle nothing was ever compiled, so what it has is of later compiles
- * and what it lacks is the entry's.
+ * Everything outlasts a later compile of the handle except PTX and log: a product until the next one of its kind, lowered
+ * names until the next success. A detached handle was never compiled, so its products are those of later compiles, and
+ * the entry answers for those that it lacks.
  *
  * Calling sequence: replay() before a real compile of a handle that may be served.
  * Threads: those of the handle. Errors: none; see replay().
@@ -25,15 +24,15 @@
 
 #include "interpose/compile/handle.h"
 
-/* False: the real program does not hold what the host was served, so what comes next must not be kept. */
+/* False: the real handle does not hold what the host was served, so the next result must not be cached. */
 bool replay(struct handle *handle);
 /*
- * May the host be served this entry? A program that was compiled for real has products of its own and cannot rest: none
- * that a file's change would make stale.
+ * Whether the host may be served the entry. A handle that was compiled for real cannot become detached, so it is served no
+ * entry that could become stale by the change of a file.
  */
 bool replay_allows(const struct handle *handle, const struct entry *entry);
 void replay_all(struct handle *handle);
-/* Makes up for all that is owed, if that gives what the host was told. False: it does not. */
+/* Performs the deferred calls if nothing that they depend on has changed. False: it has, or they answered otherwise. */
 bool replay_unchanged(struct handle *handle);
 void replay_take_back(struct handle *handle);
 
