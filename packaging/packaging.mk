@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # make wheel, make deb   build/dist/: Python wheels, Debian packages, of what `make portable` builds for each of ARCHITECTURES
-#                        make deb packs the agent too, where it can be built: for this machine, with its distribution's libraries
-# make packages          all that is released
+#                        make deb also packs the agent, if it can be built: for this machine and its distribution's libraries
+# make packages          everything that is released
 #
-# FILES_FROM=DIRECTORY: of the library and the command there, which are ARCH's; wheel and deb then ask for their glibc.
-# The same commit gives the same bytes: the time of all files in them is the commit's. 76-packages and scripts/release look.
+# FILES_FROM=DIRECTORY: packs the library and the command there, which are ARCH's; wheel and deb then need their glibc.
+# The same commit gives the same bytes: all files have the commit's time. 76-packages and scripts/release check it.
 PACKAGES := build/dist
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
 pack = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/$@/build
@@ -19,7 +19,7 @@ wheel deb:
 endif
 packages: dist wheel deb
 
-# Without paths of this machine in it, whatever `make` has built here before.
+# Does not contain paths of this machine, even if `make` has built here before.
 AGENT_DIR := build/packed
 ifneq ($(AGENT),)
 agent-deb:

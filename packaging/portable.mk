@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What loads on any machine: glibc 2.17 and later, x86-64 and aarch64, whatever this machine has.
+# Builds for any machine with glibc 2.17 or later, x86-64 and aarch64, whatever this machine has.
 #
-# make FLOOR=2.17 [ARCH=aarch64]    build/portable/<arch>/, with zig's compiler; any other target works there too
-# make aarch64                      all that is tried of the aarch64 build (a part of it is in make check)
-# make portable                     the library and the command for each of ARCHITECTURES, and nothing above the floor
+# make FLOOR=2.17 [ARCH=aarch64]    build/portable/<arch>/, with zig's compiler; other targets work there too
+# make aarch64                      all tests of the aarch64 build (make check runs some of them)
+# make portable                     the library and the command for each of ARCHITECTURES, without newer symbols
 # make dist                         build/dist/nvrtccache-<version>-<arch>.tar.gz of each
 #
 # $(PORTABLE) are the files; make wheel FILES_FROM=build/portable/aarch64 ARCH=aarch64 packs them too.
@@ -17,18 +17,18 @@ TOOLS := $(shell packaging/toolchain)
 ifeq ($(TOOLS),)
 $(error what builds for glibc $(FLOOR) cannot be had)
 endif
-# Never the user's: zig keeps the C libraries that it has made there.
+# Not the user's cache: zig keeps its C libraries there.
 export ZIG_GLOBAL_CACHE_DIR := $(abspath $(TOOLS)/cache)
 export ZIG_LOCAL_CACHE_DIR  := $(ZIG_GLOBAL_CACHE_DIR)
 CC := $(abspath $(TOOLS))/zig/zig cc -target $(ARCH)-linux-gnu.$(FLOOR)
 AR := $(abspath $(TOOLS))/zig/zig ar
 
-# What the caller says comes later. -s: the same bytes wherever it is built, and a quarter of the size.
+# The caller's flags come later. -s: the same bytes in every directory, and a quarter of the size.
 CFLAGS  ?= -O2
 LDFLAGS ?= -s
 TARGET_CFLAGS   := -ffile-prefix-map=$(CURDIR)=. -fno-sanitize=undefined
 TARGET_CPPFLAGS := -isystem $(TOOLS)/include -isystem $(BUILD)/include
-# Its linker knows neither -Bsymbolic-functions nor --exclude-libs; the version script leaves nothing to exclude.
+# zig's linker has neither -Bsymbolic-functions nor --exclude-libs; the version script makes them unnecessary.
 SYMBOLIC := -Wl,-Bsymbolic -Wl,--build-id=sha1
 
 # Of libb2 the portable code, which makes keys fastest (keygen/digest.c says why).
@@ -46,7 +46,7 @@ $(B2): $(BUILD)/libb2/blake2b.o
 	$(call quiet,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
 # The unit tests take the headers of this machine's Criterion, and tests/emulated/criterion.c for its library.
-# _FORTIFY_SOURCE of clang makes functions overloaded, of which nobody can take an address.
+# clang's _FORTIFY_SOURCE makes functions overloaded, and their address cannot be taken.
 CRITERION := $(BUILD)/tests/emulated/criterion.o
 CRITERION_LIBS := -Wl,--no-gc-sections -pthread -ldl
 $(BUILD)/tests/unit/%.o: OURS += -U_FORTIFY_SOURCE -Wno-format-insufficient-args -Wno-unterminated-string-initialization
@@ -60,10 +60,10 @@ endif
 
 portable: $(PORTABLE_DIRS)
 	packaging/needs --most $(OLDEST) $(PORTABLE)
-# Of the same commit the same bytes, in any directory and at any time.
+# The same commit gives the same bytes, in any directory and at any time.
 dist: portable
 	@$(foreach arch,$(ARCHITECTURES),SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) packaging/tarball build/portable/$(arch) $(arch) $(PACKAGES) &&) true
-# The aarch64 build in every way to reach it, and under more releases of NVRTC, in qemu where this is another machine.
+# Tests of the aarch64 build, with several releases of NVRTC, under qemu on another machine.
 aarch64:
 	AARCH64=all bash tests/integration/22-aarch64.sh build
 .PHONY: portable dist aarch64 $(PORTABLE_DIRS)
