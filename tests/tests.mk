@@ -94,6 +94,11 @@ bench: all $(BUILD)/tests/life $(BUILD)/tests/links
 		python3 tests/bench/bench.py $(BUILD)
 .PHONY: bench
 
+# What hits cost in instructions and system calls, against what tests/bench/counts.txt has; WRITE=1 keeps it there.
+bench-check: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvrtc-builtins.so.13.0
+	tests/bench/counts.py $(BUILD) $(if $(WRITE),--write)
+.PHONY: bench-check
+
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a

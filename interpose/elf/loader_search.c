@@ -54,7 +54,7 @@ static const char *map_loader_cache(size_t *ret_size)
 	if (fstat(descriptor, &stat) == 0 && stat.st_size > (off_t)sizeof(struct loader_cache) &&
 	    stat.st_size <= LOADER_CACHE_MAX) {
 		*ret_size = (size_t)stat.st_size;
-		bytes = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
+		bytes = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
 	}
 	(void)close(descriptor);
 	return bytes == MAP_FAILED ? NULL : bytes;

@@ -136,7 +136,8 @@ IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
 #undef IMPORT_CLEARED
 
 struct import_entry {
-	const char *name;
+	char name
+	    [32]; /* in place, as each pointer is a relocation in every process that the library is preloaded into */
 	import_function *const *replacement; /* NULL: cleared */
 };
 

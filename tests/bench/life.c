@@ -2,7 +2,7 @@
 /*
  * life: the lives of programs, timed from inside the host
  *
- * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub
+ * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE
  *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define FOUR 4
+#define FOUR       4
+#define SOURCE_MAX ((size_t)64 << 20)
 
 typedef int create_function(void **, const char *, const char *, int, const char *const *, const char *const *);
 
@@ -46,6 +47,19 @@ static char *trivial(void)
 	return strcat(source, "}\n");
 }
 
+static char *read_source(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *source = calloc(1, SOURCE_MAX + 1);
+
+	if (!file || !source || fread(source, 1, SOURCE_MAX, file) == 0) {
+		perror(path);
+		exit(2);
+	}
+	fclose(file);
+	return source;
+}
+
 static int compare(const void *a, const void *b)
 {
 	long long left = *(const long long *)a, right = *(const long long *)b;
@@ -69,7 +83,7 @@ static void live(void *library, const char *source, int count, const char *const
 	int (*log_size)(void *, size_t *) = (int (*)(void *, size_t *))dlsym(library, "nvrtcGetProgramLogSize");
 	int (*log)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetProgramLog");
 	int (*destroy)(void **) = (int (*)(void **))dlsym(library, "nvrtcDestroyProgram");
-	static char buffer[1 << 20];
+	static char buffer[16 << 20];
 	void *program;
 	size_t size;
 	long long marks[FOUR + 1];
@@ -139,7 +153,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: life LIBRARY KERNEL ROUNDS [OPTION...]\n");
 		return 2;
 	}
-	source = strcmp(argv[2], "cub") == 0 ? cub : trivial();
+	source = argv[2][0] == '@' ? read_source(argv[2] + 1) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
 	rounds = atoi(argv[3]);
 	times = calloc((size_t)rounds + 1, sizeof(*times));
 	column = calloc((size_t)rounds + 1, sizeof(*column));
