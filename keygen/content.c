@@ -74,37 +74,42 @@ static void remember_digest(const struct fingerprint *fingerprint, size_t size, 
 	}
 }
 
-/* The size goes in as well, so that the digest is of nothing that could be confused with an entry's key. */
-static void digest_content(const void *bytes, size_t size, struct key *ret_digest)
+enum content_form content_digest(const struct secret *secret, const struct span *spans, size_t count,
+                                 struct key *ret_digest)
 {
-	const uint64_t head = size;
-	const struct span spans[] = {{&head, sizeof(head)}, {bytes, size}};
+	struct fingerprint fingerprint;
+	size_t size = 0;
 
-	digest_key(spans, 2, ret_digest);
+	for (size_t i = 0; i < count; i++) {
+		size += spans[i].size;
+	}
+	if (secret) {
+		digest_fingerprint(secret, spans, count, &fingerprint);
+	}
+	if (secret && recall_digest(&fingerprint, size, ret_digest)) {
+		return CONTENT_RECALLED;
+	}
+	digest_key(spans, count, ret_digest);
+	if (secret) {
+		remember_digest(&fingerprint, size, ret_digest);
+	}
+	return CONTENT_DIGESTED;
 }
 
 enum content_form content_put(struct stream *stream, struct content_tags tags, const struct secret *secret,
                               const void *bytes, size_t size)
 {
-	const struct span span = {bytes, size};
-	struct fingerprint fingerprint;
-	struct key key;
-	bool recalled;
+	/* The size goes in as well, so that the digest is of nothing that could be confused with an entry's key. */
+	const uint64_t head = size;
+	const struct span spans[] = {{&head, sizeof(head)}, {bytes, size}};
+	enum content_form form;
+	struct key digest;
 
 	if (size <= CONTENT_WHOLE_MAX) {
 		stream_field(stream, tags.whole, bytes, size);
 		return CONTENT_WHOLE;
 	}
-	if (secret) {
-		digest_fingerprint(secret, &span, 1, &fingerprint);
-	}
-	recalled = secret && recall_digest(&fingerprint, size, &key);
-	if (!recalled) {
-		digest_content(bytes, size, &key);
-	}
-	if (secret && !recalled) {
-		remember_digest(&fingerprint, size, &key);
-	}
-	stream_field(stream, tags.digest, key.bytes, sizeof(key.bytes));
-	return recalled ? CONTENT_RECALLED : CONTENT_DIGESTED;
+	form = content_digest(secret, spans, 2, &digest);
+	stream_field(stream, tags.digest, digest.bytes, sizeof(digest.bytes));
+	return form;
 }

@@ -30,7 +30,12 @@ struct content_tags {
 	uint8_t whole, digest;
 };
 
-/* `secret`: of this process's fingerprints; NULL: nothing is remembered. */
+/*
+ * The digest of all the spans, one behind the other: where one ends must be said by another. `secret`: of this process's
+ * fingerprints; NULL: nothing is remembered.
+ */
+enum content_form content_digest(const struct secret *secret, const struct span *spans, size_t count,
+                                 struct key *ret_digest);
 enum content_form content_put(struct stream *stream, struct content_tags tags, const struct secret *secret,
                               const void *bytes, size_t size);
 

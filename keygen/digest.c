@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #define TOGETHER_BYTES 4096
+#define PIECE_BYTES    ((size_t)16 << 10)
 
 /* libb2's calls fail only for a digest length outside 1..64. */
 void digest_key(const struct span *spans, size_t count, struct key *ret_key)
@@ -36,17 +37,28 @@ void digest_secret(const void *seed, size_t size, struct secret *ret_secret)
 	}
 }
 
-static uint64_t hash_streamed(const uint8_t secret[SECRET_BYTES], const struct span *spans, size_t count)
+/* Both halves of each piece while that is in the processor's cache: what is large is read from memory once. */
+static void hash_streamed(const struct secret *secret, const struct span *spans, size_t count,
+                          struct fingerprint *ret_fingerprint)
 {
-	XXH3_state_t state;
+	XXH3_state_t low, high;
 
-	XXH3_64bits_reset_withSecret(&state, secret, SECRET_BYTES);
+	XXH3_64bits_reset_withSecret(&low, secret->low, SECRET_BYTES);
+	XXH3_64bits_reset_withSecret(&high, secret->high, SECRET_BYTES);
 	for (size_t i = 0; i < count; i++) {
-		if (spans[i].size) {
-			XXH3_64bits_update(&state, spans[i].bytes, spans[i].size);
+		const uint8_t *at = spans[i].bytes;
+
+		for (size_t left = spans[i].size; left > 0;) {
+			size_t piece = left < PIECE_BYTES ? left : PIECE_BYTES;
+
+			XXH3_64bits_update(&low, at, piece);
+			XXH3_64bits_update(&high, at, piece);
+			at += piece;
+			left -= piece;
 		}
 	}
-	return XXH3_64bits_digest(&state);
+	ret_fingerprint->low = XXH3_64bits_digest(&low);
+	ret_fingerprint->high = XXH3_64bits_digest(&high);
 }
 
 /* What is small is brought together first: hashing one run twice is faster than streaming two runs twice. */
@@ -58,8 +70,7 @@ void digest_fingerprint(const struct secret *secret, const struct span *spans, s
 
 	for (size_t i = 0; i < count; i++) {
 		if (spans[i].size > sizeof(bytes) - size) {
-			ret_fingerprint->low = hash_streamed(secret->low, spans, count);
-			ret_fingerprint->high = hash_streamed(secret->high, spans, count);
+			hash_streamed(secret, spans, count, ret_fingerprint);
 			return;
 		}
 		if (spans[i].size) {

@@ -20,6 +20,21 @@ static real_function *real_of(const struct door *door, const struct program *pro
 	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
+/* The creation run; large headers in memory stay with the host. */
+static int record_creation(struct program *program, const char *source, const char *name,
+                           const struct request_header *headers, size_t count)
+{
+	const struct runtime *runtime = runtime_get();
+	int error = 0;
+
+	if (request_digests_headers(headers, count)) {
+		error = lent_take(headers, count, runtime->memory ? &runtime->secret : NULL, &program->lent);
+	}
+	return error ? error
+	             : request_creation(source, name, headers, count, program->lent ? &program->lent->digest : NULL,
+	                                &program->handle.creation);
+}
+
 static void record_program(const struct door *door, nvrtcProgram handle, const char *source, const char *name,
                            int header_count, const char *const *headers, const char *const *include_names)
 {
@@ -35,10 +50,10 @@ static void record_program(const struct door *door, nvrtcProgram handle, const c
 	program->has_memory_headers = header_count > 0;
 	list = calloc((size_t)header_count + 1, sizeof(*list));
 	for (int i = 0; list && i < header_count; i++) {
-		list[i] = (struct request_header){include_names[i], headers[i]};
+		list[i] = (struct request_header){include_names[i], headers[i], strlen(headers[i])};
 	}
 	if (list) {
-		error = request_creation(source, name, list, (size_t)header_count, &program->handle.creation);
+		error = record_creation(program, source, name, list, (size_t)header_count);
 	}
 	if (error == 0 && name && !(program->handle.name = strdup(name))) {
 		error = -ENOMEM;

@@ -40,6 +40,7 @@ void program_release(struct handle *handle)
 	}
 	free(program->names);
 	free(atomic_load(&program->names_index));
+	lent_free(program->lent);
 }
 
 int program_add_name(struct program *program, const char *expression)

@@ -9,6 +9,7 @@
 #define INTERPOSE_NVRTC_PROGRAM_H
 
 #include "interpose/compile/handle.h"
+#include "interpose/nvrtc/lent.h"
 #include "interpose/nvrtc/types.h"
 
 struct names_index; /* interpose/nvrtc/artifacts.c */
@@ -22,6 +23,7 @@ struct program {
 	char **names;        /* expressions, in order */
 	size_t name_count;
 	_Atomic(struct names_index *) names_index; /* of the lowered names last asked for; free() */
+	struct lent *lent;                         /* headers in memory that only the host has; NULL: none */
 	flow_callback *callback;
 	void *payload;
 };

@@ -2,7 +2,8 @@
 /*
  * The two runs, field by field ("?" where there is one, "*" any number; the rest is keygen/surroundings.h's):
  *
- *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME
+ *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME; where the texts are large, in their
+ *               place one HEADERS_DIGEST, of all sizes and texts, behind the names
  *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
  *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/identity.c)
  *     history   of each earlier compile its key and what it left, digested together (seal_history(), compile/describe.c)
@@ -11,6 +12,7 @@
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
 #include "keygen/about.h"
+#include "keygen/content.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,6 +25,7 @@ enum own_tag {
 	TAG_HEADER_NAME = 3,
 	TAG_HEADER_TEXT = 4,
 	TAG_BASE_NAME = 5,
+	TAG_HEADERS_DIGEST = 6,
 	TAG_MEMORY_HEADERS = 24,
 	TAG_OPTION = 25,
 	TAG_NO_OPTION = 26,
@@ -53,8 +56,38 @@ static const char *base_name(const char *name)
 	return slash ? slash + 1 : name;
 }
 
+int request_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+                           struct key *ret_digest)
+{
+	struct span *spans = calloc(2 * count + 1, sizeof(*spans));
+	uint64_t *sizes = calloc(count + 1, sizeof(*sizes));
+	int error = spans && sizes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; error == 0 && i < count; i++) {
+		sizes[i] = headers[i].size;
+		spans[2 * i] = (struct span){&sizes[i], sizeof(sizes[i])};
+		spans[2 * i + 1] = (struct span){headers[i].text, headers[i].size};
+	}
+	if (error == 0) {
+		(void)content_digest(secret, spans, 2 * count, ret_digest);
+	}
+	free(spans);
+	free(sizes);
+	return error;
+}
+
+bool request_digests_headers(const struct request_header *headers, size_t count)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size += headers[i].size;
+	}
+	return size > REQUEST_HEADERS_WHOLE_MAX;
+}
+
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                     struct stream *ret_stream)
+                     const struct key *headers_digest, struct stream *ret_stream)
 {
 	struct stream stream = STREAM_EMPTY;
 
@@ -62,7 +95,12 @@ int request_creation(const char *source, const char *program_name, const struct 
 	stream_string(&stream, TAG_SOURCE, source);
 	for (size_t i = 0; i < count; i++) {
 		stream_string(&stream, TAG_HEADER_NAME, headers[i].name);
-		stream_string(&stream, TAG_HEADER_TEXT, headers[i].text);
+		if (!headers_digest) {
+			stream_field(&stream, TAG_HEADER_TEXT, headers[i].text, headers[i].size);
+		}
+	}
+	if (headers_digest) {
+		stream_field(&stream, TAG_HEADERS_DIGEST, headers_digest->bytes, sizeof(headers_digest->bytes));
 	}
 	stream_string(&stream, TAG_BASE_NAME, base_name(effective_name(program_name)));
 	if (stream.failed) {
@@ -94,6 +132,8 @@ void request_about(const struct stream *creation, const char *const *name_expres
 			name = field;
 		} else if (tag == TAG_HEADER_TEXT) {
 			about_part_of(about, "header", &name, &field);
+		} else if (tag == TAG_HEADERS_DIGEST) {
+			about_part(about, "headers in memory", &field, 1);
 		}
 	}
 	for (size_t i = 0; i < name_count; i++) {

@@ -6,7 +6,9 @@
  * and into the roots that dependencies are relative to.
  *
  * The stream has two runs.  The creation run (source, in-memory headers with names, the program's base name) is built
- * once, when the program is created, and is the only copy of the host's strings that is kept.  The call run is built
+ * once, when the program is created, and is the only copy of the host's strings that is kept. Of headers in memory that
+ * are large together (libmathdx gives each program 120 MB of them) it has a digest; their texts stay with the host, and
+ * are read again, and compared with the digest, where a result is to be kept (interpose/nvrtc/lent.h).  The call run is built
  * at each compile. request.c begins with both, field by field; what all compilers' requests have is
  * keygen/surroundings.h's. When a handle is compiled again, the keys of its earlier compiles stand for the creation run, which may be dropped
  * after the first.
@@ -39,7 +41,11 @@
 struct request_header {
 	const char *name;
 	const char *text;
+	size_t size; /* of the text, without its NUL */
 };
+
+/* Headers in memory that are larger together are not copied, and stand in the creation run by one digest. */
+#define REQUEST_HEADERS_WHOLE_MAX ((size_t)4 << 20)
 
 struct nvrtc_request {
 	struct surroundings around;
@@ -51,9 +57,13 @@ struct nvrtc_request {
 	size_t name_count;
 };
 
-/* The creation run. Headers in the host's order. */
+bool request_digests_headers(const struct request_header *headers, size_t count);
+/* Of their sizes and texts, in order. `secret`: as content_digest()'s. */
+int request_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
+                           struct key *ret_digest);
+/* The creation run. Headers in the host's order. `headers_digest`: where request_digests_headers(), else NULL. */
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
-                     struct stream *ret_stream);
+                     const struct key *headers_digest, struct stream *ret_stream);
 
 /* For people: which texts these were (keygen/about.h). */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,

@@ -5,25 +5,50 @@
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/scan.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Adds what a text that no key can see through says. */
+static int read_text(const void *text, size_t size, struct stream *paths, uint32_t *findings)
+{
+	if (scan_paths(text, size, paths) != 0) {
+		return -ENOMEM;
+	}
+	*findings |= scan_text(text, size, NULL) | scan_macros(text, size);
+	return 0;
+}
+
+static int read_lent(const struct lent *lent, struct stream *paths, uint32_t *findings)
+{
+	char *texts = NULL;
+	size_t size = 0;
+	int error = lent_copy(lent, &texts, &size);
+
+	if (error == 0) {
+		error = read_text(texts, size, paths, findings);
+	}
+	free(texts);
+	return error;
+}
 
 static void read_creation(struct program *program)
 {
-	struct stream paths = STREAM_EMPTY;
-
 	const struct stream *creation = &program->handle.creation;
+	struct stream paths = STREAM_EMPTY;
+	uint32_t findings = 0;
 
 	if (!creation->bytes || program->texts_known) {
 		return;
 	}
-	if (scan_paths(creation->bytes, creation->size, &paths) != 0) {
+	if (read_text(creation->bytes, creation->size, &paths, &findings) != 0 ||
+	    (program->lent && read_lent(program->lent, &paths, &findings) != 0)) {
 		stream_free(&paths);
 		program->findings |= SCAN_TIME;
 		return;
 	}
 	program->paths = paths;
-	program->findings =
-	    scan_text(creation->bytes, creation->size, NULL) | scan_macros(creation->bytes, creation->size);
+	program->findings = findings;
 	program->texts_known = true;
 }
 

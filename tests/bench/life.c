@@ -2,7 +2,8 @@
 /*
  * life: the lives of programs, timed from inside the host
  *
- * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE
+ * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE, or mathdx: trivial
+ *                                                    with 120 MB of headers in memory, as nvmath.device gives them
  *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
@@ -60,6 +61,27 @@ static char *read_source(const char *path)
 	return source;
 }
 
+#define MATHDX_HEADERS 1609
+#define MATHDX_BYTES   75000
+
+static int header_count;
+static const char *headers[MATHDX_HEADERS], *header_names[MATHDX_HEADERS];
+
+static void make_headers(void)
+{
+	while (header_count < MATHDX_HEADERS) {
+		char *text = malloc(MATHDX_BYTES + 1), *name = malloc(32);
+
+		for (int i = 0; i < MATHDX_BYTES; i++) {
+			text[i] = i % 60 == 59 ? '\n' : (char)('a' + (i * 7 + i / 60 + header_count) % 26);
+		}
+		text[MATHDX_BYTES] = '\0';
+		snprintf(name, 32, "mathdx/h%d.hpp", header_count);
+		headers[header_count] = text;
+		header_names[header_count++] = name;
+	}
+}
+
 static int compare(const void *a, const void *b)
 {
 	long long left = *(const long long *)a, right = *(const long long *)b;
@@ -89,7 +111,7 @@ static void live(void *library, const char *source, int count, const char *const
 	long long marks[FOUR + 1];
 
 	marks[0] = now();
-	if (create(&program, source, "k.cu", 0, NULL, NULL) != 0) {
+	if (create(&program, source, "k.cu", header_count, headers, header_names) != 0) {
 		exit(3);
 	}
 	marks[1] = now();
@@ -154,6 +176,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	source = argv[2][0] == '@' ? read_source(argv[2] + 1) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
+	if (strcmp(argv[2], "mathdx") == 0) {
+		make_headers();
+	}
 	rounds = atoi(argv[3]);
 	times = calloc((size_t)rounds + 1, sizeof(*times));
 	column = calloc((size_t)rounds + 1, sizeof(*column));

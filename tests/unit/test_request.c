@@ -25,7 +25,7 @@ static struct sample sample_make(const char *program_name, const char *first_opt
 {
 	return (struct sample){
 	    .source = "__global__ void k() {}",
-	    .headers = {{"a.h", "int a;"}, {"b.h", "int b;"}},
+	    .headers = {{"a.h", "int a;", 0}, {"b.h", "int b;", 0}},
 	    .header_count = 2,
 	    .options = {"-arch=sm_90", first_option, second_option},
 	    .names = {"k<int>", "k<float>"},
@@ -62,15 +62,22 @@ static struct result sample_run(struct sample *sample)
 {
 	struct stream creation, call;
 	struct span spans[2];
+	struct key headers, *large = NULL;
 	struct secret secret;
 	struct result result;
 
 	digest_secret("test", 4, &secret);
-
 	sample->request.options = sample->options;
 	sample->request.name_expressions = sample->names;
+	for (size_t i = 0; i < sample->header_count; i++) {
+		sample->headers[i].size = strlen(sample->headers[i].text);
+	}
+	if (request_digests_headers(sample->headers, sample->header_count)) {
+		cr_assert_eq(request_digest_headers(sample->headers, sample->header_count, &secret, &headers), 0);
+		large = &headers;
+	}
 	cr_assert_eq(request_creation(sample->source, sample->request.program_name, sample->headers,
-	                              sample->header_count, &creation),
+	                              sample->header_count, large, &creation),
 	             0);
 	cr_assert_eq(request_call(&sample->request, &call, &result.roots, &result.options), 0);
 	spans[0] = (struct span){creation.bytes, creation.size};
@@ -146,7 +153,7 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	VARIANT(s.source = "__global__ void j() {}");
 	VARIANT(s.headers[0].name = "c.h");
 	VARIANT(s.headers[0].text = "int c;");
-	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct request_header){"a.h", "int a;"}));
+	VARIANT(s.headers[0] = s.headers[1]; s.headers[1] = ((struct request_header){"a.h", "int a;", 0}));
 	VARIANT(s.header_count = 1);
 	VARIANT(s.header_count = 0);
 	VARIANT(s.request.program_name = "j.cu");
@@ -409,6 +416,33 @@ Test(request, missing_option_strings_are_survived)
 	options_free(&read);
 }
 
+/* Headers that are digested, of which `number` is in the last byte and the first one is `first` bytes long. */
+static struct sample with_large_headers(size_t first, char number)
+{
+	static char text[REQUEST_HEADERS_WHOLE_MAX + 3];
+	static char texts[4][2][REQUEST_HEADERS_WHOLE_MAX + 3];
+	static unsigned next;
+	char(*mine)[REQUEST_HEADERS_WHOLE_MAX + 3] = texts[next++ % 4];
+	struct sample sample = sample_make(NULL, NULL, NULL);
+
+	memset(text, 'x', sizeof(text) - 2);
+	text[sizeof(text) - 2] = number;
+	memcpy(mine[0], text, first);
+	mine[0][first] = '\0';
+	memcpy(mine[1], text + first, sizeof(text) - first);
+	sample.headers[0] = (struct request_header){"a.h", mine[0], 0};
+	sample.headers[1] = (struct request_header){"b.h", mine[1], 0};
+	sample.header_count = 2;
+	return sample;
+}
+
+Test(request, large_headers_in_memory_are_told_apart)
+{
+	cr_assert(same(with_large_headers(1000, '1'), with_large_headers(1000, '1')));
+	cr_assert_not(same(with_large_headers(1000, '1'), with_large_headers(1000, '2')));
+	cr_assert_not(same(with_large_headers(1000, '1'), with_large_headers(1001, '1')));
+}
+
 Test(request, the_runs_begin_differently_so_a_call_run_alone_is_no_creation_run)
 {
 	struct sample sample = sample_make(NULL, NULL, NULL);
@@ -418,7 +452,7 @@ Test(request, the_runs_begin_differently_so_a_call_run_alone_is_no_creation_run)
 
 	sample.request.options = sample.options;
 	sample.request.name_count = 0;
-	cr_assert_eq(request_creation("", NULL, NULL, 0, &creation), 0);
+	cr_assert_eq(request_creation("", NULL, NULL, 0, NULL, &creation), 0);
 	cr_assert_eq(request_call(&sample.request, &call, &roots, &read), 0);
 	cr_assert_neq(creation.bytes[0], call.bytes[0]);
 	stream_free(&creation);

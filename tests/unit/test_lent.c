@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Headers in memory that stay with the host, and are read again where a result is to be kept. */
+#include "interpose/nvrtc/describe.h"
+#include "interpose/nvrtc/lent.h"
+#include "interpose/nvrtc/program.h"
+#include "interpose/nvrtc/scan.h"
+#include "interpose/nvrtc/texts.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SIZE ((size_t)1 << 20)
+
+static char *texts[2];
+static struct request_header headers[2];
+static struct lent *lent;
+
+static char *map_text(void)
+{
+	char *text = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(text, MAP_FAILED);
+	memset(text, ' ', SIZE);
+	return text;
+}
+
+static void set_up(void)
+{
+	for (int i = 0; i < 2; i++) {
+		texts[i] = map_text();
+		headers[i] = (struct request_header){"h.h", texts[i], SIZE};
+	}
+	memcpy(texts[1] + 77, "/a/path", 7);
+	cr_assert_eq(lent_take(headers, 2, NULL, &lent), 0);
+}
+
+static void tear_down(void)
+{
+	lent_free(lent);
+}
+
+TestSuite(lent, .init = set_up, .fini = tear_down);
+
+Test(lent, what_the_host_still_has_is_copied)
+{
+	char *copy = NULL;
+	size_t size = 0;
+
+	cr_assert_eq(lent_copy(lent, &copy, &size), 0);
+	cr_assert_eq(size, 2 * SIZE + 4);
+	cr_assert_eq(memcmp(copy, texts[0], SIZE), 0);
+	cr_assert_eq(memcmp(copy + SIZE + 2, texts[1], SIZE), 0);
+	free(copy);
+}
+
+Test(lent, what_the_host_has_changed_is_not_copied)
+{
+	char *copy = NULL;
+	size_t size = 0;
+
+	texts[1][SIZE - 1] = 'x';
+	cr_assert_eq(lent_copy(lent, &copy, &size), -ESTALE);
+	cr_assert_null(copy);
+}
+
+Test(lent, what_the_host_has_given_back_is_not_copied)
+{
+	char *copy = NULL;
+	size_t size = 0;
+
+	cr_assert_eq(munmap(texts[1], SIZE), 0);
+	cr_assert_eq(lent_copy(lent, &copy, &size), -ESTALE);
+	cr_assert_null(copy);
+}
+
+/* What texts_read() finds in a program that has these headers. */
+static unsigned taints(void)
+{
+	struct program program = {.lent = lent, .findings = SCAN_PATH | SCAN_PLACE};
+	const struct call call = {0};
+	struct request request = {.traits = 0};
+	struct trace trace;
+	unsigned found;
+
+	trace_init(&trace, 0);
+	stream_field(&program.handle.creation, 1, "", 0);
+	texts_read(&program.handle, &call, &request, &trace);
+	found = atomic_load(&trace.tainted);
+	trace_free(&trace);
+	stream_free(&program.handle.creation);
+	stream_free(&program.paths);
+	return found;
+}
+
+Test(lent, headers_that_name_nothing_taint_nothing)
+{
+	cr_assert_eq(taints(), 0);
+}
+
+Test(lent, a_time_macro_in_a_large_header_is_found)
+{
+	memcpy(texts[1] + 1000, "__TIME__", 8);
+	lent_free(lent);
+	cr_assert_eq(lent_take(headers, 2, NULL, &lent), 0);
+	cr_assert(taints() & TAINT_TIME_MACRO);
+}
+
+/* Else the end of one text would be joined with the beginning of the next. */
+Test(lent, a_splice_at_the_end_of_a_text_hides_nothing_in_the_next)
+{
+	memcpy(texts[0] + SIZE - 2, "x\\", 2);
+	memcpy(texts[1], "assert(0)", 9);
+	lent_free(lent);
+	cr_assert_eq(lent_take(headers, 2, NULL, &lent), 0);
+	cr_assert(taints() & TAINT_PATH_MACRO);
+}
+
+Test(lent, headers_that_cannot_be_read_again_count_as_all_that_is_not_kept)
+{
+	texts[0][0] = 'x';
+	cr_assert(taints() & TAINT_TIME_MACRO);
+	cr_assert(taints() & TAINT_PATH_MACRO);
+}
