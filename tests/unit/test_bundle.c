@@ -98,30 +98,30 @@ static bool same(const struct entry *a, const struct entry *b)
 	return a_size == b_size && memcmp(a_bytes, b_bytes, a_size) == 0;
 }
 
-struct seen {
+static struct seen {
 	size_t entries;
 	size_t damaged;
 	size_t large;
 	int error;
-};
+} seen;
 
 /* Reads all, and sees to it that what is given was written, in that order. */
-static enum bundle_found read_all(uint64_t size_max, struct seen *seen)
+static enum bundle_found read_all(uint64_t size_max)
 {
 	enum bundle_found found;
 	struct bundle_reader reader;
 	size_t next = 0;
 
-	*seen = (struct seen){.error = 0};
+	seen = (struct seen){.error = 0};
 	memory.at = 0;
-	seen->error = bundle_read_begin(&reader, size_max, get, &memory);
-	if (seen->error != 0) {
+	seen.error = bundle_read_begin(&reader, size_max, get, &memory);
+	if (seen.error != 0) {
 		return BUNDLE_FAILED;
 	}
 	do {
 		struct entry *entry;
 
-		found = bundle_read_next(&reader, &entry, &seen->error);
+		found = bundle_read_next(&reader, &entry, &seen.error);
 		if (found == BUNDLE_ENTRY) {
 			while (next < ENTRIES && !same(entry, entries[next])) {
 				next++;
@@ -129,9 +129,9 @@ static enum bundle_found read_all(uint64_t size_max, struct seen *seen)
 			cr_assert_lt(next++, ENTRIES, "an entry that was not written");
 			entry_unref(entry);
 		}
-		seen->entries += found == BUNDLE_ENTRY;
-		seen->damaged += found == BUNDLE_DAMAGED;
-		seen->large += found == BUNDLE_LARGE;
+		seen.entries += found == BUNDLE_ENTRY;
+		seen.damaged += found == BUNDLE_DAMAGED;
+		seen.large += found == BUNDLE_LARGE;
 	} while (found <= BUNDLE_LARGE);
 	return found;
 }
@@ -147,9 +147,8 @@ static void reseal(uint8_t *frame)
 Test(bundle, what_is_written_is_read_back)
 {
 	struct bundle_reader reader;
-	struct seen seen;
 
-	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
+	cr_expect_eq(read_all(0), BUNDLE_END);
 	cr_expect_eq(seen.entries, ENTRIES);
 	memory.at = 0;
 	cr_assert_eq(bundle_read_begin(&reader, 0, get, &memory), 0);
@@ -168,10 +167,8 @@ Test(bundle, equal_entries_give_equal_bundles)
 
 Test(bundle, an_empty_one_is_one)
 {
-	struct seen seen;
-
 	write_entries(0);
-	cr_expect_eq(read_all(0, &seen), BUNDLE_END);
+	cr_expect_eq(read_all(0), BUNDLE_END);
 	cr_expect_eq(memory.size, 2 * BUNDLE_FRAME_BYTES);
 }
 
@@ -182,11 +179,10 @@ Test(bundle, cut_at_any_length_it_gives_what_is_whole_and_says_that_it_is_cut)
 	for (size_t size = 0; size < whole; size++) {
 		size_t end = BUNDLE_FRAME_BYTES;
 		size_t expected = 0;
-		struct seen seen;
 		enum bundle_found found;
 
 		memory.size = size;
-		found = read_all(0, &seen);
+		found = read_all(0);
 		if (size < BUNDLE_FRAME_BYTES) {
 			cr_expect(found == BUNDLE_FAILED && seen.error == -EBADMSG);
 			continue;
@@ -210,10 +206,9 @@ Test(bundle, one_wrong_byte_anywhere_gives_no_wrong_entry_and_is_told)
 
 	for (size_t i = 0; i < memory.size; i++) {
 		for (size_t j = 0; j < sizeof(wrongs); j++) {
-			struct seen seen;
 
 			memory.bytes[i] ^= wrongs[j];
-			cr_expect_neq(read_all(0, &seen), BUNDLE_END, "byte %zu", i);
+			cr_expect_neq(read_all(0), BUNDLE_END, "byte %zu", i);
 			memory.bytes[i] ^= wrongs[j];
 			all += seen.entries;
 		}
@@ -223,21 +218,17 @@ Test(bundle, one_wrong_byte_anywhere_gives_no_wrong_entry_and_is_told)
 
 Test(bundle, a_damaged_entry_is_passed_over)
 {
-	struct seen seen;
-
 	memory.bytes[2 * BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
-	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
 Test(bundle, an_entry_of_another_key_than_its_frame_says_is_damaged)
 {
-	struct seen seen;
-
 	memory.bytes[BUNDLE_FRAME_BYTES + 16] ^= 1;
 	reseal(memory.bytes + BUNDLE_FRAME_BYTES);
-	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
@@ -247,24 +238,21 @@ Test(bundle, an_entry_that_ends_before_its_frame_does_is_damaged)
 	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
 	uint64_t number = entry_info(entries[0])->total_size + 16;
 	size_t behind = 2 * BUNDLE_FRAME_BYTES + number;
-	struct seen seen;
 
 	memmove(memory.bytes + behind, memory.bytes + behind - 16, memory.size - behind + 16);
 	memory.size += 16;
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0, &seen), BUNDLE_CHANGED);
+	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
 	cr_expect_eq(seen.damaged, 1);
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
 Test(bundle, nothing_of_a_damaged_frame_is_believed)
 {
-	struct seen seen;
-
 	for (size_t i = 0; i < BUNDLE_FRAME_BYTES; i++) {
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
-		cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN, "byte %zu", i);
+		cr_expect_eq(read_all(0), BUNDLE_BROKEN, "byte %zu", i);
 		cr_expect_eq(seen.entries + seen.damaged, 0);
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
 	}
@@ -272,9 +260,7 @@ Test(bundle, nothing_of_a_damaged_frame_is_believed)
 
 Test(bundle, entries_past_the_limit_are_passed_over)
 {
-	struct seen seen;
-
-	cr_expect_eq(read_all(entry_info(entries[1])->total_size - 1, &seen), BUNDLE_END);
+	cr_expect_eq(read_all(entry_info(entries[1])->total_size - 1), BUNDLE_END);
 	cr_expect_eq(seen.large, 2);
 	cr_expect_eq(seen.entries, 1);
 }
@@ -283,16 +269,15 @@ Test(bundle, a_length_that_nothing_stands_behind_takes_little_memory)
 {
 	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
 	uint64_t number = ENTRY_BYTES_MAX - 16;
-	struct seen seen;
 
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0, &seen), BUNDLE_CUT);
+	cr_expect_eq(read_all(0), BUNDLE_CUT);
 	cr_expect_leq(memory.asked_max, 1u << 20);
 	number = UINT64_MAX - 15;
 	memcpy(frame + 8, &number, sizeof(number));
 	reseal(frame);
-	cr_expect_eq(read_all(0, &seen), BUNDLE_BROKEN);
+	cr_expect_eq(read_all(0), BUNDLE_BROKEN);
 }
 
 Test(bundle, other_formats_are_told_by_their_number)
@@ -316,22 +301,19 @@ Test(bundle, other_formats_are_told_by_their_number)
 
 Test(bundle, what_is_no_bundle_is_told)
 {
-	struct seen seen;
-
 	memory.bytes[0] = 'x';
-	cr_expect_eq(read_all(0, &seen), BUNDLE_FAILED);
+	cr_expect_eq(read_all(0), BUNDLE_FAILED);
 	cr_expect_eq(seen.error, -EBADMSG);
 }
 
 Test(bundle, errors_of_reading_and_writing_are_given_back)
 {
 	struct bundle_writer writer;
-	struct seen seen;
 
 	memory.error = -EIO;
 	for (memory.error_at = 0; memory.error_at < memory.size; memory.error_at += 40) {
 		memory.at_a_time = 40;
-		cr_expect_eq(read_all(0, &seen), BUNDLE_FAILED);
+		cr_expect_eq(read_all(0), BUNDLE_FAILED);
 		cr_expect_eq(seen.error, -EIO);
 	}
 	memory.size = 0;

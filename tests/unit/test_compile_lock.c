@@ -4,6 +4,8 @@
 
 TestSuite(compile_lock, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
+static struct compile_lock held; /* by the test */
+
 static bool wait_for(struct compile_lock *lock, const uint8_t *key)
 {
 	const struct compile_lock_options options = {.directory = compile_lock_fixture.path, .wait_seconds = 100000};
@@ -86,14 +88,12 @@ static void wait_behind(struct worker *workers, int count, enum compile_lock_out
 
 Test(compile_lock, the_first_looks_once_more_and_compiles)
 {
-	struct compile_lock lock = {0};
-
-	cr_expect(wait_for(&lock, compile_lock_key));
-	cr_expect_not_null(lock.seat);
-	cr_expect_not(wait_for(&lock, compile_lock_key));
+	cr_expect(wait_for(&held, compile_lock_key));
+	cr_expect_not_null(held.seat);
+	cr_expect_not(wait_for(&held, compile_lock_key));
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
-	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	compile_lock_release(&held, COMPILE_LOCK_KEPT);
+	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
@@ -124,15 +124,14 @@ Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 	const struct compile_lock_options threads_only = {.wait_seconds = 100000};
 	struct compile_lock again = {0};
 	struct worker workers[4] = {0};
-	struct compile_lock lock = {0};
 
 	wait_behind(workers, 4, COMPILE_LOCK_NOT_KEPT);
 	for (int i = 0; i < 4; i++) {
 		cr_expect_eq(workers[i].looks, 0);
 		cr_expect_not(workers[i].seated);
 	}
-	cr_expect_not(wait_for(&lock, compile_lock_key));
-	cr_expect_null(lock.seat);
+	cr_expect_not(wait_for(&held, compile_lock_key));
+	cr_expect_null(held.seat);
 	cr_expect_not(compile_lock_acquire(&again, &threads_only, compile_lock_key), "known to this process by itself");
 	cr_expect_null(again.seat);
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
@@ -140,26 +139,24 @@ Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 
 Test(compile_lock, what_was_not_kept_in_another_process_is_not_waited_for_here)
 {
-	struct compile_lock lock = {0};
 	struct compile_lock_file file;
 
 	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
 	                                       COMPILE_LOCK_FILE_TRY, ignore, NULL, &file),
 	             COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
-	cr_expect_not(wait_for(&lock, compile_lock_key));
-	cr_expect_null(lock.seat);
+	cr_expect_not(wait_for(&held, compile_lock_key));
+	cr_expect_null(held.seat);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
 Test(compile_lock, a_result_that_served_nobody_else_is_not_waited_for_again)
 {
 	struct worker workers[1] = {0};
-	struct compile_lock lock = {0};
 
 	wait_behind(workers, 1, COMPILE_LOCK_KEPT); /* the worker looked, and asked again: it had missed */
-	cr_expect_not(wait_for(&lock, compile_lock_key));
-	cr_expect_null(lock.seat);
+	cr_expect_not(wait_for(&held, compile_lock_key));
+	cr_expect_null(held.seat);
 }
 
 Test(compile_lock, one_after_the_other_takes_over_what_was_abandoned)
@@ -198,13 +195,12 @@ static void *compile_beside(void *context)
 
 Test(compile_lock, another_key_is_not_waited_for)
 {
-	struct compile_lock lock = {0};
 	pthread_t thread;
 
-	cr_assert(wait_for(&lock, compile_lock_key));
+	cr_assert(wait_for(&held, compile_lock_key));
 	pthread_create(&thread, NULL, compile_beside, NULL);
 	pthread_join(thread, NULL);
-	compile_lock_release(&lock, COMPILE_LOCK_KEPT);
+	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 }
 
 Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
@@ -232,10 +228,9 @@ Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
 Test(compile_lock, with_no_time_to_wait_there_is_none)
 {
 	const struct compile_lock_options options = {.directory = compile_lock_fixture.path};
-	struct compile_lock lock = {0};
 
-	cr_expect_not(compile_lock_acquire(&lock, &options, compile_lock_key));
-	cr_expect_null(lock.seat);
+	cr_expect_not(compile_lock_acquire(&held, &options, compile_lock_key));
+	cr_expect_null(held.seat);
 	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
 }
 
@@ -258,16 +253,15 @@ Test(compile_lock, without_a_directory_of_its_own_only_threads_wait)
 
 Test(compile_lock, a_key_that_changed_meanwhile_is_given_back)
 {
-	struct compile_lock lock = {0};
 	struct worker worker = {0};
 
-	cr_assert(wait_for(&lock, compile_lock_key));
+	cr_assert(wait_for(&held, compile_lock_key));
 	start(&worker);
-	cr_expect_not(wait_for(&lock, other_key));
-	cr_expect_null(lock.seat);
+	cr_expect_not(wait_for(&held, other_key));
+	cr_expect_null(held.seat);
 	pthread_join(worker.thread, NULL);
 	cr_expect(worker.seated);
-	cr_expect_not(wait_for(&lock, other_key));
+	cr_expect_not(wait_for(&held, other_key));
 }
 
 /* Fork. */

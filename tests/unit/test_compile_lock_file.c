@@ -5,6 +5,8 @@
 
 TestSuite(compile_lock_file, .init = compile_lock_set_up, .fini = compile_lock_tear_down, .timeout = 300);
 
+static struct compile_lock_file held; /* by the test */
+
 static void ignore(void *context, const struct compile_lock_file *file)
 {
 	(void)context;
@@ -72,11 +74,9 @@ static enum compile_lock_file_state end_waiter(struct waiter *waiter)
 
 Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
 {
-	struct compile_lock_file file;
-
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
@@ -84,13 +84,12 @@ Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
 Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
 {
 	struct waiter waiters[3] = {0};
-	struct compile_lock_file file;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	for (int i = 0; i < 3; i++) {
 		start_waiter(&waiters[i]);
 	}
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	for (int i = 0; i < 3; i++) {
 		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_KEPT);
 	}
@@ -100,19 +99,18 @@ Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
 Test(compile_lock_file, who_waits_learns_that_it_was_not_and_later_ones_know)
 {
 	struct waiter waiters[3] = {0};
-	struct compile_lock_file file;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	for (int i = 0; i < 3; i++) {
 		start_waiter(&waiters[i]);
 	}
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
 	for (int i = 0; i < 3; i++) {
 		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_NOT_KEPT);
 	}
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
-	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
@@ -139,14 +137,13 @@ Test(compile_lock_file, what_another_put_in_its_place_is_not_written)
 {
 	static const char thesis[] = "My thesis, chapter one.\n";
 	char found[sizeof(thesis) + 1] = "";
-	struct compile_lock_file file;
 	FILE *theirs;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	theirs = fopen(compile_lock_fixture.file, "w");
 	cr_assert(theirs && fputs(thesis, theirs) >= 0 && fclose(theirs) == 0);
-	cr_expect_eq(take(&file), COMPILE_LOCK_FILE_NONE);
+	cr_expect_eq(take(&held), COMPILE_LOCK_FILE_NONE);
 	theirs = fopen(compile_lock_fixture.file, "r");
 	cr_assert_eq(fread(found, 1, sizeof(found), theirs), sizeof(thesis) - 1);
 	fclose(theirs);
@@ -156,52 +153,49 @@ Test(compile_lock_file, what_another_put_in_its_place_is_not_written)
 /* These would wait until the test's time is over. */
 Test(compile_lock_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
 {
-	struct compile_lock_file file;
 	int fd;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	fd = hold(0, 0);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
 }
 
 Test(compile_lock_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up, .timeout = 60)
 {
-	struct compile_lock_file file;
 	struct compile_lock_file other;
 	int fd;
 
 	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
 	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP,
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP,
 	             "the note there is another key's");
 	close(fd);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 	fd = hold(place_of(compile_lock_key), 1);
-	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &file), COMPILE_LOCK_FILE_GIVEN_UP);
+	cr_expect_eq(take_key(compile_lock_key, COMPILE_LOCK_FILE_WAIT, &held), COMPILE_LOCK_FILE_GIVEN_UP);
 	close(fd);
 }
 
 Test(compile_lock_file, keys_whose_notes_would_share_a_slot_have_one_each)
 {
-	struct compile_lock_file file;
 	struct compile_lock_file other;
 	unsigned found[2] = {0};
 	uint64_t tag;
 	FILE *notes;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_WAIT, &other), COMPILE_LOCK_FILE_TAKEN);
 	notes = fopen(compile_lock_fixture.file, "r");
 	cr_assert_not_null(notes);
 	while (fread(&tag, sizeof(tag), 1, notes) == 1) {
-		found[0] += tag == file.tag;
+		found[0] += tag == held.tag;
 		found[1] += tag == other.tag;
 	}
 	fclose(notes);
 	cr_expect(found[0] == 1 && found[1] == 1, "%u and %u notes", found[0], found[1]);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
@@ -209,13 +203,12 @@ Test(compile_lock_file, a_note_of_the_future_is_not_believed)
 {
 	enum { SLOT = 64, ENDED = 16 };
 	uint64_t future = (uint64_t)compile_lock_far();
-	struct compile_lock_file file;
 	char slot[SLOT] = "";
 	off_t at = SLOT; /* behind the magic */
 	int fd;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
 	fd = open(compile_lock_fixture.file, O_RDWR | O_CLOEXEC);
 	while (pread(fd, slot, 1, at) == 1 && slot[0] == 0) {
 		at += SLOT;
@@ -228,14 +221,13 @@ Test(compile_lock_file, a_note_of_the_future_is_not_believed)
 Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_word)
 {
 	struct waiter waiters[4] = {0};
-	struct compile_lock_file file;
 	bool seen[4] = {false};
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	for (int i = 0; i < 4; i++) {
 		start_waiter(&waiters[i]);
 	}
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_WITHOUT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_WITHOUT);
 	for (int left = 4; left > 0;) {
 		for (int i = 0; i < 4; i++) {
 			if (seen[i] || pthread_tryjoin_np(waiters[i].thread, NULL) != 0) {
@@ -257,14 +249,13 @@ Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_wo
 
 Test(compile_lock_file, past_the_deadline_nobody_waits)
 {
-	struct compile_lock_file file;
 	struct compile_lock_file mine;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_clock(),
 	                                       COMPILE_LOCK_FILE_WAIT, ignore, NULL, &mine),
 	             COMPILE_LOCK_FILE_GIVEN_UP);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
 /* A process that takes the key, says so, and does what `then` says. */
@@ -406,20 +397,19 @@ Test(compile_lock_file, a_child_that_does_nothing_keeps_nothing_once_its_parent_
 
 Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
 {
-	struct compile_lock_file file;
 	struct compile_lock_file other;
 	struct compile_lock_file copy;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(dup3(STDIN_FILENO, file.fd, O_CLOEXEC), file.fd);
-	copy = file;
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	cr_assert_eq(dup3(STDIN_FILENO, held.fd, O_CLOEXEC), held.fd);
+	copy = held;
 	compile_lock_file_release(&copy, COMPILE_LOCK_FILE_ENDED_KEPT);
-	cr_expect_eq(fcntl(file.fd, F_GETFD), FD_CLOEXEC);
-	close(file.fd);
+	cr_expect_eq(fcntl(held.fd, F_GETFD), FD_CLOEXEC);
+	close(held.fd);
 	/* and so is another lock that got its number */
 	cr_assert_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &other), COMPILE_LOCK_FILE_TAKEN);
-	cr_assert_eq(other.fd, file.fd);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_assert_eq(other.fd, held.fd);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &copy), COMPILE_LOCK_FILE_GIVEN_UP);
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
@@ -428,17 +418,16 @@ Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
 Test(compile_lock_file, a_waiter_whose_descriptor_is_taken_does_not_wait_on)
 {
 	struct waiter waiter = {0};
-	struct compile_lock_file file;
 	int number;
 
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	number = file.fd + 1; /* the lowest that is free */
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	number = held.fd + 1; /* the lowest that is free */
 	start_waiter(&waiter);
 	cr_assert_eq(dup2(STDIN_FILENO, number), number);
 	cr_expect_eq(end_waiter(&waiter), COMPILE_LOCK_FILE_NONE);
 	cr_expect_geq(fcntl(number, F_GETFD), 0);
 	close(number);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
 Test(compile_lock_file, it_is_never_one_of_the_standard_streams)
@@ -464,18 +453,17 @@ Test(compile_lock_file, it_is_never_one_of_the_standard_streams)
 Test(compile_lock_file, the_last_descriptors_are_left_to_the_host)
 {
 	struct rlimit before, few;
-	struct compile_lock_file file;
 	enum compile_lock_file_state state;
 
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = before;
 	few.rlim_cur = 200;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	state = take(&file);
+	state = take(&held);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	cr_expect_eq(state, COMPILE_LOCK_FILE_NONE);
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
 static mode_t mode_made(bool shared)
@@ -504,10 +492,8 @@ Test(compile_lock_file, it_is_the_groups_where_the_group_shares_the_directory)
 
 Test(compile_lock_file, without_a_place_that_can_be_trusted_there_is_none)
 {
-	struct compile_lock_file file;
-
-	cr_assert_eq(take(&file), COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_KEPT);
+	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
+	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 
 	cr_assert_eq(chmod(compile_lock_fixture.file, 0666), 0);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NONE, "others can write the file");

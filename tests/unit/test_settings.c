@@ -19,27 +19,34 @@ static const char *look_up(const char *name)
 	return NULL;
 }
 
-static struct settings read_from(const char *const *pairs)
-{
-	struct settings settings;
+static struct settings settings;
 
+static void read_from(const char *const *pairs)
+{
+	settings_free(&settings);
 	memset(&settings, 0xa5, sizeof(settings));
 	environment = pairs;
 	cr_assert_eq(settings_read(look_up, &settings), 0);
-	return settings;
 }
 
 #define READ(...) read_from((const char *const[]){__VA_ARGS__, NULL})
 
-static bool complained(const struct settings *settings, const char *name)
+static bool complained(const char *name)
 {
-	for (int i = 0; i < settings->complaint_count; i++) {
-		if (strcmp(settings->complaints[i], name) == 0) {
+	for (int i = 0; i < settings.complaint_count; i++) {
+		if (strcmp(settings.complaints[i], name) == 0) {
 			return true;
 		}
 	}
 	return false;
 }
+
+static void forget(void)
+{
+	settings_free(&settings);
+}
+
+TestSuite(settings, .fini = forget);
 
 Test(settings, sizes_take_units_of_1024_in_either_case)
 {
@@ -134,8 +141,7 @@ Test(settings, what_is_no_size_is_refused_and_leaves_the_result_alone)
 
 Test(settings, an_empty_environment_gives_the_defaults)
 {
-	struct settings settings = READ("HOME", "/home/ann");
-
+	READ("HOME", "/home/ann");
 	cr_expect_str_eq(settings.directory, "/home/ann/.cache/nvrtccache");
 	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
 	cr_expect_eq(settings.memory_size, UINT64_C(64) << 20);
@@ -148,7 +154,6 @@ Test(settings, an_empty_environment_gives_the_defaults)
 	cr_expect_null(settings.log);
 	cr_expect_null(settings.trace);
 	cr_expect_eq(settings.complaint_count, 0);
-	settings_free(&settings);
 }
 
 Test(settings, every_word_for_yes_and_no_is_taken)
@@ -157,18 +162,14 @@ Test(settings, every_word_for_yes_and_no_is_taken)
 	static const char *const no[] = {"0", "no", "false", "off", "NO", "False", "oFF"};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_DISABLE", yes[i]);
-
+		READ("NVRTCCACHE_DISABLE", yes[i]);
 		cr_expect(settings.disable, "%s", yes[i]);
 		cr_expect_eq(settings.complaint_count, 0);
-		settings_free(&settings);
 	}
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_DISABLE", no[i]);
-
+		READ("NVRTCCACHE_DISABLE", no[i]);
 		cr_expect_not(settings.disable, "%s", no[i]);
 		cr_expect_eq(settings.complaint_count, 0);
-		settings_free(&settings);
 	}
 }
 
@@ -177,53 +178,44 @@ Test(settings, a_bad_yes_or_no_is_named_and_the_default_stands)
 	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_VERIFY", bad[i]);
-
+		READ("NVRTCCACHE_VERIFY", bad[i]);
 		cr_expect_not(settings.verify, "%s", bad[i]);
 		cr_expect_eq(settings.complaint_count, 1);
-		cr_expect(complained(&settings, "NVRTCCACHE_VERIFY"));
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_VERIFY"));
 	}
 }
 
 Test(settings, a_bad_size_is_named_and_the_default_stands)
 {
-	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "1.5X", "NVRTCCACHE_MEM_SIZE", "32M");
-
+	READ("NVRTCCACHE_MAX_SIZE", "1.5X", "NVRTCCACHE_MEM_SIZE", "32M");
 	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
 	cr_expect_eq(settings.memory_size, UINT64_C(32) << 20);
 	cr_expect_eq(settings.complaint_count, 1);
-	cr_expect(complained(&settings, "NVRTCCACHE_MAX_SIZE"));
-	settings_free(&settings);
+	cr_expect(complained("NVRTCCACHE_MAX_SIZE"));
 }
 
 Test(settings, an_empty_variable_counts_as_unset)
 {
-	struct settings settings = READ("NVRTCCACHE_MAX_SIZE", "", "NVRTCCACHE_DISABLE", "", "NVRTCCACHE_DIR", "",
-	                                "NVRTCCACHE_LOG", "", "HOME", "/h");
-
+	READ("NVRTCCACHE_MAX_SIZE", "", "NVRTCCACHE_DISABLE", "", "NVRTCCACHE_DIR", "", "NVRTCCACHE_LOG", "", "HOME",
+	     "/h");
 	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
 	cr_expect_str_eq(settings.directory, "/h/.cache/nvrtccache");
 	cr_expect_null(settings.log);
 	cr_expect_eq(settings.complaint_count, 0);
-	settings_free(&settings);
 }
 
 Test(settings, seconds_are_whole_numbers)
 {
 	static const char *const bad[] = {"-1", "1s", "1.5", "4294967296", " 1", "forever"};
-	struct settings settings = READ("NVRTCCACHE_WAIT", "0");
+	READ("NVRTCCACHE_WAIT", "0");
 
 	cr_expect_eq(settings.wait, 0);
-	settings_free(&settings);
-	settings = READ("NVRTCCACHE_WAIT", "4294967295");
+	READ("NVRTCCACHE_WAIT", "4294967295");
 	cr_expect_eq(settings.wait, 4294967295u);
-	settings_free(&settings);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		settings = READ("NVRTCCACHE_WAIT", bad[i]);
+		READ("NVRTCCACHE_WAIT", bad[i]);
 		cr_expect_eq(settings.wait, 120, "%s", bad[i]);
-		cr_expect(complained(&settings, "NVRTCCACHE_WAIT"), "%s", bad[i]);
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_WAIT"), "%s", bad[i]);
 	}
 }
 
@@ -237,18 +229,14 @@ Test(settings, levels_have_names_and_digits)
 	static const char *const bad[] = {"0", "5", "44", "warn", "verbose"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_LOG_LEVEL", good[i].text);
-
+		READ("NVRTCCACHE_LOG_LEVEL", good[i].text);
 		cr_expect_eq(settings.log_level, good[i].level, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0);
-		settings_free(&settings);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_LOG_LEVEL", bad[i]);
-
+		READ("NVRTCCACHE_LOG_LEVEL", bad[i]);
 		cr_expect_eq(settings.log_level, 2, "%s", bad[i]);
-		cr_expect(complained(&settings, "NVRTCCACHE_LOG_LEVEL"));
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_LOG_LEVEL"));
 	}
 }
 
@@ -276,7 +264,6 @@ Test(settings, the_directory_comes_from_the_first_absolute_place)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *pairs[7] = {NULL};
 		size_t used = 0;
-		struct settings settings;
 
 		if (cases[i].directory != NULL) {
 			pairs[used++] = "NVRTCCACHE_DIR";
@@ -290,7 +277,7 @@ Test(settings, the_directory_comes_from_the_first_absolute_place)
 			pairs[used++] = "HOME";
 			pairs[used++] = cases[i].home;
 		}
-		settings = read_from(pairs);
+		read_from(pairs);
 		if (cases[i].result == NULL) {
 			cr_expect_null(settings.directory, "case %zu", i);
 		} else {
@@ -300,24 +287,21 @@ Test(settings, the_directory_comes_from_the_first_absolute_place)
 		cr_expect_eq(settings.home_length,
 		             settings.directory && strncmp(settings.directory, "/h/", 3) == 0 ? 2 : 0, "case %zu", i);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "case %zu", i);
-		cr_expect_eq(complained(&settings, "NVRTCCACHE_DIR"), cases[i].complaints == 1, "case %zu", i);
-		settings_free(&settings);
+		cr_expect_eq(complained("NVRTCCACHE_DIR"), cases[i].complaints == 1, "case %zu", i);
 	}
 }
 
 Test(settings, lower_caches_have_absolute_paths)
 {
 	static const char *const bad[] = {"a", "/a:b", "b:/a", "./a", "/a:~/b"};
-	struct settings settings = READ("NVRTCCACHE_LOWER", "/a:/b/c::/d:");
+	READ("NVRTCCACHE_LOWER", "/a:/b/c::/d:");
 
 	cr_expect_str_eq(settings.lower, "/a:/b/c::/d:");
 	cr_expect_eq(settings.complaint_count, 0);
-	settings_free(&settings);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		settings = READ("NVRTCCACHE_LOWER", bad[i]);
+		READ("NVRTCCACHE_LOWER", bad[i]);
 		cr_expect_null(settings.lower, "%s", bad[i]);
-		cr_expect(complained(&settings, "NVRTCCACHE_LOWER"), "%s", bad[i]);
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_LOWER"), "%s", bad[i]);
 	}
 }
 
@@ -338,12 +322,10 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	             {",", false, 0}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_SLOPPINESS", cases[i].text);
-
+		READ("NVRTCCACHE_SLOPPINESS", cases[i].text);
 		cr_expect_eq(settings.sloppy_time_macros, cases[i].time_macros, "%s", cases[i].text);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "%s", cases[i].text);
 		cr_expect_eq(settings.sloppiness == NULL, cases[i].complaints == 1, "%s", cases[i].text);
-		settings_free(&settings);
 	}
 }
 
@@ -356,22 +338,20 @@ Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 	                                    "NVRTCCACHE_DIR",      "NVRTCCACHE_SLOPPINESS"};
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	const char *pairs[2 * sizeof(names) / sizeof(names[0]) + 1] = {NULL};
-	struct settings settings;
 
 	for (size_t i = 0; i < count; i++) {
 		pairs[2 * i] = names[i];
 		pairs[2 * i + 1] = "x";
 	}
-	settings = read_from(pairs);
+	read_from(pairs);
 	cr_expect_eq(settings.complaint_count, (int)count);
 	for (size_t i = 0; i < count; i++) {
-		cr_expect(complained(&settings, names[i]), "%s", names[i]);
+		cr_expect(complained(names[i]), "%s", names[i]);
 	}
 	cr_expect_eq(settings.log_level, 2);
 	cr_expect_null(settings.directory);
 	cr_expect_null(settings.lower);
 	cr_expect_null(settings.sloppiness);
-	settings_free(&settings);
 	cr_expect(strstr(settings_wanted("NVRTCCACHE_MEM_SIZE"), "1.5G"));
 	cr_expect_str_eq(settings_wanted("NVRTCCACHE_STATS"), "1 or 0, yes or no, true or false, on or off");
 	cr_expect_str_eq(settings_wanted("NVRTCCACHE_DIR"), "an absolute path");
@@ -440,23 +420,19 @@ Test(settings, every_variable_of_the_list_is_known)
 Test(settings, an_agent_is_a_path_or_one_or_none)
 {
 	static const char *const bad[] = {"agent.sock", "yes", "2", "01", "1 ", " /run/agent"};
-	struct settings settings = READ("NVRTCCACHE_AGENT", "/run/agent");
+	READ("NVRTCCACHE_AGENT", "/run/agent");
 
 	cr_expect_str_eq(settings.agent, "/run/agent");
-	settings_free(&settings);
-	settings = READ("NVRTCCACHE_AGENT", "1");
+	READ("NVRTCCACHE_AGENT", "1");
 	cr_expect_str_eq(settings.agent, "1");
 	cr_expect_eq(settings.agent_wait_ms, 300);
-	settings_free(&settings);
-	settings = READ("NVRTCCACHE_AGENT", "0");
+	READ("NVRTCCACHE_AGENT", "0");
 	cr_expect_null(settings.agent);
 	cr_expect_eq(settings.complaint_count, 0);
-	settings_free(&settings);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		settings = READ("NVRTCCACHE_AGENT", bad[i]);
+		READ("NVRTCCACHE_AGENT", bad[i]);
 		cr_expect_null(settings.agent, "%s", bad[i]);
-		cr_expect(complained(&settings, "NVRTCCACHE_AGENT"), "%s", bad[i]);
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_AGENT"), "%s", bad[i]);
 	}
 }
 
@@ -469,17 +445,13 @@ Test(settings, a_moment_has_a_unit)
 	static const char *const bad[] = {"300", "0", "ms", "s", "1.5s", "-1s", "2m", "2 s", "2ss", "4294968s"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_AGENT_WAIT", good[i].text);
-
+		READ("NVRTCCACHE_AGENT_WAIT", good[i].text);
 		cr_expect_eq(settings.agent_wait_ms, good[i].ms, "%s", good[i].text);
 		cr_expect_eq(settings.complaint_count, 0, "%s", good[i].text);
-		settings_free(&settings);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct settings settings = READ("NVRTCCACHE_AGENT_WAIT", bad[i]);
-
+		READ("NVRTCCACHE_AGENT_WAIT", bad[i]);
 		cr_expect_eq(settings.agent_wait_ms, 300, "%s", bad[i]);
-		cr_expect(complained(&settings, "NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);
-		settings_free(&settings);
+		cr_expect(complained("NVRTCCACHE_AGENT_WAIT"), "%s", bad[i]);
 	}
 }
