@@ -32,7 +32,8 @@ static struct {
 	int descriptors;
 	int listening;
 	pthread_t thread;
-	void (*serve)(int peer, const struct agent_message *message);
+	const char *script;          /* what it does: act_out() */
+	void (*meanwhile)(int peer); /* before that */
 	_Atomic int asked;
 	struct agent_message message; /* the last one */
 	struct agent_options options;
@@ -75,6 +76,41 @@ static int listen_at(const char *path, int backlog)
 	return made;
 }
 
+static ssize_t say(int peer, enum agent_kind kind)
+{
+	const struct agent_message answer = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
+
+	return send(peer, &answer, sizeof(answer), MSG_NOSIGNAL);
+}
+
+static struct {
+	char bytes[128];
+	size_t size;
+} bad_answer;
+
+/* S, F, A, D, E: says "started", "found", "absent", "down", "elsewhere"; *: "started" for ever; ~: takes its time;
+ * !: gives bad_answer; .: waits until the one who asked has gone. At the end it hangs up. */
+static void act_out(int peer, const char *script)
+{
+	static const char letters[] = "SFADE";
+	static const enum agent_kind kinds[] = {AGENT_STARTED, AGENT_FOUND, AGENT_ABSENT, AGENT_DOWN, AGENT_ELSEWHERE};
+	char nothing;
+
+	for (; *script; script++) {
+		if (strchr(letters, *script)) {
+			(void)say(peer, kinds[strchr(letters, *script) - letters]);
+		} else if (*script == '~') {
+			(void)usleep(SLOW_MS * 1000);
+		} else if (*script == '!') {
+			(void)send(peer, bad_answer.bytes, bad_answer.size, MSG_NOSIGNAL);
+		}
+		while (*script == '*' && say(peer, AGENT_STARTED) > 0) {
+		}
+		while (*script == '.' && recv(peer, &nothing, 1, 0) > 0) {
+		}
+	}
+}
+
 static void *serve_all(void *unused)
 {
 	(void)unused;
@@ -88,15 +124,18 @@ static void *serve_all(void *unused)
 		if (recv(peer, &message, sizeof(message), 0) == (ssize_t)sizeof(message)) {
 			agent.message = message;
 			atomic_fetch_add(&agent.asked, 1);
-			agent.serve(peer, &message);
+			if (agent.meanwhile) {
+				agent.meanwhile(peer);
+			}
+			act_out(peer, agent.script);
 		}
 		close(peer);
 	}
 }
 
-static void start(void (*serve)(int peer, const struct agent_message *message))
+static void start(const char *script)
 {
-	agent.serve = serve;
+	agent.script = script;
 	agent.listening = listen_at(agent.socket, 64);
 	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
 }
@@ -107,76 +146,6 @@ static void stop(void)
 	pthread_join(agent.thread, NULL);
 	close(agent.listening);
 	cr_expect_eq(descriptors_open(), agent.descriptors);
-}
-
-static void say(int peer, enum agent_kind kind)
-{
-	const struct agent_message answer = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
-
-	(void)send(peer, &answer, sizeof(answer), MSG_NOSIGNAL);
-}
-
-static void say_found(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say(peer, AGENT_STARTED);
-	say(peer, AGENT_FOUND);
-}
-
-static void say_absent(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say(peer, AGENT_STARTED);
-	say(peer, AGENT_ABSENT);
-}
-
-static void say_down(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say(peer, AGENT_DOWN);
-}
-
-static void say_elsewhere(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say(peer, AGENT_ELSEWHERE);
-}
-
-/* Until who asked has gone. */
-static void await_end(int peer)
-{
-	char nothing;
-
-	while (recv(peer, &nothing, 1, 0) > 0) {
-	}
-}
-
-static void say_nothing(int peer, const struct agent_message *message)
-{
-	(void)message;
-	await_end(peer);
-}
-
-static void say_started(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say(peer, AGENT_STARTED);
-	await_end(peer);
-}
-
-static void say_started_for_ever(int peer, const struct agent_message *message)
-{
-	const struct agent_message answer = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STARTED};
-
-	(void)message;
-	while (send(peer, &answer, sizeof(answer), MSG_NOSIGNAL) > 0) {
-	}
-}
-
-static void hang_up(int peer, const struct agent_message *message)
-{
-	(void)peer;
-	(void)message;
 }
 
 static _Thread_local struct agent_question question; /* the last one, if it was answered by FOUND */
@@ -194,13 +163,13 @@ static enum agent_outcome fetch(void)
 Test(agent, what_it_says_is_told_and_it_may_be_asked_again)
 {
 	static const struct {
-		void (*serve)(int peer, const struct agent_message *message);
+		const char *script;
 		enum agent_outcome outcome;
-	} cases[] = {{say_found, AGENT_FETCH_FOUND}, {say_absent, AGENT_FETCH_ABSENT}, {say_down, AGENT_FETCH_DOWN}};
+	} cases[] = {{"SF", AGENT_FETCH_FOUND}, {"SA", AGENT_FETCH_ABSENT}, {"D", AGENT_FETCH_DOWN}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		(void)unlink(agent.socket);
-		start(cases[i].serve);
+		start(cases[i].script);
 		for (int again = 0; again < 3; again++) {
 			cr_expect_eq(fetch(), cases[i].outcome, "%zu", i);
 		}
@@ -213,7 +182,7 @@ Test(agent, the_question_names_key_and_directory)
 {
 	struct stat found;
 
-	start(say_absent);
+	start("SA");
 	cr_assert_eq(fetch(), AGENT_FETCH_ABSENT);
 	stop(); /* which waits for the thread that took the message */
 	cr_assert_eq(stat(agent.cache, &found), 0);
@@ -230,15 +199,15 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 {
 	static const struct {
 		const char *what;
-		void (*serve)(int peer, const struct agent_message *message);
+		const char *script;
 		enum agent_outcome outcome;
 		unsigned wait_ms;
 	} cases[] = {
-	    {"mute", say_nothing, AGENT_FETCH_TIMEOUT, SHORT_WAIT},
-	    {"hung", say_started, AGENT_FETCH_TIMEOUT, SHORT_WAIT},
-	    {"endless", say_started_for_ever, AGENT_FETCH_BROKEN, LONG_WAIT},
-	    {"elsewhere", say_elsewhere, AGENT_FETCH_ELSEWHERE, LONG_WAIT},
-	    {"hangs up", hang_up, AGENT_FETCH_BROKEN, LONG_WAIT},
+	    {"mute", ".", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+	    {"hung", "S.", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+	    {"endless", "*", AGENT_FETCH_BROKEN, LONG_WAIT},
+	    {"elsewhere", "E", AGENT_FETCH_ELSEWHERE, LONG_WAIT},
+	    {"hangs up", "", AGENT_FETCH_BROKEN, LONG_WAIT},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -247,7 +216,7 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 
 		if (child == 0) {
 			agent.options.wait_ms = cases[i].wait_ms;
-			start(cases[i].serve);
+			start(cases[i].script);
 			cr_expect_eq(fetch(), cases[i].outcome, "%s", cases[i].what);
 			for (int again = 0; again < 20; again++) {
 				cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED, "%s", cases[i].what);
@@ -262,40 +231,15 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 	}
 }
 
-static void say_late(int peer, enum agent_kind kind)
-{
-	say(peer, AGENT_STARTED);
-	(void)usleep(SLOW_MS * 1000);
-	say(peer, kind);
-}
-
-static void say_absent_late(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say_late(peer, AGENT_ABSENT);
-}
-
-static void say_down_late(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say_late(peer, AGENT_DOWN);
-}
-
-static void say_found_late(int peer, const struct agent_message *message)
-{
-	(void)message;
-	say_late(peer, AGENT_FOUND);
-}
-
 /* How often of ten times it is asked, where what it found is never there. */
-static int asked_late(void (*serve)(int peer, const struct agent_message *message))
+static int asked_late(const char *script)
 {
 	pid_t child = fork(); /* a breaker of its own */
 	int status = -1;
 
 	if (child == 0) {
 		agent.options.wait_ms = 2 * SLOW_MS - 1;
-		start(serve);
+		start(script);
 		for (int i = 0; i < 10; i++) {
 			if (fetch() == AGENT_FETCH_FOUND) {
 				agent_judge(&agent.options, &question, 0);
@@ -311,9 +255,9 @@ static int asked_late(void (*serve)(int peer, const struct agent_message *messag
 
 Test(agent, one_that_answers_late_and_in_vain_is_asked_once)
 {
-	cr_expect_eq(asked_late(say_absent_late), 1);
-	cr_expect_eq(asked_late(say_down_late), 1);
-	cr_expect_eq(asked_late(say_found_late), 1);
+	cr_expect_eq(asked_late("S~A"), 1);
+	cr_expect_eq(asked_late("S~D"), 1);
+	cr_expect_eq(asked_late("S~F"), 1);
 }
 
 Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it_took)
@@ -321,7 +265,7 @@ Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it
 	static const struct agent_question late = {.waited = SLOW_MS * INT64_C(1000000)};
 
 	agent.options.wait_ms = 2 * SLOW_MS - 1;
-	start(say_absent);
+	start("SA");
 	agent_judge(&agent.options, &late, (uint64_t)late.waited);
 	agent_judge(&agent.options, &late, UINT64_MAX);
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
@@ -337,24 +281,12 @@ Test(agent, what_another_process_has_waited_in_vain_counts)
 	const int64_t third = (2 * SLOW_MS - 1) * INT64_C(1000000) / 3;
 
 	agent.options.wait_ms = 2 * SLOW_MS - 1;
-	start(say_absent);
+	start("SA");
 	agent_overheard(&agent.options, waited, (uint64_t)(waited - third));
 	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
 	agent_overheard(&agent.options, waited, (uint64_t)(waited - third - 1));
 	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
 	stop();
-}
-
-static struct {
-	char bytes[128];
-	size_t size;
-} bad_answer;
-
-static void say_bad(int peer, const struct agent_message *message)
-{
-	(void)message;
-	(void)send(peer, bad_answer.bytes, bad_answer.size, MSG_NOSIGNAL);
-	await_end(peer);
 }
 
 /* With what is no answer in one place each. */
@@ -369,7 +301,7 @@ static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 	cr_assert_eq(pipe2(channel, O_CLOEXEC), 0);
 	child = fork();
 	if (child == 0) {
-		start(say_bad);
+		start("!.");
 		outcome = fetch();
 		_exit(write(channel[1], &outcome, sizeof(outcome)) == sizeof(outcome) ? 0 : 1);
 	}
@@ -506,7 +438,7 @@ Test(agent, a_result_is_told_of_by_one_message)
 
 Test(agent, with_no_time_it_is_told_and_not_asked)
 {
-	start(say_absent);
+	start("SA");
 	agent.options.wait_ms = 0;
 	cr_expect_eq(fetch(), AGENT_FETCH_NOT_ASKED);
 	agent_stored(&agent.options, key);
@@ -563,7 +495,7 @@ static int asking_socket(int peer)
 static atomic_int taken_number = -1;
 
 /* The host closes what it does not know, and the number is its own file's from then on. */
-static void take_number(int peer, const struct agent_message *message)
+static void take_number(int peer)
 {
 	int file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	int number = asking_socket(peer);
@@ -571,7 +503,6 @@ static void take_number(int peer, const struct agent_message *message)
 	(void)dup3(file, number, O_CLOEXEC);
 	atomic_store(&taken_number, number);
 	close(file);
-	say_found(peer, message);
 }
 
 Test(agent, a_number_that_is_the_hosts_by_now_is_neither_read_nor_closed)
@@ -580,7 +511,8 @@ Test(agent, a_number_that_is_the_hosts_by_now_is_neither_read_nor_closed)
 	struct stat zero;
 	int number;
 
-	start(take_number);
+	agent.meanwhile = take_number;
+	start("SF");
 	cr_expect_neq(fetch(), AGENT_FETCH_FOUND);
 	number = atomic_load(&taken_number);
 	cr_assert_geq(number, 0);
@@ -597,7 +529,7 @@ Test(agent, its_socket_is_none_of_the_standard_streams)
 	pid_t child;
 	int status;
 
-	start(say_absent);
+	start("SA");
 	child = fork();
 	if (child == 0) {
 		(void)close(0);
@@ -618,7 +550,7 @@ Test(agent, many_threads_may_ask_at_once)
 	enum { THREADS = 16, ROUNDS = 50 };
 	pthread_t threads[THREADS];
 
-	start(say_absent);
+	start("SA");
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < THREADS; i++) {
 			cr_assert_eq(pthread_create(&threads[i], NULL, (void *(*)(void *))(void *)fetch, NULL), 0);
@@ -668,7 +600,7 @@ Test(agent, paths_that_no_address_has_room_for_are_reached)
 	(void)snprintf(path + size, sizeof(path) - size, "/socket");
 	(void)snprintf(agent.socket, sizeof(agent.socket), "%.*s", (int)sizeof(agent.socket) - 1, path);
 	agent.options.said = path;
-	agent.serve = say_found;
+	agent.script = "SF";
 	agent.listening = listen_at(path, 4);
 	cr_assert_eq(pthread_create(&agent.thread, NULL, serve_all, NULL), 0);
 	cr_expect_eq(fetch(), AGENT_FETCH_FOUND);
@@ -697,7 +629,7 @@ static pid_t start_as(uid_t user, gid_t group, mode_t mode)
 		(void)umask(0);
 		agent.listening = listen_at(agent.socket, 4);
 		(void)chmod(agent.socket, mode);
-		agent.serve = say_found;
+		agent.script = "SF";
 		(void)!write(channel[1], "r", 1);
 		(void)serve_all(NULL);
 		_exit(0);
