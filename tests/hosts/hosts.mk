@@ -28,8 +28,6 @@ $(HOSTS)/tsan/libnvrtccache.so: FORCE
 	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/tsan SAN=thread CFLAGS='-O1 -g' $@
 $(HOSTS)/helgrind/libnvrtccache.so: FORCE
 	@$(MAKE) --no-print-directory BUILD=$(HOSTS)/helgrind SAN= CFLAGS='-O1 -g -include tests/hosts/helgrind.h' $@
-$(HOSTS)/cache-storm: tests/hosts/cache_storm.c tests/hosts/helgrind.h $(wildcard cache/*.[ch] cache/upkeep/*.[ch])
-	$(HOST_CC) -DXXH_INLINE_ALL -include tests/hosts/helgrind.h $(filter %.c,$^) $(B2)
 FORCE:
 .PHONY: FORCE
 
@@ -37,7 +35,7 @@ FORCE:
 ifeq ($(SAN),)
 TEST_TARGETS += $(HOSTS)/tsan/libnvrtccache.so
 ifneq ($(shell command -v valgrind),)
-TEST_TARGETS += $(HOSTS)/helgrind/libnvrtccache.so $(HOSTS)/cache-storm
+TEST_TARGETS += $(HOSTS)/helgrind/libnvrtccache.so
 endif
 endif
 
