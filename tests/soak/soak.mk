@@ -3,7 +3,7 @@
 WORKER := $(BUILD)/tests/soak/worker
 TEST_TARGETS += $(WORKER)
 
-$(WORKER): tests/soak/worker.c tests/soak/board.h $(FAKE_SOURCES) $(FAKE_HEADERS) tests/soak/soak.mk
+$(WORKER): tests/soak/worker.c $(FAKE_SOURCES) $(FAKE_HEADERS) tests/soak/soak.mk
 	@mkdir -p $(@D)
 	$(call quiet,SOAK,$@)$(FAKE_CC) -DFAKE_MAJOR=13 -DFAKE_MINOR=0 '-DFAKE_FLAVOUR="plain"' -pthread -o $@ \
 		tests/soak/worker.c $(FAKE_SOURCES) -Wl,-rpath,$(abspath $(FAKE)/13) -ldl

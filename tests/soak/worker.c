@@ -8,7 +8,7 @@
  * A second copy of the same compiler is linked in, out of the cache's reach. Each round compiles one of KEYS programs,
  * which include headers of TREE, three times: with the copy, through the cache, with the copy. Where the copy gave the
  * same twice, no header changed meanwhile, and the cache must have given that; all that a host can ask for is compared.
- * What was wrong goes to TREE/../wrong.<pid> and is counted on the BOARD (board.h).
+ * What was wrong goes to TREE/../wrong.<pid> and is counted on the BOARD.
  *
  * After a random number of rounds the worker runs itself anew, LIVES times (0: until the board says stop).
  * SOAK_WAITS: how long each compile waited for an agent, by the library's own clock and trace, is summed over the life of
@@ -18,14 +18,14 @@
  * SOAK_IN_ORDER: each program once, from the first to the last, through the cache first, nothing at random; then it
  * prints "compiles N same N moved N wrong N" and exits, with 1 where anything was wrong.
  */
-#include "tests/soak/board.h"
-
 #include "tests/fake/nvrtc.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,27 @@
 #define TEXT_MAX 65536
 #define HEADERS  8
 #define NAMES    40
+
+/* What workers tell soak.py, which knows this layout, in a file that all of them map. One that is killed has told
+ * everything but the compile that it was in. */
+#define BOARD_SLOTS 256
+
+struct board_row {
+	_Atomic uint64_t compiles; /* through the cache */
+	_Atomic uint64_t same;     /* as a plain compile before and after says */
+	_Atomic uint64_t moved;    /* an edit fell in between: nothing can be said */
+	_Atomic uint64_t wrong;
+	_Atomic uint64_t lives;     /* processes begun in this slot */
+	_Atomic uint64_t waited_ns; /* for agents that did not help, the process that is alive now */
+	_Atomic uint64_t worst_ns;  /* ... of any, the one that waited longest */
+	_Atomic uint64_t spare[1];
+};
+
+struct board {
+	_Atomic uint64_t stop;
+	_Atomic uint64_t spare[7];
+	struct board_row rows[BOARD_SLOTS];
+};
 
 struct compiler {
 #define MEMBER(name, parameters) nvrtcResult(*name) parameters;

@@ -124,3 +124,20 @@ Test(about, it_is_cut_between_facts)
 	cr_expect_eq(about_cut(about.bytes, about.size, about.size), about.size);
 	stream_free(&about);
 }
+
+Test(about, cut_short_it_is_damaged_or_says_less)
+{
+	struct stream about = example();
+
+	for (size_t size = 0; size < about.size; size++) {
+		char *copy = malloc(size + 1); /* the sanitizer sees who reads on */
+		int result;
+
+		memcpy(copy, about.bytes, size);
+		told[0] = '\0';
+		result = about_read(copy, size, tell, NULL);
+		cr_expect(result == 0 || result == -EBADMSG, "%zu", size);
+		free(copy);
+	}
+	stream_free(&about);
+}

@@ -203,10 +203,8 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 		enum agent_outcome outcome;
 		unsigned wait_ms;
 	} cases[] = {
-	    {"mute", ".", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
-	    {"hung", "S.", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
-	    {"endless", "*", AGENT_FETCH_BROKEN, LONG_WAIT},
-	    {"elsewhere", "E", AGENT_FETCH_ELSEWHERE, LONG_WAIT},
+	    {"mute", ".", AGENT_FETCH_TIMEOUT, SHORT_WAIT},  {"hung", "S.", AGENT_FETCH_TIMEOUT, SHORT_WAIT},
+	    {"endless", "*", AGENT_FETCH_BROKEN, LONG_WAIT}, {"elsewhere", "E", AGENT_FETCH_ELSEWHERE, LONG_WAIT},
 	    {"hangs up", "", AGENT_FETCH_BROKEN, LONG_WAIT},
 	};
 

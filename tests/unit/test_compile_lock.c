@@ -137,19 +137,6 @@ Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
 
-Test(compile_lock, what_was_not_kept_in_another_process_is_not_waited_for_here)
-{
-	struct compile_lock_file file;
-
-	cr_assert_eq(compile_lock_file_acquire(&compile_lock_fixture.directory, compile_lock_key, compile_lock_far(),
-	                                       COMPILE_LOCK_FILE_TRY, ignore, NULL, &file),
-	             COMPILE_LOCK_FILE_TAKEN);
-	compile_lock_file_release(&file, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
-	cr_expect_not(wait_for(&held, compile_lock_key));
-	cr_expect_null(held.seat);
-	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
-}
-
 Test(compile_lock, a_result_that_served_nobody_else_is_not_waited_for_again)
 {
 	struct worker workers[1] = {0};

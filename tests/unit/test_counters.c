@@ -156,17 +156,6 @@ Test(counters, a_child_whose_fork_handlers_did_not_run_does_not_double_count)
 	cr_expect_eq(total(MISSES), 1);
 }
 
-Test(counters, zero_forgets_what_was_written)
-{
-	counters_add(MISSES, 3);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_assert_eq(counters_zero(root), 0);
-	cr_expect_eq(total(MISSES), 0);
-	counters_add(MISSES, 1);
-	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
-	cr_expect_eq(total(MISSES), 1);
-}
-
 Test(counters, eight_processes_that_flush_into_one_file_lose_nothing)
 {
 	enum { PROCESSES = 8, ROUNDS = 200 };

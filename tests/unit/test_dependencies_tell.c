@@ -164,59 +164,6 @@ Test(dependencies_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_
 	assert_state("a.h", "not asked");
 }
 
-Test(dependencies_tell, times_count_where_they_are_in_the_result)
-{
-	static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-	struct dependency_places places;
-
-	input.exact = true;
-	build_three();
-	places = known();
-	cr_assert_eq(utimensat(AT_FDCWD, in_tree("p1/a.h"), times, 0), 0);
-	cr_assert_eq(tell(&places), 0);
-	assert_state("p1/a.h", "touched");
-	cr_expect(told.exact);
-}
-
-Test(dependencies_tell, two_files_that_became_one_are_told_of_at_the_end)
-{
-	struct dependency_places places;
-
-	build_three();
-	places = known();
-	cr_assert_eq(unlink(in_tree("p1/sub/b.h")), 0);
-	cr_assert_eq(link(in_tree("p1/a.h"), in_tree("p1/sub/b.h")), 0);
-	cr_assert_eq(tell(&places), 0);
-	cr_expect(told.joined);
-}
-
-Test(dependencies_tell, a_file_that_was_two_names_of_one_is_another)
-{
-	struct dependency_places places;
-
-	put_twins();
-	add_root(in_tree("p1"), false);
-	cr_assert_eq(link(in_tree("p1/a.h"), in_tree("p1/c.h")), 0);
-	see_header(in_tree("p1/a.h"));
-	see_header(in_tree("p1/c.h"));
-	build();
-	cr_assert_eq(unlink(in_tree("p1/c.h")), 0);
-	put_file(in_tree("p1/c.h"), "int a;");
-	places = known();
-	cr_assert_eq(tell(&places), 0);
-	assert_state("p1/a.h", "unchanged");
-	assert_state("p1/c.h", "another file");
-}
-
-Test(dependencies_tell, no_dependencies_are_nothing_to_tell)
-{
-	struct dependency_places places = known();
-
-	cr_assert_eq(tell(&places), 0);
-	cr_expect_eq(seen_count, 0);
-	cr_expect_eq(told.roots, 0);
-}
-
 /* Whatever is cut or flipped: an error, or as many as before. */
 Test(dependencies_tell, damage_is_an_error_or_another_text)
 {

@@ -105,21 +105,6 @@ Store_test(evict, counts_results_that_are_added_to_a_file_once)
 	store_close(store);
 }
 
-Store_test(evict, never_happens_without_a_cap)
-{
-	struct store_options options = {.directory = fixture.root};
-	struct store *store;
-
-	cr_assert_eq(store_open(&options, &store), 0);
-	cr_assert_eq(numbered_put_sized(store, 0, 3 << 20), 0);
-	for (unsigned i = 1; i < 300; i++) {
-		cr_assert_eq(numbered_put(store, i), 0);
-	}
-	cr_assert_eq(store_take_evictions(store), 0);
-	cr_assert_eq(usage_of(store).entries, 300);
-	store_close(store);
-}
-
 Store_test(evict, goes_by_use_and_not_by_writing)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);

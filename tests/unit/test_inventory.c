@@ -73,23 +73,6 @@ Store_test(inventory, what_was_used_longest_ago_comes_first_and_equal_times_go_b
 	inventory_free(&inventory);
 }
 
-Store_test(inventory, temporary_and_foreign_files_are_not_in_it)
-{
-	struct inventory inventory;
-	char path[400];
-
-	put_key(0xab, 1);
-	(void)snprintf(path, sizeof(path), "%s/v1/ab/tmp.1.1", fixture.root);
-	fixture_write(path, "x", 1);
-	(void)snprintf(path, sizeof(path), "%s/v1/ab/README", fixture.root);
-	fixture_write(path, "x", 1);
-	inventory = taken();
-	cr_expect_eq(inventory.count, 1);
-	inventory_free(&inventory);
-	(void)snprintf(path, sizeof(path), "%s/v1/ab/tmp.1.1", fixture.root);
-	unlink(path);
-}
-
 struct results {
 	int dependencies[20];
 	size_t count;
@@ -127,19 +110,6 @@ Store_test(inventory, results_of_a_key_are_given_the_oldest_first)
 	for (int i = 0; i < STORE_RESULTS_MAX; i++) {
 		cr_expect_eq(results.dependencies[i], 5 + i);
 	}
-}
-
-Store_test(inventory, results_of_a_large_file_are_given_too)
-{
-	struct results results = {.error = 0};
-
-	for (int i = 1; i <= 3; i++) {
-		cr_assert_eq(fixture_put_sized(fixture.store, i, 1000000), 0);
-	}
-	cr_assert_eq(read_key(&results), 0);
-	cr_assert_eq(results.count, 3);
-	cr_expect_eq(results.dependencies[0], 1);
-	cr_expect_eq(results.dependencies[2], 3);
 }
 
 Store_test(inventory, damage_is_told_and_the_other_results_are_given)

@@ -30,16 +30,6 @@ static void write_all(struct json *json)
 	json_end(json);
 }
 
-Test(json, one_line_has_no_blanks)
-{
-	char buffer[256];
-	struct json json = json_fixed(buffer, sizeof(buffer), JSON_BYTES_KEPT);
-
-	write_all(&json);
-	is_text(&json, "{\"name\":\"a\\\"b\\\\c\\u000a\",\"none\":null,\"list\":[18446744073709551615,"
-	               "-9223372036854775808,{}],\"inner\":{\"yes\":true,\"no\":false},\"us\":1234.567}");
-}
-
 Test(json, outer_levels_have_lines)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 1);

@@ -127,11 +127,6 @@ static bool follows_cwd(struct sample sample)
 	return !same(sample, other);
 }
 
-Test(request, the_same_request_has_the_same_key)
-{
-	cr_assert(same(sample_make("k.cu", "-I/d/inc", "-w"), sample_make("k.cu", "-I/d/inc", "-w")));
-}
-
 Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 {
 	static const struct environment_value other_value[] = {{"NV_NVVM_VERSION", ""}, {"TZ", NULL}};

@@ -29,19 +29,6 @@ Store_test(store, gives_back_the_bytes_that_were_put)
 	entry_unref(got);
 }
 
-Store_test(store, does_not_ask_the_check_where_there_are_no_dependencies)
-{
-	cr_assert_eq(fixture_put(fixture.store, 0), 0);
-	cr_assert_eq(fixture_get(fixture.store, 3), 0);
-}
-
-Store_test(store, says_when_no_result_holds)
-{
-	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	cr_assert_eq(fixture_get(fixture.store, 2), -ESTALE);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-}
-
 Store_test(store, finds_older_results_behind_newer_ones)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
@@ -303,4 +290,13 @@ Store_test(store, an_amended_result_takes_the_place_of_the_very_one_it_was)
 	cr_expect_eq(fixture_get(store, 0x102), 0x101, "the sections of before");
 	entry_unref(entry);
 	store_close(store);
+}
+
+Store_test(store, synced_puts_are_found)
+{
+	struct store *careful = fixture_store((struct store_options){.fsync = true});
+
+	cr_assert_eq(fixture_put(careful, 1), 0);
+	cr_assert_eq(fixture_get(fixture.store, 1), 1);
+	store_close(careful);
 }

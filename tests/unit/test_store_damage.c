@@ -153,39 +153,6 @@ Store_test(store_damage, a_full_directory_in_its_place_fails_a_put_cleanly)
 	cr_assert(fixture_exists(inner));
 }
 
-Store_test(store_damage, a_symbolic_link_in_its_place_is_not_followed)
-{
-	static const char *const targets[] = {"/dev/zero", "/nonexistent", "good"};
-	char good[300];
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		cr_assert_eq(fixture_put(fixture.store, 1), 0);
-		(void)snprintf(good, sizeof(good), "%s/v1/ab/good", fixture.root);
-		cr_assert_eq(rename(fixture.path, good), 0);
-		cr_assert_eq(symlink(targets[i], fixture.path), 0);
-		expect_mended(-EBADMSG);
-		cr_assert(fixture_exists(good));
-	}
-}
-
-Store_test(store_damage, a_huge_sparse_file_is_a_miss_and_takes_no_memory)
-{
-	size_t size;
-	uint8_t *bytes = put_and_read(&size);
-
-	fixture_write(fixture.path, "", 0);
-	cr_assert_eq(truncate(fixture.path, (off_t)1 << 42), 0);
-	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
-	cr_assert_not(fixture_exists(fixture.path));
-	/* a sound result with a hole behind it */
-	fixture_write(fixture.path, bytes, size);
-	cr_assert_eq(truncate(fixture.path, (off_t)1 << 42), 0);
-	cr_assert_eq(fixture_get(fixture.store, 1), 1);
-	cr_assert_eq(fixture_get(fixture.store, 2), -EBADMSG);
-	free(bytes);
-}
-
 Store_test(store_damage, more_results_than_allowed_are_not_walked)
 {
 	size_t size;
