@@ -106,6 +106,7 @@ static size_t shortened(unsigned number, size_t size)
 	X(OPEN, DIR *, fdopendir, NULL, (int file), (file))                                                      \
 	X(LIST, struct dirent *, readdir, NULL, (DIR * names), (names))                                          \
 	X(STAT, int, stat, -1, (const char *path, struct stat *found), (path, found))                            \
+	X(STAT, int, lstat, -1, (const char *path, struct stat *found), (path, found))                           \
 	X(STAT, int, fstat, -1, (int file, struct stat *found), (file, found))                                   \
 	X(STAT, int, fstatfs, -1, (int file, struct statfs *found), (file, found))                               \
 	X(STAT, int, statfs, -1, (const char *path, struct statfs *found), (path, found))                        \
