@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One question is one connection: nothing is kept between calls that a host could close or a fork could share. The
+ * breaker is the only state. Its clock is read from the kernel, because a wait must end under libfaketime too.
+ */
 #include "cache/agent.h"
 
 #include "cache/agent_message.h"
@@ -25,6 +29,7 @@ static const struct {
 #undef AGENT_ROW
 };
 
+/* The words of the log, of the trace and of explain --json. */
 const char *agent_outcome_name(enum agent_outcome outcome)
 {
 	return outcomes[outcome].name;
@@ -219,6 +224,7 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
+/* Called with what the directory had in the end: an agent that says FOUND and lies has spared nothing. */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
 	if (question->waited > first_limit(options) && spared < (uint64_t)question->waited) {
@@ -240,6 +246,7 @@ void agent_overheard(const struct agent_options *options, int64_t waited, uint64
 	}
 }
 
+/* The clock starts before the connection is made: a full backlog or a slow kernel is part of what the process waits. */
 static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                     struct agent_question *ret_question)
 {

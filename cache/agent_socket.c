@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Both ends find the directory by device and inode and the socket by its path. Trust is the kernel's: the
+ * credentials of the process that bound the socket, recorded when it did.
+ */
 #include "cache/agent_socket.h"
 
 #include "cache/agent_message.h"
@@ -78,6 +82,7 @@ static int shorten_path(const char *path, struct agent_address *address)
 	return 0;
 }
 
+/* A short path needs no descriptor and no /proc. */
 int agent_socket_address(const char *path, struct agent_address *ret_address)
 {
 	struct agent_address address = {.name.sun_family = AF_UNIX, .size = sizeof(address.name), .place = -1};
@@ -96,6 +101,7 @@ int agent_socket_address(const char *path, struct agent_address *ret_address)
 	return 0;
 }
 
+/* May be called twice. */
 void agent_socket_forget(struct agent_address *address)
 {
 	if (address->place >= 0) {
@@ -107,18 +113,9 @@ void agent_socket_forget(struct agent_address *address)
 /* A host that runs without its standard streams must not write to the agent as to one of them. */
 int agent_socket_new(void)
 {
-	int made = call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int moved;
+	int made = call_leave_streams(call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 
-	if (made < 0 || made > STDERR_FILENO) {
-		return made < 0 ? -errno : made;
-	}
-	moved = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (moved < 0) {
-		moved = -errno;
-	}
-	call_close(made);
-	return moved;
+	return made < 0 ? -errno : made;
 }
 
 /* The descriptor of a long path's directory is needed during connect() only. */
@@ -137,6 +134,7 @@ int agent_socket_reach(int socket, const char *path)
 	return rc;
 }
 
+/* For callers that do not care which number the descriptor has until it is connected. */
 int agent_socket_connect(const char *path, int *ret_socket)
 {
 	int made = agent_socket_new();

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * `until` is the whole state: 0 is closed, a time is open until then. A probe moves it, and only the thread whose
+ * compare-and-swap succeeds has the probe.
+ */
 #include "cache/breaker.h"
 
 bool breaker_allows(const struct breaker *breaker, const struct breaker_rule *rule, int64_t now, int64_t *ret_seen)

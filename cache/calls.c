@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Each function is libc's until calls_go_straight(), and the kernel's own instruction after it. The numbers of the
+ * system calls are those that both x86-64 and aarch64 have.
+ */
 #include "cache/calls.h"
 
 #include <errno.h>
@@ -12,11 +16,16 @@
 
 static _Atomic bool straight;
 
+/* There is no way back: what was torn down does not return. */
 void calls_go_straight(void)
 {
 	atomic_store_explicit(&straight, true, memory_order_relaxed);
 }
 
+/*
+ * Relaxed: the destructor runs when no other thread should be in our code, and a late reader only calls libc once
+ * more.
+ */
 static bool is_straight(void)
 {
 	return __builtin_expect(atomic_load_explicit(&straight, memory_order_relaxed), false);
@@ -70,6 +79,7 @@ static long result_or_errno(long result)
 
 #define ASK(name, a, b, c, d) result_or_errno(ask_kernel(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d)))
 
+/* Interrupted opens happen on network file systems and FIFOs. */
 int call_openat(int at, const char *path, int flags, mode_t mode)
 {
 	int fd;
@@ -80,6 +90,7 @@ int call_openat(int at, const char *path, int flags, mode_t mode)
 	return fd;
 }
 
+/* Not retried after EINTR: Linux has closed the descriptor then, and the number may be another file's. */
 int call_close(int fd)
 {
 	return is_straight() ? (int)ASK(close, fd, 0, 0, 0) : close(fd);
@@ -96,6 +107,18 @@ int call_dup(int fd)
 {
 	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1, 0)
 	                     : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+int call_leave_streams(int fd)
+{
+	int moved;
+
+	if (fd < 0 || fd > STDERR_FILENO) {
+		return fd;
+	}
+	moved = call_dup(fd);
+	call_close(fd);
+	return moved;
 }
 
 int call_mkdirat(int at, const char *path, mode_t mode)
@@ -181,6 +204,7 @@ int call_getrlimit(int resource, struct rlimit *ret_limit)
 	return is_straight() ? (int)ASK(prlimit64, 0, resource, 0, ret_limit) : getrlimit(resource, ret_limit);
 }
 
+/* libfaketime's clock is right for the times that people are shown. */
 void call_clock(clockid_t clock, struct timespec *ret_now)
 {
 	if (is_straight()) {
@@ -190,6 +214,7 @@ void call_clock(clockid_t clock, struct timespec *ret_now)
 	}
 }
 
+/* Never fails for the clocks that we use, so there is no result. */
 void call_clock_straight(clockid_t clock, struct timespec *ret_now)
 {
 	(void)ask_kernel(SYS_clock_gettime, clock, (long)ret_now, 0, 0);
@@ -280,8 +305,10 @@ int call_ftruncate(int fd, off_t size)
 	return is_straight() ? (int)ASK(ftruncate, fd, size, 0, 0) : ftruncate(fd, size);
 }
 
-/* Signals are always asked of the kernel: libc adds nothing but checks, and nobody stands before this for a reason that
- * concerns us. */
+/*
+ * Signals are always asked of the kernel: libc adds nothing but checks, and nobody stands before this for a reason
+ * that concerns us. rt_sigprocmask changes this thread's mask only.
+ */
 unsigned call_block(unsigned signals)
 {
 	unsigned long set = signals;
@@ -301,6 +328,7 @@ void call_restore(unsigned signals, unsigned before)
 	}
 }
 
+/* Signals that are pending for the thread or the process; both count as the host's. */
 unsigned call_pending(void)
 {
 	unsigned long set = 0;

@@ -30,6 +30,8 @@ int call_openat(int at, const char *path, int flags, mode_t mode);
 int call_close(int fd);
 int call_fstat(int fd, struct stat *ret_found);
 int call_dup(int fd); /* 3 or higher, and O_CLOEXEC */
+/* Moves a descriptor that is one of the standard streams to a higher number. -1 is passed on. */
+int call_leave_streams(int fd);
 int call_mkdirat(int at, const char *path, mode_t mode);
 /* chmod of a path, following links: for /proc/self/fd/N. */
 int call_chmod(const char *path, mode_t mode);

@@ -163,8 +163,10 @@ static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat 
 	return seat->over ? seat->outcome : COMPILE_LOCK_NOT_KEPT;
 }
 
-/* COMPILE_LOCK_ABANDONED: the seat is ours. Otherwise how another released it; COMPILE_LOCK_NOT_KEPT: nothing to wait
- * for. */
+/*
+ * COMPILE_LOCK_ABANDONED: the seat is ours. Otherwise how another released it; COMPILE_LOCK_NOT_KEPT: nothing to
+ * wait for. The new seat is allocated before the lock is taken: no malloc() under a lock that a fork may leave held.
+ */
 static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 {
 	struct shard *shard = shard_of(lock->key);
@@ -267,7 +269,10 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 	return true;
 }
 
-/* Ours is another key by now: what the compile depends on changed while we waited. */
+/*
+ * Ours is another key by now: what the compile depends on changed while we waited. The headers that make up the key
+ * may change while the caller waits.
+ */
 static bool lost_key(const struct compile_lock *lock, const uint8_t *key)
 {
 	return lock->state != COMPILE_LOCK_NEW && memcmp(lock->key, key, sizeof(lock->key)) != 0;
@@ -321,6 +326,7 @@ static void leave_table(struct shard *shard, struct seat *seat)
 	}
 }
 
+/* The file is released first: a thread of this process that wakes may go on to it at once. */
 void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome)
 {
 	static const enum compile_lock_file_outcome elsewhere[] = {

@@ -67,6 +67,7 @@ static bool is_ours(const struct compile_lock_file *file)
 	return found.st_dev == file->device && found.st_ino == file->inode;
 }
 
+/* The home is closed at once: one descriptor is held during a compilation, not two. */
 static int open_path(const struct directory *directory)
 {
 	int home = -1;
@@ -82,19 +83,6 @@ static int open_path(const struct directory *directory)
 	return fd;
 }
 
-/* A host that runs without its standard streams must not write to us as to one of them. */
-static int away_from_streams(int fd)
-{
-	int moved;
-
-	if (fd < 0 || fd > STDERR_FILENO) {
-		return fd;
-	}
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	close(fd);
-	return moved;
-}
-
 /*
  * A holder has its descriptor for as long as the host's compiler works, which opens files within files (NVRTC: one per
  * level of inclusion), and would fail where ours was the last that could be had.
@@ -106,7 +94,10 @@ static bool leaves_room(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + ROOM < limit.rlim_cur;
 }
 
-/* What somebody else put there gets no notes. */
+/*
+ * What somebody else put there gets no notes. Checked at each opening, as a user may have replaced the file
+ * meanwhile.
+ */
 static bool has_magic(int fd)
 {
 	char magic[DIRECTORY_MAGIC_BYTES];
@@ -130,7 +121,8 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
                       struct compile_lock_file *ret)
 {
 	static atomic_uint stamps;
-	struct compile_lock_file file = {.fd = away_from_streams(open_path(directory))};
+	/* a host that runs without its standard streams would write to our file as to one of them */
+	struct compile_lock_file file = {.fd = call_leave_streams(open_path(directory))};
 	struct stat found;
 
 	if (file.fd < 0) {
@@ -164,7 +156,10 @@ static void find_slots(const struct compile_lock_file *file, uint64_t ret_slots[
 	ret_slots[1] = 1 + file->tag / SLOTS % SLOTS;
 }
 
-/* The note, if there is one about this key; an empty one otherwise. */
+/*
+ * The note, if there is one about this key; an empty one otherwise. A torn note costs a wait
+ * at most.
+ */
 static struct note read_note(const struct compile_lock_file *file)
 {
 	uint64_t slots[2];
@@ -225,7 +220,10 @@ static bool is_fresh(const struct note *note)
 	return note->state == NOTE_NOT_KEPT && note->ended <= now && now - note->ended < (uint64_t)NOT_KEPT_FOR;
 }
 
-/* Who is in the way of the key's byte; F_UNLCK: nobody. */
+/*
+ * Who is in the way of the key's byte; F_UNLCK: nobody. F_OFD_GETLK tells the range of the lock in the way, which
+ * shows whether it is one of ours.
+ */
 static bool ask_holder(const struct compile_lock_file *file, struct flock *ret_range)
 {
 	*ret_range = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)file->place, .l_len = 1};
@@ -422,6 +420,7 @@ void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock
 	file->fd = -1;
 }
 
+/* Closes without unlocking: in a child, unlocking would release the parent's lock. */
 void compile_lock_file_forget(struct compile_lock_file *file)
 {
 	if (is_ours(file)) {

@@ -99,7 +99,9 @@ static int make_place(const struct directory *directory, int parent, const char 
 	return 0;
 }
 
-/* Whoever made it may have been killed before it was open to the group: who stores there later opens it, if it is ours.
+/*
+ * Whoever made it may have been killed before it was open to the group: who stores there later opens it, if it is
+ * ours. For shared caches only: elsewhere the mode is right from the moment that it is made.
  */
 static void mend_place(const struct directory *directory, int parent, const char *path)
 {
@@ -193,6 +195,7 @@ static int open_root(const struct directory *directory, enum directory_want want
 	return rc;
 }
 
+/* An existing directory is mended before it is used by a writer; a reader takes it as it is. */
 int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
                          int *ret_place)
 {
@@ -258,6 +261,7 @@ static int judge_file(const struct directory *directory, int at, int file, int f
 	return (flags & O_ACCMODE) != O_RDONLY && found.st_nlink > 1 ? -EPERM : 0;
 }
 
+/* Created with O_EXCL, so that exactly one process settles the mode and the group of a new file. */
 int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file)
 {
 	int all = (flags & (O_ACCMODE | O_APPEND)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -295,6 +299,7 @@ bool directory_is_ours(int file, const void *magic)
 	       (got > 0 && memcmp(first, magic, (size_t)got) == 0);
 }
 
+/* The first byte of the key is the shard's name. */
 void directory_entry_name(const uint8_t key[ENTRY_KEY_BYTES], char ret_name[DIRECTORY_NAME_BYTES])
 {
 	(void)digits_spell(key + 1, ENTRY_KEY_BYTES - 1, ret_name);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The file may have been replaced by a sound one since it was read: it is removed only if device, inode, size and
+ * mtime are still those that were seen.
+ */
 #include "cache/discard.h"
 
 #include "cache/lock.h"

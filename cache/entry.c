@@ -138,6 +138,7 @@ static uint64_t measure(const void *dependencies, size_t dependencies_size, cons
 	return total < ENTRY_BYTES_MAX ? total : 0;
 }
 
+/* Built in one allocation, which is what is later written to the file. */
 int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
                 size_t dependencies_size, const struct section *sections, size_t section_count,
                 struct entry **ret_entry)
@@ -196,6 +197,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	return rc;
 }
 
+/* Every length is compared with the others and with what is there before it is used. */
 int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
                        struct entry_info *ret_info)
 {
@@ -238,6 +240,7 @@ static struct checksum stored_checksum(const void *bytes, size_t field)
 	return sum;
 }
 
+/* Their own checksum, so that a miss on dependencies need not read the body. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
 	return checksum_equal(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
@@ -377,6 +380,7 @@ bool entry_section_at(const struct entry *entry, size_t index, struct section *r
 	return true;
 }
 
+/* A linear search: entries have about ten sections. */
 bool entry_section(const struct entry *entry, uint32_t tag, struct section *ret_section)
 {
 	size_t i;

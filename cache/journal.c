@@ -17,6 +17,7 @@
 
 #include "cache/agent.h"
 #include "cache/calls.h"
+#include "cache/lock.h"
 #include "cache/output.h"
 
 #include <endian.h>
@@ -150,23 +151,20 @@ static int append_locked(const struct directory *directory, int home, int file, 
 
 static int append(const struct directory *directory, int home, const uint8_t *bytes, size_t size, long *pause_ns)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int file = -1;
 	int error = directory_open_file(directory, home, NAME, O_RDWR | O_CREAT | O_APPEND, &file);
 
 	if (error != 0) {
 		return error;
 	}
-	if (call_lock(file, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES)) {
+	if (lock_bytes(file, LOCK_WHOLE, LOCK_ALONE, 0) == LOCK_HELD) {
 		call_close(file);
 		call_pause(*pause_ns);
 		*pause_ns = 2 * *pause_ns < PAUSE_MAX ? 2 * *pause_ns : PAUSE_MAX;
 		return -EAGAIN;
 	}
 	error = append_locked(directory, home, file, bytes, size);
-	/* said aloud: a child forked meanwhile has the descriptor too */
-	whole.l_type = F_UNLCK;
-	(void)call_lock(file, F_OFD_SETLK, &whole);
+	lock_release_bytes(file, LOCK_WHOLE);
 	call_close(file);
 	return error;
 }

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A wait is a loop of tries and pauses. Whoever waited in vain for a lock of one kind notes that for the whole
+ * process, so that a holder that stands still (a stopped prune, a stranger's lock on the whole file) costs one wait
+ * and not one for each store.
+ */
 #include "cache/lock.h"
 
 #include "cache/calls.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The distance of Damerau and Levenshtein, restricted to swaps of neighbours. */
 #include "cache/nearest.h"
 
 #include <string.h>

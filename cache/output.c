@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes go through here, and every one of them is wrapped: signals blocked, bytes written, what the write raised
+ * taken back, signals restored.
+ */
 #include "cache/output.h"
 
 #include "cache/calls.h"

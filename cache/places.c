@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The checks mirror what the library does when it opens these files, without creating anything. They cannot be
+ * exact: another process may change rights between the check and the use.
+ */
 #include "cache/places.h"
 
 #include "cache/calls.h"
@@ -10,7 +14,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Takes the last part off; false: there was none. The root stays. */
+/* Takes the last part off; false: there was none. The root stays. "/a" becomes "/", and "/" has no part to take off. */
 static bool strip_part(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -60,6 +64,7 @@ static int can_make_in(const char *path)
 	return is_the_kernels(path) ? -ENOTSUP : 0;
 }
 
+/* Opened for appending, as the log and the trace do, and closed again; nothing is created. */
 int places_file(const char *path)
 {
 	char above[PATH_MAX] = ".";
@@ -109,6 +114,7 @@ static bool is_there(const char *path)
 	return place >= 0;
 }
 
+/* A root without its home counts as there: the first store makes the home. */
 enum place_state places_directory(const struct settings *settings, int *ret_error)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
@@ -166,6 +172,7 @@ static void check_lower(const struct settings *settings, const char *path, size_
 	}
 }
 
+/* Only what was asked for: a variable that is not set causes no trouble. */
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context)
 {
 	const char *lower = settings->lower ? settings->lower : "";

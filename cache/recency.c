@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One number says when a file was last used, and a bit in it whether the next hit is to be shown. Both live in the
+ * atime, so that eviction needs one stat() per file and no file of its own.
+ */
 #include "cache/recency.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The table in the header is expanded four times: into the fields, the code that reads them, the words for bad
+ * values, and the code that frees them. A new variable is one line there. Numbers are parsed by hand, as the
+ * functions of libc accept signs, blanks and overflows.
+ */
 #include "cache/settings.h"
 
 #include "cache/nearest.h"
@@ -41,6 +46,7 @@ static uint64_t fraction_of(const char *digits, size_t count, unsigned shift)
 	return part;
 }
 
+/* Also used for --max-size of the command. */
 int settings_parse_size(const char *text, uint64_t *ret_size)
 {
 	static const char units[] = "kmgt";
@@ -166,7 +172,10 @@ static void reject_text(struct settings *settings, const char *variable, char **
 	*field = NULL;
 }
 
-/* "link/" is opened through the link even with O_NOFOLLOW: no slash stays at the end. */
+/*
+ * "link/" is opened through the link even with O_NOFOLLOW: no slash stays at the end. The root directory keeps its
+ * only slash.
+ */
 static void strip_slashes(char *path)
 {
 	size_t length = strlen(path);
@@ -210,7 +219,10 @@ static int default_directory(settings_lookup *lookup, char **ret_directory, size
 	return 0;
 }
 
-/* Every element of "dir:dir" that is not empty is absolute. */
+/*
+ * Every element of "dir:dir" that is not empty is absolute. Empty elements are allowed: scripts join lists without
+ * looking.
+ */
 static bool is_path_list(const char *list)
 {
 	for (bool first = true; *list != '\0'; list++) {
@@ -289,6 +301,7 @@ static void settle_agent(struct settings *settings)
 	settings->agent = NULL;
 }
 
+/* A value that is bad never stops a program: the default is used and the log says so. */
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 {
 	struct settings fresh = {0};

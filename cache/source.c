@@ -45,6 +45,7 @@ static int check_kind_and_owner(const struct directory *directory, int at, const
 	return found->st_size < ENTRY_HEADER_BYTES ? -EBADMSG : 0;
 }
 
+/* Judged by the open descriptor: what is read is what was judged. */
 int source_open(const struct directory *directory, int at, const char *path, struct stat *ret_found,
                 struct source *ret_source)
 {
@@ -82,19 +83,6 @@ void source_close(struct source *source)
 	source->whole = NULL;
 }
 
-bool source_is_ours(const struct directory *directory, int shard, const char *name)
-{
-	int file;
-	bool ours;
-
-	if (directory_open_file(directory, shard, name, O_RDONLY, &file) < 0) {
-		return false;
-	}
-	ours = directory_is_ours(file, entry_magic);
-	close(file);
-	return ours;
-}
-
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found, bool *ret_ours)
 {
 	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -112,6 +100,16 @@ bool source_look(const struct directory *directory, int shard, const char *name,
 	return seen;
 }
 
+/* Before anything is removed: names alone do not tell whose a file is. */
+bool source_is_ours(const struct directory *directory, int shard, const char *name)
+{
+	struct stat found;
+	bool ours;
+
+	return source_look(directory, shard, name, &found, &ours) && ours;
+}
+
+/* A file that ends early was cut or is being replaced, and is damage here. */
 static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 {
 	ssize_t got = call_pread(file, bytes, size, (off_t)offset);
@@ -223,6 +221,7 @@ int source_head(const struct source *source, uint64_t offset, const struct entry
 	return 0;
 }
 
+/* The first result, which most hits take, needs no copy. */
 int source_take(struct source *source, uint64_t offset, const struct entry_info *info, uint8_t *owned,
                 struct entry **ret_entry)
 {

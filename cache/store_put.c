@@ -126,7 +126,10 @@ static void keep_below_cap(struct store *store, int home, const uint8_t *key, co
 	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
 }
 
-/* Is the entry, byte for byte, one of those in the file? */
+/*
+ * Is the entry, byte for byte, one of those in the file? Header and dependencies suffice: the header has the
+ * checksum of the body.
+ */
 static bool is_there(const struct store *store, int shard, const char *name, const struct entry *entry)
 {
 	const struct entry_info *wanted = entry_info(entry);
@@ -206,6 +209,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	return rc;
 }
 
+/* Waits for the key's lock, but not for long: a lost result of another process is compiled once more. */
 int store_put(struct store *store, const struct entry *entry)
 {
 	return put_result(store, entry, NULL);

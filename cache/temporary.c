@@ -40,6 +40,7 @@ static uint64_t unique_number(void)
 	return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* The limit is read here, once: append_old() leaves out results that would exceed it. */
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 {
 	struct temporary temporary = {.directory = directory, .file = -1};
@@ -94,6 +95,7 @@ static int rename_over(struct temporary *temporary, const char *name)
 	return -errno;
 }
 
+/* With fsync the content is on the disk before the name is, and the directory after it. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability)
 {
 	int file = temporary->file;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Only the owner, the group and the mode of an open file count: paths may change between two looks. The user and the
+ * groups of the process are asked anew each time, because hosts change them.
+ */
 #include "cache/trust.h"
 
 #include "cache/calls.h"
@@ -78,7 +82,7 @@ static bool tells_apart(enum ids ids)
 	return now == APART;
 }
 
-/* Asked anew each time: hosts change their user between calls. */
+/* Asked anew each time: hosts change their user between calls. Root may do anything with our files anyway. */
 bool trust_owner(const struct stat *found)
 {
 	uid_t user;
@@ -136,7 +140,10 @@ mode_t trust_first_mode(bool shared, int parent, mode_t all)
 	return mode & all;
 }
 
-/* Moves what we have made into the group of `parent`; returns the bits of that group, none where that failed. */
+/*
+ * Moves what we have made into the group of `parent`; returns the bits of that group, none where that failed. The
+ * root's own group was chosen by whoever made it, and stays.
+ */
 static mode_t join_group(int parent, int made, const struct stat *found)
 {
 	struct stat above;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An address is taken apart strictly: each part may have only characters that mean themselves in a URL, a file name
+ * and a log. What is wrong is said in words that show a right one.
+ */
 #include "agent/engine/address.h"
 
 #include "agent/engine/kind.h"
@@ -41,13 +45,14 @@ static const struct scheme *scheme_of(const char *text)
 	return NULL;
 }
 
+/* The address itself is not repeated: it may hold a password by mistake. */
 static int tell_wrong(struct engine_error *error, const char *words)
 {
 	engine_tell(error, "the engine's address: %s", words);
 	return -EINVAL;
 }
 
-/* At least one digit; how far they go is told. */
+/* At least one digit; how far they go is told. strtoul() would take blanks, signs and hexadecimal. */
 static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
 {
 	unsigned number = 0;
@@ -93,6 +98,7 @@ static bool parts_are_plain(const char *path)
 	return *path == '\0';
 }
 
+/* Only characters that need no escaping, so the path is the same in a URL, a signature and a log. */
 static int take_path(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	size_t length = strlen(text);
@@ -166,6 +172,7 @@ static const char *end_of_host(const char *text)
 	return length > 0 && text[0] != '-' && text[0] != '.' ? text + length : NULL;
 }
 
+/* An at sign behind the host would be a user's name in front of another one. */
 static int take_host(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	const char *rest = end_of_host(text);
@@ -185,6 +192,7 @@ static int take_host(const char *text, struct engine_address *address, struct en
 	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
 }
 
+/* The rules of S3 for names, as they become part of a host's name. */
 static int take_bucket(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	size_t length = strspn(text, LETTERS DIGITS "-._");
@@ -196,6 +204,7 @@ static int take_bucket(const char *text, struct engine_address *address, struct 
 	return take_path(text + length, address, error);
 }
 
+/* Parsed by hand: libcurl's parser accepts far more, such as users, queries and escapes. */
 int engine_address_parse(const char *text, struct engine_address *ret_address, struct engine_error *ret_error)
 {
 	const struct scheme *scheme = scheme_of(text);
@@ -236,6 +245,7 @@ void engine_address_place(const struct engine_address *address, char *ret_text, 
 	}
 }
 
+/* Colons separate the parts of Redis names; elsewhere a prefix is one directory. */
 int engine_address_prefix(const struct engine_address *address, const char *prefix, struct engine_error *ret_error)
 {
 	bool colons = address->kind == ADDRESS_REDIS;

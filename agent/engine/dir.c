@@ -10,6 +10,7 @@
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"
 #include "cache/calls.h"
+#include "cache/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,6 +122,7 @@ static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root,
 	return tell_errno(dir, errno, ret_error);
 }
 
+/* O_NONBLOCK and O_NOCTTY: whatever lies there must not stop or steal anything. */
 static int open_value(int root, const struct engine_dir *dir, const struct engine_name *name, int *ret_file)
 {
 	char path[ENGINE_NAME_MAX];
@@ -175,6 +177,7 @@ static enum engine_answer open_named(const struct engine_dir *dir, const struct 
 	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
 }
 
+/* The limit cannot be kept: a read from a hung share does not return. */
 static enum engine_answer dir_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                   void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
@@ -223,22 +226,6 @@ static int make_place(int root, char *place, int *ret_place)
 	return *ret_place < 0 ? errno : 0;
 }
 
-/* SIGXFSZ is ignored by the agent, so a limit is an error here like any other. */
-static int write_value(int file, const void *value, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t put = write(file, (const char *)value + done, size - done);
-
-		if (put < 0 && errno != EINTR) {
-			return errno;
-		}
-		done += put > 0 ? (size_t)put : 0;
-	}
-	return 0;
-}
-
 /* Renamed in the same directory, so that no reader sees a part of it, on NFS too. */
 static int put_value(int place, const char *name, const void *value, size_t size)
 {
@@ -255,7 +242,7 @@ static int put_value(int place, const char *name, const void *value, size_t size
 	if (file < 0) {
 		return errno;
 	}
-	error = write_value(file, value, size);
+	error = -output_at(file, 0, value, size);
 	/* NFS says at close() that there was no room */
 	if (close(file) != 0 && error == 0) {
 		error = errno;
@@ -269,6 +256,7 @@ static int put_value(int place, const char *name, const void *value, size_t size
 	return error;
 }
 
+/* Directories are made as values need them, with the rights that the umask leaves. */
 static enum engine_answer dir_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                                   unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -300,6 +288,7 @@ static enum engine_answer dir_put(struct engine *engine, const struct engine_nam
 	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
 }
 
+/* Effective rights, as the questions use them. */
 static enum engine_answer dir_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_dir *dir = (const struct engine_dir *)engine;

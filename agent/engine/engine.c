@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The calls of engine.h go through one table of functions to the kind of the address. What all kinds need (texts
+ * without control characters, deadlines) is below.
+ */
 #include "agent/engine/engine.h"
 
 #include "agent/engine/kind.h"
@@ -19,6 +23,7 @@ static const struct engine_kind *const kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* The first that fits: schemes are distinct. */
 static const struct engine_kind *kind_of(const char *address)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -76,6 +81,7 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	return kind->open(options, ret_engine, ret_error);
 }
 
+/* NULL is accepted, for clean-up after a failure. */
 void engine_close(struct engine *engine)
 {
 	if (engine != NULL) {
@@ -123,6 +129,7 @@ enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct
 
 /* ---- what every kind uses (kind.h) */
 
+/* Zeroed, so that close() of the kind may run after a failure half-way. */
 struct engine *engine_new(const struct engine_kind *kind, size_t size)
 {
 	struct engine *engine = calloc(1, size);
@@ -182,6 +189,7 @@ struct timespec engine_deadline(unsigned limit_ms)
 	return when;
 }
 
+/* 0 means over, never "no limit". */
 unsigned engine_left_ms(const struct timespec *deadline)
 {
 	struct timespec now;

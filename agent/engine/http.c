@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One libcurl handle for each engine, so that connections are kept. The body of an answer is a value only with
+ * status 200; of anything else a few kilobytes are read for the code of an error.
+ */
 #include "agent/engine/http.h"
 
 #include "agent/engine/name.h"
@@ -128,6 +132,7 @@ static void prove_who_we_are(const struct engine_http *http)
 #endif
 }
 
+/* Everything is set anew for each request, so that nothing of the last one is left. */
 static void prepare_handle(struct engine_http *http, const struct request *request, struct body *body)
 {
 	CURL *handle = http->handle;
@@ -161,11 +166,13 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 	}
 }
 
+/* By what was configured: servers do not say reliably what they are. */
 static enum http_dialect dialect_of(const struct engine_http *http)
 {
 	return http->signature != NULL ? HTTP_S3 : http->bazel ? HTTP_BAZEL : HTTP_PLAIN;
 }
 
+/* The page of an error is not shown: it is HTML, or repeats the request. */
 static enum engine_answer tell_status(const struct engine_http *http, const struct request *request,
                                       const struct body *body, struct engine_error *error)
 {
@@ -249,6 +256,7 @@ static enum engine_answer send_request(struct engine_http *http, const struct en
 	return answer;
 }
 
+/* An empty value is a value. */
 enum engine_answer http_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms, void **ret_value,
                             size_t *ret_size, struct engine_error *ret_error)
 {
@@ -299,6 +307,7 @@ enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct e
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
 
+/* The lists of libcurl are not copied, so they must live as long as the handle. */
 void http_close(struct engine *engine)
 {
 	struct engine_http *http = (struct engine_http *)engine;
@@ -312,6 +321,7 @@ void http_close(struct engine *engine)
 	free(http->signature);
 }
 
+/* With the port, also if it is the usual one: each address has one form. */
 int http_base(const struct engine_address *address, const char *bucket, char **ret_base)
 {
 	const char *slash = bucket != NULL ? "/" : "";

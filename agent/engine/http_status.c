@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A table of what a status means for the agent, and advice for those that operators meet most. */
 #include "agent/engine/http.h"
 
 #include <string.h>
@@ -49,6 +50,7 @@ static bool is_success(long status, enum http_method method)
 	return method == HTTP_GET ? status == 200 : status >= 200 && status < 300;
 }
 
+/* What S3 and bazel-remote mean differs from the table in a few cases, which come first. */
 enum engine_answer http_status_answer(long status, enum http_method method, enum http_dialect dialect,
                                       const char **ret_words)
 {

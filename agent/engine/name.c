@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two nodes must give a value the same name, whatever their versions of everything else are: what changes the
+ * meaning of a value is part of its name.
+ */
 #include "agent/engine/name.h"
+
+#include "cache/digits.h"
 
 #include <blake2.h>
 #include <stdio.h>
 #include <string.h>
 
-#define VERSION   2
-#define HEX_BYTES 65
-
-static const char *print_hex(const uint8_t bytes[32], char ret_text[HEX_BYTES])
-{
-	for (size_t i = 0; i < 32; i++) {
-		(void)snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
-	}
-	return ret_text;
-}
+#define VERSION 2
 
 size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
-	char digits[HEX_BYTES];
+	char digits[DIGITS_BYTES(sizeof(name->key))];
 
 	return (size_t)snprintf(ret_name, ENGINE_NAME_MAX, "%s:%d:%u:%s", prefix, VERSION, name->format,
-	                        print_hex(name->key, digits));
+	                        digits_spell(name->key, sizeof(name->key), digits));
 }
 
 /*
@@ -30,13 +27,14 @@ size_t engine_name_redis(const char *prefix, const struct engine_name *name, cha
  */
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
-	char digits[HEX_BYTES];
+	char digits[DIGITS_BYTES(sizeof(name->key))];
 
-	print_hex(name->key, digits);
+	(void)digits_spell(name->key, sizeof(name->key), digits);
 	(void)snprintf(ret_name, ENGINE_NAME_MAX, "%s/%d-%u/%.2s/%s", prefix, VERSION, name->format, digits,
 	               digits + 2);
 }
 
+/* Of the Redis name, which has version, format and prefix in it. */
 void engine_name_digest(const char *prefix, const struct engine_name *name, uint8_t ret_digest[ENGINE_NAME_DIGEST])
 {
 	char text[ENGINE_NAME_MAX];
@@ -48,8 +46,8 @@ void engine_name_digest(const char *prefix, const struct engine_name *name, uint
 void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
 	uint8_t digest[ENGINE_NAME_DIGEST];
-	char digits[HEX_BYTES];
+	char digits[DIGITS_BYTES(sizeof(name->key))];
 
 	engine_name_digest(prefix, name, digest);
-	(void)snprintf(ret_name, ENGINE_NAME_MAX, "ac/%s", print_hex(digest, digits));
+	(void)snprintf(ret_name, ENGINE_NAME_MAX, "ac/%s", digits_spell(digest, sizeof(digest), digits));
 }

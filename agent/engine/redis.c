@@ -21,6 +21,7 @@ struct engine_redis {
 	unsigned expire_s;
 };
 
+/* The connection stays: the server spoke its protocol. */
 static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
 {
 	freeReplyObject(reply);
@@ -86,6 +87,7 @@ static enum engine_answer redis_get(struct engine *engine, const struct engine_n
 	return ENGINE_DONE;
 }
 
+/* EXISTS and not GET: values may be megabytes. */
 static enum engine_answer redis_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                     struct engine_error *ret_error)
 {
@@ -148,6 +150,7 @@ static enum engine_answer redis_put(struct engine *engine, const struct engine_n
 	return ask_for_word(redis, &command, limit_ms, "OK", ret_error);
 }
 
+/* PING also needs the password, so it shows that both are right. */
 static enum engine_answer redis_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	struct redis_command command = {.count = 0};
@@ -165,6 +168,7 @@ static void redis_close(struct engine *engine)
 	free(redis->prefix);
 }
 
+/* Nothing is connected yet: an engine that is down must not keep the agent from starting. */
 static int redis_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_redis *redis;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Redis says what is wrong by the first word of an error. The table makes an answer and advice of it. */
 #include "agent/engine/redis_session.h"
 
 #include <string.h>
@@ -88,6 +89,7 @@ static enum redis_start start_of_value(const char *bytes, size_t size)
 	                                                     : REDIS_START_FINE;
 }
 
+/* Arrays and the types of RESP3 are never answers to our commands. */
 enum redis_start redis_reply_start(const char *bytes, size_t size)
 {
 	if (size == 0) {

@@ -64,6 +64,7 @@ static void connection_close(struct connection *connection)
 	}
 }
 
+/* Certificates and names are checked here, within the same limit as all else. */
 static enum engine_answer connection_open(struct transport *transport, const struct timespec *deadline,
                                           struct connection **ret_connection, struct engine_error *ret_error)
 {
@@ -117,6 +118,7 @@ static enum engine_answer wait_for(const struct connection *connection, short ev
 	return too_late(connection, error);
 }
 
+/* A large value may fill the socket's buffer several times. */
 static enum engine_answer connection_send(struct connection *connection, const void *bytes, size_t size,
                                           const struct timespec *deadline, struct engine_error *ret_error)
 {
@@ -191,6 +193,7 @@ void redis_add(struct redis_command *command, const char *word)
 	redis_add_bytes(command, word, strlen(word));
 }
 
+/* What held the password is zeroed before it is freed. */
 static enum engine_answer send_command(struct redis_session *session, const struct redis_command *command,
                                        struct exchange *exchange)
 {
@@ -274,7 +277,10 @@ static enum engine_answer receive_reply(struct redis_session *session, struct ex
 	return ENGINE_DONE;
 }
 
-/* A reply that is no error. What comes after it would be taken for the next command's. */
+/*
+ * A reply that is no error. What comes after it would be taken for the next command's. A password never appears in
+ * an error: the server's words are shown for commands only.
+ */
 static enum engine_answer ask_once(struct redis_session *session, const struct redis_command *command,
                                    struct exchange *exchange, redisReply **ret_reply)
 {
@@ -368,6 +374,7 @@ static bool has_ended(enum engine_answer answer)
 	       answer == ENGINE_TOO_LARGE || answer == ENGINE_REFUSED;
 }
 
+/* At most twice: a server that closes each connection is broken. */
 enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
                              const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {

@@ -114,6 +114,7 @@ static int fill_in(struct engine_http *http, const struct engine_options *option
 	return 0;
 }
 
+/* The same requests as HTTP, signed. */
 static int s3_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_http *http = NULL;

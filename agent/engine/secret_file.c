@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Secrets are read once, checked to be closed to others, and zeroed when they are freed. */
 #include "agent/engine/secret_file.h"
 
 #include "cache/calls.h"
@@ -22,6 +23,7 @@ static int judge_file(const struct stat *found)
 	return found->st_size > SECRET_FILE_MAX ? -EFBIG : 0;
 }
 
+/* Room for one byte more than is allowed tells a file that is too long. */
 int secret_file_read(const char *path, char **ret_text)
 {
 	/* a FIFO must not hold us up */
@@ -78,6 +80,7 @@ int secret_file_line(const char *path, char **ret_line)
 	return 0;
 }
 
+/* Only the text: what lay behind it was zeroed when it was cut. */
 void secret_file_wipe(char *text)
 {
 	if (text != NULL) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * libcurl does the network; what is set here is what must hold for every engine: certificates are checked, TLS is
+ * 1.2 or later, no signal is raised, and every call has a deadline.
+ */
 #include "agent/engine/transport.h"
 
 #include "agent/engine/kind.h"
@@ -18,6 +22,7 @@ static void start_curl(void)
 	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+/* NULL stays NULL. */
 static int copy_text(const char *text, char **ret_copy)
 {
 	if (text != NULL) {
@@ -62,6 +67,7 @@ static int fill_in(const struct engine_options *options, struct transport *trans
 	return failure;
 }
 
+/* libcurl's global set-up is not safe among threads in old versions, so it runs once. */
 int transport_open(const struct engine_options *options, struct transport *ret_transport,
                    struct engine_error *ret_error)
 {
@@ -78,6 +84,7 @@ int transport_open(const struct engine_options *options, struct transport *ret_t
 	return 0;
 }
 
+/* Secrets are zeroed. */
 void transport_close(struct transport *transport)
 {
 	secret_file_wipe(transport->password);
@@ -88,6 +95,7 @@ void transport_close(struct transport *transport)
 	free(transport->certificate_key);
 }
 
+/* Proxies of the environment are off for sockets and Redis, which they cannot serve. */
 void transport_handle(struct transport *transport, CURL *handle)
 {
 	const struct engine_address *address = &transport->address;

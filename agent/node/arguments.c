@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A row of the table says where the value of an option goes and how it is checked. Parsing is one switch over these
+ * kinds, so most new options are a row.
+ */
 #include "agent/node/arguments.h"
 
 #include "agent/wire/value.h"
@@ -78,6 +82,7 @@ static const struct line {
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
+/* The texts of the table are also the manual page's. */
 void arguments_help(void)
 {
 	printf("Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
@@ -202,7 +207,10 @@ static int take_option(const struct line *line, struct arguments *options)
 	}
 }
 
-/* Returns the line of the next option; NULL: there are no more, or *ret_wrong. */
+/*
+ * Returns the line of the next option; NULL: there are no more, or *ret_wrong. The last two options have a letter as
+ * well.
+ */
 static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 {
 	struct option long_options[LINES + 1] = {{NULL, 0, NULL, 0}};
@@ -221,6 +229,7 @@ static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 	return letter >= 0 && !*ret_wrong ? &lines[number] : NULL;
 }
 
+/* Combinations that would do something else than was meant are refused. */
 static enum arguments_read judge_options(const struct arguments *options)
 {
 	const struct service_options *service = &options->service;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * --status asks the agent that runs. The two commands for bundles need no agent: they use an engine once, and stream
+ * between it and a pipe.
+ */
 #include "agent/node/arguments.h"
 
 #include "agent/node/launch.h"
@@ -47,6 +51,7 @@ static const char *explain_status_error(int error)
 	}
 }
 
+/* A stopped agent must not stop whoever asks. */
 static int ask_status(int socket, char *ret_text, size_t size)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
@@ -133,6 +138,7 @@ static void report_failure(const char *asked, int error, bool as_json)
 	}
 }
 
+/* The same check as a host's: another user could answer anything. */
 int command_status(const struct settings *settings, const char *said, bool json)
 {
 	struct directory directory = {.path = settings->directory,
@@ -276,6 +282,7 @@ static int make_value(const struct once *once, struct made *ret_made)
 	return value_end(&writer, once->name.key, once->keyring, &ret_made->value, &ret_made->size);
 }
 
+/* Success is printed, as the numbers tell whether the right thing was piped in. */
 static bool put_value(struct once *once, const char *name, const struct made *made)
 {
 	struct engine_error error = {.text = ""};
@@ -294,6 +301,7 @@ static bool put_value(struct once *once, const char *name, const struct made *ma
 	return true;
 }
 
+/* A terminal as standard input is a mistake that would wait for ever. */
 int command_put_bundle(const struct service_options *options, const char *name)
 {
 	struct made made = {.value = NULL};
@@ -353,6 +361,7 @@ static bool write_bundle(struct value_reader *bundle, const char *name)
 	return got == 0;
 }
 
+/* An absent bundle is an error here: a job that wants one should notice. */
 static bool get_value(struct once *once, const char *name)
 {
 	struct engine_error error = {.text = ""};
@@ -382,6 +391,7 @@ static bool get_value(struct once *once, const char *name)
 	return fine;
 }
 
+/* Bytes of a bundle would garble a terminal. */
 int command_get_bundle(const struct service_options *options, const char *name)
 {
 	struct once once;

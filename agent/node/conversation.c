@@ -42,6 +42,7 @@ struct talk {
 	bool exhausted; /* no descriptor, or no seat, to be had for those who wait outside */
 };
 
+/* Never waits: one peer that does not read must not hold up the others. */
 static void tell_peer(const struct peer *peer, enum agent_kind kind)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
@@ -109,6 +110,7 @@ static enum peer_fate start_fetch(struct talk *talk, struct peer *peer, const st
 	return PEER_STAYS;
 }
 
+/* A connection is for one question, so all but a fetch end it. */
 static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const struct agent_message *message)
 {
 	switch ((enum agent_kind)message->kind) {
@@ -222,6 +224,7 @@ static void tell_fetched(struct talk *talk)
 	}
 }
 
+/* From the last to the first, because dropping moves the last one into the gap. */
 static void drop_silent(struct talk *talk)
 {
 	int64_t now = service_now_ns();
@@ -253,6 +256,7 @@ static int wait_ms(struct talk *talk)
 	return wait < 0 || wait > INT64_C(1000000000) ? 1000 : (int)(wait / 1000000) + 1;
 }
 
+/* All that are pending: a signalfd gives one for each read. */
 static bool hear_signals(const struct conversation *with)
 {
 	struct signalfd_siginfo signal;
@@ -265,6 +269,7 @@ static bool hear_signals(const struct conversation *with)
 	return false;
 }
 
+/* From the last to the first, for the same reason. */
 static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t count)
 {
 	for (size_t i = count; i > 0; i--) {
@@ -332,6 +337,7 @@ static size_t count_seats(void)
 	return most == 0 ? 1 : most < PEERS_MAX ? (size_t)most : PEERS_MAX;
 }
 
+/* Peers that still wait at the end see the connection close, and compile. */
 int conversation_run(const struct conversation *conversation)
 {
 	struct talk *talk = calloc(1, sizeof(*talk));

@@ -60,7 +60,10 @@ struct fetch {
 
 /* ---- a worker's work, without the lock */
 
-/* Oldest first, as each goes before those that are there. */
+/*
+ * Oldest first, as each goes before those that are there. An engine's value is stored result by result, so that each
+ * is judged by the store's own rules.
+ */
 static enum agent_kind land_parcel(struct service *service, const struct parcel *parcel)
 {
 	enum agent_kind answer = AGENT_ABSENT;
@@ -99,6 +102,7 @@ static enum agent_kind unpack_value(struct service *service, const uint8_t *key,
 	return answer;
 }
 
+/* The time counts only where a value came: it is what the percentiles are of. */
 static enum agent_kind get_value(struct service *service, struct engine *engine, const uint8_t *key)
 {
 	struct engine_name name = {.format = ENTRY_FORMAT};
@@ -125,6 +129,7 @@ static enum agent_kind get_value(struct service *service, struct engine *engine,
 	return kind;
 }
 
+/* Any answer closes the breaker, a refusal too. */
 static void probe_engine(struct service *service, struct engine *engine, int64_t seen)
 {
 	struct engine_error error = {.text = ""};
@@ -146,7 +151,7 @@ static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 	return NULL;
 }
 
-/* The first of that state, by turn. */
+/* The first of that state, by turn. By turn, so that no process waits for later ones. */
 static struct job *next_job(struct fetch *fetch, enum job_state state)
 {
 	struct job *next = NULL;
@@ -168,6 +173,7 @@ static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
 	return &fetch->absent[at & (ABSENT_KNOWN - 1)];
 }
 
+/* The whole key is compared: places are shared. */
 static bool is_known_absent(struct fetch *fetch, const uint8_t *key)
 {
 	const struct absent *absent = absent_place(fetch, key);
@@ -175,6 +181,7 @@ static bool is_known_absent(struct fetch *fetch, const uint8_t *key)
 	return absent->until_ns > service_now_ns() && memcmp(absent->key, key, ENTRY_KEY_BYTES) == 0;
 }
 
+/* The descriptor wakes the thread that talks to processes; the count in it is not used. */
 static void finish_job(struct fetch *fetch, struct job *job, enum agent_kind answer)
 {
 	const uint64_t one = 1;
@@ -290,6 +297,7 @@ static bool start_worker(struct fetch *fetch, int number)
 	return error == 0;
 }
 
+/* All workers are started before the first question is read. */
 bool fetch_begin(struct service *service, void (*first)(void *context), void *context, struct fetch **ret_fetch)
 {
 	struct fetch *fetch = calloc(1, sizeof(*fetch));
@@ -379,6 +387,7 @@ static enum agent_kind enqueue_key(struct fetch *fetch, const uint8_t *key)
 	return AGENT_STARTED;
 }
 
+/* The lock is held for a search through 512 jobs at most. */
 enum agent_kind fetch_ask(struct fetch *fetch, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	enum agent_kind answer;

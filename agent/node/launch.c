@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The program is a child that was forked before the agent had threads. The agent keeps blocked what it forwards,
+ * reads signals from a descriptor, and ends by the status or the signal that ended the program.
+ */
 #include "agent/node/launch.h"
 
 #include "agent/node/service.h"
@@ -87,6 +91,7 @@ static void leave_files_to_program(void)
 	}
 }
 
+/* Forked before there are threads: a child of a process with threads may only call what is safe in signal handlers. */
 int launch_start(struct launch *launch, char **program, enum launch_when when)
 {
 	int hold[2] = {-1, -1};
@@ -175,6 +180,7 @@ static void hand_on(const struct launch *launch, const struct signalfd_siginfo *
 	}
 }
 
+/* A signal may mean that the program is not to begin at all, so one that is held gets it first. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 {
 	if (signal->ssi_signo == SIGCHLD) {
@@ -187,6 +193,7 @@ bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 	return false;
 }
 
+/* By the same signal, so that a shell or a batch system sees what it would have seen. */
 void launch_finish(const struct launch *launch, void (*leave)(int status))
 {
 	struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};

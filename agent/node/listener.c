@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The lock file decides who serves; the socket file only shows where. A dead agent leaves both files, and the lock
+ * on one of them is gone with it: so a new agent may remove the socket without asking.
+ */
 #include "agent/node/listener.h"
 
 #include "cache/agent_socket.h"
+#include "cache/lock.h"
 #include "cache/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,7 +74,10 @@ static bool is_there(const struct listener *listener, const char *name, dev_t de
 	       found.st_ino == inode;
 }
 
-/* The lock's file may have been removed by its last holder between open and lock: then it is another one by now. */
+/*
+ * The lock's file may have been removed by its last holder between open and lock: then it is another one by now.
+ * Also the way to see that another agent has taken over the files.
+ */
 static bool has_lock(const struct listener *listener, const char *name)
 {
 	struct stat held;
@@ -96,8 +103,13 @@ static int take_lock(struct listener *listener)
 		if (is_shared(listener)) {
 			(void)trust_settle_file(true, listener->place, listener->lock);
 		}
-		if (flock(listener->lock, LOCK_EX | LOCK_NB) != 0) {
-			return errno == EWOULDBLOCK ? -EBUSY : -errno;
+		switch (lock_bytes(listener->lock, LOCK_WHOLE, LOCK_ALONE, 0)) {
+		case LOCK_TAKEN:
+			break;
+		case LOCK_HELD:
+			return -EBUSY;
+		default:
+			return -ENOLCK;
 		}
 		if (has_lock(listener, name)) {
 			return 0;
@@ -108,7 +120,10 @@ static int take_lock(struct listener *listener)
 	return -EBUSY;
 }
 
-/* Under the lock nobody lives behind a socket that is there; what is no socket is somebody's, and stays. */
+/*
+ * Under the lock nobody lives behind a socket that is there; what is no socket is somebody's, and stays. Only a
+ * socket is removed: a file of that name was given by mistake.
+ */
 static int remove_dead(const struct listener *listener)
 {
 	struct stat found;
@@ -170,6 +185,7 @@ static int listen_there(struct listener *listener)
 	return error == 0 && listen(listener->socket, BACKLOG) != 0 ? -errno : error;
 }
 
+/* In words for the one who starts the agent. */
 static const char *explain_error(int error)
 {
 	switch (error) {
@@ -186,7 +202,7 @@ static const char *explain_error(int error)
 	}
 }
 
-/* The files stay: somebody may have the lock. */
+/* The files stay: somebody may have the lock. Closing releases the lock as well. */
 static void close_files(struct listener *listener)
 {
 	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
@@ -199,6 +215,7 @@ static void close_files(struct listener *listener)
 	}
 }
 
+/* Each step is undone by close_files(), so a failure leaves nothing open. */
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX])
 {
@@ -230,6 +247,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
 	return 0;
 }
 
+/* The new directory is judged like the first one. */
 bool listener_renew(struct listener *listener)
 {
 	const struct directory directory = listener->directory;

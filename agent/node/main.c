@@ -47,6 +47,7 @@ static const char *asked_socket(const struct arguments *options, const struct se
 	                                                                     : settings->agent;
 }
 
+/* --status with the path of a socket needs none. */
 static bool needs_directory(const struct arguments *options, const struct settings *settings)
 {
 	const char *socket = asked_socket(options, settings);
@@ -121,6 +122,7 @@ static bool is_for_programs(int number)
 	return true;
 }
 
+/* By signalfd, so that signals are handled between messages and never within one. */
 static int watch_signals(bool has_program)
 {
 	static const int of_ours[] = {SIGTERM, SIGINT, SIGHUP};
@@ -152,7 +154,7 @@ static bool take_signal(void *context, const struct signalfd_siginfo *signal)
 	return launch->child == 0 || launch_signal(launch, signal);
 }
 
-/* The program's environment, and ours from here on. */
+/* The program's environment, and ours from here on. Absolute paths: the program may change its directory. */
 static bool tell_program(const char *socket, const char *directory)
 {
 	if (setenv("NVRTCCACHE_AGENT", socket, 1) == 0 && setenv("NVRTCCACHE_DIR", directory, 1) == 0) {
@@ -183,6 +185,7 @@ static enum service_thread wind_up(struct service *service, struct fetch *fetch,
 	return SERVICE_JOINED;
 }
 
+/* Called by a worker; launch_release() may be called from any thread. */
 static void begin_program(void *launch)
 {
 	launch_release(launch);
@@ -228,6 +231,7 @@ static int without_agent(const struct launch *launch, char **program)
 	return launch_become(launch, program);
 }
 
+/* The program starts before any thread does, and the agent leaves its directory only after that. */
 static int serve_node(struct service *service, struct listener *listener, struct launch *launch, char **program)
 {
 	struct conversation conversation = {
@@ -284,6 +288,7 @@ static int serve_node(struct service *service, struct listener *listener, struct
 	return EXIT_TROUBLE; /* it does not come here */
 }
 
+/* If another agent serves the directory, the program uses that one, and this process becomes the program. */
 static int begin_service(const struct arguments *options, struct settings *settings)
 {
 	char text[LISTENER_TEXT_MAX];

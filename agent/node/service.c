@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Threads share the options, which never change, the tally, which has a lock, and two breakers, which are atomic.
+ * The first breaker is for all questions, the second for uploads: an engine that is full still serves.
+ */
 #include "agent/node/service.h"
 
 #include "keygen/dependencies.h"
@@ -83,6 +87,7 @@ static bool open_store(struct service *service)
 	return error == 0;
 }
 
+/* Each thread has an engine of its own, as engines keep connections. */
 bool service_open_engine(const struct service *service, struct engine **ret_engine)
 {
 	struct engine_error error;
@@ -119,6 +124,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	return true;
 }
 
+/* Accepts a service that was begun in part. */
 void service_end(struct service *service)
 {
 	store_close(service->store);
@@ -126,6 +132,7 @@ void service_end(struct service *service)
 	settings_free(&service->settings);
 }
 
+/* Half-open counts as open here: only the probe asks then. */
 bool service_may_ask(struct service *service)
 {
 	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
@@ -162,6 +169,7 @@ bool service_may_put(struct service_puts *puts)
 	       breaker_ask(&puts->breaker, &rule, service_now_ns(), &puts->seen);
 }
 
+/* The engine may refuse values, because it is full or read-only, and serve them all the same. */
 void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
                  const struct engine_error *error)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The members are named in one place. `--status --json` prints them as they are, and `--status` as lines. */
 #include "agent/node/conversation.h"
 
 #include "cache/json.h"
@@ -28,6 +29,7 @@ static uint64_t answers_of(const struct tally_shown *shown)
 	return answers;
 }
 
+/* All of them, with zeros, so that a dashboard has every series from the beginning. */
 static void add_errors(struct json *json, const struct tally_shown *shown)
 {
 	json_begin_object(json, "errors");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Counts of the agent since its start. They are few and changed a few hundred times a second at most, so one lock is
+ * enough.
+ */
 #include "agent/node/service.h"
 
 #include <stdio.h>
@@ -32,6 +36,7 @@ void tally_answer(struct tally *tally, enum engine_answer answer, const char *te
 	pthread_mutex_unlock(&tally->lock);
 }
 
+/* The last TALLY_TIMES answers: percentiles of all times would hide what happens now. */
 void tally_time(struct tally *tally, int64_t ns)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -39,6 +44,7 @@ void tally_time(struct tally *tally, int64_t ns)
 	pthread_mutex_unlock(&tally->lock);
 }
 
+/* Signatures apart from formats: the former is for the operator to worry about. */
 void tally_refused(struct tally *tally, enum value_found found)
 {
 	switch (found) {

@@ -96,6 +96,7 @@ static int64_t changed_ns(const struct stat *file)
 	return file->st_ctim.tv_sec * INT64_C(1000000000) + file->st_ctim.tv_nsec;
 }
 
+/* Temporary files are not entries yet. */
 static int note_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct looking *looking = context;
@@ -206,7 +207,10 @@ static bool work_off(struct upload *upload)
 	return !out_of_time(upload);
 }
 
-/* Until something is due, or is told; while the engine is gone, or just was, or takes no values, for a second. */
+/*
+ * Until something is due, or is told; while the engine is gone, or just was, or takes no values, for a second. While
+ * the engine is gone the thread looks again each second, as the breaker has no way to wake it.
+ */
 static void wait_for_work(struct upload *upload)
 {
 	int64_t due = queue_due_ns(&upload->queue);
@@ -222,6 +226,7 @@ static void wait_for_work(struct upload *upload)
 	pthread_cond_timedwait(&upload->change, &upload->lock, &until);
 }
 
+/* The phase is read before the queue is worked off, so that what was queued before the end is still put. */
 static void *run_thread(void *context)
 {
 	struct upload *upload = context;
@@ -245,6 +250,7 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
+/* An agent without --write has no thread for this, and no right to it. */
 bool upload_begin(struct service *service, struct upload **ret_upload)
 {
 	struct upload *upload;
@@ -308,6 +314,7 @@ size_t upload_waiting(struct upload *upload)
 	return waiting;
 }
 
+/* The last sweep finds what was compiled in the last seconds and not reported. */
 enum service_thread upload_end(struct upload *upload, int64_t until_ns)
 {
 	if (upload == NULL) {

@@ -53,7 +53,10 @@ static bool may_go(const struct service *service, const struct entry *entry)
 	       (options->results == SERVICE_ALL_RESULTS || !is_bound(entry));
 }
 
-/* They come oldest first, and the newest is to stand in front. */
+/*
+ * They come oldest first, and the newest is to stand in front. Left-out results are counted, as an operator may
+ * wonder where they are.
+ */
 static int take_result(void *context, const struct entry *entry)
 {
 	struct task *task = context;
@@ -75,7 +78,10 @@ static int take_result(void *context, const struct entry *entry)
 
 /* ---- what is there */
 
-/* Whether ours is to be put, with theirs in it by then. ENGINE_DONE: nothing is to be done. */
+/*
+ * Whether ours is to be put, with theirs in it by then. ENGINE_DONE: nothing is to be done. Without it the last
+ * writer would drop the results of all others, which would then be compiled again and again.
+ */
 static enum engine_answer merge_theirs(struct task *task)
 {
 	struct parcel theirs = {.count = 0};

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The text is parsed line by line, strictly: a mistake in a key file should be reported when the agent starts, not
+ * when a value is refused a week later.
+ */
 #include "agent/wire/keyring.h"
 
 #include "agent/engine/secret_file.h"
@@ -36,7 +40,7 @@ static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
 	       digits_parse(text, key->size, key->bytes);
 }
 
-/* "id hex", blanks around and between. */
+/* "id hex", blanks around and between. Nothing may follow the key: a third word is probably a mistake. */
 static bool take_line(const char *line, size_t size, struct keyring_key *key)
 {
 	const char *end = line + size;
@@ -57,6 +61,7 @@ static bool is_empty(const char *line)
 	return first == '\0' || first == '\n' || first == '#';
 }
 
+/* Two keys with one id would make it a matter of chance which one verifies. */
 int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line)
 {
 	struct keyring *keyring = calloc(1, sizeof(*keyring));
@@ -127,6 +132,7 @@ void keyring_free(struct keyring *keyring)
 	}
 }
 
+/* Ids are public, so this comparison may take different times. */
 const struct keyring_key *keyring_find(const struct keyring *keyring, const char id[KEYRING_ID_BYTES])
 {
 	for (size_t i = 0; keyring != NULL && i < keyring->count; i++) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Entries lose their stamps when they enter a parcel, so results of two nodes can be compared by what they depend
+ * on.
+ */
 #include "agent/wire/parcel.h"
 
 #include "cache/tools/bundle.h"
@@ -36,6 +40,7 @@ static int read_bundle(struct value_reader *value, const uint8_t key[ENTRY_KEY_B
 	return error;
 }
 
+/* Why a bundle is bad does not matter here: either all of the results can be used, or the value is damaged. */
 enum value_found parcel_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                              const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
                              struct parcel *ret_parcel)
@@ -58,6 +63,7 @@ enum value_found parcel_open(const void *value, size_t size, const uint8_t key[E
 	return VALUE_SOUND;
 }
 
+/* Without stamps: those of this node mean nothing on another one. */
 int parcel_add(struct parcel *parcel, const struct entry *entry)
 {
 	int error = parcel->count == STORE_RESULTS_MAX ? -ENOSPC : 0;
@@ -100,6 +106,7 @@ bool parcel_merge(struct parcel *parcel, const struct parcel *other)
 	return more;
 }
 
+/* Then nothing needs to be uploaded. */
 bool parcel_holds(const struct parcel *parcel, const struct parcel *part)
 {
 	for (size_t i = 0; i < part->count; i++) {
@@ -132,6 +139,7 @@ static size_t count_fitting(const struct parcel *parcel, uint64_t raw_max, uint6
 	return count;
 }
 
+/* If not all results fit, the newest go: they are the likeliest to be wanted. */
 int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
                 uint64_t raw_max, void **ret_value, size_t *ret_size)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Packing and unpacking are streams: neither the bundle nor its unpacked form is ever in memory as a whole. The
+ * signature is computed over the packed bytes, so that it can be checked before anything is unpacked.
+ */
 #include "agent/wire/value.h"
 
 #include "agent/engine/engine.h"
@@ -115,6 +119,7 @@ int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint6
 	return 0;
 }
 
+/* Counted here, so that the head can say how much it unpacks to. */
 int value_write(void *context, const void *bytes, size_t size)
 {
 	struct value_writer *writer = context;
@@ -155,6 +160,7 @@ int value_end(struct value_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], c
 	return error;
 }
 
+/* Also the end of value_end(), which takes the value out first. */
 void value_abandon(struct value_writer *writer)
 {
 	ZSTD_freeCCtx(writer->packer);
@@ -197,6 +203,7 @@ static enum value_found judge_signature(const struct head *head, const void *pay
 	return sign_head(key, head, payload, size, mac) && macs_equal(mac, head->mac) ? VALUE_SOUND : VALUE_FORGED;
 }
 
+/* Cheap checks first: a forged value is refused before a signature is computed over megabytes. */
 enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                             const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
                             struct value_reader *ret_reader)
@@ -261,6 +268,7 @@ void value_close(struct value_reader *reader)
 	reader->unpacker = NULL;
 }
 
+/* They follow the name of a bundle and a colon. */
 const char *value_words(enum value_found found)
 {
 	static const char *const words[VALUE_FOUNDS] = {

@@ -71,6 +71,7 @@ static int write_summed(struct bundle_writer *writer, const void *bytes, size_t 
 	return writer->put(writer->context, bytes, size);
 }
 
+/* The structs are the format: little-endian machines only, as everywhere in the cache. */
 int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put_bytes, void *context)
 {
 	struct header header = {.format = BUNDLE_FORMAT, .entry_format = ENTRY_FORMAT, .keys = keys};
@@ -135,6 +136,7 @@ static ssize_t read_summed(struct bundle_reader *reader, void *bytes, size_t siz
 	return (ssize_t)done;
 }
 
+/* The format is looked at first: a later one may have other fields behind it. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get_bytes, void *context)
 {
 	struct header header;
@@ -207,6 +209,7 @@ static enum bundle_found get_whole(struct bundle_reader *reader, uint64_t size, 
 	return BUNDLE_ENTRY;
 }
 
+/* Read and not sought: the source may be a pipe. The bytes count for the sum all the same. */
 static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size, int *ret_error)
 {
 	uint8_t bytes[16384];
@@ -227,6 +230,7 @@ static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size, 
 	return BUNDLE_LARGE;
 }
 
+/* Key and size must be those of the frame; otherwise an entry could come under another key. */
 static enum bundle_found read_entry(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry,
                                     int *ret_error)
 {
@@ -275,6 +279,7 @@ static enum bundle_found read_last(struct bundle_reader *reader, const struct fr
 	return memcmp(frame, &expected, sizeof(expected)) == 0 ? BUNDLE_END : BUNDLE_CHANGED;
 }
 
+/* A sound frame with an impossible size was not written by this program, and nothing behind it is believed. */
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry, int *ret_error)
 {
 	struct frame frame;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Removing stamps makes equal results of two nodes equal bytes. That is how an arriving entry is recognised as one
+ * that is there already.
+ */
 #include "cache/tools/foreign.h"
 
 #include <errno.h>

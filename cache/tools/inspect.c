@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A file is judged in the order in which a host would stumble over it: its kind and owner, its first bytes, the
+ * headers, the checksums, and what the caller's function finds in the dependencies.
+ */
 #include "cache/tools/inspect.h"
 
 #include "cache/error_text.h"
@@ -152,6 +156,7 @@ static void read_file(struct look *look)
 	source_close(&source);
 }
 
+/* Temporary files are named and not judged: their writer may be at work. */
 static int inspect_file(struct look *look, const char *name)
 {
 	look->file.name = name;

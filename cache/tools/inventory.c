@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Listing reads names, times and sizes and opens no entry. Each shard is listed by itself, in parallel if the
+ * caller's chore has threads, and the lists are joined and sorted.
+ */
 #include "cache/tools/inventory.h"
 
 #include "cache/recency.h"
@@ -73,6 +77,7 @@ static int take_file(void *context, int shard, const char *name, enum directory_
 	return 0;
 }
 
+/* Keys decide between equal times, so that two runs give the same order. */
 static int compare_records(const void *left, const void *right)
 {
 	const struct inventory_record *a = left;
@@ -180,6 +185,7 @@ int inventory_take(const struct directory *directory, struct chore *chore, struc
 	return list_records(directory, &all, chore, ret_inventory);
 }
 
+/* May be called on an empty inventory. */
 void inventory_free(struct inventory *inventory)
 {
 	free(inventory->records);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All shards are scanned first, so the order of removal is exact. Then records are removed in rounds, shard by
+ * shard: the shard is marked unknown, its files are removed under their keys' locks, and it is counted anew. Between
+ * these steps stores of other processes go on.
+ */
 #include "cache/tools/prune.h"
 
 #include "cache/lock.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The file is one struct, read and written in one call under the lock. Every number in it is checked or bounded
+ * before use, because the file may be torn, old, or written by another member of the group.
+ */
 #include "cache/upkeep/usage_index.h"
 
 #include "cache/digits.h"
@@ -33,6 +37,7 @@ static uint64_t checksum_of(const struct usage_index_page *page)
 	return XXH3_64bits((const char *)page + SUMMED_AT, page_size(page->count) - SUMMED_AT);
 }
 
+/* The count is checked before it is used as a length. */
 static bool is_sound(const struct usage_index_page *page, size_t size)
 {
 	return size >= page_size(0) && memcmp(page->magic, INDEX_MAGIC, sizeof(page->magic)) == 0 &&
@@ -304,6 +309,7 @@ static void drop_record(struct usage_index *index, size_t number)
 	index->newest = -1;
 }
 
+/* A record that cannot be used any more; the sums stay, as the file may still be there. */
 void usage_index_forget(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	int number = usage_index_find(index, key);
@@ -318,6 +324,7 @@ static uint64_t subtract_saturated(uint64_t a, uint64_t b)
 	return b > a ? 0 : a - b;
 }
 
+/* The place of a replaced file is known exactly, so the sums stay right without a scan. */
 void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
                      int64_t used)
 {
@@ -363,6 +370,7 @@ void usage_index_count(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 	record_use(index, key, size, used);
 }
 
+/* Temporary files and foreign ones take room, but have no place in the order. */
 void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t size)
 {
 	index->page.shards[shard].bytes = add_saturated(index->page.shards[shard].bytes, size);
@@ -383,6 +391,7 @@ int usage_index_oldest(const struct usage_index *index, uint64_t size_max)
 	return oldest;
 }
 
+/* Only the time changes: whether another record is the newest now is found out when it matters. */
 void usage_index_set_used(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], int64_t used)
 {
 	int number = usage_index_find(index, key);
