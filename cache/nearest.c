@@ -2,6 +2,7 @@
 /* The distance of Damerau and Levenshtein, restricted to swaps of neighbours. */
 #include "cache/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static unsigned smaller_of(unsigned one, unsigned other)
@@ -39,22 +40,38 @@ static unsigned count_edits(const char *one, size_t one_size, const char *other,
 	return above[other_size];
 }
 
-/* A third of the length: "DIRR" is near "DIR", and "XYZ" is near nothing. */
-const char *nearest_word(const char *text, size_t size, const char *const *words, size_t count, size_t skip)
+/* How far the word is from the text; NEAREST_BYTES: not near. A third: "DIRR" is near "DIR", "XYZ" near nothing. */
+static unsigned measure_word(const char *text, size_t size, const char *word)
 {
-	const char *nearest = NULL;
-	unsigned nearest_distance = NEAREST_BYTES;
+	size_t length = strlen(word);
+	size_t longer = length > size ? length : size;
+	unsigned found = longer <= NEAREST_BYTES ? count_edits(text, size, word, length) : NEAREST_BYTES;
 
-	for (size_t i = 0; i < count && size <= NEAREST_BYTES; i++) {
-		const char *word = words[i] + skip;
-		size_t length = strlen(word);
-		size_t longer = length > size ? length : size;
-		unsigned found = length <= NEAREST_BYTES ? count_edits(text, size, word, length) : NEAREST_BYTES;
+	return found <= (longer + 2) / 3 ? found : NEAREST_BYTES;
+}
 
-		if (found < nearest_distance && found <= (longer + 2) / 3) {
-			nearest_distance = found;
-			nearest = words[i];
+const char *nearest_suggest(const char *text, size_t size, const char *const *words, size_t count, size_t skip,
+                            char ret_text[NEAREST_TEXT_BYTES])
+{
+	unsigned nearest = NEAREST_BYTES;
+	size_t end = 0, equals = 0, named = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned found = measure_word(text, size, words[i] + skip);
+
+		equals = found < nearest ? 1 : equals + (found == nearest && found < NEAREST_BYTES);
+		nearest = found < nearest ? found : nearest;
+	}
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < count && nearest < NEAREST_BYTES; i++) {
+		if (measure_word(text, size, words[i] + skip) == nearest && end < NEAREST_TEXT_BYTES) {
+			named++;
+			end += (size_t)snprintf(ret_text + end, NEAREST_TEXT_BYTES - end, "%s'%s'%s",
+			                        named == 1       ? " (did you mean "
+			                        : named < equals ? ", "
+			                                         : " or ",
+			                        words[i], named == equals ? "?)" : "");
 		}
 	}
-	return nearest;
+	return ret_text;
 }

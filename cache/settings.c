@@ -370,6 +370,7 @@ void settings_each_unknown(char *const *environment, settings_unknown *each, voi
 	static const char *const known[] = {SETTINGS(SETTINGS_NAME) SETTINGS_OF_OTHERS};
 #undef SETTINGS_NAME
 	const size_t count = sizeof(known) / sizeof(known[0]);
+	char text[NEAREST_TEXT_BYTES];
 
 	for (; environment && *environment; environment++) {
 		const char *name = *environment;
@@ -378,7 +379,8 @@ void settings_each_unknown(char *const *environment, settings_unknown *each, voi
 		if (strncmp(name, PREFIX, PREFIX_SIZE) == 0 && name[size] != '\0' && name[size + 1] != '\0' &&
 		    !is_known(name, size, known, count)) {
 			each(name, size,
-			     nearest_word(name + PREFIX_SIZE, size - PREFIX_SIZE, known, count, PREFIX_SIZE), context);
+			     nearest_suggest(name + PREFIX_SIZE, size - PREFIX_SIZE, known, count, PREFIX_SIZE, text),
+			     context);
 		}
 	}
 }

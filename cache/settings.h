@@ -72,8 +72,8 @@ void settings_free(struct settings *settings);
 /* Variables of the command and of scripts/, which the library does not read. */
 #define SETTINGS_OF_OTHERS "NVRTCCACHE_LIBRARY", "NVRTCCACHE_TOOLKIT", "NVRTCCACHE_MIRRORS"
 
-/* `name` is `size` bytes long; `nearest` is the one that was meant, or NULL. */
-typedef void settings_unknown(const char *name, size_t size, const char *nearest, void *context);
+/* `name` is `size` bytes long; `suggestion` follows the message: nearest_suggest() (cache/nearest.h). */
+typedef void settings_unknown(const char *name, size_t size, const char *suggestion, void *context);
 /*
  * Calls `each` for every variable of the environment ("NAME=value", NULL at its end) that begins with NVRTCCACHE_, is
  * unknown, and is not empty. It allocates nothing. The caller checks AT_SECURE.

@@ -1,67 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* nvrtccache: the command for people; finds the command's function and leaves the rest to it */
+/* nvrtccache: the command for people; finds the verb, and has the verbs that are about the command itself */
 #include "cache/nearest.h"
 #include "cache/version.h"
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 
+#include <limits.h>
 #include <string.h>
 
-typedef int command_function(int argc, char **argv);
-
-static const struct command {
-	const char *name;
-	const char *arguments;
-	const char *help;
-	command_function *function;
-} commands[] = {
-#define COMMAND_ROW(name, arguments, help) {#name, arguments, help, command_##name},
-    COMMANDS(COMMAND_ROW)
-#undef COMMAND_ROW
+static const struct verb *const verbs[] = {
+#define VERB_POINTER(name) &verb_##name,
+    VERBS(VERB_POINTER)
+#undef VERB_POINTER
 };
 
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+#define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
-static const struct command *find(const char *name)
+/* An unknown word is named on stderr, with what it may stand for. */
+static const struct verb *find_verb(const char *word)
 {
-	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		if (strcmp(commands[i].name, name) == 0) {
-			return &commands[i];
+	static const char *const options[] = {"--help", "--version"};
+	bool is_option = word[0] == '-';
+	char suggestion[NEAREST_TEXT_BYTES];
+	const char *names[VERB_COUNT];
+
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		names[i] = verbs[i]->name;
+		if (strcmp(names[i], word) == 0) {
+			return verbs[i];
 		}
 	}
+	nearest_suggest(word, strlen(word), is_option ? options : names, is_option ? 2 : VERB_COUNT, 0, suggestion);
+	console_error("%s: unknown %s%s", word, is_option ? "option" : "command", suggestion);
 	return NULL;
 }
 
-/* An unknown one is named on stderr, with the nearest. */
-static const struct command *find_or_say(const char *name)
+static int refuse(void)
 {
-	static const char *const options[] = {"--help", "--version"};
-	const struct command *command = find(name);
-	const char *names[COMMAND_COUNT], *nearest;
-
-	if (command == NULL) {
-		bool is_option = name[0] == '-';
-
-		for (size_t i = 0; i < COMMAND_COUNT; i++) {
-			names[i] = commands[i].name;
-		}
-		nearest = is_option ? nearest_word(name, strlen(name), options, 2, 0)
-		                    : nearest_word(name, strlen(name), names, COMMAND_COUNT, 0);
-		console_error("unknown %s '%s'%s%s%s", is_option ? "option" : "command", name,
-		              nearest != NULL ? "; '" : "", nearest != NULL ? nearest : "",
-		              nearest != NULL ? "'?" : "");
-	}
-	return command;
+	fputs("nvrtccache: see 'nvrtccache help'\n", stderr);
+	return EXIT_USAGE;
 }
 
 static void print_overview(void)
 {
 	puts("usage: nvrtccache <command> [argument...]\n\n"
-	     "Caches what the CUDA run-time compilers (NVRTC, nvJitLink, libNVVM) make for unmodified programs.\n\n"
+	     "Caches the results of CUDA's run-time compilers (NVRTC, nvJitLink, libNVVM) for unmodified programs.\n\n"
 	     "Commands:");
-	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		printf("  %-8s %s\n", commands[i].name, commands[i].help);
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		printf("  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
 	}
 	puts("\nOptions:\n"
 	     "  -h, --help     show this text\n"
@@ -74,76 +60,66 @@ static void print_environment(void)
 #define SETTING_HELP(kind, field, variable, preset, help) printf("%-22s %s\n", variable, help);
 	SETTINGS(SETTING_HELP)
 #undef SETTING_HELP
-	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run' and 'env' preload");
+	printf("%-22s %s\n", "NVRTCCACHE_LIBRARY", "the library that 'run', 'env' and 'doctor' preload");
 }
 
-int command_version(int argc, char **argv)
+static int run_version(struct settings *settings, char **operands)
 {
-	int status;
-
-	if (!options_none("version", argc, argv, &status)) {
-		return status;
-	}
+	(void)settings;
+	(void)operands;
 	puts("nvrtccache " NVRTCCACHE_VERSION);
 	return EXIT_DONE;
 }
 
-int command_help(int argc, char **argv)
+static int run_help(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	const struct command *command;
-	char *asked[] = {NULL, (char *)"--help", NULL};
-	int option = options_getopt(argc, argv, "h", options);
+	const struct verb *verb;
 
-	if (option == 'h') {
-		options_help("help");
-		return EXIT_DONE;
-	}
-	if (option != -1) {
-		return options_usage("help");
-	}
-	if (argc - optind > 1) {
-		console_error("help takes one argument");
-		return options_usage("help");
-	}
-	if (optind == argc) {
+	(void)settings;
+	if (!operands[0]) {
 		print_overview();
-		return EXIT_DONE;
-	}
-	if (strcmp(argv[optind], "environment") == 0) {
+	} else if (strcmp(operands[0], "environment") == 0) {
 		print_environment();
-		return EXIT_DONE;
+	} else {
+		verb = find_verb(operands[0]);
+		if (!verb) {
+			return refuse();
+		}
+		verb_print_help(verb);
 	}
-	command = find_or_say(argv[optind]);
-	if (command == NULL) {
-		return options_usage("");
-	}
-	asked[0] = argv[optind];
-	optind = 0; /* getopt begins anew */
-	return command->function(2, asked);
+	return EXIT_DONE;
 }
 
-static bool is_one_of(const char *text, const char *letter, const char *name)
-{
-	return strcmp(text, letter) == 0 || strcmp(text, name) == 0;
-}
+const struct verb verb_version = {
+    .name = "version",
+    .arguments = "",
+    .summary = "show the version",
+    .example = "nvrtccache version",
+    .run = run_version,
+};
+
+const struct verb verb_help = {
+    .name = "help",
+    .arguments = "[command|environment]",
+    .summary = "show this text, or the help of a command",
+    .example = "nvrtccache help run",
+    .operand = "COMMAND",
+    .most = 1,
+    .run = run_help,
+};
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
+	const struct verb *verb;
 
 	if (argc < 2) {
 		console_error("no command given");
-		return options_usage("");
+		return refuse();
 	}
-	if (is_one_of(argv[1], "-h", "--help")) {
+	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
 		print_overview();
 		return console_finish(EXIT_DONE);
 	}
-	command = is_one_of(argv[1], "-V", "--version") ? find("version") : find_or_say(argv[1]);
-	if (command == NULL) {
-		return options_usage("");
-	}
-	argv[1] = (char *)command->name;
-	return console_finish(command->function(argc - 1, argv + 1));
+	verb = strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0 ? &verb_version : find_verb(argv[1]);
+	return verb ? verb_main(verb, argc - 1, argv + 1) : refuse();
 }

@@ -33,11 +33,10 @@ static const char *get_variable(const char *name)
 	return getenv(name);
 }
 
-static void say_unknown(const char *name, size_t size, const char *nearest, void *context)
+static void say_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	(void)context;
-	service_say("%.*s is unknown%s%s%s", (int)size, name, nearest != NULL ? "; " : "",
-	            nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+	service_say("%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
 /* Whom --status asks: as a program would, unless that was said. NULL: the one in the directory. */

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chore: progress, interruption and parallelism of long work on the directory
+ * chore: long work that people wait for, as the code that shows its progress sees it
  *
- * Purpose: the work reports its progress to the caller's `tell` and asks `stopped` whether to continue. Work that can
- * be done for each shard separately goes through `each`, if the caller gives one. (On many file systems a process that
- * removes files waits for the disk: sixteen threads are then sixteen times as fast.) This folder starts no threads
- * itself, because it is also linked into programs of others.
+ * Purpose: the work reports how far it is and asks whether to go on.
  *
- * Calling sequence: one chore for each call of the store; every field may be 0. The working thread calls `tell` after
- * each step, or `each` does. All threads ask `stopped`; what is done by then stays done. Threads: all count in `done`.
+ * Calling sequence: a chore for each call of the store; all members may be left 0. The work calls `tell` after each step,
+ * and `stopped` before it: what is done by then stays done. Threads: one.
  */
 #ifndef CACHE_TOOLS_CHORE_H
 #define CACHE_TOOLS_CHORE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,14 +21,12 @@ typedef void chore_work(void *context, unsigned number);
 
 struct chore {
 	enum chore_phase phase;
-	_Atomic uint64_t done; /* files */
-	uint64_t whole;        /* 0: nobody knows */
-	enum chore_sum sum;    /* of `whole` */
+	uint64_t done;      /* files */
+	uint64_t whole;     /* 0: not known */
+	uint64_t guess;     /* of `whole`, from the share of chore_each() that is done */
+	enum chore_sum sum; /* of `whole` */
 	void (*tell)(struct chore *chore);
 	bool (*stopped)(void);
-	/* work(context, i) for each i below `count`, in any order; returns when all is done */
-	void (*each)(struct chore *chore, unsigned count, chore_work *work, void *context);
-	void *teller; /* tell's own */
 };
 
 static inline void chore_begin(struct chore *chore, enum chore_phase phase, uint64_t whole, enum chore_sum sum)
@@ -41,14 +35,14 @@ static inline void chore_begin(struct chore *chore, enum chore_phase phase, uint
 		chore->phase = phase;
 		chore->whole = whole;
 		chore->sum = sum;
-		atomic_store_explicit(&chore->done, 0, memory_order_relaxed);
+		chore->done = chore->guess = 0;
 	}
 }
 
 static inline void chore_add(struct chore *chore, uint64_t files)
 {
 	if (chore) {
-		atomic_fetch_add_explicit(&chore->done, files, memory_order_relaxed);
+		chore->done += files;
 	}
 }
 
@@ -64,14 +58,14 @@ static inline bool chore_stopped(const struct chore *chore)
 	return chore && chore->stopped && chore->stopped();
 }
 
+/* work(context, i) for each i below `count`. */
 static inline void chore_each(struct chore *chore, unsigned count, chore_work *work, void *context)
 {
-	if (chore && chore->each) {
-		chore->each(chore, count, work, context);
-		return;
-	}
 	for (unsigned i = 0; i < count; i++) {
 		work(context, i);
+		if (chore) {
+			chore->guess = chore->done * count / (i + 1);
+		}
 		chore_tell(chore);
 	}
 }

@@ -2,8 +2,6 @@
 #include "cli/console/console.h"
 
 #include "cache/places.h"
-#include "cli/console/commands.h"
-#include "cli/console/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +16,12 @@
 
 static char *last_error; /* of console_error(); NULL: none */
 static bool json_is_wanted;
+static void (*wipe_line)(void);
+
+void console_before_error(void (*wipe)(void))
+{
+	wipe_line = wipe;
+}
 
 /* How many bytes of a character beyond ASCII stand here that no terminal takes for a command; 0: none. */
 static size_t harmless_length(const unsigned char *text)
@@ -57,7 +61,7 @@ void console_disarm(char *text)
 }
 
 /* What the format gives, disarmed; the caller's to free. NULL: no memory. */
-__attribute__((format(printf, 1, 0))) static char *disarmed(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
 	char *text;
 
@@ -74,13 +78,15 @@ void console_error(const char *format, ...)
 	char *text;
 
 	va_start(arguments, format);
-	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	if (text == NULL) {
 		fputs("nvrtccache: out of memory\n", stderr);
 		return;
 	}
-	terminal_wipe();
+	if (wipe_line) {
+		wipe_line();
+	}
 	fprintf(stderr, "nvrtccache: %s\n", text);
 	free(last_error);
 	last_error = text;
@@ -92,7 +98,7 @@ void console_print(FILE *stream, const char *format, ...)
 	char *text;
 
 	va_start(arguments, format);
-	text = disarmed(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
+	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	if (text == NULL) {
 		console_error("out of memory");
@@ -111,49 +117,56 @@ const char *console_reason(int error)
 	case -EROFS:
 		return "not written, because NVRTCCACHE_READONLY is set";
 	case -EAGAIN:
-		return "another process keeps it locked";
+		return "another process holds its lock";
 	case -ENOTSUP:
-		return "in a file system of the kernel's own nothing can be made";
+		return "the kernel's own file system takes no files";
 	default:
 		return strerror(-error);
 	}
 }
 
-const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES])
+int console_refuse(const struct settings *settings, int error)
 {
 	const struct passwd *owner;
 	struct stat found;
 
 	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
 	    found.st_uid == geteuid()) {
-		return console_reason(error);
+		console_error("%s: %s", settings->directory, console_reason(error));
+		return EXIT_TROUBLE;
 	}
 	owner = getpwuid(found.st_uid);
 	if (owner) {
-		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
-		         "not used, because it is another user's; as that user: sudo -u %s", owner->pw_name);
+		console_error("%s: not used, because it belongs to %s; run the command as that user: sudo -u %s",
+		              settings->directory, owner->pw_name, owner->pw_name);
 	} else {
-		snprintf(ret_text, CONSOLE_REFUSAL_BYTES,
-		         "not used, because it is another user's, number %ld, and not yours", (long)found.st_uid);
+		console_error("%s: not used, because it belongs to user number %ld", settings->directory,
+		              (long)found.st_uid);
 	}
-	return ret_text;
+	return EXIT_TROUBLE;
 }
 
-static const char *environment(const char *name)
+void console_print_count(uint64_t count, const char *one, const char *many)
+{
+	char text[CONSOLE_NUMBER_BYTES];
+
+	printf("%s %s", console_count(count, text), count == 1 ? one : many);
+}
+
+static const char *get_variable(const char *name)
 {
 	return getenv(name);
 }
 
-static void say_unknown(const char *name, size_t size, const char *nearest, void *context)
+static void complain_of_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	(void)context;
-	console_error("%.*s is unknown%s%s%s", (int)size, name, nearest != NULL ? "; " : "",
-	              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+	console_error("%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
 bool console_settings(struct settings *ret_settings)
 {
-	int error = settings_read(environment, ret_settings);
+	int error = settings_read(get_variable, ret_settings);
 
 	if (error != 0) {
 		console_error("settings: %s", strerror(-error));
@@ -162,9 +175,9 @@ bool console_settings(struct settings *ret_settings)
 	for (int i = 0; i < ret_settings->complaint_count; i++) {
 		const char *name = ret_settings->complaints[i];
 
-		console_error("%s: bad value '%s' is not used: it takes %s", name, getenv(name), settings_wanted(name));
+		console_error("%s: bad value '%s' is ignored: it takes %s", name, getenv(name), settings_wanted(name));
 	}
-	settings_each_unknown(environ, say_unknown, NULL);
+	settings_each_unknown(environ, complain_of_unknown, NULL);
 	return true;
 }
 
@@ -178,9 +191,9 @@ bool console_directory(const struct settings *settings)
 		    "no cache directory: none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
 		return false;
 	}
-	/* of what is there the command itself says what is wrong */
+	/* the verb itself reports what is wrong with a directory that exists */
 	if (lstat(settings->directory, &found) < 0 && places_directory(settings, &error) == PLACES_REFUSED) {
-		console_error("%s: is not there and cannot be made: %s", settings->directory, console_reason(error));
+		console_error("%s: cannot be created: %s", settings->directory, console_reason(error));
 		return false;
 	}
 	return true;

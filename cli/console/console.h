@@ -14,18 +14,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_TROUBLE = 1,
+	EXIT_USAGE = 2,
+	/* of `run` only, as env and timeout have them: not started at all, cannot be run, not found */
+	EXIT_NOT_STARTED = 125,
+	EXIT_NOT_RUNNABLE = 126,
+	EXIT_NOT_FOUND = 127
+};
+
 /* A line; what could command a terminal shows as '?'. */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
 /* The same on a stream of one's choice, of a part of a line: names that others have given are in it. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
 /* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
 void console_disarm(char *text);
+/* What wipes a line that is drawn on the terminal; called before each message. */
+void console_before_error(void (*wipe)(void));
 
 /* Why a cache directory is not used: of a negative errno value. */
 const char *console_reason(int error);
-/* The same of the one in the settings, with whose it is. */
-#define CONSOLE_REFUSAL_BYTES 256
-const char *console_refusal(const struct settings *settings, int error, char ret_text[CONSOLE_REFUSAL_BYTES]);
+/* The same of the one in the settings, with whose it is, on stderr. Returns EXIT_TROUBLE. */
+int console_refuse(const struct settings *settings, int error);
+/* How many of what, without a line break: "1 entry", "81,204 entries". */
+void console_print_count(uint64_t count, const char *one, const char *many);
 
 /* Reads the environment's settings; bad values and unknown variables are named on stderr. False: said why; the status is EXIT_TROUBLE. */
 bool console_settings(struct settings *ret_settings);
@@ -47,7 +60,7 @@ void console_json(struct json *json);
 /* The same with a line break, and the writer's end. */
 void console_json_end(struct json *json);
 
-/* --json is among the options: options_getopt() says so. */
+/* --json is among the options. */
 void console_want_json(void);
 /*
  * Flushes stdout. Returns `status`, or EXIT_TROUBLE when something could not be written. If JSON was asked for and the

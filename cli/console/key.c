@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/console/key.h"
 
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define NAMED 6 /* of several keys */
@@ -34,7 +34,7 @@ static bool read_digits(const char *text, struct inventory_beginning *ret_beginn
 	return beginning.digits > 0;
 }
 
-/* What was used last comes first; with as many digits as tell them apart. */
+/* The most recently used come first, with as many digits as tell them apart. */
 static void name_keys(const struct inventory *inventory, unsigned digits)
 {
 	char list[NAMED * (KEY_TEXT_BYTES + 1) + 1] = "";
@@ -59,28 +59,27 @@ static void name_keys(const struct inventory *inventory, unsigned digits)
 		snprintf(list + end, sizeof(list) - end, " %.*s", (int)(most < KEY_SHORT ? KEY_SHORT : most + 1),
 		         keys[i]);
 	}
-	console_error("%zu results begin with %.*s; more digits tell which:%s%s", inventory->count, (int)digits,
-	              keys[0], list, inventory->count > shown ? " ..." : "");
+	console_error("%.*s: ambiguous key: %zu keys begin with it:%s%s", (int)digits, keys[0], inventory->count, list,
+	              inventory->count > shown ? " ..." : "");
 }
 
 int key_find(const struct settings *settings, const char *text, struct inventory_record *ret_record)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	struct inventory_beginning beginning;
-	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct inventory inventory;
 	int status = EXIT_TROUBLE;
 	int error;
 
 	if (!read_digits(text, &beginning)) {
-		console_error("'%s' is no key: 1 to %d of the digits 0 to 9 and a to f, as 'nvrtccache ls' shows them",
-		              text, 2 * ENTRY_KEY_BYTES);
+		console_error(
+		    "%s: not a key: it takes the first of its %d hexadecimal digits, as 'nvrtccache ls' shows them",
+		    text, 2 * ENTRY_KEY_BYTES);
 		return EXIT_USAGE;
 	}
 	error = inventory_find(&directory, &beginning, &inventory);
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-		return EXIT_TROUBLE;
+		return console_refuse(settings, error);
 	}
 	if (inventory.count == 1) {
 		*ret_record = inventory.records[0];
@@ -88,10 +87,49 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 	} else if (inventory.count > 1) {
 		name_keys(&inventory, beginning.digits);
 	} else if (inventory.failures > 0) {
-		console_error("%s: %u of its directories could not be read", settings->directory, inventory.failures);
+		console_error("%s: %u of its directories cannot be read", settings->directory, inventory.failures);
 	} else {
-		console_error("%s: no result begins with %s; 'nvrtccache ls' lists them", settings->directory, text);
+		console_error("%s: no entry in %s has a key that begins with it; 'nvrtccache ls' lists the keys", text,
+		              settings->directory);
 	}
 	inventory_free(&inventory);
 	return status;
+}
+
+static int take_entry(void *context, const struct entry *entry)
+{
+	struct key_entries *entries = context;
+
+	/* it was made to be shared, and no other thread has it yet */
+	entries->list[entries->count++] = entry_ref((struct entry *)(uintptr_t)entry);
+	return 0;
+}
+
+int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES], struct key_entries *ret_entries)
+{
+	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
+	struct key_entries oldest_first = {.count = 0};
+	int error = inventory_read(&directory, key, take_entry, &oldest_first);
+	char text[KEY_TEXT_BYTES];
+
+	ret_entries->count = oldest_first.count;
+	for (size_t i = 0; i < oldest_first.count; i++) {
+		ret_entries->list[i] = oldest_first.list[oldest_first.count - 1 - i];
+	}
+	if (error == 0) {
+		return EXIT_DONE;
+	}
+	key_spell(key, text);
+	console_error("%s/v1/%.2s/%s: %s", settings->directory, text, text + 2,
+	              error == -EBADMSG  ? "damaged; 'nvrtccache verify' says more"
+	              : error == -ENOENT ? "it has just been removed"
+	                                 : console_reason(error));
+	return EXIT_TROUBLE;
+}
+
+void key_release(struct key_entries *entries)
+{
+	while (entries->count > 0) {
+		entry_unref(entries->list[--entries->count]);
+	}
 }

@@ -2,19 +2,235 @@
 #include "cli/console/progress.h"
 
 #include "cli/console/console.h"
-#include "cli/console/interrupt.h"
-#include "cli/console/terminal.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
-#define PERIOD_NS   INT64_C(100000000)
-#define MARK_NS     INT64_C(2000000000) /* between the marks that the rate is taken from */
-#define RATE_MIN_NS INT64_C(500000000)  /* less says nothing */
-#define CELLS_MIN   8
-#define CELLS_MAX   24
-#define PART_BYTES  128
+#define PERIOD_NS       INT64_C(100000000)
+#define LEFT_AFTER_NS   INT64_C(500000000) /* earlier, the speed so far says little about the rest */
+#define LINE_BYTES      512
+#define COLUMNS_DEFAULT 80
+#define CELLS_MIN       8
+#define CELLS_MAX       24
+#define PART_BYTES      128
+
+enum terminal { TERMINAL_NONE, TERMINAL_PLAIN, TERMINAL_FULL };
+
+static struct {
+	const char *doing;
+	int64_t began_ns, drawn_ns;
+} progress;
+
+static struct {
+	struct chore chore;
+	const char *looking, *working;
+} work;
+
+/* Read by the signal handler. */
+static volatile sig_atomic_t shown;   /* columns of the line on the terminal; 0: none */
+static volatile sig_atomic_t escapes; /* the terminal knows escape sequences */
+static volatile sig_atomic_t holding, seen;
+
+/* ---- signals ---- */
+
+static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+/* In the handler the signal is blocked, and takes effect when the handler returns. */
+static void end_by(int number)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	progress_wipe();
+	(void)sigaction(number, &action, NULL);
+	(void)raise(number);
+}
+
+static void handle_signal(int number)
+{
+	if (holding && seen == 0) {
+		seen = number;
+	} else {
+		end_by(number);
+	}
+}
+
+static void watch_signals(void)
+{
+	static bool watched;
+	struct sigaction action = {.sa_handler = handle_signal};
+	struct sigaction before;
+
+	if (watched) {
+		return;
+	}
+	watched = true;
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < NUMBERS; i++) {
+		(void)sigaddset(&action.sa_mask, numbers[i]);
+	}
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+			(void)sigaction(numbers[i], &action, NULL);
+		}
+	}
+}
+
+void interrupt_hold(void)
+{
+	holding = 1;
+	watch_signals();
+}
+
+int interrupt_seen(void)
+{
+	return seen;
+}
+
+void interrupt_forget(void)
+{
+	seen = 0;
+}
+
+void interrupt_release(void)
+{
+	int number = seen;
+
+	holding = 0;
+	if (number != 0) {
+		(void)fflush(stdout);
+		end_by(number);
+	}
+}
+
+/* ---- the line on the terminal ---- */
+
+static enum terminal find_terminal(void)
+{
+	const char *term = getenv("TERM"), *colour = getenv("NO_COLOR");
+	pid_t front;
+
+	if (isatty(STDERR_FILENO) != 1) {
+		return TERMINAL_NONE;
+	}
+	escapes = term && *term && strcmp(term, "dumb") != 0 && !(colour && *colour);
+	/* fails where the terminal is not that of this session: then no other job has its foreground either */
+	front = tcgetpgrp(STDERR_FILENO);
+	return front >= 0 && front != getpgrp() ? TERMINAL_NONE : escapes ? TERMINAL_FULL : TERMINAL_PLAIN;
+}
+
+/* The last column stays free, because some terminals begin a new line after it. */
+static size_t find_columns(void)
+{
+	struct winsize size = {0};
+	size_t columns =
+	    ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : COLUMNS_DEFAULT;
+
+	return columns > 1 ? columns - 1 : 1;
+}
+
+/* A line that cannot be written is no error. */
+static void write_bytes(const char *bytes, size_t size)
+{
+	ssize_t done = write(STDERR_FILENO, bytes, size);
+
+	(void)done;
+}
+
+/* Replaces the line that is there. Called by the handler too. */
+static void replace_line(const char *line, size_t length)
+{
+	char bytes[2 * LINE_BYTES + 8] = "\r";
+	size_t size = 1 + length, before = (size_t)shown;
+
+	memcpy(bytes + 1, line, length);
+	if (escapes) {
+		memcpy(bytes + size, "\x1b[K", 3);
+		size += 3;
+	} else if (before > length) {
+		memset(bytes + size, ' ', before - length);
+		size += before - length;
+		bytes[size] = '\r';
+		size += length == 0;
+	}
+	shown = (sig_atomic_t)length;
+	write_bytes(bytes, size);
+}
+
+void progress_wipe(void)
+{
+	int saved = errno;
+
+	if (shown != 0) {
+		replace_line("", 0);
+	}
+	errno = saved;
+}
+
+static void spell_counts(uint64_t done, uint64_t whole, enum progress_sum sum, char ret_text[PART_BYTES])
+{
+	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES];
+
+	if (whole == 0) {
+		snprintf(ret_text, PART_BYTES, "  %s entries", console_count(done, first));
+	} else {
+		snprintf(ret_text, PART_BYTES, "  %s of %s%s entries", console_count(done, first),
+		         sum == PROGRESS_ESTIMATED ? "about " : "", console_count(whole, second));
+	}
+}
+
+static void spell_left(int64_t elapsed_ns, uint64_t done, uint64_t whole, char ret_text[PART_BYTES])
+{
+	double seconds =
+	    done > 0 && done < whole ? (double)elapsed_ns / 1e9 * (double)(whole - done) / (double)done : 0;
+
+	ret_text[0] = '\0';
+	if (elapsed_ns >= LEFT_AFTER_NS && seconds > 0) {
+		snprintf(ret_text, PART_BYTES, "  %.0f %s left",
+		         seconds < 100    ? seconds < 1 ? 1 : seconds
+		         : seconds < 6000 ? seconds / 60
+		                          : seconds / 3600,
+		         seconds < 100    ? "s"
+		         : seconds < 6000 ? "min"
+		                          : "h");
+	}
+}
+
+static void spell_bar(uint64_t done, uint64_t whole, size_t cells, char ret_bar[CELLS_MAX + 5])
+{
+	size_t full = done >= whole ? cells : (size_t)((double)done / (double)whole * (double)cells);
+
+	memcpy(ret_bar, "  [", 3);
+	memset(ret_bar + 3, '#', full);
+	memset(ret_bar + 3 + full, '.', cells - full);
+	ret_bar[cells + 3] = ']';
+	ret_bar[cells + 4] = '\0';
+}
+
+static void draw_line(enum terminal terminal, int64_t now, uint64_t done, uint64_t whole, enum progress_sum sum)
+{
+	char counts[PART_BYTES], left[PART_BYTES], bar[CELLS_MAX + 5] = "", line[LINE_BYTES];
+	size_t room = find_columns(), fixed, length;
+
+	spell_counts(done, whole, sum, counts);
+	spell_left(now - progress.began_ns, done, whole, left);
+	fixed = strlen(progress.doing) + strlen(counts) + strlen(left);
+	if (fixed > room) {
+		left[0] = '\0';
+	} else if (terminal == TERMINAL_FULL && whole != 0 && room - fixed >= CELLS_MIN + 4) {
+		spell_bar(done, whole, room - fixed - 4 < CELLS_MAX ? room - fixed - 4 : CELLS_MAX, bar);
+	}
+	snprintf(line, sizeof(line), "%s%s%s%s", progress.doing, bar, counts, left);
+	length = strlen(line);
+	replace_line(line, length < room ? length : room);
+}
 
 int64_t progress_clock(void)
 {
@@ -24,166 +240,59 @@ int64_t progress_clock(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void progress_begin(struct progress *progress, const char *doing)
+void progress_begin(const char *doing)
+{
+	progress.doing = doing;
+	progress.began_ns = progress_clock();
+	progress.drawn_ns = 0;
+}
+
+void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
 {
 	int64_t now = progress_clock();
+	enum terminal terminal;
 
-	*progress = (struct progress){.doing = doing, .marks = {{.ns = now}, {.ns = now}}};
-}
-
-/* What a line is made of; an empty part is left out. */
-struct parts {
-	char counts[PART_BYTES], rate[PART_BYTES], left[PART_BYTES];
-	double share; /* of the bar; below 0: no bar */
-};
-
-static void spell_counts(uint64_t done, uint64_t whole, const char *about, char ret_text[PART_BYTES])
-{
-	char first[CONSOLE_NUMBER_BYTES], second[CONSOLE_NUMBER_BYTES];
-
-	if (whole == 0) {
-		snprintf(ret_text, PART_BYTES, "%s results", console_count(done, first));
-	} else {
-		snprintf(ret_text, PART_BYTES, "%s of %s%s results", console_count(done, first), about,
-		         console_count(whole, second));
-	}
-}
-
-/* "3 s", "2 min", "5 h": nobody needs to know it better. */
-static void spell_left(double seconds, char ret_text[PART_BYTES])
-{
-	if (seconds < 100) {
-		snprintf(ret_text, PART_BYTES, "%.0f s left", seconds < 1 ? 1 : seconds);
-	} else if (seconds < 100 * 60) {
-		snprintf(ret_text, PART_BYTES, "%.0f min left", seconds / 60);
-	} else {
-		snprintf(ret_text, PART_BYTES, "%.0f h left", seconds / 3600);
-	}
-}
-
-static void spell_rate(double rate, char ret_text[PART_BYTES])
-{
-	char text[CONSOLE_NUMBER_BYTES];
-	uint64_t step = 1;
-
-	/* two digits that count; the others would flicker */
-	while (rate / (double)step >= 100) {
-		step *= 10;
-	}
-	snprintf(ret_text, PART_BYTES, "%s/s", console_count((uint64_t)(rate / (double)step + 0.5) * step, text));
-}
-
-static void make_parts(const struct progress *progress, int64_t now, uint64_t done, uint64_t whole, const char *about,
-                       struct parts *ret_parts)
-{
-	const struct progress_mark *since = &progress->marks[0];
-	double rate = now - since->ns >= RATE_MIN_NS && done > since->done
-	                  ? (double)(done - since->done) * 1e9 / (double)(now - since->ns)
-	                  : 0;
-
-	*ret_parts = (struct parts){.share = whole != 0 ? (double)done / (double)whole : -1};
-	spell_counts(done, whole, about, ret_parts->counts);
-	if (rate >= 1) {
-		spell_rate(rate, ret_parts->rate);
-	}
-	if (rate > 0 && done < whole) {
-		spell_left((double)(whole - done) / rate, ret_parts->left);
-	}
-}
-
-static void append(char *line, size_t bytes, const char *part)
-{
-	size_t length = strlen(line);
-
-	if (*part != '\0' && length + strlen(part) + 2 < bytes) {
-		snprintf(line + length, bytes - length, "%s%s", length != 0 ? "  " : "", part);
-	}
-}
-
-static size_t width_of(const char *part)
-{
-	return *part != '\0' ? strlen(part) + 2 : 0;
-}
-
-static void draw_bar(double share, size_t cells, char ret_bar[CELLS_MAX + 3])
-{
-	size_t full = share >= 1 ? cells : (size_t)(share * (double)cells);
-
-	ret_bar[0] = '[';
-	memset(ret_bar + 1, '#', full);
-	memset(ret_bar + 1 + full, '.', cells - full);
-	ret_bar[cells + 1] = ']';
-	ret_bar[cells + 2] = '\0';
-}
-
-/* At most `room` columns: the rate goes first, then the bar, then the time left. */
-static void compose(const struct progress *progress, struct parts *parts, enum terminal_kind kind, size_t room,
-                    char *ret_line, size_t bytes)
-{
-	size_t fixed = strlen(progress->doing) + width_of(parts->counts) + width_of(parts->left);
-	bool bar = kind == TERMINAL_FULL && parts->share >= 0 && room >= fixed + CELLS_MIN + 4;
-	char cells[CELLS_MAX + 3] = "";
-
-	if (fixed + width_of(parts->rate) + (bar ? CELLS_MIN + 4 : 0) > room) {
-		parts->rate[0] = '\0';
-	}
-	if (fixed > room) {
-		parts->left[0] = '\0';
-	}
-	if (bar) {
-		size_t most = room - fixed - width_of(parts->rate) - 4;
-
-		draw_bar(parts->share, most < CELLS_MAX ? most : CELLS_MAX, cells);
-	}
-	snprintf(ret_line, bytes, "%s", progress->doing);
-	append(ret_line, bytes, cells);
-	append(ret_line, bytes, parts->counts);
-	append(ret_line, bytes, parts->rate);
-	append(ret_line, bytes, parts->left);
-	if (strlen(ret_line) > room) {
-		ret_line[room] = '\0';
-	}
-}
-
-static void draw(struct progress *progress, uint64_t done, uint64_t whole, const char *about)
-{
-	int64_t now = progress_clock();
-	enum terminal_kind kind;
-	char line[4 * PART_BYTES];
-	struct parts parts;
-	unsigned columns;
-
-	if (progress->drawn_ns != 0 && now - progress->drawn_ns < PERIOD_NS) {
+	if (progress.drawn_ns != 0 && now - progress.drawn_ns < PERIOD_NS) {
 		return;
 	}
-	kind = terminal_kind();
-	progress->drawn_ns = now;
-	if (now - progress->marks[1].ns >= MARK_NS) {
-		progress->marks[0] = progress->marks[1];
-		progress->marks[1] = (struct progress_mark){.ns = now, .done = done};
+	progress.drawn_ns = now;
+	terminal = find_terminal();
+	if (terminal != TERMINAL_NONE) {
+		watch_signals();
+		console_before_error(progress_wipe);
+		draw_line(terminal, now, done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole,
+		          sum);
 	}
-	if (kind == TERMINAL_NONE) {
-		return;
+}
+
+void progress_end(void)
+{
+	progress_wipe();
+}
+
+/* ---- of cache/tools ---- */
+
+static void show_chore(struct chore *chore)
+{
+	const char *doing = chore->phase == CHORE_LOOKING ? work.looking : work.working;
+
+	if (progress.doing != doing) {
+		progress_begin(doing);
 	}
-	interrupt_watch();
-	columns = terminal_columns(); /* the last one stays free: some terminals begin a new line after it */
-	make_parts(progress, now, done, whole, about, &parts);
-	compose(progress, &parts, kind, columns > 1 ? columns - 1 : 1, line, sizeof(line));
-	terminal_show(line);
+	progress_show(chore->done, chore->whole ? chore->whole : chore->guess,
+	              chore->whole == 0 || chore->sum == CHORE_GUESSED ? PROGRESS_ESTIMATED : PROGRESS_KNOWN);
 }
 
-void progress_show(struct progress *progress, uint64_t done, uint64_t whole)
+static bool is_interrupted(void)
 {
-	draw(progress, done, whole, "");
+	return seen != 0;
 }
 
-void progress_guess(struct progress *progress, uint64_t done, uint64_t about)
+struct chore *progress_chore(const char *looking, const char *working)
 {
-	draw(progress, done, about != 0 && about < done ? done : about, "about ");
-}
-
-void progress_end(struct progress *progress)
-{
-	progress->drawn_ns = 0;
-	terminal_wipe();
+	progress.doing = NULL;
+	work.looking = looking;
+	work.working = working;
+	work.chore = (struct chore){.tell = show_chore, .stopped = is_interrupted};
+	return &work.chore;
 }

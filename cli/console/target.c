@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/console/target.h"
 
-#include "cli/console/interrupt.h"
+#include "cli/console/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  * Bytes are gathered and written in large pieces.
  *
  * Calling sequence: target_open(), target_put() any number of times, target_close() once where it was opened. Errors:
- * negative errno values; target_put() gives -EINTR once a signal has come (cli/console/interrupt.h: it is held from
- * target_open() on; interrupt_release() behind target_close()).
+ * negative errno values; target_put() gives -EINTR once a signal has come (cli/console/progress.h: it is held from
+ * target_open() on).
  * Threads: one; one target at a time. Ownership: `file` stays the caller's.
  */
 #ifndef CLI_TARGET_H

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/doctor.h"
 
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 
 #include <stdlib.h>
+
+static struct {
+	bool json;
+} asked;
 
 enum form { FORM_LINES, FORM_JSON };
 
@@ -42,28 +45,31 @@ static void examine(struct findings *findings, char **argv, enum form form)
 	free(library);
 }
 
-int command_doctor(int argc, char **argv)
+static int run_doctor(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {
-	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct findings findings = {0};
-	enum form form = FORM_LINES;
-	int option, status;
+	int status;
 
-	while ((option = options_getopt(argc, argv, "+jh", options)) != -1) {
-		switch (option) {
-		case 'h':
-			options_help("doctor");
-			return EXIT_DONE;
-		case 'j':
-			form = FORM_JSON;
-			break;
-		default:
-			return options_usage("doctor");
-		}
-	}
-	examine(&findings, argv + optind, form);
+	(void)settings;
+	examine(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
 	status = findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 	findings_free(&findings);
 	return status;
 }
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .arguments = "[--json] [--] [program [argument...]]",
+    .summary = "find out why a program's compilations are not cached",
+    .more =
+        "Checks the library, the cache directory, the settings and the agent. If a program is given, runs it with the\n"
+        "cache and reports which compilers it called and the outcome of each call.",
+    .exits = "0: no FAIL; 1: a FAIL, or a check could not be made; 2: unknown option.",
+    .example = "nvrtccache doctor -- python3 train.py",
+    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .kind = VERB_OPERANDS_COMMAND,
+    .operand = "program",
+    .most = INT_MAX,
+    .run = run_doctor,
+};

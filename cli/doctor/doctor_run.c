@@ -28,9 +28,9 @@ static const struct {
     [HIT_IN_MEMORY] = {"hit_memory", "hit in memory", FINDING_OK},
     [HIT_ON_DISK] = {"hit_disk", "hit on disk", FINDING_OK},
     [STORED] = {"miss", "stored", FINDING_OK},
-    [NOT_KEPT] = {"not_kept", "not kept", FINDING_WARN},
+    [NOT_KEPT] = {"not_kept", "not cached", FINDING_WARN},
     [VERIFIED] = {"verified", "compiled to verify a hit", FINDING_OK},
-    [PASSED_THROUGH] = {"bypassed", "passed through", FINDING_FAIL},
+    [PASSED_THROUGH] = {"bypassed", "bypassed", FINDING_FAIL},
 };
 
 /* One thing that was seen, and how often: a library, or a reason for an outcome. */

@@ -14,10 +14,9 @@ static const char *environment(const char *name)
 	return getenv(name);
 }
 
-static void note_unknown(const char *name, size_t size, const char *nearest, void *context)
+static void note_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
-	finding_add(context, FINDING_WARN, "settings", "%.*s is unknown%s%s%s", (int)size, name, nearest ? "; " : "",
-	            nearest ? nearest : "", nearest ? "?" : "");
+	finding_add(context, FINDING_WARN, "settings", "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
 static void note_trouble(const char *variable, const char *path, size_t size, int error, void *context)
@@ -94,7 +93,7 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	for (int i = 0; i < ret_settings->complaint_count; i++) {
 		const char *name = ret_settings->complaints[i];
 
-		finding_add(findings, FINDING_WARN, "settings", "%s: bad value '%s' is not used: it takes %s", name,
+		finding_add(findings, FINDING_WARN, "settings", "%s: bad value '%s' is ignored: it takes %s", name,
 		            getenv(name), settings_wanted(name));
 	}
 	settings_each_unknown(environ, note_unknown, findings);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/doctor.h"
 
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 
 #include <stdarg.h>

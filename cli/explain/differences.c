@@ -1,163 +1,208 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain/differences.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-const char *difference_name(enum difference_kind kind)
-{
-	static const char *const names[DIFFERENCE_KINDS] = {
-#define DIFFERENCE_TEXT(name, weight, text) [DIFFERENCE_##name] = (text),
-	    DIFFERENCES(DIFFERENCE_TEXT)
-#undef DIFFERENCE_TEXT
-	};
+#define SHOWN_BYTES 400
+#define HEAD_BYTES  60 /* of a text that is too long: its beginning, and the surroundings of the first difference */
+#define LEAD_BYTES  40
 
-	return names[kind];
-}
+#define ROUNDS "the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
+#define ORDER  "%n stands before %w, and stood behind it"
+#define GIVEN  " (given in memory)"
 
-struct telling {
-	const struct request *now, *was;
-	difference_visit *each;
-	void *context;
+/*
+ * For each part of a request: what it is called; how far requests that differ in it are apart; the names of its parts in
+ * the about section, where those are compared by digest (a blank at the end: names begin so); and what is said: %n and %w
+ * are what it is now and was, %t the compiler's title, %b the option that binds. NULL: %n, %w and what became of them.
+ */
+static const struct {
+	const char *name;
+	unsigned weight;
+	const char *parts[2];
+	const char *changed, *new, *gone;
+} kinds[DIFFERENCE_KINDS] = {
+    [DIFFERENCE_COMPILER] = {"compiler", 30, {NULL}, "%t %n   was %w", NULL, NULL},
+    [DIFFERENCE_BUILD] =
+        {"build of the compiler", 20, {NULL}, "%t %n, or a library that it loads, is another build", NULL, NULL},
+    [DIFFERENCE_PROGRAM] = {"program name", 40, {NULL}, NULL, NULL, NULL},
+    [DIFFERENCE_SOURCE] = {"source",
+                           60,
+                           {"source"},
+                           "has changed (source text is not stored, so the lines are not known)",
+                           "is new",
+                           "is gone"},
+    [DIFFERENCE_INPUT] = {"", 10, {"input ", "module "}, "has changed", "is new", "is gone"},
+    [DIFFERENCE_HEADER] = {"header", 8, {"header "}, "has changed" GIVEN, "is new" GIVEN, "is gone" GIVEN},
+    [DIFFERENCE_VARIABLE] =
+        {"variable", 4, {"variable "}, "has another value", "is set, and was not", "is not set, and was"},
+    [DIFFERENCE_ROUNDING] = {"arithmetic mode", 4, {"rounding mode"}, ROUNDS, ROUNDS, ROUNDS},
+    [DIFFERENCE_DECIMALS] = {"decimals of the locale", 4, {"decimals"}, "have changed", "are new", "are gone"},
+    [DIFFERENCE_NAMESPACE] =
+        {"namespace", 6, {"namespace"}, "has another value", "is set, and was not", "is not set, and was"},
+    [DIFFERENCE_EARLIER] = {"earlier compiles of the handle",
+                            8,
+                            {"earlier compiles"},
+                            "were others, or had other options",
+                            "there are some, and were none",
+                            "there are none, and were some"},
+    [DIFFERENCE_EARLIER_INPUTS] = {"earlier inputs",
+                                   8,
+                                   {"earlier inputs"},
+                                   "were others, or had other options",
+                                   "there are some, and were none",
+                                   "there are none, and were some"},
+    [DIFFERENCE_OTHER] = {"part", 8, {NULL}, "has changed", "is new", "is gone"},
+    [DIFFERENCE_HEADER_ORDER] = {"order of headers", 3, {NULL}, ORDER, NULL, NULL},
+    [DIFFERENCE_OPTION] = {"option", 4, {NULL}, NULL, NULL, NULL},
+    [DIFFERENCE_OPTION_ORDER] = {"order of options", 3, {NULL}, ORDER, NULL, NULL},
+    [DIFFERENCE_EXPRESSION] = {"name expression", 5, {NULL}, NULL, NULL, NULL},
+    [DIFFERENCE_EXPRESSION_ORDER] = {"order of names", 3, {NULL}, ORDER, NULL, NULL},
+    [DIFFERENCE_PLACE] = {"bound path", 3, {NULL}, "bound to %w%b; now it is %n", NULL, NULL},
+    [DIFFERENCE_PWD] =
+        {"bound path", 3, {NULL}, "$PWD has another spelling, and the entry is bound to it%b", NULL, NULL},
 };
 
-static void tell(const struct telling *telling, const struct difference *difference)
+struct comparison {
+	const struct request *now, *was;
+	struct differences *differences;
+};
+
+static void add_difference(struct comparison *comparison, const struct difference *difference)
 {
-	telling->each(difference, telling->context);
+	struct differences *differences = comparison->differences;
+	struct difference *grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
+	/* the same program in another directory is closer than another program */
+	bool is_moved = difference->kind == DIFFERENCE_PROGRAM &&
+	                span_equal(span_base(difference->now.text), span_base(difference->was.text));
+
+	differences->weight += kinds[is_moved ? DIFFERENCE_PLACE : difference->kind].weight;
+	if (grown) {
+		differences->list = grown;
+		grown[differences->count++] = *difference;
+	}
 }
 
-static void tell_texts(const struct telling *telling, enum difference_kind kind, struct span now, struct span was)
+static void add_texts(struct comparison *comparison, enum difference_kind kind, const struct request_option *now,
+                      const struct request_option *was)
 {
-	const struct difference difference = {
+	struct difference difference = {
 	    .kind = kind,
-	    .way = !was.bytes   ? DIFFERENCE_NEW
-	           : !now.bytes ? DIFFERENCE_GONE
-	                        : DIFFERENCE_CHANGED,
-	    .now.text = now,
-	    .was.text = was,
+	    .way = !was   ? DIFFERENCE_NEW
+	           : !now ? DIFFERENCE_GONE
+	                  : DIFFERENCE_CHANGED,
 	};
 
-	tell(telling, &difference);
+	if (now) {
+		difference.now = *now;
+	}
+	if (was) {
+		difference.was = *was;
+	}
+	add_difference(comparison, &difference);
 }
 
-/* What a key sees of the directory of a program's name of NVRTC's that is not bound to its place. */
+static void add_spans(struct comparison *comparison, enum difference_kind kind, struct span now, struct span was)
+{
+	add_texts(comparison, kind, &(struct request_option){.text = now}, &(struct request_option){.text = was});
+}
+
+/* ---- the compiler, the program's name, the working directory ---- */
+
+static bool is_same_digest(const uint8_t *now, const uint8_t *was)
+{
+	return now && was && memcmp(now, was, ABOUT_DIGEST_BYTES) == 0;
+}
+
+static void compare_compiler(struct comparison *comparison)
+{
+	const struct request *now = comparison->now, *was = comparison->was;
+	const uint8_t *now_part = request_part(now, "compiler"), *was_part = request_part(was, "compiler");
+	bool knows_build = now->counts[ABOUT_BUILD] > 0 && was->counts[ABOUT_BUILD] > 0;
+	enum about_kind kind = knows_build ? ABOUT_BUILD : ABOUT_RELEASE;
+	struct span now_text = request_text(now, kind), was_text = request_text(was, kind);
+
+	/* the same library may be known by two names */
+	if (is_same_digest(now_part, was_part)) {
+		return;
+	}
+	if (!span_equal(now_text, was_text)) {
+		add_spans(comparison, DIFFERENCE_COMPILER, now_text, was_text);
+	} else if (now_part && was_part) {
+		add_spans(comparison, DIFFERENCE_BUILD, now_text, was_text);
+	}
+}
+
+/* What the key has of the directory of an NVRTC program's name that is not path-dependent. */
 enum name_place { NAME_BARE, NAME_RELATIVE, NAME_ABSOLUTE };
 
-static enum name_place name_place(struct span program)
+static enum name_place find_name_place(struct span program)
 {
-	const char *text = program.bytes;
-
-	if (program.size == 0 || !memchr(text, '/', program.size)) {
+	if (program.size == 0 || !memchr(program.bytes, '/', program.size)) {
 		return NAME_BARE;
 	}
-	return text[0] == '/' ? NAME_ABSOLUTE : NAME_RELATIVE;
+	return *(const char *)program.bytes == '/' ? NAME_ABSOLUTE : NAME_RELATIVE;
 }
 
 /*
- * The directory of the name counts where it is part of the key: it is bound, or relative. An absolute one is a root, which
- * may be any, but not none.
+ * The directory of the name counts where it is in the key: it is bound, or relative. An absolute one is a root, which may
+ * be any, but not none.
  */
-static void tell_program(const struct telling *telling)
+static void compare_program(struct comparison *comparison)
 {
-	const uint8_t *now = request_part(telling->now, "program name"),
-	              *was = request_part(telling->was, "program name");
-	bool elsewhere = span_is(telling->now->compiler, "nvrtc") &&
-	                 name_place(telling->now->program) != name_place(telling->was->program);
-	bool named = now && was && memcmp(now, was, ABOUT_DIGEST_BYTES) != 0 &&
-	             !span_equal(telling->now->program, telling->was->program);
+	struct span now = request_text(comparison->now, ABOUT_PROGRAM),
+	            was = request_text(comparison->was, ABOUT_PROGRAM);
+	const uint8_t *now_part = request_part(comparison->now, "program name"),
+	              *was_part = request_part(comparison->was, "program name");
+	bool is_elsewhere =
+	    request_is(comparison->now, ABOUT_COMPILER, "nvrtc") && find_name_place(now) != find_name_place(was);
+	bool is_renamed = now_part && was_part && !is_same_digest(now_part, was_part) && !span_equal(now, was);
 
-	if (elsewhere || named || !span_equal(span_base(telling->now->program), span_base(telling->was->program))) {
-		tell_texts(telling, DIFFERENCE_PROGRAM, telling->now->program, telling->was->program);
+	if (is_elsewhere || is_renamed || !span_equal(span_base(now), span_base(was))) {
+		add_spans(comparison, DIFFERENCE_PROGRAM, now, was);
 	}
 }
 
-/* How often it is among the first so many. */
-static size_t count_expression(const struct request *request, size_t first, struct span expression)
+static void compare_place(struct comparison *comparison)
 {
-	size_t count = 0;
+	const struct request *now = comparison->now, *was = comparison->was;
+	const uint8_t *pwd = request_part(now, "PWD"), *old_pwd = request_part(was, "PWD");
 
-	for (size_t i = 0; i < first; i++) {
-		count += span_equal(request->expressions[i], expression);
+	if (!request_is_bound(now) || !request_is_bound(was)) {
+		return;
 	}
-	return count;
-}
-
-/* Has `other` as many of it as `request` has up to the one at `at`? The same name may be added twice. */
-static bool has_expression(const struct request *other, const struct request *request, size_t at)
-{
-	const struct span expression = request->expressions[at];
-
-	return count_expression(other, other->expression_count, expression) > count_expression(request, at, expression);
-}
-
-static void tell_expressions(const struct telling *telling)
-{
-	const struct request *now = telling->now, *was = telling->was;
-	const struct span none = {NULL, 0};
-	bool same = now->expression_count == was->expression_count;
-
-	for (size_t i = 0; i < now->expression_count; i++) {
-		if (!has_expression(was, now, i)) {
-			same = false;
-			tell_texts(telling, DIFFERENCE_EXPRESSION, now->expressions[i], none);
-		}
-	}
-	for (size_t i = 0; i < was->expression_count; i++) {
-		if (!has_expression(now, was, i)) {
-			same = false;
-			if (!now->is_cut) {
-				tell_texts(telling, DIFFERENCE_EXPRESSION, none, was->expressions[i]);
-			}
-		}
-	}
-	for (size_t i = 0; same && i < now->expression_count; i++) {
-		if (!span_equal(now->expressions[i], was->expressions[i])) {
-			tell_texts(telling, DIFFERENCE_EXPRESSION_ORDER, now->expressions[i], was->expressions[i]);
-			return;
-		}
+	if (!is_same_digest(request_part(now, "working directory"), request_part(was, "working directory"))) {
+		add_spans(comparison, DIFFERENCE_PLACE, request_text(now, ABOUT_BOUND), request_text(was, ABOUT_BOUND));
+	} else if ((pwd || old_pwd) && !is_same_digest(pwd, old_pwd)) {
+		add_difference(comparison, &(struct difference){.kind = DIFFERENCE_PWD});
 	}
 }
 
-bool differences_part_kind(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
+/* ---- parts with a digest ---- */
+
+/* False: the part is compared by what is known of it beside its digest. */
+static bool find_part(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
 {
-	static const struct {
-		const char *name;
-		enum difference_kind kind;
-	} exact[] =
-	    {
-	        {"source", DIFFERENCE_SOURCE},
-	        {"namespace", DIFFERENCE_NAMESPACE},
-	        {"rounding mode", DIFFERENCE_ROUNDING},
-	        {"decimals", DIFFERENCE_DECIMALS},
-	        {"earlier compiles", DIFFERENCE_EARLIER},
-	        {"earlier inputs", DIFFERENCE_EARLIER_INPUTS},
-	    },
-	  heads[] = {
-	      {"header ", DIFFERENCE_HEADER},
-	      {"variable ", DIFFERENCE_VARIABLE},
-	      {"input ", DIFFERENCE_INPUT},
-	      {"module ", DIFFERENCE_INPUT},
-	  };
 	static const char *const elsewhere[] = {"compiler", "program name", "working directory", "PWD"};
 
-	*ret_of = (struct span){NULL, 0};
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
 		if (span_is(name, elsewhere[i])) {
 			return false;
 		}
 	}
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
-		if (span_is(name, exact[i].name)) {
-			*ret_kind = exact[i].kind;
-			return true;
-		}
-	}
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		if (span_behind(name, heads[i].name, ret_of)) {
-			if (heads[i].kind == DIFFERENCE_INPUT) {
-				*ret_of = name;
+	for (int kind = 0; kind < DIFFERENCE_KINDS; kind++) {
+		for (size_t i = 0; i < 2 && kinds[kind].parts[i]; i++) {
+			const char *part = kinds[kind].parts[i];
+			bool is_head = part[strlen(part) - 1] == ' ';
+
+			if (span_behind(name, part, ret_of) && (is_head || ret_of->size == 0)) {
+				/* an input's kind is part of its name */
+				*ret_of = kind == DIFFERENCE_INPUT ? name : *ret_of;
+				*ret_kind = (enum difference_kind)kind;
+				return true;
 			}
-			*ret_kind = heads[i].kind;
-			return true;
 		}
 	}
 	*ret_kind = DIFFERENCE_OTHER;
@@ -165,171 +210,266 @@ bool differences_part_kind(struct span name, enum difference_kind *ret_kind, str
 	return true;
 }
 
-/*
- * A source that only one of them tells was not known in the other: behind an earlier compile of the handle that stands for
- * it.
- */
-static void tell_part(const struct telling *telling, const struct request_part *part, enum difference_way way)
+/* A source that one of them lacks was not known there: it is behind an earlier compile of the handle. */
+static void add_part(struct comparison *comparison, const struct about_fact *part, enum difference_way way)
 {
 	struct difference difference = {.way = way};
 
-	if (differences_part_kind(part->name, &difference.kind, &difference.of) &&
+	if (find_part(span_of(part), &difference.kind, &difference.of) &&
 	    (way == DIFFERENCE_CHANGED || difference.kind != DIFFERENCE_SOURCE)) {
-		tell(telling, &difference);
+		add_difference(comparison, &difference);
 	}
 }
 
-static void tell_parts(const struct telling *telling)
+static void compare_parts(struct comparison *comparison)
 {
-	const struct request *now = telling->now, *was = telling->was;
+	const struct request *now = comparison->now, *was = comparison->was;
 
-	for (size_t i = 0; i < now->part_count; i++) {
-		const struct request_part *part = &now->parts[i], *before = request_find(was, part->name);
+	for (size_t i = 0; i < now->counts[ABOUT_PART]; i++) {
+		const struct about_fact *part = &now->facts[ABOUT_PART][i], *before = request_find(was, span_of(part));
 
-		if (!before) {
-			tell_part(telling, part, DIFFERENCE_NEW);
-		} else if (memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) != 0) {
-			tell_part(telling, part, DIFFERENCE_CHANGED);
+		if (!before || !is_same_digest(before->digest, part->digest)) {
+			add_part(comparison, part, before ? DIFFERENCE_CHANGED : DIFFERENCE_NEW);
 		}
 	}
-	for (size_t i = 0; i < was->part_count; i++) {
-		if (!now->is_cut && !request_find(now, was->parts[i].name)) {
-			tell_part(telling, &was->parts[i], DIFFERENCE_GONE);
+	for (size_t i = 0; i < was->counts[ABOUT_PART] && !now->is_cut; i++) {
+		if (!request_find(now, span_of(&was->facts[ABOUT_PART][i]))) {
+			add_part(comparison, &was->facts[ABOUT_PART][i], DIFFERENCE_GONE);
 		}
 	}
 }
 
-/* The next header from `*at` on that both have. */
-static bool next_header(const struct request *request, const struct request *other, size_t *at, struct span *ret_name)
-{
-	struct span rest;
+/* ---- lists: options, name expressions, headers ---- */
 
-	for (; *at < request->part_count; (*at)++) {
-		if (span_behind(request->parts[*at].name, "header ", &rest) &&
-		    request_find(other, request->parts[*at].name)) {
-			*ret_name = rest;
-			(*at)++;
+struct items {
+	struct request_option *list;
+	size_t count;
+};
+
+/* For each item the number of its like in the other list plus one; 0: none. PAIRED: it was reported with another. */
+struct matching {
+	const struct items *now, *was;
+	size_t *of_now, *of_was;
+};
+
+#define PAIRED SIZE_MAX
+
+typedef bool item_test(const struct comparison *comparison, const struct request_option *now,
+                       const struct request_option *was);
+
+static bool is_same_text(const struct comparison *comparison, const struct request_option *now,
+                         const struct request_option *was)
+{
+	(void)comparison;
+	return span_equal(now->text, was->text) && span_equal(now->value, was->value);
+}
+
+/* The directory of a -I, and the option without it; false: it is another option. */
+static bool split_include(const struct request_option *option, struct span *ret_head, struct span *ret_directory)
+{
+	static const char *const heads[] = {"--include-path=", "-I=", "-I"};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		if (span_behind(option->text, heads[i], ret_directory) && ret_directory->size > 0) {
+			*ret_head = (struct span){option->text.bytes, option->text.size - ret_directory->size};
+			return true;
+		}
+	}
+	*ret_head = option->text;
+	*ret_directory = option->value;
+	return (span_is(option->text, "-I") || span_is(option->text, "--include-path")) && option->value.size > 0;
+}
+
+/* Which root a path is in, and the rest of the path; false: in none. */
+static bool find_root(const struct request *request, struct span path, size_t *ret_root, struct span *ret_rest)
+{
+	for (size_t i = 0; i < request->counts[ABOUT_ROOT]; i++) {
+		const struct about_fact *root = &request->facts[ABOUT_ROOT][i];
+
+		if (root->size <= path.size && memcmp(path.bytes, root->text, root->size) == 0 &&
+		    (root->size == path.size || ((const char *)path.bytes)[root->size] == '/')) {
+			*ret_root = i;
+			*ret_rest = (struct span){(const char *)path.bytes + root->size, path.size - root->size};
 			return true;
 		}
 	}
 	return false;
 }
 
-static void tell_header_order(const struct telling *telling)
+static bool is_same_place(const struct comparison *comparison, const struct request_option *now,
+                          const struct request_option *was)
 {
-	struct span now, was;
-	size_t i = 0, j = 0;
+	struct span now_head, was_head, now_path, was_path, now_rest, was_rest;
+	size_t now_root, was_root;
 
-	while (next_header(telling->now, telling->was, &i, &now) && next_header(telling->was, telling->now, &j, &was)) {
-		if (!span_equal(now, was)) {
-			tell_texts(telling, DIFFERENCE_HEADER_ORDER, now, was);
+	return split_include(now, &now_head, &now_path) && split_include(was, &was_head, &was_path) &&
+	       span_equal(now_head, was_head) && !now->value.size == !was->value.size &&
+	       find_root(comparison->now, now_path, &now_root, &now_rest) &&
+	       find_root(comparison->was, was_path, &was_root, &was_rest) && now_root == was_root &&
+	       span_equal(now_rest, was_rest);
+}
+
+static void match_items(const struct comparison *comparison, item_test *is_like, struct matching *matching)
+{
+	for (size_t i = 0; i < matching->now->count; i++) {
+		for (size_t j = 0; j < matching->was->count && !matching->of_now[i]; j++) {
+			if (!matching->of_was[j] &&
+			    is_like(comparison, &matching->now->list[i], &matching->was->list[j])) {
+				matching->of_now[i] = j + 1;
+				matching->of_was[j] = i + 1;
+			}
+		}
+	}
+}
+
+/* The first place at which another one of those that both have stands than before. */
+static void compare_order(struct comparison *comparison, const struct matching *matching, enum difference_kind kind)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < matching->now->count; i++) {
+		while (j < matching->was->count && !matching->of_was[j]) {
+			j++;
+		}
+		if (matching->of_now[i] && matching->of_now[i] != j + 1) {
+			add_texts(comparison, kind, &matching->now->list[i], &matching->was->list[j]);
 			return;
 		}
+		j += matching->of_now[i] != 0;
 	}
 }
 
-static void tell_compiler(const struct telling *telling)
+/* How far an option's name goes: "-DN" of "-DN=4", "-I" of all of those, "-arch" of "-arch=sm_90". */
+static struct span find_option_name(const struct request_option *option)
 {
-	const struct request *now = telling->now, *was = telling->was;
-	const uint8_t *now_part = request_part(now, "compiler"), *was_part = request_part(was, "compiler");
-	bool known = now->build.size > 0 && was->build.size > 0;
-	const struct span now_text = known ? now->build : now->release, was_text = known ? was->build : was->release;
-	bool same = now_part && was_part && memcmp(now_part, was_part, ABOUT_DIGEST_BYTES) == 0;
+	const char *text = option->text.bytes, *end = memchr(text, '=', option->text.size);
+	size_t size = end ? (size_t)(end - text) : option->text.size;
 
-	/* the same library may be known by two names */
-	if (!same && !span_equal(now_text, was_text)) {
-		tell_texts(telling, DIFFERENCE_COMPILER, now_text, was_text);
-	} else if (!same && now_part && was_part) {
-		tell_texts(telling, DIFFERENCE_BUILD, now_text, was_text);
-	}
+	return (struct span){text, option->text.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
 }
 
-/* The option that lets paths into what is made; empty: it is not one of those that are known to. */
-static struct span binder_of(const struct request *request)
+/* One of the same name that has no like either; `count`: none. */
+static size_t find_pair(const struct matching *matching, size_t number)
 {
-	for (size_t i = 0; i < request->option_count; i++) {
-		if (request_binds(request->options[i].text)) {
-			return request->options[i].text;
+	struct span name = find_option_name(&matching->now->list[number]);
+	size_t j = 0;
+
+	while (j < matching->was->count &&
+	       (matching->of_was[j] || !span_equal(name, find_option_name(&matching->was->list[j])))) {
+		j++;
+	}
+	return j;
+}
+
+static void compare_unmatched(struct comparison *comparison, const struct matching *matching, enum difference_kind kind)
+{
+	const struct items *now = matching->now, *was = matching->was;
+
+	for (size_t i = 0; i < now->count; i++) {
+		size_t pair = kind == DIFFERENCE_OPTION ? find_pair(matching, i) : was->count;
+
+		if (!matching->of_now[i]) {
+			if (pair < was->count) {
+				matching->of_was[pair] = PAIRED;
+			}
+			add_texts(comparison, kind, &now->list[i], pair < was->count ? &was->list[pair] : NULL);
 		}
 	}
-	return (struct span){NULL, 0};
+	for (size_t j = 0; j < was->count && !comparison->now->is_cut; j++) {
+		if (!matching->of_was[j]) {
+			add_texts(comparison, kind, NULL, &was->list[j]);
+		}
+	}
 }
 
-static void tell_place(const struct telling *telling)
+/* `kind` DIFFERENCE_HEADER: what is new or gone is one of the parts, and reported already. */
+static void compare_items(struct comparison *comparison, const struct items *now, const struct items *was,
+                          enum difference_kind kind, enum difference_kind order)
 {
-	const struct request *now = telling->now, *was = telling->was;
-	const uint8_t *here = request_part(now, "working directory"), *there = request_part(was, "working directory");
-	const uint8_t *pwd = request_part(now, "PWD"), *old_pwd = request_part(was, "PWD");
-	struct difference difference = {.kind = DIFFERENCE_PLACE, .by = binder_of(now)};
+	size_t *partners = calloc(now->count + was->count + 1, sizeof(*partners));
+	struct matching matching = {now, was, partners, partners + now->count};
 
-	if (!request_is_bound(now) || !request_is_bound(was)) {
+	if (!partners) {
 		return;
 	}
-	if (memcmp(here, there, ABOUT_DIGEST_BYTES) != 0) {
-		difference.now.text = now->bound_count ? now->bound[0] : (struct span){NULL, 0};
-		difference.was.text = was->bound_count ? was->bound[0] : (struct span){NULL, 0};
-		tell(telling, &difference);
-	} else if (!pwd != !old_pwd || (pwd && memcmp(pwd, old_pwd, ABOUT_DIGEST_BYTES) != 0)) {
-		difference.of = (struct span){"PWD", 3};
-		tell(telling, &difference);
+	match_items(comparison, is_same_text, &matching);
+	if (kind == DIFFERENCE_OPTION) {
+		/* last, so that a directory that both have is not taken for another one's new place */
+		match_items(comparison, is_same_place, &matching);
 	}
+	compare_order(comparison, &matching, order);
+	if (kind != DIFFERENCE_HEADER) {
+		compare_unmatched(comparison, &matching, kind);
+	}
+	free(partners);
 }
 
-void differences_tell(const struct request *now, const struct request *was, difference_visit *each, void *context)
+/* Facts of one kind whose texts begin with `head`. */
+static struct items take_items(const struct request *request, enum about_kind kind, const char *head)
 {
-	const struct telling telling = {now, was, each, context};
+	struct items items = {.list = calloc(request->counts[kind] + 1, sizeof(*items.list))};
 
-	tell_compiler(&telling);
-	tell_program(&telling);
-	tell_parts(&telling);
-	tell_header_order(&telling);
-	differences_tell_options(now, was, each, context);
-	tell_expressions(&telling);
-	tell_place(&telling);
+	for (size_t i = 0; i < request->counts[kind] && items.list; i++) {
+		items.count += span_behind(span_of(&request->facts[kind][i]), head, &items.list[items.count].text);
+	}
+	return items;
 }
 
-static void add_weight(const struct difference *difference, void *context)
+static void compare_facts(struct comparison *comparison, enum about_kind about, const char *head,
+                          enum difference_kind kind, enum difference_kind order)
 {
-	/* the same program in another directory is nearer than another program */
-	bool moved = difference->kind == DIFFERENCE_PROGRAM &&
-	             span_equal(span_base(difference->now.text), span_base(difference->was.text));
-	unsigned *weight = context;
+	struct items now = take_items(comparison->now, about, head), was = take_items(comparison->was, about, head);
 
-	*weight += differences_weight_of(moved ? DIFFERENCE_PLACE : difference->kind);
+	compare_items(comparison, &now, &was, kind, order);
+	free(now.list);
+	free(was.list);
 }
 
-unsigned differences_weight(const struct request *now, const struct request *was)
-{
-	unsigned weight = 0;
+/* ---- the whole ---- */
 
-	differences_tell(now, was, add_weight, &weight);
-	return weight;
+void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences)
+{
+	struct comparison comparison = {now, was, ret_differences};
+
+	*ret_differences = (struct differences){.count = 0};
+	compare_compiler(&comparison);
+	compare_program(&comparison);
+	compare_parts(&comparison);
+	compare_facts(&comparison, ABOUT_PART, "header ", DIFFERENCE_HEADER, DIFFERENCE_HEADER_ORDER);
+	compare_items(&comparison, &(struct items){now->options, now->option_count},
+	              &(struct items){was->options, was->option_count}, DIFFERENCE_OPTION, DIFFERENCE_OPTION_ORDER);
+	compare_facts(&comparison, ABOUT_EXPRESSION, "", DIFFERENCE_EXPRESSION, DIFFERENCE_EXPRESSION_ORDER);
+	compare_place(&comparison);
 }
 
-bool differences_is_named(struct span program)
+void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences)
 {
-	static const char *const unnamed[] = {"default_program", "link", "<unnamed>", ""};
+	struct comparison comparison = {now, was, ret_differences};
 
-	for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
-		if (span_is(program, unnamed[i])) {
-			return false;
+	*ret_differences = (struct differences){.count = 0};
+	for (size_t i = 0; i < now->option_count && now->option_count == was->option_count; i++) {
+		if (!is_same_text(&comparison, &now->options[i], &was->options[i])) {
+			add_texts(&comparison, DIFFERENCE_OPTION, &now->options[i], &was->options[i]);
 		}
 	}
-	return true;
 }
 
-/* Have they one text in common that is compiled? */
+void differences_free(struct differences *differences)
+{
+	free(differences->list);
+	*differences = (struct differences){.count = 0};
+}
+
 static bool share_text(const struct request *now, const struct request *was)
 {
-	for (size_t i = 0; i < now->part_count; i++) {
-		const struct request_part *part = &now->parts[i], *before;
+	for (size_t i = 0; i < now->counts[ABOUT_PART]; i++) {
+		const struct about_fact *part = &now->facts[ABOUT_PART][i], *before;
 		enum difference_kind kind;
 		struct span of;
 
-		if (differences_part_kind(part->name, &kind, &of) &&
-		    (kind == DIFFERENCE_SOURCE || kind == DIFFERENCE_INPUT)) {
-			before = request_find(was, part->name);
-			if (before && memcmp(before->digest, part->digest, ABOUT_DIGEST_BYTES) == 0) {
+		if (find_part(span_of(part), &kind, &of) && (kind == DIFFERENCE_SOURCE || kind == DIFFERENCE_INPUT)) {
+			before = request_find(was, span_of(part));
+			if (before && is_same_digest(before->digest, part->digest)) {
 				return true;
 			}
 		}
@@ -339,13 +479,132 @@ static bool share_text(const struct request *now, const struct request *was)
 
 bool differences_related(const struct request *now, const struct request *was)
 {
-	if (!span_equal(now->compiler, was->compiler) || !span_equal(now->step, was->step)) {
+	struct span program = request_text(now, ABOUT_PROGRAM);
+	/* names that stand for none say nothing */
+	bool is_named = program.size > 0 && !span_is(program, "default_program") && !span_is(program, "<unnamed>");
+
+	if (!span_equal(request_text(now, ABOUT_COMPILER), request_text(was, ABOUT_COMPILER)) ||
+	    !span_equal(request_text(now, ABOUT_STEP), request_text(was, ABOUT_STEP))) {
 		return false;
 	}
-	/* the first input of a link is no other's second */
+	/* the first input of a link is not comparable with another's second */
 	if (!request_part(now, "earlier inputs") != !request_part(was, "earlier inputs")) {
 		return false;
 	}
-	return (differences_is_named(now->program) && span_equal(span_base(now->program), span_base(was->program))) ||
+	return (is_named && span_equal(span_base(program), span_base(request_text(was, ABOUT_PROGRAM)))) ||
 	       share_text(now, was);
+}
+
+/* ---- in words ---- */
+
+const char *differences_name(enum difference_kind kind)
+{
+	return kinds[kind].name;
+}
+
+/* How far two texts are the same. */
+static size_t count_common(struct span one, struct span other)
+{
+	const char *a = one.bytes, *b = other.bytes;
+	size_t size = 0;
+
+	while (size < one.size && size < other.size && a[size] == b[size]) {
+		size++;
+	}
+	return size;
+}
+
+/* Of a long text the beginning and the surroundings of the first difference, with dots for what is left out. */
+static void spell_text(struct span span, struct span other, char *ret_text, size_t capacity)
+{
+	const char *bytes = span.bytes;
+	size_t same = count_common(span, other), from, size;
+
+	if (span.size <= SHOWN_BYTES) {
+		snprintf(ret_text, capacity, "%.*s", SPAN(span));
+		return;
+	}
+	from = same > HEAD_BYTES + LEAD_BYTES && same < span.size ? same - LEAD_BYTES : HEAD_BYTES;
+	size = span.size - from < SHOWN_BYTES - HEAD_BYTES ? span.size - from : SHOWN_BYTES - HEAD_BYTES;
+	snprintf(ret_text, capacity, "%.*s%s%.*s%s", HEAD_BYTES, bytes, from > HEAD_BYTES ? "..." : "", (int)size,
+	         bytes + from, from + size < span.size ? "..." : "");
+}
+
+static void spell_option(const struct request_option *option, const struct request_option *other,
+                         char ret_text[DIFFERENCE_TEXT_BYTES])
+{
+	if (option->text.size <= SHOWN_BYTES && option->text.size + option->value.size > SHOWN_BYTES) {
+		spell_text(option->value, other->value, ret_text, DIFFERENCE_TEXT_BYTES);
+		return;
+	}
+	spell_text(option->text, other->text, ret_text, DIFFERENCE_TEXT_BYTES);
+	if (option->value.size > 0 && option->text.size <= SHOWN_BYTES) {
+		size_t end = strlen(ret_text);
+
+		snprintf(ret_text + end, DIFFERENCE_TEXT_BYTES - end, " %.*s", SPAN(option->value));
+	}
+}
+
+/* Around a text that would not be seen otherwise, or not where it ends. */
+static const char *find_quotes(const char *text)
+{
+	size_t size = strlen(text);
+
+	return size == 0 || text[0] == ' ' || text[size - 1] == ' ' ? "\"" : "";
+}
+
+static const char *find_saying(const struct difference *difference)
+{
+	switch (difference->way) {
+	case DIFFERENCE_NEW:
+		return kinds[difference->kind].new ? kinds[difference->kind].new : "%n   is new";
+	case DIFFERENCE_GONE:
+		return kinds[difference->kind].gone ? kinds[difference->kind].gone : "%w   is gone";
+	default:
+		return kinds[difference->kind].changed ? kinds[difference->kind].changed : "%n   was %w";
+	}
+}
+
+/* The saying with its marks replaced. */
+static void spell_saying(const char *saying, const struct request *now, struct difference_words *words)
+{
+	struct span title = request_text(now, ABOUT_TITLE), binder = request_binder(now);
+	size_t end = 0, capacity = sizeof(words->words);
+
+	for (const char *mark; (mark = strchr(saying, '%')) != NULL && end < capacity; saying = mark + 2) {
+		const char *text = mark[1] == 'n' ? words->now : words->was, *quote = find_quotes(text);
+
+		end += (size_t)snprintf(words->words + end, capacity - end, "%.*s", (int)(mark - saying), saying);
+		if (end >= capacity) {
+			return;
+		}
+		if (mark[1] == 't') {
+			end += (size_t)snprintf(words->words + end, capacity - end, "%.*s", SPAN(title));
+		} else if (mark[1] == 'b') {
+			end += (size_t)snprintf(words->words + end, capacity - end, "%s%.*s", binder.size ? " by " : "",
+			                        SPAN(binder));
+		} else {
+			end += (size_t)snprintf(words->words + end, capacity - end, "%s%s%s", quote, text, quote);
+		}
+	}
+	if (end < capacity) {
+		snprintf(words->words + end, capacity - end, "%s", saying);
+	}
+}
+
+void differences_spell(const struct difference *difference, const struct request *now,
+                       struct difference_words *ret_words)
+{
+	const char *name = kinds[difference->kind].name;
+	char of[DIFFERENCE_TEXT_BYTES - 64];
+
+	*ret_words = (struct difference_words){
+	    .knows_now = difference->now.text.bytes != NULL,
+	    .knows_was = difference->was.text.bytes != NULL,
+	};
+	spell_text(difference->of, (struct span){NULL, 0}, of, sizeof(of));
+	snprintf(ret_words->what, sizeof(ret_words->what), "%s%s%s", name, *name && *of ? " " : "", of);
+	spell_option(&difference->now, &difference->was, ret_words->now);
+	spell_option(&difference->was, &difference->now, ret_words->was);
+	spell_saying(find_saying(difference), now, ret_words);
 }

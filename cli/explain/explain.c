@@ -1,21 +1,424 @@
 /* SPDX-License-Identifier: MIT */
-/* explain: why something was a miss, was not kept, or was passed through */
+/* explain: why a compilation was a miss, was not cached, or was bypassed */
+#include "cache/agent.h"
 #include "cache/tools/inventory.h"
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/key.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 #include "cli/explain/explanation.h"
+#include "keygen/dependencies.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-#define LAST_MAX 100000
+#define LAST_MAX          100000
+#define WHEN_BYTES        32
+#define WHAT_WIDTH        40
+#define DIFFERENCES_SHOWN 20
 
-enum form { FORM_WORDS, FORM_JSON };
+static struct {
+	bool json;
+	const char *last; /* "": one; NULL: not said */
+} asked;
+
+static struct span span_of_text(const struct journal_text *text)
+{
+	return (struct span){text->bytes, text->size};
+}
+
+/* "bound to A, and now it is B": the two directories. False: the entry is stale for another reason. */
+static bool split_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
+{
+	const size_t size = strlen(DEPENDENCIES_NOW);
+	struct span was;
+	const char *middle;
+
+	if (!span_behind(span_of_text(&explanation->record.detail), DEPENDENCIES_BOUND, &was)) {
+		return false;
+	}
+	middle = memmem(was.bytes, was.size, DEPENDENCIES_NOW, size);
+	if (!middle) {
+		return false;
+	}
+	*ret_was = (struct span){was.bytes, (size_t)(middle - (const char *)was.bytes)};
+	*ret_now = (struct span){middle + size, was.size - ret_was->size - size};
+	return true;
+}
+
+/* ---- in words ---- */
+
+/* The clock alone is enough for what was today. */
+static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
+{
+	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
+	bool is_recent = when <= now && now - when < 20 * 3600;
+	struct tm parts = {0};
+
+	if (!localtime_r(&when, &parts) ||
+	    strftime(ret_text, WHEN_BYTES, is_recent ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &parts) == 0) {
+		snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " s", when_ns / 1000000000);
+	}
+	return ret_text;
+}
+
+/* How much older the closest entry is. */
+static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
+{
+	static const struct {
+		uint64_t seconds;
+		const char *unit;
+	} units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+	uint64_t when = explanation->record.when_ns, before = explanation->closest.created_ns;
+	uint64_t seconds = when > before ? (when - before) / 1000000000 : 0;
+	size_t i = 0;
+
+	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds) {
+		i++;
+	}
+	snprintf(ret_text, WHEN_BYTES, "%" PRIu64 " %s earlier", seconds / units[i].seconds, units[i].unit);
+	return ret_text;
+}
+
+static void print_outcome(const struct journal_record *record)
+{
+	char cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
+
+	console_time(record->cost_ns, cost);
+	if (record->outcome == JOURNAL_STORED) {
+		key_spell(record->key, key);
+		printf("MISS, compiled in %s%s, stored as %.*s\n", cost, record->has_failed ? ", a failure" : "",
+		       KEY_SHORT, key);
+		return;
+	}
+	if (record->outcome == JOURNAL_NOT_KEPT) {
+		printf("MISS, compiled in %s, ", cost);
+	}
+	fputs(record->outcome == JOURNAL_NOT_KEPT ? "NOT CACHED: " : "BYPASSED: ", stdout);
+	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
+		char byte = record->reason.bytes[i];
+
+		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
+	}
+	putchar('\n');
+}
+
+static void print_head(const struct explanation *explanation)
+{
+	const struct journal_record *record = &explanation->record;
+	struct span program = request_text(&explanation->request, ABOUT_PROGRAM);
+	char when[WHEN_BYTES];
+
+	console_print(stdout, "%.*s", SPAN(program));
+	fputs(program.size ? " (" : "? (", stdout);
+	if (record->pid != 0) {
+		printf("pid %" PRIu32 ", ", record->pid);
+	}
+	printf("%s)  ", spell_when(record->when_ns, when));
+	print_outcome(record);
+}
+
+/* The file or variable that the reason is about, and what the reason means. */
+static void print_why(const struct journal_record *record)
+{
+	enum counter reason = reasons_find(span_of_text(&record->reason));
+
+	if (record->detail.size > 0 && !record->is_stale) {
+		console_print(stdout, "  %.*s.", SPAN(span_of_text(&record->detail)));
+		putchar('\n');
+	}
+	if (record->refusal.size > 0) {
+		console_print(stdout, "  %.*s.", SPAN(span_of_text(&record->refusal)));
+		putchar('\n');
+	}
+	if (reason != COUNTER_NONE) {
+		printf("  %s\n", reasons_words(reason));
+	}
+	if (record->agent != AGENT_FETCH_NOT_ASKED) {
+		printf("  The node's agent %s.\n", agent_outcome_words((enum agent_outcome)record->agent));
+	}
+}
+
+static void print_differences(const struct explanation *explanation)
+{
+	const struct differences *differences = &explanation->differences;
+	size_t shown = differences->count < DIFFERENCES_SHOWN ? differences->count : DIFFERENCES_SHOWN;
+	struct difference_words words;
+	int width = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		int size;
+
+		differences_spell(&differences->list[i], &explanation->request, &words);
+		size = (int)strlen(words.what);
+		width = size > width && size <= WHAT_WIDTH ? size : width;
+	}
+	for (size_t i = 0; i < shown; i++) {
+		differences_spell(&differences->list[i], &explanation->request, &words);
+		console_print(stdout, "  %-*s  %s", width, words.what, words.words);
+		putchar('\n');
+	}
+	if (differences->count > shown) {
+		printf("  and %zu more differences; --json has them all\n", differences->count - shown);
+	}
+}
+
+/* Is none of the differences of these kinds? */
+static bool has_none(const struct differences *differences, const enum difference_kind *kinds, size_t count)
+{
+	for (size_t i = 0; i < differences->count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			if (differences->list[i].kind == kinds[j]) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+#define HAS_NONE(differences, ...)                                           \
+	has_none((differences), (const enum difference_kind[]){__VA_ARGS__}, \
+	         sizeof((const enum difference_kind[]){__VA_ARGS__}) / sizeof(enum difference_kind))
+
+static bool has_headers(const struct request *request)
+{
+	struct span rest;
+
+	for (size_t i = 0; i < request->counts[ABOUT_PART]; i++) {
+		if (span_behind(span_of(&request->facts[ABOUT_PART][i]), "header ", &rest)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void print_same(bool is_same, struct span what, const char **separator)
+{
+	if (is_same) {
+		console_print(stdout, "%s%.*s", *separator, SPAN(what));
+		*separator = ", ";
+	}
+}
+
+/* " Same source, NVRTC, headers." */
+static void print_sameness(const struct explanation *explanation)
+{
+	const struct request *request = &explanation->request;
+	const struct differences *differences = &explanation->differences;
+	const char *text = request_part(request, "source") ? "source" : "input", *separator = " Same ";
+
+	print_same(
+	    HAS_NONE(differences, DIFFERENCE_SOURCE, DIFFERENCE_INPUT, DIFFERENCE_EARLIER, DIFFERENCE_EARLIER_INPUTS),
+	    (struct span){text, strlen(text)}, &separator);
+	print_same(HAS_NONE(differences, DIFFERENCE_COMPILER, DIFFERENCE_BUILD), request_text(request, ABOUT_TITLE),
+	           &separator);
+	print_same(has_headers(request) && !request->is_cut &&
+	               HAS_NONE(differences, DIFFERENCE_HEADER, DIFFERENCE_HEADER_ORDER),
+	           (struct span){"headers", 7}, &separator);
+	print_same(request->option_count > 0 && !request->is_cut &&
+	               HAS_NONE(differences, DIFFERENCE_OPTION, DIFFERENCE_OPTION_ORDER),
+	           (struct span){"options", 7}, &separator);
+	puts(*separator == ',' ? "." : "");
+}
+
+static void print_closest(const struct explanation *explanation)
+{
+	static const char *const places[] = {
+	    [CLOSEST_NOWHERE] = "",
+	    [CLOSEST_CACHED] = "",
+	    [CLOSEST_BELOW] = ", in a directory of NVRTCCACHE_LOWER",
+	    [CLOSEST_GONE] = ", and gone since",
+	};
+	char key[KEY_TEXT_BYTES], distance[WHEN_BYTES];
+
+	key_spell(explanation->closest.key, key);
+	printf("closest cached entry: %.*s, %s%s.", KEY_SHORT, key, spell_distance(explanation, distance),
+	       places[explanation->closest.place]);
+	print_sameness(explanation);
+	print_differences(explanation);
+	if (explanation->differences.count == 0) {
+		puts("  They do not differ in anything that was recorded.");
+	}
+	if (explanation->record.is_cut) {
+		puts("  The record has no room for all of this request; there may be more.");
+	}
+}
+
+static void print_stale(const struct explanation *explanation)
+{
+	struct span now, was;
+	char distance[WHEN_BYTES];
+
+	fputs("the same request was cached before", stdout);
+	if (explanation->closest.has_same_key) {
+		printf(", %s", spell_distance(explanation, distance));
+	}
+	puts(", and that entry is not valid here:");
+	if (split_moved(explanation, &now, &was)) {
+		console_print(stdout, "  bound to %.*s, a path that is in its artifacts; now it is %.*s", SPAN(was),
+		              SPAN(now));
+		putchar('\n');
+		return;
+	}
+	console_print(stdout, "  %.*s", SPAN(span_of_text(&explanation->record.detail)));
+	putchar('\n');
+	print_differences(explanation);
+}
+
+static void print_words(const struct explanation *explanation)
+{
+	char when[WHEN_BYTES];
+
+	print_head(explanation);
+	print_why(&explanation->record);
+	switch (explanation->cause) {
+	case CAUSE_STALE:
+		print_stale(explanation);
+		break;
+	case CAUSE_GONE:
+		printf("cached at %s, and gone since (evicted, cleared, damaged, or no longer trusted)\n",
+		       spell_when(explanation->stored_ns, when));
+		break;
+	case CAUSE_DIFFERENT:
+		print_closest(explanation);
+		break;
+	case CAUSE_FIRST:
+		puts(explanation->record.is_cut
+		         ? "the request is too long for its record and cannot be compared"
+		         : "first time: no entry of this program or this source was cached before");
+		break;
+	case CAUSE_UNKNOWN:
+		puts("the record does not say what was requested");
+		break;
+	case CAUSE_BROUGHT:
+		puts("an entry for this very request is there, and is older than this call: it was imported since, or "
+		     "is in "
+		     "a directory that this process did not search or could not read");
+		break;
+	case CAUSE_PASSED:
+	case CAUSE_UNFIT:
+		break;
+	}
+}
+
+/* ---- as JSON ---- */
+
+static void add_span(struct json *json, const char *name, struct span span)
+{
+	if (span.bytes) {
+		json_text(json, name, span.bytes, span.size);
+	} else {
+		json_null(json, name);
+	}
+}
+
+/* NULL where the text is empty. */
+static void add_text(struct json *json, const char *name, struct span text)
+{
+	add_span(json, name, text.size ? text : (struct span){NULL, 0});
+}
+
+static void add_key(struct json *json, const char *name, const uint8_t *key)
+{
+	char text[KEY_TEXT_BYTES];
+
+	if (key) {
+		key_spell(key, text);
+	}
+	json_string(json, name, key ? text : NULL);
+}
+
+static void add_difference(struct json *json, struct span what, struct span now, struct span was, struct span words)
+{
+	json_begin_object(json, NULL);
+	add_span(json, "what", what);
+	add_span(json, "now", now);
+	add_span(json, "was", was);
+	add_text(json, "words", words);
+	json_end(json);
+}
+
+/* "header changed: inc/vec.h" is "header changed", now "inc/vec.h". */
+static void add_stale(struct json *json, const struct explanation *explanation)
+{
+	struct span detail = span_of_text(&explanation->record.detail), what = detail, now = {NULL, 0}, was = {NULL, 0};
+	const char *colon = detail.size ? memmem(detail.bytes, detail.size, ": ", 2) : NULL;
+
+	if (split_moved(explanation, &now, &was)) {
+		what = (struct span){differences_name(DIFFERENCE_PLACE), strlen(differences_name(DIFFERENCE_PLACE))};
+	} else if (colon) {
+		what.size = (size_t)(colon - (const char *)detail.bytes);
+		now = (struct span){colon + 2, detail.size - what.size - 2};
+	}
+	add_difference(json, what, now, was, detail);
+}
+
+static void add_differences(struct json *json, const struct explanation *explanation)
+{
+	struct span now, was;
+
+	json_begin_array(json, "differences");
+	if (explanation->cause == CAUSE_STALE) {
+		add_stale(json, explanation);
+	}
+	for (size_t i = 0; i < explanation->differences.count && !split_moved(explanation, &now, &was); i++) {
+		struct difference_words words;
+
+		differences_spell(&explanation->differences.list[i], &explanation->request, &words);
+		add_difference(json, (struct span){words.what, strlen(words.what)},
+		               (struct span){words.knows_now ? words.now : NULL, strlen(words.now)},
+		               (struct span){words.knows_was ? words.was : NULL, strlen(words.was)},
+		               (struct span){words.words, strlen(words.words)});
+	}
+	json_end(json);
+}
+
+static void add_explanation(struct json *json, const struct explanation *explanation)
+{
+	static const char *const causes[] = {
+	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "passed",
+	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
+	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different",
+	};
+	static const char *const places[] = {[CLOSEST_NOWHERE] = NULL,
+	                                     [CLOSEST_CACHED] = "kept",
+	                                     [CLOSEST_BELOW] = "kept_below",
+	                                     [CLOSEST_GONE] = "gone"};
+	static const char *const outcomes[] = {
+	    [JOURNAL_STORED] = "stored", [JOURNAL_NOT_KEPT] = "not_kept", [JOURNAL_PASSED] = "passed_through"};
+	const struct journal_record *record = &explanation->record;
+	const struct closest *closest = &explanation->closest;
+	enum counter reason = reasons_find(span_of_text(&record->reason));
+
+	json_begin_object(json, NULL);
+	json_string(json, "outcome", outcomes[record->outcome]);
+	add_span(json, "program", request_text(&explanation->request, ABOUT_PROGRAM));
+	json_string(json, "reason", reason != COUNTER_NONE ? counter_name(reason) : causes[explanation->cause]);
+	json_string(json, "cause", causes[explanation->cause]);
+	json_bool(json, "cut", record->is_cut);
+	json_bool(json, "failed", record->has_failed);
+	json_string(json, "advice", reason != COUNTER_NONE ? reasons_words(reason) : NULL);
+	add_text(json, "detail", span_of_text(&record->detail));
+	add_text(json, "refusal", span_of_text(&record->refusal));
+	json_string(json, "agent",
+	            record->agent != AGENT_FETCH_NOT_ASKED ? agent_outcome_name((enum agent_outcome)record->agent)
+	                                                   : NULL);
+	add_key(json, "key", record->has_key ? record->key : NULL);
+	add_key(json, "nearest", closest->place != CLOSEST_NOWHERE ? closest->key : NULL);
+	json_string(json, "nearest_is", places[closest->place]);
+	add_span(json, "compiler", request_text(&explanation->request, ABOUT_COMPILER));
+	add_span(json, "version", request_text(&explanation->request, ABOUT_RELEASE));
+	json_number(json, "pid", record->pid);
+	json_thousandths(json, "time", (int64_t)(record->when_ns / 1000000));
+	json_number(json, "cost_ns", record->cost_ns);
+	add_differences(json, explanation);
+	json_end(json);
+}
+
+/* ---- the verb ---- */
 
 /* One object where one was asked for, else an array. */
 enum number { NUMBER_ONE, NUMBER_SEVERAL };
@@ -28,7 +431,7 @@ static void print_json(const struct explanation *list, size_t count, enum number
 		json_begin_array(&json, NULL);
 	}
 	for (size_t i = 0; i < count; i++) {
-		explain_json(&json, &list[i]);
+		add_explanation(&json, &list[i]);
 		console_json(&json);
 	}
 	if (number == NUMBER_SEVERAL) {
@@ -38,22 +441,20 @@ static void print_json(const struct explanation *list, size_t count, enum number
 }
 
 static int explain(const struct settings *settings, const struct journal *journal, const struct journal_record *records,
-                   size_t count, enum number number, enum form form)
+                   size_t count, enum number number)
 {
-	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct explanation *list;
 	int error = explanations_make(settings, journal, records, count, &list);
 
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-		return EXIT_TROUBLE;
+		return console_refuse(settings, error);
 	}
-	if (form == FORM_JSON) {
+	if (asked.json) {
 		print_json(list, count, number);
 	} else {
 		for (size_t i = 0; i < count; i++) {
 			fputs(i ? "\n" : "", stdout);
-			explain_in_words(&list[i]);
+			print_words(&list[i]);
 		}
 	}
 	explanations_free(list, count);
@@ -61,27 +462,25 @@ static int explain(const struct settings *settings, const struct journal *journa
 }
 
 /* The newest first. */
-static int explain_last(const struct settings *settings, const struct journal *journal, size_t last, enum form form)
+static int explain_last(const struct settings *settings, const struct journal *journal, size_t last)
 {
 	size_t count = last < journal->count ? last : journal->count;
 	struct journal_record *records = calloc(count + 1, sizeof(*records));
-	int status;
+	int status = EXIT_TROUBLE;
 
 	if (count == 0) {
-		console_error("%s: no miss and nothing that was passed through is noted there; 'nvrtccache doctor "
-		              "-- PROGRAM' says whether a program is reached",
-		              settings->directory);
-		free(records);
-		return EXIT_TROUBLE;
-	}
-	if (!records) {
+		console_error(
+		    "%s: no miss and no bypass is recorded; 'nvrtccache doctor -- PROGRAM' says whether a program "
+		    "uses the cache",
+		    settings->directory);
+	} else if (!records) {
 		console_error("%s", strerror(ENOMEM));
-		return EXIT_TROUBLE;
+	} else {
+		for (size_t i = 0; i < count; i++) {
+			records[i] = journal->records[journal->count - 1 - i];
+		}
+		status = explain(settings, journal, records, count, last == 1 ? NUMBER_ONE : NUMBER_SEVERAL);
 	}
-	for (size_t i = 0; i < count; i++) {
-		records[i] = journal->records[journal->count - 1 - i];
-	}
-	status = explain(settings, journal, records, count, last == 1 ? NUMBER_ONE : NUMBER_SEVERAL, form);
 	free(records);
 	return status;
 }
@@ -90,14 +489,11 @@ static bool begins_with(const struct journal_record *record, const char *digits)
 {
 	char key[KEY_TEXT_BYTES];
 
-	if (!record->has_key) {
-		return false;
-	}
 	key_spell(record->key, key);
-	return strncasecmp(key, digits, strlen(digits)) == 0;
+	return record->has_key && strncasecmp(key, digits, strlen(digits)) == 0;
 }
 
-/* 0: none has it, so that the cache is to be asked; -EEXIST: several keys begin so, which was said. */
+/* EXIT_TROUBLE: several keys begin so, which was said. *ret_record NULL: none does, so the cache is to be asked. */
 static int find_record(const struct journal *journal, const char *digits, const struct journal_record **ret_record)
 {
 	const struct journal_record *found = NULL;
@@ -117,179 +513,109 @@ static int find_record(const struct journal *journal, const char *digits, const 
 			while (strncmp(one, other, (size_t)shown) == 0) {
 				shown++;
 			}
-			console_error("several results begin with %s; more digits tell which: %.*s %.*s", digits, shown,
-			              one, shown, other);
-			return -EEXIST;
+			console_error("%s: ambiguous key: several keys begin with it: %.*s %.*s", digits, shown, one,
+			              shown, other);
+			return EXIT_TROUBLE;
 		}
 		found = record;
 	}
 	*ret_record = found;
-	return 0;
+	return EXIT_DONE;
 }
 
-/* The newest result of a key as a record of when it was stored; its about is a copy. */
-static int take_result(void *context, const struct entry *entry)
+/* Explains the newest entry of a key that the journal has no record of, as if it had been stored just now. */
+static int explain_entry(const struct settings *settings, const struct journal *journal, const char *digits)
 {
-	struct journal_record *record = context;
-	const struct entry_info *info = entry_info(entry);
-	struct section about;
-
-	free((void *)record->about.bytes);
-	*record = (struct journal_record){
-	    .when_ns = info->created_ns,
-	    .cost_ns = info->cost_ns,
-	    .took_ns = info->cost_ns,
-	    .outcome = JOURNAL_STORED,
-	    .has_key = true,
-	};
-	memcpy(record->key, info->key, sizeof(record->key));
-	record->has_failed = entry_section(entry, ABOUT_CODE_SECTION, &about) && about.value != 0;
-	if (entry_section(entry, ABOUT_SECTION, &about)) {
-		char *copy = malloc(about.size + 1);
-
-		if (!copy) {
-			return -ENOMEM;
-		}
-		memcpy(copy, about.bytes, about.size);
-		record->about = (struct journal_text){copy, about.size};
-	}
-	return 0;
-}
-
-static int explain_result(const struct settings *settings, const struct journal *journal, const char *digits,
-                          enum form form)
-{
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct journal_record record = {.outcome = JOURNAL_STORED};
+	struct journal_record record = {.outcome = JOURNAL_STORED, .has_key = true};
 	struct inventory_record found;
+	struct key_entries entries;
+	const struct entry_info *info;
+	struct section section;
 	int status = key_find(settings, digits, &found);
-	int error;
 
 	if (status != EXIT_DONE) {
 		return status;
 	}
-	error = inventory_read(&directory, found.key, take_result, &record);
-	if (error != 0 && !record.has_key) {
-		console_error("%s: %s", settings->directory,
-		              error == -EBADMSG ? "that result is damaged" : console_reason(error));
-		status = EXIT_TROUBLE;
-	} else {
-		status = explain(settings, journal, &record, 1, NUMBER_ONE, form);
+	status = key_read(settings, found.key, &entries);
+	if (entries.count > 0) {
+		info = entry_info(entries.list[0]);
+		record.when_ns = info->created_ns;
+		record.cost_ns = record.took_ns = info->cost_ns;
+		memcpy(record.key, info->key, sizeof(record.key));
+		record.has_failed = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
+		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
+			record.about = (struct journal_text){section.bytes, section.size};
+		}
+		status = explain(settings, journal, &record, 1, NUMBER_ONE);
 	}
-	free((void *)record.about.bytes);
+	key_release(&entries);
 	return status;
 }
 
-static int explain_key(const struct settings *settings, const struct journal *journal, const char *digits,
-                       enum form form)
+static int explain_key(const struct settings *settings, const struct journal *journal, const char *digits)
 {
 	const struct journal_record *record = NULL;
 
-	if (*digits != '\0' && find_record(journal, digits, &record) != 0) {
+	if (find_record(journal, digits, &record) != EXIT_DONE) {
 		return EXIT_TROUBLE;
 	}
-	return record ? explain(settings, journal, record, 1, NUMBER_ONE, form)
-	              : explain_result(settings, journal, digits, form);
+	return record ? explain(settings, journal, record, 1, NUMBER_ONE) : explain_entry(settings, journal, digits);
 }
 
-struct asked {
-	const char *key; /* NULL: the last ones */
-	size_t last;
-	enum form form;
-};
+/* False: the options are wrong, which was said. */
+static bool read_options(char **operands, size_t *ret_last)
+{
+	char *end = NULL;
 
-static int answer(const struct settings *settings, const struct asked *asked)
+	*ret_last = 1;
+	if (asked.last && operands[0]) {
+		console_error("explain: --last and KEY exclude each other");
+		return false;
+	}
+	if (asked.last && *asked.last) {
+		*ret_last = strspn(asked.last, "0123456789") > 0 ? strtoul(asked.last, &end, 10) : 0;
+		if (*ret_last == 0 || *ret_last > LAST_MAX || *end != '\0') {
+			console_error("explain: --last: bad number '%s': it takes 1 to %d", asked.last, LAST_MAX);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int run_explain(struct settings *settings, char **operands)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct journal journal;
-	int status;
-	int error = journal_read(&directory, &journal);
+	size_t last;
+	int error, status;
 
-	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-		return EXIT_TROUBLE;
+	if (!read_options(operands, &last)) {
+		return verb_usage(&verb_explain);
 	}
-	status = asked->key ? explain_key(settings, &journal, asked->key, asked->form)
-	                    : explain_last(settings, &journal, asked->last, asked->form);
+	error = journal_read(&directory, &journal);
+	if (error != 0) {
+		return console_refuse(settings, error);
+	}
+	status = operands[0] ? explain_key(settings, &journal, operands[0]) : explain_last(settings, &journal, last);
 	journal_free(&journal);
 	return status;
 }
 
-static bool read_number(const char *text, size_t *ret_number)
-{
-	char *end = NULL;
-	unsigned long number = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
-
-	if (number == 0 || number > LAST_MAX || *end != '\0') {
-		console_error("bad number '%s'; how many of the last ones: 1 to %d", text, LAST_MAX);
-		return false;
-	}
-	*ret_number = number;
-	return true;
-}
-
-/* False: it was said what is wrong. */
-static bool read_operands(int count, char **operands, bool last, struct asked *asked)
-{
-	if (count > 1) {
-		console_error("explain takes one %s: '%s'", last ? "number" : "key", operands[1]);
-		return false;
-	}
-	asked->last = 1;
-	if (last || count == 0) {
-		return count == 0 || read_number(operands[0], &asked->last);
-	}
-	asked->key = operands[0];
-	return true;
-}
-
-/* --last=N */
-static bool read_joined(int count, char **operands, const char *number, struct asked *asked)
-{
-	if (count > 0) {
-		console_error("explain takes one number: '%s'", operands[0]);
-		return false;
-	}
-	return read_number(number, &asked->last);
-}
-
-int command_explain(int argc, char **argv)
-{
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"last", optional_argument, NULL, 'l'},
-	                                        {NULL, 0, NULL, 0}};
-	struct asked asked = {.form = FORM_WORDS};
-	struct settings settings;
-	const char *number = NULL; /* of the last ones, where it stands in the option's own word */
-	bool last = false;
-	int option, status;
-
-	while ((option = options_getopt(argc, argv, "hjl::", options)) != -1) {
-		switch (option) {
-		case 'h':
-			options_help("explain");
-			return EXIT_DONE;
-		case 'j':
-			asked.form = FORM_JSON;
-			break;
-		case 'l':
-			last = true;
-			number = optarg;
-			break;
-		default:
-			return options_usage("explain");
-		}
-	}
-	if (!(number ? read_joined(argc - optind, argv + optind, number, &asked)
-	             : read_operands(argc - optind, argv + optind, last, &asked))) {
-		return options_usage("explain");
-	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
-	}
-	status = console_directory(&settings) ? answer(&settings, &asked) : EXIT_TROUBLE;
-	settings_free(&settings);
-	return status;
-}
+const struct verb verb_explain = {
+    .name = "explain",
+    .arguments = "[--json] [--last [N] | KEY]",
+    .summary = "explain why a compilation was not served from the cache",
+    .more =
+        "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Without arguments: --last. Only the most recent\n"
+        "misses, uncached compilations and bypasses are recorded; hits are not.",
+    .example = "nvrtccache explain --last",
+    .options =
+        (const struct verb_option[]){
+            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
+            {"last", 'l', "[=N]", "explain the last call, or the last N, newest first (default)", NULL, &asked.last},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .operand = "KEY",
+    .most = 1,
+    .run = run_explain,
+};

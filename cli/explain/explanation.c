@@ -1,100 +1,182 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain/explanation.h"
 
-#include "cache/tools/inventory.h"
-#include "keygen/dependencies.h"
+#include "cli/console/reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *cause_name(enum cause cause)
+struct search {
+	struct explanation *list;
+	size_t count;
+	enum closest_place place;
+};
+
+/* One entry that may be the closest. */
+struct candidate {
+	const uint8_t *key;
+	uint64_t created_ns;
+	struct span about;
+	struct request request;
+};
+
+/* ---- the closest entry ---- */
+
+static bool is_closer(const struct closest *closest, unsigned distance, bool has_same_key, enum closest_place place,
+                      uint64_t created_ns)
 {
-	static const char *const names[] = {
-#define CAUSE_TEXT(name, text) [CAUSE_##name] = (text),
-	    CAUSES(CAUSE_TEXT)
-#undef CAUSE_TEXT
+	if (closest->place == CLOSEST_NOWHERE || has_same_key != closest->has_same_key) {
+		return closest->place == CLOSEST_NOWHERE || has_same_key;
+	}
+	if (distance != closest->distance) {
+		return distance < closest->distance;
+	}
+	return place < closest->place || (place == closest->place && created_ns > closest->created_ns);
+}
+
+static int replace_closest(struct closest *closest, const struct candidate *candidate, unsigned distance,
+                           bool has_same_key, enum closest_place place)
+{
+	void *copy = malloc(candidate->about.size + 1);
+
+	if (!copy) {
+		return -ENOMEM;
+	}
+	memcpy(copy, candidate->about.bytes, candidate->about.size);
+	free(closest->about);
+	*closest = (struct closest){
+	    .place = place,
+	    .created_ns = candidate->created_ns,
+	    .distance = distance,
+	    .has_same_key = has_same_key,
+	    .about = copy,
+	    .about_size = candidate->about.size,
 	};
-
-	return names[cause];
+	memcpy(closest->key, candidate->key, sizeof(closest->key));
+	return 0;
 }
 
-struct span explanation_text(const struct journal_text *text)
-{
-	return (struct span){text->bytes, text->size};
-}
-
-bool explanation_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
-{
-	struct span detail = explanation_text(&explanation->record.detail), was;
-	const char *middle;
-
-	if (!span_behind(detail, DEPENDENCIES_BOUND, &was)) {
-		return false;
-	}
-	middle = memmem(was.bytes, was.size, DEPENDENCIES_NOW, strlen(DEPENDENCIES_NOW));
-	if (!middle) {
-		return false;
-	}
-	ret_now->bytes = middle + strlen(DEPENDENCIES_NOW);
-	ret_now->size = was.size - (size_t)(middle - (const char *)was.bytes) - strlen(DEPENDENCIES_NOW);
-	*ret_was = (struct span){was.bytes, (size_t)(middle - (const char *)was.bytes)};
-	return true;
-}
-
-void explanation_tell_moved(const struct explanation *explanation, difference_visit *each, void *context)
-{
-	const struct neighbour *nearest = &explanation->sought.nearest;
-
-	if (nearest->place != NEIGHBOUR_NOWHERE && nearest->weight == 0) {
-		differences_tell_moved(&explanation->request, &explanation->nearest, each, context);
-	}
-}
-
-/* When the same key was stored before that; 0: never, as far as the journal goes. */
-static uint64_t stored_before(const struct journal *journal, const struct journal_record *record)
-{
-	uint64_t when = 0;
-
-	for (size_t i = 0; i < journal->count; i++) {
-		const struct journal_record *other = &journal->records[i];
-
-		if (other->outcome == JOURNAL_STORED && other->has_key && other->when_ns < record->when_ns &&
-		    other->when_ns > when && memcmp(other->key, record->key, ENTRY_KEY_BYTES) == 0) {
-			when = other->when_ns;
-		}
-	}
-	return when;
-}
-
-static enum cause judge(const struct journal *journal, struct explanation *explanation)
+/* Of entries with the same key, the one for which the fewest -I lead elsewhere is the closest. */
+static int compare_candidate(struct explanation *explanation, const struct candidate *candidate,
+                             enum closest_place place)
 {
 	const struct journal_record *record = &explanation->record;
-	const struct neighbour *nearest = &explanation->sought.nearest;
+	uint64_t began_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
+	bool has_same_key = record->has_key && memcmp(record->key, candidate->key, ENTRY_KEY_BYTES) == 0;
+	struct differences differences;
+	int error = 0;
 
-	if (record->outcome == JOURNAL_PASSED) {
-		return CAUSE_PASSED;
+	if (candidate->created_ns >= began_ns ||
+	    (!has_same_key && !differences_related(&explanation->request, &candidate->request))) {
+		return 0;
 	}
-	if (record->is_stale) {
-		return CAUSE_STALE;
+	if (has_same_key) {
+		differences_find_moved(&explanation->request, &candidate->request, &differences);
+	} else {
+		differences_find(&explanation->request, &candidate->request, &differences);
 	}
-	if (record->is_unfit) {
-		return CAUSE_UNFIT;
+	if (is_closer(&explanation->closest, differences.weight, has_same_key, place, candidate->created_ns)) {
+		error = replace_closest(&explanation->closest, candidate, differences.weight, has_same_key, place);
 	}
-	if (nearest->place != NEIGHBOUR_NOWHERE && nearest->place != NEIGHBOUR_GONE && nearest->weight == 0) {
-		return CAUSE_BROUGHT;
-	}
-	explanation->kept_ns = record->has_key ? stored_before(journal, record) : 0;
-	if (explanation->kept_ns != 0) {
-		return CAUSE_GONE;
-	}
-	if (!explanation->sought.request) {
-		return CAUSE_UNTOLD;
-	}
-	return nearest->place != NEIGHBOUR_NOWHERE ? CAUSE_DIFFERENT : CAUSE_FIRST;
+	differences_free(&differences);
+	return error;
 }
 
-/* The latest result of the key that the call can have stored. */
+static int compare_with_all(const struct search *search, const uint8_t *key, uint64_t created_ns, struct span about)
+{
+	struct candidate candidate = {.key = key, .created_ns = created_ns, .about = about};
+	int error = 0;
+
+	if (request_read(about.bytes, about.size, &candidate.request) != 0) {
+		return 0;
+	}
+	for (size_t i = 0; i < search->count && error == 0; i++) {
+		if (search->list[i].is_comparable) {
+			error = compare_candidate(&search->list[i], &candidate, search->place);
+		}
+	}
+	request_free(&candidate.request);
+	return error;
+}
+
+static int visit_entry(void *context, const struct entry *entry, int64_t used)
+{
+	const struct entry_info *info = entry_info(entry);
+	struct section about;
+
+	(void)used;
+	return entry_section(entry, ABOUT_SECTION, &about)
+	           ? compare_with_all(context, info->key, info->created_ns, (struct span){about.bytes, about.size})
+	           : 0;
+}
+
+static int search_directory(const struct settings *settings, struct search *search)
+{
+	struct reading reading;
+	int error = reading_begin(settings, "comparing", &reading);
+
+	error = error ? error : reading_each(&reading, visit_entry, search);
+	reading_end(&reading);
+	return error;
+}
+
+/* "dir:dir:dir". A directory that cannot be read has no entries. */
+static int search_lower(const struct settings *settings, struct search *search)
+{
+	const char *lower = settings->lower ? settings->lower : "";
+	int error = 0;
+
+	while (*lower != '\0' && error != -ENOMEM && error != -EINTR) {
+		size_t size = strcspn(lower, ":");
+		struct settings below = *settings;
+
+		below.directory = strndup(lower, size);
+		error = below.directory ? 0 : -ENOMEM;
+		if (size > 0 && below.directory) {
+			error = search_directory(&below, search);
+		}
+		free(below.directory);
+		lower += size + (lower[size] == ':');
+	}
+	return error == -ENOMEM || error == -EINTR ? error : 0;
+}
+
+static int search_journal(const struct journal *journal, const struct search *search)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < journal->count && error == 0; i++) {
+		const struct journal_record *record = &journal->records[i];
+
+		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
+			error = compare_with_all(search, record->key, record->when_ns,
+			                         (struct span){record->about.bytes, record->about.size});
+		}
+	}
+	return error;
+}
+
+static int search_all(const struct settings *settings, const struct journal *journal, struct search *search)
+{
+	int error;
+
+	search->place = CLOSEST_CACHED;
+	error = search_directory(settings, search);
+	if (error == 0) {
+		search->place = CLOSEST_BELOW;
+		error = search_lower(settings, search);
+	}
+	if (error == 0) {
+		search->place = CLOSEST_GONE;
+		error = search_journal(journal, search);
+	}
+	return error;
+}
+
+/* ---- the request ---- */
+
+/* The latest entry of the key that the call can have stored. */
 static int take_about(void *context, const struct entry *entry)
 {
 	struct explanation *explanation = context;
@@ -117,29 +199,81 @@ static int take_about(void *context, const struct entry *entry)
 	return 0;
 }
 
-/* What a record has no room for is in the result that was stored, as long as that is there. */
-static void complete(const struct settings *settings, struct explanation *explanation)
+/* What a record has no room for is in the entry that was stored, while that is there. */
+static void read_request(const struct settings *settings, struct explanation *explanation,
+                         const struct journal_record *given)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
 	const struct journal_record *record = &explanation->record;
 
+	explanation->record = *given;
 	if (record->is_cut && record->has_key && record->outcome == JOURNAL_STORED) {
 		(void)inventory_read(&directory, record->key, take_about, explanation);
 	}
+	if (request_read(record->about.bytes, record->about.size, &explanation->request) == 0) {
+		explanation->request.is_cut = record->is_cut;
+		explanation->is_comparable = record->outcome != JOURNAL_PASSED;
+	}
 }
 
-static void begin(const struct settings *settings, struct explanation *explanation, const struct journal_record *given)
+/* ---- the cause ---- */
+
+/* When the same key was stored before that; 0: never, as far as the journal goes. */
+static uint64_t find_stored(const struct journal *journal, const struct journal_record *record)
+{
+	uint64_t when = 0;
+
+	for (size_t i = 0; i < journal->count; i++) {
+		const struct journal_record *other = &journal->records[i];
+
+		if (other->outcome == JOURNAL_STORED && other->has_key && other->when_ns < record->when_ns &&
+		    other->when_ns > when && memcmp(other->key, record->key, ENTRY_KEY_BYTES) == 0) {
+			when = other->when_ns;
+		}
+	}
+	return when;
+}
+
+static enum cause find_cause(const struct journal *journal, struct explanation *explanation)
 {
 	const struct journal_record *record = &explanation->record;
+	const struct closest *closest = &explanation->closest;
 
-	explanation->record = *given;
-	complete(settings, explanation);
-	explanation->sought.before_ns = record->when_ns > record->took_ns ? record->when_ns - record->took_ns : 0;
-	if (request_read(record->about.bytes, record->about.size, &explanation->request) == 0 &&
-	    record->outcome != JOURNAL_PASSED) {
-		explanation->request.is_cut = record->is_cut;
-		explanation->sought.request = &explanation->request;
-		explanation->sought.key = record->has_key ? explanation->record.key : NULL;
+	if (record->outcome == JOURNAL_PASSED) {
+		return CAUSE_PASSED;
+	}
+	if (record->is_stale) {
+		return CAUSE_STALE;
+	}
+	if (record->is_unfit) {
+		return CAUSE_UNFIT;
+	}
+	if (closest->has_same_key && closest->place != CLOSEST_GONE) {
+		return CAUSE_BROUGHT;
+	}
+	explanation->stored_ns = record->has_key ? find_stored(journal, record) : 0;
+	if (explanation->stored_ns != 0) {
+		return CAUSE_GONE;
+	}
+	if (!explanation->is_comparable) {
+		return CAUSE_UNKNOWN;
+	}
+	return closest->place != CLOSEST_NOWHERE ? CAUSE_DIFFERENT : CAUSE_FIRST;
+}
+
+static void conclude(const struct journal *journal, struct explanation *explanation)
+{
+	struct closest *closest = &explanation->closest;
+
+	if (closest->place != CLOSEST_NOWHERE &&
+	    request_read(closest->about, closest->about_size, &explanation->nearest) != 0) {
+		closest->place = CLOSEST_NOWHERE;
+	}
+	explanation->cause = find_cause(journal, explanation);
+	if (explanation->cause == CAUSE_DIFFERENT) {
+		differences_find(&explanation->request, &explanation->nearest, &explanation->differences);
+	} else if (explanation->cause == CAUSE_STALE && closest->has_same_key) {
+		differences_find_moved(&explanation->request, &explanation->nearest, &explanation->differences);
 	}
 }
 
@@ -147,37 +281,26 @@ int explanations_make(const struct settings *settings, const struct journal *jou
                       const struct journal_record *records, size_t count, struct explanation **ret_list)
 {
 	struct explanation *list = calloc(count, sizeof(*list));
-	struct sought *sought = calloc(count, sizeof(*sought));
-	bool any = false;
-	int error = list && sought ? 0 : -ENOMEM;
+	struct search search = {.list = list, .count = count};
+	bool is_any = false;
+	int error = 0;
 
-	for (size_t i = 0; i < count && error == 0; i++) {
-		begin(settings, &list[i], &records[i]);
-		sought[i] = list[i].sought;
-		any |= sought[i].request != NULL;
+	if (!list) {
+		return -ENOMEM;
 	}
-	if (error == 0 && any) {
-		error = neighbours_find(settings, journal, sought, count);
+	for (size_t i = 0; i < count; i++) {
+		read_request(settings, &list[i], &records[i]);
+		is_any |= list[i].is_comparable;
 	}
-	for (size_t i = 0; i < count && error == 0; i++) {
-		struct neighbour *nearest = &sought[i].nearest;
-
-		list[i].sought = sought[i];
-		*nearest = (struct neighbour){.place = NEIGHBOUR_NOWHERE};
-		nearest = &list[i].sought.nearest;
-		if (nearest->place != NEIGHBOUR_NOWHERE &&
-		    request_read(nearest->about, nearest->about_size, &list[i].nearest) != 0) {
-			nearest->place = NEIGHBOUR_NOWHERE;
-		}
-		list[i].cause = judge(journal, &list[i]);
+	if (is_any) {
+		error = search_all(settings, journal, &search);
 	}
-	if (sought) {
-		neighbours_free(sought, count);
-	}
-	free(sought);
 	if (error != 0) {
-		explanations_free(list, list ? count : 0);
+		explanations_free(list, count);
 		return error;
+	}
+	for (size_t i = 0; i < count; i++) {
+		conclude(journal, &list[i]);
 	}
 	*ret_list = list;
 	return 0;
@@ -188,7 +311,8 @@ void explanations_free(struct explanation *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		request_free(&list[i].request);
 		request_free(&list[i].nearest);
-		free(list[i].sought.nearest.about);
+		differences_free(&list[i].differences);
+		free(list[i].closest.about);
 		free(list[i].about);
 	}
 	free(list);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* report: time lines as a page to look at */
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
-#include "cli/console/interrupt.h"
-#include "cli/console/options.h"
+#include "cli/console/progress.h"
 #include "cli/console/target.h"
+#include "cli/console/verb.h"
 #include "cli/report/page.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static struct {
+	const char *file;
+} asked;
 
 /* It is read before the page is opened, so the page would take its place. */
 static bool is_the_same(const struct stat *trace, const char *target)
@@ -95,63 +99,54 @@ static int write_page(struct page *page, const char *file)
 	return EXIT_DONE;
 }
 
-static int report(char **traces, int count, const char *file)
+static int write_report(char **traces, const char *file)
 {
 	struct page page;
 	int status = EXIT_DONE;
 
 	page_begin(&page);
-	for (int i = 0; i < count; i++) {
-		if (!take_file(&page, traces[i], file)) {
+	for (; *traces; traces++) {
+		if (!take_file(&page, *traces, file)) {
 			status = EXIT_TROUBLE;
 		}
 	}
 	if (status == EXIT_DONE) {
 		interrupt_hold();
 		status = write_page(&page, file);
-		interrupt_release();
 	}
 	page_free(&page);
 	return status;
 }
 
-int command_report(int argc, char **argv)
+static int run_report(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {
-	    {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
-	char *set = getenv("NVRTCCACHE_TRACE");
-	const char *file = NULL;
-	int option;
+	char *set[] = {getenv("NVRTCCACHE_TRACE"), NULL};
 
-	while ((option = options_getopt(argc, argv, "ho:", options)) != -1) {
-		if (option == 'h') {
-			options_help("report");
-			return EXIT_DONE;
-		}
-		if (option != 'o') {
-			return options_usage("report");
-		}
-		file = optarg;
-	}
-	if (optind == argc && (set == NULL || *set == '\0')) {
-		console_error("no trace: run the program with NVRTCCACHE_TRACE=trace.json set, then "
+	(void)settings;
+	if (!operands[0] && (!set[0] || *set[0] == '\0')) {
+		console_error("report: TRACE is missing: run the program with NVRTCCACHE_TRACE=trace.json set, then "
 		              "'nvrtccache report trace.json -o report.html'");
 		return EXIT_USAGE;
 	}
-	if (file == NULL && isatty(STDOUT_FILENO) == 1) {
-		console_error("a page is not written to a terminal: name a file with -o");
-		return options_usage("report");
+	if (!asked.file && isatty(STDOUT_FILENO) == 1) {
+		console_error("report: a page is not written to a terminal: use -o FILE");
+		return verb_usage(&verb_report);
 	}
-	if (file != NULL && *file == '\0') {
-		console_error("-o takes the name of a file, or '-' for standard output");
-		return options_usage("report");
-	}
-	for (int i = optind; i < argc; i++) {
-		if (argv[i][0] == '\0') {
-			console_error("report takes names of traces, or '-' for standard input");
-			return options_usage("report");
-		}
-	}
-	return optind < argc ? report(argv + optind, argc - optind, file != NULL ? file : "-")
-	                     : report(&set, 1, file != NULL ? file : "-");
+	return write_report(operands[0] ? operands : set, asked.file ? asked.file : "-");
 }
+
+const struct verb verb_report = {
+    .name = "report",
+    .arguments = "[TRACE...] [-o FILE]",
+    .summary = "turn traces (NVRTCCACHE_TRACE) into an HTML page",
+    .more = "TRACE is a file that programs wrote because of NVRTCCACHE_TRACE, or '-' for standard input (default: the "
+            "file\n"
+            "that the variable names now). The page shows several traces one below the other and needs no other file.",
+    .example = "nvrtccache report trace.json -o report.html",
+    .options = (const struct verb_option[]){{"output", 'o', "FILE", "write to FILE (default: standard output)", NULL,
+                                             &asked.file},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .operand = "TRACE",
+    .most = INT_MAX,
+    .run = run_report,
+};

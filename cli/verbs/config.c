@@ -1,51 +1,54 @@
 /* SPDX-License-Identifier: MIT */
+/* config: the settings in effect, and where each comes from */
 #include "cache/places.h"
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+static struct {
+	bool json;
+} asked;
+
 static const char *const levels[] = {"error", "warning", "info", "debug"};
 
-static const char *show_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
 {
 	return console_size_setting(value, text);
 }
 
-static const char *show_BOOL(bool value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_BOOL(bool value, char text[CONSOLE_NUMBER_BYTES])
 {
 	(void)text;
 	return value ? "yes" : "no";
 }
 
-static const char *show_SECONDS(unsigned value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_SECONDS(unsigned value, char text[CONSOLE_NUMBER_BYTES])
 {
 	snprintf(text, CONSOLE_NUMBER_BYTES, "%u", value);
 	return text;
 }
 
-static const char *show_MOMENT(unsigned value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_MOMENT(unsigned value, char text[CONSOLE_NUMBER_BYTES])
 {
 	snprintf(text, CONSOLE_NUMBER_BYTES, "%ums", value);
 	return text;
 }
 
-static const char *show_TEXT(const char *value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_TEXT(const char *value, char text[CONSOLE_NUMBER_BYTES])
 {
 	(void)text;
 	return value != NULL ? value : "(none)";
 }
 
-static const char *show_LEVEL(int value, char text[CONSOLE_NUMBER_BYTES])
+static const char *spell_LEVEL(int value, char text[CONSOLE_NUMBER_BYTES])
 {
 	(void)text;
 	return levels[value - 1];
 }
 
-/* Is the variable set, and was its value taken? */
+/* Is the variable set to a value that was accepted? */
 static bool is_from_environment(const struct settings *settings, const char *variable)
 {
 	const char *value = getenv(variable);
@@ -58,21 +61,21 @@ static bool is_from_environment(const struct settings *settings, const char *var
 	return value != NULL && value[0] != '\0';
 }
 
-static void say_trouble(const char *variable, const char *path, size_t size, int error, void *context)
+static void report_place(const char *variable, const char *path, size_t size, int error, void *context)
 {
 	(void)context;
 	console_error("%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
 }
 
-/* What the settings name and nobody can use. */
-static void say_troubles(const struct settings *settings)
+/* Reports files and directories of the settings that cannot be used. */
+static void report_places(const struct settings *settings)
 {
 	int error;
 
 	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
-		say_trouble("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
+		report_place("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
 	}
-	places_each_trouble(settings, say_trouble, NULL);
+	places_each_trouble(settings, report_place, NULL);
 }
 
 static void print_row(const char *variable, bool from_environment, const char *value)
@@ -86,7 +89,7 @@ static void print_table(const struct settings *settings)
 	char text[CONSOLE_NUMBER_BYTES];
 
 #define SETTING_SHOW(kind, field, variable, preset, help) \
-	print_row(variable, is_from_environment(settings, variable), show_##kind(settings->field, text));
+	print_row(variable, is_from_environment(settings, variable), spell_##kind(settings->field, text));
 	SETTINGS(SETTING_SHOW)
 #undef SETTING_SHOW
 }
@@ -115,40 +118,32 @@ static void print_json(const struct settings *settings)
 #define SETTING_MISSES_TEXT(field)    ((field) == NULL)
 #define SETTING_ADD(kind, field, variable, preset, help)                     \
 	add_member(&json, variable, is_from_environment(settings, variable), \
-	           SETTING_MISSES_##kind(settings->field) ? NULL : show_##kind(settings->field, text));
+	           SETTING_MISSES_##kind(settings->field) ? NULL : spell_##kind(settings->field, text));
 	SETTINGS(SETTING_ADD)
 #undef SETTING_ADD
 	json_end(&json);
 	console_json_end(&json);
 }
 
-int command_config(int argc, char **argv)
+static int run_config(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {
-	    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
-	void (*print)(const struct settings *) = print_table;
-	struct settings settings;
-	int option;
-
-	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
-		if (option == 'h') {
-			options_help("config");
-			return EXIT_DONE;
-		}
-		if (option != 'j') {
-			return options_usage("config");
-		}
-		print = print_json;
+	(void)operands;
+	if (asked.json) {
+		print_json(settings);
+	} else {
+		print_table(settings);
 	}
-	if (optind < argc) {
-		console_error("config takes no argument: '%s'", argv[optind]);
-		return options_usage("config");
-	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
-	}
-	print(&settings);
-	say_troubles(&settings);
-	settings_free(&settings);
+	report_places(settings);
 	return EXIT_DONE;
 }
+
+const struct verb verb_config = {
+    .name = "config",
+    .arguments = "[--json]",
+    .summary = "show the settings in effect",
+    .example = "nvrtccache config --json",
+    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_SETTINGS,
+    .run = run_config,
+};

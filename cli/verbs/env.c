@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* env: prints the shell commands that set LD_PRELOAD as `run` does, or take the library out of it */
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct {
+	bool fish, csh, off;
+} asked;
 
 struct shell {
 	const char *set, *clear;
@@ -60,38 +63,34 @@ static int change_environment(const struct shell *shell, bool (*apply)(void))
 	return status;
 }
 
-int command_env(int argc, char **argv)
+static int run_env(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {{"fish", no_argument, NULL, 'f'},
-	                                        {"csh", no_argument, NULL, 'c'},
-	                                        {"off", no_argument, NULL, 'o'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	const struct shell *shell = &sh;
-	bool (*apply)(void) = library_preload;
-	int option;
-
-	while ((option = options_getopt(argc, argv, "h", options)) != -1) {
-		switch (option) {
-		case 'f':
-			shell = &fish;
-			break;
-		case 'c':
-			shell = &csh;
-			break;
-		case 'o':
-			apply = library_leave;
-			break;
-		case 'h':
-			options_help("env");
-			return EXIT_DONE;
-		default:
-			return options_usage("env");
-		}
+	(void)settings;
+	(void)operands;
+	if (asked.fish && asked.csh) {
+		console_error("env: --fish and --csh exclude each other");
+		return verb_usage(&verb_env);
 	}
-	if (optind < argc) {
-		console_error("env takes no argument: '%s'", argv[optind]);
-		return options_usage("env");
-	}
-	return change_environment(shell, apply);
+	return change_environment(asked.fish  ? &fish
+	                         : asked.csh ? &csh
+	                                     : &sh,
+	                         asked.off ? library_leave : library_preload);
 }
+
+const struct verb verb_env = {
+    .name = "env",
+    .arguments = "[--fish | --csh] [--off]",
+    .summary = "print shell commands that turn the cache on or off",
+    .more =
+        "Without --fish and --csh, the commands are for sh, bash, dash, ksh and zsh. They set LD_PRELOAD and keep the\n"
+        "other libraries in it. Nothing is printed if nothing has to change. The library is searched for as by\n"
+        "'nvrtccache run'.",
+    .example = "eval \"$(nvrtccache env)\"",
+    .options =
+        (const struct verb_option[]){
+            {"fish", 0, NULL, "for fish: nvrtccache env --fish | source", &asked.fish, NULL},
+            {"csh", 0, NULL, "for csh and tcsh: eval \"`nvrtccache env --csh`\"", &asked.csh, NULL},
+            {"off", 0, NULL, "turn the cache off again", &asked.off, NULL},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .run = run_env,
+};

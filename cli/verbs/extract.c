@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* extract: artifacts of a result as files that cuobjdump, nvdisasm, ptxas and linkers read */
-#include "cache/store.h"
-#include "cache/tools/inventory.h"
-#include "cli/console/commands.h"
+/*
+ * extract: artifacts of an entry as files that cuobjdump, nvdisasm, ptxas and linkers read
+ *
+ * Each compiler has its own names for its artifacts; a form ("ptx") is the same for all. The bytes are those that the
+ * getter gave the program, except for the NUL behind PTX and logs: a file has none, and ptxas rejects it.
+ */
 #include "cli/console/console.h"
-#include "cli/console/interrupt.h"
 #include "cli/console/key.h"
-#include "cli/console/options.h"
+#include "cli/console/progress.h"
+#include "cli/console/request.h"
 #include "cli/console/target.h"
-#include "cli/verbs/artifacts.h"
-#include "keygen/about.h"
+#include "cli/console/verb.h"
+#include "keygen/lowered.h"
+#include "keygen/stream.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,313 +21,380 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct wish {
-	bool forms[ARTIFACT_FORM_COUNT];
-	unsigned form_count;
-	const char *file;      /* NULL: by the program's name */
-	const char *directory; /* of all; NULL: one form is asked for */
-	unsigned long number;  /* among the results of the key */
+/* X(NAME, option, words, suffix, is it text?) */
+#define FORMS(X)                                                                \
+	X(PTX, "ptx", "PTX", ".ptx", true)                                      \
+	X(CUBIN, "cubin", "CUBIN: machine code", ".cubin", false)               \
+	X(LTOIR, "ltoir", "LTO-IR, for linking", ".ltoir", false)               \
+	X(OPTIXIR, "optixir", "OptiX IR", ".optixir", false)                    \
+	X(TILEIR, "tileir", "Tile IR", ".tileir", false)                        \
+	X(NVVM, "nvvm", "NVVM IR of older releases", ".nvvm", false)            \
+	X(LOG, "log", "log of NVRTC or libNVVM", ".log", true)                  \
+	X(INFO_LOG, "info-log", "info log of nvJitLink", ".info.log", true)     \
+	X(ERROR_LOG, "error-log", "error log of nvJitLink", ".error.log", true) \
+	X(NAMES, "lowered-names", "lines: lowered name, tab, name expression", ".names", true)
+
+enum form {
+#define FORM_ENUM(name, option, words, suffix, text) FORM_##name,
+	FORMS(FORM_ENUM)
+#undef FORM_ENUM
+	    FORM_COUNT
 };
 
-/* The results of a key, the oldest first. */
-struct found {
-	struct entry *entries[STORE_RESULTS_MAX];
-	size_t count;
+static const struct {
+	const char *option, *suffix;
+	bool is_text;
+} forms[] = {
+#define FORM_ROW(name, option, words, suffix, text) {option, suffix, text},
+    FORMS(FORM_ROW)
+#undef FORM_ROW
 };
 
-static int take(void *context, const struct entry *entry)
+/* What the compilers call their artifacts. */
+static const struct {
+	const char *name;
+	enum form form;
+} names[] = {
+    {"PTX", FORM_PTX},
+    {"LinkedPtx", FORM_PTX},
+    {"CUBIN", FORM_CUBIN},
+    {"LinkedCubin", FORM_CUBIN},
+    {"LTOIR", FORM_LTOIR},
+    {"LinkedLTOIR", FORM_LTOIR},
+    {"TileIR", FORM_TILEIR},
+    {"NVVM", FORM_NVVM},
+    {"ProgramLog", FORM_LOG},
+    {"log", FORM_LOG},
+    {"OptiXIR", FORM_OPTIXIR},
+    {"InfoLog", FORM_INFO_LOG},
+    {"ErrorLog", FORM_ERROR_LOG},
+};
+
+/* libNVVM's one result is PTX, or with -gen-lto LTO-IR, which begins so. */
+static const char compiled_result[] = "compiled result";
+static const uint8_t ltoir_magic[] = {0xed, 0x43, 0x4e, 0x7f};
+
+static struct {
+	bool wanted[FORM_COUNT];
+	const char *file, *all, *number;
+} asked;
+
+/* What an entry has of a form; bytes NULL: nothing. */
+struct artifacts {
+	struct span of[FORM_COUNT];
+	void *lines; /* of the lowered names */
+	int return_code;
+};
+
+static enum form find_form(struct span name, struct span bytes)
 {
-	struct found *found = context;
-	size_t size;
-	const void *dependencies = entry_dependencies(entry, &size);
-
-	return entry_amend(entry, dependencies, size, &found->entries[found->count]) == 0 ? (found->count++, 0)
-	                                                                                  : -ENOMEM;
+	if (span_is(name, compiled_result)) {
+		return bytes.size >= sizeof(ltoir_magic) && memcmp(bytes.bytes, ltoir_magic, sizeof(ltoir_magic)) == 0
+		           ? FORM_LTOIR
+		           : FORM_PTX;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (span_is(name, names[i].name)) {
+			return names[i].form;
+		}
+	}
+	return FORM_COUNT;
 }
 
-/* False: said why. */
-static bool write_file(const struct artifact *artifact, const char *file)
+/* What is empty was never made if the compilation failed, unless it is a log. */
+static bool is_made(enum form form, struct span bytes, int return_code)
+{
+	return return_code == 0 || bytes.size > 0 || form == FORM_LOG || form == FORM_INFO_LOG ||
+	       form == FORM_ERROR_LOG;
+}
+
+static void take_artifact(const struct entry *entry, const struct about_fact *fact, struct artifacts *artifacts)
+{
+	struct section section;
+	struct span bytes;
+	enum form form;
+
+	if (!entry_section(entry, fact->tag, &section) || section.size < fact->skip) {
+		return;
+	}
+	bytes = (struct span){(const char *)section.bytes + fact->skip, section.size - fact->skip};
+	form = find_form(span_of(fact), bytes);
+	if (form == FORM_COUNT) {
+		return;
+	}
+	if (forms[form].is_text && bytes.size > 0 && ((const char *)bytes.bytes)[bytes.size - 1] == '\0') {
+		bytes.size--;
+	}
+	if (is_made(form, bytes, artifacts->return_code)) {
+		artifacts->of[form] = bytes;
+	}
+}
+
+/* A tab or a line's end in an expression would be taken for one of those between names. */
+static void put_expression(struct stream *lines, const char *expression)
+{
+	for (; *expression != '\0'; expression++) {
+		stream_bytes(lines, strchr("\t\n", *expression) ? " " : expression, 1);
+	}
+	stream_bytes(lines, "\n", 1);
+}
+
+static int take_names(const struct entry *entry, struct artifacts *artifacts)
+{
+	struct stream lines = STREAM_EMPTY;
+	struct section section;
+	struct lowered lowered;
+	struct cursor cursor;
+	int error;
+
+	if (!entry_section(entry, LOWERED_SECTION, &section) || section.size == 0) {
+		return 0;
+	}
+	cursor = cursor_over(section.bytes, section.size);
+	while (lowered_next(&cursor, &lowered)) {
+		if (lowered.name) {
+			stream_bytes(&lines, lowered.name, strlen(lowered.name));
+			stream_bytes(&lines, "\t", 1);
+			put_expression(&lines, lowered.expression);
+		}
+	}
+	error = lines.failed ? -ENOMEM : cursor.failed ? -EBADMSG : 0;
+	if (error != 0) {
+		stream_free(&lines);
+	} else if (is_made(FORM_NAMES, (struct span){lines.bytes, lines.size}, artifacts->return_code)) {
+		artifacts->of[FORM_NAMES] = (struct span){lines.bytes ? (const void *)lines.bytes : "", lines.size};
+	}
+	artifacts->lines = error ? NULL : lines.bytes;
+	return error;
+}
+
+static int take_artifacts(const struct entry *entry, const struct request *request, struct artifacts *ret_artifacts)
+{
+	struct section code;
+
+	if (entry_section(entry, ABOUT_CODE_SECTION, &code)) {
+		ret_artifacts->return_code = code.value;
+	}
+	for (size_t i = 0; i < request->counts[ABOUT_ARTIFACT]; i++) {
+		take_artifact(entry, &request->facts[ABOUT_ARTIFACT][i], ret_artifacts);
+	}
+	return request_is(request, ABOUT_COMPILER, "nvrtc") ? take_names(entry, ret_artifacts) : 0;
+}
+
+/* "add" of "/src/add.cu"; what does not suit a file's name becomes '_'. */
+static void spell_base(const struct request *request, char ret_base[NAME_MAX])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
+	struct span base = span_base(request_text(request, ABOUT_PROGRAM));
+	const char *text = base.bytes, *dot = base.size ? memrchr(text, '.', base.size) : NULL;
+	size_t size = dot ? (size_t)(dot - text) : base.size;
+
+	size = size < 128 ? size : 127;
+	for (size_t i = 0; i < size; i++) {
+		/* no option, and no hidden file */
+		bool is_plain = memchr(plain, text[i], sizeof(plain) - 1) && (i > 0 || !strchr("-.", text[i]));
+
+		ret_base[i] = is_plain ? text[i] : '_';
+	}
+	strcpy(ret_base + size, size == 0 ? "result" : "");
+}
+
+/* May it go to a terminal: text, with nothing in it that commands one? */
+static bool is_harmless(enum form form, struct span bytes)
+{
+	char *text = strndup(bytes.size ? bytes.bytes : "", bytes.size), *disarmed;
+	bool is_harmless = false;
+
+	if (text && forms[form].is_text && strlen(text) == bytes.size) {
+		for (char *at = text; *at != '\0'; at++) {
+			*at = strchr("\t\r\n", *at) ? ' ' : *at;
+		}
+		disarmed = strdup(text);
+		if (disarmed) {
+			console_disarm(disarmed);
+			is_harmless = strcmp(text, disarmed) == 0;
+		}
+		free(disarmed);
+	}
+	free(text);
+	return is_harmless;
+}
+
+static int write_file(enum form form, struct span bytes, const char *file)
 {
 	bool is_output = strcmp(file, "-") == 0;
+	char size[CONSOLE_NUMBER_BYTES];
 	struct target target;
 	int error = 0;
 
-	if (is_output && isatty(STDOUT_FILENO) == 1 && !artifact_is_harmless(artifact)) {
-		console_error("not written to a terminal, as it is not plain text: -o FILE");
-		return false;
+	if (is_output && isatty(STDOUT_FILENO) == 1 && !is_harmless(form, bytes)) {
+		console_error("%s: not written to a terminal, because it is not plain text: use -o FILE",
+		              forms[form].option);
+		return EXIT_TROUBLE;
 	}
-	/* a rename would replace what may not be written to */
+	/* a rename would replace a file without write permission */
 	if (!is_output && access(file, W_OK) < 0 && errno != ENOENT) {
 		error = -errno;
 	}
 	error = error ? error : target_open(file, &target);
 	if (error == 0) {
-		error = target_close(&target, DURABILITY_NONE, target_put(&target, artifact->bytes, artifact->size));
+		error = target_close(&target, DURABILITY_NONE, target_put(&target, bytes.bytes, bytes.size));
 	}
 	if (error != 0) {
 		console_error("%s: %s", is_output ? "standard output" : file,
 		              interrupt_seen() ? "interrupted" : strerror(-error));
-	}
-	return error == 0;
-}
-
-static void report(const char *file, size_t size)
-{
-	char *name = strdup(file);
-	char bytes[CONSOLE_NUMBER_BYTES];
-
-	if (name) {
-		console_disarm(name);
-		printf("wrote %s (%s)\n", name, console_bytes(size, bytes));
-	}
-	free(name);
-}
-
-struct writing {
-	const struct wish *wish;
-	const char *base;
-	int return_code; /* of the compile; where it failed, what is empty was never made */
-	bool written[ARTIFACT_FORM_COUNT];
-	bool failed;
-};
-
-/* A log may be empty. */
-static bool is_made(const struct artifact *artifact, int return_code)
-{
-	return return_code == 0 || artifact->size > 0 || artifact->form == ARTIFACT_LOG ||
-	       artifact->form == ARTIFACT_INFO_LOG || artifact->form == ARTIFACT_ERROR_LOG;
-}
-
-static int write_wanted(const struct artifact *artifact, void *context)
-{
-	struct writing *writing = context;
-	const struct wish *wish = writing->wish;
-	struct artifact mine = *artifact;
-	char path[PATH_MAX];
-	const char *file = wish->file;
-
-	if (is_made(&mine, writing->return_code) && (wish->directory || wish->forms[mine.form])) {
-		if (!file) {
-			if (snprintf(path, sizeof(path), "%s%s%s%s", wish->directory ? wish->directory : "",
-			             wish->directory ? "/" : "", writing->base,
-			             artifact_suffix(mine.form)) >= PATH_MAX) {
-				console_error("%s: %s", wish->directory, strerror(ENAMETOOLONG));
-			} else {
-				file = path;
-			}
-		}
-		if (!file || !write_file(&mine, file)) {
-			writing->failed = true;
-		} else {
-			writing->written[mine.form] = true;
-			if (strcmp(file, "-") != 0) {
-				report(file, mine.size);
-			}
-		}
-	}
-	artifact_free(&mine);
-	return writing->failed;
-}
-
-struct listing {
-	int return_code;
-	char list[256];
-};
-
-static int list_form(const struct artifact *artifact, void *context)
-{
-	struct artifact mine = *artifact;
-	struct listing *listing = context;
-	size_t end = strlen(listing->list);
-
-	if (is_made(&mine, listing->return_code)) {
-		snprintf(listing->list + end, sizeof(listing->list) - end, "%s--%s", end ? ", " : "",
-		         artifact_option(mine.form));
-	}
-	artifact_free(&mine);
-	return 0;
-}
-
-/* False: something that was wished for is not there. */
-static bool is_complete(const struct entry *entry, const struct writing *writing)
-{
-	struct listing listing = {.return_code = writing->return_code};
-	char failure[64] = "";
-	bool complete = true;
-
-	(void)artifacts_each(entry, list_form, &listing);
-	if (writing->return_code != 0) {
-		snprintf(failure, sizeof(failure), "the compile failed (return code %d): ", writing->return_code);
-	}
-	for (int form = 0; form < ARTIFACT_FORM_COUNT; form++) {
-		if (writing->wish->forms[form] && !writing->written[form]) {
-			console_error("%sthe result has no %s; it has %s", failure,
-			              artifact_option((enum artifact_form)form),
-			              *listing.list ? listing.list : "nothing");
-			complete = false;
-		}
-	}
-	return complete;
-}
-
-static int write_from(const struct entry *entry, const struct wish *wish)
-{
-	char base[ARTIFACT_BASE_BYTES];
-	struct writing writing = {.wish = wish, .base = base};
-	struct section code;
-	int error;
-
-	if (entry_section(entry, ABOUT_CODE_SECTION, &code)) {
-		writing.return_code = code.value;
-	}
-	artifact_base(entry, base);
-	if (wish->directory && strlen(wish->directory) + 2 * ARTIFACT_BASE_BYTES >= PATH_MAX) {
-		console_error("%s: %s", wish->directory, strerror(ENAMETOOLONG));
 		return EXIT_TROUBLE;
 	}
-	if (wish->directory && mkdir(wish->directory, 0777) < 0 && errno != EEXIST) {
-		console_error("%s: %s", wish->directory, strerror(errno));
+	if (!is_output) {
+		console_print(stdout, "wrote %s (%s)", file, console_bytes(bytes.size, size));
+		putchar('\n');
+	}
+	return EXIT_DONE;
+}
+
+static void complain_of_missing(enum form form, const struct artifacts *artifacts)
+{
+	char list[256] = "", failure[64] = "";
+
+	for (int i = 0; i < FORM_COUNT; i++) {
+		if (artifacts->of[i].bytes) {
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s--%s", *list ? ", " : "",
+			         forms[i].option);
+		}
+	}
+	if (artifacts->return_code != 0) {
+		snprintf(failure, sizeof(failure), "the compilation failed (return code %d): ", artifacts->return_code);
+	}
+	console_error("%sthe entry has no %s; it has %s", failure, forms[form].option, *list ? list : "nothing");
+}
+
+static int write_artifacts(const struct request *request, const struct artifacts *artifacts)
+{
+	char base[NAME_MAX], path[PATH_MAX];
+	int status = EXIT_DONE;
+
+	spell_base(request, base);
+	errno = asked.all && strlen(asked.all) >= PATH_MAX - NAME_MAX ? ENAMETOOLONG : 0;
+	if (errno != 0 || (asked.all && mkdir(asked.all, 0777) < 0 && errno != EEXIST)) {
+		console_error("%s: %s", asked.all, strerror(errno));
 		return EXIT_TROUBLE;
 	}
-	error = artifacts_each(entry, write_wanted, &writing);
-	if (writing.failed) {
-		return EXIT_TROUBLE;
+	for (int form = 0; form < FORM_COUNT && status == EXIT_DONE; form++) {
+		if (artifacts->of[form].bytes && (asked.all || asked.wanted[form])) {
+			snprintf(path, sizeof(path), "%s%s%s%s", asked.all ? asked.all : "", asked.all ? "/" : "", base,
+			         forms[form].suffix);
+			status = write_file((enum form)form, artifacts->of[form], asked.file ? asked.file : path);
+		}
+	}
+	for (int form = 0; form < FORM_COUNT && status == EXIT_DONE; form++) {
+		if (asked.wanted[form] && !artifacts->of[form].bytes) {
+			complain_of_missing((enum form)form, artifacts);
+			status = EXIT_TROUBLE;
+		}
+	}
+	return status;
+}
+
+static int extract_from(const struct entry *entry)
+{
+	struct artifacts artifacts = {.lines = NULL};
+	struct section about;
+	struct request request;
+	int status = EXIT_TROUBLE;
+	int error =
+	    entry_section(entry, ABOUT_SECTION, &about) ? request_read(about.bytes, about.size, &request) : -ENODATA;
+
+	if (error == 0) {
+		error = take_artifacts(entry, &request, &artifacts);
+		if (error == 0) {
+			status = write_artifacts(&request, &artifacts);
+		}
+		free(artifacts.lines);
+		request_free(&request);
 	}
 	if (error != 0) {
-		console_error("%s", error == -ENODATA
-		                        ? "an earlier build made this result, and did not note what its parts are"
-		                    : error == -EBADMSG ? "what the result says of itself cannot be read"
-		                                        : strerror(-error));
-		return EXIT_TROUBLE;
+		console_error("the entry cannot be read: %s",
+		              error == -ENODATA   ? "an earlier build made it and did not note what its parts are"
+		              : error == -EBADMSG ? "what it says of itself is damaged"
+		                                  : strerror(-error));
 	}
-	return is_complete(entry, &writing) ? EXIT_DONE : EXIT_TROUBLE;
+	return status;
 }
 
-static int extract(const struct settings *settings, const char *text, const struct wish *wish)
+/* Do the options go together? */
+static bool check_options(unsigned long *ret_number)
 {
-	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
-	struct found found = {.count = 0};
-	struct inventory_record record;
-	char key[KEY_TEXT_BYTES];
-	int status = key_find(settings, text, &record);
-	int error;
-
-	if (status != EXIT_DONE) {
-		return status;
-	}
-	error = inventory_read(&directory, record.key, take, &found);
-	status = EXIT_TROUBLE;
-	if (error != 0) {
-		key_spell(record.key, key);
-		console_error("%s/v1/%.2s/%s: %s", settings->directory, key, key + 2,
-		              error == -EBADMSG ? "damaged" : console_reason(error));
-	}
-	if (found.count == 0 && error == 0) {
-		console_error("%s: it has just been removed", text);
-	} else if (found.count < wish->number) {
-		console_error("there is no result %lu under this key, but %zu", wish->number, found.count);
-	} else {
-		status = write_from(found.entries[found.count - wish->number], wish);
-	}
-	while (found.count > 0) {
-		entry_unref(found.entries[--found.count]);
-	}
-	return error == 0 ? status : EXIT_TROUBLE;
-}
-
-static bool read_number(const char *text, unsigned long *ret_number)
-{
+	unsigned count = 0;
 	char *end;
-	unsigned long number;
 
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || number == 0 || strspn(text, "0123456789") != strlen(text)) {
-		console_error("bad number '%s': 1 is the newest result of a key", text);
-		return false;
+	for (int form = 0; form < FORM_COUNT; form++) {
+		count += asked.wanted[form];
 	}
-	*ret_number = number;
-	return true;
-}
-
-/* Does what was asked for go together? */
-static bool is_sound(const struct wish *wish)
-{
-	if (wish->directory && (wish->form_count > 0 || wish->file)) {
-		console_error("--all writes every artifact into its directory: no other, and no -o, with it");
-	} else if (!wish->directory && wish->form_count == 0) {
-		console_error("extract takes the kind of artifact, or --all DIR");
-	} else if (wish->directory && wish->directory[0] == '\0') {
-		console_error("--all takes the name of a directory");
-	} else if (wish->file && wish->file[0] == '\0') {
-		console_error("-o takes the name of a file, or '-' for standard output");
-	} else if (wish->form_count > 1 && wish->file) {
-		console_error("-o names one file: one kind of artifact with it");
+	*ret_number = asked.number ? strtoul(asked.number, &end, 10) : 1;
+	if (asked.number &&
+	    (*ret_number == 0 || *end != '\0' || strspn(asked.number, "0123456789") != strlen(asked.number))) {
+		console_error("extract: --number: bad number '%s': 1 is the newest entry of a key", asked.number);
+	} else if (asked.all && (count > 0 || asked.file)) {
+		console_error("extract: --all writes every artifact into DIR and excludes -o and single artifacts");
+	} else if (!asked.all && count == 0) {
+		console_error("extract: the artifact is missing: --ptx, --cubin, ... or --all DIR");
+	} else if (count > 1 && asked.file) {
+		console_error("extract: -o names one file and takes one artifact");
 	} else {
 		return true;
 	}
 	return false;
 }
 
-enum { OPTION_ALL = 256, OPTION_NUMBER, OPTION_FORM };
-
-/* False: the status is *ret_status. */
-static bool read_options(int argc, char **argv, struct wish *wish, int *ret_status)
+static int run_extract(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	                                        {"output", required_argument, NULL, 'o'},
-	                                        {"all", required_argument, NULL, OPTION_ALL},
-	                                        {"number", required_argument, NULL, OPTION_NUMBER},
-#define FORM_OPTION(name, option, suffix, text) {option, no_argument, NULL, OPTION_FORM + ARTIFACT_##name},
-	                                        ARTIFACT_FORMS(FORM_OPTION)
-#undef FORM_OPTION
-	                                            {NULL, 0, NULL, 0}};
-	int option;
+	struct inventory_record record;
+	struct key_entries entries;
+	unsigned long number;
+	int status, read;
 
-	*ret_status = EXIT_USAGE;
-	while ((option = options_getopt(argc, argv, "ho:", options)) != -1) {
-		if (option == 'h') {
-			options_help("extract");
-			*ret_status = EXIT_DONE;
-			return false;
-		}
-		if (option == 'o') {
-			wish->file = optarg;
-		} else if (option == OPTION_ALL) {
-			wish->directory = optarg;
-		} else if (option == OPTION_NUMBER) {
-			if (!read_number(optarg, &wish->number)) {
-				return false;
-			}
-		} else if (option >= OPTION_FORM) {
-			wish->form_count += !wish->forms[option - OPTION_FORM];
-			wish->forms[option - OPTION_FORM] = true;
-		} else {
-			return false;
-		}
-	}
-	if (optind + 1 != argc) {
-		console_error("extract takes one key");
-		return false;
-	}
-	return is_sound(wish);
-}
-
-int command_extract(int argc, char **argv)
-{
-	struct wish wish = {.number = 1};
-	struct settings settings;
-	int status;
-
-	if (!read_options(argc, argv, &wish, &status)) {
-		return status == EXIT_USAGE ? options_usage("extract") : status;
-	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
+	if (!check_options(&number)) {
+		return verb_usage(&verb_extract);
 	}
 	interrupt_hold();
-	status = console_directory(&settings) ? extract(&settings, argv[optind], &wish) : EXIT_TROUBLE;
-	settings_free(&settings);
-	interrupt_release();
-	return status;
+	status = key_find(settings, operands[0], &record);
+	if (status != EXIT_DONE) {
+		return status;
+	}
+	read = key_read(settings, record.key, &entries);
+	if (entries.count == 0) {
+		status = EXIT_TROUBLE;
+	} else if (number > entries.count) {
+		console_error("%s: no entry %lu under this key, but %zu", operands[0], number, entries.count);
+		status = EXIT_TROUBLE;
+	} else {
+		status = extract_from(entries.list[number - 1]);
+	}
+	key_release(&entries);
+	return read ? read : status;
 }
+
+const struct verb verb_extract = {
+    .name = "extract",
+    .arguments = "KEY --ptx|--cubin|--log|... [-o FILE]",
+    .summary = "write artifacts of an entry to files",
+    .more =
+        "KEY is the beginning of a key, as 'nvrtccache ls' shows it. Existing files are overwritten. Text is written\n"
+        "without its terminating NUL.",
+    .example = "nvrtccache extract 5addf761 --ptx -o add.ptx",
+    .options =
+        (const struct verb_option[]){
+            {"output", 'o', "FILE", "write to FILE, or to standard output ('-'); default: named after the program",
+             NULL, &asked.file},
+            {"all", 0, "DIR", "write all artifacts into DIR, creating it if needed", NULL, &asked.all},
+            {"number", 0, "N", "take the N-th entry that 'show' lists under the key (default: 1)", NULL, &asked.number},
+#define FORM_OPTION(name, option, words, suffix, text) {option, 0, NULL, words, &asked.wanted[FORM_##name], NULL},
+            FORMS(FORM_OPTION)
+#undef FORM_OPTION
+                {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .operand = "KEY",
+    .least = 1,
+    .most = 1,
+    .run = run_extract,
+};

@@ -1,42 +1,182 @@
 /* SPDX-License-Identifier: MIT */
-/* ls: one line a result, what was used last first */
-#include "cli/console/commands.h"
+/* ls: one line an entry, most recently used first */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
-#include "cli/console/options.h"
+#include "cli/console/progress.h"
+#include "cli/console/reading.h"
+#include "cli/console/verb.h"
 #include "cli/verbs/results.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
-enum sorting { SORT_USED, SORT_SAVED, SORT_SIZE };
+#define PROGRAM_WIDTH  28
+#define COMPILER_WIDTH 15
+#define ARCH_WIDTH     12
 
-static int by_saved(const void *a, const void *b)
+static struct {
+	bool json;
+	const char *sort;
+} asked = {.sort = "used"};
+
+struct list {
+	struct listed_result *results;
+	size_t count, capacity;
+};
+
+static int take_entry(void *context, const struct entry *entry, int64_t used)
+{
+	struct list *list = context;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 256;
+		struct listed_result *grown = realloc(list->results, capacity * sizeof(*grown));
+
+		if (!grown) {
+			return -ENOMEM;
+		}
+		list->results = grown;
+		list->capacity = capacity;
+	}
+	if (results_copy(entry, used, &list->results[list->count]) != 0) {
+		return -ENOMEM;
+	}
+	list->count++;
+	return 0;
+}
+
+static int compare_use(const void *a, const void *b)
+{
+	const struct listed_result *left = a, *right = b;
+
+	return (left->used_ns < right->used_ns) - (left->used_ns > right->used_ns);
+}
+
+static int compare_saved(const void *a, const void *b)
 {
 	const struct listed_result *left = a, *right = b;
 
 	return (left->cost_ns < right->cost_ns) - (left->cost_ns > right->cost_ns);
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_size(const void *a, const void *b)
 {
 	const struct listed_result *left = a, *right = b;
 
 	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-static void sort(struct results *results, enum sorting sorting)
+static const struct {
+	const char *name;
+	int (*compare)(const void *a, const void *b);
+} orders[] = {{"used", compare_use}, {"saved", compare_saved}, {"size", compare_size}};
+
+#define ORDERS (sizeof(orders) / sizeof(orders[0]))
+
+/* ---- what tells entries of one program apart ---- */
+
+/* A hash for each program, and one for each program with an option of it; sorted. */
+struct census {
+	uint64_t *hashes;
+	size_t count;
+};
+
+static uint64_t hash_program(const struct request *request)
 {
-	if (sorting != SORT_USED && results->count > 1) {
-		qsort(results->list, results->count, sizeof(results->list[0]),
-		      sorting == SORT_SIZE ? by_size : by_saved);
-	}
+	struct span program = request_text(request, ABOUT_PROGRAM);
+
+	return XXH3_64bits(program.bytes, program.size);
 }
 
+static uint64_t hash_option(uint64_t program, const struct about_fact *option)
+{
+	return XXH3_64bits_withSeed(option->text, option->size, program);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* How many are smaller. */
+static size_t count_below(const struct census *census, uint64_t hash)
+{
+	size_t low = 0, high = census->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (census->hashes[middle] < hash) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+static size_t count_hash(const struct census *census, uint64_t hash)
+{
+	return (hash == UINT64_MAX ? census->count : count_below(census, hash + 1)) - count_below(census, hash);
+}
+
+/* Without memory there are no hashes, and nothing is told apart. */
+static struct census take_census(const struct list *list)
+{
+	struct census census = {.count = 0};
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct request request = results_request(&list->results[i]);
+		size_t options = request.counts[ABOUT_OPTION];
+		uint64_t program = hash_program(&request);
+		uint64_t *grown = realloc(census.hashes, (census.count + options + 1) * sizeof(*grown));
+
+		if (grown) {
+			census.hashes = grown;
+			grown[census.count++] = program;
+			for (size_t j = 0; j < options; j++) {
+				grown[census.count++] = hash_option(program, &request.facts[ABOUT_OPTION][j]);
+			}
+		}
+		request_free(&request);
+	}
+	if (census.count > 0) {
+		qsort(census.hashes, census.count, sizeof(*census.hashes), compare_hashes);
+	}
+	return census;
+}
+
+/* The first name expression, else the first option that other entries of the same program lack; size 0: neither. */
+static struct span find_mark(const struct census *census, const struct request *request)
+{
+	uint64_t program = hash_program(request);
+	size_t entries = count_hash(census, program);
+
+	for (size_t i = 0; i < request->counts[ABOUT_OPTION] && request->counts[ABOUT_EXPRESSION] == 0; i++) {
+		const struct about_fact *option = &request->facts[ABOUT_OPTION][i];
+
+		if (count_hash(census, hash_option(program, option)) < entries) {
+			return span_of(option);
+		}
+	}
+	return request_text(request, ABOUT_EXPRESSION);
+}
+
+/* The names that stand for none (struct compiler, `unnamed`). */
+static bool is_unnamed(struct span program)
+{
+	return program.size == 0 || span_is(program, "default_program") || span_is(program, "link") ||
+	       span_is(program, "<unnamed>");
+}
+
+/* ---- the table ---- */
+
 /* How many bytes the character has that begins there: what is no UTF-8 is one each. */
-static size_t character(const char *text)
+static size_t measure_character(const char *text)
 {
 	size_t size = 1;
 
@@ -46,176 +186,147 @@ static size_t character(const char *text)
 	return size;
 }
 
-/*
- * As a terminal shows it, with as many blanks as make it so many columns: bytes that could command one are left out, and
- * of what is longer the end is shown. A column a character, which holds for most scripts.
- */
-static void print_text(const struct about_fact *fact, const char *otherwise, size_t columns)
+/* Padded to so many columns; of a longer text the end is shown. One column a character, which holds for most scripts. */
+static void print_cell(char *text, size_t columns)
 {
-	char *text = fact ? strndup(fact->text, fact->size) : strdup(otherwise);
 	const char *from = text;
 	size_t count = 0;
 
-	if (text) {
-		console_disarm(text);
-		for (const char *at = text; *at != '\0'; at += character(at)) {
-			count++;
-		}
-		if (count > columns) {
-			for (; count > columns - 3; count--) {
-				from += character(from);
-			}
-			fputs("...", stdout);
-			count = columns;
-		}
-		fputs(from, stdout);
+	console_disarm(text);
+	for (const char *at = text; *at != '\0'; at += measure_character(at)) {
+		count++;
 	}
-	printf("%*s", (int)(columns - count), "");
-	free(text);
-}
-
-#define PROGRAM_WIDTH  28
-#define COMPILER_WIDTH 15
-#define ARCH_WIDTH     12
-
-static void print_fact(const struct listed_result *result, enum about_kind kind, size_t columns)
-{
-	struct about_fact fact;
-
-	print_text(results_fact(result, kind, &fact) ? &fact : NULL, "?", columns);
-}
-
-/* "NVRTC 13.0" */
-static void print_compiler(const struct listed_result *result)
-{
-	struct about_fact title, release;
-	char text[2 * COMPILER_WIDTH] = "?";
-	bool has_release = results_fact(result, ABOUT_RELEASE, &release);
-
-	if (results_fact(result, ABOUT_TITLE, &title)) {
-		snprintf(text, sizeof(text), "%.*s %.*s", (int)title.size, title.text,
-		         has_release ? (int)release.size : 0, has_release ? release.text : "");
+	if (count > columns) {
+		for (; count > columns - 3; count--) {
+			from += measure_character(from);
+		}
+		fputs("...", stdout);
+		count = columns;
 	}
-	print_text(NULL, text, COMPILER_WIDTH);
+	printf("%s%*s  ", from, (int)(columns - count), "");
 }
 
-static void print_line(const struct listed_result *result)
+/* Two texts with a blank between them; neither: a dash. */
+static void print_pair(struct span first, struct span second, size_t columns)
+{
+	char *text;
+
+	if (first.size + second.size == 0) {
+		first = (struct span){"-", 1};
+	}
+	if (asprintf(&text, "%.*s%s%.*s", SPAN(first), first.size && second.size ? " " : "", SPAN(second)) >= 0) {
+		print_cell(text, columns);
+		free(text);
+	}
+}
+
+static void print_line(const struct listed_result *result, const struct census *census)
 {
 	char cost[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES], age[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
-	struct about_fact arch;
+	const struct span none = {NULL, 0};
+	struct request request = results_request(result);
+	struct span program = request_text(&request, ABOUT_PROGRAM), mark = find_mark(census, &request);
+	bool is_alone = count_hash(census, hash_program(&request)) <= 1;
 
 	key_spell(result->key, key);
 	printf("%.*s  ", KEY_SHORT, key);
-	print_fact(result, ABOUT_PROGRAM, PROGRAM_WIDTH);
-	fputs("  ", stdout);
-	print_compiler(result);
-	fputs("  ", stdout);
-	print_text(results_arch(result, &arch) ? &arch : NULL, "-", ARCH_WIDTH);
-	printf("  %8s  %9s  %s%s\n", console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
+	if (is_unnamed(program)) {
+		print_pair(mark.size ? mark : program, none, PROGRAM_WIDTH);
+	} else {
+		print_pair(program, is_alone ? none : mark, PROGRAM_WIDTH);
+	}
+	print_pair(request_text(&request, ABOUT_TITLE), request_text(&request, ABOUT_RELEASE), COMPILER_WIDTH);
+	print_pair(request_arch(&request), none, ARCH_WIDTH);
+	printf("%8s  %9s  %s%s\n", console_time(result->cost_ns, cost), console_bytes(result->bytes, size),
 	       console_age(result->used_ns, age), result->return_code != 0 ? ", a failure" : "");
+	request_free(&request);
 }
 
-static void print_table(const struct results *results)
+static void print_table(const struct list *list)
 {
-	if (results->count > 0) {
+	struct census census = take_census(list);
+
+	if (list->count > 0) {
 		printf("%-*s  %-*s  %-*s  %-*s  %8s  %9s  %s\n", KEY_SHORT, "KEY", PROGRAM_WIDTH, "PROGRAM",
 		       COMPILER_WIDTH, "COMPILER", ARCH_WIDTH, "ARCH", "SAVES", "SIZE", "USED");
 	}
-	for (size_t i = 0; i < results->count; i++) {
-		print_line(&results->list[i]);
+	for (size_t i = 0; i < list->count; i++) {
+		print_line(&list->results[i], &census);
 	}
+	free(census.hashes);
 }
 
-static void print_json(const struct results *results)
+static void print_json(const struct list *list)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 1);
 
 	json_begin_array(&json, NULL);
-	for (size_t i = 0; i < results->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
+		struct request request = results_request(&list->results[i]);
+
 		json_begin_object(&json, NULL);
-		results_json(&json, &results->list[i]);
+		results_json(&json, &list->results[i], &request);
 		json_end(&json);
 		console_json(&json);
+		request_free(&request);
 	}
 	json_end(&json);
 	console_json_end(&json);
 }
 
-enum form { FORM_TABLE, FORM_JSON };
-
-static int list(const struct settings *settings, enum sorting sorting, enum form form)
+static int list_entries(const struct settings *settings, size_t order)
 {
-	char refusal[CONSOLE_REFUSAL_BYTES];
-	struct results results;
-	int error = results_take(settings, &results);
+	struct list list = {.count = 0};
+	struct reading reading;
+	int error = reading_begin(settings, "reading", &reading);
+	int status;
 
+	error = error ? error : reading_each(&reading, take_entry, &list);
+	reading_end(&reading);
 	if (error != 0) {
-		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-		return EXIT_TROUBLE;
-	}
-	sort(&results, sorting);
-	if (form == FORM_JSON) {
-		print_json(&results);
+		status = console_refuse(settings, error);
 	} else {
-		print_table(&results);
-	}
-	if (results.left_out != 0) {
-		console_error("%" PRIu64 " damaged or untrusted %s left out", results.left_out,
-		              results.left_out == 1 ? "file" : "files");
-	}
-	if (results.unreadable != 0) {
-		console_error("%" PRIu64 " %s could not be read", results.unreadable,
-		              results.unreadable == 1 ? "file or directory" : "files or directories");
-	}
-	error = results.unreadable == 0 ? EXIT_DONE : EXIT_TROUBLE;
-	results_free(&results);
-	return error;
-}
-
-static bool read_sorting(const char *text, enum sorting *ret_sorting)
-{
-	static const char *const names[] = {[SORT_USED] = "used", [SORT_SAVED] = "saved", [SORT_SIZE] = "size"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*ret_sorting = (enum sorting)i;
-			return true;
+		if (list.count > 1) {
+			qsort(list.results, list.count, sizeof(*list.results), orders[order].compare);
 		}
-	}
-	console_error("bad order '%s'; one of used, saved, size", text);
-	return false;
-}
-
-int command_ls(int argc, char **argv)
-{
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"sort", required_argument, NULL, 's'},
-	                                        {NULL, 0, NULL, 0}};
-	enum sorting sorting = SORT_USED;
-	enum form form = FORM_TABLE;
-	struct settings settings;
-	int option, status;
-
-	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
-		if (option == 'h') {
-			options_help("ls");
-			return EXIT_DONE;
+		if (asked.json) {
+			print_json(&list);
+		} else {
+			print_table(&list);
 		}
-		if (option == 'j') {
-			form = FORM_JSON;
-		} else if (option != 's' || !read_sorting(optarg, &sorting)) {
-			return options_usage("ls");
-		}
+		status = reading_report(&reading);
 	}
-	if (optind < argc) {
-		console_error("ls takes no argument: '%s'", argv[optind]);
-		return options_usage("ls");
+	for (size_t i = 0; i < list.count; i++) {
+		results_free(&list.results[i]);
 	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
-	}
-	status = console_directory(&settings) ? list(&settings, sorting, form) : EXIT_TROUBLE;
-	settings_free(&settings);
+	free(list.results);
 	return status;
 }
+
+static int run_ls(struct settings *settings, char **operands)
+{
+	(void)operands;
+	for (size_t i = 0; i < ORDERS; i++) {
+		if (strcmp(asked.sort, orders[i].name) == 0) {
+			return list_entries(settings, i);
+		}
+	}
+	console_error("ls: --sort: bad order '%s': it takes used, saved or size", asked.sort);
+	return verb_usage(&verb_ls);
+}
+
+const struct verb verb_ls = {
+    .name = "ls",
+    .arguments = "[--json] [--sort used|saved|size]",
+    .summary = "list the entries, most recently used first",
+    .more = "PROGRAM is the name that the program gave its source. Entries with the same name, or without one, are "
+            "told apart\n"
+            "by their first name expression or the first option that differs.",
+    .example = "nvrtccache ls --sort saved",
+    .options = (const struct verb_option[]){{"json", 'j', NULL, "print JSON", &asked.json, NULL},
+                                            {"sort", 0, "used|saved|size",
+                                             "sort by last use (default), saved time or size", NULL, &asked.sort},
+                                            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .run = run_ls,
+};

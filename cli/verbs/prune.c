@@ -1,148 +1,133 @@
 /* SPDX-License-Identifier: MIT */
+/* prune and clear: remove entries, some of them or all */
 #include "cache/tools/prune.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
-#include "cli/console/commands.h"
+#include "cache/tools/usage.h"
 #include "cli/console/console.h"
-#include "cli/console/crew.h"
-#include "cli/console/interrupt.h"
-#include "cli/console/options.h"
+#include "cli/console/progress.h"
+#include "cli/console/verb.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
-static void print_count(uint64_t count, const char *one, const char *many)
+static struct {
+	const char *max_size, *older_than;
+} asked;
+
+enum removal { REMOVE_UNUSED, REMOVE_ALL };
+
+static void print_removed(const struct settings *settings, const struct store_pruned *pruned, int64_t took_ns)
 {
-	char text[CONSOLE_NUMBER_BYTES];
+	char size[CONSOLE_NUMBER_BYTES], took[CONSOLE_NUMBER_BYTES];
 
-	printf("%s %s", console_count(count, text), count == 1 ? one : many);
-}
-
-static void report(const struct settings *settings, const struct store_pruned *pruned, int64_t took_ns)
-{
-	char text[CONSOLE_NUMBER_BYTES];
-	char took[CONSOLE_NUMBER_BYTES];
-	char cap[CONSOLE_NUMBER_BYTES];
-
-	printf("Removed ");
-	print_count(pruned->removed.entries, "entry", "entries");
+	fputs("Removed ", stdout);
+	console_print_count(pruned->removed.entries, "entry", "entries");
 	if (pruned->removed.temporaries != 0) {
-		printf(", ");
-		print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
+		fputs(", ", stdout);
+		console_print_count(pruned->removed.temporaries, "stale temporary file", "stale temporary files");
 	}
-	console_print(stdout, " (%s) from %s in %s", console_bytes(pruned->removed.bytes, text), settings->directory,
+	console_print(stdout, " (%s) from %s in %s", console_bytes(pruned->removed.bytes, size), settings->directory,
 	              console_time((uint64_t)took_ns, took));
 	putchar('\n');
-	print_count(pruned->left.entries, "entry", "entries");
-	printf(" left, %s of %s\n", console_bytes(pruned->left.bytes, text),
-	       settings->max_size != 0 ? console_bytes(settings->max_size, cap) : "no limit");
-	if (pruned->foreign != 0) {
-		print_count(pruned->foreign, "file", "files");
-		printf(" of others left alone\n");
-	}
 }
 
-static int prune_directory(const struct settings *settings, int64_t unused_ns)
+static void print_left(const struct settings *settings, const struct store_pruned *pruned)
 {
-	int64_t began_ns = progress_clock();
-	struct crew crew;
+	char size[CONSOLE_NUMBER_BYTES], limit[CONSOLE_NUMBER_BYTES];
+
+	console_print_count(pruned->left.entries, "entry", "entries");
+	printf(" left, %s of %s\n", console_bytes(pruned->left.bytes, size),
+	       settings->max_size != 0 ? console_bytes(settings->max_size, limit) : "no limit");
+}
+
+static int remove_entries(const struct settings *settings, enum removal removal, int64_t unused_ns)
+{
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                .read_only = settings->read_only,
-	                                .shared = settings->shared,
-	                                .chore = &crew.chore};
+	                                .shared = settings->shared};
+	int64_t began_ns = progress_clock();
 	struct store_pruned pruned = {0};
-	char refusal[CONSOLE_REFUSAL_BYTES];
 	struct store *store = NULL;
 	int error;
 
-	if (!console_directory(settings)) {
-		return EXIT_TROUBLE;
-	}
-	crew_begin(&crew, "looking", "pruning");
+	interrupt_hold();
+	options.chore = progress_chore("looking", removal == REMOVE_ALL ? "clearing" : "pruning");
 	error = store_open(&options, &store);
-	if (error == 0) {
+	if (error == 0 && removal == REMOVE_ALL) {
+		error = store_clear(store, &pruned.removed);
+		pruned.foreign = pruned.removed.foreign;
+		pruned.removed.temporaries = 0;
+	} else if (error == 0) {
 		error = store_prune_unused(store, unused_ns, &pruned);
-		store_close(store);
 	}
-	crew_end(&crew);
+	store_close(store);
+	progress_end();
 	if (error != 0 && error != -EINTR) {
-		console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-		return EXIT_TROUBLE;
+		return console_refuse(settings, error);
 	}
-	report(settings, &pruned, progress_clock() - began_ns);
+	print_removed(settings, &pruned, progress_clock() - began_ns);
+	if (removal == REMOVE_UNUSED) {
+		print_left(settings, &pruned);
+	}
+	if (pruned.foreign != 0) {
+		console_print_count(pruned.foreign, "file", "files");
+		puts(" of others left alone");
+	}
 	if (pruned.failures != 0) {
 		console_error("%" PRIu64 " %s could not be removed", pruned.failures,
 		              pruned.failures == 1 ? "file" : "files");
 	}
 	if (error == -EINTR) {
 		console_error("interrupted before the end");
-		return EXIT_TROUBLE;
 	}
-	return pruned.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
+	return error == 0 && pruned.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-/* False: said why. */
-static bool read_limits(const char *size, const char *age, struct settings *settings, int64_t *ret_unused_ns)
-{
-	if (size != NULL && settings_parse_size(size, &settings->max_size) != 0) {
-		console_error("bad size '%s': it takes %s", size, settings_wanted("NVRTCCACHE_MAX_SIZE"));
-		return false;
-	}
-	if (age != NULL && !age_parse(age, ret_unused_ns)) {
-		console_error("bad age '%s': it takes " AGE_WANTED, age);
-		return false;
-	}
-	return true;
-}
-
-static int prune(const char *size, const char *age)
+static int run_prune(struct settings *settings, char **operands)
 {
 	int64_t unused_ns = INT64_MAX;
-	struct settings settings;
-	int status;
 
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
+	(void)operands;
+	if (asked.max_size && settings_parse_size(asked.max_size, &settings->max_size) != 0) {
+		console_error("prune: --max-size: bad size '%s': it takes %s", asked.max_size,
+		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
+		return verb_usage(&verb_prune);
 	}
-	if (!read_limits(size, age, &settings, &unused_ns)) {
-		settings_free(&settings);
-		return options_usage("prune");
+	if (asked.older_than && !age_parse(asked.older_than, &unused_ns)) {
+		console_error("prune: --older-than: bad age '%s': it takes " AGE_WANTED, asked.older_than);
+		return verb_usage(&verb_prune);
 	}
-	interrupt_hold();
-	status = prune_directory(&settings, unused_ns);
-	settings_free(&settings);
-	interrupt_release();
-	return status;
+	return remove_entries(settings, REMOVE_UNUSED, unused_ns);
 }
 
-int command_prune(int argc, char **argv)
+static int run_clear(struct settings *settings, char **operands)
 {
-	static const struct option options[] = {{"max-size", required_argument, NULL, 's'},
-	                                        {"older-than", required_argument, NULL, 'o'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	const char *size = NULL;
-	const char *age = NULL;
-	int option;
-
-	while ((option = options_getopt(argc, argv, "s:o:h", options)) != -1) {
-		if (option == 'h') {
-			options_help("prune");
-			return EXIT_DONE;
-		}
-		if (option == 's') {
-			size = optarg;
-		} else if (option == 'o') {
-			age = optarg;
-		} else {
-			return options_usage("prune");
-		}
-	}
-	if (optind < argc) {
-		console_error("prune takes no argument: '%s'", argv[optind]);
-		return options_usage("prune");
-	}
-	return prune(size, age);
+	(void)operands;
+	return remove_entries(settings, REMOVE_ALL, INT64_MAX);
 }
+
+const struct verb verb_prune = {
+    .name = "prune",
+    .arguments = "[--max-size SIZE] [--older-than AGE]",
+    .summary = "evict the least recently used entries",
+    .example = "nvrtccache prune --max-size 1.5G",
+    .options =
+        (const struct verb_option[]){
+            {"max-size", 's', "SIZE", "evict down to SIZE, such as 500M or 1.5G; 0: no limit", NULL, &asked.max_size},
+            {"older-than", 'o', "AGE", "evict entries not used for AGE, such as 36h, 1.5d or 2w", NULL,
+             &asked.older_than},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .run = run_prune,
+};
+
+const struct verb verb_clear = {
+    .name = "clear",
+    .arguments = "",
+    .summary = "remove all entries",
+    .example = "nvrtccache clear",
+    .needs = VERB_DIRECTORY,
+    .run = run_clear,
+};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* run: sets the environment of a program so that the library is loaded into it, and becomes that program */
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
 #include "cli/console/library.h"
-#include "cli/console/options.h"
+#include "cli/console/verb.h"
 #include "cli/doctor/executable.h"
 
 #include <errno.h>
@@ -12,7 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool set(const char *name, const char *value)
+static struct {
+	const char *dir, *max_size, *log;
+	bool verify, stats, read_only;
+} asked;
+
+static bool set_variable(const char *name, const char *value)
 {
 	if (setenv(name, value, 1) == 0) {
 		return true;
@@ -39,102 +43,76 @@ static bool set_path(const char *name, const char *path)
 		console_error("%s: %s", path, strerror(ENAMETOOLONG));
 		return false;
 	}
-	return set(name, absolute);
+	return set_variable(name, absolute);
 }
 
-enum run_option { RUN_DIR = 1, RUN_MAX_SIZE, RUN_VERIFY, RUN_LOG, RUN_STATS, RUN_READ_ONLY };
-
-static const struct option run_options[] = {
-    {"dir", required_argument, NULL, RUN_DIR}, {"max-size", required_argument, NULL, RUN_MAX_SIZE},
-    {"verify", no_argument, NULL, RUN_VERIFY}, {"log", required_argument, NULL, RUN_LOG},
-    {"stats", no_argument, NULL, RUN_STATS},   {"read-only", no_argument, NULL, RUN_READ_ONLY},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-
-/* Returns -1 to go on, else the exit status. */
-static int apply_option(int option)
+static bool apply_options(void)
 {
-	const char *name = option == RUN_DIR ? "dir" : option == RUN_LOG ? "log" : "max-size";
-	uint64_t size;
-	bool done = false;
+	bool is_stream = asked.log && strcmp(asked.log, "stderr") == 0;
 
-	switch (option) {
-	case RUN_DIR:
-	case RUN_LOG:
-	case RUN_MAX_SIZE:
-		if (optarg[0] == '\0' || (option == RUN_MAX_SIZE && settings_parse_size(optarg, &size) != 0)) {
-			console_error("run: --%s: bad value '%s': it takes %s", name, optarg,
-			              option == RUN_MAX_SIZE ? settings_wanted("NVRTCCACHE_MAX_SIZE") : "a path");
-			return options_usage("run");
-		}
-		if (option == RUN_DIR) {
-			done = set_path("NVRTCCACHE_DIR", optarg);
-		} else if (option == RUN_LOG && strcmp(optarg, "stderr") != 0) {
-			done = set_path("NVRTCCACHE_LOG", optarg);
-		} else {
-			done = set(option == RUN_LOG ? "NVRTCCACHE_LOG" : "NVRTCCACHE_MAX_SIZE", optarg);
-		}
-		break;
-	case RUN_VERIFY:
-		done = set("NVRTCCACHE_VERIFY", "1");
-		break;
-	case RUN_STATS:
-		done = set("NVRTCCACHE_STATS", "1");
-		break;
-	case RUN_READ_ONLY:
-		done = set("NVRTCCACHE_READONLY", "1");
-		break;
-	case 'h':
-		options_help("run");
-		return EXIT_DONE;
-	default:
-		return options_usage("run");
-	}
-	return done ? -1 : EXIT_NOT_STARTED;
+	return (!asked.dir || set_path("NVRTCCACHE_DIR", asked.dir)) &&
+	       (!asked.max_size || set_variable("NVRTCCACHE_MAX_SIZE", asked.max_size)) &&
+	       (!asked.log ||
+	        (is_stream ? set_variable("NVRTCCACHE_LOG", asked.log) : set_path("NVRTCCACHE_LOG", asked.log))) &&
+	       (!asked.verify || set_variable("NVRTCCACHE_VERIFY", "1")) &&
+	       (!asked.stats || set_variable("NVRTCCACHE_STATS", "1")) &&
+	       (!asked.read_only || set_variable("NVRTCCACHE_READONLY", "1"));
 }
 
-/* The program itself says nothing of a variable that is misspelled, and would run with the cache on. */
-static void warn_of_settings(void)
-{
-	struct settings settings;
-
-	if (console_settings(&settings)) {
-		settings_free(&settings);
-	}
-}
-
-/* Of a program that could not be started: the exit status. */
-static int tell_not_started(const char *name, int error)
+/* Why a program could not be started, and the exit status for it. */
+static int report_not_started(const char *name, int error)
 {
 	struct executable program;
 
 	executable_find(name, &program);
 	if (error == ENOENT && program.trouble == EXECUTABLE_NO_INTERPRETER) {
-		console_error("%s cannot start: what runs it, '%s', is not there", name, program.path);
+		console_error("%s: cannot start: its interpreter '%s' is missing", name, program.path);
 		return EXIT_NOT_RUNNABLE;
 	}
 	console_error("%s: %s", name, strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
-int command_run(int argc, char **argv)
+static int run_run(struct settings *settings, char **operands)
 {
-	int option;
-	int status;
+	uint64_t size;
 
-	while ((option = options_getopt(argc, argv, "+h", run_options)) != -1) {
-		status = apply_option(option);
-		if (status >= 0) {
-			return status;
-		}
+	if (asked.max_size && settings_parse_size(asked.max_size, &size) != 0) {
+		console_error("run: --max-size: bad value '%s': it takes %s", asked.max_size,
+		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
+		return verb_usage(&verb_run);
 	}
-	if (optind == argc) {
-		console_error("run: no program given");
-		return options_usage("run");
-	}
-	warn_of_settings();
-	if (!library_preload()) {
+	/* the program itself does not complain about a misspelled variable, and would run with the cache on */
+	if (!apply_options() || !console_settings(settings) || !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
-	execvp(argv[optind], argv + optind);
-	return tell_not_started(argv[optind], errno);
+	execvp(operands[0], operands);
+	return report_not_started(operands[0], errno);
 }
+
+const struct verb verb_run = {
+    .name = "run",
+    .arguments = "[options] [--] program [argument...]",
+    .summary = "run a program with the cache",
+    .more =
+        "The library is NVRTCCACHE_LIBRARY, or is searched for beside this command, in ../lib from there, and in the\n"
+        "usual library directories. If a copy is preloaded already, the program gets that copy alone.",
+    .exits = "that of the program; 127: program not found; 126: program cannot be run; 125: it was not started\n"
+             "because the library is not found or cannot be loaded; 2: unknown option or bad value.",
+    .example = "nvrtccache run --stats -- python3 train.py",
+    .options =
+        (const struct verb_option[]){
+            {"dir", 0, "DIR", "cache directory (NVRTCCACHE_DIR)", NULL, &asked.dir},
+            {"max-size", 0, "SIZE", "size limit of the cache, such as 500M or 1.5G (NVRTCCACHE_MAX_SIZE)", NULL,
+             &asked.max_size},
+            {"verify", 0, NULL, "compile every hit as well and compare (NVRTCCACHE_VERIFY)", &asked.verify, NULL},
+            {"log", 0, "FILE", "write a log to FILE, or stderr (NVRTCCACHE_LOG)", NULL, &asked.log},
+            {"stats", 0, NULL, "print a line of statistics at exit (NVRTCCACHE_STATS)", &asked.stats, NULL},
+            {"read-only", 0, NULL, "never write the cache directory (NVRTCCACHE_READONLY)", &asked.read_only, NULL},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .kind = VERB_OPERANDS_COMMAND,
+    .operand = "program",
+    .least = 1,
+    .most = INT_MAX,
+    .run = run_run,
+};

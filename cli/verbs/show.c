@@ -1,245 +1,360 @@
 /* SPDX-License-Identifier: MIT */
-/* show: everything that the results of one key say of themselves, and what has become of what they depend on */
-#include "cli/console/commands.h"
+/*
+ * show: all that the entries of one key say of themselves, and what has become of their dependencies
+ *
+ * Relative paths are looked up from the directory that --from names, else from the one that the entry depends on, else
+ * from the working directory: where an entry that is not path-dependent was compiled is not stored. A root is looked up
+ * where the entry says that it was. The process changes its working directory meanwhile.
+ */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
-#include "cli/console/options.h"
-#include "cli/verbs/shown.h"
+#include "cli/console/verb.h"
+#include "cli/verbs/results.h"
+#include "keygen/dependencies_tell.h"
 #include "keygen/lowered.h"
+#include "keygen/needles.h"
+#include "keygen/roots.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LABEL_WIDTH 10
 #define STATE_WIDTH 14
 #define LINE_WIDTH  100
+
+static struct {
+	bool json;
+	const char *from;
+} asked;
+
+/* Where relative paths are looked up. NEVER: no path is relative, or the directory cannot be entered. */
+enum from { FROM_NEVER, FROM_BOUND, FROM_NAMED, FROM_HERE };
+
+struct shown {
+	const struct entry *entry;
+	struct listed_result result;
+	struct request request;
+	struct dependencies_told told;
+	size_t count, paths; /* of dependencies */
+	bool is_relative;    /* one of them is */
+	enum from from;
+	char *directory; /* of `from`; NULL: none */
+};
+
+/* ---- which directory an entry depends on, and why ---- */
+
+enum reason {
+	REASON_REQUEST,  /* the request itself names it */
+	REASON_ARTIFACT, /* an artifact contains its name */
+	REASON_TEXT      /* a text that was compiled can name its own file (__FILE__ and the like) */
+};
+
+/* `by`: the option or the artifact; size 0: not known. */
+struct bound {
+	struct span directory, by;
+	enum reason reason;
+};
+
+static size_t count_bound(const struct shown *shown)
+{
+	size_t count = shown->request.counts[ABOUT_BOUND];
+
+	return count == 0 && request_is_bound(&shown->request) ? 1 : count;
+}
+
+/* The artifact that contains the text, by the search that made the entry path-dependent; size 0: none. */
+static struct span find_artifact(const struct shown *shown, struct span text)
+{
+	const struct request *request = &shown->request;
+	const struct needle needle = {text.bytes, text.size};
+	struct section section;
+
+	for (size_t i = 0; entry_section_at(shown->entry, i, &section); i++) {
+		struct needles *needles;
+		bool found;
+
+		if (section.tag == ABOUT_SECTION || needles_new(&needle, 1, &needles) != 0) {
+			continue;
+		}
+		needles_search(needles, section.bytes, section.size);
+		found = needles_found(needles, 0);
+		needles_free(needles);
+		for (size_t j = 0; found && j < request->counts[ABOUT_ARTIFACT]; j++) {
+			if (request->facts[ABOUT_ARTIFACT][j].tag == section.tag) {
+				return span_of(&request->facts[ABOUT_ARTIFACT][j]);
+			}
+		}
+		if (found) {
+			return (struct span){"lowered names", strlen("lowered names")};
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+static struct bound find_bound(const struct shown *shown, size_t number)
+{
+	const struct request *request = &shown->request;
+	struct bound bound = {.reason = REASON_REQUEST};
+
+	if (number < request->counts[ABOUT_BOUND]) {
+		bound.directory = span_of(&request->facts[ABOUT_BOUND][number]);
+	}
+	if (number == 0 && request_is_bound(request)) {
+		if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
+			bound.by = request_binder(request);
+		}
+		return bound;
+	}
+	bound.by = find_artifact(shown, bound.directory);
+	bound.reason = bound.by.size ? REASON_ARTIFACT : REASON_TEXT;
+	return bound;
+}
+
+/*
+ * The working directory of the request, where the entry depends on it. It comes first; the others are roots that the
+ * dependencies spell out, so there is one if the key has it or if there is one more than such roots.
+ */
+static char *find_bound_directory(const struct shown *shown)
+{
+	struct span first = request_text(&shown->request, ABOUT_BOUND);
+
+	return first.size && (request_is_bound(&shown->request) ||
+	                      shown->request.counts[ABOUT_BOUND] > shown->told.bound_roots)
+	           ? strndup(first.bytes, first.size)
+	           : NULL;
+}
+
+/* ---- dependencies ---- */
+
+static void count_dependency(const struct dependency *dependency, void *context)
+{
+	struct shown *shown = context;
+
+	shown->count++;
+	shown->paths += dependency->kind != DEPENDENCY_ARITHMETIC && dependency->kind != DEPENDENCY_MACHINE;
+	shown->is_relative |= dependency->relative;
+}
+
+/* Enters the directory that relative paths are looked up from. False: --from names none, which was said. */
+static bool enter_directory(struct shown *shown)
+{
+	char *bound = shown->is_relative && !asked.from ? find_bound_directory(shown) : NULL;
+
+	if (asked.from && chdir(asked.from) < 0) {
+		console_error("%s: %s", asked.from, strerror(errno));
+		return false;
+	}
+	if (bound && chdir(bound) == 0) {
+		shown->from = FROM_BOUND;
+	} else if (shown->is_relative && !bound) {
+		shown->from = asked.from ? FROM_NAMED : FROM_HERE;
+	}
+	shown->directory = shown->from == FROM_BOUND ? bound : shown->from != FROM_NEVER ? getcwd(NULL, 0) : NULL;
+	if (shown->directory != bound) {
+		free(bound);
+	}
+	return true;
+}
+
+/* Goes over the dependencies, each with its state. */
+static int walk_dependencies(struct shown *shown, void (*each)(const struct dependency *dependency, void *context),
+                             void *context)
+{
+	const struct request *request = &shown->request;
+	size_t size, count = request->counts[ABOUT_ROOT];
+	const void *dependencies = entry_dependencies(shown->entry, &size);
+	struct root *roots = calloc(count + 1, sizeof(*roots));
+	/* another number of roots than the dependencies have: then the directory of none is known */
+	const struct dependency_places places = {
+	    .root = roots,
+	    .root_count = roots && count == shown->told.roots ? count : 0,
+	    .here = shown->from != FROM_NEVER,
+	};
+	int error;
+
+	for (size_t i = 0; i < places.root_count; i++) {
+		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
+
+		roots[i] = (struct root){strndup(fact->text, fact->size), fact->size};
+	}
+	error = dependencies_tell(dependencies, size, &places, each, context, &shown->told);
+	for (size_t i = 0; i < places.root_count; i++) {
+		free(roots[i].text);
+	}
+	free(roots);
+	return error;
+}
+
+/* ---- for people ---- */
 
 static void print_label(const char *label)
 {
 	printf("%-*s", LABEL_WIDTH, label);
 }
 
-/* Whatever could command a terminal shows as '?'. */
-static void print_text(const char *text, size_t size)
+static void print_span(struct span span)
 {
-	char *copy = strndup(text, size);
-
-	if (copy) {
-		console_disarm(copy);
-		fputs(copy, stdout);
-	}
-	free(copy);
+	console_print(stdout, "%.*s", SPAN(span));
 }
 
-static void print_fact(const char *label, const struct listed_result *result, enum about_kind kind)
+static void print_line(const char *label, struct span text)
 {
-	struct about_fact fact;
-
-	if (results_fact(result, kind, &fact)) {
+	if (text.bytes) {
 		print_label(label);
-		print_text(fact.text, fact.size);
+		print_span(text);
 		putchar('\n');
 	}
 }
 
-static void print_compiler(const struct listed_result *result)
+static void print_compiler(const struct request *request)
 {
-	static const enum about_kind kinds[] = {ABOUT_TITLE, ABOUT_RELEASE, ABOUT_STEP};
-	const char *separators[] = {"", " ", ", "};
-	struct about_fact fact;
+	struct span title = request_text(request, ABOUT_TITLE), step = request_text(request, ABOUT_STEP);
 
 	print_label("compiler");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (results_fact(result, kinds[i], &fact)) {
-			fputs(separators[i], stdout);
-			print_text(fact.text, fact.size);
-		} else if (kinds[i] == ABOUT_TITLE) {
-			fputs("not said: an earlier build made this result", stdout);
-		}
-	}
-	putchar('\n');
+	console_print(stdout, "%.*s %.*s%s%.*s", SPAN(title), SPAN(request_text(request, ABOUT_RELEASE)),
+	              step.size ? ", " : "", SPAN(step));
+	puts(title.bytes ? "" : "not known: an earlier build made this entry");
 }
 
-struct wrapping {
-	size_t column; /* 0: nothing printed yet */
-};
-
-/* An option as it would be typed in a shell. */
-static int print_option(const struct about_fact *fact, void *context)
+/* Would a shell take the text as it is? */
+static bool is_plain(const struct about_fact *fact)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/%@";
-	struct wrapping *wrapping = context;
-	bool quoted = fact->size == 0;
 
-	if (fact->kind != ABOUT_OPTION) {
-		return 0;
-	}
 	for (size_t i = 0; i < fact->size; i++) {
-		quoted |= strchr(plain, fact->text[i]) == NULL;
+		if (!memchr(plain, fact->text[i], sizeof(plain) - 1)) {
+			return false;
+		}
 	}
-	if (wrapping->column == 0) {
-		print_label("options");
-	} else if (wrapping->column + fact->size > LINE_WIDTH) {
-		printf("\n%-*s", LABEL_WIDTH, "");
-		wrapping->column = 0;
-	} else {
-		putchar(' ');
-	}
-	fputs(quoted ? "'" : "", stdout);
-	print_text(fact->text, fact->size);
-	fputs(quoted ? "'" : "", stdout);
-	wrapping->column += fact->size + 1;
-	return 0;
+	return fact->size > 0;
 }
 
-static void print_options(const struct listed_result *result)
+static void print_options(const struct request *request)
 {
-	struct wrapping wrapping = {.column = 0};
+	size_t column = 0;
 
-	if (result->about) {
-		(void)about_read(result->about, result->about_size, print_option, &wrapping);
+	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
+		const struct about_fact *option = &request->facts[ABOUT_OPTION][i];
+		const char *quote = is_plain(option) ? "" : "'";
+
+		if (column == 0) {
+			print_label("options");
+		} else if (column + option->size > LINE_WIDTH) {
+			printf("\n%-*s", LABEL_WIDTH, "");
+			column = 0;
+		} else {
+			putchar(' ');
+		}
+		console_print(stdout, "%s%.*s%s", quote, (int)option->size, option->text, quote);
+		column += option->size + 1;
 	}
-	if (wrapping.column > 0) {
-		putchar('\n');
-	}
+	fputs(column > 0 ? "\n" : "", stdout);
 }
 
 static void print_names(const struct shown *shown)
 {
-	struct about_fact compiler;
+	const char *label = "names";
 	struct section section;
 	struct lowered lowered;
 	struct cursor cursor;
-	const char *label = "names";
 
-	if (!results_fact(&shown->result, ABOUT_COMPILER, &compiler) || compiler.size != strlen("nvrtc") ||
-	    memcmp(compiler.text, "nvrtc", compiler.size) != 0 ||
+	if (!request_is(&shown->request, ABOUT_COMPILER, "nvrtc") ||
 	    !entry_section(shown->entry, LOWERED_SECTION, &section)) {
 		return;
 	}
 	cursor = cursor_over(section.bytes, section.size);
 	while (lowered_next(&cursor, &lowered)) {
 		print_label(label);
-		print_text(lowered.expression, strlen(lowered.expression));
-		fputs("  ", stdout);
-		print_text(lowered.name ? lowered.name : "no name", lowered.name ? strlen(lowered.name) : 7);
+		console_print(stdout, "%s  %s", lowered.expression, lowered.name ? lowered.name : "no name");
 		putchar('\n');
 		label = "";
 	}
 }
 
-static void print_made(const struct listed_result *result)
+static void print_made(const struct shown *shown)
 {
+	const struct listed_result *result = &shown->result;
 	const time_t seconds = (time_t)(result->created_ns / 1000000000);
-	char when[64], took[CONSOLE_NUMBER_BYTES], used[CONSOLE_NUMBER_BYTES], size[CONSOLE_NUMBER_BYTES];
-	struct about_fact command;
+	struct span command = request_text(&shown->request, ABOUT_COMMAND);
+	char when[64], number[CONSOLE_NUMBER_BYTES];
 	struct tm local;
 
 	print_label("made");
 	if (localtime_r(&seconds, &local) && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local) > 0) {
 		printf("%s ", when);
 	}
-	if (results_fact(result, ABOUT_COMMAND, &command)) {
-		fputs("by ", stdout);
-		print_text(command.text, command.size);
-		putchar(' ');
+	console_print(stdout, "%s%.*s%sin %s", command.size ? "by " : "", SPAN(command), command.size ? " " : "",
+	              console_time(result->cost_ns, number));
+	printf("\n%-*s%s\n", LABEL_WIDTH, "used", console_age(result->used_ns, number));
+	printf("%-*s%s\n", LABEL_WIDTH, "size", console_bytes(result->bytes, number));
+	if (result->return_code != 0) {
+		printf("%-*s%d, a cached failure\n", LABEL_WIDTH, "returned", result->return_code);
 	}
-	printf("in %s\n", console_time(result->cost_ns, took));
-	print_label("used");
-	puts(console_age(result->used_ns, used));
-	print_label("size");
-	puts(console_bytes(result->bytes, size));
 }
 
-struct holding {
-	const struct listed_result *result;
-	const char *label;
-};
-
-static int print_artifact(const struct about_fact *fact, void *context)
+static void print_artifacts(const struct shown *shown)
 {
-	struct holding *holding = context;
 	char size[CONSOLE_NUMBER_BYTES];
 
-	if (fact->kind == ABOUT_ARTIFACT) {
-		print_label(holding->label);
-		print_text(fact->text, fact->size);
-		printf("  %s\n", console_bytes(results_artifact_size(holding->result, fact), size));
-		holding->label = "";
-	}
-	return 0;
-}
+	for (size_t i = 0; i < shown->request.counts[ABOUT_ARTIFACT]; i++) {
+		const struct about_fact *artifact = &shown->request.facts[ABOUT_ARTIFACT][i];
 
-static void print_holds(const struct listed_result *result)
-{
-	struct holding holding = {result, "holds"};
-
-	if (result->about) {
-		(void)about_read(result->about, result->about_size, print_artifact, &holding);
-	}
-}
-
-static void print_reason(const struct shown_bound *bound)
-{
-	switch (bound->reason) {
-	case SHOWN_KEY:
-		printf("  by %s", bound->text ? bound->text : "how it was asked for: options, or names of directories");
-		break;
-	case SHOWN_FOUND:
-		printf("  its name is in the ");
-		print_text(bound->text, strlen(bound->text));
-		break;
-	default:
-		printf("  what was compiled may tell where it lies (__FILE__ and its like)");
+		print_label(i ? "" : "holds");
+		print_span(span_of(artifact));
+		printf("  %s\n", console_bytes(results_artifact_size(&shown->result, artifact), size));
 	}
 }
 
 static void print_bound(const struct shown *shown)
 {
-	const char *label = "bound to";
+	size_t count = count_bound(shown);
 
-	if (!shown->result.about) {
-		return;
+	if (shown->result.about && count == 0) {
+		printf("%-*s%s\n", LABEL_WIDTH, "bound to", "nothing");
 	}
-	if (shown->bound_count == 0) {
-		print_label(label);
-		puts("nothing");
-	}
-	for (size_t i = 0; i < shown->bound_count; i++) {
-		const struct shown_bound *bound = &shown->bound[i];
+	for (size_t i = 0; i < count; i++) {
+		struct bound bound = find_bound(shown, i);
 
-		print_label(label);
-		if (*bound->directory) {
-			print_text(bound->directory, strlen(bound->directory));
+		print_label(i ? "" : "bound to");
+		console_print(stdout, "%.*s", SPAN(bound.directory));
+		fputs(bound.directory.size ? "  " : "a directory that is not stored  ", stdout);
+		if (bound.reason == REASON_ARTIFACT) {
+			console_print(stdout, "its name is in the %.*s", SPAN(bound.by));
+		} else if (bound.reason == REASON_TEXT) {
+			fputs("the source or a header can name its own file (__FILE__ and the like)", stdout);
+		} else if (bound.by.size) {
+			console_print(stdout, "by %.*s", SPAN(bound.by));
 		} else {
-			fputs("a directory that is not stored", stdout);
+			fputs("by the request: its options, or the names of its directories", stdout);
 		}
-		print_reason(bound);
 		putchar('\n');
-		label = "";
 	}
 }
 
-static void print_dependency(const struct shown_dependency *dependency)
+static void print_dependency(const struct dependency *dependency, void *context)
 {
 	char size[CONSOLE_NUMBER_BYTES];
+	bool *has_unknown_root = context;
 
 	printf("%-*s%-*s", LABEL_WIDTH, "", STATE_WIDTH, dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
-		puts("the functions that constants were folded with, which only the compiler knows");
+		puts("the arithmetic functions that constants were folded with; only the compiler can tell");
 		return;
 	}
 	if (dependency->kind == DEPENDENCY_MACHINE) {
-		printf("the %s, which was %" PRId64 "\n", dependency->path, dependency->answer);
+		printf("the %s, which was %" PRId64 "\n", dependency->question, dependency->answer);
 		return;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
+		*has_unknown_root = true;
 		printf("(directory %" PRIu32 ")", dependency->root + 1);
 	}
-	print_text(dependency->path, strlen(dependency->path));
+	console_print(stdout, "%s", dependency->path);
 	if (dependency->kind == DEPENDENCY_ABSENT) {
 		puts("  was not there");
 	} else if (dependency->directory) {
@@ -250,155 +365,243 @@ static void print_dependency(const struct shown_dependency *dependency)
 	}
 }
 
-static void print_from(const struct shown *shown)
+static void print_note(const char *text)
 {
-	static const char *const why[] = {
-	    [SHOWN_BOUND] = "to which the result is bound",
-	    [SHOWN_NAMED] = "as asked for",
-	    [SHOWN_HERE] = "the present directory; where it was compiled is not stored",
-	};
-
-	if (shown->from != SHOWN_NEVER && shown->from_directory) {
-		printf("%-*srelative paths as seen from ", LABEL_WIDTH, "");
-		print_text(shown->from_directory, strlen(shown->from_directory));
-		printf(", %s\n", why[shown->from]);
-	}
+	printf("%-*s%s\n", LABEL_WIDTH, "", text);
 }
 
-static void print_dependencies(const struct shown *shown)
+static void print_dependencies(struct shown *shown)
 {
-	bool unknown_root = false, relative = false;
-	size_t paths = 0;
+	static const char *const whys[] = {
+	    [FROM_NEVER] = "",
+	    [FROM_BOUND] = "to which the entry is bound",
+	    [FROM_NAMED] = "as --from says",
+	    [FROM_HERE] = "the working directory; the entry does not say where it was compiled",
+	};
+	bool has_unknown_root = false;
+	int error;
 
 	print_label("depends");
-	if (shown->dependency_count == 0 && shown->error == 0) {
+	if (shown->count == 0) {
 		puts("on no file");
-		return;
+	} else {
+		printf("on %zu %s%s\n", shown->paths, shown->paths == 1 ? "path" : "paths",
+		       shown->told.exact ? ", sizes and times of files included" : "");
 	}
-	for (size_t i = 0; i < shown->dependency_count; i++) {
-		paths += shown->dependencies[i].kind != DEPENDENCY_ARITHMETIC &&
-		         shown->dependencies[i].kind != DEPENDENCY_MACHINE;
-	}
-	printf("on %zu %s%s\n", paths, paths == 1 ? "path" : "paths",
-	       shown->told.exact ? ", sizes and times of files included" : "");
-	for (size_t i = 0; i < shown->dependency_count; i++) {
-		print_dependency(&shown->dependencies[i]);
-		unknown_root |= shown->dependencies[i].root != DEPENDENCY_NO_ROOT;
-		relative |= shown->dependencies[i].relative;
-	}
+	error = walk_dependencies(shown, print_dependency, &has_unknown_root);
 	if (shown->told.joined) {
-		printf("%-*stwo of these that were different files are one by now\n", LABEL_WIDTH, "");
+		print_note("two of these were different files and are the same file now");
 	}
-	if (unknown_root) {
-		printf("%-*swhich directories the numbered ones were is not stored\n", LABEL_WIDTH, "");
+	if (has_unknown_root) {
+		print_note("the entry does not say which directories the numbered ones were");
 	}
-	if (relative && shown->from == SHOWN_NEVER) {
-		printf("%-*srelative paths were not looked at: the directory that it is bound to cannot be entered\n",
-		       LABEL_WIDTH, "");
+	if (shown->is_relative && shown->from == FROM_NEVER) {
+		print_note("relative paths were not looked up: the directory that it is bound to cannot be entered");
 	}
-	print_from(shown);
-	if (shown->error != 0) {
-		printf("%-*sthe rest cannot be read: %s\n", LABEL_WIDTH, "",
-		       shown->error == -EPROTONOSUPPORT ? "it is of another version" : console_reason(shown->error));
+	if (shown->directory) {
+		console_print(stdout, "%-*srelative paths as seen from %s, %s", LABEL_WIDTH, "", shown->directory,
+		              whys[shown->from]);
+		putchar('\n');
+	}
+	if (error != 0) {
+		print_label("");
+		printf("the rest cannot be read: %s\n",
+		       error == -EPROTONOSUPPORT ? "it has another version" : console_reason(error));
 	}
 }
 
-static void print_shown(const struct shown *shown)
+static void print_shown(struct shown *shown)
 {
-	const struct listed_result *result = &shown->result;
 	char key[KEY_TEXT_BYTES];
-	struct about_fact arch;
 
-	key_spell(result->key, key);
-	print_label("key");
-	puts(key);
-	print_fact("program", result, ABOUT_PROGRAM);
-	print_compiler(result);
-	if (results_arch(result, &arch)) {
-		print_label("arch");
-		print_text(arch.text, arch.size);
-		putchar('\n');
-	}
-	print_options(result);
+	key_spell(shown->result.key, key);
+	print_line("key", (struct span){key, strlen(key)});
+	print_line("program", request_text(&shown->request, ABOUT_PROGRAM));
+	print_compiler(&shown->request);
+	print_line("arch", request_arch(&shown->request));
+	print_options(&shown->request);
 	print_names(shown);
-	print_made(result);
-	if (result->return_code != 0) {
-		print_label("returned");
-		printf("%d, a failure that is kept\n", result->return_code);
-	}
-	print_holds(result);
+	print_made(shown);
+	print_artifacts(shown);
 	print_bound(shown);
 	print_dependencies(shown);
 }
 
-static void print_all(const struct shown_list *list)
+/* ---- as JSON ---- */
+
+static void add_dependency(const struct dependency *dependency, void *context)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->count > 1) {
-			printf("%sresult %zu of %zu under this key%s\n", i ? "\n" : "", i + 1, list->count,
-			       i ? "" : ", the newest");
-		}
-		print_shown(&list->list[i]);
-	}
-}
+	static const char *const kinds[] = {
+	    [DEPENDENCY_CONTENT] = "content",       [DEPENDENCY_PLACE] = "place",     [DEPENDENCY_ABSENT] = "absent",
+	    [DEPENDENCY_ARITHMETIC] = "arithmetic", [DEPENDENCY_MACHINE] = "machine",
+	};
+	bool is_question = dependency->kind == DEPENDENCY_MACHINE;
+	struct json *json = context;
 
-enum form { FORM_TEXT, FORM_JSON };
-
-static int show(const struct settings *settings, const char *text, const char *from, enum form form)
-{
-	struct inventory_record record;
-	struct shown_list list;
-	int status = key_find(settings, text, &record);
-
-	if (status != EXIT_DONE) {
-		return status;
-	}
-	status = shown_read(settings, &record, from, &list) ? EXIT_DONE : EXIT_TROUBLE;
-	if (form == FORM_JSON) {
-		show_json(&list);
+	json_begin_object(json, NULL);
+	json_string(json, "kind", kinds[dependency->kind]);
+	json_string(json, "state", dependency_state_text(dependency->state));
+	json_string(json, "path", is_question ? NULL : dependency->path);
+	json_bool(json, "relative", dependency->relative);
+	json_bool(json, "directory", dependency->directory);
+	if (dependency->root != DEPENDENCY_NO_ROOT) {
+		json_number(json, "root", dependency->root);
 	} else {
-		print_all(&list);
+		json_null(json, "root");
 	}
-	shown_free(&list);
-	return status;
+	if (dependency->kind == DEPENDENCY_CONTENT ||
+	    (dependency->kind == DEPENDENCY_PLACE && !dependency->directory)) {
+		json_number(json, "bytes", dependency->size);
+	} else {
+		json_null(json, "bytes");
+	}
+	json_string(json, "question", is_question ? dependency->question : NULL);
+	if (is_question) {
+		json_integer(json, "answer", dependency->answer);
+	} else {
+		json_null(json, "answer");
+	}
+	json_end(json);
 }
 
-int command_show(int argc, char **argv)
+static void add_text(struct json *json, const char *name, struct span text)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"from", required_argument, NULL, 'f'},
-	                                        {NULL, 0, NULL, 0}};
-	enum form form = FORM_TEXT;
-	const char *from = NULL;
-	struct settings settings;
-	int option, status;
+	if (text.size) {
+		json_text(json, name, text.bytes, text.size);
+	} else {
+		json_null(json, name);
+	}
+}
 
-	while ((option = options_getopt(argc, argv, "hj", options)) != -1) {
-		if (option == 'h') {
-			options_help("show");
-			return EXIT_DONE;
-		}
-		if (option == 'j') {
-			form = FORM_JSON;
-		} else if (option == 'f') {
-			from = optarg;
-		} else {
-			return options_usage("show");
-		}
+static void add_shown(struct json *json, struct shown *shown)
+{
+	static const char *const froms[] = {
+	    [FROM_NEVER] = NULL, [FROM_BOUND] = "bound", [FROM_NAMED] = "named", [FROM_HERE] = "here"};
+	static const char *const reasons[] = {
+	    [REASON_REQUEST] = "request", [REASON_ARTIFACT] = "artifact", [REASON_TEXT] = "text"};
+	int error;
+
+	json_begin_object(json, NULL);
+	results_json(json, &shown->result, &shown->request);
+	json_begin_array(json, "bound_why");
+	for (size_t i = 0; i < count_bound(shown); i++) {
+		struct bound bound = find_bound(shown, i);
+
+		json_begin_object(json, NULL);
+		add_text(json, "directory", bound.directory);
+		json_string(json, "reason", reasons[bound.reason]);
+		add_text(json, "by", bound.by);
+		json_end(json);
 	}
-	if (optind + 1 != argc) {
-		console_error("show takes one key");
-		return options_usage("show");
-	}
-	if (from && from[0] == '\0') {
-		console_error("--from takes the name of a directory");
-		return options_usage("show");
-	}
-	if (!console_settings(&settings)) {
+	json_end(json);
+	json_string(json, "from", froms[shown->from]);
+	json_string(json, "from_directory", shown->directory);
+	json_begin_array(json, "dependencies");
+	error = walk_dependencies(shown, add_dependency, json);
+	json_end(json);
+	json_bool(json, "exact", shown->told.exact);
+	json_bool(json, "joined", shown->told.joined);
+	json_string(json, "dependencies_error",
+	            error == 0                  ? NULL
+	            : error == -EPROTONOSUPPORT ? "version"
+	            : error == -EBADMSG         ? "damaged"
+	                                        : console_reason(error));
+	json_end(json);
+}
+
+/* ---- the verb ---- */
+
+/* `json` NULL: for people. `home`: the working directory, which is restored. */
+static int show_entry(const struct entry *entry, int64_t used_ns, int home, struct json *json)
+{
+	struct shown shown = {.entry = entry};
+	size_t size;
+	const void *dependencies = entry_dependencies(entry, &size);
+	int status = EXIT_TROUBLE;
+
+	if (results_copy(entry, used_ns, &shown.result) != 0) {
+		console_error("%s", strerror(ENOMEM));
 		return EXIT_TROUBLE;
 	}
-	status = console_directory(&settings) ? show(&settings, argv[optind], from, form) : EXIT_TROUBLE;
-	settings_free(&settings);
+	shown.request = results_request(&shown.result);
+	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &shown, &shown.told);
+	if (enter_directory(&shown)) {
+		if (json) {
+			add_shown(json, &shown);
+		} else {
+			print_shown(&shown);
+		}
+		status = EXIT_DONE;
+	}
+	if (fchdir(home) < 0) {
+		console_error("the working directory: %s", strerror(errno));
+		status = EXIT_TROUBLE;
+	}
+	free(shown.directory);
+	request_free(&shown.request);
+	results_free(&shown.result);
 	return status;
 }
+
+static int show_all(const struct key_entries *entries, int64_t used_ns, int home)
+{
+	struct json json = json_growing(JSON_BYTES_KEPT, 3);
+	int status = EXIT_DONE;
+
+	if (asked.json) {
+		json_begin_array(&json, NULL);
+	}
+	for (size_t i = 0; i < entries->count && status == EXIT_DONE; i++) {
+		if (!asked.json && entries->count > 1) {
+			printf("%sentry %zu of %zu under this key%s\n", i ? "\n" : "", i + 1, entries->count,
+			       i ? "" : ", the newest");
+		}
+		status = show_entry(entries->list[i], used_ns, home, asked.json ? &json : NULL);
+	}
+	if (asked.json) {
+		json_end(&json);
+		console_json_end(&json);
+	}
+	return status;
+}
+
+static int run_show(struct settings *settings, char **operands)
+{
+	struct inventory_record record;
+	struct key_entries entries;
+	int home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int status = key_find(settings, operands[0], &record), shown;
+
+	if (status == EXIT_DONE && home < 0) {
+		console_error("the working directory: %s", strerror(errno));
+		status = EXIT_TROUBLE;
+	}
+	if (status == EXIT_DONE) {
+		status = key_read(settings, record.key, &entries);
+		shown = show_all(&entries, record.used, home);
+		status = status ? status : shown;
+		key_release(&entries);
+	}
+	if (home >= 0) {
+		close(home);
+	}
+	return status;
+}
+
+const struct verb verb_show = {
+    .name = "show",
+    .arguments = "[--json] [--from DIR] KEY",
+    .summary = "show what an entry contains and depends on",
+    .more = "KEY is the beginning of a key, as 'nvrtccache ls' shows it.",
+    .example = "nvrtccache show 5addf761",
+    .options =
+        (const struct verb_option[]){
+            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
+            {"from", 0, "DIR", "resolve relative paths against DIR (default: working directory)", NULL, &asked.from},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .operand = "KEY",
+    .least = 1,
+    .most = 1,
+    .run = run_show,
+};

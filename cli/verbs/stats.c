@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* stats: what all processes have counted, and the size of the cache */
 #include "cache/counters.h"
 #include "cache/settings.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
 #include "cache/tools/usage.h"
-#include "cli/console/commands.h"
 #include "cli/console/console.h"
-#include "cli/console/crew.h"
-#include "cli/console/interrupt.h"
-#include "cli/console/options.h"
+#include "cli/console/progress.h"
+#include "cli/console/verb.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- stats_json: what lies in the directory and what all processes have counted, as `stats` has gathered it; and as JSON ---- */
+static struct {
+	bool json, zero, count;
+	const char *watch; /* seconds; "": the default; NULL: once */
+} asked;
 
 struct counted {
 	struct store_usage usage;
@@ -26,20 +28,16 @@ struct counted {
 	int64_t since; /* seconds since 1970; 0: nothing was counted yet */
 };
 
-/* The compilers that have counters of their own. */
-extern const struct stats_compiler {
+static const struct {
 	enum counter_group group;
 	const char *name, *title;
-} stats_compilers[];
-
-#define STATS_COMPILER_ONE(group, name, title) +1
-#define STATS_COMPILERS                        (0 COUNTERS_COMPILERS(STATS_COMPILER_ONE))
-
-const struct stats_compiler stats_compilers[STATS_COMPILERS] = {
+} compilers[] = {
 #define COMPILER_ROW(group, name, title) {COUNTER_##group, #name, title},
     COUNTERS_COMPILERS(COMPILER_ROW)
 #undef COMPILER_ROW
 };
+
+#define COMPILERS (sizeof(compilers) / sizeof(compilers[0]))
 
 static void add_group(struct json *json, const char *name, enum counter_group group,
                       const uint64_t counts[COUNTER_COUNT])
@@ -70,7 +68,7 @@ static bool has_group(enum counter total)
 	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
 }
 
-static void stats_print_json(const struct settings *settings, const struct counted *shown)
+static void print_json(const struct settings *settings, const struct counted *shown)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 3);
 	const uint64_t *counts = shown->counts;
@@ -82,8 +80,8 @@ static void stats_print_json(const struct settings *settings, const struct count
 	json_number(&json, "max_bytes", settings->max_size);
 	add_since(&json, shown->since);
 	json_begin_object(&json, "compilers");
-	for (size_t i = 0; i < STATS_COMPILERS; i++) {
-		add_group(&json, stats_compilers[i].name, stats_compilers[i].group, counts);
+	for (size_t i = 0; i < COMPILERS; i++) {
+		add_group(&json, compilers[i].name, compilers[i].group, counts);
 	}
 	json_end(&json);
 	for (int i = 0; i < COUNTER_COUNT; i++) {
@@ -140,22 +138,21 @@ static void print_group(const char *title, enum counter_group group, const uint6
 /* Where more than one was used: what each of them had. */
 static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 {
-	uint64_t hits[STATS_COMPILERS], misses[STATS_COMPILERS];
+	uint64_t hits[COMPILERS], misses[COMPILERS];
 	char text[CONSOLE_NUMBER_BYTES], name[32];
 	int used = 0;
 
-	for (size_t i = 0; i < STATS_COMPILERS; i++) {
-		hits[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_memory)] +
-		          counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_hits_disk)];
-		misses[i] = counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_misses)];
+	for (size_t i = 0; i < COMPILERS; i++) {
+		hits[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_memory)] +
+		          counts[counter_share(compilers[i].group, COUNTER_TOTAL_hits_disk)];
+		misses[i] = counts[counter_share(compilers[i].group, COUNTER_TOTAL_misses)];
 		used += hits[i] + misses[i] != 0;
 	}
-	for (size_t i = 0; used > 1 && i < STATS_COMPILERS; i++) {
+	for (size_t i = 0; used > 1 && i < COMPILERS; i++) {
 		if (hits[i] + misses[i] != 0) {
-			snprintf(name, sizeof(name), "  of %s", stats_compilers[i].title);
+			snprintf(name, sizeof(name), "  of %s", compilers[i].title);
 			printf(ROW "%" PRIu64 " of %" PRIu64 ", %s saved\n", name, hits[i], hits[i] + misses[i],
-			       console_time(counts[counter_share(stats_compilers[i].group, COUNTER_TOTAL_saved_ns)],
-			                    text));
+			       console_time(counts[counter_share(compilers[i].group, COUNTER_TOTAL_saved_ns)], text));
 		}
 	}
 }
@@ -163,17 +160,17 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 /* Where there is one: what came of asking it. */
 static void print_agent(const uint64_t counts[COUNTER_COUNT])
 {
-	uint64_t asked = counts[COUNTER_TOTAL_agent_asked];
+	uint64_t questions = counts[COUNTER_TOTAL_agent_asked];
 	char text[CONSOLE_NUMBER_BYTES];
 
-	if (asked + counts[COUNTER_TOTAL_agent_skipped] == 0) {
+	if (questions + counts[COUNTER_TOTAL_agent_skipped] == 0) {
 		return;
 	}
-	print_count("Agent asked", asked);
-	print_share("  has it", counts[COUNTER_TOTAL_agent_found], asked);
-	print_share("  has none", counts[COUNTER_TOTAL_agent_absent], asked);
-	print_share("  down", counts[COUNTER_TOTAL_agent_down], asked);
-	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], asked);
+	print_count("Agent asked", questions);
+	print_share("  has it", counts[COUNTER_TOTAL_agent_found], questions);
+	print_share("  has none", counts[COUNTER_TOTAL_agent_absent], questions);
+	print_share("  down", counts[COUNTER_TOTAL_agent_down], questions);
+	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], questions);
 	print_count("  not asked", counts[COUNTER_TOTAL_agent_skipped]);
 	printf(ROW "%s\n", "  time waited", console_time(counts[COUNTER_TOTAL_agent_wait_ns], text));
 }
@@ -221,7 +218,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 		print_share("  out of date", counts[COUNTER_TOTAL_stale], looked_up);
 	}
 	print_count("Stored", counts[COUNTER_TOTAL_stores]);
-	print_group("Not kept", COUNTER_NOT_KEPT, counts);
+	print_group("Not cached", COUNTER_NOT_KEPT, counts);
 	if (counts[COUNTER_TOTAL_evictions] != 0) {
 		print_count("Evicted", counts[COUNTER_TOTAL_evictions]);
 	}
@@ -235,27 +232,25 @@ static void print_table(const struct settings *settings, const struct counted *s
 	print_agent(counts);
 	printf(ROW "%s\n", "Time compiling", console_time(counts[COUNTER_TOTAL_compile_ns], text));
 	printf(ROW "%s\n", "Time saved", console_time(counts[COUNTER_TOTAL_saved_ns], text));
-	print_group("Passed through", COUNTER_BYPASSED, counts);
+	print_group("Bypassed", COUNTER_BYPASSED, counts);
 	print_group("Errors", COUNTER_ERRORS, counts);
 }
 
-static int gather(const struct settings *settings, bool count, struct counted *ret_shown)
+static int gather(const struct settings *settings, struct counted *ret_shown)
 {
-	struct crew crew;
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
 	                                .read_only = true,
 	                                .shared = settings->shared,
-	                                .chore = &crew.chore};
+	                                .chore = progress_chore("counting", "")};
 	int error = store_open(&options, &store);
 
 	if (error != 0) {
 		return error;
 	}
-	crew_begin(&crew, "counting", "");
-	error = count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
-	crew_end(&crew);
+	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
+	progress_end();
 	store_close(store);
 	if (error == -ENOENT) {
 		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
@@ -264,44 +259,36 @@ static int gather(const struct settings *settings, bool count, struct counted *r
 	return error != 0 ? error : counters_read(settings->directory, ret_shown->counts, &ret_shown->since);
 }
 
-static int complain(const struct settings *settings, int error)
+static void print_counted(const struct settings *settings, const struct counted *shown)
 {
-	char refusal[CONSOLE_REFUSAL_BYTES];
-
-	console_error("%s: %s", settings->directory, console_refusal(settings, error, refusal));
-	return EXIT_TROUBLE;
+	if (asked.json) {
+		print_json(settings, shown);
+	} else {
+		print_table(settings, shown);
+	}
 }
 
-struct wanted {
-	bool json, zero, count;
-	const char *watch; /* seconds; NULL: once */
-};
-
-static int show(const struct settings *settings, const struct wanted *wanted)
+static int show_stats(const struct settings *settings)
 {
 	struct counted shown = {.since = 0};
-	int error = gather(settings, wanted->count, &shown);
+	int error = gather(settings, &shown);
 
 	if (error != 0) {
-		return complain(settings, error);
+		return console_refuse(settings, error);
 	}
-	if (wanted->json) {
-		stats_print_json(settings, &shown);
-	} else {
-		print_table(settings, &shown);
-	}
-	if (!wanted->zero) {
+	print_counted(settings, &shown);
+	if (!asked.zero) {
 		return EXIT_DONE;
 	}
-	/* what could not be shown is not thrown away */
+	/* statistics that could not be shown are not reset */
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		return EXIT_TROUBLE;
 	}
 	error = settings->read_only ? -EROFS : counters_zero(settings->directory);
-	return error == 0 ? EXIT_DONE : complain(settings, error);
+	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
-/* "14:02:11  12 hits (+3), 4 misses (+1), 0 not kept, 2 passed through, 3.1 s saved, 8 entries, 1.2 MiB" */
+/* "14:02:11  12 hits (+3), 4 misses (+1), 0 not cached, 2 bypassed, 3.1 s saved, 8 entries, 1.2 MiB" */
 static void print_changes(const struct counted *now, const struct counted *before)
 {
 	const uint64_t *counts = now->counts, *earlier = before->counts;
@@ -315,8 +302,8 @@ static void print_changes(const struct counted *now, const struct counted *befor
 	if (localtime_r(&clock, &parts) != NULL) {
 		(void)strftime(text, sizeof(text), "%H:%M:%S", &parts);
 	}
-	printf("%s  %" PRIu64 " hit%s (%+" PRId64 "), %" PRIu64 " miss%s (%+" PRId64 "), %" PRIu64 " not kept, %" PRIu64
-	       " passed through, %s saved, %" PRIu64 " entr%s, %s\n",
+	printf("%s  %" PRIu64 " hit%s (%+" PRId64 "), %" PRIu64 " miss%s (%+" PRId64 "), %" PRIu64
+	       " not cached, %" PRIu64 " bypassed, %s saved, %" PRIu64 " entr%s, %s\n",
 	       text, hits, hits == 1 ? "" : "s", (int64_t)(hits - hits_before), counts[COUNTER_TOTAL_misses],
 	       counts[COUNTER_TOTAL_misses] == 1 ? "" : "es",
 	       (int64_t)(counts[COUNTER_TOTAL_misses] - earlier[COUNTER_TOTAL_misses]), counts[COUNTER_TOTAL_not_kept],
@@ -324,30 +311,28 @@ static void print_changes(const struct counted *now, const struct counted *befor
 	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
 }
 
-/* Until ^C, which is no trouble. */
-static int watch(const struct settings *settings, const struct wanted *wanted, int64_t period_ns)
+/* Ends by ^C, which is no failure. */
+static int watch_stats(const struct settings *settings, int64_t period_ns)
 {
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
 	const char *term = getenv("TERM");
-	bool redraw = isatty(STDOUT_FILENO) == 1 && term != NULL && strcmp(term, "dumb") != 0;
+	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
 	struct counted shown = {.since = 0}, before;
 	int status = EXIT_DONE;
 
 	interrupt_hold();
-	for (bool first = true; interrupt_seen() == 0 && status == EXIT_DONE; first = false) {
+	for (bool is_first = true; interrupt_seen() == 0 && status == EXIT_DONE; is_first = false) {
 		int error;
 
 		before = shown;
-		error = gather(settings, wanted->count, &shown);
+		error = gather(settings, &shown);
+		fputs(redraw ? "\x1b[H\x1b[J" : "", stdout);
 		if (error != 0) {
-			status = complain(settings, error);
-		} else if (wanted->json) {
-			stats_print_json(settings, &shown);
-		} else if (redraw) {
-			fputs("\x1b[H\x1b[J", stdout);
-			print_table(settings, &shown);
+			status = console_refuse(settings, error);
+		} else if (asked.json || redraw) {
+			print_counted(settings, &shown);
 		} else {
-			print_changes(&shown, first ? &shown : &before);
+			print_changes(&shown, is_first ? &shown : &before);
 		}
 		if (fflush(stdout) != 0 || ferror(stdout)) {
 			return EXIT_TROUBLE;
@@ -356,76 +341,49 @@ static int watch(const struct settings *settings, const struct wanted *wanted, i
 			(void)nanosleep(&pause, NULL);
 		}
 	}
-	if (interrupt_seen() != SIGINT) {
-		interrupt_release();
+	if (interrupt_seen() == SIGINT) {
+		interrupt_forget();
 	}
 	return status;
 }
 
-static int run(const struct wanted *wanted)
+static int run_stats(struct settings *settings, char **operands)
 {
-	struct settings settings;
-	int64_t period_ns = 0;
-	int status = EXIT_TROUBLE;
+	int64_t period_ns = 2000000000;
 	char text[32];
 
-	if (wanted->watch) {
-		if (wanted->zero) {
-			console_error("--watch and --zero exclude each other");
-			return options_usage("stats");
-		}
-		snprintf(text, sizeof(text), "%ss", wanted->watch);
-		if (strlen(wanted->watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
-			console_error("bad interval '%s': it takes seconds, 0.1 or more, such as 2 or 0.5",
-			              wanted->watch);
-			return options_usage("stats");
+	(void)operands;
+	if (asked.watch && asked.zero) {
+		console_error("stats: --watch and --zero exclude each other");
+		return verb_usage(&verb_stats);
+	}
+	if (asked.watch && *asked.watch) {
+		snprintf(text, sizeof(text), "%ss", asked.watch);
+		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
+			console_error(
+			    "stats: --watch: bad interval '%s': it takes seconds, at least 0.1, such as 2 or 0.5",
+			    asked.watch);
+			return verb_usage(&verb_stats);
 		}
 	}
-	if (!console_settings(&settings)) {
-		return EXIT_TROUBLE;
+	if (settings->shared) {
+		counters_share();
 	}
-	if (console_directory(&settings)) {
-		if (settings.shared) {
-			counters_share();
-		}
-		status = wanted->watch ? watch(&settings, wanted, period_ns) : show(&settings, wanted);
-	}
-	settings_free(&settings);
-	return status;
+	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);
 }
 
-int command_stats(int argc, char **argv)
-{
-	static const struct option options[] = {
-	    {"json", no_argument, NULL, 'j'},  {"zero", no_argument, NULL, 'z'},
-	    {"count", no_argument, NULL, 'c'}, {"watch", optional_argument, NULL, 'w'},
-	    {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
-	struct wanted wanted = {.watch = NULL};
-	bool joined = false;
-	int option;
-
-	while ((option = options_getopt(argc, argv, "jzcw::h", options)) != -1) {
-		if (option == 'h') {
-			options_help("stats");
-			return EXIT_DONE;
-		}
-		if (option == '?') {
-			return options_usage("stats");
-		}
-		wanted.json |= option == 'j';
-		wanted.zero |= option == 'z';
-		wanted.count |= option == 'c';
-		if (option == 'w') {
-			wanted.watch = optarg ? optarg : "2";
-			joined = optarg != NULL;
-		}
-	}
-	if (optind < argc && wanted.watch && !joined) { /* how often */
-		wanted.watch = argv[optind++];
-	}
-	if (optind < argc) {
-		console_error("stats takes no argument: '%s'", argv[optind]);
-		return options_usage("stats");
-	}
-	return run(&wanted);
-}
+const struct verb verb_stats = {
+    .name = "stats",
+    .arguments = "[--json] [--count] [--zero] [--watch [SECONDS]]",
+    .summary = "show hit rates, bypass reasons and cache size",
+    .example = "nvrtccache stats --json",
+    .options =
+        (const struct verb_option[]){
+            {"json", 'j', NULL, "print JSON", &asked.json, NULL},
+            {"zero", 'z', NULL, "show the statistics, then reset them", &asked.zero, NULL},
+            {"count", 'c', NULL, "count the files (default: use the noted number and size)", &asked.count, NULL},
+            {"watch", 'w', "[=SECONDS]", "repeat every SECONDS (default: 2) until interrupted", NULL, &asked.watch},
+            {NULL, 0, NULL, NULL, NULL, NULL}},
+    .needs = VERB_DIRECTORY,
+    .run = run_stats,
+};

@@ -115,11 +115,10 @@ static const char *look_up(const char *name)
 	return secure_getenv(name);
 }
 
-static void log_unknown(const char *name, size_t size, const char *nearest, void *context)
+static void log_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	(void)context;
-	log_write(LOG_WARNING, "%.*s is unknown%s%s%s", (int)size, name, nearest ? "; " : "", nearest ? nearest : "",
-	          nearest ? "?" : "");
+	log_write(LOG_WARNING, "%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
 static void log_place(const char *variable, const char *path, size_t size, int error, void *context)

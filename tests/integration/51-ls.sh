@@ -46,14 +46,14 @@ check "A result that is bound says to which directory." is 'told[0]["bound"]' "[
 sorted_by() { listed --json --sort "$1" && is "[object['$2'] for object in told] == sorted((object['$2'] for object in told), reverse=True)" True; }
 check "They can be sorted by what a hit saves." sorted_by saved cost_ns
 check "And by size." sorted_by size bytes
-bad_order() { gives 2 ls --sort color && err_has "bad order 'color'; one of used, saved, size"; }
+bad_order() { gives 2 ls --sort color && err_has "ls: --sort: bad order 'color': it takes used, saved or size"; }
 check "Another order is refused, and those that there are are named." bad_order
 
 damaged() {
 	local file
 	file=$(find "$NVRTCCACHE_DIR" -type f -path '*/v1/??/*' ! -path '*/stats/*' -size +0 | head -n 1)
 	printf 'X' | dd of="$file" bs=1 seek=200 conv=notrunc 2>/dev/null
-	listed && [ "$(wc -l <"$tmp/out")" -eq 2 ] && grep -q '1 damaged or untrusted file left out' "$tmp/err"
+	listed && [ "$(wc -l <"$tmp/out")" -eq 2 ] && grep -q 'left out: 1 damaged or untrusted file;' "$tmp/err"
 }
 check "A damaged file is left out, and counted." damaged
 strange_names() {

@@ -62,17 +62,12 @@ hit_is_silent() {
 	compile '{}' '{}' && [ "$(stat_of hits_disk) $(stat_of hits_memory)" = '1 1' ] && [ "$(stat -c %s "$NVRTCCACHE_DIR/v1/journal")" = "$before" ]
 }
 check "Hits are not noted." hit_is_silent
-option() { compile '{"options": ["-DN=8"]}' && last_says 'nearest kept: ' ' earlier. Same source, NVRTC.' '  option  -DN=8   was -DN=4'; }
+option() { compile '{"options": ["-DN=8"]}' && last_says 'closest cached entry: ' ' earlier. Same source, NVRTC.' '  option  -DN=8   was -DN=4'; }
 check "An option that changed is told as a person would say it." option
 check "An option that is new." differs '{}' '{"options": ["-DN=4", "-w"]}' option "'-w'" None
 check "An option that is gone." differs '{"options": ["-DN=4", "-w"]}' '{}' option None "'-w'"
 check "An option of two strings." differs '{"options": ["-DN=4", "-arch", "sm_90"]}' '{"options": ["-DN=4", "-arch", "sm_80"]}' option "'-arch sm_80'" "'-arch sm_90'"
 check "The order of options." differs '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-DN=4", "-Ib", "-Ia"]}' 'order of options' "'-Ib'" "'-Ia'"
-order() { # the nearest is the one in which fewer have moved, not the newest
-	fresh_cache && compile '{"options": ["-Ia", "-Ib", "-DN=4"]}' '{"options": ["-DN=4", "-Ia", "-Ib"]}' '{"options": ["-Ib", "-Ia", "-DN=4"]}' &&
-		last_says 'order of options  -Ib stands before -Ia, and stood behind it' && last_is 'len(told["differences"])' 1
-}
-check "What has moved, and past which, of what differs in the least." order
 long() {
 	fresh_cache && local long && long=$(printf 'x%.0s' {1..900}) && compile "{\"options\": [\"-DN=4\", \"-DA=\\\"${long}one\\\"\"]}" "{\"options\": [\"-DN=4\", \"-DA=\\\"${long}two\\\"\"]}" &&
 		last_says 'xxxxtwo"' 'was -DA="xxxx' 'xxxxone"' 'xxx...xxx'
@@ -91,7 +86,7 @@ check "A name expression." differs '{}' '{"names": ["t<1>"]}' 'name expression' 
 check "A name expression that was added twice, once." differs '{"names": ["t<1>", "t<1>"]}' '{"names": ["t<1>"]}' 'name expression' None "'t<1>'"
 check "Another name expression." differs '{"names": ["t<1>", "t<2>"]}' '{"names": ["t<2>", "t<1>"]}' 'order of names' "'t<2>'" "'t<1>'"
 check "Another source." differs '{}' '{"source": "__global__ void k() {}"}' source None None
-source_words() { last_says 'no source text is kept, so which lines cannot be told'; }
+source_words() { last_says 'source text is not stored, so the lines are not known'; }
 check "Which lines of it, nobody can say, and that is said." source_words
 check "A header in memory with another text." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int b;"}}' 'header v.h' None None
 check "One more." differs '{"headers": {"v.h": "int a;"}}' '{"headers": {"v.h": "int a;", "w.h": ""}}' 'header w.h' None None
@@ -107,7 +102,7 @@ if [ -e "$FAKE/13/libnvrtc.so.13" ] && [ -e "$FAKE/13b/libnvrtc.so.13" ]; then
 			(unset LD_LIBRARY_PATH && NVRTC=$tmp/$1 compile '{}') || return
 		done
 	}
-	other_build() { builds '' '' && last_says 'build of the compiler  NVRTC 13.0, or what it loads by itself, is another build'; }
+	other_build() { builds '' '' && last_says 'build of the compiler  NVRTC 13.0, or a library that it loads, is another build'; }
 	check "Another build of NVRTC." other_build
 	other_release() { builds libnvrtc.so.13.0.48 libnvrtc.so.13.0.88 && last_says 'compiler  NVRTC 13.0.88   was 13.0.48'; }
 	check "By their numbers, where the files have them." other_release
@@ -130,7 +125,7 @@ named_path() { # its text is in the result
 		printf '#define HERE __FILE__\n' >"$place/h.h" && touch -d 2001-01-01 "$place/h.h"
 		NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info compile "{\"source\": \"#include <h.h>\\n__device__ const char *here() { return HERE; } __global__ void k(char *p) { *p = here()[*p]; }\", \"options\": [\"-I$tmp/$place\"]}" || return
 	done
-	last_says 'the same request was kept before' "  bound to $tmp/r1, a path that is in what was made; now it is $tmp/r2"
+	last_says 'the same request was cached before' "  bound to $tmp/r1, a path that is in its artifacts; now it is $tmp/r2"
 }
 check "A path that is spelled in what was made." named_path
 named_json() {
@@ -151,12 +146,12 @@ H='{"source": "#include <h.h>\n__global__ void k(int *p) { *p = M; }", "options"
 old() { printf '%s\n' "$2" >"$1" && touch -d "${3:-2001-01-01}" "$1" && sleep 0.1; }
 header() {
 	fresh_cache && mkdir -p inc/first && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' 2001-01-02 && compile "$H" &&
-		last_says 'the same request was kept before' 'header changed: inc/h.h' && last_is 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]' "('stale', True, 'header changed', 'inc/h.h')"
+		last_says 'the same request was cached before' 'header changed: inc/h.h' && last_is 'told["reason"], told["key"] == told["nearest"], told["differences"][0]["what"], told["differences"][0]["now"]' "('stale', True, 'header changed', 'inc/h.h')"
 }
 check "A header on disk that changed, by its path." header
 appeared() { old inc/first/h.h '#define M 3' && compile "$H" && last_says 'file appeared: inc/first/h.h'; }
 check "One that appeared in front of it." appeared
-gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was kept before'; }
+gone_header() { rm inc/first/h.h && old inc/h.h '#define M 9' && compile "$H" && last_says 'the same request was cached before'; }
 check "One that is gone again." gone_header
 
 edited_again() { # of several results of the request, the one of which the least has changed is told, not the newest
@@ -174,7 +169,7 @@ moved_roots() { # no header was edited, and the key is the same
 }
 check "Where it was found through another -I, that is told too." moved_roots
 
-gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'was kept at ' ', and is gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
+gone() { fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && compile '{}' && last_says 'cached at ' ', and gone since (evicted, cleared, damaged, or no longer trusted)' && last_is 'told["reason"]' gone; }
 check "A result that was kept once and is gone." gone
 damaged() {
 	printf X | dd of="$(find "$NVRTCCACHE_DIR" -path '*/v1/??/??*' -type f ! -path '*/stats/*' | head -n 1)" bs=1 seek=60 conv=notrunc 2>/dev/null && compile '{}' &&
@@ -185,7 +180,7 @@ changed_history() { # what a record says must not change with what is kept
 	local told
 	fresh_cache && compile '{}' '{"options": ["-DN=8"]}' && explained --last --json && is 'told["nearest_is"]' kept && told=$(json '[told["cause"], told["nearest"], told["differences"]]') &&
 		"$COMMAND" clear >/dev/null && last_is '[told["cause"], told["nearest"], told["differences"]]' "$told" && is 'told["nearest_is"]' gone &&
-		last_says 'nearest kept: ' ' earlier, and gone since. Same source, NVRTC.' 'option  -DN=8   was -DN=4'
+		last_says 'closest cached entry: ' ' earlier, and gone since. Same source, NVRTC.' 'option  -DN=8   was -DN=4'
 }
 check "What was the nearest is so after it is gone, and that is said." changed_history
 below() {
@@ -195,7 +190,7 @@ below() {
 check "The nearest may lie in a read-only cache below." below
 sloppy='{"source": "__device__ const char t[] = __TIME__;"}'
 unfit() {
-	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT KEPT: time macros' 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' &&
+	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT CACHED: time macros' 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' &&
 		! grep -q 'very request' "$tmp/out" && last_is 'told["cause"], told["reason"]' "('unfit', 'time_macros')"
 }
 check "A result that is there and not given out: why." unfit
@@ -214,32 +209,32 @@ else
 	skip "A variable for which it is not given." "this release does not ask for NVRTCWIZ"
 fi
 stale_unkept() {
-	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file ' 'inc/h.h.' 'the same request was kept before' 'header changed: inc/h.h' &&
+	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT CACHED: too new' 'the file ' 'inc/h.h.' 'the same request was cached before' 'header changed: inc/h.h' &&
 		last_is "told['cause'], told['reason'], told['detail'], $REFUSAL" "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
 }
 check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
 imported() {
 	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
-		last_says 'a result of this very request is there, and is older than this call' && last_is 'told["cause"]' brought
+		last_says 'an entry for this very request is there, and is older than this call' && last_is 'told["cause"]' brought
 }
 check "One that was brought there since." imported
 recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
 check "A look-up that nobody made." recache
 
 not_kept() { # REQUEST REASON TEXT
-	fresh_cache && compile "$1" && last_says "NOT KEPT: ${2//_/ }" "$3" && last_is 'told["outcome"], told["reason"]' "('not_kept', '$2')"
+	fresh_cache && compile "$1" && last_says "NOT CACHED: ${2//_/ }" "$3" && last_is 'told["outcome"], told["reason"]' "('not_kept', '$2')"
 }
 check "A time macro, and what allows it." not_kept '{"source": "__device__ const char t[] = __TIME__;"}' time_macros NVRTCCACHE_SLOPPINESS=time_macros
 check "What the compiler answered is called by its name." not_kept '{"options": ["--no-such-option"]}' return_code 'return code 5, NVRTC_ERROR_INVALID_OPTION.'
 failing() {
 	fresh_cache && compile '{"source": "no program", "name": "bad.cu"}' && last_says ', a failure, stored as ' && last_is 'told["failed"]' True && local key && key=$(json 'told["key"]') && explained "$key" && says ', a failure, stored' &&
 		gives 0 ls && out_has ' ago, a failure$|now, a failure$' && gives 0 ls -j && is '[one["returned"] for one in told]' '[6]' && gives 0 show -j "$key" && is 'told[0]["returned"]' 6 &&
-		echo good >bad.ptx && gives 1 extract "$key" --ptx && err_has 'the compile failed \(return code 6\): the result has no ptx; it has --log' && [ "$(cat bad.ptx)" = good ] &&
+		echo good >bad.ptx && gives 1 extract "$key" --ptx && err_has 'the compilation failed \(return code 6\): the entry has no ptx; it has --log' && [ "$(cat bad.ptx)" = good ] &&
 		gives 0 extract "$key" --log && grep -q error bad.log && gives 0 extract "$key" --all made && [ "$(ls made)" = bad.log ]
 }
 check "A failure that was kept is called one, and nothing is extracted that was never made." failing
 check "A side effect." not_kept "{\"options\": [\"-DN=4\", \"--time=$tmp/times\"]}" side_effects "the file $tmp/times"
-check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it refuses'
+check "Options that the compiler refuses." not_kept '{"options": ["--no-such-option"]}' return_code 'options that it rejects'
 link_refused() { # LTO-IR is asked for and none is there: it fails before it has asked the environment for anything
 	cat >link.py <<-'END'
 		import ctypes, sys
@@ -250,7 +245,7 @@ link_refused() { # LTO-IR is asked for and none is there: it fails before it has
 		assert call("Create")(ctypes.byref(handle), 2, options) == 0 and call("AddData")(handle, 2, text, len(text) + 1, None) == 0
 		assert call("Complete")(handle) != 0
 	END
-	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT KEPT: return code' 'return code 5, NVJITLINK_ERROR_NVVM_COMPILE.'
+	fresh_cache && preloaded python3 link.py "$1" && last_says 'NOT CACHED: return code' 'return code 5, NVJITLINK_ERROR_NVVM_COMPILE.'
 }
 nvjitlink=$(find -L "$NVRTC_LIB" -maxdepth 1 -name libnvJitLink.so.13 2>/dev/null)
 if [ -n "$nvjitlink" ] && grep -q __nvJitLinkCreate_13_0 "$nvjitlink"; then
@@ -258,15 +253,15 @@ if [ -n "$nvjitlink" ] && grep -q __nvJitLinkCreate_13_0 "$nvjitlink"; then
 else
 	skip "A link that fails before it asks for anything is no link that was not watched." "no nvJitLink 13"
 fi
-sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT KEPT: sticky options' 'An option of an earlier compile'; }
+sticky() { fresh_cache && compile '{"options": ["-DN=4", "-restrict"]}' '{"options": ["-DN=5"]}' && last_says 'NOT CACHED: sticky options' 'An option of an earlier compilation'; }
 if [ "${NVRTC_SONAME##*.}" = 13 ]; then
 	check "An option that goes on working." sticky
 else
 	skip "An option that goes on working." "releases before 13 differ in which do"
 fi
-too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT KEPT: too new' 'the file ' 'inc/h.h.' 'The next compile of the same is kept, once that time is past' && last_is "$REFUSAL" 'the file inc/h.h'; }
+too_new() { fresh_cache && old inc/h.h '#define M 1' '+1 day' && compile "$H" && last_says 'NOT CACHED: too new' 'the file ' 'inc/h.h.' 'The next compilation is cached, once that time is past' && last_is "$REFUSAL" 'the file inc/h.h'; }
 check "A header that is too new, by its name." too_new
-clock_in_header() { fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && compile "$H" && last_says 'NOT KEPT: time macros' 'the file ' 'inc/h.h.'; }
+clock_in_header() { fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && compile "$H" && last_says 'NOT CACHED: time macros' 'the file ' 'inc/h.h.'; }
 check "A header that asks for the time, by its name." clock_in_header
 bypassed() { # one handle, which is refused once
 	fresh_cache
@@ -277,7 +272,7 @@ bypassed() { # one handle, which is refused once
 		for i in range(34):
 		    lib.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"-DN=%d" % (i % 2)))
 	END
-	preloaded python3 again.py && last_says 'PASSED THROUGH: history' 'Make a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('passed_through', 'history', None, 'passed')"
+	preloaded python3 again.py && last_says 'BYPASSED: history' 'Create a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('passed_through', 'history', None, 'passed')"
 }
 check "What was passed through, and why." bypassed
 
@@ -296,7 +291,7 @@ too_long_not_kept() {
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
 	compile "{\"options\": [\"-DN=sizeof(__TIME__)\"$options]}" && last_is 'told["cut"], [(d["now"], d["was"]) for d in told["differences"]]' "(True, [('-DN=sizeof(__TIME__)', '-DN=4')])" &&
-		last_says 'There was no room to note all of this request' && ! grep -q ' is gone' "$tmp/out"
+		last_says 'The record has no room for all of this request' && ! grep -q ' is gone' "$tmp/out"
 }
 check "Where there is none, nothing is said to be gone that was not noted." too_long_not_kept
 too_long_gone() { "$COMMAND" clear >/dev/null && explained --last 2 --json && is '[one["cut"] for one in told]' "[True, True]"; }
@@ -312,7 +307,7 @@ ambiguous() {
 	local requests=() digit i
 	for i in {1..17}; do requests+=("{\"options\": [\"-DN=$i\"]}"); done # more than there are digits
 	fresh_cache && compile "${requests[@]}" && explained --last 17 --json && digit=$(json '[c for c in "0123456789abcdef" if sum(one["key"][0] == c for one in told) > 1][0]') &&
-		gives 1 explain "$digit" && [ ! -s "$tmp/out" ] && err_has "several results begin with $digit; more digits tell which: $digit[0-9a-f]{7} $digit[0-9a-f]{7}$"
+		gives 1 explain "$digit" && [ ! -s "$tmp/out" ] && err_has "$digit: ambiguous key: several keys begin with it: $digit[0-9a-f]{7} $digit[0-9a-f]{7}$"
 }
 check "Digits with which several begin are not enough, and those that are are named." ambiguous
 hostile() {
@@ -329,12 +324,12 @@ check "An unknown option is refused." refused 2 '--lst' --lst
 for number in 0 -1 x 1x 99999999999999999999 ''; do
 	check "'$number' is no number of misses." refused 2 '' --last -- "$number"
 done
-check "Two keys are refused." refused 2 'takes one key' aa bb
-check "What is no key is refused." refused 2 'is no key' xyz
-check "So is an empty one." refused 2 'is no key' ''
-check "A key that nothing has is said so." refused 1 'no result begins with 0123456789abcdef' 0123456789abcdef
+check "Two keys are refused." refused 2 'explain: bb: unexpected argument' aa bb
+check "What is no key is refused." refused 2 'xyz: not a key' xyz
+check "So is an empty one." refused 2 'KEY is empty' ''
+check "A key that nothing has is said so." refused 1 '0123456789abcdef: no entry in ' 0123456789abcdef
 fresh_cache
-check "Where there is no directory yet, nothing is noted, and what helps is named." refused 1 "is noted there; 'nvrtccache doctor" --last
+check "Where there is no directory yet, nothing is noted, and what helps is named." refused 1 "is recorded; 'nvrtccache doctor" --last
 untrusted() { mkdir -p "$NVRTCCACHE_DIR/v1" && chmod 777 "$NVRTCCACHE_DIR" && refused 1 'because others can write to it' --last; }
 check "A directory that others can write is not read." untrusted
 unreadable() {

@@ -119,7 +119,7 @@ PY
 	for_people() {
 		gives 0 show "${key:0:6}" && out_has "^key       $key\$" && out_has '^compiler  NVRTC [0-9.]+$' && out_has '^options   -Iinc -DN=4 -arch=sm_80$' &&
 			out_has '^names     add<float>  _Z3addIfEvPT_PKS0_$' && out_has '^made      20.* by python3' && out_has '^bound to  nothing$' &&
-			out_has "^ +relative paths as seen from $work, the present directory; where it was compiled is not stored\$"
+			out_has "^ +relative paths as seen from $work, the working directory; the entry does not say where it was compiled\$"
 	}
 	check "For people too, and from where it looked." for_people
 	check "A header that is the same is unchanged." state unchanged "inc/vec\\.h  [0-9]+ bytes"
@@ -136,15 +136,15 @@ PY
 		"[('half.h', 'appeared'), ('inc/vec.h', 'changed')]"
 	rm half.h
 	mkdir elsewhere
-	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "seen from $work/elsewhere, as asked for\$"; }
+	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "seen from $work/elsewhere, as --from says\$"; }
 	check "Another directory can be looked from." from
 	bad_from() { gives 1 show --from none "$key" && err_has '^nvrtccache: none: No such file or directory$' && [ ! -s "$tmp/out" ]; }
 	check "One that is not there is said." bad_from
 	second() {
 		preloaded python3 "$DUMP" nvrtc "$NVRTC" again add.cu add.cu -e 'add<float>' -e 'add<double>' -Iinc -DN=4 -arch=sm_80 >/dev/null || return
-		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^result 1 of 2 under this key, the newest$' && out_has '^result 2 of 2 under this key$' || return
+		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^entry 1 of 2 under this key, the newest$' && out_has '^entry 2 of 2 under this key$' || return
 		shown_is '[sum(c["state"] == "changed" for c in one["dependencies"]) for one in told]' '[0, 1]' &&
-			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no result 3 under this key, but 2'
+			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no entry 3 under this key, but 2'
 	}
 	check "Both results of a key are shown, each with its own headers." second
 else
@@ -161,7 +161,7 @@ check "Headers under an absolute -I are looked up where they were, wherever one 
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
 		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged "($work/)?inc/vec\\.h" &&
-		out_has "seen from $work, to which the result is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
+		out_has "seen from $work, to which the entry is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 	local status=$?
 	cd "$work" && return "$status"
 }
@@ -187,7 +187,7 @@ failure() {
 	fresh_cache
 	preloaded python3 "$DUMP" nvrtc "$NVRTC" seven bad.cu bad.cu -arch=compute_80 >/dev/null
 	key=$("$COMMAND" ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
-	gives 0 show "$key" && out_has '^returned  6, a failure that is kept$' && gives 0 extract "$key" --log -o - && out_has 'error: expected an expression'
+	gives 0 show "$key" && out_has '^returned  6, a cached failure$' && gives 0 extract "$key" --log -o - && out_has 'error: expected an expression'
 }
 check "A failure that is kept says so, and has its log." failure
 

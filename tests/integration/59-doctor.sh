@@ -127,8 +127,8 @@ else
 fi
 
 settings_told() {
-	NVRTCCACHE_MAXSIZE=1G gives 0 doctor && out_has '^warn  NVRTCCACHE_MAXSIZE is unknown; NVRTCCACHE_MAX_SIZE\?$' && says_not 'settings: nothing' || return
-	NVRTCCACHE_MAX_SIZE=much gives 0 doctor && out_has "^warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is not used: it takes a size" || return
+	NVRTCCACHE_MAXSIZE=1G gives 0 doctor && out_has '^warn  NVRTCCACHE_MAXSIZE: unknown variable .did you mean .NVRTCCACHE_MAX_SIZE.\?.$' && says_not 'settings: nothing' || return
+	NVRTCCACHE_MAX_SIZE=much gives 0 doctor && out_has "^warn  NVRTCCACHE_MAX_SIZE: bad value 'much' is ignored: it takes a size" || return
 	NVRTCCACHE_DISABLE=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_DISABLE is set' && NVRTCCACHE_VERIFY=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_VERIFY is set' &&
 		NVRTCCACHE_RECACHE=1 NVRTCCACHE_READONLY=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY' &&
 		NVRTCCACHE_MEM_SIZE=0 gives 0 doctor && out_has '^warn  NVRTCCACHE_MEM_SIZE is 0' && NVRTCCACHE_LOG_LEVEL=debug gives 0 doctor && out_has '^warn  NVRTCCACHE_LOG_LEVEL has no effect' || return
@@ -170,11 +170,11 @@ if [ -x "$LOADER/linked" ]; then
 	of_children() { gives 0 doctor sh -c "'$LOADER/linked' && '$LOADER/linked'" && out_has "^ok    nvrtc 13\.0, $FAKE/13/libnvrtc.so.13, linked\$"; }
 	check "What the program starts counts too." of_children
 	unwatchable() {
-		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$LOADER/linked" && out_has '^FAIL  nvrtc: [1-9][0-9]* passed through \(unwatchable [1-9]' && out_has '^warn  passing .* through: .*nftw'
+		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$LOADER/linked" && out_has '^FAIL  nvrtc: [1-9][0-9]* bypassed \(unwatchable [1-9]' && out_has '^warn  passing .* through: .*nftw'
 	}
 	check "A compiler that cannot be watched is a FAIL, with the library's own words." unwatchable
 	linked_past_us() {
-		gives 1 doctor "$LOADER/passing_by12" && out_has '^FAIL  nvrtc: [1-9][0-9]* passed through \(exports [1-9]' &&
+		gives 1 doctor "$LOADER/passing_by12" && out_has '^FAIL  nvrtc: [1-9][0-9]* bypassed \(exports [1-9]' &&
 			out_has '^warn  linked: .*/passing_by12 imports functions of NVRTC, some of which go past the library' && gives 0 doctor "$LOADER/linked" && says_not ' imports '
 	}
 	check "Calls that go past the library are a FAIL, and who is linked with such is named." linked_past_us

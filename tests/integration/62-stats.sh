@@ -88,8 +88,8 @@ both() { # of two compilers, one without the cache's help: what its line and its
 check "The line at the end and the table count alike: hits of hits and misses." both
 check "The time compiling is what the misses took: the compile that verifies a hit is none." verified_time
 check "The hit rate is of hits and misses alone." table_has '^Hits +1 \(33\.3 %\)$'
-check "Not kept and passed through are told apart, with reasons." \
-	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not kept  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Passed through  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
+check "Not cached and bypassed are told apart, with reasons." \
+	sh -c '"$1" stats >"$2" && [ "$(grep -A1 "^Not cached  *1$" "$2" | wc -l)" = 2 ] && grep -A1 "^Bypassed  *1$" "$2" | grep -q "^  disabled  *1$"' - "$COMMAND" "$tmp/table"
 
 since() { counts 're.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", told["since"])
 	and abs(datetime.datetime.fromisoformat(told["since"].replace("Z", "+00:00")).timestamp() - __import__("os").stat(told["dir"]).st_ctime) < 86400'; }
@@ -121,7 +121,7 @@ process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
 lines = [process.stdout.readline() for _ in range(3)]
 process.send_signal(signal.SIGINT)
 rest = process.stdout.read()
-line = r"[0-9:]{8}  1 hit \(\+0\), 0 misses \(\+0\), 0 not kept, 0 passed through, .* saved, 1 entry, .*\n"
+line = r"[0-9:]{8}  1 hit \(\+0\), 0 misses \(\+0\), 0 not cached, 0 bypassed, .* saved, 1 entry, .*\n"
 print(lines, rest, process.wait())
 sys.exit(process.returncode != 0 or not all(re.fullmatch(line, one) for one in lines))
 PY

@@ -23,11 +23,11 @@ three() {
 
 empty() {
 	fresh_cache
-	gives 0 verify && out_has '^Verified 0 sound results' && silent_err && [ ! -e "$NVRTCCACHE_DIR" ] &&
+	gives 0 verify && out_has '^Verified 0 sound entries' && silent_err && [ ! -e "$NVRTCCACHE_DIR" ] &&
 		gives 0 verify --json && is '[told["results"], told["bad"], told["complete"]]' '[0, [], True]'
 }
 check "An empty cache is sound, and is not made." empty
-sound() { three && gives 0 verify && out_has '^Verified 3 sound results in ' && [ "$(wc -l <"$tmp/out")" -eq 1 ] && silent_err; }
+sound() { three && gives 0 verify && out_has '^Verified 3 sound entries in ' && [ "$(wc -l <"$tmp/out")" -eq 1 ] && silent_err; }
 check "Sound results are counted." sound
 leaves_use_alone() {
 	touch -a -d '2001-01-01' "$(file 1)" && gives 0 verify && [ "$(stat -c %X "$(file 1)")" = "$(date -d 2001-01-01 +%s)" ]
@@ -41,7 +41,7 @@ bad() {
 	three || return
 	path=$(file 1)
 	"$@" "$path" || return
-	gives 1 verify && out_has '^Verified 2 sound results' && out_has "^ +1  $verdict\$" && err_has "^nvrtccache: $path: $verdict: $reason\$" || return
+	gives 1 verify && out_has '^Verified 2 sound entries' && out_has "^ +1  $verdict\$" && err_has "^nvrtccache: $path: $verdict: $reason\$" || return
 	[ "$(wc -l <"$tmp/err")" -eq 1 ] && [ -e "$path" ] || return
 	gives 1 verify --json && is '[[b["file"], b["reason"], b["removed"]] for b in told["bad"]]' "[['$path', '$reason', False]]" && silent_err || return
 	gives 0 verify --remove && err_has "; removed\$" && [ ! -e "$path" ] && gives 0 verify && out_has '^Verified 2 sound'
@@ -83,12 +83,12 @@ behind() {
 check "What stands behind a sound result is found, and the result counted." behind
 foreign() {
 	three && echo mine >"$(dirname "$(file 1)")/README" && head -c 500 /dev/zero | tr '\0' x >"$(dirname "$(file 1)")/$(printf 'a%.0s' {1..62})" &&
-		gives 0 verify --remove && out_has '^Verified 3 sound' && out_has '^ +2  none of ours: left alone$' && silent_err &&
+		gives 0 verify --remove && out_has '^Verified 3 sound' && out_has '^ +2  not made by this cache: left alone$' && silent_err &&
 		[ "$(cat "$(dirname "$(file 1)")/README")" = mine ] && [ "$(entries)" -eq 4 ]
 }
 check "What somebody else has put there stays." foreign
 other_format() {
-	three && python3 - "$(file 1)" <<'PY' && gives 0 verify --remove && out_has '^Verified 2 sound' && out_has '^ +1  of another format, of another build: left alone$' && [ "$(entries)" -eq 3 ]
+	three && python3 - "$(file 1)" <<'PY' && gives 0 verify --remove && out_has '^Verified 2 sound' && out_has '^ +1  in the format of another version: left alone$' && [ "$(entries)" -eq 3 ]
 import sys
 with open(sys.argv[1], "r+b") as file:
     file.seek(8)
@@ -97,7 +97,7 @@ PY
 }
 check "Results of another format are told from damaged ones, and stay." other_format
 temporary() {
-	three && : >"$(dirname "$(file 1)")/tmp.1.0123456789abcdef" && gives 0 verify && out_has "^ +1  temporary: 'prune' removes those that are stale\$"
+	three && : >"$(dirname "$(file 1)")/tmp.1.0123456789abcdef" && gives 0 verify && out_has "^ +1  temporary: 'nvrtccache prune' removes stale ones\$"
 }
 check "A temporary file is counted." temporary
 read_only() {
@@ -137,8 +137,8 @@ PY
 check "An interrupt ends it between two files, with the counts so far." interrupted
 
 words() {
-	gives 2 verify now && err_has "verify takes no argument: 'now'" && gives 2 show && err_has 'show takes one key' && gives 2 show a b &&
-		gives 2 extract --ptx && err_has 'extract takes one key' && gives 2 extract ab && err_has 'takes the kind of artifact' &&
+	gives 2 verify now && err_has 'verify: now: unexpected argument' && gives 2 show && err_has 'show: KEY is missing' && gives 2 show a b &&
+		gives 2 extract --ptx && err_has 'extract: KEY is missing' && gives 2 extract ab && err_has 'extract: the artifact is missing' &&
 		gives 2 extract ab --ptx --cubin -o x && gives 2 extract ab --all x -o y && gives 2 extract ab --ptx --number 0 && gives 2 extract ab --ptx --number x
 }
 check "What does not go together is refused." words
@@ -146,8 +146,8 @@ keys() {
 	three || return
 	for verb in show "extract --log"; do
 		# shellcheck disable=SC2086 # two words
-		gives 2 $verb xyz && err_has "^nvrtccache: 'xyz' is no key: 1 to 64 of the digits 0 to 9 and a to f" && gives 2 $verb '' &&
-			gives 2 $verb "$(printf '0%.0s' {1..65})" && gives 1 $verb "$(printf '0%.0s' {1..64})" && err_has 'no result begins with 0+; ' || return
+		gives 2 $verb xyz && err_has '^nvrtccache: xyz: not a key: it takes the first of its 64 hexadecimal digits' && gives 2 $verb '' &&
+			gives 2 $verb "$(printf '0%.0s' {1..65})" && gives 1 $verb "$(printf '0%.0s' {1..64})" && err_has ': no entry in .* has a key that begins with it; ' || return
 	done
 }
 check "What is no key is said, and a key that names no result." keys
@@ -156,7 +156,7 @@ ambiguous() {
 	local n digit
 	for n in {1..17}; do compile "-DN=$n"; done # of sixteen first digits one comes twice
 	digit=$(files | sed -E 's,.*/v1/(.).*,\1,' | sort | uniq -d | head -n 1)
-	gives 1 show "$digit" && err_has "^nvrtccache: [0-9]+ results begin with $digit; more digits tell which: ${digit}[0-9a-f]{7,} ${digit}[0-9a-f]{7,}" || return
+	gives 1 show "$digit" && err_has "^nvrtccache: $digit: ambiguous key: [0-9]+ keys begin with it: ${digit}[0-9a-f]{7,} ${digit}[0-9a-f]{7,}" || return
 	n=$(sed -E "s/.*: ([0-9a-f]+) .*/\1/" "$tmp/err")
 	gives 0 show "$n" && out_has "^key       $n" && gives 0 show "${n^^}"
 }
@@ -165,7 +165,7 @@ damaged_key() {
 	three && flip 300 "$(file 1)" || return
 	local key
 	key=$(file 1 | sed -E 's,.*/v1/(..)/,\1,')
-	gives 1 show "$key" && err_has ": damaged; 'nvrtccache verify' says more\$" && [ ! -s "$tmp/out" ] && gives 1 extract "$key" --ptx -o no && err_has ': damaged$' && [ ! -e no ]
+	gives 1 show "$key" && err_has ": damaged; 'nvrtccache verify' says more\$" && [ ! -s "$tmp/out" ] && gives 1 extract "$key" --ptx -o no && err_has ': damaged; ' && [ ! -e no ]
 }
 check "A result that is damaged is neither shown nor extracted." damaged_key
 strange() {

@@ -37,7 +37,7 @@ bundle=$memory/many.nvb
 
 bar_shown() {
 	"${ON[@]}" shown "$@" >"$tmp/out" && drawn_says '
-		any(re.search(r"^[a-z]+  \[#*\.*\]  [0-9,]+ of (about )?[0-9,]+ results", line) for line in drawn[0]) and parts[0].endswith(b"\r\x1b[K")
+		any(re.search(r"^[a-z]+  \[#*\.*\]  [0-9,]+ of (about )?[0-9,]+ entries", line) for line in drawn[0]) and parts[0].endswith(b"\r\x1b[K")
 		and all(len(line) < 80 for line in drawn[0])'
 }
 for verb in "export $memory/again.nvb" "ls" "verify"; do
@@ -62,7 +62,7 @@ check "A line is never as wide as the window, however narrow that is." narrow
 
 plainly() {
 	TERM=dumb "${ON[@]}" shown "$COMMAND" export "$memory/again.nvb" >"$tmp/out" &&
-		drawn_says 'b"\x1b" not in parts[0] and any(re.match("exporting  [0-9,]+ of [0-9,]+ results", line) for line in drawn[0]) and parts[0].endswith(b" \r")' &&
+		drawn_says 'b"\x1b" not in parts[0] and any(re.match("exporting  [0-9,]+ of [0-9,]+ entries", line) for line in drawn[0]) and parts[0].endswith(b" \r")' &&
 		NO_COLOR=1 "${ON[@]}" shown "$COMMAND" export "$memory/again.nvb" >"$tmp/out" && drawn_says 'drawn[0] and b"\x1b" not in parts[0]'
 }
 check "Without escape sequences there are plain counts." plainly
@@ -78,21 +78,21 @@ check "When the window is made narrower, so is the line." resized
 control_c() {
 	fresh_cache
 	"${ON[@]}" keys "$COMMAND" import "$bundle" >"$tmp/out" &&
-		drawn_says 'ended == -2 and b"\r\x1b[Knvrtccache: standard input: interrupted; what came before is imported" in parts[1]' || return
+		drawn_says 'ended == -2 and b"\r\x1b[Knvrtccache: standard input: interrupted; the entries before that are imported" in parts[1]' || return
 	local some
 	some=$(entries)
 	[ "$some" -gt 0 ] && [ "$some" -lt $MANY ] && [ -z "$(find "$NVRTCCACHE_DIR" -name 'tmp.*')" ] || return
 	gives 0 import "$bundle" && silent_err && [ "$(entries)" -eq $MANY ] &&
-		out_has "^Imported $(grouped $((MANY - some))) results? .*; $(grouped "$some") w[a-z]+ there already$"
+		out_has "^Imported $(grouped $((MANY - some))) entr[a-z]+ .*; $(grouped "$some") w[a-z]+ there already$"
 }
 check "^C ends an import with a clean terminal and whole results, and the next one goes on." control_c
 
 elsewhere() {
 	fresh_cache
 	gives 0 import "$bundle" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
-		out_has "^Imported 1,000 results \([0-9.]+ KiB\) into $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
+		out_has "^Imported 1,000 entries \([0-9.]+ KiB\) into $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$" &&
 		gives 0 export "$memory/again.nvb" && silent_err && [ "$(wc -l <"$tmp/out")" -eq 1 ] &&
-		out_has "^Exported 1,000 results \([0-9.]+ KiB\) from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$"
+		out_has "^Exported 1,000 entries \([0-9.]+ KiB\) from $NVRTCCACHE_DIR in [0-9.]+ [a-z]+\$"
 }
 check "Elsewhere there is one line at the end: how many, how large, how long it took." elsewhere
 

@@ -14,37 +14,28 @@ TestSuite(prune, .init = fixture_open, .fini = fixture_close);
 /* What happens when all has been looked at, and nothing removed; and when a file is about to go. */
 static void (*before_removal)(void);
 static void (*at_removal)(void);
-static struct chore *working;
+static struct chore chore;
 
 static bool stopped(void)
 {
-	if (at_removal && working && working->phase == CHORE_WORKING) {
+	if (chore.phase == CHORE_WORKING && before_removal) {
+		before_removal();
+		before_removal = NULL;
+	}
+	if (chore.phase == CHORE_WORKING && at_removal) {
 		at_removal();
 	}
 	return false;
 }
 
-static void each(struct chore *chore, unsigned count, chore_work *work, void *context)
-{
-	if (before_removal) {
-		before_removal();
-		before_removal = NULL;
-	}
-	working = chore;
-	for (unsigned i = 0; i < count; i++) {
-		work(context, i);
-	}
-	working = NULL;
-}
-
 /* Ten entries, each a second younger than the one before; half of them have to go. */
 static struct store_pruned pruned(int64_t unused_ns)
 {
-	struct chore chore = {.stopped = stopped, .each = each};
 	struct store *store = fixture_capped(1 << 20), *small;
 	struct store_pruned result;
 	char path[400];
 
+	chore = (struct chore){.stopped = stopped};
 	clock_now -= clock_now % SECOND;
 	for (unsigned i = 0; i < PUT; i++) {
 		cr_assert_eq(numbered_put(store, i), 0);

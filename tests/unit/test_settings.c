@@ -361,16 +361,16 @@ Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 struct unknown {
 	int count;
 	char names[4][64];
-	const char *nearest[4];
+	char suggestions[4][64];
 };
 
-static void note_unknown(const char *name, size_t size, const char *nearest, void *context)
+static void note_unknown(const char *name, size_t size, const char *suggestion, void *context)
 {
 	struct unknown *unknown = context;
 
 	cr_assert_lt(unknown->count, 4);
 	snprintf(unknown->names[unknown->count], sizeof(unknown->names[0]), "%.*s", (int)size, name);
-	unknown->nearest[unknown->count++] = nearest;
+	snprintf(unknown->suggestions[unknown->count++], sizeof(unknown->suggestions[0]), "%s", suggestion);
 }
 
 Test(settings, what_begins_like_ours_and_is_not_is_named_with_the_nearest)
@@ -395,13 +395,13 @@ Test(settings, what_begins_like_ours_and_is_not_is_named_with_the_nearest)
 	settings_each_unknown((char *const *)variables, note_unknown, &unknown);
 	cr_assert_eq(unknown.count, 4);
 	cr_expect_str_eq(unknown.names[0], "NVRTCCACHE_MAXSIZE");
-	cr_expect_str_eq(unknown.nearest[0], "NVRTCCACHE_MAX_SIZE");
+	cr_expect_str_eq(unknown.suggestions[0], " (did you mean 'NVRTCCACHE_MAX_SIZE'?)");
 	cr_expect_str_eq(unknown.names[1], "NVRTCCACHE_COLOUR_OF_THE_SKY");
-	cr_expect_null(unknown.nearest[1]);
+	cr_expect_str_eq(unknown.suggestions[1], "");
 	cr_expect_str_eq(unknown.names[2], "NVRTCCACHE_");
-	cr_expect_null(unknown.nearest[2]);
+	cr_expect_str_eq(unknown.suggestions[2], "");
 	cr_expect_str_eq(unknown.names[3], "NVRTCCACHE_DIR_");
-	cr_expect_str_eq(unknown.nearest[3], "NVRTCCACHE_DIR");
+	cr_expect_str_eq(unknown.suggestions[3], " (did you mean 'NVRTCCACHE_DIR'?)");
 	settings_each_unknown(NULL, note_unknown, &unknown);
 	cr_expect_eq(unknown.count, 4);
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console/request.h"
+
+#include "keygen/arch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool span_equal(struct span a, struct span b)
+{
+	return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
+bool span_is(struct span span, const char *text)
+{
+	return span_equal(span, (struct span){text, strlen(text)});
+}
+
+bool span_behind(struct span span, const char *head, struct span *ret_rest)
+{
+	size_t size = strlen(head);
+
+	if (span.size < size || memcmp(span.bytes, head, size) != 0) {
+		return false;
+	}
+	*ret_rest = (struct span){(const char *)span.bytes + size, span.size - size};
+	return true;
+}
+
+struct span span_base(struct span path)
+{
+	const char *slash = path.size ? memrchr(path.bytes, '/', path.size) : NULL;
+	size_t head = slash ? (size_t)(slash + 1 - (const char *)path.bytes) : 0;
+
+	return (struct span){(const char *)path.bytes + head, path.size - head};
+}
+
+static int count_fact(const struct about_fact *fact, void *context)
+{
+	size_t *counts = context;
+
+	counts[fact->kind]++;
+	return 0;
+}
+
+static int take_fact(const struct about_fact *fact, void *context)
+{
+	struct request *request = context;
+
+	/* each kind has room for as many as were counted */
+	((struct about_fact *)(uintptr_t)request->facts[fact->kind])[request->counts[fact->kind]++] = *fact;
+	return 0;
+}
+
+/* A text that does not look like an option is the value of the one before it, if that has none yet. */
+static bool is_value(const struct request *request, struct span text)
+{
+	const struct request_option *last = request->option_count ? &request->options[request->option_count - 1] : NULL;
+
+	return last && !last->value.bytes && text.size > 0 && *(const char *)text.bytes != '-' &&
+	       !memchr(last->text.bytes, '=', last->text.size);
+}
+
+static void pair_options(struct request *request)
+{
+	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
+		struct span text = span_of(&request->facts[ABOUT_OPTION][i]);
+
+		if (is_value(request, text)) {
+			request->options[request->option_count - 1].value = text;
+		} else {
+			request->options[request->option_count++] = (struct request_option){.text = text};
+		}
+	}
+}
+
+int request_read(const void *about, size_t size, struct request *ret_request)
+{
+	struct request request = {.option_count = 0};
+	size_t counts[REQUEST_KINDS] = {0}, sum = 0;
+	int error = about_read(about, size, count_fact, counts);
+	struct about_fact *facts;
+
+	if (error != 0) {
+		return error;
+	}
+	for (size_t i = 0; i < REQUEST_KINDS; i++) {
+		sum += counts[i];
+	}
+	request.memory = facts = calloc(sum + 1, sizeof(*facts));
+	request.options = calloc(counts[ABOUT_OPTION] + 1, sizeof(*request.options));
+	if (!facts || !request.options) {
+		request_free(&request);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < REQUEST_KINDS; i++) {
+		request.facts[i] = facts;
+		facts += counts[i];
+	}
+	(void)about_read(about, size, take_fact, &request);
+	pair_options(&request);
+	*ret_request = request;
+	return 0;
+}
+
+void request_free(struct request *request)
+{
+	free(request->memory);
+	free(request->options);
+	*request = (struct request){.option_count = 0};
+}
+
+struct span request_text(const struct request *request, enum about_kind kind)
+{
+	return request->counts[kind] ? span_of(request->facts[kind]) : (struct span){NULL, 0};
+}
+
+bool request_is(const struct request *request, enum about_kind kind, const char *text)
+{
+	return span_is(request_text(request, kind), text);
+}
+
+struct span request_arch(const struct request *request)
+{
+	struct arch arch = {.text = NULL};
+
+	for (size_t i = 0; i < request->counts[ABOUT_OPTION]; i++) {
+		arch_see(&arch, request->facts[ABOUT_OPTION][i].text, request->facts[ABOUT_OPTION][i].size);
+	}
+	return (struct span){arch.text, arch.size};
+}
+
+const struct about_fact *request_find(const struct request *request, struct span name)
+{
+	for (size_t i = 0; i < request->counts[ABOUT_PART]; i++) {
+		if (span_equal(span_of(&request->facts[ABOUT_PART][i]), name)) {
+			return &request->facts[ABOUT_PART][i];
+		}
+	}
+	return NULL;
+}
+
+const uint8_t *request_part(const struct request *request, const char *name)
+{
+	const struct about_fact *part = request_find(request, (struct span){name, strlen(name)});
+
+	return part ? part->digest : NULL;
+}
+
+bool request_is_bound(const struct request *request)
+{
+	return request_part(request, "working directory") != NULL;
+}
+
+struct span request_binder(const struct request *request)
+{
+	static const char *const binders[] = {
+	    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",
+	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",
+	};
+
+	for (size_t i = 0; i < request->option_count; i++) {
+		for (size_t j = 0; j < sizeof(binders) / sizeof(binders[0]); j++) {
+			if (span_is(request->options[i].text, binders[j])) {
+				return request->options[i].text;
+			}
+		}
+	}
+	return (struct span){NULL, 0};
+}

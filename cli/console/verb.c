@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/console/verb.h"
+
+#include "cache/nearest.h"
+#include "cli/console/console.h"
+#include "cli/console/progress.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <string.h>
+
+#define OPTIONS_MAX  32
+#define OPTION_WIDTH 28
+#define OPTION_FIRST 256 /* what getopt returns for the first row: beyond all letters */
+
+static bool show_help;
+static const struct verb_option help_row = {"help", 'h', NULL, "show this text", &show_help, NULL};
+
+/* The verb's rows with --help behind them, as getopt wants them. */
+struct table {
+	const struct verb_option *rows[OPTIONS_MAX];
+	struct option options[OPTIONS_MAX + 1];
+	char letters[3 * OPTIONS_MAX + 3];
+	size_t count;
+};
+
+static void add_row(struct table *table, const struct verb_option *row)
+{
+	bool is_optional = row->argument && row->argument[0] == '[';
+	int has_arg = !row->argument ? no_argument : is_optional ? optional_argument : required_argument;
+	size_t end = strlen(table->letters);
+
+	table->rows[table->count] = row;
+	table->options[table->count] = (struct option){row->name, has_arg, NULL, OPTION_FIRST + (int)table->count};
+	if (row->letter) {
+		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%s", row->letter,
+		         !row->argument ? ""
+		         : is_optional  ? "::"
+		                        : ":");
+	}
+	table->count++;
+}
+
+/* The ':' makes getopt tell a missing value from an unknown option. */
+static struct table make_table(const struct verb *verb)
+{
+	struct table table = {.count = 0};
+
+	strcpy(table.letters, verb->kind == VERB_OPERANDS_COMMAND ? "+:" : ":");
+	for (const struct verb_option *row = verb->options; row && row->name; row++) {
+		add_row(&table, row);
+	}
+	add_row(&table, &help_row);
+	return table;
+}
+
+static void print_option(const struct verb_option *row)
+{
+	bool is_optional = row->argument && row->argument[0] == '[';
+	int width = printf("  %c%c%c --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+	                   row->letter ? ',' : ' ', row->name, row->argument && !is_optional ? " " : "",
+	                   row->argument ? row->argument : "");
+
+	printf("%*s%s\n", width < OPTION_WIDTH - 2 ? OPTION_WIDTH - width : 2, "", row->words);
+}
+
+void verb_print_help(const struct verb *verb)
+{
+	printf("usage: nvrtccache %s%s%s\n\n%s\n\nOptions:\n", verb->name, *verb->arguments ? " " : "", verb->arguments,
+	       verb->summary);
+	for (const struct verb_option *row = verb->options; row && row->name; row++) {
+		print_option(row);
+	}
+	print_option(&help_row);
+	printf("%s%s%s\nExit status: %s\n\nExample:\n  %s\n", verb->more ? "\n" : "", verb->more ? verb->more : "",
+	       verb->more ? "\n" : "",
+	       verb->exits ? verb->exits
+	                   : "0: done; 1: it could not be done, and stderr says why; 2: unknown\n"
+	                     "option or bad value.",
+	       verb->example);
+}
+
+int verb_usage(const struct verb *verb)
+{
+	fprintf(stderr, "nvrtccache: see 'nvrtccache help %s'\n", verb->name);
+	return EXIT_USAGE;
+}
+
+/* How long the name is in "--name=value". */
+static size_t name_size(const char *typed)
+{
+	return strcspn(typed, "=");
+}
+
+/* How many options begin with what was typed; `ret_takes`: whether the last one takes a value. */
+static unsigned count_matches(const struct table *table, const char *typed, bool *ret_takes)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (strncmp(typed + 2, table->rows[i]->name, name_size(typed) - 2) == 0) {
+			*ret_takes = table->rows[i]->argument != NULL;
+			count++;
+		}
+	}
+	return count;
+}
+
+static void complain_about_name(const struct verb *verb, const struct table *table, const char *typed)
+{
+	char names[OPTIONS_MAX][32], suggestion[NEAREST_TEXT_BYTES];
+	const char *words[OPTIONS_MAX];
+	int size = (int)name_size(typed);
+	bool takes = true;
+	unsigned matches = count_matches(table, typed, &takes);
+
+	for (size_t i = 0; i < table->count; i++) {
+		snprintf(names[i], sizeof(names[i]), "--%s", table->rows[i]->name);
+		words[i] = names[i];
+	}
+	if (matches > 1) {
+		console_error("%s: %.*s: ambiguous option", verb->name, size, typed);
+	} else if (matches == 1 && !takes && typed[size] == '=') {
+		console_error("%s: option '%.*s' takes no argument", verb->name, size, typed);
+	} else {
+		console_error("%s: %.*s: unknown option%s", verb->name, size, typed,
+		              nearest_suggest(typed + 2, (size_t)size - 2, words, table->count, 2, suggestion));
+	}
+}
+
+static void complain(const struct verb *verb, const struct table *table, int option, const char *typed)
+{
+	if (option == ':') {
+		console_error("%s: option '%s' requires an argument", verb->name, typed);
+	} else if (optopt == 0 || optopt >= OPTION_FIRST) { /* of a long option */
+		complain_about_name(verb, table, typed);
+	} else {
+		console_error("%s: -%c: unknown option", verb->name, optopt);
+	}
+}
+
+static const struct verb_option *find_row(const struct table *table, int option)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (option == OPTION_FIRST + (int)i || option == table->rows[i]->letter) {
+			return table->rows[i];
+		}
+	}
+	return NULL;
+}
+
+/* False: it has no value, which was said. */
+static bool take_option(const struct verb *verb, const struct verb_option *row, int count, char **words)
+{
+	bool is_optional = row->argument && row->argument[0] == '[';
+
+	if (row->flag) {
+		*row->flag = true;
+		return true;
+	}
+	if (is_optional && !optarg) {
+		optarg = optind < count && isdigit((unsigned char)words[optind][0]) ? words[optind++] : (char *)"";
+	} else if (optarg[0] == '\0') {
+		console_error("%s: --%s: %s is empty", verb->name, row->name, row->argument);
+		return false;
+	}
+	*row->value = optarg;
+	return true;
+}
+
+/* Looks at all options at once, because an error in one of them may come before --json. */
+static bool asks_for_json(const struct verb *verb, const struct table *table, int count, char **words)
+{
+	bool has_json = false;
+
+	for (size_t i = 0; i < table->count; i++) {
+		has_json |= strcmp(table->rows[i]->name, "json") == 0;
+	}
+	for (int i = 1; has_json && i < count && strcmp(words[i], "--") != 0; i++) {
+		if (strcmp(words[i], "--json") == 0 || strcmp(words[i], "-j") == 0) {
+			return true;
+		}
+		if (verb->kind == VERB_OPERANDS_COMMAND && words[i][0] != '-') {
+			break;
+		}
+	}
+	return false;
+}
+
+/* False: it was said what is wrong. */
+static bool parse_options(const struct verb *verb, int count, char **words)
+{
+	const struct table table = make_table(verb);
+	int option;
+
+	if (asks_for_json(verb, &table, count, words)) {
+		console_want_json();
+	}
+	opterr = 0;
+	optind = 0; /* getopt starts anew */
+	while (!show_help && (option = getopt_long(count, words, table.letters, table.options, NULL)) != -1) {
+		const struct verb_option *row = option == '?' || option == ':' ? NULL : find_row(&table, option);
+
+		if (!row) {
+			complain(verb, &table, option, words[optind - 1]);
+		}
+		if (!row || !take_option(verb, row, count, words)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool check_operands(const struct verb *verb, int count, char **operands)
+{
+	if (count < verb->least) {
+		console_error("%s: %s is missing", verb->name, verb->operand);
+		return false;
+	}
+	if (count > verb->most) {
+		console_error("%s: %s: unexpected argument", verb->name, operands[verb->most]);
+		return false;
+	}
+	for (int i = 0; i < count && verb->kind == VERB_OPERANDS_OWN; i++) {
+		if (operands[i][0] == '\0') {
+			console_error("%s: %s is empty", verb->name, verb->operand);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int run_verb(const struct verb *verb, char **operands)
+{
+	struct settings settings = {.directory = NULL};
+	int status = EXIT_TROUBLE;
+
+	if (verb->needs == VERB_NOTHING || console_settings(&settings)) {
+		if (verb->needs != VERB_DIRECTORY || console_directory(&settings)) {
+			status = verb->run(&settings, operands);
+		}
+		settings_free(&settings);
+	}
+	interrupt_release();
+	return status;
+}
+
+int verb_main(const struct verb *verb, int count, char **words)
+{
+	if (!parse_options(verb, count, words)) {
+		return console_finish(verb_usage(verb));
+	}
+	if (show_help) {
+		verb_print_help(verb);
+		return console_finish(EXIT_DONE);
+	}
+	return console_finish(check_operands(verb, count - optind, words + optind) ? run_verb(verb, words + optind)
+	                                                                           : verb_usage(verb));
+}
