@@ -17,7 +17,8 @@
 #define LIBDIR "/usr/local/lib"
 #endif
 
-#define LIBRARY "libnvrtccache.so"
+#define LIBRARY        "libnvrtccache.so"
+#define VERSION_SYMBOL "nvrtccache_library_version" /* no other library has it */
 /* ld.so splits LD_PRELOAD at these and knows no quotes. */
 #define PRELOAD_SEPARATORS ": "
 #define COPIES_MAX         8
@@ -36,7 +37,7 @@ static bool is_file(const char *path)
 }
 
 /* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
-static void own_directory(char ret_path[PATH_MAX])
+static void find_own_directory(char ret_path[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
 	char *slash;
@@ -48,58 +49,40 @@ static void own_directory(char ret_path[PATH_MAX])
 	}
 }
 
+/* Relative places are seen from the directory of the command. */
 char *library_find(void)
 {
-	static const char *const beside[] = {LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
-	                                     "../lib/" MULTIARCH LIBRARY};
-	static const char *const places[] = {LIBDIR "/" LIBRARY, "/usr/lib/" LIBRARY, "/usr/lib64/" LIBRARY,
+	static const char *const places[] = {LIBRARY,
+	                                     "../lib/" LIBRARY,
+	                                     "../lib64/" LIBRARY,
+	                                     "../lib/" MULTIARCH LIBRARY,
+	                                     LIBDIR "/" LIBRARY,
+	                                     "/usr/lib/" LIBRARY,
+	                                     "/usr/lib64/" LIBRARY,
 	                                     "/usr/lib/" MULTIARCH LIBRARY};
-	const char *asked = getenv("NVRTCCACHE_LIBRARY");
+	const char *named = getenv("NVRTCCACHE_LIBRARY");
 	char directory[PATH_MAX];
 	char path[PATH_MAX + sizeof("../lib/" MULTIARCH LIBRARY)];
 
-	if (asked != NULL && asked[0] != '\0') {
-		char *real = is_file(asked) ? realpath(asked, NULL) : NULL;
+	if (named && named[0]) {
+		char *real = is_file(named) ? realpath(named, NULL) : NULL;
 
-		if (real == NULL) {
-			console_error("NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+		if (!real) {
+			console_error("NVRTCCACHE_LIBRARY: '%s' is not a readable file", named);
 		}
 		return real;
 	}
-	own_directory(directory);
-	for (size_t i = 0; directory[0] != '\0' && i < sizeof(beside) / sizeof(beside[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", directory, beside[i]);
-		if (is_file(path)) {
+	find_own_directory(directory);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		bool is_beside = places[i][0] != '/';
+
+		snprintf(path, sizeof(path), "%s%s", is_beside ? directory : "", places[i]);
+		if ((!is_beside || directory[0]) && is_file(path)) {
 			return realpath(path, NULL);
 		}
 	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (is_file(places[i])) {
-			return realpath(places[i], NULL);
-		}
-	}
-	console_error("%s is not found; NVRTCCACHE_LIBRARY may say where it is", LIBRARY);
+	console_error("%s is not found; NVRTCCACHE_LIBRARY can name it", LIBRARY);
 	return NULL;
-}
-
-/* The name that a loaded object was given when it was linked; NULL: none. */
-static const char *own_name(void *handle)
-{
-	struct link_map *map;
-	const char *strings = NULL;
-	const ElfW(Dyn) *name = NULL;
-
-	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
-		return NULL;
-	}
-	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_STRTAB) {
-			strings = (const char *)entry->d_un.d_ptr;
-		} else if (entry->d_tag == DT_SONAME) {
-			name = entry;
-		}
-	}
-	return strings != NULL && name != NULL ? strings + name->d_un.d_val : NULL;
 }
 
 /*
@@ -143,7 +126,7 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
 	}
 	for (; map != NULL && count < capacity; map = map->l_next) {
 		void *handle = map->l_name[0] != '\0' ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-		const char *version = handle != NULL ? dlsym(handle, "nvrtccache_library_version") : NULL;
+		const char *version = handle != NULL ? dlsym(handle, VERSION_SYMBOL) : NULL;
 		Dl_info holder;
 
 		/* dlsym looks in what the object needs, too */
@@ -156,7 +139,6 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
 
 bool library_loads(const char *path)
 {
-	const char *name;
 	void *handle;
 
 	if (is_cut_short(path)) {
@@ -164,16 +146,15 @@ bool library_loads(const char *path)
 		return false;
 	}
 	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	if (handle == NULL) {
+	if (!handle) {
 		console_error("the library cannot be loaded: %s", dlerror());
 		return false;
 	}
-	name = own_name(handle);
-	if (name != NULL && strcmp(name, LIBRARY) == 0) {
-		return true;
+	if (!dlsym(handle, VERSION_SYMBOL)) {
+		console_error("%s: not " LIBRARY ", but another library", path);
+		return false;
 	}
-	console_error("'%s' is another library than %s", path, LIBRARY);
-	return false;
+	return true;
 }
 
 /* Programs inherit a copy that this process has; a second one would only step aside. */

@@ -58,7 +58,7 @@ int reading_each(struct reading *reading, reading_visit *visit, void *context)
 		error = interrupt_seen() ? -EINTR
 		                         : judge_error(reading, &visiting,
 		                                       inventory_read(&reading->directory, inventory->records[i].key,
-		                                                             visit_entry, &visiting));
+		                                                      visit_entry, &visiting));
 		progress_show(i + 1, inventory->count, PROGRESS_KNOWN);
 	}
 	return error;

@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define FIRST_BYTES (1U << 16)
 
 /* Every function that reads something is false once the text has ended or is wrong; `what` tells which: NULL, it ended. */
 struct parser {
@@ -155,15 +152,37 @@ static bool take_number(struct parser *parser)
 	return true;
 }
 
-static bool take_value(struct parser *parser, unsigned depth, enum timeline_kind *ret_kind,
-                       struct timeline_text *ret_text);
+static bool take_value(struct parser *parser, unsigned depth, enum timeline_level level);
 
-/* What is nested: nobody is told of its members. */
-static bool take_nested(struct parser *parser, unsigned depth)
+/* A member's name and value. Those of an event and of its "args" are handed to the reader. */
+static bool take_member(struct parser *parser, unsigned depth, enum timeline_level level)
+{
+	struct timeline_member member = {.level = level};
+	bool is_args, is_string;
+
+	if (!take_string(parser, &member.name) || !take(parser, ':', "a colon was expected")) {
+		return false;
+	}
+	skip_blanks(parser);
+	is_string = is_one_of(parser, "\"");
+	is_args = level == TIMELINE_OF_EVENT && is_one_of(parser, "{") && member.name.size == 4 &&
+	          memcmp(member.name.at, "args", 4) == 0;
+	if (is_string) {
+		if (!take_string(parser, &member.value)) {
+			return false;
+		}
+		if (level != TIMELINE_DEEPER && parser->reader->member) {
+			parser->reader->member(parser->reader->context, &member);
+		}
+		return true;
+	}
+	return take_value(parser, depth + 1, is_args ? TIMELINE_OF_ARGS : TIMELINE_DEEPER);
+}
+
+/* `level`: of the members, if it is an object. */
+static bool take_nested(struct parser *parser, unsigned depth, enum timeline_level level)
 {
 	char closing = *parser->at == '{' ? '}' : ']';
-	struct timeline_text text;
-	enum timeline_kind kind;
 
 	if (depth == TIMELINE_DEPTH) {
 		return wrong(parser, "nested too deeply");
@@ -174,10 +193,8 @@ static bool take_nested(struct parser *parser, unsigned depth)
 		return true;
 	}
 	for (;;) {
-		if (closing == '}' && !(take_string(parser, &text) && take(parser, ':', "a colon was expected"))) {
-			return false;
-		}
-		if (!take_value(parser, depth + 1, &kind, &text)) {
+		if (!(closing == '}' ? take_member(parser, depth, level)
+		                     : take_value(parser, depth + 1, TIMELINE_DEEPER))) {
 			return false;
 		}
 		if (is_next(parser, closing)) {
@@ -190,68 +207,21 @@ static bool take_nested(struct parser *parser, unsigned depth)
 	}
 }
 
-static bool take_value(struct parser *parser, unsigned depth, enum timeline_kind *ret_kind,
-                       struct timeline_text *ret_text)
+static bool take_value(struct parser *parser, unsigned depth, enum timeline_level level)
 {
-	const char *begin;
-	bool taken;
+	struct timeline_text text;
 
 	skip_blanks(parser);
-	begin = parser->at;
 	if (is_one_of(parser, "\"")) {
-		*ret_kind = TIMELINE_STRING;
-		return take_string(parser, ret_text);
+		return take_string(parser, &text);
 	}
-	*ret_kind = TIMELINE_OTHER;
 	if (is_one_of(parser, "{[")) {
-		taken = take_nested(parser, depth);
-	} else if (is_one_of(parser, "-0123456789")) {
-		*ret_kind = TIMELINE_NUMBER;
-		taken = take_number(parser);
-	} else {
-		taken = take_word(parser, is_one_of(parser, "t") ? "true" : is_one_of(parser, "f") ? "false" : "null");
+		return take_nested(parser, depth, level);
 	}
-	*ret_text = (struct timeline_text){begin, (size_t)(parser->at - begin)};
-	return taken;
-}
-
-/* An event, or its "args". */
-static bool take_members(struct parser *parser, enum timeline_level level)
-{
-	struct timeline_member member = {.level = level};
-
-	if (!take(parser, '{', "an event ('{') was expected")) {
-		return false;
+	if (is_one_of(parser, "-0123456789")) {
+		return take_number(parser);
 	}
-	if (is_next(parser, '}')) {
-		parser->at++;
-		return true;
-	}
-	for (;;) {
-		if (!take_string(parser, &member.name) || !take(parser, ':', "a colon was expected")) {
-			return false;
-		}
-		if (level == TIMELINE_OF_EVENT && member.name.size == 4 && memcmp(member.name.at, "args", 4) == 0 &&
-		    is_next(parser, '{')) {
-			if (!take_members(parser, TIMELINE_OF_ARGS)) {
-				return false;
-			}
-		} else {
-			if (!take_value(parser, 1, &member.kind, &member.value)) {
-				return false;
-			}
-			if (parser->reader->member) {
-				parser->reader->member(parser->reader->context, &member);
-			}
-		}
-		if (is_next(parser, '}')) {
-			parser->at++;
-			return true;
-		}
-		if (!take(parser, ',', "a comma was expected")) {
-			return false;
-		}
-	}
+	return take_word(parser, is_one_of(parser, "t") ? "true" : is_one_of(parser, "f") ? "false" : "null");
 }
 
 /* Comes back at the end of the text, or of the array; false: within an event, or at something wrong. */
@@ -265,7 +235,10 @@ static bool take_events(struct parser *parser, bool in_array, const char **ret_e
 		if (parser->at == parser->end || (in_array && *parser->at == ']')) {
 			break;
 		}
-		if (!take_members(parser, TIMELINE_OF_EVENT)) {
+		if (!is_next(parser, '{')) {
+			return wrong(parser, "an event ('{') was expected");
+		}
+		if (!take_nested(parser, 0, TIMELINE_OF_EVENT)) {
 			return false;
 		}
 		text = (struct timeline_text){*ret_event, (size_t)(parser->at - *ret_event)};
@@ -298,92 +271,20 @@ enum timeline_ending timeline_read(const char *text, size_t size, const struct t
 	return parser.what != NULL ? TIMELINE_BAD : TIMELINE_CUT;
 }
 
-static unsigned take_code(const char *digits)
+int timeline_load(FILE *file, char **ret_text, size_t *ret_size)
 {
-	char text[5] = "";
+	char *text = NULL;
+	size_t capacity = 0;
+	ssize_t size;
 
-	memcpy(text, digits, 4);
-	return (unsigned)strtoul(text, NULL, 16);
-}
-
-/* As UTF-8; of \udc80 to \udcff the byte that they stand for; other halves of pairs as '?'. Returns how many bytes. */
-static size_t spell_code(unsigned code, char ret_bytes[4])
-{
-	if (code < 0x80 || (code >= 0xdc80 && code <= 0xdcff)) {
-		ret_bytes[0] = (char)code;
-		return 1;
+	errno = 0;
+	/* JSON has no NUL: one that is there is part of the text and ends it, as something wrong */
+	size = getdelim(&text, &capacity, '\0', file);
+	if (size < 0 && (ferror(file) || errno == ENOMEM)) {
+		free(text);
+		return errno ? -errno : -EIO;
 	}
-	if (code < 0x800) {
-		ret_bytes[0] = (char)(0xc0 | code >> 6);
-		ret_bytes[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	if (code >= 0xd800 && code <= 0xdfff) {
-		ret_bytes[0] = '?';
-		return 1;
-	}
-	ret_bytes[0] = (char)(0xe0 | code >> 12);
-	ret_bytes[1] = (char)(0x80 | (code >> 6 & 0x3f));
-	ret_bytes[2] = (char)(0x80 | (code & 0x3f));
-	return 3;
-}
-
-void timeline_spell(const struct timeline_text *value, char *ret_text, size_t capacity)
-{
-	static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
-	const char *at = value->at, *end = at + value->size;
-	size_t size = 0, one;
-
-	for (; at < end && size + 4 < capacity; size += one) {
-		const char *letter;
-
-		one = 1;
-		if (*at != '\\') {
-			ret_text[size] = *at++;
-		} else if (at[1] == 'u') {
-			one = spell_code(take_code(at + 2), ret_text + size);
-			at += 6;
-		} else {
-			letter = strchr(letters, at[1]);
-			ret_text[size] = letter ? meant[letter - letters] : at[1];
-			at += 2;
-		}
-	}
-	ret_text[size] = '\0';
-}
-
-int timeline_load(int file, char **ret_text, size_t *ret_size)
-{
-	size_t size = 0, capacity = FIRST_BYTES;
-	char *text = malloc(capacity);
-	ssize_t got = 1;
-
-	while (text != NULL && got > 0) {
-		/* a byte for the zero behind it */
-		if (capacity - size < FIRST_BYTES / 2) {
-			char *grown = realloc(text, 2 * capacity);
-
-			if (grown == NULL) {
-				free(text);
-				return -ENOMEM;
-			}
-			text = grown;
-			capacity *= 2;
-		}
-		got = TEMP_FAILURE_RETRY(read(file, text + size, capacity - size - 1));
-		if (got < 0) {
-			int error = -errno;
-
-			free(text);
-			return error;
-		}
-		size += (size_t)got;
-	}
-	if (text == NULL) {
-		return -ENOMEM;
-	}
-	text[size] = '\0';
 	*ret_text = text;
-	*ret_size = size;
+	*ret_size = size < 0 ? 0 : (size_t)size;
 	return 0;
 }

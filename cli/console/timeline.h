@@ -6,21 +6,21 @@
  * array that nobody closed; events one after the other with commas between them and no brackets (what a pipe gets); and
  * either of these cut within an event (the process was killed, the disk was full), of which the whole events count.
  *
- * Calling sequence: timeline_read() calls member() for each member of an event and of its "args", in order, as the text
- * has them: a name without its quotes, a value with everything inside them. Then it calls end(); members that no end()
- * follows are of an event that is not whole. Nothing is nested deeper than TIMELINE_DEPTH. Errors: TIMELINE_BAD, with the byte
- * and what was wrong with it. Threads: any. Ownership: the text stays the caller's.
+ * Calling sequence: timeline_load(), timeline_read(), which calls member() for each member of an event and of its "args"
+ * whose value is a string, in order, as the text has them: without the quotes, with its escapes. Then it calls end();
+ * members that no end() follows belong to an event that is not whole. Nothing is nested deeper than TIMELINE_DEPTH.
+ * Errors: TIMELINE_BAD, with the byte and what was wrong with it. Threads: any. Ownership: the text stays the caller's.
  */
 #ifndef CLI_CONSOLE_TIMELINE_H
 #define CLI_CONSOLE_TIMELINE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define TIMELINE_DEPTH 32
 
-/* TIMELINE_OTHER: true, false, null, an array, an object other than "args". */
-enum timeline_kind { TIMELINE_STRING, TIMELINE_NUMBER, TIMELINE_OTHER };
-enum timeline_level { TIMELINE_OF_EVENT, TIMELINE_OF_ARGS };
+/* DEEPER: inside of other members, and not handed on. */
+enum timeline_level { TIMELINE_OF_EVENT, TIMELINE_OF_ARGS, TIMELINE_DEEPER };
 
 struct timeline_text {
 	const char *at;
@@ -29,7 +29,6 @@ struct timeline_text {
 
 struct timeline_member {
 	enum timeline_level level;
-	enum timeline_kind kind;
 	struct timeline_text name, value;
 };
 
@@ -47,11 +46,8 @@ struct timeline_fault {
 	const char *what;
 };
 
-/* A value as it was before it was spelt for JSON, with a NUL behind it; what does not fit is left out. */
-void timeline_spell(const struct timeline_text *value, char *ret_text, size_t capacity);
-
-/* All that a descriptor has to give: malloc'ed, with a NUL behind it. Negative errno values. */
-int timeline_load(int file, char **ret_text, size_t *ret_size);
+/* All that a stream has to give, malloc'ed; NULL where that is nothing. Negative errno values. */
+int timeline_load(FILE *file, char **ret_text, size_t *ret_size);
 
 enum timeline_ending timeline_read(const char *text, size_t size, const struct timeline_reader *reader,
                                    struct timeline_fault *ret_fault);

@@ -177,10 +177,10 @@ bool doctor_library(struct findings *findings, const char *library)
 
 		if (asked && asked[0]) {
 			finding_add(findings, FINDING_FAIL, "library",
-			            "library: NVRTCCACHE_LIBRARY: '%s' is no file that can be read", asked);
+			            "library: NVRTCCACHE_LIBRARY: '%s' is not a readable file", asked);
 		} else {
 			finding_add(findings, FINDING_FAIL, "library",
-			            "library: " LIBRARY_NAME " is not found; NVRTCCACHE_LIBRARY may say where it is");
+			            "library: " LIBRARY_NAME " is not found; NVRTCCACHE_LIBRARY can name it");
 		}
 		return false;
 	}

@@ -90,10 +90,9 @@ static void note_member(void *context, const struct timeline_member *member)
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (member->kind == TIMELINE_STRING && member->level == fields[i].level &&
-		    member->name.size == strlen(fields[i].name) &&
+		if (member->level == fields[i].level && member->name.size == strlen(fields[i].name) &&
 		    memcmp(member->name.at, fields[i].name, member->name.size) == 0) {
-			timeline_spell(&member->value, fields[i].text, fields[i].size);
+			snprintf(fields[i].text, fields[i].size, "%.*s", (int)member->value.size, member->value.at);
 		}
 	}
 }
@@ -140,7 +139,7 @@ static void read_trace(struct seen *seen, const char *path)
 	char *text = NULL;
 	size_t size;
 
-	if (file && timeline_load(fileno(file), &text, &size) == 0) {
+	if (file && timeline_load(file, &text, &size) == 0) {
 		(void)timeline_read(text, size, &reader, &fault);
 	}
 	free(text);

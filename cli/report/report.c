@@ -7,7 +7,6 @@
 #include "cli/report/page.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static struct {
 } asked;
 
 /* It is read before the page is opened, so the page would take its place. */
-static bool is_the_same(const struct stat *trace, const char *target)
+static bool is_same_file(const struct stat *trace, const char *target)
 {
 	struct stat found;
 
@@ -28,7 +27,7 @@ static bool is_the_same(const struct stat *trace, const char *target)
 	       found.st_ino == trace->st_ino;
 }
 
-static bool take(struct page *page, const struct page_source *source)
+static bool take_trace(struct page *page, const struct page_source *source)
 {
 	struct timeline_fault fault;
 	enum timeline_ending ending = page_take(page, source, &fault);
@@ -47,15 +46,15 @@ static bool take(struct page *page, const struct page_source *source)
 static bool take_file(struct page *page, const char *name, const char *target)
 {
 	bool is_input = strcmp(name, "-") == 0;
-	int file = is_input ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	FILE *file = is_input ? stdin : fopen(name, "re");
 	struct page_source source = {.name = is_input ? "standard input" : name};
 	struct stat found;
 	char *text = NULL;
-	int error = file < 0 || fstat(file, &found) < 0 ? -errno : 0;
-	bool taken = false;
+	int error = !file || fstat(fileno(file), &found) < 0 ? -errno : 0;
+	bool is_taken = false;
 
-	if (error == 0 && is_the_same(&found, target)) {
-		console_error("%s: the page would take the place of the trace; name another file with -o", name);
+	if (error == 0 && is_same_file(&found, target)) {
+		console_error("%s: the page would replace the trace: name another file with -o", name);
 		goto out;
 	}
 	error = error != 0 ? error : timeline_load(file, &text, &source.size);
@@ -63,15 +62,15 @@ static bool take_file(struct page *page, const char *name, const char *target)
 		console_error("%s: %s", source.name, strerror(-error));
 		goto out;
 	}
-	source.text = text;
+	source.text = text ? text : "";
 	source.written = S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0;
-	taken = take(page, &source);
+	is_taken = take_trace(page, &source);
 out:
 	free(text);
-	if (file >= 0 && !is_input) {
-		close(file);
+	if (file && !is_input) {
+		fclose(file);
 	}
-	return taken;
+	return is_taken;
 }
 
 static int write_page(struct page *page, const char *file)

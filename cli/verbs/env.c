@@ -72,9 +72,9 @@ static int run_env(struct settings *settings, char **operands)
 		return verb_usage(&verb_env);
 	}
 	return change_environment(asked.fish  ? &fish
-	                         : asked.csh ? &csh
-	                                     : &sh,
-	                         asked.off ? library_leave : library_preload);
+	                          : asked.csh ? &csh
+	                                      : &sh,
+	                          asked.off ? library_leave : library_preload);
 }
 
 const struct verb verb_env = {

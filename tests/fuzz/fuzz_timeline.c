@@ -27,7 +27,7 @@ static void look(void *context, const struct timeline_member *member)
 
 	lies_inside(walk, &member->name);
 	lies_inside(walk, &member->value);
-	require(member->kind == TIMELINE_STRING || member->value.size > 0);
+	require(member->level != TIMELINE_DEEPER);
 	walk->members++;
 }
 
@@ -88,7 +88,7 @@ static void check_page(const struct written *written)
 	walk = (struct walk){.text = data, .size = (size_t)(after - data)};
 	require(timeline_read(data, walk.size, &(struct timeline_reader){reader.member, reader.end, &walk}, &fault) ==
 	        TIMELINE_WHOLE);
-	require(walk.events == 1 && walk.members == 2);
+	require(walk.events == 1 && walk.members == 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -70,7 +70,7 @@ foreign_journal() {
 		rm "$NVRTCCACHE_DIR/v1/journal" && gives 0 doctor && says_not 'none of ours'
 }
 check "A journal that is none of ours is told of." foreign_journal
-bad_library() { NVRTCCACHE_LIBRARY=/nowhere.so gives 1 doctor && out_has "^FAIL  library: NVRTCCACHE_LIBRARY: '/nowhere.so' is no file that can be read"; }
+bad_library() { NVRTCCACHE_LIBRARY=/nowhere.so gives 1 doctor && out_has "^FAIL  library: NVRTCCACHE_LIBRARY: '/nowhere.so' is not a readable file"; }
 check "A library that the settings name and that is not there is told of by its name." bad_library
 bad_directories() {
 	local NVRTCCACHE_DIR=$tmp/directory

@@ -36,7 +36,7 @@ reads() {
 	local key program
 	unpack "$1" && results >"$tmp/before" && gives 0 ls --json && python3 -c 'import json, sys; print("\n".join(r["key"] for r in json.load(open(sys.argv[1]))))' "$tmp/out" >"$tmp/keys" &&
 		[ "$(wc -l <"$tmp/keys")" = 10 ] && gives 0 ls || return
-	for program in $programs; do [ "$(grep -c " $program  *NVRTC 13.0 " "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
+	for program in $programs; do [ "$(grep -c " $program .*NVRTC 13.0 " "$tmp/out")" = 2 ] || { cat "$tmp/out" && return 1; }; done
 	while read -r key; do gives 0 show "$key" && out_has '^made .* by python3 in' || return; done <"$tmp/keys"
 	gives 0 verify && out_has '^Verified 10 sound entries' && results | diff "$tmp/before" -
 }
