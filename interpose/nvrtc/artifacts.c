@@ -202,6 +202,19 @@ static bool find_name(const struct names_index *index, const struct section *sec
 	return false;
 }
 
+/* Where there is no memory for an index. */
+static bool scan_names(const struct section *section, const char *expression, struct lowered *ret_lowered)
+{
+	struct cursor cursor = cursor_over(section->bytes, section->size);
+
+	while (lowered_next(&cursor, ret_lowered)) {
+		if (strcmp(ret_lowered->expression, expression) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
                            const char **name)
 {
@@ -213,10 +226,11 @@ int artifacts_lowered_name(struct program *program, const struct entry *entry, c
 		return RESULT_INVALID_INPUT;
 	}
 	*name = NULL;
-	if (!entry_section(entry, TAG_NAMES, &section) || !(index = index_of(program, entry, &section))) {
+	if (!entry_section(entry, TAG_NAMES, &section)) {
 		return RESULT_INTERNAL_ERROR;
 	}
-	if (!find_name(index, &section, expression, &lowered)) {
+	index = index_of(program, entry, &section);
+	if (index ? !find_name(index, &section, expression, &lowered) : !scan_names(&section, expression, &lowered)) {
 		return result_value(entry, TAG_NO_NAME, RESULT_INTERNAL_ERROR);
 	}
 	*name = lowered.name;
