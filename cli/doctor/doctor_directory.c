@@ -46,49 +46,30 @@ static void note_distrust(struct findings *findings, const struct settings *sett
 	}
 }
 
-static const char *kind_of(const struct statfs *found)
-{
-	static const struct {
-		uint32_t type;
-		const char *name;
-	} kinds[] = {{0xef53, "ext4"},        {0x58465342, "xfs"}, {0x9123683e, "btrfs"},  {0x2fc12fc1, "zfs"},
-	             {0x794c7630, "overlay"}, {0x6969, "NFS"},     {0x65735546, "FUSE"},   {0xff534d42, "CIFS"},
-	             {0xfe534d42, "SMB"},     {0x01021997, "9P"},  {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
-	             {0x00c36400, "Ceph"},    {0x4d44, "FAT"},     {0x2011bab0, "exFAT"},  {0xf2f52010, "f2fs"}};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if ((uint32_t)found->f_type == kinds[i].type) {
-			return kinds[i].name;
-		}
-	}
-	return NULL;
-}
-
 static void note_file_system(struct findings *findings, int place)
 {
+	static const uint32_t in_memory[] = {0x01021994, 0x858458f6}; /* tmpfs, ramfs */
+	static const uint32_t ownerless[] = {0x4d44, 0x2011bab0};     /* FAT, exFAT */
 	struct statfs found;
-	const char *kind;
+	uint32_t type;
 
 	if (fstatfs(place, &found) < 0) {
-		finding_add(findings, FINDING_WARN, "file system", "its file system cannot be asked: %s",
+		finding_add(findings, FINDING_WARN, "file system", "the file system cannot be identified: %s",
 		            strerror(errno));
 		return;
 	}
-	kind = kind_of(&found);
-	if ((uint32_t)found.f_type == 0x01021994 || (uint32_t)found.f_type == 0x858458f6) {
+	type = (uint32_t)found.f_type;
+	if (type == in_memory[0] || type == in_memory[1]) {
 		finding_add(findings, FINDING_WARN, "file system",
-		            "file system in memory: results are gone after a reboot");
+		            "file system in memory: entries are lost at a reboot");
 	} else if (network_is(place)) {
-		finding_add(
-		    findings, FINDING_WARN, "file system",
-		    "network file system%s%s%s: nodes share results, but do not wait for one another's compiles",
-		    kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
-	} else if (kind && strstr(kind, "FAT")) {
 		finding_add(findings, FINDING_WARN, "file system",
-		            "%s knows no owners: whom it trusts is the mount's affair", kind);
+		            "network file system: nodes share entries, but do not wait for each other's compilations");
+	} else if (type == ownerless[0] || type == ownerless[1]) {
+		finding_add(findings, FINDING_WARN, "file system",
+		            "file system without owners: the mount decides who can write the entries");
 	} else {
-		finding_add(findings, FINDING_OK, "file system", "local file system%s%s%s", kind ? " (" : "",
-		            kind ? kind : "", kind ? ")" : "");
+		finding_add(findings, FINDING_OK, "file system", "local file system");
 	}
 }
 

@@ -77,99 +77,67 @@ static void note_copies(struct findings *findings)
 	}
 }
 
-/* What the loader said, and how `true` has ended. */
-struct trial {
-	int status;
-	char said[2000];
-};
-
-/* How a program that does nothing fares with these preloaded; false: it could not be run, which was said. */
-static bool try_preload(struct findings *findings, const char *list, struct trial *ret_trial)
+/* How a program that does nothing ends with these preloaded, and what its loader says; -errno: it could not be run. */
+static int run_nothing(const char *list, char *ret_said, size_t capacity)
 {
 	char *const argv[] = {(char *)"true", NULL};
 	int said = (int)syscall(SYS_memfd_create, "said", MFD_CLOEXEC); /* libc has it from glibc 2.27 on */
 	const struct doctor_start start = {.argv = argv, .preload = list, .output = -1, .error = said};
 	int status = said < 0 ? -errno : doctor_start(&start);
-	ssize_t size = said < 0 ? 0 : pread(said, ret_trial->said, sizeof(ret_trial->said) - 1, 0);
+	ssize_t size = said < 0 ? 0 : pread(said, ret_said, capacity - 1, 0);
 
+	ret_said[size > 0 ? size : 0] = '\0';
 	if (said >= 0) {
 		close(said);
 	}
-	if (status < 0) {
-		finding_add(findings, FINDING_WARN, "library", "library: 'true' could not be run with it: %s",
-		            strerror(-status));
-		return false;
-	}
-	ret_trial->status = status;
-	ret_trial->said[size > 0 ? size : 0] = '\0';
-	return true;
-}
-
-/* In place, the line that names the library, or the first one. */
-static const char *one_line(char *text)
-{
-	char *named = strstr(text, LIBRARY_NAME);
-
-	while (named && named > text && named[-1] != '\n') {
-		named--;
-	}
-	text = named ? named : text;
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
-/* What the loader says about it shows. */
-static bool try_library(struct findings *findings, const char *library)
-{
-	struct trial trial;
-	const char *said;
-
-	if (!try_preload(findings, library, &trial)) {
-		return false;
-	}
-	said = one_line(trial.said);
-	if (trial.status == 0 && !said[0]) {
-		finding_add(findings, FINDING_OK, "library", "library loads: %s", library);
-		return true;
-	}
-	finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library,
-	            said[0] ? said : "a program that does nothing fails with it");
-	return false;
+	return status;
 }
 
 /*
- * The library by itself is fine: whatever is amiss is of the others, and a program that runs all the same is cached by
- * it. False: what is not there is the library as LD_PRELOAD spells it.
+ * Tries the library with all that LD_PRELOAD holds, as programs will be run. What the loader says of another library is a
+ * warning, because it leaves that out and runs the program with the cache. False: the library itself is not loaded.
  */
-static bool try_others(struct findings *findings, const char *library)
+static bool try_preload(struct findings *findings, const char *library, bool *ret_misspelled)
 {
 	const char *others = getenv("LD_PRELOAD");
-	struct trial trial;
-	bool there = true;
-	char *list;
+	bool has_others = others && others[0], loads = true;
+	char said[2000], *list, *line, *rest;
+	int status;
 
-	if (!others || !others[0] || asprintf(&list, "%s:%s", library, others) < 0) {
-		return true;
+	if (asprintf(&list, "%s%s%s", library, has_others ? ":" : "", has_others ? others : "") < 0) {
+		return false;
 	}
-	if (try_preload(findings, list, &trial)) {
-		const char *said = one_line(trial.said);
+	status = run_nothing(list, said, sizeof(said));
+	free(list);
+	for (line = strtok_r(said, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (strstr(line, library)) {
+			loads = false;
+			finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library, line);
+		} else {
+			bool is_ours = strstr(line, LIBRARY_NAME) != NULL;
 
-		if (trial.status != 0) {
-			finding_add(findings, FINDING_FAIL, "preload",
-			            "LD_PRELOAD: a program that does nothing fails with what it holds%s%s",
-			            said[0] ? ": " : "", said);
-		} else if (said[0]) {
-			there = !strstr(said, LIBRARY_NAME);
-			finding_add(findings, there ? FINDING_WARN : FINDING_FAIL, "preload", "LD_PRELOAD: %s", said);
+			*ret_misspelled |= is_ours;
+			finding_add(findings, is_ours ? FINDING_FAIL : FINDING_WARN, "preload", "LD_PRELOAD: %s", line);
 		}
 	}
-	free(list);
-	return there;
+	if (status < 0) {
+		loads = false;
+		finding_add(findings, FINDING_WARN, "library", "library: 'true' could not be run with it: %s",
+		            strerror(-status));
+	} else if (status != 0) {
+		loads = false;
+		finding_add(findings, FINDING_FAIL, "library",
+		            "library: %s: a program that does nothing fails with it%s", library,
+		            has_others ? " and what else LD_PRELOAD holds" : "");
+	} else if (loads) {
+		finding_add(findings, FINDING_OK, "library", "library loads: %s", library);
+	}
+	return loads;
 }
 
 bool doctor_library(struct findings *findings, const char *library)
 {
-	bool loads;
+	bool loads, is_misspelled = false;
 
 	note_copies(findings);
 	if (!library) {
@@ -191,8 +159,8 @@ bool doctor_library(struct findings *findings, const char *library)
 		            library);
 		return false;
 	}
-	loads = try_library(findings, library);
-	if (!loads || try_others(findings, library)) {
+	loads = try_preload(findings, library, &is_misspelled);
+	if (!is_misspelled) {
 		note_preload(findings);
 	}
 	return loads;
