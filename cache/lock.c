@@ -143,11 +143,6 @@ bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 	return lock < 0 || lock_bytes(lock, (struct lock_range){(off_t)byte_of(key), 1}, LOCK_ALONE, 0) != LOCK_HELD;
 }
 
-bool lock_wait_key(int lock, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us)
-{
-	return lock < 0 || take_byte(lock, byte_of(key), wait_us) != LOCK_HELD;
-}
-
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	if (lock >= 0) {

@@ -59,8 +59,6 @@ void lock_release(int lock);
  * lock_release_key() releases that key only.
  */
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
-/* The same, polling for about `wait_us`. */
-bool lock_wait_key(int lock, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us);
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 
 #endif

@@ -95,6 +95,7 @@ static enum agent_kind unpack_value(struct service *service, const uint8_t *key,
 
 	if (found == VALUE_SOUND) {
 		answer = land_parcel(service, &parcel);
+		service_note_settled(service, key);
 		parcel_free(&parcel);
 	} else {
 		tally_refused(&service->tally, found);

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,29 @@ void service_end(struct service *service)
 	store_close(service->store);
 	keyring_free(service->keyring);
 	settings_free(&service->settings);
+}
+
+/* Keys are digests, so any eight bytes of one name it well enough; the first of them choose the shard. */
+static uint64_t identify_key(const uint8_t *key)
+{
+	uint64_t id;
+
+	memcpy(&id, key + ENTRY_KEY_BYTES - sizeof(id), sizeof(id));
+	return id;
+}
+
+void service_note_settled(struct service *service, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	uint64_t id = identify_key(key);
+
+	atomic_store(&service->settled[id % SERVICE_SETTLED], id);
+}
+
+bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_KEY_BYTES])
+{
+	uint64_t id = identify_key(key);
+
+	return atomic_load(&service->settled[id % SERVICE_SETTLED]) == id;
 }
 
 /* Half-open counts as open here: only the probe asks then. */

@@ -95,6 +95,7 @@ void tally_show(struct tally *tally, struct tally_shown *ret_shown);
 const char *tally_name(enum tally_count what);
 
 #define SERVICE_FAILURES 4
+#define SERVICE_SETTLED  16384
 
 enum service_writes { SERVICE_READS, SERVICE_WRITES };
 enum service_bundle {
@@ -129,6 +130,7 @@ struct service {
 	struct tally tally;
 	struct breaker breaker;
 	_Atomic enum service_bundle bundle;
+	_Atomic uint64_t settled[SERVICE_SETTLED]; /* by hash: keys that the engine is known to have */
 };
 
 /* The breaker of uploads. */
@@ -142,6 +144,13 @@ bool service_begin(struct service *service, const struct service_options *option
 void service_end(struct service *service);
 
 bool service_open_engine(const struct service *service, struct engine **ret_engine);
+
+/*
+ * Remembers that the engine has a key, so that sweeps do not ask about what this agent fetched or uploaded. A key that
+ * another one pushes out costs a question.
+ */
+void service_note_settled(struct service *service, const uint8_t key[ENTRY_KEY_BYTES]);
+bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_KEY_BYTES]);
 
 bool service_may_ask(struct service *service);
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error);

@@ -104,7 +104,8 @@ static int note_file(void *context, int shard, const char *name, enum directory_
 	struct stat file;
 
 	if (kind != DIRECTORY_ENTRY || !directory_entry_key(looking->shard, name, key) ||
-	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || changed_ns(&file) < looking->upload->swept_ns) {
+	    fstatat(shard, name, &file, AT_SYMLINK_NOFOLLOW) != 0 || changed_ns(&file) < looking->upload->swept_ns ||
+	    service_is_settled(looking->upload->service, key)) {
 		return 0;
 	}
 	if (looking->count == looking->room) {

@@ -6,7 +6,8 @@
  * nodes that start together compile the same kernels: the later ones then find them in the engine. If the engine lacks
  * the key, the results are put. If it has the key without one of our results, both are put as one value. A sweep of the
  * directory, when the agent starts, every UPLOAD_SWEEP_NS and when it ends, finds files that nobody reported; it asks
- * only whether the engine has their key, and only about files that were written since the sweep before.
+ * only whether the engine has their key, and only about files that were written since the sweep before
+ * and that this agent neither fetched nor uploaded.
  *
  * Not uploaded: results that depend on the time, that took less than `least_cost_ns`, that are too large to be fetched,
  * and with SERVICE_NEUTRAL_RESULTS path-dependent ones. A value in the engine that this agent cannot open is replaced

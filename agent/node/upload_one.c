@@ -179,6 +179,7 @@ enum upload_one_done upload_one(struct service *service, struct engine *engine, 
 	switch (answer) {
 	case ENGINE_DONE:
 	case ENGINE_TOO_LARGE:
+		service_note_settled(service, key);
 		return UPLOAD_ONE_SETTLED;
 	case ENGINE_REFUSED:
 	case ENGINE_FULL:
