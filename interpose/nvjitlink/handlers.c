@@ -8,6 +8,7 @@
 #include "interpose/nvjitlink/input.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -52,6 +53,8 @@ static int forward_data(const struct door *door, struct link *link, nvjitlink_ha
 
 	if (link) {
 		link_refresh_names(link);
+		link_settle_prefix(link, input);
+		link_set_prefix(link, input, NVJITLINK_SUCCESS);
 	}
 	HOST_CALL_FORWARD(nvJitLinkAddData, function, host_errno, link, handle, input->type, input->data, input->size,
 	                  input->name);
@@ -122,6 +125,7 @@ int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, in
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_files);
 		link_refresh_names(link);
+		prefix_settle(link->handle.library, PREFIX_FATAL | PREFIX_ERROR);
 	}
 	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
 }
@@ -166,6 +170,8 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_history);
 		link_refresh_names(link);
+		link_settle_prefix(link, NULL);
+		link_set_prefix(link, NULL, NVJITLINK_INTERNAL);
 		link->is_complete = true;
 	}
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);

@@ -8,6 +8,7 @@
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
 #include "keygen/content.h"
@@ -47,6 +48,9 @@ _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link'
 
 /* From here on PTX may be a step: what 12.0 to 12.3 read behind its size was not measured. */
 #define STEPS_SINCE 1204
+
+/* Before, unresolved symbols are told on stderr. */
+#define ERRORS_LOGGED_SINCE 1205
 
 static int release_of(const struct link *link)
 {
@@ -218,6 +222,46 @@ void link_refresh_names(struct link *link)
 	}
 }
 
+/* ptxas runs where a text is added, and when LTO-IR is linked into a CUBIN. */
+static enum prefix_states states_of(const struct link *link, const struct link_input *input, int return_code)
+{
+	const unsigned lto = link->options & (LINK_OPTIONS_LTO | LINK_OPTIONS_PTX);
+
+	if (input) {
+		return input->type == NVJITLINK_PTX ? PREFIX_ERROR : PREFIX_NONE;
+	}
+	return lto == LINK_OPTIONS_LTO && return_code == NVJITLINK_SUCCESS ? PREFIX_FATAL | PREFIX_ERROR : PREFIX_FATAL;
+}
+
+/* The states by which a call may print. What is wrong with PTX or LTO-IR goes into the log. */
+static enum prefix_states prints_by(const struct link *link, const struct link_input *input)
+{
+	if (!input) {
+		return release_of(link) < ERRORS_LOGGED_SINCE ? PREFIX_ERROR : PREFIX_NONE;
+	}
+	switch (input->type) {
+	case NVJITLINK_PTX:
+	case NVJITLINK_LTOIR:
+		return PREFIX_NONE;
+	case NVJITLINK_CUBIN:
+		/* a symbol that is there twice: not in the first input, for which no host is to wait for ptxas */
+		return !link->handle.keyed || link->has_cubins || link->input_count > 1 ? PREFIX_FATAL | PREFIX_ERROR
+		                                                                        : PREFIX_FATAL;
+	default:
+		return PREFIX_FATAL | PREFIX_ERROR;
+	}
+}
+
+void link_settle_prefix(const struct link *link, const struct link_input *input)
+{
+	prefix_settle(link->handle.library, prints_by(link, input));
+}
+
+void link_set_prefix(const struct link *link, const struct link_input *input, int return_code)
+{
+	prefix_set(link->handle.library, states_of(link, input, return_code));
+}
+
 /*
  * What comes after a step hangs on all that the step hung on: on its call run as well (the rounding mode of then), and on
  * members of archives that lie elsewhere.
@@ -231,6 +275,10 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	void *seen = size ? malloc(size) : NULL;
 
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
+	if (handle->served == entry) {
+		prefix_owe(handle->library,
+		           states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
+	}
 	/* the key stands for all that was added: a link of many steps does not digest the first ones again and again */
 	handle->creation.size = link->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);

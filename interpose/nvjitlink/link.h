@@ -64,6 +64,9 @@ void link_stepped(struct link *link, int kind);
 const char *link_step_name(struct link *link, int kind);
 /* Before the library may read names of earlier inputs again: it reads what the host's memory says. */
 void link_refresh_names(struct link *link);
+/* Before and after a real call that adds the input or, with NULL, completes the link (prefix.h). */
+void link_settle_prefix(const struct link *link, const struct link_input *input);
+void link_set_prefix(const struct link *link, const struct link_input *input, int return_code);
 /* The compiler's served(). */
 void link_grown(struct handle *handle, const struct entry *entry);
 

@@ -17,7 +17,7 @@ enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 #define CLEARED(X)                                                    \
 	X("-arch", FORM_VALUE, 0)                                     \
 	X("-lto", FORM_FLAG, LINK_OPTIONS_LTO)                        \
-	X("-ptx", FORM_FLAG, 0)                                       \
+	X("-ptx", FORM_FLAG, LINK_OPTIONS_PTX)                        \
 	X("-O", FORM_FLAG, 0)                                         \
 	X("-O0", FORM_FLAG, 0)                                        \
 	X("-O1", FORM_FLAG, 0)                                        \

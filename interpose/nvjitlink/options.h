@@ -20,11 +20,9 @@ enum link_options {
 	                               never counted (-verbose), or what ptxas says, which is lost where the driver's own
 	                               cache was hit */
 	LINK_OPTIONS_UNCLEARED = 4, /* some that may work on */
-	LINK_OPTIONS_VARIES = 8     /* the library itself does not always give the same with them */
+	LINK_OPTIONS_VARIES = 8,    /* the library itself does not always give the same with them */
+	LINK_OPTIONS_PTX = 16       /* PTX is asked for, and ptxas does not run when the link is completed */
 };
-
-/* What a library has been told that lasts (struct library, `told`): LINK_OPTIONS_UNCLEARED options. */
-#define TOLD_UNCLEARED_OPTIONS 1
 
 unsigned link_options_read(const struct call *call);
 
