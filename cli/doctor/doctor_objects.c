@@ -71,16 +71,17 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
 		/* the compiler's own library has its name, however it was renamed */
 		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
-			finding_add(findings, FINDING_FAIL, "compiler",
-			            "inside: %s is linked into %s statically, where nobody can reach it: it is not "
-			            "cached",
-			            compilers[i].title, path);
+			finding_add(
+			    findings, FINDING_FAIL, "compiler",
+			    "inside: %s is linked into %s statically, where the cache cannot intercept it: it is not "
+			    "cached",
+			    compilers[i].title, path);
 		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
 			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,
 			            compilers[i].title,
 			            calls[i] == DOCTOR_CALLS_NONE
-			                ? "and no call came to the library: none was made, or they go past it"
-			                : "some of which go past the library");
+			                ? "and no call reached the cache: none was made, or they bypass it"
+			                : "some of which bypass the cache");
 		}
 	}
 }

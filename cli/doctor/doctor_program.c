@@ -13,7 +13,7 @@ static const char *const troubles[] = {
     [EXECUTABLE_OTHER_MACHINE] = "is a program for another machine than the library, or of 32 bits",
     [EXECUTABLE_STATIC] = "is linked statically: LD_PRELOAD does nothing",
     [EXECUTABLE_NOT_GLIBC] = "has musl's loader; the library needs glibc",
-    [EXECUTABLE_PRIVILEGED] = "is setuid, setgid or has capabilities: such programs are passed through",
+    [EXECUTABLE_PRIVILEGED] = "is setuid, setgid or has capabilities: such programs bypass the cache",
 };
 
 bool doctor_program(struct findings *findings, const char *name, char ret_path[PATH_MAX])

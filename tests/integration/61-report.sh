@@ -142,7 +142,7 @@ no_space() {
 	[ $? -eq 1 ] && grep -q "/dev/full: No space left on device" "$tmp/err" && ! "$COMMAND" report small.json >/dev/full 2>"$tmp/err"
 }
 check "A full disk is told." no_space
-over_itself() { cp small.json same.json && refused 1 "would take the place of the trace" same.json -o ./same.json && cmp same.json small.json; }
+over_itself() { cp small.json same.json && refused 1 "would replace the trace" same.json -o ./same.json && cmp same.json small.json; }
 check "The page does not take its trace's place." over_itself
 no_place() { refused 1 "gone/page.html: No such file or directory" small.json -o gone/page.html; }
 check "A place that is not there is named." no_place
