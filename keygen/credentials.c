@@ -57,6 +57,7 @@ void credentials_look(struct credentials *ret_credentials)
 	bool known = true;
 	int count;
 
+	/* Hashed as a whole, so its padding has to be the same each time. */
 	memset(&facts, 0, sizeof(facts));
 	facts.user = geteuid();
 	facts.group = getegid();

@@ -91,6 +91,7 @@ static bool is_absent(const struct item *item)
 	return item->kind == ITEM_ABSENT && item->error == ENOENT;
 }
 
+/* A hint, measured when the entry is made, because a hit has no time to find out. */
 static bool opens_directory(const struct items *items, size_t first, size_t end)
 {
 	if (end - first >= NAMES_FOR_DIRECTORY) {
@@ -257,6 +258,7 @@ static int write_all(const struct dependencies_input *input, const struct items 
 		stream_free(stream);
 		return -ENOMEM;
 	}
+	/* Written last: only the items tell in which mounts the files lie. */
 	sights_write(&writer.sights, &stamps);
 	memcpy(stream->bytes + stamps_at, &stamps, sizeof(stamps));
 	*ret_stream = *stream;
@@ -284,10 +286,12 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < trace->count; i++) {
+		/* Which names a directory had, or where a link led, is nothing that a lookup could compare. */
 		if (trace->events[i].kind == TRACE_LISTING) {
 			return -EINVAL;
 		}
 	}
+	/* Where no file was opened, what was looked at served #pragma once alone and reaches no output. */
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}

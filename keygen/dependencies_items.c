@@ -47,6 +47,7 @@ static int describe_event(const struct trace_event *event, struct item *ret_item
 	return 0;
 }
 
+/* The path is split at its last slash, so that all names of one directory form a group. */
 static void hang_item(struct items *items, const struct item *what, uint32_t base, const char *rest)
 {
 	struct item *item = &items->item[items->count++];
@@ -103,6 +104,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	if (error != 0) {
 		return error;
 	}
+	/* A lookup could not ask the kernel for such a path. */
 	if (strlen(path) >= PATH_MAX) {
 		return -EINVAL;
 	}
@@ -166,6 +168,7 @@ int items_by_directory(const struct item *one, const struct item *other)
 	return one->directory_size < other->directory_size ? -1 : 1;
 }
 
+/* Sorted, equal paths become neighbours, and the bytes do not depend on the order in which the compiler looked. */
 static int by_path(const void *left, const void *right)
 {
 	const struct item *one = left;
@@ -228,6 +231,7 @@ static int merge_all(struct items *items)
 	return 0;
 }
 
+/* By pointer where it is the same file: the order must not depend on qsort. */
 static int by_file(const void *left, const void *right)
 {
 	const struct item *one = *(const struct item *const *)left;

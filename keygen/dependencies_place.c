@@ -20,6 +20,7 @@ static void close_descriptor(int *descriptor)
 	*descriptor = -1;
 }
 
+/* Signals of the host interrupt what we open; the host expects nothing of that. */
 static int open_at(int directory, const char *path, int flags)
 {
 	int descriptor;
@@ -229,6 +230,7 @@ bool place_is_vacant(const struct place *place)
 	return fstatat(directory, way, &found, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
+/* Compared by descriptor: the path may lead to another file by now. */
 static bool is_still(int descriptor, const struct stat *expected)
 {
 	struct file_stamp before;

@@ -54,6 +54,7 @@ enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_
 	return reader->cursor.failed ? READ_DAMAGED : READ_SOUND;
 }
 
+/* Each field is checked before it is used: entries come from archives, engines and other users too. */
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items)
 {
 	struct place_group group = {.base = cursor_u32(&reader->cursor), .base_text = ""};

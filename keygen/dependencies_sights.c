@@ -13,6 +13,7 @@ static bool is_recorded(const struct fixed_stamps *stamps, const struct mount *m
 	return false;
 }
 
+/* Asking for a mount costs several system calls, and a compile sees one or two of them. */
 struct sight *sights_see(struct sights *sights, const char *path, uint64_t device, uint64_t number)
 {
 	struct sight *sight;

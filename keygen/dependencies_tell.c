@@ -68,6 +68,7 @@ static int tell_begin(struct walk *walk)
 		                                              .root = DEPENDENCY_NO_ROOT});
 	}
 	tell_machine(walk);
+	/* A damaged count must not make us ask for gigabytes. */
 	if (count > (size_t)(cursor->end - cursor->at) / sizeof(uint32_t)) {
 		return -EBADMSG;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With "..", "." or an empty component one directory would have several texts, and roots could overlap unseen. */
 bool directories_plain(const char *path, size_t size)
 {
 	const char *end = path + size;
@@ -34,6 +35,7 @@ bool directories_add(struct directories *directories, const char *text, size_t s
 	return true;
 }
 
+/* A prefix of the text is not enough: /v/inc is not above /v/include. */
 static bool lies_in(const struct request_directory *inner, const char *text, size_t size)
 {
 	return inner->size >= size && (inner->size == size || inner->text[size] == '/') &&

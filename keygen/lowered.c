@@ -14,6 +14,7 @@ void lowered_put(struct stream *stream, const char *expression, int code, const 
 	stream_field(stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
 }
 
+/* The getter hands out pointers into the entry: each name must end within it. */
 static bool ends_with_nul(const char *text, size_t size)
 {
 	return text && size > 0 && text[size - 1] == '\0';

@@ -31,6 +31,7 @@ static bool ask_affinity(int64_t *ret_answer)
 	return true;
 }
 
+/* By the same functions that the compiler calls, so that a preload which changes their answers changes ours. */
 bool machine_ask(uint32_t question, int64_t *ret_answer)
 {
 	switch (question & 0xff) {

@@ -158,6 +158,7 @@ static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
 }
 
+/* The boot id, because the time of the boot moves when the clock is set. */
 static bool read_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
 	char text[64] = "";

@@ -58,6 +58,7 @@ bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *othe
 	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
 }
 
+/* A file that is written twice within one step of the clock has the same times twice ("racily clean" in git). */
 static bool is_settled(int64_t time_ns, int64_t read_ns)
 {
 	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;

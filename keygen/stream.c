@@ -67,6 +67,7 @@ void stream_u64(struct stream *stream, uint64_t value)
 	stream_bytes(stream, &value, sizeof(value));
 }
 
+/* Tag and length first, so that no two different lists of fields give the same bytes. */
 void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t size)
 {
 	const size_t head = 1 + sizeof(uint64_t);
@@ -108,6 +109,7 @@ void stream_free(struct stream *stream)
 	*stream = STREAM_EMPTY;
 }
 
+/* A null pointer must not enter pointer arithmetic, not even with size 0. */
 struct cursor cursor_over(const void *bytes, size_t size)
 {
 	static const uint8_t nothing[1];

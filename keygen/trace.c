@@ -41,6 +41,7 @@ void trace_free(struct trace *trace)
 	trace_init(trace, 0);
 }
 
+/* A compile of CUB records some hundred paths: one allocation for many of them, all freed together. */
 static char *keep_string(struct trace *trace, const char *string, size_t length)
 {
 	struct trace_chunk *chunk = trace->chunks;
@@ -98,6 +99,7 @@ static bool grow_index(struct trace *trace)
 	return true;
 }
 
+/* Events move when the array grows, which is why the index holds numbers and not pointers. */
 static bool grow_events(struct trace *trace)
 {
 	size_t capacity = trace->capacity ? trace->capacity * 2 : EVENTS_FIRST;
@@ -115,6 +117,7 @@ static bool grow_events(struct trace *trace)
 	return true;
 }
 
+/* The compiler looks at the same path many times; an event that says nothing new is kept once. */
 static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
 {
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
@@ -166,6 +169,7 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 		return fail_trace(trace);
 	}
 	length = strlen(event->path);
+	/* The look and the open must have found the same file, or the compiler saw two states of it. */
 	if (event->kind == TRACE_PROBE || event->kind == TRACE_OPEN) {
 		compare_earlier(trace, event, TRACE_PROBE, length);
 		compare_earlier(trace, event, TRACE_OPEN, length);
@@ -249,6 +253,7 @@ void trace_answered(struct trace *trace, uint32_t question, int64_t answer)
 		at++;
 	}
 	if (at < end && at->question == question) {
+		/* A processor came or went during the compile: one answer cannot stand for both. */
 		trace_taint(trace, at->answer == answer ? 0 : TAINT_TOLD_OTHERWISE);
 		return;
 	}
@@ -266,6 +271,7 @@ void trace_taint(struct trace *trace, uint32_t taint)
 	atomic_fetch_or(&trace->tainted, taint);
 }
 
+/* The first path of a taint is what explain shows; a second one would tell the user nothing more. */
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path)
 {
 	const char *kept = NULL;

@@ -126,6 +126,7 @@ static void put_roots(struct stream *about, const struct roots *roots)
 	}
 }
 
+/* With the head to skip, so that `nvrtccache extract` needs to know no compiler. */
 static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {

@@ -154,6 +154,7 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	const struct observed *observed = &attempt->observed;
 	enum counter reason;
 
+	/* Other codes tell of the moment (no memory, a cancelled compile), not of the input. */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		return COUNTER_BYPASSED_return_code;
 	}
@@ -246,6 +247,7 @@ static enum counter store_entry(const struct finding *finding, struct entry *ent
 	return COUNTER_NONE;
 }
 
+/* -EINVAL is of a trace that dependencies cannot express, -EAGAIN of a failure that does not explain itself. */
 static enum counter build_error_reason(int error)
 {
 	switch (error) {

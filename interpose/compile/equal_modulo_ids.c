@@ -94,6 +94,7 @@ static bool hides_ids(const void *bytes, size_t size)
 	       memmem(bytes, size, debug, sizeof(debug) - 1);
 }
 
+/* Such a difference is counted and shown as not comparable, which is neither a mismatch nor a proof. */
 bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size)
 {
 	size_t left_id = longest_id(left, left_size), right_id = longest_id(right, right_size);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handle: what we know of one handle of a compiler (an nvrtcProgram)
+ * handle: the record of one handle of a compiler (an nvrtcProgram)
  *
- *     created --hit--> served (getters answer from an entry; the real one has not been compiled)
+ *     created --hit--> served (getters answer from an entry; the real handle has not been compiled)
  *        |               |
- *        |               +-- a miss or anything that needs the real one: its history is replayed --> real
- *        |               '-- a miss, and a replay would no longer give what was served --> detached (replay.h)
+ *        |               +-- a miss, or a call that needs the real handle: deferred calls are performed --> real
+ *        |               '-- a miss, and performing them would no longer give what was served --> detached (replay.h)
  *        '--miss--> real (getters are forwarded)
  *
- * The host holds the real handle; the record hangs beside it in a table. Getters answer from `served` when it is set
- * and are forwarded when it is not; where there is a `base`, it answers what the real one lacks.
+ * The host holds the real handle; the record is found by its value in a table. Getters answer from `served` if it is set
+ * and are forwarded otherwise. With a `base`, that entry answers for what the real handle lacks.
  *
- * Calling sequence: handle_add() of a compiler's own record, which begins with this one, after the host's handle was
- * made; handle_find() in every call; handle_take() before it is destroyed (after it, another thread may be given the
- * same), then handle_free(), or handle_put_back() where the library refused.
- * Threads: handle_find() takes no lock; whatever changes the table does, for a few loads. A record itself is guarded
- * by nothing: a host that uses one handle in two threads at once must serialise them, with the compiler as with us;
- * getters may run side by side. Fork: handle_fork_child(). Signals, asynchronous cancellation: handle_find(). Errors:
- * where there is no memory the handle is unknown, and every call is forwarded. Ownership: the record owns its copies
- * and one reference per held entry; lowered names point into held entries and so live as long as the handle. Hosts that
- * never destroy programs (TensorRT-LLM) cost the record and its entries: the copy of the source goes after the first
- * compile.
+ * Calling sequence: handle_add() after the host's handle was created, with a record of the compiler's that begins with
+ * this one; handle_find() in every call; handle_take() before the handle is destroyed, because another thread may be
+ * given the same value afterwards; then handle_free(), or handle_put_back() if the library refused.
+ * Threads: handle_find() takes no lock; changes of the table take one for a few loads. A record is not locked: a host
+ * that uses one handle in two threads has to serialise its calls, as it does without the cache. Getters may run
+ * concurrently. Fork: handle_fork_child(). Signals, asynchronous cancellation: handle_find() only. Errors: without memory
+ * the handle stays unknown, and its calls are forwarded. Ownership: the record owns its copies and one reference for each
+ * held entry. Lowered names point into held entries, and so live as long as the handle. A host that never destroys its
+ * programs (TensorRT-LLM) pays for the records and entries; the copy of the source is freed after the first compile.
  */
 #ifndef INTERPOSE_COMPILE_HANDLE_H
 #define INTERPOSE_COMPILE_HANDLE_H
@@ -32,80 +31,80 @@
 
 #include <stdbool.h>
 
-/* What the real handle has been through of a call. */
+/* Whether a call was performed on the real handle. */
 enum call_state {
-	CALL_DEFERRED, /* nothing: it was a hit */
-	CALL_DONE,     /* all, or it never will be (replay.h) */
-	CALL_REFUSED   /* for its options: nothing of it is there */
+	CALL_DEFERRED, /* no: it was a hit */
+	CALL_DONE,     /* yes, or it never will be (replay.h) */
+	CALL_REFUSED   /* the library refused its options, and it left nothing behind */
 };
 
-/* An earlier call on the handle: enough to do it again. */
+/* An earlier call on the handle, with what is needed to perform it. */
 struct past_call {
 	char **options; /* one block: pointers, then text */
 	int option_count;
 	int kind;
-	uint64_t mode;  /* the thread's, for arithmetic */
-	uint64_t asked; /* half a fingerprint, of its call run alone */
+	uint64_t mode;  /* floating-point mode of the host's thread */
+	uint64_t asked; /* half a fingerprint of its call run */
 	enum call_state state;
-	const struct entry *answer; /* of a hit: one of the handle's held ones; NULL: it was done, and must be again */
+	const struct entry *answer; /* of a hit, a held entry; NULL: it was performed, and has to be once more */
 };
 
-/* How its host comes to the compiler: past an export, functions without one of ours bypass us. */
+/* How the host calls the compiler. One that is linked bypasses the cache with functions that are not exported. */
 enum reach { REACH_EXPORT, REACH_THUNK };
 
 struct handle {
 	void *value; /* the host's */
 	struct library *library;
 	enum reach reach;
-	bool keyed;          /* requests of it can have a key: nothing happened to it that a key cannot hold */
-	enum counter reason; /* why not */
+	bool keyed;          /* its requests have keys: nothing happened to it that a key does not cover */
+	enum counter reason; /* why they have none */
 	struct stream creation;
 	char *name;     /* of what is compiled; NULL as given */
-	bool asks_host; /* the host has set who is asked whether to go on */
+	bool asks_host; /* the host has set a callback that may stop a compile */
 	struct past_call *calls;
 	struct key *keys; /* of those calls, each with what it left (seal_history() in request.c) */
 	size_t call_count;
-	size_t sealed;    /* so many of the keys have that in them */
-	struct key state; /* what the last of those left */
+	size_t sealed;    /* the number of keys that include it */
+	struct key state; /* what the last of those calls left */
 	struct entry *served;
-	struct entry *base; /* of a detached handle: answers what the real one lacks */
+	struct entry *base; /* of a detached handle */
 	struct entry **held;
 	size_t held_count;
 	int cancel_state; /* the host's thread's, during a compile */
 };
 
-/* Takes the record, zeros but for what is its compiler's own. False: there is no memory, and it was freed. */
+/* Takes ownership of the record, whose `struct handle` is zero except for creation and name. False: no memory; freed. */
 bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach);
 struct handle *handle_find(void *value);
-/* NULL too where it is another compiler's. */
+/* The same; NULL also if the handle is another compiler's. */
 struct handle *handle_find_of(const struct compiler *compiler, void *value);
 struct handle *handle_take(void *value);
 void handle_put_back(struct handle *handle);
 void handle_free(struct handle *handle); /* NULL is fine */
 
-/* Can the options be read at all? */
+/* Whether the options can be read: no NULL among them. */
 bool handle_call_sound(const struct call *call);
 /* The call's options, pointers and texts in one block. NULL: no memory. */
 char **handle_copy_options(const struct call *call);
-/* From here on no request of it can be named by a key. */
+/* Makes all later requests of the handle bypass the cache, for `reason`. */
 void handle_unkey(struct handle *handle, enum counter reason);
 
-/* Remembers a call under its key. -ENOMEM: the history is then not known and the handle is no longer keyed. */
+/* Adds a call to the history. -ENOMEM: the caller has to handle_unkey(). */
 int handle_add_call(struct handle *handle, const struct call *call, const struct key *key, uint64_t asked,
                     enum call_state state);
-/* The compile of that number among them, as it was asked. */
+/* Call number `index` of the history, as the host made it. */
 struct call handle_past_call(const struct handle *handle, size_t index);
-/* Forgets earlier calls of this kind and lower ones: another one has taken their place. */
+/* Removes calls of this kind and of lower ones from the history, because a later one has replaced them. */
 void handle_forget_calls(struct handle *handle, int kind);
-/* Does the real handle owe a call? */
+/* Whether a call of the history is deferred. */
 bool handle_has_deferred(const struct handle *handle);
-/* Takes one more reference: from now on getters answer from this entry. */
+/* Makes getters answer from the entry, and holds a reference to it. -ENOMEM. */
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
 /*
- * Around the library's own work. The host's state of cancellation holds there, and only there: our opens and reads are
- * cancellation points, and a thread cancelled in one would leave descriptors and references behind. Gives the state
- * that handle_leave_real() is to put back.
+ * Around the real call: the thread is cancellable there, as the host has set it, and nowhere else. Our own opens and reads
+ * are cancellation points, and a thread that is cancelled in one would leave descriptors and references behind. Returns
+ * the state for handle_leave_real().
  */
 int handle_enter_real(const struct handle *handle, enum cancellation cancellation);
 void handle_leave_real(int state);

@@ -72,6 +72,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 {
 	struct library *library = request->library;
 
+	/* Taken before the compile: what the compiler is told afterwards is compared with it, call by call. */
 	observed->told = snapshot_take(library->compiler->environment);
 	if (!observed->told) {
 		observed->doubt = COUNTER_ERRORS_memory;
@@ -128,6 +129,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	}
 	excursion.call = observed->given.options ? &observed->given : call;
 	begin_watch(request, watching, observed);
+	/* Behind the set-up of the watch: this time is what a hit will be said to have saved. */
 	start = runtime_clock();
 	observed->return_code = go_out(&excursion, call_compiler);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);

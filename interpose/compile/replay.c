@@ -89,6 +89,7 @@ bool replay_allows(const struct handle *handle, const struct entry *entry)
 	return never_compiled(handle) || !dependencies_name_files(dependencies, size);
 }
 
+/* By the request as it would be described now, since the directory and the environment count as well. */
 static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];

@@ -64,6 +64,7 @@ bool result_says_one_of(const struct section *log, const char *const *texts, siz
 	return false;
 }
 
+/* As nvcc, ptxas and libstdc++ spell it; the first letter is left out where case differs. */
 bool result_says_shortage(const struct section *log)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
@@ -93,6 +94,7 @@ void result_add_about(struct result *result, struct stream *about)
 	*about = STREAM_EMPTY;
 }
 
+/* Marked, because a process without the setting must not be given it, and no other node either. */
 void result_add_sloppy(struct result *result)
 {
 	result_add(result, RESULT_TAG_SLOPPY, 1, NULL, 0);

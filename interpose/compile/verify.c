@@ -29,6 +29,7 @@ static bool is_spoiled(const struct handle *handle, const struct attempt *attemp
 	return reason == COUNTER_BYPASSED_sticky_options || reason == COUNTER_BYPASSED_uncleared_options;
 }
 
+/* An error and not a warning: a wrong hit is the one thing that this library promises not to give. */
 static void log_mismatch(const struct handle *handle, const struct entry *expected, const char *what)
 {
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];

@@ -40,6 +40,7 @@ void event_count_work(const struct event *event)
 	}
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_misses, 1);
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_compile_ns, event->compile_ns);
+	/* Counted among the misses too: it says how many of them were changed files. */
 	runtime_count(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
 }
 

@@ -39,6 +39,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 	return atomic_load_explicit(&unknown[index], memory_order_acquire);
 }
 
+/* Never given back: a host keeps the pointer for as long as it likes. */
 static void *unknown_door(void *address)
 {
 	for (unsigned i = 0; i < UNKNOWN_MAX; i++) {

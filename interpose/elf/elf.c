@@ -89,6 +89,7 @@ struct scope {
 	uintptr_t found;
 };
 
+/* As the loader searches: the first definition in load order wins, whatever comes later. */
 static int scope_one(const struct elf_object *object, void *context)
 {
 	struct scope *scope = context;

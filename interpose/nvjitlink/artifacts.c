@@ -47,6 +47,7 @@ static bool line_names_none(const char *line)
 	return false;
 }
 
+/* A log that names an input does so by the host's pointer, whose text may be another one by now (B23). */
 static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
 {
 	size_getter *get_size = (size_getter *)handle->library->real[nvjitlink_artifacts[artifact].size];

@@ -170,6 +170,7 @@ void link_record(struct link *link, const struct link_input *input, int return_c
 	}
 }
 
+/* Copied, because the host may free its buffer as soon as the call returns, and a deferred step runs later. */
 int link_step(struct link *link, const struct link_input *input)
 {
 	struct link_input *inputs;

@@ -70,6 +70,7 @@ static struct maker *find_maker(const char *path)
 	return maker;
 }
 
+/* Directories by identity alone: their times change with every temporary file of another process. */
 static bool still_so(const struct trace_event *event)
 {
 	struct file_stamp stamp;

@@ -43,6 +43,7 @@ int handle_nvvmDestroyProgram(const struct door *door, void **program)
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
 
+/* The real program gets every module at once: adding only copies, and a miss then has nothing to catch up with. */
 static int add_module(const struct door *door, enum nvvm_function function, void *program,
                       const struct nvvm_module *module)
 {

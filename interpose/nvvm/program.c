@@ -96,6 +96,7 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 	}
 }
 
+/* Set before the call, because a signal handler of the host may jump out of it: then the entry must not answer. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work)
 {
 	program->has_worked = true;

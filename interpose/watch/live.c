@@ -128,6 +128,7 @@ void watch_end(struct trace *trace)
 		free(live->foreign[i]);
 	}
 	look_again(trace);
+	/* A compile within a flow callback belongs to the outer one too: what taints it taints both. */
 	if (live->outer) {
 		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
 	}
@@ -148,6 +149,7 @@ void live_taint_all(uint32_t taint)
 	unlock_list();
 }
 
+/* Compilers have threads of their own (split compilation): whose compile such a thread works for is not known. */
 struct live *live_enter(void)
 {
 	if (live_current) {

@@ -22,6 +22,7 @@ static bool passes_on(const struct elf_object *object)
 	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
 }
 
+/* The first object in load order that has a function is the one that everybody calls. */
 static int look_in(const struct elf_object *object, void *context)
 {
 	struct owners *owners = context;

@@ -178,6 +178,7 @@ static bool digest_file(struct live *live, const char *path, int descriptor, str
 	return true;
 }
 
+/* The content is digested as the compiler opens the file, because it may be changed right after. */
 static void add_content(struct live *live, const char *path, int descriptor)
 {
 	struct trace *trace = live->trace;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record: what the replacement functions tell the trace of their thread
+ * record: adds what a replacement function has seen to the trace of its thread
  *
- * Calling sequence: a replacement does the real call and then reports it here, once. Acts that could end the process
- * or leave the function twice (exec, fork) are reported before they are done.
+ * Calling sequence: a replacement makes the real call and then records it here, once. Calls that may end the process or
+ * return twice (exec, fork) are recorded before they are made.
  *
- * A thread without a trace: nothing happens while no compile of any thread is under way; otherwise every live trace is
- * tainted with TAINT_OTHER_THREAD, or, for record_asked() and record_answered(), gets what was asked. record_call() is exempt,
- * and record_directory() where the answer is what the trace expects.
+ * A thread without a trace records nothing while no compile of any thread is running. Otherwise its call taints every live
+ * trace with TAINT_OTHER_THREAD; what record_asked() and record_answered() are given is added to every live trace
+ * instead. record_call() taints nothing, nor does record_directory() if the answer is what the traces expect.
  *
- * Errors: none; what cannot be recorded taints or fails the trace. errno and dlerror are as before the call.
- * Threads: any. Fork: see watch.h. Signals: not to be called from handlers.
- * Cancellation: no function here is a cancellation point, so a descriptor that the real call opened is not lost.
+ * Errors: none; what cannot be recorded taints the trace, or marks it as failed. errno and dlerror are kept.
+ * Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation point, so
+ * a descriptor that the real call opened is not lost.
  */
 #ifndef INTERPOSE_WATCH_RECORD_H
 #define INTERPOSE_WATCH_RECORD_H
@@ -20,36 +20,34 @@
 
 struct stat;
 
-/* A stat-like call that follows links: `found` where the path was there, else NULL and why not. */
+/* A call like stat(), which follows links. `found` NULL: the path was absent, for `error`. */
 void record_probe(const char *path, const struct stat *found, int error);
-/*
- * The same for a call that gave no stamp: the path is looked at again.
- */
+/* The same after a call that gave no stamp: stats the path again. */
 void record_presence(const char *path);
-/* Opened for reading: the descriptor (its offset does not move), or -1 and why not. */
+/* An open for reading. The descriptor's offset does not move. -1: it failed, for `error`. */
 void record_open(const char *path, int descriptor, int error);
-/* The path was looked at in a way that dependencies cannot express. */
+/* A call whose answer cannot be a dependency: a listing, the target of a link. */
 void record_listing(const char *path);
-/* A file or directory was opened for writing, made or removed. */
+/* A file or directory is opened for writing, made or removed. */
 void record_write(const char *path);
 /*
  * A directory was to be made, or a file opened that is made where it is not there. Is it the trace's lock, or a directory
  * above that, nothing was made.
  */
 void record_made(const char *path);
-/* Written to a descriptor; -1: to memory. Only that of a scratch file of the compiler's own is not a side effect. */
+/* A write to a descriptor; -1: to memory. It is a side effect unless it goes to a scratch file of the compiler's. */
 void record_output(int descriptor);
-/* An act that forbids keeping the result: enum trace_taint bits. */
+/* A call after which the result must not be cached: enum trace_taint bits. */
 void record_taint(uint32_t taint);
-/* One that binds the result and does not forbid keeping it; any thread's counts for every live trace. */
+/* A call that makes the result path-dependent or the like (TAINTS_SOFT). From any thread it counts for every live trace. */
 void record_soft(uint32_t taint);
-/* An environment variable was asked for, and what was answered. */
+/* A query of an environment variable, and its answer. */
 void record_asked(const char *variable, const char *value);
-/* The working directory was asked for; NULL: it could not be told. */
+/* A query of the working directory; NULL: it failed. */
 void record_directory(const char *answer);
-/* The machine was asked for a number (keygen/machine.h), and what was answered. */
+/* A query of a number of the machine (keygen/machine.h), and its answer. */
 void record_answered(uint32_t question, int64_t answer);
-/* A call that tells nothing but that the watch is alive. */
+/* Any other call: it shows that the watch works. */
 void record_call(void);
 /* setlocale: a query of the locale now set, and a setting. Setting "C", or back to what was queried, is harmless. */
 void record_locale_query(const char *answer);

@@ -85,6 +85,7 @@ bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name,
 	return !value || environment_known(snapshot->environment, name);
 }
 
+/* By device and inode: the text of a path may stay while the directory is another. */
 static bool agrees_file(bool has, const struct stat *then, const struct stat *now)
 {
 	return has ? now && same_file(then, now) : !now;

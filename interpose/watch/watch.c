@@ -69,6 +69,7 @@ static bool is_obstacle(const struct import_entry *entry, const struct elf_impor
 	return entry->replacement && !import->slot;
 }
 
+/* For doctor, which looks at a file and must change nothing. */
 static int find_obstacle(const struct elf_import *import, void *context)
 {
 	const char **ret_reason = context;
@@ -206,6 +207,7 @@ static int claim_functions(const struct plan *plan)
 	return 0;
 }
 
+/* Release order: a thread that calls through a slot at once must find the real function in imports_real. */
 static void store_slots(struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
@@ -216,6 +218,7 @@ static void store_slots(struct watch *watch)
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
+	/* Some kilobytes: too much for the small stacks that some hosts give their threads. */
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct watch *watch = NULL;
 	const char *reason = NULL;
@@ -275,6 +278,7 @@ const struct arithmetic *watch_arithmetic(const struct watch *watch)
 	return &watch->arithmetic;
 }
 
+/* A thread that was inside the lazy resolver while the slot was patched writes the real function into it afterwards. */
 bool watch_verify(const struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
