@@ -99,6 +99,11 @@ bench-check: all $(BUILD)/tests/life $(FAKE)/13/libnvrtc.so.13 $(FAKE)/13/libnvr
 	tests/bench/counts.py $(BUILD) $(if $(WRITE),--write)
 .PHONY: bench-check
 
+# The same hits under cuda.core's own caches, and ccache's of nvcc; cuda.core comes from PyPI.
+peers: all
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/peers.py $(BUILD)
+.PHONY: peers
+
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a
