@@ -184,6 +184,7 @@ Test(dependencies_directories, forgotten_stamps_are_taken_anew_with_those_of_fil
 	dependencies_forget(built.bytes, built.size);
 	cr_assert_eq(stamped_group().stamp.settled, 0);
 	wait_until_settled(in_tree("p1"));
+	wait_until_settled(in_tree("a.h"));
 	cr_assert(dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew), "%s", why);
 	cr_assert_not_null(anew);
 	memcpy(built.bytes, anew, built.size);
@@ -201,6 +202,7 @@ Test(dependencies_directories, a_dangling_link_is_not_stamped_anew)
 	cr_assert_eq(symlink(in_tree("later.h"), in_tree("p1/y.h")), 0);
 	dependencies_forget(built.bytes, built.size);
 	wait_until_settled(in_tree("p1"));
+	wait_until_settled(in_tree("a.h"));
 	cr_assert(dependencies_hold_anew(built.bytes, built.size, &tree_roots, why, sizeof(why), &anew), "%s", why);
 	cr_assert_not_null(anew);
 	memcpy(built.bytes, anew, built.size);
