@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -364,6 +365,37 @@ Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
 
 	cr_expect_eq(journal.records[journal.count - 1].when_ns, 1000019);
 	journal_free(&journal);
+}
+
+static int take_none(const struct journal_record *record, void *context)
+{
+	(void)record;
+	(void)context;
+	cr_expect(false, "there is no whole record");
+	return 0;
+}
+
+/* What lies behind the bytes cannot be read. */
+Test(journal, a_record_that_is_cut_is_not_read_past_its_end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, left;
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char bytes[JOURNAL_RECORD_BYTES];
+	int fd;
+
+	cr_assert_neq(pages, MAP_FAILED);
+	cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
+	make_root();
+	cr_assert_eq(put(1, 50), 0);
+	size = (size_t)size_of(file);
+	fd = open(file, O_RDONLY);
+	cr_assert_eq(read(fd, bytes, sizeof(bytes)), (ssize_t)size);
+	close(fd);
+	for (left = 1; left < size; left++) {
+		memcpy(pages + page - left, bytes, left);
+		cr_expect_eq(journal_parse(pages + page - left, left, take_none, NULL), 0);
+	}
+	(void)munmap(pages, 2 * page);
 }
 
 Test(journal, outcomes_of_later_builds_are_passed_over)
