@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One replacement is generated for each watched function, and each has one real function for the whole process. A
+ * second library that is bound to another version of that function gets no replacement; its use is then assumed in
+ * every compilation.
+ */
 #include "interpose/watch/arithmetic.h"
 
 #include "interpose/watch/record.h"
@@ -66,7 +71,7 @@ static const struct function {
 #undef FUNCTION
 };
 
-/* Where these are exact; the others are so at 0, and those of two arguments at (0, 1). */
+/* The functions that are exact at 1; the others are exact at 0, and those with two arguments at (0, 1). */
 static bool rests_at_one(size_t id)
 {
 	switch (id) {
@@ -108,11 +113,11 @@ static bool is_stub(const struct elf_object *object, uintptr_t function)
 	return elf_contains(object, function);
 }
 
-/* Has the loader bind the slot: the stub resolves it, stores the address in it and goes there. */
+/* Makes the loader bind the slot: the stub resolves the function, stores its address in the slot and calls it. */
 #if defined(__aarch64__)
 /*
- * Here all slots lead to one stub, which is told the slot in x16 by the code that a caller would have come through
- * (AAELF64, "PLT sequences"; glibc's sysdeps/aarch64/dl-trampoline.S). Floats are the low halves of the registers.
+ * On aarch64 all slots lead to one stub, which expects the slot's address in x16, where the PLT entry would have put
+ * it (AAELF64, "PLT sequences"; glibc's sysdeps/aarch64/dl-trampoline.S). Floats are the low halves of the registers.
  */
 static void bind_slot(size_t id, uintptr_t stub, const void *slot)
 {
@@ -180,7 +185,10 @@ static int defines_too(const struct elf_object *object, void *context)
 	return !is_soname_of_libm(object) && elf_symbol(object, import->name, import->version) != 0;
 }
 
-/* A host's log() need not be a logarithm: what may be such a function is not called to see which it is. */
+/*
+ * Returns true if the function behind the stub might not be libm's: a program's log() need not be a logarithm, so it
+ * must not be called to find out.
+ */
 static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import *import, uintptr_t stub)
 {
 	struct elf_import wanted = *import;
@@ -203,7 +211,7 @@ bool arithmetic_missed(const struct arithmetic *arithmetic)
 	return false;
 }
 
-/* The function behind a slot, or 0. */
+/* Returns the function that the slot is bound to, after binding it if necessary, or 0. */
 static uintptr_t function_behind(size_t id, const struct elf_object *object, const struct elf_import *import)
 {
 	_Atomic(uintptr_t) *slot = (_Atomic(uintptr_t) *)import->slot;
@@ -234,7 +242,7 @@ static int is_libm(const struct elf_object *object, void *context)
 	return 0;
 }
 
-/* Right to the last bit, or no arithmetic at all; as they are, or with f or l behind. */
+/* Functions that are correctly rounded or do no arithmetic; each also with the suffix f or l. */
 static bool is_exact(const char *name)
 {
 	static const char *const exact[] = {
@@ -256,7 +264,10 @@ static bool is_exact(const char *name)
 	return strncmp(name, "fe", 2) == 0; /* <fenv.h> */
 }
 
-/* Does libm have a function of that name that the table does not? What a later NVRTC brings is taken to be used. */
+/*
+ * Returns true if libm has an inexact function of that name that the table does not list: a later NVRTC may import
+ * one.
+ */
 static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
 {
 	if (!arithmetic->has_libm) {
@@ -329,6 +340,7 @@ void arithmetic_end(struct arithmetic *arithmetic)
 		spans[count++] = (struct span){places[i], sizeof(places[i])};
 		spans[count++] = (struct span){id, id_size};
 	}
+	/* libm is added even if no function is its own: a preloaded pow() may call libm's. */
 	if (elf_each_object(is_libm, &object) && elf_build_id(&object, &id, &id_size) == 0) {
 		spans[count++] = (struct span){"libm", sizeof("libm")};
 		spans[count++] = (struct span){id, id_size};
@@ -344,6 +356,7 @@ uint64_t arithmetic_mode(void)
 
 	__asm__ volatile("stmxcsr %0" : "=m"(vector));
 	__asm__ volatile("fnstcw %0" : "=m"(stack));
+	/* The low six bits of MXCSR are exception flags, which every inexact operation sets. */
 	return (uint64_t)stack << 32 | (vector & ~UINT32_C(0x3f));
 #elif defined(__aarch64__)
 	uint64_t control;

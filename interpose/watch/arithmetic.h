@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arithmetic: what the compiler computes with when it folds constants
+ * arithmetic: the mathematics functions with which a compiler folds constants
  *
- * Purpose: NVRTC takes sin(), pow() and their kin from the host's mathematics library to fold constants, so the last
- * bit of a constant hangs on which library that is, on its version, and on which variant of the function it picks for
- * this processor; and on the rounding mode and the flush-to-zero bits of the calling thread. Measured with NVRTC 11.8
- * to 13.5: round-upward gives other PTX; flush-to-zero makes 11.8 and 12.4 refuse a denormal constant.
+ * Purpose: NVRTC folds constants with sin(), pow() and related functions of the host's libm. The last bit of a
+ * constant depends on which libm that is, on its version, on the variant of the function that it selects for this
+ * processor, and on the calling thread's rounding mode and flush-to-zero bits. Measured with NVRTC 11.8 to 13.5:
+ * upward rounding changes the PTX; flush-to-zero makes 11.8 and 12.4 reject a denormal constant.
  *
- * So the floating-point mode is part of every key (arithmetic_mode()); and the library's import slots of functions
- * that need not be exact are redirected to replacements that do the real call and taint the trace with
- * TAINT_ARITHMETIC: the result is then bound to the digest of the real functions (build-id and offset of each) and of
- * libm, which may stand behind others' functions of those names.
- * Correctly rounded functions (sqrt, fmod, floor, strtod) are the same everywhere and left alone.
+ * Therefore the floating-point mode is part of every key (arithmetic_mode()). The library's import slots of functions
+ * that need not be exact are redirected to replacements, which make the real call and taint the trace with
+ * TAINT_ARITHMETIC. The result then depends on a digest of the real functions (build-id and offset of each) and of
+ * libm, to which another object's function of that name may forward. Correctly rounded functions (sqrt, fmod, floor,
+ * strtod) give the same result everywhere and are not redirected.
  *
- * The real function is what the loader bound the slot to, or would: a slot not bound yet is called once through its PLT
- * stub, with an argument at which the result is exact, so that no flag is raised. Where some other object than libm has
- * a function of that name, which may be anything (a host's log()), the slot is left alone: as long as it is not bound,
- * nobody has called the function (arithmetic_missed()).
+ * The real function is the one that the loader bound the slot to, or would bind it to. A slot that is not bound yet is
+ * called once through its PLT stub, with an argument whose result is exact, so that no floating-point flag is raised.
+ * If an object other than libm defines a function of that name, the function may be unrelated (a program's own log()),
+ * so the stub is not called and the slot stays as it is. As long as the slot is unbound, the function was not called
+ * (arithmetic_missed()).
  *
  * Calling sequence: arithmetic_add() for each import of one library, then arithmetic_end(), all from watch_patch().
- * Errors: a library whose functions cannot be told from others is ARITHMETIC_UNKNOWN: what it computes is not kept.
- * Threads: adding is serialised per library by the caller; replacements run on any thread. Fork, signals: no state that
- * a child could find half-done. Ownership: the struct is the caller's.
+ * Errors: a library whose functions cannot be identified is ARITHMETIC_UNKNOWN; a result for which it computed is not
+ * cached. Threads: the caller serialises arithmetic_add() for each library; replacements run on any thread. Fork,
+ * signals: a child finds no state half-written. Ownership: the struct is the caller's.
  */
 #ifndef INTERPOSE_WATCH_ARITHMETIC_H
 #define INTERPOSE_WATCH_ARITHMETIC_H
@@ -32,9 +33,9 @@
 #include <stdatomic.h>
 
 /*
- * X(kind, name), in strcmp order. D: double(double), F: float(float), DD, FF: of two arguments; ODD: any other kind,
- * which is not watched: a library that imports it, or one of libm's that is not here and not exact, is taken to use it
- * in every compile.
+ * X(kind, name), in strcmp order. D: double(double), F: float(float), DD and FF: two arguments, ODD: any other
+ * signature, which has no replacement. A library that imports an ODD function, or an inexact function of libm that is
+ * not listed here, is assumed to use it in every compilation.
  */
 /* clang-format off */
 #define ARITHMETIC(X) \
@@ -60,9 +61,9 @@ enum arithmetic_id {
 };
 
 enum arithmetic_knowledge {
-	ARITHMETIC_WATCHED, /* the trace tells whether a compile used any */
-	ARITHMETIC_ALWAYS,  /* some use could not be seen: every compile counts as one that did */
-	ARITHMETIC_UNKNOWN  /* and nobody can tell what it used */
+	ARITHMETIC_WATCHED, /* the trace shows whether a compilation used any */
+	ARITHMETIC_ALWAYS,  /* some use cannot be observed: every compilation counts as using them */
+	ARITHMETIC_UNKNOWN  /* the functions that it uses cannot be identified */
 };
 
 struct arithmetic_unbound {
@@ -70,7 +71,7 @@ struct arithmetic_unbound {
 	uintptr_t stub;
 };
 
-/* What one library computes with. */
+/* The mathematics functions of one library. */
 struct arithmetic {
 	struct arithmetic_unbound unbound[ARITHMETIC_COUNT];
 	size_t unbound_count;
@@ -82,20 +83,20 @@ struct arithmetic {
 };
 
 /*
- * Takes note of an import. Returns true where the slot is to be redirected to *ret_replacement; false where it is left
- * alone, as those of all other functions are.
+ * Records an import. Returns true if its slot must be redirected to *ret_replacement, false if the slot stays as it
+ * is.
  */
 bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *object, const struct elf_import *import,
                     uintptr_t *ret_replacement);
 void arithmetic_end(struct arithmetic *arithmetic);
-/* Is it one of the functions above? */
+/* Returns true if `name` is in the list above. */
 bool arithmetic_knows(const char *name);
-/* Has a function been called that nobody watches? From then on nothing can be kept. */
+/* Returns true if a function without a replacement was called. From then on no result of the library can be cached. */
 bool arithmetic_missed(const struct arithmetic *arithmetic);
 
-/* Rounding mode, flush-to-zero and the like of this thread, without the flags that operations leave behind. */
+/* Returns the rounding mode, flush-to-zero bits and exception masks of this thread, without the exception flags. */
 uint64_t arithmetic_mode(void);
-/* Makes it so again; those flags stay. */
+/* Sets that mode; the exception flags stay. */
 void arithmetic_restore(uint64_t mode);
 
 #endif

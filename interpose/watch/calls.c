@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacements for calls that read: files, paths, the environment. Each makes the real call and records it. */
+/*
+ * Replacements for calls that read: files, paths, the environment. Each makes the real call and records it. For a call
+ * whose answer depends on more than the file's content or presence (a link's target, a directory's entries), a listing
+ * is recorded, which makes the result uncacheable.
+ */
 #include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
@@ -24,7 +28,7 @@
 		return result;                               \
 	}
 
-/* Streams. "e", "m", "x", "b" and "c" change nothing here; ",ccs=" loads a converter. */
+/* Mode letters "e", "m", "x", "b" and "c" do not matter here; ",ccs=" makes libc load a character set converter. */
 static void record_stream(FILE *stream, const char *path, const char *mode)
 {
 	int error = errno;
@@ -47,7 +51,7 @@ static bool has_mode(int flags)
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Is the path one that a call relative to `directory` resolves as a plain call would? */
+/* Returns true if the path, relative to `directory`, resolves as in a call without a directory. */
 static bool is_plain(int directory, const char *path)
 {
 	return directory == AT_FDCWD || (path && *path == '/');
@@ -57,6 +61,7 @@ static void record_descriptor(int descriptor, int directory, const char *path, i
 {
 	int error = errno;
 
+	/* These flags open a lock file: it is a side effect only if the file is not the compiler's own lock. */
 	if ((flags & ~O_CLOEXEC) == (O_RDWR | O_CREAT)) {
 		record_made(is_plain(directory, path) ? path : NULL);
 	} else if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) || has_mode(flags)) {
@@ -71,7 +76,7 @@ static void record_descriptor(int descriptor, int directory, const char *path, i
 
 #define OPENED(directory) record_descriptor(result, directory, path, flags)
 
-/* `mode` is passed on even if the caller gave none: libc does not look at it then, and it is a register on both machines. */
+/* `mode` is forwarded even if the caller passed none: libc ignores it then, and on both machines it is a register. */
 RECORD_AFTER(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
 RECORD_AFTER(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
 RECORD_AFTER(int, openat, (int directory, const char *path, int flags, mode_t mode), (directory, path, flags, mode),
@@ -79,7 +84,7 @@ RECORD_AFTER(int, openat, (int directory, const char *path, int flags, mode_t mo
 RECORD_AFTER(int, __open_2, (const char *path, int flags), (path, flags), OPENED(AT_FDCWD))
 RECORD_AFTER(int, __open64_2, (const char *path, int flags), (path, flags), OPENED(AT_FDCWD))
 
-/* A struct stat64 is a struct stat on the machines that we run on. */
+/* On the supported 64-bit machines a struct stat64 is a struct stat. */
 #define PROBED record_probe(path, result == 0 ? status : NULL, errno)
 
 RECORD_AFTER(int, stat, (const char *path, struct stat *status), (path, status), PROBED)
@@ -88,7 +93,7 @@ RECORD_AFTER(int, stat64, (const char *path, struct stat *status), (path, status
 RECORD_AFTER(int, __xstat, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
 RECORD_AFTER(int, __xstat64, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
 
-/* Whether a path is a link, and on which file system it lies, cannot be a dependency. */
+/* Whether a path is a link, and which file system it is on, cannot be expressed as a dependency. */
 #define LISTED record_listing(path)
 
 RECORD_AFTER(int, lstat, (const char *path, struct stat *status), (path, status), LISTED)
@@ -102,7 +107,7 @@ RECORD_AFTER(int, statfs, (const char *path, struct statfs *status), (path, stat
 RECORD_AFTER(int, statfs64, (const char *path, struct statfs *status), (path, status), LISTED)
 RECORD_AFTER(int, statvfs, (const char *path, struct statvfs *status), (path, status), LISTED)
 
-/* For calls that say whether a path is there, and more: what more they say cannot be a dependency. */
+/* Calls that say more than whether a path exists: only the absence of the path can be a dependency. */
 static void judge_path(bool done, const char *path)
 {
 	if (!done && (errno == ENOENT || errno == ENOTDIR)) {
@@ -117,11 +122,11 @@ RECORD_AFTER(int, access, (const char *path, int mode), (path, mode),
 RECORD_AFTER(char *, realpath, (const char *path, char *resolved), (path, resolved), judge_path(result != NULL, path))
 RECORD_AFTER(char *, __realpath_chk, (const char *path, char *resolved, size_t room), (path, resolved, room),
              judge_path(result != NULL, path))
-/* ENOTDIR may mean a file in the directory's place: no absence. */
+/* ENOTDIR is not absence: a file may exist in place of the directory. */
 RECORD_AFTER(DIR *, opendir, (const char *path), (path),
              !result && errno == ENOENT ? record_probe(path, NULL, ENOENT) : record_listing(path))
 
-/* A buffer that is too small is no answer. */
+/* A call whose buffer is too small (ERANGE) tells the compiler nothing about the directory. */
 static void record_getcwd(const char *directory)
 {
 	int error = errno;
@@ -141,7 +146,7 @@ RECORD_AFTER(char *, __getcwd_chk, (char *buffer, size_t size, size_t room), (bu
 RECORD_AFTER(char *, getenv, (const char *name), (name), record_asked(name, result))
 RECORD_AFTER(char *, secure_getenv, (const char *name), (name), record_asked(name, result))
 
-/* Numbers that the machine is asked for. */
+/* Numbers of the machine. */
 
 RECORD_AFTER(int, get_nprocs, (void), (), record_answered(MACHINE_GET_NPROCS, result))
 RECORD_AFTER(long, sysconf, (int name), (name), record_answered(MACHINE_QUESTION(MACHINE_SYSCONF, name), result))
@@ -150,7 +155,10 @@ RECORD_AFTER(unsigned long, getauxval, (unsigned long type), (type),
 RECORD_AFTER(unsigned long, __getauxval, (unsigned long type), (type),
              record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result))
 
-/* NVRTC 13.2 and later: -enable-tile has a pool of threads. Another process's set, or one of another size, is no answer. */
+/*
+ * NVRTC 13.2 and later size a thread pool by it (-enable-tile). A query for another process or with another set size
+ * cannot be repeated at look-up.
+ */
 REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
 {
 	int result = REAL(sched_getaffinity)(pid, size, set);

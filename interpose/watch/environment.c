@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The values with which the process started are read from the stack, where the kernel put them: setenv() replaces
+ * pointers in `environ` and leaves those strings as they are.
+ */
 #include "interpose/watch/environment.h"
 
 #include <ctype.h>
@@ -17,7 +21,7 @@
 
 /* The values of the LOAD variables when the process started, in their order. */
 struct initial {
-	char *block; /* what the values point into, where it is ours */
+	char *block; /* what the values point into, if it was allocated */
 	const char *values[ENVIRONMENT_MAX];
 };
 
@@ -41,7 +45,7 @@ size_t environment_values(const struct environment *environment, struct environm
 		const char *text = *entry;
 		size_t size;
 
-		/* no name begins as the empty string does, so there is a second byte to be looked at */
+		/* no name on the list starts with a NUL, so the second byte exists */
 		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[1] & 63) & 1)) {
 			continue;
 		}
@@ -61,9 +65,9 @@ size_t environment_values(const struct environment *environment, struct environm
 }
 
 /*
- * The strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment, AT_EXECFN's
- * string]. Looked at in place, which spares a hit in a fresh process the opening of /proc/self/environ. What the
- * arguments hold besides is looked through too; at worst that passes a request through.
+ * The strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment,
+ * AT_EXECFN's string]. They are read in place, which saves a hit in a fresh process the open of /proc/self/environ.
+ * The arguments are searched too; an argument that looks like a variable can only cause a bypass.
  */
 static const char *initial_strings(size_t *ret_size)
 {
@@ -77,7 +81,7 @@ static const char *initial_strings(size_t *ret_size)
 	return start + 16;
 }
 
-/* Where the layout is another (an emulator): what the kernel says. */
+/* Reads /proc/self/environ, for a stack with another layout (an emulator). */
 static char *read_initial(size_t *ret_size)
 {
 	int descriptor = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
@@ -109,8 +113,8 @@ static char *read_initial(size_t *ret_size)
 }
 
 /*
- * Skips the gap of random size that the kernel leaves in front of the arguments: some 4 KiB of zeros, each of which would
- * be a string of its own.
+ * Skips the gap of random size in front of the arguments, some 4 KiB of zeros, each of which would count as an empty
+ * string.
  */
 static const char *skip_zeros(const char *at, const char *end)
 {
@@ -125,7 +129,7 @@ static const char *skip_zeros(const char *at, const char *end)
 	return at;
 }
 
-/* One pass; `values` in the order of the LOAD variables. */
+/* One pass over the strings; `values` is in the order of the LOAD variables. */
 static void find_initial(const struct environment *environment, const char *block, size_t size,
                          const char *values[ENVIRONMENT_MAX])
 {
@@ -144,8 +148,10 @@ static void find_initial(const struct environment *environment, const char *bloc
 	}
 }
 
-/* Kept for the life of the process; a child of fork inherits what its parent was started with, which is right: so was
- * the library that it inherits. */
+/*
+ * Never freed. A forked child uses the values of its parent, which is correct because it also inherits the parent's
+ * loaded library.
+ */
 static const struct initial *initial(struct environment *environment)
 {
 	const struct initial *known = atomic_load_explicit(&environment->initial, memory_order_acquire);
@@ -207,7 +213,7 @@ bool environment_known(const struct environment *environment, const char *name)
 
 const char *environment_pwd(void)
 {
-	const char *pwd = getenv("PWD"); /* what the compiler is about to ask for: no setting of ours */
+	const char *pwd = getenv("PWD"); /* what the compiler will read, no setting of ours */
 	struct stat named, here;
 
 	if (pwd && stat(pwd, &named) == 0 && stat(".", &here) == 0 && named.st_dev == here.st_dev &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment: the variables that a compiler reads, and their values (docs/DESIGN.md B1, B9)
+ * environment: the environment variables that a compiler reads, and their values (docs/DESIGN.md B1, B9)
  *
- * Purpose: gives the values of the variables that a compiler is known to read, in a fixed order, for the key; and tells
- * of a variable that was seen to be asked for whether it is on the compiler's list.
+ * Purpose: returns the values of the variables that a compiler is known to read, in a fixed order, for the key; and
+ * says whether a variable that the compiler was seen to read is on its list.
  *
- * Some are read when the library is loaded, which may be long before we hear of it. Their value in the key is the
- * present one, and the request is passed through when it differs from the one the process started with: then nobody
- * knows which of the two the library saw.
+ * Some variables are read when the library is loaded, which may be long before this code runs. Their present value
+ * goes into the key, and the request is bypassed if it differs from the value with which the process started, because
+ * either of the two may be the one that the library read.
  *
- * Threads: like getenv: safe as long as the host does not change its environment meanwhile.
- * Errors: a variable list is always produced. Fork, signals: no state but the values read at the start.
- * Ownership: values point into the environment: use them before the host can change it.
+ * Threads: as safe as getenv(): the host must not change its environment meanwhile. Errors: the list of values is
+ * always produced. Fork, signals: no state but the values read at the start. Ownership: values point into the
+ * environment; use them before the host can change it.
  */
 #ifndef INTERPOSE_WATCH_ENVIRONMENT_H
 #define INTERPOSE_WATCH_ENVIRONMENT_H
@@ -22,10 +22,10 @@
 #include <stdbool.h>
 
 enum variable_kind {
-	VARIABLE_LOAD,  /* read when the library is loaded: these stand first */
-	VARIABLE_CALL,  /* at each compile */
-	VARIABLE_PLAIN, /* known to leave the output alone */
-	VARIABLE_PLACE  /* part of the place */
+	VARIABLE_LOAD,  /* read when the library is loaded; listed first */
+	VARIABLE_CALL,  /* read at each compilation */
+	VARIABLE_PLAIN, /* known not to affect the output */
+	VARIABLE_PLACE  /* $PWD, which is part of the place that the key describes (keygen/surroundings.h) */
 };
 
 struct variable {
@@ -38,14 +38,16 @@ struct variable {
 
 struct initial;
 
-/* One compiler's: made by ENVIRONMENT_OF() from its list X(kind, name). */
+/* The variables of one compiler, made by ENVIRONMENT_OF() from its list X(kind, name). */
 struct environment {
 	const struct variable *variables;
 	size_t count;
-	/* A bit for each length, first letter and second letter of the names whose values are asked for: a look at
-	 * these tells nearly all of the host's variables from the compiler's. */
+	/*
+	 * One bit for each length, first letter and second letter of the names that are read: these masks reject
+	 * nearly all of the host's other variables without a comparison.
+	 */
 	uint64_t lengths, first, second;
-	_Atomic(const struct initial *) initial; /* what the process started with */
+	_Atomic(const struct initial *) initial; /* the values at the start of the process */
 };
 
 #define ENVIRONMENT_VARIABLE(kind, name) {VARIABLE_##kind, #name, sizeof(#name) - 1},
@@ -63,18 +65,22 @@ struct environment {
 
 /* Fills `values` with the LOAD and CALL variables; returns how many. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX]);
-/* Have the LOAD variables kept the values that they had when the process started? */
+/* Returns true if the LOAD variables have the values with which the process started. */
 bool environment_unchanged(struct environment *environment, const struct environment_value *values, size_t count);
 bool environment_known(const struct environment *environment, const char *name);
-/* $PWD where it is the same directory as ".", as NVRTC checks it; else NULL. */
+/* Returns $PWD if it names the same directory as ".", which is how NVRTC checks it; otherwise NULL. */
 const char *environment_pwd(void);
-/* Does the locale of this thread have letters beyond ASCII that are one byte (Latin-1, SJIS; not "C", not UTF-8)? */
+/*
+ * Returns true if the locale of this thread has single-byte letters beyond ASCII (Latin-1, SJIS; neither "C" nor
+ * UTF-8).
+ */
 bool environment_has_letters(void);
 
 /*
- * How decimals are spelled for the compile: NULL where with a dot, else a text in `text` that tells one way from
- * another. ptxas reads the constants of inline assembly by the locale: with a decimal comma "1.5" is 1, in the CUBIN
- * alone (12.9 to 13.5). The thread's locale counts, and the process's, which the compiler's own threads have.
+ * Returns NULL if the decimal separator is a dot, otherwise a description of it, written to `text`, that differs
+ * between separators. ptxas parses the constants of inline assembly by the locale: with a decimal comma it reads "1.5"
+ * as 1, in the CUBIN only (12.9 to 13.5). The thread's locale counts, and so does the process's, which the compiler's
+ * own threads use.
  */
 #define ENVIRONMENT_DECIMALS_MAX 300
 const char *environment_decimals(char text[ENVIRONMENT_DECIMALS_MAX]);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table and the look-up in it. The slots themselves are patched by watch.c. */
 #include "interpose/watch/imports.h"
 
 #include <stdlib.h>

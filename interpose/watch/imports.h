@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports: the one table of what a compiler library may ask of libc (docs/DESIGN.md B22)
+ * imports: the table of the libc functions that a compiler library may import (docs/DESIGN.md B22)
  *
- * Purpose: every function that a compiler imports is named here once. A library's imports are looked up in it (by the
- * plan of watch_patch(), and by scripts/census for libraries that need not be run). A library that imports a function
- * that is not in it is bypassed: nothing of it is cached.
+ * Purpose: every function that a compiler imports is listed here once. watch_patch() looks up a library's imports in
+ * it, and so does scripts/census for libraries that it does not run. A library that imports a function that is not
+ * listed is bypassed: none of its results is cached.
  *
- *   WATCHED(name)     its slot is redirected to a replacement of ours (calls.c for paths and for numbers that the machine
- *                     is asked for, output.c for what is written, taints.c for the rest). These are what a release of
- *                     NVRTC, nvJitLink or NVVM imports (`scripts/census --unused` names the others), or LLVM and
- *                     libstdc++, of which they hold copies, and what compiler flags or a newer glibc would make of those
- *                     names (__printf_chk, __open_2, open64, stat)
- *   CLEARED(name)     works on memory, on threads, or on descriptors and streams that a watched call opened
- *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb gives
- *                     others and compares what is made (tests/perturb/evidence.txt)
+ *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine; output.c: writes;
+ *                     taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM imports
+ *                     (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, which these libraries
+ *                     contain copies of, and the names that compiler flags or a newer glibc use instead
+ *                     (__printf_chk, __open_2, open64, stat)
+ *   CLEARED(name)     operates on memory, on threads, or on descriptors and streams that a watched call opened
+ *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb makes it
+ *                     give other answers and compares the outputs (tests/perturb/evidence.txt)
  *
- * dlopen, dlsym and dladdr are cleared on purpose: dlopen takes RUNPATH from its return address. The functions of the
- * mathematics library that are not exact have a table of their own (arithmetic.h).
+ * dlopen, dlsym and dladdr are CLEARED deliberately: dlopen takes RUNPATH from its return address. The inexact
+ * functions of libm have a table of their own (arithmetic.h).
  *
- * The names stand in strcmp order: the look-up is a binary search.
+ * The names are in strcmp order, because the look-up is a binary search.
  *
- * How to extend: add the name in order; for WATCHED add `watch_<name>` beside its kin, for PERTURBED a CALL in
- * tests/perturb/shim.c.
- * Threads, fork, signals: constant but for `imports_real`, which is written before the first slot is redirected.
+ * How to extend: add the name in order; for WATCHED add `watch_<name>` beside similar functions, for PERTURBED a CALL
+ * in tests/perturb/shim.c. Threads, fork, signals: all is constant except `imports_real`, which is written before the
+ * first slot is redirected.
  */
 #ifndef INTERPOSE_WATCH_IMPORTS_H
 #define INTERPOSE_WATCH_IMPORTS_H
@@ -128,7 +128,7 @@ enum import_id {
 
 typedef void import_function(void);
 
-/* One per watched name: the address of its replacement, which is private to the file that defines it. */
+/* One for each watched name: the address of its replacement, which is static in the file that defines it. */
 #define IMPORT_WATCHED(name) extern import_function *const replacement_##name;
 #define IMPORT_CLEARED(name)
 IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
@@ -137,15 +137,18 @@ IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
 
 struct import_entry {
 	char name
-	    [32]; /* in place, as each pointer is a relocation in every process that the library is preloaded into */
+	    [32]; /* an array, because each pointer would be a relocation in every process that preloads the library */
 	import_function *const *replacement; /* NULL: cleared */
 };
 
 extern const struct import_entry imports[IMPORT_COUNT];
-/* What each replacement calls: the function that the slots would have been bound to; 0 until watch_patch(). */
+/*
+ * The function that each replacement calls: the one that the slots were or would have been bound to; 0 before
+ * watch_patch().
+ */
 extern _Atomic(uintptr_t) imports_real[IMPORT_COUNT];
 
-/* The table's entry of that name, or NULL: unknown. */
+/* Returns the entry of that name, or NULL if the name is not listed. */
 const struct import_entry *imports_find(const char *name);
 
 #define REPLACEMENT(type, name, params)                                              \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiles of one thread, innermost first:
+ * Compilations of one thread, innermost first:
  *
  *     none --watch_begin()--> live --watch_begin()--> live, hiding the outer one
- *     live --watch_end()--> the outer one, or none; on the way: what other threads asked for is added, and the files
- *                           that were read are looked at again
+ *     live --watch_end()--> the outer one, or none; before that, variables that other threads read are added, and the
+ *                           stamps of the files that were read are checked again
  */
 #include "interpose/watch/live.h"
 #include "cache/fork_mutex.h"
@@ -21,7 +21,7 @@ _Thread_local struct live *live_current;
 static _Atomic unsigned live_count;
 static struct live *live_list;
 static struct fork_mutex live_lock = FORK_MUTEX_INITIALIZER;
-static _Atomic pid_t live_owner; /* a child of _Fork or clone gets the lock as it was, without handlers (BZ 17490) */
+static _Atomic pid_t live_owner; /* not this process: a child of _Fork or clone, which run no handlers (BZ 17490) */
 
 static void lock_list(void)
 {
@@ -82,7 +82,10 @@ void watch_begin(struct trace *trace)
 	live_current = live;
 }
 
-/* A file changed between our reading and the compiler's would stand in the result under the digest of before. */
+/*
+ * A file that changed between the replacement's reading and the compiler's would be in the result under the digest of
+ * the old content.
+ */
 static void look_again(struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count && !trace->failed && !(atomic_load(&trace->tainted) & ~TAINTS_SOFT); i++) {
@@ -128,7 +131,7 @@ void watch_end(struct trace *trace)
 		free(live->foreign[i]);
 	}
 	look_again(trace);
-	/* A compile within a flow callback belongs to the outer one too: what taints it taints both. */
+	/* A compilation inside a flow callback is part of the outer one: what taints it taints both. */
 	if (live->outer) {
 		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
 	}
@@ -149,7 +152,7 @@ void live_taint_all(uint32_t taint)
 	unlock_list();
 }
 
-/* Compilers have threads of their own (split compilation): whose compile such a thread works for is not known. */
+/* Compilers start threads (split compilation), and a call does not show for which compilation such a thread works. */
 struct live *live_enter(void)
 {
 	if (live_current) {
@@ -160,7 +163,7 @@ struct live *live_enter(void)
 	return live_current;
 }
 
-/* Keeps a name for the owner of a trace, which alone may touch its lists. */
+/* Stores a name for the thread that owns the trace, because only that thread may change the trace's lists. */
 static void ask_for(struct live *live, const char *variable)
 {
 	for (size_t i = 0; i < live->foreign_count; i++) {

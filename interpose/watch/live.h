@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live: which compiles are under way, on which threads (shared by the parts of watch)
+ * live: the compilations in progress and their threads (shared by the files of watch)
  *
- * live_current is the innermost compile of this thread. The list of all of them serves the threads that have none: its
- * lock is held for a few loads and stores, never across a call that takes a path.
+ * live_current is the innermost compilation of this thread. A list of all compilations serves calls from threads
+ * without one. The list's lock is held for a few loads and stores, never during a call that takes a path.
  */
 #ifndef INTERPOSE_WATCH_LIVE_H
 #define INTERPOSE_WATCH_LIVE_H
@@ -17,23 +17,26 @@ struct live {
 	struct live *outer; /* of the same thread */
 	struct live *next;  /* of any thread; under the lock */
 	struct live *previous;
-	uint8_t *buffer;                 /* one piece of a file, once one was read */
-	char *foreign[LIVE_FOREIGN_MAX]; /* asked for by threads without a trace; under the lock */
+	uint8_t *buffer;                 /* one piece of a file; NULL until the first file is read */
+	char *foreign[LIVE_FOREIGN_MAX]; /* variables read by threads without a trace; under the lock */
 	size_t foreign_count;
-	char locale[512]; /* the last answer of a query, "" where there was none */
+	char locale[512]; /* the last answer of setlocale(category, NULL), "" if there was none */
 };
 
 extern _Thread_local struct live *live_current;
 
-/* A call was seen. This thread's compile; for a thread without one: NULL, and all others' traces are tainted. */
+/*
+ * Records that a call was seen and returns this thread's compilation. If the thread has none, returns NULL and taints
+ * the traces of all compilations.
+ */
 struct live *live_enter(void);
-/* Taints every live compile; nothing where there is none. */
+/* Taints the traces of all compilations in progress. */
 void live_taint_all(uint32_t taint);
-/* A variable, or (NULL) the working directory, was asked for: is the answer what the compile's key says? */
+/* Compares the answer to a query of a variable, or (NULL) of the working directory, with the key of the compilation. */
 void live_told(struct trace *trace, const char *variable, const char *answer);
-/* The same by a thread without a compile: every live compile is told, and gets the variable when it ends. */
+/* The same for a thread without a compilation: checks every compilation, and adds the variable to each when it ends. */
 void live_ask_all(const char *variable, const char *answer);
-/* The machine was asked for a number: by this thread's compile, or by a thread without one, for every live compile. */
+/* Records a number of the machine: for the compilation of this thread, or, if it has none, for all compilations. */
 void live_answered(uint32_t question, int64_t answer);
 
 #endif

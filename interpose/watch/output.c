@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacements for calls that write to streams and descriptors. What is written to a file that the compile opened was
- * reported when it was opened; what the host finds on its own (`-Xptxas --version` prints to stdout) no hit would
- * repeat.
+ * Replacements for calls that write to streams and descriptors. A file that the compiler opened for writing was
+ * recorded when it was opened. Output to a stream of the host (`-Xptxas --version` prints to stdout) is a side effect,
+ * because a hit would not repeat it.
  */
-#undef _FORTIFY_SOURCE /* the compiler's formats are its own affair: no checks that it did not ask for */
+#undef _FORTIFY_SOURCE /* no format checks that the compiler library was not built with */
 #include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* -1 for a stream that is memory. */
+/* Returns -1 for a memory stream. */
 static int descriptor_of(FILE *stream)
 {
 	int saved_errno = errno;
@@ -56,7 +56,7 @@ WRITES_STREAM(int, __vfprintf_chk, (FILE * stream, int flag, const char *format,
 WRITES_STDOUT(int, vprintf, (const char *format, va_list rest), (format, rest))
 WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), (flag, format, rest))
 
-/* What follows the format can be passed on as a list only. */
+/* Variable arguments can be forwarded only as a va_list. */
 #define PRINTS(descriptor, name, params, ...) \
 	REPLACEMENT(int, name, params)        \
 	{                                     \
@@ -70,7 +70,7 @@ WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), 
 		return result;                \
 	}
 
-/* glibc's fortified ones: a flag that asks for checks of %n. */
+/* glibc's fortified variants; `flag` requests checks of %n. */
 extern int __vprintf_chk(int flag, const char *format, va_list rest);
 extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list rest);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Objects are visited in load order, so the first one that defines a function is the one that all callers are bound
+ * to.
+ */
 #include "interpose/watch/watch.h"
 
 #include "interpose/elf/elf.h"
@@ -6,13 +10,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What NVRTC's imports and ours find files with; __xstat is what stat was before 2.33. */
+/* The functions with which NVRTC and this library find files; before glibc 2.33 stat is __xstat. */
 static const char *const names[] = {"statx", "__xstat", "access", "fopen", "fopen64",
                                     "open",  "open64",  "openat", "stat",  "realpath"};
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
 struct owners {
-	uintptr_t base[NAME_COUNT]; /* of the first object that has the function, and 1; 0: none yet */
+	uintptr_t base[NAME_COUNT]; /* base + 1 of the first object that defines the function; 0: none yet */
 };
 
 static bool passes_on(const struct elf_object *object)
@@ -22,7 +26,6 @@ static bool passes_on(const struct elf_object *object)
 	       elf_symbol(object, "__sanitizer_set_death_callback", NULL) != 0;
 }
 
-/* The first object in load order that has a function is the one that everybody calls. */
 static int look_in(const struct elf_object *object, void *context)
 {
 	struct owners *owners = context;
@@ -42,7 +45,7 @@ static int look_in(const struct elf_object *object, void *context)
 		}
 	}
 	return owners->base[0] !=
-	       0; /* statx is libc's at the latest; before 2.28 there is none, and all are looked through */
+	       0; /* libc defines statx (from 2.28), so no later object is needed once it was found */
 }
 
 static bool find_out(void)

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Functions that may change errno restore it, because the compiler looks at it after the call. A file's content
+ * is digested at the moment the compiler opens it, through the compiler's descriptor: a later open of the path might
+ * find another file.
+ */
 #include "interpose/watch/record.h"
 #include "interpose/watch/live.h"
 #include "interpose/watch/snapshot.h"
@@ -30,8 +35,8 @@ static void add_event(struct trace *trace, enum trace_kind kind, const char *pat
 }
 
 /*
- * Is the path such that an event can be made of it? The empty path is never there, whatever changes, nor is one that
- * the kernel takes from nobody: 13.5 puts one together from leftovers where the program is called "/".
+ * Returns true if an event can be made of the path. The empty path and one longer than PATH_MAX never exist, so they
+ * are no dependency; NVRTC 13.5 builds one from leftover bytes if the program is named "/".
  */
 static bool has_path(struct trace *trace, const char *path)
 {
@@ -44,13 +49,14 @@ static bool has_path(struct trace *trace, const char *path)
 
 static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
 {
+	/* Other errors (EACCES, EMFILE) may be passing, or differ for the process that looks the entry up. */
 	if (error != ENOENT && error != ENOTDIR) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 	}
 	add_event(trace, kind, path, error, NULL, NULL);
 }
 
-/* The compiler's own scratch files: noted, and no dependency. */
+/* Scratch files of the compiler are recorded as such and are no dependency. */
 static enum scratch scratch_of(const struct live *live, const char *path)
 {
 	return live && live->trace->scratch ? live->trace->scratch(path) : SCRATCH_NO;
@@ -70,7 +76,7 @@ void record_write(const char *path)
 	errno = saved_errno;
 }
 
-/* Is it `lock`, or a directory above it? */
+/* Returns true if `path` is `lock` or a directory above it. */
 static bool leads_to(const char *path, const char *lock)
 {
 	size_t size = strlen(path);
@@ -113,6 +119,7 @@ void record_presence(const char *path)
 	int saved_errno = errno;
 	struct stat found;
 
+	/* access() returns no stamp. A path that vanished since is no longer what the compiler saw. */
 	if (!live_current) {
 		live_enter();
 	} else if (path && stat(path, &found) == 0) {
@@ -123,7 +130,7 @@ void record_presence(const char *path)
 	errno = saved_errno;
 }
 
-/* No cancellation point, unlike pread(). */
+/* Unlike pread(), a raw system call is no cancellation point. */
 static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 {
 	ssize_t got;
@@ -134,7 +141,7 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-/* The digest of a whole file, and its size as it was read. */
+/* Computes the digest of a whole file, and the number of bytes read. */
 static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
 	const struct trace_reader *reader = live->trace->reader;
@@ -164,7 +171,7 @@ static bool digest_file(struct live *live, const char *path, int descriptor, str
 		if (reader) {
 			reader->piece(search, piece, (size_t)got);
 		}
-		/* A short read is the end for a regular file, but the next read says so for sure. */
+		/* A short read of a regular file means its end, but only a read of 0 bytes proves it. */
 		offset += (uint64_t)got;
 	}
 	if (got < 0) {
@@ -194,8 +201,10 @@ static void add_content(struct live *live, const char *path, int descriptor)
 		return;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		/* fopen(directory, "r") succeeds; reading a FIFO or a device could block or take what the compiler
-		 * needs. */
+		/*
+		 * fopen(directory, "r") succeeds; reading a FIFO or a device could block, or consume data that the
+		 * compiler needs.
+		 */
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		add_event(trace, TRACE_LISTING, path, 0, NULL, NULL);
 		return;
@@ -254,7 +263,9 @@ void record_listing(const char *path)
 	errno = saved_errno;
 }
 
-/* Files of its own are opened for writing first, which taints already, or is scratch. */
+/*
+ * A descriptor above 2 belongs to a file that was recorded when it was opened for writing: as a taint, or as scratch.
+ */
 void record_output(int descriptor)
 {
 	if (descriptor > STDERR_FILENO && live_current && live_current->trace->scratch) {

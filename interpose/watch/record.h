@@ -9,7 +9,7 @@
  * trace with TAINT_OTHER_THREAD; what record_asked() and record_answered() are given is added to every live trace
  * instead. record_call() taints nothing, nor does record_directory() if the answer is what the traces expect.
  *
- * Errors: none; what cannot be recorded taints the trace, or marks it as failed. errno and dlerror are kept.
+ * Errors: none; what cannot be recorded taints the trace, or marks it as failed. errno and dlerror do not change.
  * Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation point, so
  * a descriptor that the real call opened is not lost.
  */
@@ -31,8 +31,8 @@ void record_listing(const char *path);
 /* A file or directory is opened for writing, made or removed. */
 void record_write(const char *path);
 /*
- * A directory was to be made, or a file opened that is made where it is not there. Is it the trace's lock, or a directory
- * above that, nothing was made.
+ * A directory is created, or a file is opened that is created if it does not exist. If the path is the trace's lock,
+ * or a directory above it, this is not a side effect.
  */
 void record_made(const char *path);
 /* A write to a descriptor; -1: to memory. It is a side effect unless it goes to a scratch file of the compiler's. */
@@ -41,7 +41,7 @@ void record_output(int descriptor);
 void record_taint(uint32_t taint);
 /* A call that makes the result path-dependent or the like (TAINTS_SOFT). From any thread it counts for every live trace. */
 void record_soft(uint32_t taint);
-/* A query of an environment variable, and its answer. */
+/* Records a query of an environment variable, and its answer. */
 void record_asked(const char *variable, const char *value);
 /* A query of the working directory; NULL: it failed. */
 void record_directory(const char *answer);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Directories are compared by device and inode as well as by name, because a name can stay the same while it comes to
+ * mean another directory.
+ */
 #include "interpose/watch/snapshot.h"
 
 #include <stdlib.h>
@@ -28,7 +32,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Gives NULL for NULL; false: there is no memory. */
+/* Copies NULL as NULL; returns false if there is no memory. */
 static bool copy_text(const char *text, char **ret_copy)
 {
 	*ret_copy = text ? strdup(text) : NULL;
@@ -45,8 +49,7 @@ struct snapshot *snapshot_take(const struct environment *environment)
 	}
 	taken->environment = environment;
 	taken->count = environment_values(environment, taken->values);
-	complete =
-	    copy_text(getenv("PWD"), &taken->pwd); /* what the compiler is about to ask for: no setting of ours */
+	complete = copy_text(getenv("PWD"), &taken->pwd); /* what the compiler will read, no setting of ours */
 	for (size_t i = 0; i < taken->count; i++) {
 		complete &= copy_text(taken->values[i].value, (char **)&taken->values[i].value);
 	}
@@ -82,10 +85,10 @@ bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name,
 	if (strcmp(name, "PWD") == 0) {
 		return same_text(snapshot->pwd, value);
 	}
+	/* A variable outside the key must be unset (docs/DESIGN.md B9), unless it is known not to affect the output. */
 	return !value || environment_known(snapshot->environment, name);
 }
 
-/* By device and inode: the text of a path may stay while the directory is another. */
 static bool agrees_file(bool has, const struct stat *then, const struct stat *now)
 {
 	return has ? now && same_file(then, now) : !now;

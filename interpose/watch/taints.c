@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacements for calls after which a result is not cached, and for those where that depends on an argument. */
+/*
+ * Replacements for calls after which a result is not cached, and for calls where that depends on an argument. The call
+ * is recorded before it is made, because exec does not return and fork returns twice.
+ */
 #include "interpose/watch/imports.h"
 #include "interpose/watch/record.h"
 #include "keygen/trace.h"
@@ -10,8 +13,8 @@
 #include <sys/syscall.h>
 
 /*
- * X(taint, name): a call that is recorded before it is made, as exec does not return and fork returns twice. setenv
- * changes what later calls are told; message catalogues and converters are files that libc opens by itself.
+ * X(taint, name). setenv changes what later calls return; message catalogues and converters are files that libc opens
+ * itself, where no import slot shows it.
  */
 /* It would indent each line deeper than the one before. */
 /* clang-format off */
@@ -32,8 +35,9 @@
 /* clang-format on */
 
 /*
- * Their parameters are at most six integers or pointers, which both machines pass in registers of one word each, so one
- * prototype serves them all: what a function does not take it does not look at, and its answer is in the same register.
+ * Each takes at most six integers or pointers, which both machines pass in registers of one word, so one prototype
+ * serves all of them: a function ignores registers that it takes no parameter in, and its result is in the same
+ * register.
  */
 #define WORDS (long a, long b, long c, long d, long e, long f)
 
@@ -52,7 +56,7 @@ REPLACEMENT(long, mkdir, WORDS)
 	return REAL(mkdir)(a, b, c, d, e, f);
 }
 
-/* The first parameter is the path that is made or removed: it may be a scratch file of the compiler's own. */
+/* The first parameter is the path that is created or removed, which may be a scratch file of the compiler. */
 #define WRITE_PATH(name)                             \
 	REPLACEMENT(long, name, WORDS)               \
 	{                                            \
@@ -65,7 +69,7 @@ WRITE_PATH(remove)
 WRITE_PATH(mkstemp)
 WRITE_PATH(mkstemp64)
 
-/* The one that takes more than six. */
+/* getnameinfo takes seven parameters, more than WORDS has. */
 REPLACEMENT(int, getnameinfo,
             (const void *address, socklen_t size, char *host, socklen_t host_size, char *service,
              socklen_t service_size, int flags))
@@ -74,7 +78,10 @@ REPLACEMENT(int, getnameinfo,
 	return REAL(getnameinfo)(address, size, host, host_size, service, service_size, flags);
 }
 
-/* Every compile sets "C" and then what was set before (11.8 and 12.0 with setlocale, later ones with newlocale). */
+/*
+ * Every compilation sets "C" and then restores the previous locale (11.8 and 12.0 with setlocale, later ones with
+ * newlocale).
+ */
 
 REPLACEMENT(char *, setlocale, (int category, const char *locale))
 {
@@ -102,7 +109,7 @@ REPLACEMENT(locale_t, __newlocale, (int mask, const char *locale, locale_t base)
 	return REAL(__newlocale)(mask, locale, base);
 }
 
-/* System calls without a name of their own in libc (NVRTC: gettid), and others that touch only this process. */
+/* System calls without a libc wrapper (NVRTC: gettid), and others that affect only this process. */
 static bool is_harmless(long number)
 {
 	switch (number) {

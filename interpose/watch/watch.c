@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One library's slots:
+ * The states of one library's slots:
  *
  *     planned (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
- *         \--an unknown way out: -ENOTSUP         \--not found: -ENOTSUP \--refused: -EPERM, slots as they were
+ *         \--an import is not in the table: -ENOTSUP  \--not found: -ENOTSUP \--mprotect fails: -EPERM, slots unchanged
+ *
+ * The whole plan is made before the first slot is written, so a library is patched completely or stays as it was.
  */
 #include "interpose/watch/watch.h"
 #include "interpose/watch/imports.h"
@@ -36,12 +38,12 @@ struct plan {
 	uintptr_t real[IMPORT_COUNT];
 	struct patch *patches;
 	size_t count, capacity;
-	struct pages constant, variable; /* of slots in RELRO, and of the others */
+	struct pages constant, variable; /* pages of the slots in RELRO, and of the others */
 	struct pages relro;
 	const char *reason;
 };
 
-/* Libraries whose imports need no plan: the C library's own family, which the table speaks of. */
+/* Libraries whose functions the table of imports lists: libc and its family. */
 static int is_known_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
@@ -58,8 +60,8 @@ static int is_known_library(const char *name, void *context)
 }
 
 /*
- * A function that the table does not know, or a watched one whose slot cannot be redirected. A weak name without a version
- * is not the C library's: it is the linker's, or that of a library which the compiler loads itself.
+ * Returns true for a function that is not in the table, or a watched one whose slot cannot be redirected. A weak name
+ * without a version does not belong to libc: the linker defines it, or a library that the compiler loads itself.
  */
 static bool is_obstacle(const struct import_entry *entry, const struct elf_import *import)
 {
@@ -69,7 +71,7 @@ static bool is_obstacle(const struct import_entry *entry, const struct elf_impor
 	return entry->replacement && !import->slot;
 }
 
-/* For doctor, which looks at a file and must change nothing. */
+/* For `doctor`, which inspects a file and must change nothing. */
 static int find_obstacle(const struct elf_import *import, void *context)
 {
 	const char **ret_reason = context;
@@ -162,8 +164,8 @@ static int protect_pages(const struct pages *pages, int protection)
 }
 
 /*
- * The slots' pages become writable. Those outside RELRO are so already, but for tools that protect more than the
- * loader does. The loader protects whole pages of RELRO only: both its ends are rounded down.
+ * Makes the slots' pages writable. Pages outside RELRO are writable already, unless a tool protected more than the
+ * loader does. The loader protects only whole pages of RELRO, so both ends are rounded down.
  */
 static int unprotect_slots(struct plan *plan)
 {
@@ -193,7 +195,7 @@ static void protect_again(const struct plan *plan)
 	}
 }
 
-/* Another library may have been patched meanwhile. What is claimed and then not used does no harm. */
+/* Another thread may have patched another library meanwhile. A claimed function that is then not used does no harm. */
 static int claim_functions(const struct plan *plan)
 {
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
@@ -218,7 +220,7 @@ static void store_slots(struct watch *watch)
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
-	/* Some kilobytes: too much for the small stacks that some hosts give their threads. */
+	/* On the heap: the plan takes several kilobytes, too much for the small stacks of some hosts' threads. */
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct watch *watch = NULL;
 	const char *reason = NULL;

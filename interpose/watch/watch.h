@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: seeing what a compiler library asks of the outside world (docs/DESIGN.md B2, B7, B9, B10, B16)
+ * watch: records what a compiler library reads from and does to the outside world (docs/DESIGN.md B2, B7, B9, B10,
+ * B16)
  *
- * Purpose: the import slots (GOT) of one library that take paths, read the environment, start processes or talk to the
- * outside are redirected to functions of ours that record into the trace of the calling thread and then do the very
- * call that the library would have done.
+ * Purpose: the import slots (GOT) of one library that lead to functions that take paths, read the environment, start
+ * processes or communicate are redirected to replacements. A replacement makes the call that the library would have
+ * made and records it in the trace of the calling thread.
  *
- *     unpatched --watch_patch()--> patched --watch_verify() fails--> lost (the library is passed through)
- *         \--the plan meets an unknown way out, or mprotect is refused--> unwatchable
+ *     unpatched --watch_patch()--> patched --watch_verify() fails--> lost (the library is bypassed)
+ *         \--an import is not in the table, or mprotect fails--> unwatchable
  *
- * The plan: every import is looked up in one X-macro table (interpose/watch/imports.h): it is watched (redirected) or
- * cleared. One that is not in the table makes the library unwatchable, as does a DT_NEEDED beyond libc's own family, (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), a patched name bound through a slot type that
- * cannot be redirected, or an IFUNC target. libnvrtc's dlopen, dlsym and dlclose slots are left alone: dlopen takes
- * RUNPATH from its return address.
+ * The plan: every import is looked up in one table (interpose/watch/imports.h), which says whether it is watched
+ * (redirected) or cleared. A library is unwatchable if it imports a function that is not in the table, has a DT_NEEDED
+ * beyond libc's own family (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), or has a watched import that is
+ * an IFUNC or whose slot cannot be redirected. libnvrtc's slots of dlopen, dlsym and dlclose stay as they are, because
+ * dlopen takes RUNPATH from its return address.
  *
  * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without
- * one goes straight through when no compile of any thread is under way; otherwise, if it touches files or processes, it
- * taints every live trace (TAINT_OTHER_THREAD); if it reads the environment, the variable is added to every live trace
- * (NVRTC's worker threads call getenv).
+ * one is not recorded while no thread compiles. Otherwise it taints every live trace (TAINT_OTHER_THREAD) if it
+ * concerns files or processes; if it reads the environment, the variable is added to every live trace, because NVRTC's
+ * worker threads call getenv.
  *
- * Calling sequence: watch_patch() once per library, before its first compile, with the loader's state settled (it calls
- * dlvsym through the next dlsym in line to find the functions of the same version as the slots'); watch_verify() before
- * and after each compile; watch_begin(); the real compile; watch_end().
+ * Calling sequence: watch_patch() once per library, before its first compilation and outside dlopen (it finds the
+ * functions of the slots' symbol versions with the next dlvsym in load order); watch_verify() before and after each
+ * compilation; watch_begin(); the real compilation; watch_end().
  *
- * Errors: watch_patch returns -ENOTSUP (no plan; ret_reason names the import), -EPERM (mprotect refused), -ENOEXEC.
- * Threads: watch_patch is serialised by its caller for each library; the rest is any-thread. Slots are stored with
- * release order. Fork: a compile in a forked child works; the trace is of the thread that lives on. Signals: watchers
- * keep errno as the real call left it, allocate only while a trace is recorded, and never change dlerror.
- * Ownership: patched slots stay patched for the life of the process (the library is pinned, and so are we).
+ * Errors: watch_patch returns -ENOTSUP (no plan; ret_reason names the import), -EPERM (mprotect failed), -ENOEXEC.
+ * Threads: the caller serialises watch_patch() for each library; the rest is any-thread. Slots are stored with release
+ * order. Fork: a compilation in a forked child works; it has the trace of the thread that called fork. Signals:
+ * replacements leave errno as the real call set it, allocate only while a trace is recorded, and never change dlerror.
+ * Ownership: slots stay patched until the process ends (the compiler library and this one are pinned).
  */
 #ifndef INTERPOSE_WATCH_WATCH_H
 #define INTERPOSE_WATCH_WATCH_H
@@ -39,44 +41,47 @@
 
 struct watch; /* the patched slots of one library */
 
-/* `real_dlvsym`: finds a function by name and version in the global scope; 0 where there is none. */
+/* Finds a function by name and version in the global scope; returns 0 if there is none. */
 typedef uintptr_t watch_resolver(const char *name, const char *version);
 
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason);
 /*
- * What alone, by its name, stands in the way of watching an object: a library that it needs, or a function that it
- * imports. NULL: nothing does. Nothing is asked or changed; the object may be one that is mapped and not loaded. The name
- * is the object's.
+ * Returns the name of the first import or needed library that prevents watching `object`, or NULL if nothing does.
+ * Changes nothing; the object may be a file that is mapped but not loaded. The name is the object's.
  */
 const char *watch_obstacle(const struct elf_object *object);
-/* Are all slots still ours? A lazy binding or another patcher may have overwritten one. */
+/*
+ * Returns true if all slots still lead to the replacements. A late lazy binding or another patcher may have
+ * overwritten one.
+ */
 bool watch_verify(const struct watch *watch);
 
-/* What the library computes with. */
+/* Returns the mathematics functions of the library. */
 const struct arithmetic *watch_arithmetic(const struct watch *watch);
 
-/* From here on this thread's watched calls are recorded into `trace`. Nests (a flow callback may compile): the
- * inner trace hides the outer one, and what it sees is added to the outer one's taints only. */
+/*
+ * Records this thread's watched calls in `trace` from here on. Nests, because a flow callback may compile: the inner
+ * trace hides the outer one, which gets only the taints of the inner one.
+ */
 void watch_begin(struct trace *trace);
 void watch_end(struct trace *trace);
 
-/* For an atfork handler: in the child only the forking thread's traces live on. */
+/* For an atfork handler: in the child only the traces of the thread that called fork remain. */
 void watch_fork_child(void);
 
 /*
- * path_functions: whether all functions that take paths lead to the same files
+ * path_functions: do all functions that take paths come from one library?
  *
- * Purpose: a preload that redirects paths (nixpkgs' libredirect) replaces some of these functions and not others. NVRTC
- * calls open, fopen, stat and access; we ask openat and statx. Where they are not all of one library, ours may look at
- * other files than the compiler would, and nothing that was found with them says anything about the compiler's.
+ * Purpose: a preload that redirects paths (nixpkgs' libredirect) replaces some of these functions and not others.
+ * NVRTC calls open, fopen, stat and access; this library calls openat and statx. If they do not all come from one
+ * library, this library may find other files than the compiler, and dependencies checked with them prove nothing.
  *
- * Left out of the comparison: runtimes of sanitizers, which look at what is passed and pass it on, and libpthread,
- * where C libraries before 2.34 have an `open` of their own.
+ * Not compared: sanitizer runtimes, which check the arguments and forward the call, and libpthread, which has an
+ * `open` of its own in C libraries before 2.34.
  *
- * Errors: what cannot be found is as it should be. Threads: any. Fork, signals: no. Found out once in a process.
+ * Errors: a function that is not found counts as agreeing. Threads: any. Determined once per process.
  */
-
 bool path_functions_agree(void);
 
 #endif
