@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* FORMAT number, then a field per fact: a text; of a part its digest and name; of an artifact tag, skip and name. */
+/*
+ * The bytes: the FORMAT number, then one field per fact. A field is a text; for a part, its digest and name; for an
+ * artifact, tag, skip and name.
+ */
 #include "keygen/about.h"
 
 #include <endian.h>
@@ -24,7 +27,7 @@ void about_sized(struct stream *stream, enum about_kind kind, const char *text, 
 	stream_field(stream, (uint8_t)kind, text, size);
 }
 
-/* A field of a head and a name; `more`: what stands behind a blank in the name, or NULL. */
+/* Writes a field of a head and a name; `more` (may be NULL) is appended to the name after a space. */
 static void put_named(struct stream *stream, enum about_kind kind, const void *head, size_t head_size, const char *name,
                       const struct span *more)
 {
@@ -67,7 +70,7 @@ void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint3
 	put_named(stream, ABOUT_ARTIFACT, head, sizeof(head), name, NULL);
 }
 
-/* False: it is damaged. */
+/* Returns false if the field is damaged. */
 static bool read_fact(uint8_t tag, const uint8_t *bytes, size_t size, struct about_fact *ret_fact)
 {
 	struct about_fact fact = {.kind = (enum about_kind)tag, .text = (const char *)bytes, .size = size};
@@ -128,6 +131,7 @@ size_t about_cut(const void *bytes, size_t size, size_t most)
 		if (!cursor_any_field(&cursor, &tag, &field_size)) {
 			break;
 		}
+		/* Cut between fields only: half a field would make all of it damaged. */
 		end = (size_t)(cursor.at - (const uint8_t *)bytes);
 		if (end > most) {
 			break;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Remembered digests are in a set-associative table with a lock bit per slot. A thread that finds a slot locked skips
+ * it, at worst computing a digest again, so the table needs neither waiting nor a fork handler.
+ */
 #include "keygen/content.h"
 
 #include <stdatomic.h>
@@ -49,7 +53,7 @@ static bool recall_digest(const struct fingerprint *fingerprint, size_t size, st
 	return found;
 }
 
-/* In an empty place, or in one by turns. */
+/* Stores the digest in an empty slot, or else replaces the slots of the set in turn. */
 static void remember_digest(const struct fingerprint *fingerprint, size_t size, const struct key *digest)
 {
 	static _Atomic unsigned turn;
@@ -99,7 +103,7 @@ enum content_form content_digest(const struct secret *secret, const struct span 
 enum content_form content_put(struct stream *stream, struct content_tags tags, const struct secret *secret,
                               const void *bytes, size_t size)
 {
-	/* The size goes in as well, so that the digest is of nothing that could be confused with an entry's key. */
+	/* The size is digested too, so that this digest never equals the key of an entry over the same bytes. */
 	const uint64_t head = size;
 	const struct span spans[] = {{&head, sizeof(head)}, {bytes, size}};
 	enum content_form form;

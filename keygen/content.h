@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content: bytes of any size as a field of a request
+ * content: writes content of any size as a field of a request
  *
- * Purpose: what a host gives piece by piece is small (its own code) or large and the same each time (libdevice, a
- * library). The small goes into the request whole, the large by its digest, BLAKE2b-256 of its size and its bytes. That
- * takes 0.6 ms of libdevice: so the process remembers it under the fingerprint of the bytes (digest.h), which takes a
- * tenth and which nobody can foresee.
+ * Purpose: the inputs that a host passes are small (its own code) or large and the same each time (libdevice, a
+ * library). A small input goes into the request whole, a large one as the BLAKE2b-256 digest of its size and bytes.
+ * Digesting libdevice takes 0.6 ms, so the process remembers the digest under the fingerprint of the bytes (digest.h),
+ * which takes a tenth of the time and cannot be predicted from outside the process.
  *
- * Calling sequence: content_put() anywhere. Bounded: CONTENT_REMEMBERED digests, of which later ones take the places of
- * earlier ones; memory that a process without large contents never touches.
+ * Calling sequence: content_put() at any time. At most CONTENT_REMEMBERED digests are remembered; later ones replace
+ * earlier ones. A process without large inputs never touches that memory.
  *
- * Errors: those of the stream. Threads: any; a place that another thread is at counts as empty, nobody waits. Fork: a
- * place that a thread of the parent was at stays empty in the child. Signals: not from handlers.
+ * Errors: those of the stream. Threads: any; a slot that another thread is using counts as empty, so no thread waits.
+ * Fork: a slot that a thread of the parent was using stays unusable in the child. Signals: not from handlers.
  */
 #ifndef KEYGEN_CONTENT_H
 #define KEYGEN_CONTENT_H
@@ -22,17 +22,17 @@
 #define CONTENT_WHOLE_MAX  ((size_t)64 << 10)
 #define CONTENT_REMEMBERED 256
 
-/* What has been written: the bytes themselves, or their digest, and where that is from. */
+/* What content_put() wrote: the bytes, or their digest, computed now or remembered. */
 enum content_form { CONTENT_WHOLE, CONTENT_DIGESTED, CONTENT_RECALLED };
 
-/* Tags of the two forms: they must differ. */
+/* The tags of the two forms, which must differ. */
 struct content_tags {
 	uint8_t whole, digest;
 };
 
 /*
- * The digest of all the spans, one behind the other: where one ends must be said by another. `secret`: of this process's
- * fingerprints; NULL: nothing is remembered.
+ * Computes the digest of the concatenated spans; the caller must make their sizes part of it. `secret`: the secret of
+ * this process's fingerprints, or NULL to remember nothing.
  */
 enum content_form content_digest(const struct secret *secret, const struct span *spans, size_t count,
                                  struct key *ret_digest);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The facts are read for the calling thread, not the process: capabilities, labels and effective ids can differ
+ * between threads.
+ */
 #include "keygen/credentials.h"
 
 #include <errno.h>
@@ -18,13 +22,13 @@
 struct facts {
 	uint64_t user;
 	uint64_t group;
-	uint64_t space; /* of users */
+	uint64_t space; /* user namespace */
 	struct __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3];
 	gid_t groups[GROUPS_KNOWN];
 	char label[LABEL_BYTES];
 };
 
-/* SELinux and AppArmor tell it; where neither is there, it is asked for once. */
+/* SELinux and AppArmor provide the label. If the kernel has neither, it is not asked again. */
 static bool read_label(char ret_label[LABEL_BYTES])
 {
 	static _Atomic bool unlabelled;
@@ -57,7 +61,7 @@ void credentials_look(struct credentials *ret_credentials)
 	bool known = true;
 	int count;
 
-	/* Hashed as a whole, so its padding has to be the same each time. */
+	/* Cleared, because the padding is hashed too. */
 	memset(&facts, 0, sizeof(facts));
 	facts.user = geteuid();
 	facts.group = getegid();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * credentials: as whom this thread opens files
+ * credentials: the rights with which this thread opens files
  *
- * Purpose: whether a file may be opened is known to the kernel alone: modes say nothing of access control lists, and
- * neither they nor faccessat() of Landlock. But what one could open, another of the same credentials can, as long as
- * the file's ctime stands still (which moves with owner, mode, lists and labels), unless he is confined.
+ * Purpose: only the kernel knows whether a file may be opened: mode bits do not show access control lists, and neither
+ * mode bits nor faccessat() show Landlock's rules. But a file that one thread could open can be opened by any
+ * unconfined thread with the same credentials as long as the file's ctime is the same, because a change of owner,
+ * mode, list or label changes ctime.
  *
- * `who`: a digest of user, groups, capabilities, user namespace and security label of the calling thread.
- * `confined`: no_new_privs is set, as it is by all who put a thread under rules of which `who` knows nothing
- * (Landlock), but for those who have CAP_SYS_ADMIN and leave it out. In doubt: confined.
+ * `who`: a digest of user, groups, capabilities, user namespace and security label of the calling thread. `confined`:
+ * no_new_privs is set. A process must set it before it restricts itself with Landlock, which `who` does not show,
+ * unless it has CAP_SYS_ADMIN. True also if any of the facts could not be read.
  *
- * Errors: none. State: whether this kernel has labels, which no fork changes.
+ * Errors: none. State: whether this kernel has labels, which fork does not change.
  */
 #ifndef KEYGEN_CREDENTIALS_H
 #define KEYGEN_CREDENTIALS_H

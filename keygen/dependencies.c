@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * dependencies_build(): the writer. What a look-up would have to find out (is a descriptor of this directory worth its
+ * cost, is a stamp reliable) is decided here, once, and stored as hints and flags.
+ */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_items.h"
@@ -12,21 +16,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Measured: opening a directory costs about as much as it saves on four or five names, and one whole stat when it turns
- * out not to be there. */
+/*
+ * Measured: opening a directory costs as much as it saves on four or five names, and a whole stat more if the
+ * directory does not exist.
+ */
 #define NAMES_FOR_DIRECTORY  4
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
 #define ABSENT_FOR_STAMP     2
 
-/* The bytes, and what of the stamps stands in front of them. */
+/* The bytes, and what their stamps need. */
 struct writer {
 	struct stream stream;
 	struct sights sights;
 	int64_t start_ns;
 };
 
-/* Looked at again: only now is it asked which mount the file lies in. */
+/* Stats the file again, because the trace does not record mounts. */
 static bool is_settled_item(const struct item *item, struct writer *writer)
 {
 	const struct mount *mount;
@@ -75,7 +81,7 @@ static void write_item(const struct item *item, struct writer *writer)
 	}
 }
 
-/* Where the run of items that `same` joins to the first one ends. */
+/* Returns the end of the run of items in the directory of the first one. */
 static size_t group_end(const struct items *items, size_t first)
 {
 	size_t end = first + 1;
@@ -91,7 +97,7 @@ static bool is_absent(const struct item *item)
 	return item->kind == ITEM_ABSENT && item->error == ENOENT;
 }
 
-/* A hint, measured when the entry is made, because a hit has no time to find out. */
+/* The hint is computed when the entry is made, because a hit has no time for it. */
 static bool opens_directory(const struct items *items, size_t first, size_t end)
 {
 	if (end - first >= NAMES_FOR_DIRECTORY) {
@@ -105,7 +111,9 @@ static bool opens_directory(const struct items *items, size_t first, size_t end)
 	return end - first >= ABSENT_FOR_DIRECTORY;
 }
 
-/* Is it no entry of its directory either? A link that leads nowhere is one, and what it leads to may come. */
+/*
+ * Returns true if the path is not even a dangling link, whose target may be created without a change of the directory.
+ */
 static bool is_vacant(const struct item *item)
 {
 	struct stat found;
@@ -113,7 +121,7 @@ static bool is_vacant(const struct item *item)
 	return lstat(item->path, &found) != 0 && errno == ENOENT;
 }
 
-/* Of a directory whose ctime is older than the compile: since then it has had the same entries. */
+/* Stamps a directory whose ctime is older than the compilation: it has had the same entries since. */
 static struct fixed_directory stamp_directory(const struct items *items, size_t first, size_t end,
                                               struct writer *writer)
 {
@@ -124,7 +132,7 @@ static struct fixed_directory stamp_directory(const struct items *items, size_t 
 	struct stat stat;
 	uint64_t number;
 
-	/* with a dot: by the right to search the directory, as the names in it were looked for */
+	/* "." needs the right to search the directory, as the look-up of its names did */
 	if (snprintf(path, sizeof(path), "%.*s.", (int)(head->name - head->path), head->path) >= (int)sizeof(path) ||
 	    stamp_look(AT_FDCWD, path, &stat, &number) != 0) {
 		return none;
@@ -147,7 +155,7 @@ static struct fixed_directory stamp_directory(const struct items *items, size_t 
 	};
 }
 
-/* Of a group whose directory is opened: HINT_STAMPED where more than one name was looked for in vain, HINT_VACANT. */
+/* For a group whose directory is opened: HINT_STAMPED if several names were absent, HINT_VACANT if all were. */
 static uint32_t hint_absent(const struct items *items, size_t first, size_t end)
 {
 	size_t absent = 0;
@@ -204,7 +212,7 @@ static void write_groups(const struct items *items, struct writer *writer)
 	}
 }
 
-/* The root directory's text is empty: it cannot be looked for in an output, so it always binds. */
+/* The text of the root directory is empty and cannot be found in an output, so it is always a dependency. */
 static bool is_literal(const struct dependencies_input *input, size_t root)
 {
 	return input->roots->root[root].size == 0 || (input->root_is_literal && input->root_is_literal[root]);
@@ -258,7 +266,7 @@ static int write_all(const struct dependencies_input *input, const struct items 
 		stream_free(stream);
 		return -ENOMEM;
 	}
-	/* Written last: only the items tell in which mounts the files lie. */
+	/* Written last: the mounts are known only after the items. */
 	sights_write(&writer.sights, &stamps);
 	memcpy(stream->bytes + stamps_at, &stamps, sizeof(stamps));
 	*ret_stream = *stream;
@@ -286,12 +294,12 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < trace->count; i++) {
-		/* Which names a directory had, or where a link led, is nothing that a lookup could compare. */
+		/* A look-up has nothing to compare the entries of a directory or the target of a link with. */
 		if (trace->events[i].kind == TRACE_LISTING) {
 			return -EINVAL;
 		}
 	}
-	/* Where no file was opened, what was looked at served #pragma once alone and reaches no output. */
+	/* If no file was opened, probes served only #pragma once and do not affect the output. */
 	if (input->has_memory_headers || input->exact || trace_opened_any(trace)) {
 		error = items_collect(input, &items);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dependencies_hold(): a walk that ends at the first thing that is not as it was, and names it. */
+/* dependencies_hold(): a walk whose visitor stops at the first dependency that does not hold, and describes it. */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_walk.h"
 
@@ -23,7 +23,7 @@ void dependencies_ask_paths(bool (*agree)(void))
 	atomic_store_explicit(&paths_agree, agree, memory_order_relaxed);
 }
 
-/* Ends a walk whose reason has been given. */
+/* Describes the failure and returns the error that ends the walk. */
 __attribute__((format(printf, 2, 3))) static int refuse_walk(const struct check *check, const char *format, ...)
 {
 	va_list arguments;
@@ -121,7 +121,7 @@ static int check_classes(struct walk *walk)
 	                              : refuse_walk(walk->context, "two paths that were different files are one file");
 }
 
-/* What went wrong with the walk itself, in words. */
+/* An error of the walk itself, in words. */
 static const char *error_words(int error)
 {
 	switch (error) {
@@ -141,7 +141,7 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 {
 	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
-	struct walk walk; /* a path's length, which nobody clears for each hit */
+	struct walk walk; /* not cleared: it contains a buffer of PATH_MAX, which would cost each hit time */
 	int error;
 
 	if (ret_anew) {

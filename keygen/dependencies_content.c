@@ -12,16 +12,18 @@
 #include <string.h>
 
 /*
- * remembered: what this process has read of files, so that kernels which share headers read them once
+ * remembered: digests of files that this process has read, so that kernels which share headers read them once
  *
- * Purpose: a digest, found by mount, stamp and credentials. Only what was settled when it was read belongs here: then
- * an equal stamp means equal content. Being found says too that a thread of these credentials has opened the file.
+ * Purpose: a digest is found by mount, stamp and credentials. Only files that were settled when they were read are
+ * remembered, so that an equal stamp means equal content. A remembered file also proves that a thread of these
+ * credentials opened it.
  *
- * Bounded: REMEMBERED_FILES, of which later ones take the places of earlier ones; taken as one piece of memory by the
- * first that is kept, and never given back.
+ * At most REMEMBERED_FILES are remembered; later ones replace earlier ones. The table is allocated at the first one
+ * and never freed.
  *
- * Errors: what cannot be kept or found is read again. Threads: any; a place that another thread is at counts as empty,
- * nobody waits. Fork: a place that a thread of the parent was at stays empty in the child. Signals: not from handlers.
+ * Errors: a file that cannot be remembered or found is read again. Threads: any; a slot that another thread is using
+ * counts as empty, so no thread waits. Fork: a slot that a thread of the parent was using stays unusable in the child.
+ * Signals: not from handlers.
  */
 
 #define REMEMBERED_FILES 8192
@@ -49,7 +51,7 @@ static bool same_file(const struct remembered_file *one, const struct remembered
 	       memcmp(one->who, other->who, sizeof(one->who)) == 0;
 }
 
-/* Where the set of slots begins that the file may be in. */
+/* Returns the first slot of the set that the file belongs to. */
 static size_t set_of(const struct remembered_file *file)
 {
 	uint64_t mixed = (file->stamp.inode ^ (file->stamp.device << 32)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -90,7 +92,7 @@ static bool remembered_find(const struct remembered_file *file, struct key *ret_
 	return found;
 }
 
-/* The table, made by whoever comes first. */
+/* Returns the table; the first caller allocates it. */
 static struct slot *get_table(void)
 {
 	struct slot *slots = atomic_load_explicit(&table, memory_order_acquire);
@@ -99,8 +101,7 @@ static struct slot *get_table(void)
 	if (slots) {
 		return slots;
 	}
-	slots =
-	    calloc(REMEMBERED_FILES, sizeof(*slots)); /* a clear atomic_flag is zero with every compiler that we know */
+	slots = calloc(REMEMBERED_FILES, sizeof(*slots)); /* with all supported compilers a clear atomic_flag is zero */
 	if (slots && !atomic_compare_exchange_strong_explicit(&table, &others, slots, memory_order_acq_rel,
 	                                                      memory_order_acquire)) {
 		free(slots);
@@ -116,7 +117,7 @@ static void fill_slot(struct slot *slot, const struct remembered_file *file, con
 	slot->digest = *digest;
 }
 
-/* In the place of the same file's earlier state, or an empty one, or one by turns. */
+/* Replaces the same file's earlier state, or fills an empty slot, or replaces the slots of the set in turn. */
 static void remembered_keep(const struct remembered_file *file, const struct key *digest)
 {
 	static _Atomic unsigned turn;
@@ -153,7 +154,7 @@ void content_begin(struct content *content, const void *bytes, size_t size, enum
 	content->size = size;
 	content->place = place;
 	content->same_boot = false;
-	content->sights.count = 0; /* the rest of it, and the stamps, are written before they are read */
+	content->sights.count = 0; /* the other fields are written before they are read */
 	content->sights.recorded = &content->stamps;
 	content->credentials_set = false;
 	content->sampled = false;
@@ -242,7 +243,10 @@ static struct remembered_file file_of(struct content *content, const struct file
 
 enum opened { OPENED_NEVER, OPENED_BEFORE };
 
-/* Has a thread of these credentials opened the file at this ctime, here or where the stamps were taken? */
+/*
+ * Returns OPENED_BEFORE if a thread of these credentials opened the file at this ctime, now or when the stamps were
+ * taken.
+ */
 static enum opened was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
 	struct remembered_file file;
@@ -256,9 +260,9 @@ static enum opened was_opened(struct content *content, const struct file_stamp *
 }
 
 /*
- * May this thread open the file? Landlock's rules are made for whole directories, and may have been made without
- * no_new_privs: one file of each directory is opened whatever was opened before. A host that has no descriptors left
- * was not refused the file, nor was it opened: -EMFILE, -ENFILE.
+ * Opens the file unless a thread of these credentials has. Landlock's rules apply to whole directories and can be set
+ * without no_new_privs (with CAP_SYS_ADMIN), so one file of each directory is always opened. -EMFILE and -ENFILE mean
+ * that the host has no descriptors left: the file was neither refused nor opened.
  */
 static int open_sample(struct content *content, enum opened opened)
 {
@@ -274,7 +278,7 @@ static bool is_refusal(int error)
 	return error != 0 && error != -EMFILE && error != -ENFILE;
 }
 
-/* The same for one whose content is known by its stamp. */
+/* Returns true if this thread may open a file whose content is known by its stamp. */
 static bool is_permitted(struct content *content, const struct checked_item *item, const struct file_stamp *now,
                          const struct mount *mount)
 {
@@ -291,7 +295,7 @@ static bool is_permitted(struct content *content, const struct checked_item *ite
 	return !is_refusal(error);
 }
 
-/* What this process has read before needs no reading. */
+/* Finds the digest of a file that this process has read before. */
 static bool find_digest(struct content *content, const struct file_stamp *now, const struct mount *mount,
                         struct key *ret_digest)
 {
@@ -378,7 +382,7 @@ void content_stamp_directory(struct content *content, const struct place_group *
 	};
 	struct sight *sight;
 
-	/* A directory that changes all the time (/tmp) is no reason to write the result at each hit. */
+	/* A directory that changes all the time (/tmp) must not cause a rewrite of the entry at each hit. */
 	if (!content->anew && content->same_boot) {
 		return;
 	}
@@ -394,6 +398,7 @@ uint8_t *content_anew(struct content *content)
 	struct fixed_stamps stamps;
 	uint8_t *anew = content->anew;
 
+	/* A copy whose stamps spare no later reading is not worth rewriting the entry for. */
 	if (!anew || content->gained == 0) {
 		return NULL;
 	}

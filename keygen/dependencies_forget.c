@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Dependencies without their stamps: what they ask for, and not who saw it where. */
+/*
+ * Clears stamps, or ignores them in a comparison. Sizes and times that are dependencies themselves
+ * (DEPENDENCIES_EXACT) stay.
+ */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_read.h"
 
@@ -9,7 +12,7 @@
 
 #define TURN_NS (INT64_C(60) * 1000000000)
 
-/* What stays of an item's stamp is what is compared: with DEPENDENCIES_EXACT also size and time. */
+/* Keeps only what is compared; with DEPENDENCIES_EXACT that includes size and time. */
 static void forget_item(uint8_t *at, const struct checked_item *item, bool exact)
 {
 	struct fixed_identity identity = {.type = item->identity.type};
@@ -82,6 +85,7 @@ bool dependencies_same(const void *one, size_t one_size, const void *other, size
 	if (one_size == 0 || memcmp(one, other, one_size) == 0) {
 		return true;
 	}
+	/* The size does not depend on stamps, so both copies fit and can be compared byte by byte. */
 	copies = malloc(2 * one_size);
 	if (!copies) {
 		return false;
@@ -103,7 +107,7 @@ static struct fixed_stamps stamps_in(const void *dependencies)
 	return stamps;
 }
 
-/* Those that were seen stand first, in the order of the dependencies, before those that were kept. */
+/* Mounts seen by the last check come first, in the order of the dependencies, before those kept from earlier stamps. */
 static bool same_mounts(const struct fixed_stamps *one, const struct fixed_stamps *other)
 {
 	for (uint32_t i = 0; i < one->mounts && i < other->mounts && i < MOUNTS_MAX; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dependencies_format: the bytes of dependencies, shared by their writer (dependencies.c) and their reader
- * (dependencies_read.c) alone
+ * (dependencies_read.c)
  *
  *     u32 magic, flags, roots, groups, items, classes
  *     struct fixed_stamps
@@ -15,12 +15,13 @@
  *         ITEM_IDENTITY  struct fixed_identity
  *         ITEM_CONTENT   struct fixed_identity, struct fixed_content
  *
- * All numbers little-endian. A path is the base's text, the directory, the name, one behind the other. Groups stand in
+ * All numbers are little-endian. A path is the base's text, the directory and the name, concatenated. Groups are in
  * the order of base and directory, so that a base's directory is opened once.
  *
- * Stamps belong to the node and the boot on which they were taken: struct fixed_stamps, and in the items device, inode,
- * mtime (but for DEPENDENCIES_EXACT), ctime and settled, and all of struct fixed_directory. They may all be zero (dependencies_forget()), and be taken anew
- * in place (dependencies_hold_anew()); the size of dependencies never depends on them.
+ * Stamps are valid only on the node and the boot where they were taken: struct fixed_stamps, in the items device,
+ * inode, mtime (except with DEPENDENCIES_EXACT), ctime and settled, and all of struct fixed_directory. They may all be
+ * zero (dependencies_forget()), and may be replaced in place (dependencies_hold_anew()), because the size of
+ * dependencies does not depend on them.
  */
 #ifndef KEYGEN_DEPENDENCIES_FORMAT_H
 #define KEYGEN_DEPENDENCIES_FORMAT_H
@@ -45,12 +46,12 @@
 #define BASE_LITERAL UINT32_C(0xfffffffe) /* the directory is absolute */
 #define BASE_CWD     UINT32_C(0xffffffff)
 
-/* Whether a descriptor of the group's directory, or of its base, saves more than it costs. */
+/* Opening the group's directory, or its base, saves more than it costs. */
 #define HINT_OPEN_DIRECTORY UINT32_C(1)
 #define HINT_OPEN_BASE      UINT32_C(2)
-/* Several names were absent from the directory, which exists: as long as it is unchanged, they still are. */
+/* Several names were absent from the directory, which exists: if the directory is unchanged, they still are. */
 #define HINT_STAMPED UINT32_C(4)
-/* All names were absent: an unchanged directory need not be opened. */
+/* All names were absent: if the directory is unchanged, it is not opened. */
 #define HINT_VACANT UINT32_C(8)
 
 #define ITEM_ABSENT   UINT32_C(1)
@@ -60,23 +61,24 @@
 #define DEPENDENCIES_STAMPS_AT (6 * sizeof(uint32_t))
 #define MOUNTS_MAX             8
 
-/* When, where and by whom the stamps in the items were taken. */
+/* When, in which mounts and with which credentials the stamps of the items were taken. */
 struct fixed_stamps {
 	uint8_t boot[MOUNT_BOOT_BYTES];
-	uint8_t who[CREDENTIALS_BYTES]; /* each file was opened as that one, at that ctime */
+	uint8_t who[CREDENTIALS_BYTES]; /* each file was opened with these credentials at its recorded ctime */
 	int64_t taken_ns;               /* 0: never */
 	uint32_t mounts;
 	uint32_t zero;
-	struct mount mount[MOUNTS_MAX]; /* in which the files were seen so */
+	struct mount mount[MOUNTS_MAX]; /* the mounts of the files */
 };
 
-/* Each entry that comes or goes moves the directory's ctime, so an equal stamp means the same entries. */
+/* A new or removed entry changes the directory's ctime, so an equal stamp means the same entries. */
 struct fixed_directory {
 	uint64_t device;
 	uint64_t inode;
 	int64_t mtime_ns;
 	int64_t ctime_ns;
-	uint32_t settled; /* 1: older than the look at the names, none of which is an entry, not even a dangling link */
+	uint32_t
+	    settled; /* 1: older than the look-up of the names, none of which is an entry, not even a dangling link */
 	uint32_t zero;
 };
 
@@ -92,7 +94,7 @@ struct fixed_identity {
 	uint64_t size;    /* 0 for a directory */
 	int64_t mtime_ns; /* 0 for a directory */
 	uint32_t type;    /* st_mode & S_IFMT */
-	uint32_t settled; /* 1: seen in a known mount, and older than the reading: an equal stamp is equal content */
+	uint32_t settled; /* 1: in a known mount, and older than the reading, so an equal stamp means equal content */
 };
 
 struct fixed_content {
@@ -100,7 +102,7 @@ struct fixed_content {
 	uint8_t digest[KEY_BYTES];
 };
 
-/* What stamps say of the content of this one may be believed. */
+/* Returns true if an equal stamp of this file means equal content. */
 static inline bool stamp_counts(const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
 {
 	return mount->kind != MOUNT_UNKNOWN && stamp->size > 0 && file_stamp_settled(stamp, read_ns);

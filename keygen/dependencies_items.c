@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Events become items, items are sorted by path, items of one path are merged, and the distinct files are numbered in
+ * sorted order. The result does not depend on the order of the compiler's queries, so equal compilations give equal
+ * bytes.
+ */
 #include "keygen/dependencies_items.h"
 #include "keygen/dependencies_format.h"
 
@@ -8,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The errors that say "not there" for good; anything else (EMFILE, EIO, ...) is a mishap of the moment. */
+/* Maps the errors that mean a lasting absence; others (EMFILE, EIO, ...) may be temporary and give 0. */
 static int absence_error(int error)
 {
 	switch (error) {
@@ -47,7 +52,7 @@ static int describe_event(const struct trace_event *event, struct item *ret_item
 	return 0;
 }
 
-/* The path is split at its last slash, so that all names of one directory form a group. */
+/* Splits the path at its last slash, so that all names of one directory form a group. */
 static void hang_item(struct items *items, const struct item *what, uint32_t base, const char *rest)
 {
 	struct item *item = &items->item[items->count++];
@@ -60,7 +65,7 @@ static void hang_item(struct items *items, const struct item *what, uint32_t bas
 	item->name = rest + item->directory_size;
 }
 
-/* The root that the path lies in, or BASE_LITERAL. Two such roots would make the answer a guess. */
+/* Finds the root of the path, or BASE_LITERAL. With two such roots the choice would be a guess. */
 static int find_root(const struct roots *roots, const char *path, uint32_t *ret_base)
 {
 	uint32_t base = BASE_LITERAL;
@@ -104,7 +109,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	if (error != 0) {
 		return error;
 	}
-	/* A lookup could not ask the kernel for such a path. */
+	/* The kernel rejects such a path at look-up. */
 	if (strlen(path) >= PATH_MAX) {
 		return -EINVAL;
 	}
@@ -116,7 +121,9 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	if (error != 0) {
 		return error;
 	}
-	/* In a root and the working directory too: it cannot be told which one the compiler meant, so it must be both.
+	/*
+	 * The trace does not show whether the compiler meant the working directory or the root, so the path is
+	 * relative to both.
 	 */
 	if (is_cwd) {
 		hang_item(items, &item, BASE_CWD, ".");
@@ -135,8 +142,8 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 static int collect_events(const struct dependencies_input *input, struct items *ret_items)
 {
 	const struct trace *trace = input->trace;
-	struct items items = {.item =
-	                          calloc(trace->count * 2 + 1, sizeof(*items.item))}; /* an event makes two at most */
+	struct items items = {
+	    .item = calloc(trace->count * 2 + 1, sizeof(*items.item))}; /* an event gives at most two items */
 
 	if (!items.item) {
 		return -ENOMEM;
@@ -168,7 +175,7 @@ int items_by_directory(const struct item *one, const struct item *other)
 	return one->directory_size < other->directory_size ? -1 : 1;
 }
 
-/* Sorted, equal paths become neighbours, and the bytes do not depend on the order in which the compiler looked. */
+/* Sorting makes equal paths neighbours, and the bytes independent of the order of the queries. */
 static int by_path(const void *left, const void *right)
 {
 	const struct item *one = left;
@@ -189,7 +196,7 @@ static bool same_file(const struct item *one, const struct item *other)
 	return file_stamp_same(left, right);
 }
 
-/* Two sights of one path must agree, or the file system moved while the compiler looked. */
+/* If two events of one path disagree, the file system changed during the compilation. */
 static int merge_sights(struct item *into, const struct item *other)
 {
 	if (into->kind == ITEM_ABSENT || other->kind == ITEM_ABSENT) {
@@ -231,7 +238,7 @@ static int merge_all(struct items *items)
 	return 0;
 }
 
-/* By pointer where it is the same file: the order must not depend on qsort. */
+/* Items of the same file are ordered by address: the result must not depend on how qsort orders equal elements. */
 static int by_file(const void *left, const void *right)
 {
 	const struct item *one = *(const struct item *const *)left;
@@ -261,7 +268,7 @@ static int number_files(struct items *items)
 		}
 	}
 	qsort(sorted, present, sizeof(struct item *), by_file);
-	/* First each item takes the place of the first one of its file, then those turn into numbers. */
+	/* First each item gets the index of the first item of its file, then the indexes become consecutive numbers. */
 	for (size_t i = 0; i < present; i++) {
 		bool again = i > 0 && sorted[i]->stamp.device == sorted[i - 1]->stamp.device &&
 		             sorted[i]->stamp.inode == sorted[i - 1]->stamp.inode;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_items: a trace as a sorted list of distinct paths, the step between a trace and the bytes of dependencies
+ * dependencies_items: a trace as a sorted list of distinct paths, from which the bytes of dependencies are written
  *
- * Purpose: gives every path its base (a root, the working directory, none), joins what was seen of one path, and
+ * Purpose: assigns each path its base (a root, the working directory, or none), merges the events of one path, and
  * numbers the distinct files (docs/DESIGN.md B2, B6).
  *
- * Errors: -ENOMEM; -EINVAL for a trace in which one path was two things, or that lies in two roots.
- * Ownership: items_free() frees the list; the items point into the trace, which must outlive them.
+ * Errors: -ENOMEM; -EINVAL for a trace in which one path was two files, or is in two roots. Ownership: items_free()
+ * frees the list; the items point into the trace, which must outlive them.
  */
 #ifndef KEYGEN_DEPENDENCIES_ITEMS_H
 #define KEYGEN_DEPENDENCIES_ITEMS_H
 
 #include "keygen/dependencies.h"
 
-/* One path, where it hangs, and what was seen there. */
+/* One path, its base, and what was found there. */
 struct item {
 	uint32_t base;
 	const char *directory; /* with its last slash */
@@ -34,7 +34,7 @@ struct items {
 	uint32_t classes; /* distinct files */
 };
 
-/* Is one item in the same directory (as it was spelled) as the other? An order for both. */
+/* Compares two items by base and directory (as the compiler spelled it); 0: the same directory. */
 int items_by_directory(const struct item *one, const struct item *other);
 
 int items_collect(const struct dependencies_input *input, struct items *ret_items);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Every look-up takes the shortest relative path for which a directory descriptor is open. A failed open of a
+ * directory only costs speed: the whole path is then used.
+ */
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_read.h"
 #include "keygen/stamp.h"
@@ -20,7 +24,7 @@ static void close_descriptor(int *descriptor)
 	*descriptor = -1;
 }
 
-/* Signals of the host interrupt what we open; the host expects nothing of that. */
+/* Signals of the host may interrupt the open; the host does not expect to have to restart it. */
 static int open_at(int directory, const char *path, int flags)
 {
 	int descriptor;
@@ -43,7 +47,7 @@ void place_init(struct place *place)
 	place->present_size = 0;
 	place->base_size = 0;
 	place->directory_size = 0;
-	place->path[0] = '\0'; /* the rest is 4 KiB, and written before it is read */
+	place->path[0] = '\0'; /* the rest, 4 KiB, is written before it is read */
 }
 
 void place_close(struct place *place)
@@ -54,7 +58,7 @@ void place_close(struct place *place)
 	place->buffer = NULL;
 }
 
-/* The path by the shortest way that is open. */
+/* Returns the path relative to the innermost open directory. */
 static const char *short_way(const struct place *place, int *ret_directory)
 {
 	const char *path = place->path;
@@ -116,9 +120,9 @@ static bool lies_in_missing(const struct place *place, const struct place_group 
 }
 
 /*
- * The group's directory is missing: finds the outermost one above it that is, in which all later groups are missing too.
- * They come in order, so that those in one directory follow each other. What the last directory that was opened has in
- * front of it exists.
+ * The group's directory is missing: finds the outermost missing directory above it, because all later groups in that
+ * one are missing too. Groups come in order, so those of one directory are adjacent. The directories above the last
+ * opened one are known to exist.
  */
 static void note_missing(struct place *place, const struct place_group *group)
 {
@@ -230,7 +234,7 @@ bool place_is_vacant(const struct place *place)
 	return fstatat(directory, way, &found, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
-/* Compared by descriptor: the path may lead to another file by now. */
+/* By descriptor: the path may now lead to another file. */
 static bool is_still(int descriptor, const struct stat *expected)
 {
 	struct file_stamp before;
@@ -245,7 +249,7 @@ static bool is_still(int descriptor, const struct stat *expected)
 	return file_stamp_same(&before, &after);
 }
 
-/* What was a regular file a moment ago may be a FIFO now. */
+/* O_NONBLOCK: what was a regular file may be a FIFO now. */
 static int open_file(const struct place *place)
 {
 	int directory;
@@ -273,7 +277,7 @@ static int digest_descriptor(struct place *place, int descriptor, const struct s
 	if (blake2b_init(&state, KEY_BYTES) != 0) {
 		return -EIO;
 	}
-	/* A file that grows for ever ends the loop too. */
+	/* The limit ends the loop for a file that keeps growing. */
 	while (total <= (uint64_t)expected->st_size && (got = read(descriptor, place->buffer, PIECE)) != 0) {
 		if (got > 0) {
 			total += (uint64_t)got;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Each field is checked before it is used, because entries come from archives, remote caches and other users too. */
 #include "keygen/dependencies_read.h"
 
 #include <string.h>
 
-/* What the process and the machine must be like, as far as the compiler asked. */
+/* Reads the dependencies that are not paths: mathematics functions and machine. */
 static enum read read_environment(struct reader *reader)
 {
 	reader->arithmetic = reader->flags & DEPENDENCIES_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
@@ -33,6 +34,7 @@ enum read reader_head(struct reader *reader, const void *bytes, size_t size, str
 		return READ_OTHER_VERSION;
 	}
 	stamps = cursor_bytes(cursor, sizeof(*ret_stamps));
+	/* The counts are limited by the size, so that a damaged one cannot make the walk allocate gigabytes. */
 	if (!stamps || (reader->flags & ~(DEPENDENCIES_EXACT | DEPENDENCIES_ARITHMETIC | DEPENDENCIES_MACHINE)) != 0 ||
 	    reader->items > size / sizeof(struct fixed_item) || reader->classes > reader->items) {
 		return READ_DAMAGED;
@@ -54,7 +56,6 @@ enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_
 	return reader->cursor.failed ? READ_DAMAGED : READ_SOUND;
 }
 
-/* Each field is checked before it is used: entries come from archives, engines and other users too. */
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items)
 {
 	struct place_group group = {.base = cursor_u32(&reader->cursor), .base_text = ""};
@@ -79,7 +80,7 @@ enum read reader_group(struct reader *reader, struct place_group *ret_group, uin
 	if (group.directory_size > 0 && group.directory[group.directory_size - 1] != '/') {
 		return READ_DAMAGED;
 	}
-	/* Only a root itself has no directory, and only what is relative to the working directory no leading slash. */
+	/* Only a root itself has an empty directory, and only a directory relative to the cwd has no leading slash. */
 	if (group.base == BASE_CWD ? absolute : !absolute && (free_base || group.directory_size > 0)) {
 		return READ_DAMAGED;
 	}

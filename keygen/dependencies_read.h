@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_read: the bytes of dependencies, one thing after the other (keygen/dependencies_format.h)
+ * dependencies_read: reads the bytes of dependencies in order (keygen/dependencies_format.h)
  *
- * Purpose: the one reader, for the one walk over them (dependencies_walk.h). It believes nothing: texts hold no NUL and are paths at most, numbers are in their ranges.
+ * Purpose: the only reader of these bytes, for the walk over them (dependencies_walk.h). It trusts nothing: it checks
+ * that texts contain no NUL and are no longer than a path, and that numbers are in range.
  *
- * Calling sequence: reader_head(), reader_root() for each root,
- * reader_group() for each group and reader_item() for each of its items; reader_ends(). Errors: anything but READ_SOUND
- * ends it. Ownership: what comes back points into the bytes.
+ * Calling sequence: reader_head(), reader_root() for each root, reader_group() for each group and reader_item() for
+ * each of its items, reader_ends(). Errors: any result other than READ_SOUND ends the reading. Ownership: results
+ * point into the bytes.
  */
 #ifndef KEYGEN_DEPENDENCIES_READ_H
 #define KEYGEN_DEPENDENCIES_READ_H
@@ -22,21 +23,20 @@
 #include <sys/stat.h>
 
 /*
- * dependencies_place: looking up many paths by the shortest way
+ * dependencies_place: looks up many paths relative to opened directories
  *
  *     one group: UNOPENED --hint, open--> OPEN     names are looked up in the directory
- *                    |             \----> MISSING  nothing in it is there: no name is looked up
+ *                    |             \----> MISSING  it does not exist: no name is looked up
  *                    |                      ^
- *                    |\ it lies in a directory that was found missing for an earlier group of the base
- *                    \ no hint, or a doubt (EMFILE, EACCES, ...): paths from the base, or whole ones, are looked up
+ *                    |\ it is in a directory that was found missing for an earlier group of the base
+ *                    \ no hint, or another error (EMFILE, EACCES): paths from the base, or whole ones, are looked up
  *
- * Purpose: a kernel's walk over a whole path costs more than the stat at its end.  So the directory of the base and
- * that of the group are opened (O_PATH), one of each at a time.  What is found is what the whole path would have found.
+ * Purpose: resolving a whole path costs the kernel more than the stat itself. So the directory of the base and that of
+ * the group are opened (O_PATH), one of each at a time. The result is the same as with the whole path.
  *
- * Calling sequence: place_init(), then per group place_enter(), place_open_directory() unless its names need no look,
- * and per name place_name() and the questions;
- * place_close(). Errors: -ENAMETOOLONG where a path would be longer than PATH_MAX; otherwise whole paths are the answer
- * to every error.
+ * Calling sequence: place_init(); per group place_enter(), place_open_directory() unless its names need no look-up, and
+ * per name place_name() and the functions below it; place_close(). Errors: -ENAMETOOLONG if a path would be longer than
+ * PATH_MAX. After any other error the whole path is looked up.
  */
 
 enum place_state { PLACE_UNOPENED, PLACE_OPEN, PLACE_MISSING };
@@ -47,18 +47,17 @@ struct place {
 	int base_descriptor; /* of the base's directory, or -1 */
 	enum place_state state;
 	int directory;       /* of the group, or -1 */
-	const char *missing; /* of this base: a directory that does not exist; points into the dependencies */
-	size_t missing_size; /* 0: none is known */
-	const char *present; /* the same: one that exists */
+	const char *missing; /* a directory of this base that does not exist; points into the dependencies */
+	size_t missing_size; /* 0: none is known yet */
+	const char *present; /* likewise one that exists */
 	size_t present_size;
-	uint8_t *buffer;       /* when content had to be read */
-	size_t base_size;      /* path: base, directory, name */
+	uint8_t *buffer;       /* NULL until content is read */
+	size_t base_size;      /* `path` is base, directory and name */
 	size_t directory_size; /* base and directory */
 	char path[PATH_MAX];
 };
 
-/* A group: the base's number and text, and the directory behind it ("", or with its last slash). No text holds a NUL.
- */
+/* A group: the base's number and text, and the directory after it ("", or ending in '/'). No text contains a NUL. */
 struct place_group {
 	uint32_t base;
 	uint32_t hints;
@@ -66,7 +65,7 @@ struct place_group {
 	size_t base_size;
 	const char *directory;
 	size_t directory_size;
-	size_t stamp_at; /* with HINT_STAMPED: where the stamp stands in the bytes */
+	size_t stamp_at; /* with HINT_STAMPED: the offset of the stamp in the bytes */
 	struct fixed_directory stamp;
 };
 
@@ -76,41 +75,41 @@ void place_close(struct place *place);
 int place_enter(struct place *place, const struct place_group *group);
 void place_open_directory(struct place *place, const struct place_group *group);
 void place_leave(struct place *place);
-/* From here on the questions are about this name of the group; `path` is its whole path. */
+/* Selects this name of the group for the functions below; `path` is then its whole path. */
 int place_name(struct place *place, const char *name, size_t size);
 
-/* stamp_look() at it. */
+/* stamp_look() of the selected path. Returns 0 or an errno. */
 int place_stat(const struct place *place, struct stat *ret_stat, uint64_t *ret_mount);
-/* Is the name no entry of its directory, not even a link that leads nowhere? */
+/* Returns true if the name is no entry of its directory, not even a dangling link. */
 bool place_is_vacant(const struct place *place);
-/* 0 where it can be opened for reading, which nothing but an open tells; else a negative errno. */
+/* Returns 0 if the path can be opened for reading, which only an open shows; otherwise -errno. */
 int place_open(const struct place *place);
 /*
- * The digest of the content: -EACCES and the like where it cannot be opened, -EBUSY where it is no longer the file of
- * `stat` or changes while it is read, -EIO, -ENOMEM.
+ * Computes the digest of the content. Errors: -EACCES and others if it cannot be opened, -EBUSY if it is no longer the
+ * file of `stat` or changes while it is read, -EIO, -ENOMEM.
  */
 int place_digest(struct place *place, const struct stat *stat, struct key *ret_digest);
 
 /*
- * dependencies_content: is a file's content still what the dependencies say?
+ * dependencies_content: does a file still have the content that the dependencies name?
  *
- *     stamp equal, taken on this boot in this mount --yes--> opened before by one of our credentials?
- *        | no                                                   | yes: SAME, but for one file of each directory
- *        |                                                      | no, or such a file: open it --> SAME, UNREADABLE
+ *     stamp equal, taken on this boot in this mount --yes--> opened before with our credentials?
+ *        | no                                                   | yes: SAME, except one file per directory
+ *        |                                                      | no, or that one file: open it --> SAME, UNREADABLE
  *        v
  *     read by this process at this stamp? --no--> read it; remember, if settled
- *        `--------------------------------------> digest equal? SAME (and the stamp anew), CHANGED
+ *        `--------------------------------------> digest equal? SAME (with a new stamp), CHANGED
  *
- * Purpose: the cheapest answer that is certain, and stamps of now for the next who asks.
+ * Purpose: the cheapest certain answer, and new stamps that make the next look-up cheaper.
  *
- * Calling sequence: content_begin(), then per path that is there content_moved() where it is another file than it was,
- * and per file that the compiler read content_ask(); content_anew() when all hold; content_end().
- * Errors: without memory nothing is stamped anew.
+ * Calling sequence: content_begin(); content_moved() for each path that exists but names another file than before, and
+ * content_ask() for each file that the compiler read; content_anew() if all dependencies hold; content_end().
+ * Errors: without memory there are no new stamps.
  */
 
 /*
- * So much is read to compare, and no more: a whole link's input many times over, and a second's work. Who wrote the
- * dependencies names the files, and their size, and might name one that nobody can read to its end (a sparse one, a core).
+ * The limit of what one check reads: many times the input of a whole link, and about a second's work. Dependencies may
+ * come from another machine and may name a file that cannot be read to its end (a sparse file, a core dump).
  */
 #define CONTENT_READ_MAX (UINT64_C(1) << 30)
 
@@ -119,7 +118,7 @@ struct checked_item {
 	uint32_t kind;
 	uint32_t class;
 	int error;
-	size_t at; /* of the identity in the bytes; the content is behind it */
+	size_t at; /* offset of the identity in the bytes; the content follows it */
 	struct fixed_identity identity;
 	struct fixed_content content;
 };
@@ -129,42 +128,45 @@ struct content {
 	size_t size;
 	struct place *place;
 	struct fixed_stamps stamps;
-	bool same_boot; /* they were taken on this one */
+	bool same_boot; /* the stamps were taken on this boot */
 	struct sights sights;
 	struct credentials credentials;
 	bool credentials_set;
-	bool sampled;  /* a file of the present directory was opened */
-	uint64_t left; /* of CONTENT_READ_MAX */
+	bool sampled;  /* a file of the current directory was opened */
+	uint64_t left; /* what is left of CONTENT_READ_MAX */
 	bool wants_anew;
-	uint8_t *anew;   /* the dependencies with stamps of now, once one differs */
-	uint32_t gained; /* files that had to be read, and that a stamp will stand for */
+	uint8_t *anew;   /* a copy of the dependencies with new stamps; NULL until a stamp differs */
+	uint32_t gained; /* files that had to be read and whose new stamp replaces the next reading */
 };
 
 enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
 
-/* CONTENT_ANEW: the dependencies with stamps of now are wanted, where one differs (content_anew()). */
+/* CONTENT_ANEW: if a stamp differs, make a copy of the dependencies with new stamps (content_anew()). */
 enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
                    struct place *place);
-/* The stamps' head, as it was read. */
+/* Passes the head of the stamps, after it was read. */
 void content_taken(struct content *content, const struct fixed_stamps *stamps);
-/* The files asked about from here on lie in another directory. */
+/* The files that follow are in another directory. */
 void content_enter(struct content *content);
 void content_end(struct content *content);
 
-/* `now` and the mount's `number` are the place's of this moment. */
+/* `now` is the present stamp of the selected path, `number` that of its mount. */
 enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
                                 const struct file_stamp *now, uint64_t number);
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
-/* Has the group's directory, now as `now` says, the entries that it had when it was stamped? */
+/* Returns true if the group's directory, whose present stamp is `now`, has the same entries as when it was stamped. */
 bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
                             uint64_t number);
-/* It was `now` before its names were looked at, none of which is an entry. Kept where files are stamped anew too. */
+/*
+ * Records `now`, taken before the names were looked up, as the directory's stamp; none of the absent names is an
+ * entry. The stamp is used only if files get new stamps too.
+ */
 void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
                              uint64_t number);
-/* What a directory's stamp says of its entries may be believed. `path`: any file in the mount. */
+/* Returns true if an equal stamp of the directory means equal entries. `path`: any file in the mount. */
 bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns);
-/* The dependencies with stamps of now, the caller's to free(); NULL where that would spare nobody a reading. */
+/* Returns the dependencies with new stamps, which the caller must free(); NULL if they would save no reading. */
 uint8_t *content_anew(struct content *content);
 
 enum read { READ_SOUND, READ_DAMAGED, READ_OTHER_VERSION };
@@ -173,22 +175,22 @@ struct reader {
 	struct cursor cursor;
 	const uint8_t *bytes;
 	uint32_t flags, roots, groups, classes;
-	uint32_t items;            /* not yet announced by a group */
-	const uint8_t *arithmetic; /* KEY_BYTES; NULL: no constants were folded */
+	uint32_t items;            /* not yet read as part of a group */
+	const uint8_t *arithmetic; /* KEY_BYTES; NULL: arithmetic is no dependency */
 	struct machine_answer answers[MACHINE_ANSWERS_MAX];
 	uint32_t answer_count;
 };
 
-/* `ret_stamps` is the head's own. */
+/* `ret_stamps` is a copy. */
 enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
 /* `ret_text` NULL: the root is free. */
 enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
-/* The base's text is the caller's to give. */
+/* The caller sets the base's text. */
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items);
-/* Was that all? */
+/* Returns true if all bytes and all items have been read. */
 bool reader_ends(const struct reader *reader);
 
-/* ---- inline, as each path of each hit goes through it: a call and its spills are an eighth of a hit in CUB ---- */
+/* Inline, because they run for each path of each hit: as calls they take an eighth of the time of a hit with CUB. */
 
 /* Text without a NUL, as long as a path may be. */
 __attribute__((always_inline)) static inline const char *reader_text(struct reader *reader, size_t size)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A mount is found by device and mount number; the device alone does not do, because a file system can be mounted
+ * twice.
+ */
 #include "keygen/dependencies_sights.h"
 
 #include <string.h>
@@ -13,7 +17,7 @@ static bool is_recorded(const struct fixed_stamps *stamps, const struct mount *m
 	return false;
 }
 
-/* Asking for a mount costs several system calls, and a compile sees one or two of them. */
+/* Identifying a mount takes several system calls, and the files of a compilation are in one or two mounts. */
 struct sight *sights_see(struct sights *sights, const char *path, uint64_t device, uint64_t number)
 {
 	struct sight *sight;

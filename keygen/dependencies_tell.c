@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dependencies_tell(): a walk that reports each path, for people. */
+/* dependencies_tell(): a walk whose visitor reports each path. */
 #include "keygen/dependencies_tell.h"
 
 #include "keygen/dependencies_walk.h"
@@ -11,7 +11,7 @@ struct telling {
 	const struct dependency_places *places;
 	void (*each)(const struct dependency *dependency, void *context);
 	void *context;
-	struct root *root; /* texts of the dependencies, else of the caller; not owned */
+	struct root *root; /* texts from the dependencies, otherwise from the caller; not owned */
 	struct dependencies_told told;
 };
 
@@ -36,7 +36,7 @@ static void tell_dependency(const struct telling *telling, const struct dependen
 	}
 }
 
-/* As of the machine that this runs on, where anything is looked at. */
+/* Compares with the machine on which this runs, if anything is looked at. */
 static void tell_machine(const struct walk *walk)
 {
 	char words[MACHINE_WORDS_MAX];
@@ -68,7 +68,7 @@ static int tell_begin(struct walk *walk)
 		                                              .root = DEPENDENCY_NO_ROOT});
 	}
 	tell_machine(walk);
-	/* A damaged count must not make us ask for gigabytes. */
+	/* A damaged count must not cause an allocation of gigabytes. */
 	if (count > (size_t)(cursor->end - cursor->at) / sizeof(uint32_t)) {
 		return -EBADMSG;
 	}

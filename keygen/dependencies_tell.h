@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_tell: what dependencies ask for, and what has become of it, for people
+ * dependencies_tell: lists the dependencies of a result and their present state, for people
  *
- * Purpose: dependencies_hold() says yes, or what failed first. This goes on to the end, by the same bytes and the same
- * questions. Dependencies are relative to roots and the working directory of whoever asks for the result; where those are
- * not known nothing is guessed: such a path is told as DEPENDENCY_NOT_ASKED.
+ * Purpose: dependencies_hold() stops at the first failure; this checks every dependency, with the same code.
+ * Dependencies are relative to the roots and the working directory of a request. If these are not known, a path is
+ * reported as DEPENDENCY_NOT_ASKED; nothing is guessed.
  *
- * Calling sequence: dependencies_tell(). Errors: -EBADMSG: damaged; what lies ahead of the damage has been told;
- * -EPROTONOSUPPORT: of another version; -ENAMETOOLONG: a path would be too long from where it starts; -ENOMEM.
- * Threads, fork, signals: as keygen/dependencies.h. Ownership: what is told lives as long as the call to `each`.
+ * Calling sequence: dependencies_tell(). Errors: -EBADMSG: damaged; the dependencies before the damage have been
+ * reported; -EPROTONOSUPPORT: another version; -ENAMETOOLONG: a path would be too long below its root; -ENOMEM.
+ * Threads, fork, signals: as keygen/dependencies.h. Ownership: what `each` receives is valid until it returns.
  */
 #ifndef KEYGEN_DEPENDENCIES_TELL_H
 #define KEYGEN_DEPENDENCIES_TELL_H
@@ -21,27 +21,27 @@
 
 enum dependency_kind {
 	DEPENDENCY_CONTENT,    /* a file that was read */
-	DEPENDENCY_PLACE,      /* a file or directory that was looked at, not read */
-	DEPENDENCY_ABSENT,     /* what was looked for and was not there */
-	DEPENDENCY_ARITHMETIC, /* the functions that constants were folded with; no path */
-	DEPENDENCY_MACHINE     /* a number that the machine was asked for; no path */
+	DEPENDENCY_PLACE,      /* a file or directory that was probed, not read */
+	DEPENDENCY_ABSENT,     /* a path that did not exist */
+	DEPENDENCY_ARITHMETIC, /* the functions with which constants were folded; no path */
+	DEPENDENCY_MACHINE     /* a number of the machine; no path */
 };
 
 enum dependency_state {
 	DEPENDENCY_UNCHANGED,
-	DEPENDENCY_CHANGED, /* its content */
-	DEPENDENCY_TOUCHED, /* its size or time, which is in the result */
+	DEPENDENCY_CHANGED, /* its content changed */
+	DEPENDENCY_TOUCHED, /* its size or time changed, which is in the result */
 	DEPENDENCY_GONE,
 	DEPENDENCY_APPEARED,
 	DEPENDENCY_UNREADABLE,
-	DEPENDENCY_OTHER_KIND, /* a directory where a file was, or the like */
-	DEPENDENCY_OTHER_FILE, /* it was one file with another path, and is no longer */
-	DEPENDENCY_DOUBTFUL,   /* it cannot be told whether it is there */
-	DEPENDENCY_NOT_ASKED,  /* it is not known where to look, or nobody but the compiler could say */
-	DEPENDENCY_DAMAGED     /* never told: an error of the whole */
+	DEPENDENCY_OTHER_KIND, /* for example a directory in place of a file */
+	DEPENDENCY_OTHER_FILE, /* it was the same file as another path, and is no longer */
+	DEPENDENCY_DOUBTFUL,   /* an error hides whether it exists */
+	DEPENDENCY_NOT_ASKED,  /* its directory is not known, or only the compiler can answer */
+	DEPENDENCY_DAMAGED     /* never reported: an error of the whole */
 };
 
-/* "unchanged", "changed", "gone". */
+/* Returns the state in words: "unchanged", "changed", "gone". */
 const char *dependency_state_text(enum dependency_state state);
 
 #define DEPENDENCY_NO_ROOT UINT32_MAX
@@ -49,7 +49,7 @@ const char *dependency_state_text(enum dependency_state state);
 struct dependency {
 	enum dependency_kind kind;
 	enum dependency_state state;
-	const char *path; /* from its root where that is not known: "/vec.h" */
+	const char *path; /* relative to its root if the root is not known: "/vec.h" */
 	uint32_t root;    /* the number of a root whose directory is not known, else DEPENDENCY_NO_ROOT */
 	bool relative;    /* to the working directory */
 	bool directory;
@@ -58,25 +58,26 @@ struct dependency {
 	int64_t answer;
 };
 
-/* Where they are looked for. */
+/* The directories in which the dependencies are looked up. */
 struct dependency_places {
-	const struct root *root; /* text NULL: not known. What dependencies spell out goes by that. */
+	const struct root
+	    *root; /* text NULL: not known. A root with a text in the dependencies has that text instead. */
 	size_t root_count;
-	bool here; /* the process's working directory is that of the request */
+	bool here; /* the working directory of the process is that of the request */
 };
 
 struct dependencies_told {
-	uint32_t roots, bound_roots; /* of these are spelled out */
+	uint32_t roots, bound_roots; /* `bound_roots`: those with a text in the dependencies */
 	bool exact;                  /* sizes and times of files are in the result */
-	bool joined;                 /* two paths that were different files are one by now */
+	bool joined;                 /* two paths that were different files are now one file */
 };
 
-/* `places` NULL: nothing is looked at. No bytes: nothing is told. `each` may be NULL. */
+/* `places` NULL: no file is looked at. Size 0: nothing is reported. `each` may be NULL. */
 int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
                       void (*each)(const struct dependency *dependency, void *context), void *context,
                       struct dependencies_told *ret_told);
 
-/* The text of a root that dependencies spell out; false: it is free, or not there. */
+/* Returns the text of a root that the dependencies contain; false if the root is free or does not exist. */
 bool dependencies_bound_root(const void *dependencies, size_t size, uint32_t root, const char **ret_text,
                              size_t *ret_size);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_walk: one pass over dependencies, for lookup, `show`, `explain` and `verify`
+ * dependencies_walk: one pass over dependencies, for look-up, `show`, `explain` and `verify`
  *
- *   head -> begin -> each root -> each group: its directory -> each item: what has become of that path
+ *   head -> begin -> each root -> each group: its directory -> each item: the present state of that path
  *
- * The walk reads the bytes and asks the file system; a visitor decides what follows. dependencies_hold() stops at the
- * first path that is not as it was, dependencies_tell() reports every path.
+ * The walk reads the bytes and queries the file system; a visitor decides what to do. The visitor of
+ * dependencies_hold() stops at the first path that changed, that of dependencies_tell() reports every path.
  *
- * Calling sequence: `visitor` to `here` set (the rest is walk_dependencies()'s), walk_dependencies(), walk_is_complete() and walk_is_distinct(), walk_end().
- * Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: of another version; -ENAMETOOLONG; -ENOMEM; or what a visitor returned.
+ * Calling sequence: set `visitor` to `here` (walk_dependencies() sets the rest); walk_dependencies();
+ * walk_is_complete() and walk_is_distinct(); walk_end(). Errors: -EBADMSG: damaged; -EPROTONOSUPPORT: another version;
+ * -ENAMETOOLONG; -ENOMEM; or what a visitor returned.
  */
 #ifndef KEYGEN_DEPENDENCIES_WALK_H
 #define KEYGEN_DEPENDENCIES_WALK_H
@@ -16,7 +17,7 @@
 #include "keygen/dependencies_read.h"
 #include "keygen/dependencies_tell.h"
 
-/* The file that a class of paths names now. */
+/* The file that the paths of a class name now. */
 struct seen {
 	uint64_t device;
 	uint64_t inode;
@@ -28,18 +29,18 @@ struct walk {
 	const struct visitor *visitor;
 	void *context;           /* the visitor's */
 	bool every;              /* `item` is called for unchanged paths too */
-	const struct root *root; /* where each root lies; text NULL: not known */
-	bool look;               /* at the file system at all */
+	const struct root *root; /* the text of each root; text NULL: not known */
+	bool look;               /* query the file system */
 	bool here;               /* the working directory is that of the request */
 	struct seen *seen;       /* by class */
 	bool exact;              /* sizes and times of files are in the result */
-	bool unchanged;          /* the group's directory has the entries that it had */
-	bool moved;              /* a path is another file than it was: identity must be compared */
+	bool unchanged;          /* the group's directory has the same entries as before */
+	bool moved;              /* a path names another file than before: identity must be compared */
 	struct content content;
 	struct place place;
 };
 
-/* Each returns 0 to go on, or a negative errno value, which ends the walk. */
+/* Each function returns 0 to continue, or a negative errno value to end the walk. */
 struct visitor {
 	int (*begin)(struct walk *walk); /* the head has been read: mathematics library, machine */
 	int (*root)(struct walk *walk, uint32_t number, const char *text, size_t size);
@@ -47,13 +48,13 @@ struct visitor {
 	            enum dependency_state state);
 };
 
-/* walk_end() follows, whatever this returns. */
+/* The caller must call walk_end() afterwards, whatever this returns. */
 int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want);
 void walk_end(struct walk *walk);
 
-/* Was every class named by a path? */
+/* Returns true if every class was named by a path. */
 bool walk_is_complete(const struct walk *walk);
-/* Paths of different classes were different files: are they still? */
+/* Returns true if paths of different classes, which were different files, still are. */
 bool walk_is_distinct(struct walk *walk);
 
 #endif

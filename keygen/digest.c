@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A fingerprint runs at the speed of memory. Small inputs are copied together and hashed twice in one call each;
+ * larger ones are streamed in pieces that stay in the processor's cache for the second hash.
+ */
 #include "keygen/digest.h"
 
 #include <blake2.h>
@@ -27,6 +31,7 @@ void digest_secret(const void *seed, size_t size, struct secret *ret_secret)
 	uint8_t *at = (uint8_t *)ret_secret;
 
 	for (size_t done = 0; done < sizeof(*ret_secret); done += KEY_BYTES) {
+		/* A counter before the seed makes the blocks differ. */
 		const uint8_t number = (uint8_t)(done / KEY_BYTES);
 		const struct span spans[] = {{&number, sizeof(number)}, {seed, size}};
 		size_t left = sizeof(*ret_secret) - done;
@@ -37,7 +42,10 @@ void digest_secret(const void *seed, size_t size, struct secret *ret_secret)
 	}
 }
 
-/* Both halves of each piece while that is in the processor's cache: what is large is read from memory once. */
+/*
+ * Computes both halves of each piece while it is in the processor's cache, so that large inputs are read from memory
+ * once.
+ */
 static void hash_streamed(const struct secret *secret, const struct span *spans, size_t count,
                           struct fingerprint *ret_fingerprint)
 {
@@ -61,7 +69,7 @@ static void hash_streamed(const struct secret *secret, const struct span *spans,
 	ret_fingerprint->high = XXH3_64bits_digest(&high);
 }
 
-/* What is small is brought together first: hashing one run twice is faster than streaming two runs twice. */
+/* Small spans are copied together: hashing one run twice is faster than streaming two runs twice. */
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint)
 {

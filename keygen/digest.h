@@ -2,17 +2,16 @@
 /*
  * digest: the two hashes of a request (docs/DESIGN.md B1, B18)
  *
- * A key is BLAKE2b-256: it names the entry on disk and must not collide, whoever chose the bytes.  A fingerprint finds
- * the entry in this process's memory front, and nothing else is compared there.  It is two XXH3-64 of the same bytes,
- * each with a secret of its own that only this process knows, and costs a tenth of a key.
+ * A key is BLAKE2b-256. It names the entry on disk and must not collide even if an attacker chooses the bytes. A
+ * fingerprint finds the entry in this process's memory front, where nothing else is compared. It is two XXH3-64 of the
+ * same bytes, each with its own secret that only this process knows, and takes a tenth of the time of a key.
  *
- * Why secrets: for the published XXH3 anybody can write two texts that collide (in each lane it adds the product of two
- * halves of text ^ secret, which is 0 whatever one half says where the other is the secret's).  Why two: under one
- * unknown secret, texts that differ in the top bits of two words of a lane collide once in 2^33, and the 64 or 128 bits
- * of the result are made of the same sums; so of 2^18 texts in a row two would.  Two secrets make that 2^66.
+ * Why secrets: for the published XXH3 it is easy to write two texts that collide (each lane adds the product of two
+ * halves of text ^ secret, which is 0 whenever one half of the text equals the secret's). Why two: with one unknown
+ * secret, texts that differ in the top bits of two words of a lane collide once in 2^33, and the 64 or 128 bits of the
+ * result come from the same sums, so two of 2^18 successive texts would collide. Two secrets make that 2^66.
  *
- * Calling sequence: digest_secret() once from bytes that nobody can guess, then pure functions.
- * Errors: none.
+ * Calling sequence: digest_secret() once from unpredictable bytes, then pure functions. Errors: none.
  */
 #ifndef KEYGEN_DIGEST_H
 #define KEYGEN_DIGEST_H
@@ -31,13 +30,13 @@ struct fingerprint {
 	uint64_t high;
 };
 
-/* One run of bytes of several that are hashed as if they stood one behind the other. */
+/* One of several runs of bytes that are hashed as if concatenated. */
 struct span {
 	const void *bytes;
 	size_t size;
 };
 
-/* Looks like random bytes: XXH3 asks for that. The least that it takes. */
+/* XXH3 expects a secret that looks random; this is the shortest that it accepts. */
 #define SECRET_BYTES 136
 
 struct secret {
@@ -46,11 +45,11 @@ struct secret {
 };
 
 void digest_key(const struct span *spans, size_t count, struct key *ret_key);
-/* The secret that hangs on those bytes, all of it on all of them. */
+/* Derives a secret from the seed; every byte of it depends on the whole seed. */
 void digest_secret(const void *seed, size_t size, struct secret *ret_secret);
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint);
-/* The lower half of a fingerprint: enough where nobody chooses what is compared. */
+/* The lower half of a fingerprint: enough if no attacker chooses what is compared. */
 uint64_t digest_half(const struct secret *secret, const struct span *span);
 
 #endif

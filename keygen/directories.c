@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With "..", "." or an empty component one directory would have several texts, and roots could overlap unseen. */
+/* With "..", "." or an empty component a directory would have several texts, and roots could overlap unnoticed. */
 bool directories_plain(const char *path, size_t size)
 {
 	const char *end = path + size;
@@ -74,6 +74,7 @@ int directories_number(struct directories *directories)
 		const struct request_directory *outermost;
 		char *text;
 
+		/* A root is an outermost directory, so the first one that contains the directory is the only one. */
 		for (directory->root = 0; directory->root < roots->count; directory->root++) {
 			const struct root *root = &roots->root[directory->root];
 

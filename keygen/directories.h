@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directories: those that a request names, and the roots that they lie in (docs/DESIGN.md B6)
+ * directories: the directories that a request names, and their roots (docs/DESIGN.md B6)
  *
- * Roots are the outermost directories, numbered by their first use: with /v/include and /v/include/cccl there is one
- * root, and the second directory is "root 0" and the rest "/cccl". So no root lies inside another, and a path is in at
- * most one.
+ * Roots are the outermost directories, numbered by their first use: /v/include and /v/include/cccl have one root, and
+ * the second directory is "root 0" with the rest "/cccl". So no root is inside another, and a path is in at most one.
  *
- * Calling sequence: directories_add() for each in the request's order, directories_number(), directories_put() where
- * one stands in the request; the roots go to whoever wants them, or directories_free(). Errors: directories_add() is
- * false where there are too many; directories_number() gives -ENOMEM. Whoever adds one has seen that paths in it can be
- * spelled in one way only (directories_plain(), and that none of its bytes has another spelling in a text): else nothing
- * of the request may move.
- * Ownership: texts given must outlive the directories; the roots' are copies.
+ * Calling sequence: directories_add() for each directory in the request's order, directories_number(),
+ * directories_put() where the request names one; then move the roots out of the struct, or directories_free(). The
+ * caller adds a directory only if its paths have a single spelling (directories_plain(), and no byte of it has another
+ * spelling in a text); otherwise the request must be path-dependent. Errors: directories_add() returns false if there
+ * are too many; directories_number() returns -ENOMEM. Ownership: the texts passed in must outlive the directories; the
+ * roots are copies.
  */
 #ifndef KEYGEN_DIRECTORIES_H
 #define KEYGEN_DIRECTORIES_H
@@ -21,10 +20,10 @@
 
 #include <stdbool.h>
 
-/* Finding out which directory lies in which is quadratic; requests with more directories are bound instead. */
+/* directories_number() is quadratic; requests with more directories are path-dependent instead. */
 #define DIRECTORIES_MAX 128
 
-/* A directory as it was spelled, and which root it lies in: `root` bytes of it are that root's text. */
+/* A directory as it was spelled, and the number of its root. */
 struct request_directory {
 	const char *text;
 	size_t size; /* without one trailing slash */
@@ -45,7 +44,7 @@ int directories_number(struct directories *directories);
 void directories_put(struct stream *stream, const struct directories *directories, size_t index);
 void directories_free(struct directories *directories);
 
-/* Is every component a name: none empty, "." or ".."? Such a directory's text and "/" start every path in it. */
+/* Returns true if no component is empty, "." or "..": then every path in the directory starts with its text and "/". */
 bool directories_plain(const char *path, size_t size);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * File systems are listed by type, and one that is not listed is MOUNT_UNKNOWN: whether ctime is reliable cannot be
+ * found out by asking.
+ */
 #include "keygen/mount.h"
 
 #include <errno.h>
@@ -14,13 +18,13 @@
 #define NAME_BYTES 256
 #define SYSFS      0x62656572U
 
-/* By the numbers of statfs(2), which <linux/magic.h> has in part. */
+/* The numbers of statfs(2); <linux/magic.h> has only some of them. */
 static const struct {
 	uint32_t type;
 	enum mount_kind kind;
-	const char *kernel; /* its directory of file systems, for MOUNT_SUPERBLOCK */
+	const char *kernel; /* name of its directory in /sys/fs, for MOUNT_SUPERBLOCK */
 	bool
-	    changes_elsewhere; /* other nodes, or whoever writes to a layer, add entries whose directories look as before */
+	    changes_elsewhere; /* entries may be added, by other nodes or in a layer, without a change of the directory here */
 } known_types[] = {
     {0x0000ef53, MOUNT_SUPERBLOCK, "ext4", false}, /* ext2 and ext3 too */
     {0x58465342, MOUNT_SUPERBLOCK, "xfs", false},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs", false},
@@ -45,7 +49,7 @@ bool mount_same(const struct mount *one, const struct mount *other)
 	return one->device == other->device && one->number == other->number && one->kind == other->kind;
 }
 
-/* The name of a block device as the kernel writes it: the last part of what its number's link leads to. */
+/* Returns the kernel's name of a block device: the last component of the target of its link in /sys/dev/block. */
 static bool device_name(uint64_t device, char ret_name[NAME_BYTES])
 {
 	char link[64];
@@ -67,7 +71,9 @@ static bool device_name(uint64_t device, char ret_name[NAME_BYTES])
 	return true;
 }
 
-/* The kernel's directory of a mounted file system: its inode number is given once (kernfs counts up to 2^64). */
+/*
+ * The inode number of the kernel's directory of a mounted file system, which is never reused (kernfs counts to 2^64).
+ */
 static uint64_t superblock_number(const char *kernel, uint64_t device)
 {
 	char name[NAME_BYTES];
@@ -104,7 +110,7 @@ void mount_identify(const char *path, uint64_t device, uint64_t number, struct m
 			name = superblock_number(known_types[i].kernel, device);
 			kind = name ? kind : MOUNT_NUMBERED;
 		} else if (kind == MOUNT_MEMORY) {
-			memcpy(&name, &system.f_fsid, sizeof(name)); /* random for each from 6.6 on */
+			memcpy(&name, &system.f_fsid, sizeof(name)); /* random for each mount from Linux 6.6 on */
 		}
 	}
 	if (kind == MOUNT_NUMBERED) {
@@ -158,7 +164,7 @@ static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
 }
 
-/* The boot id, because the time of the boot moves when the clock is set. */
+/* The boot id is read because the boot time changes when the clock is set. */
 static bool read_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
 	char text[64] = "";
@@ -188,7 +194,10 @@ bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	if (seen == KEPT || seen == NOT_KNOWN) {
 		return seen == KEPT;
 	}
-	/* Who finds another thread at it reads it himself: it is the same, and nobody waits, in a forked child neither. */
+	/*
+	 * If another thread is storing the boot id, this one reads it itself: the value is the same, and no thread
+	 * waits, nor does a forked child.
+	 */
 	known = read_boot(boot);
 	if (seen == NOT_YET && atomic_compare_exchange_strong(&state, &seen, BEING_KEPT)) {
 		memcpy(kept, boot, sizeof(kept));

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /*
- * initialiser: the constants in an initialiser, as PTX spells them (NVRTC 11.8 to 13.5)
+ * initialiser: parses the constants of an initialiser as PTX writes them (NVRTC 11.8 to 13.5)
  *
- *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, of wide strings too
- *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, where a pointer is among them
+ *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, also of wide strings
+ *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, if one of them is a pointer
  *
- * Calling sequence: where initialiser_begins(), initialiser_next() from behind the brace until TOKEN_END.
- * Errors: none: what is no number is TOKEN_OTHER.
+ * Calling sequence: if initialiser_begins(), initialiser_next() from after the brace until TOKEN_END. Errors: none:
+ * what is not a number is TOKEN_OTHER.
  */
 
 enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
@@ -95,7 +95,7 @@ static enum token initialiser_next(struct initialiser *list, struct initialiser_
 	return token;
 }
 
-/* The number itself, or one that needs as many bytes as a negative one. */
+/* Returns the number, or for a negative one a number that needs as many bytes. */
 static uint64_t initialiser_span(const struct initialiser_number *number)
 {
 	if (!number->negative || number->magnitude == 0) {
@@ -105,8 +105,8 @@ static uint64_t initialiser_span(const struct initialiser_number *number)
 }
 
 /*
- * The least width that all numbers fit into. Where the declared one is larger, text that runs over the border of two
- * words would have made a number too large for this one.
+ * Returns the smallest width that all numbers fit into. The declared width may be larger, but then text that spans two
+ * words would have made a number too large for this width.
  */
 static size_t initialiser_width(struct initialiser list)
 {
@@ -128,7 +128,9 @@ static size_t initialiser_width(struct initialiser list)
 	return most <= UINT32_MAX ? 4 : 8;
 }
 
-/* Does the '{' at `brace` begin one? Then the text before it is "= ", or, for lists of lists, another brace or a comma.
+/*
+ * Returns true if the '{' at `brace` begins an initialiser: before it is "= ", or, in nested lists, a brace or a
+ * comma.
  */
 static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
 {
@@ -138,14 +140,14 @@ static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
 	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
 }
 
-/* Of a longer needle only the beginning is looked for: finding one too often is safe. */
+/* Only the beginning of a longer needle is looked for; a false match is safe. */
 #define NEEDLE_MOST ((size_t)PATH_MAX)
 
 struct needles {
 	struct needle *list;
 	bool *found;
 	size_t count;
-	struct stream bytes; /* of the list that is being read */
+	struct stream bytes; /* the bytes of the list being read */
 };
 
 int needles_new(const struct needle *list, size_t count, struct needles **ret_needles)
@@ -186,10 +188,10 @@ bool needles_found(const struct needles *needles, size_t index)
 	return needles->found[index];
 }
 
-/* The width of a character in bytes: of plain text, of char16_t, of char32_t and wchar_t. */
+/* The bytes of a character: plain text, char16_t, or char32_t and wchar_t. */
 enum width { WIDTH_PLAIN = 1, WIDTH_TWO = 2, WIDTH_FOUR = 4 };
 
-/* Whether the needle stands at `at`, each of its bytes as a character of that width. */
+/* Returns true if the needle is at `at`, each of its bytes as a character of that width. */
 static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
 {
 	if ((size_t)(end - at) <= (needle->size - 1) * width) {
@@ -209,7 +211,7 @@ static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle
 }
 
 /*
- * Needles are paths, so memchr() for the first byte, a slash, skips nearly all of an artifact; an automaton over all
+ * Needles are paths, so memchr() for their first byte, a slash, skips nearly all of an artifact. An automaton over all
  * needles is no faster for the two or three that a request has.
  */
 static bool contains_needle(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
@@ -238,7 +240,7 @@ static void search_wide(struct needles *needles, const uint8_t *text, const uint
 	search_width(needles, text, end, WIDTH_FOUR);
 }
 
-/* What a part of a list spells. Without memory for it every needle counts as found. */
+/* Searches the bytes that a part of a list forms. If there is no memory, every needle counts as found. */
 static void search_bytes(struct needles *needles)
 {
 	const uint8_t *text = needles->bytes.bytes;
@@ -253,7 +255,10 @@ static void search_bytes(struct needles *needles)
 	needles->bytes.size = 0;
 }
 
-/* The list as numbers of that width. False where a number needs more; what came before it has not been searched. */
+/*
+ * Searches the list as numbers of that width. Returns false if a number needs more; the part before it has not been
+ * searched.
+ */
 static bool search_numbers(struct needles *needles, struct initialiser *list, size_t width)
 {
 	struct initialiser_number number;
@@ -277,7 +282,7 @@ static bool search_numbers(struct needles *needles, struct initialiser *list, si
 	return true;
 }
 
-/* Nearly all lists are of bytes: the others show it by a number that is too large. */
+/* Nearly all lists are of bytes; a list of words shows by a number that is too large. */
 static void search_list(struct needles *needles, struct initialiser *list)
 {
 	struct initialiser again = *list;
@@ -311,7 +316,7 @@ void needles_search(struct needles *needles, const void *text, size_t size)
 	}
 	search_width(needles, begin, begin + size, WIDTH_PLAIN);
 	search_lists(needles, begin, size);
-	/* Wide literals in a binary begin one byte before a zero; PTX and logs have a single one, at their end. */
+	/* A wide literal in a binary starts one byte before a zero; PTX and logs have a single zero, at their end. */
 	zero = memchr(begin, '\0', size);
 	if (zero) {
 		search_wide(needles, zero > begin ? zero - 1 : zero, begin + size);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * needles: texts that are looked for in artifacts, logs and lowered names
+ * needles: texts to find in artifacts, logs and lowered names
  *
- * A text is found as plain bytes, as 2- or 4-byte characters (wide literals widen each byte of a path so; NVRTC 11.8
- * to 13.5: also those of UTF-8), or as PTX spells constants: a list of byte values ("47, 116, 109, 112") or of the
- * little-endian words that the bytes make. Of a needle longer than PATH_MAX only the beginning is looked for. What the
- * compiler computes from a path (its length, a hash, one character, a local array that it builds in registers) is not
+ * A text is found as plain bytes; as 2- or 4-byte characters (NVRTC 11.8 to 13.5 widens each byte of a path in a wide
+ * literal, also those of UTF-8); or as PTX writes constants: a list of byte values ("47, 116, 109, 112") or of the
+ * little-endian words that the bytes form. Only the first PATH_MAX bytes of a longer needle are looked for. Values
+ * that the compiler computes from a path (its length, a hash, one character, a local array built in registers) are not
  * found.
  *
- * Speed: a pass over the text for each needle, at the speed of memchr().
+ * Speed: one pass over the text for each needle, at the speed of memchr().
  *
- * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free().
- * Errors: -ENOMEM from needles_new(); a text for which there is no memory counts as one that has every needle.
- * Ownership: the needles' texts must outlive the struct.
+ * Calling sequence: needles_new(), needles_search() per text, needles_found() per needle, needles_free(). Errors:
+ * -ENOMEM from needles_new(); if there is no memory to search a text, every needle counts as found. Ownership: the
+ * needles' texts must outlive the struct.
  */
 #ifndef KEYGEN_NEEDLES_H
 #define KEYGEN_NEEDLES_H

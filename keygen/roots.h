@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * roots: the directories of a request, by number
+ * roots: the numbered directories of a request
  *
- * Calling sequence: directories_number() makes them; dependencies and texts are read against them; roots_free().
+ * Calling sequence: directories_number() makes them; dependencies and texts are read relative to them; roots_free().
  * Ownership: texts are copies.
  */
 #ifndef KEYGEN_ROOTS_H
@@ -16,23 +16,25 @@ struct root {
 	size_t size;
 };
 
-/* What of the present request dependencies are relative to. */
+/* The roots of the present request. */
 struct roots {
 	struct root *root;
 	size_t count;
-	/* The functions that constants are folded with, asked for where a result hangs on them; NULL: unknown. The
-	 * caller sets it. */
+	/*
+	 * Returns the digest of the functions with which constants are folded, or NULL if it is unknown. Set by the
+	 * caller; called only for results that depend on them.
+	 */
 	const struct key *(*arithmetic)(void *context);
 	void *context;
 };
 
-/* Where a text that spells a path in them leads. */
+/* The directories that a path in a text may be in. */
 struct places {
 	const struct roots *roots;
 	const char *cwd; /* may be NULL */
 };
 
-/* NULL where they are unknown, or nobody was named to ask. */
+/* Returns NULL if the functions are unknown or the callback is not set. */
 const struct key *roots_arithmetic(const struct roots *roots);
 
 void roots_free(struct roots *roots);

@@ -14,20 +14,20 @@
 #include <linux/stat.h>
 #endif
 #ifndef AT_STATX_FORCE_SYNC
-#define AT_STATX_FORCE_SYNC 0x2000 /* of <linux/fcntl.h>, which cannot stand beside <fcntl.h> */
+#define AT_STATX_FORCE_SYNC 0x2000 /* from <linux/fcntl.h>, which conflicts with <fcntl.h> */
 #endif
-/* Of glibc 2.28: whether this process has it shows when it is loaded. */
+/* From glibc 2.28; weak, because the library also runs with 2.17. */
 int statx(int directory, const char *restrict path, int flags, unsigned mask, struct statx *restrict ret_found);
 #pragma weak statx
 
 #define SECOND_NS INT64_C(1000000000)
-#define WHOLE_NS  (2 * SECOND_NS) /* some file systems keep whole seconds, FAT two */
+#define WHOLE_NS  (2 * SECOND_NS) /* some file systems store whole seconds, FAT two */
 
-/* Headers before 6.8 know neither the bit nor, before 5.8, the field. */
+/* Kernel headers before 6.8 lack the bit, and before 5.8 the field. */
 #define MOUNT_NUMBER_BIT 0x4000U /* STATX_MNT_ID_UNIQUE */
 #define MOUNT_NUMBER_AT  0x90    /* stx_mnt_id */
 
-/* Seconds may be any 64-bit number on some file systems (btrfs): what does not fit is the nearest that does. */
+/* On some file systems (btrfs) seconds may be any 64-bit number; one that does not fit is clamped. */
 static int64_t nanoseconds(const struct timespec *time)
 {
 	int64_t whole = 0;
@@ -58,7 +58,7 @@ bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *othe
 	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
 }
 
-/* A file that is written twice within one step of the clock has the same times twice ("racily clean" in git). */
+/* A file that is written twice within the granularity of the clock keeps its times ("racily clean" in git). */
 static bool is_settled(int64_t time_ns, int64_t read_ns)
 {
 	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;
@@ -71,7 +71,7 @@ bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns)
 	return is_settled(stamp->mtime_ns, read_ns) && is_settled(stamp->ctime_ns, read_ns);
 }
 
-/* Neither the C library's clock_gettime() nor its syscall(), both of which libfaketime replaces. */
+/* Uses neither clock_gettime() nor syscall() of the C library, because libfaketime replaces both. */
 static long ask_clock(clockid_t clock, struct timespec *ret_time)
 {
 #if defined(__x86_64__) && defined(__LP64__)
@@ -102,10 +102,11 @@ int64_t stamp_now(void)
 }
 
 /*
- * A network file system may answer from what it heard a minute ago; the compiler's open would ask the server, so we do
- * too. It costs nothing on others. Kernels before 4.11 have no statx, and some sandboxes refuse it. Unlike stat(), it
- * mounts what an automounter stands for, unless told not to. It is called by name and not by number: who stands before
- * libc's functions (interpose/watch/watch.h) may know other paths.
+ * AT_STATX_FORCE_SYNC: a network file system may answer from attributes that are a minute old, while the compiler's
+ * open would ask the server. On other file systems it costs nothing. AT_NO_AUTOMOUNT: stat() does not trigger an
+ * automount, but statx() does by default. Kernels before 4.11 have no statx, and some sandboxes refuse it. statx is
+ * called by name, not by number, because a preload that redirects paths replaces the function (path_functions in
+ * interpose/watch/watch.h).
  */
 static int look_once(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount)
 {

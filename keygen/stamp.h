@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stamp: what identifies a file and tells whether it changed
+ * stamp: what identifies a file and shows whether it changed
  *
- * Purpose: one comparison of stamps, one rule for when equal times mean equal content, one clock for both.
+ * Purpose: one comparison of stamps, one rule for when equal times mean equal content, and one clock for both.
  *
- * stamp_now() is the clock that the kernel stamps files with, asked of the kernel itself: the C library's functions may
- * have been replaced by others that tell another time (libfaketime), which no file on the disk knows of.
+ * stamp_now() is the clock with which the kernel stamps files, read from the kernel itself: a preload (libfaketime)
+ * may have replaced the C library's functions with ones that report another time.
  *
- * Errors: stamp_now() gives INT64_MIN where there is no clock: then nothing is settled. stamp_look() gives 0 or an
+ * Errors: stamp_now() returns INT64_MIN if there is no clock; then no stamp is settled. stamp_look() returns 0 or an
  * errno.
  */
 #ifndef KEYGEN_STAMP_H
@@ -18,7 +18,7 @@
 
 struct stat;
 
-/* Zero where the file is absent. */
+/* All zero if the file is absent. */
 struct file_stamp {
 	uint64_t device;
 	uint64_t inode;
@@ -31,20 +31,20 @@ struct file_stamp {
 void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
 bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *other);
 
-/* What the kernel stamps files with, and time(), are a tick late at most: 10 ms (HZ=100), and as much for safety. */
+/* The times of files, and time(), are at most one clock tick late: 10 ms (HZ=100). As much again for safety. */
 #define STAMP_LATE_NS INT64_C(20000000)
 
 int64_t stamp_now(void);
 /*
- * Racily clean: a file whose times are not older than the moment at which it was read can change again without them
- * changing. Are both older than `read_ns`, by what the clock or the file system may be behind?
+ * Racily clean: a file whose times are not older than the moment at which it was read can change again without a
+ * change of its times. Returns true if both times are older than `read_ns` by more than the granularity of clock and
+ * file system.
  */
 bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns);
 
 /*
- * A stat that follows links: device, inode, mode, owner, size, mtime and ctime as the server of a network file system
- * has them. `ret_mount`: the mount's number, which never comes back until the next boot; 0 where the kernel (before
- * 6.8) has none.
+ * A stat that follows links, with the attributes that the server of a network file system has. `ret_mount`: the number
+ * of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
  */
 int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount);
 

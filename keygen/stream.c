@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A stream is append-only and remembers its first failure, so that writers check once. A cursor does the same for
+ * reading.
+ */
 #include "keygen/stream.h"
 
 #include <endian.h>
@@ -21,6 +25,7 @@ static bool stream_reserve(struct stream *stream, size_t more)
 	if (need <= stream->capacity) {
 		return true;
 	}
+	/* Doubled, so that the cost of appending stays linear; the exact size if that is more, or if doubling overflows. */
 	if (__builtin_mul_overflow(stream->capacity, (size_t)2, &capacity) || capacity < need) {
 		capacity = need;
 	}
@@ -67,7 +72,7 @@ void stream_u64(struct stream *stream, uint64_t value)
 	stream_bytes(stream, &value, sizeof(value));
 }
 
-/* Tag and length first, so that no two different lists of fields give the same bytes. */
+/* Tag and length come first, so that two different lists of fields never give the same bytes. */
 void stream_field(struct stream *stream, uint8_t tag, const void *bytes, size_t size)
 {
 	const size_t head = 1 + sizeof(uint64_t);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream: a canonical run of bytes, built from length-prefixed fields
+ * stream: a canonical sequence of bytes, built from length-prefixed fields
  *
- * Purpose: two requests are the same request exactly when their streams are the same bytes.  A field is a tag byte, the
- * length as eight little-endian bytes, then the bytes; so no two lists of fields give one stream.  The same helper
- * serialises dependencies and lowered names.
+ * Purpose: two requests are equal exactly if their streams have the same bytes. A field is a tag byte, the length as
+ * eight little-endian bytes, then the bytes; so two different lists of fields never give the same stream. Dependencies
+ * and lowered names are serialised with it too.
  *
- * Calling sequence: zero-initialise (STREAM_EMPTY), stream_field() or stream_bytes() any number of times, look at
+ * Calling sequence: initialise with STREAM_EMPTY, call stream_field() or stream_bytes() any number of times, check
  * `failed` once at the end, stream_free().
  *
- * Errors: memory that cannot be had sets `failed`; later calls do nothing; the bytes then mean nothing.
- * Ownership: the stream owns `bytes` (malloc).
+ * Errors: if there is no memory, `failed` is set, later calls do nothing, and the bytes are meaningless. Ownership:
+ * the stream owns `bytes` (malloc).
  */
 #ifndef KEYGEN_STREAM_H
 #define KEYGEN_STREAM_H
@@ -38,8 +38,8 @@ void stream_number(struct stream *stream, uint8_t tag, uint64_t value);
 void stream_free(struct stream *stream);
 
 /*
- * cursor: reads back what stream_bytes/u32/u64/field wrote, never past the end.  Every read says whether it could be
- * done; once one could not, all later ones fail too, so a reader may check once per group.
+ * cursor: reads what stream_bytes/u32/u64/field wrote, never past the end. After one failed read all later reads fail,
+ * so a reader may check `failed` once for several reads.
  */
 struct cursor {
 	const uint8_t *at;
@@ -50,11 +50,11 @@ struct cursor {
 struct cursor cursor_over(const void *bytes, size_t size);
 uint32_t cursor_u32(struct cursor *cursor);
 uint64_t cursor_u64(struct cursor *cursor);
-/* A pointer into the cursor's bytes, or NULL (and failed) when fewer than `size` are left. */
+/* Returns a pointer into the cursor's bytes, or NULL (and `failed`) if fewer than `size` are left. */
 const void *cursor_bytes(struct cursor *cursor, size_t size);
-/* A field of that tag; anything else is a failure. */
+/* Reads a field; fails if its tag is not `tag`. */
 const void *cursor_field(struct cursor *cursor, uint8_t tag, size_t *ret_size);
-/* The next field, whatever its tag is. */
+/* Reads the next field with any tag. */
 const void *cursor_any_field(struct cursor *cursor, uint8_t *ret_tag, size_t *ret_size);
 bool cursor_at_end(const struct cursor *cursor);
 

@@ -5,6 +5,7 @@ enum place { PLACE_NEUTRAL = 1, PLACE_BOUND = 2, PLACE_NOWHERE = 3 };
 
 static void put_bound(struct stream *stream, const struct surroundings *surroundings, const char *name)
 {
+	/* The kind of place comes first, so that no neutral request equals a path-dependent one. */
 	stream_number(stream, REQUEST_TAG_PLACE, surroundings->cwd ? PLACE_BOUND : PLACE_NOWHERE);
 	stream_string(stream, REQUEST_TAG_NAME, name);
 	if (surroundings->pwd) {
@@ -53,6 +54,7 @@ void surroundings_end(struct stream *stream, const struct surroundings *surround
 {
 	for (size_t i = 0; i < surroundings->environment_count; i++) {
 		stream_string(stream, REQUEST_TAG_VARIABLE, surroundings->environment[i].name);
+		/* An unset variable has no VALUE field, unlike an empty one. */
 		if (surroundings->environment[i].value) {
 			stream_string(stream, REQUEST_TAG_VALUE, surroundings->environment[i].value);
 		}

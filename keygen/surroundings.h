@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * surroundings: what every compile is asked in, whatever its compiler is (docs/DESIGN.md B1, B6, B8)
+ * surroundings: the fields of a request that all compilers share (docs/DESIGN.md B1, B6, B8)
  *
- * Purpose: the fields of a request that all compilers share: which compiler, in which namespace, where, by whose
- * environment, in which rounding mode, after what. They stand at three places of the call run, between which a compiler
- * writes its own (its request page says in which order):
+ * Purpose: writes which compiler compiles, in which namespace and directory, with which environment and rounding mode,
+ * and after which earlier compilations of the handle. The fields are in three places of the call run, and a compiler
+ * writes its own fields between them (its request.h gives the order):
  *
  *     surroundings_begin()    CALL format, IDENTITY, NAMESPACE?, PLACE, the place
  *     surroundings_compute()  FLOATING_POINT, DECIMALS?
  *     surroundings_end()      (VARIABLE, VALUE?)*, HISTORY*
  *
- *     place  neutral: ROOTS count, then NAME where it is relative and has a directory, or ROOT + REST where absolute
+ *     place  neutral: ROOTS count, then NAME if it is relative and has a directory, or ROOT + REST if absolute
  *            bound: NAME, PWD?, CWD     bound without a cwd: NAME, PWD?
  *
- * CALL comes first and once, and no creation run begins with it, so a call run alone is no other request's pair.
+ * CALL comes first and once, and no creation run begins with it, so a call run alone never equals the creation
+ * run and call run of another request.
  *
  * Errors: those of the stream (`failed`). Ownership: everything is the caller's.
  */
@@ -49,26 +50,27 @@ struct environment_value {
 };
 
 struct surroundings {
-	const uint8_t *identity; /* of the compiler: whatever tells one library from another */
+	const uint8_t *identity; /* the bytes that distinguish one compiler library from another */
 	size_t identity_size;
-	const char *namespace_name;                  /* NVRTCCACHE_NAMESPACE, or NULL */
-	const struct environment_value *environment; /* those the compiler is known to read, in a fixed order */
+	const char *namespace_name; /* NVRTCCACHE_NAMESPACE, or NULL */
+	const struct environment_value
+	    *environment; /* the variables that the compiler is known to read, in a fixed order */
 	size_t environment_count;
 	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
 	size_t history_count;
-	uint64_t floating_point; /* the thread's rounding mode and the like: constants are folded by it */
-	const char *decimals;    /* how the locale spells decimals, where not with a dot; else NULL */
-	const char *cwd;         /* absolute, or NULL where it could not be had: then nothing is path-neutral */
+	uint64_t floating_point; /* the thread's rounding mode and related bits, which affect folded constants */
+	const char *decimals;    /* the decimal separator of the locale if it is not a dot; else NULL */
+	const char *cwd;         /* absolute, or NULL if unknown: then the request is path-dependent */
 	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
 };
 
-/* The name of what is compiled, and what stands for it where the request is neutral of its place. */
+/* The name of the program, and what replaces it in a path-neutral request. */
 struct request_name {
 	const char *text;
 	enum { NAME_WITHOUT_DIRECTORY, NAME_IN_RELATIVE_DIRECTORY, NAME_IN_FIRST_DIRECTORY } lies;
 };
 
-/* `directories`, numbered: the request is neutral of its place. NULL: bound. */
+/* `directories`, numbered: the request is path-neutral. NULL: it is path-dependent. */
 void surroundings_begin(struct stream *stream, const struct surroundings *surroundings, const struct request_name *name,
                         const struct directories *directories);
 void surroundings_compute(struct stream *stream, const struct surroundings *surroundings);

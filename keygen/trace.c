@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Events are in an array in order, with an open-addressed hash index over kind and path, because a compilation probes
+ * the same paths again and again.
+ */
 #include "keygen/trace.h"
 
 #include <stdlib.h>
@@ -10,7 +14,7 @@
 #define EVENTS_FIRST 64
 #define ASKED_FIRST  32
 
-/* Strings live in chunks that never move, so events may point into them. */
+/* Strings are in chunks that never move, so events may point into them. */
 struct trace_chunk {
 	struct trace_chunk *next;
 	size_t used;
@@ -41,7 +45,7 @@ void trace_free(struct trace *trace)
 	trace_init(trace, 0);
 }
 
-/* A compile of CUB records some hundred paths: one allocation for many of them, all freed together. */
+/* A compilation with CUB records some hundred paths: one allocation holds many, and all are freed together. */
 static char *keep_string(struct trace *trace, const char *string, size_t length)
 {
 	struct trace_chunk *chunk = trace->chunks;
@@ -75,7 +79,7 @@ static size_t next_place(const struct trace *trace, size_t place)
 	return (place + 1) & (trace->index_capacity - 1);
 }
 
-/* Index slots hold the event's number plus one; at most half of them are taken. */
+/* Index slots hold the number of an event plus one; at most half of them are used. */
 static bool grow_index(struct trace *trace)
 {
 	size_t capacity = trace->index_capacity ? trace->index_capacity * 2 : (size_t)EVENTS_FIRST * 2;
@@ -99,7 +103,7 @@ static bool grow_index(struct trace *trace)
 	return true;
 }
 
-/* Events move when the array grows, which is why the index holds numbers and not pointers. */
+/* Events move when the array grows, so the index holds numbers, not pointers. */
 static bool grow_events(struct trace *trace)
 {
 	size_t capacity = trace->capacity ? trace->capacity * 2 : EVENTS_FIRST;
@@ -117,14 +121,17 @@ static bool grow_events(struct trace *trace)
 	return true;
 }
 
-/* The compiler looks at the same path many times; an event that says nothing new is kept once. */
+/* The compiler probes the same path many times; an event that adds nothing is stored once. */
 static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
 {
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
 	       memcmp(one->digest.bytes, other->digest.bytes, sizeof(one->digest.bytes)) == 0;
 }
 
-/* Is it the same file, or the same absence? What a directory holds may change: that is seen where it is looked at. */
+/*
+ * Returns true if both events found the same file, or the same absence. A directory's entries may change: that is
+ * noticed where they are probed.
+ */
 static bool same_answer(const struct trace_event *one, const struct trace_event *other)
 {
 	if (one->error == other->error && S_ISDIR(one->stamp.mode) && S_ISDIR(other->stamp.mode)) {
@@ -133,7 +140,7 @@ static bool same_answer(const struct trace_event *one, const struct trace_event 
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp);
 }
 
-/* Compares with what was found at the path before, by looking at it or by opening it. */
+/* Compares with the earlier event of that path and kind. */
 static void compare_earlier(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
 {
 	for (size_t place = place_of(trace, kind, event->path, length); trace->index[place];
@@ -169,7 +176,7 @@ const struct trace_event *trace_add(struct trace *trace, const struct trace_even
 		return fail_trace(trace);
 	}
 	length = strlen(event->path);
-	/* The look and the open must have found the same file, or the compiler saw two states of it. */
+	/* Probe and open must have found the same file; otherwise the compiler saw two states of it. */
 	if (event->kind == TRACE_PROBE || event->kind == TRACE_OPEN) {
 		compare_earlier(trace, event, TRACE_PROBE, length);
 		compare_earlier(trace, event, TRACE_OPEN, length);
@@ -219,7 +226,7 @@ void trace_asked(struct trace *trace, const char *variable)
 	if (trace->failed) {
 		return;
 	}
-	/* A few dozen names at most: a look through all is cheaper than a second index. */
+	/* A few dozen names at most: a linear search is cheaper than a second index. */
 	for (size_t i = 0; i < trace->asked_count; i++) {
 		if (strcmp(trace->asked[i], variable) == 0) {
 			return;
@@ -253,7 +260,7 @@ void trace_answered(struct trace *trace, uint32_t question, int64_t answer)
 		at++;
 	}
 	if (at < end && at->question == question) {
-		/* A processor came or went during the compile: one answer cannot stand for both. */
+		/* A processor went on or off line during the compilation: one answer cannot stand for both. */
 		trace_taint(trace, at->answer == answer ? 0 : TAINT_TOLD_OTHERWISE);
 		return;
 	}
@@ -271,7 +278,7 @@ void trace_taint(struct trace *trace, uint32_t taint)
 	atomic_fetch_or(&trace->tainted, taint);
 }
 
-/* The first path of a taint is what explain shows; a second one would tell the user nothing more. */
+/* explain shows the first path of each taint, so later ones are not stored. */
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path)
 {
 	const char *kept = NULL;
