@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* nvrtccache: the command for people; finds the verb, and has the verbs that are about the command itself */
+/*
+ * nvrtccache: the command for people
+ *
+ * Finds the verb that the first word names and hands over to verb_main(). The verbs `version` and `help` are here,
+ * because they need the list of all verbs or nothing at all.
+ */
 #include "cache/nearest.h"
 #include "cache/version.h"
 #include "cli/console/console.h"
@@ -8,6 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
+/* each verb's file defines its constant; the list is VERBS in cli/console/verb.h */
 static const struct verb *const verbs[] = {
 #define VERB_POINTER(name) &verb_##name,
     VERBS(VERB_POINTER)
@@ -16,7 +22,7 @@ static const struct verb *const verbs[] = {
 
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
-/* An unknown word is named on stderr, with what it may stand for. */
+/* An unknown word is reported with the closest name: of the two global options if it begins with a dash, else of a verb. */
 static const struct verb *find_verb(const char *word)
 {
 	static const char *const options[] = {"--help", "--version"};
@@ -120,6 +126,7 @@ int main(int argc, char **argv)
 		print_overview();
 		return console_finish(EXIT_DONE);
 	}
+	/* verb_main() skips the first word, whether it is the verb's name or -V */
 	verb = strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0 ? &verb_version : find_verb(argv[1]);
 	return verb ? verb_main(verb, argc - 1, argv + 1) : refuse();
 }

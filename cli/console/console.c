@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Messages and tables contain names that others chose: of files, programs, options, entries. Everything printed with
+ * them is formatted into memory first and disarmed there, so that no name can move the cursor, clear the screen or
+ * forge a line.
+ * The last message is remembered, because it is all that --json prints if a command fails before its first output.
+ */
 #include "cli/console/console.h"
 
 #include "cache/places.h"
@@ -23,9 +29,13 @@ void console_before_error(void (*wipe)(void))
 	wipe_line = wipe;
 }
 
-/* How many bytes of a character beyond ASCII stand here that no terminal takes for a command; 0: none. */
+/*
+ * Returns the length of the UTF-8 character that begins here, if no terminal takes it for a command; 0: it does, or this
+ * is no UTF-8.
+ */
 static size_t harmless_length(const unsigned char *text)
 {
+	/* U+10FFFF ends with 0xf4; 0xc0 and 0xc1 would only begin overlong forms of ASCII */
 	size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
 
 	/* U+0080 to U+009F are control characters, and begin with 0xc2 */
@@ -60,7 +70,7 @@ void console_disarm(char *text)
 	}
 }
 
-/* What the format gives, disarmed; the caller's to free. NULL: no memory. */
+/* Formats into memory, which the caller frees, and disarms the result. NULL: out of memory. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
 	char *text;
@@ -81,6 +91,7 @@ void console_error(const char *format, ...)
 	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	if (text == NULL) {
+		/* the text itself could not be formatted */
 		fputs("nvrtccache: out of memory\n", stderr);
 		return;
 	}
@@ -130,6 +141,7 @@ int console_refuse(const struct settings *settings, int error)
 	const struct passwd *owner;
 	struct stat found;
 
+	/* a directory of our own or of root's is refused for its mode, not for its owner */
 	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
 	    found.st_uid == geteuid()) {
 		console_error("%s: %s", settings->directory, console_reason(error));
@@ -155,6 +167,7 @@ void console_print_count(uint64_t count, const char *one, const char *many)
 
 static const char *get_variable(const char *name)
 {
+	/* settings_read() wants const, which getenv() does not return */
 	return getenv(name);
 }
 
@@ -225,6 +238,7 @@ const char *console_bytes(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES])
 		snprintf(ret_text, CONSOLE_NUMBER_BYTES, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
 		return ret_text;
 	}
+	/* from 1023.95 on, "%.1f" would print 1024.0 of the smaller unit */
 	for (; number >= 1023.95 && unit < 5; unit++) {
 		number /= 1024;
 	}
@@ -238,6 +252,7 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 		double from_ns;
 		double unit_ns;
 		const char *name;
+		/* days, hours and minutes begin at two: "90.0 s" says more than "1.5 min" */
 	} units[] = {{2 * 86400e9, 86400e9, "days"},
 	             {2 * 3600e9, 3600e9, "h"},
 	             {2 * 60e9, 60e9, "min"},
@@ -250,6 +265,7 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	if (ns == 0) {
 		return "0 s";
 	}
+	/* ends at the last row, which takes everything */
 	while ((double)ns < units[i].from_ns) {
 		i++;
 	}
@@ -281,6 +297,7 @@ const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BY
 	static const char units[] = "KMGT";
 	size_t unit = 0;
 
+	/* exact or not at all: the text has to read back as the same size */
 	while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
 		bytes /= 1024;
 		unit++;
@@ -319,6 +336,7 @@ static bool has_printed(void)
 
 int console_finish(int status)
 {
+	/* fflush() below sees only its own write; one that failed earlier has set this flag */
 	int failed = ferror(stdout);
 
 	if (json_is_wanted && status != EXIT_DONE && !has_printed()) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The digits are packed into bytes. The first two name the shard; the names in it are compared with the others by
+ * cache/tools/inventory.c, half a byte at the end included.
+ */
 #include "cli/console/key.h"
 
 #include "cli/console/console.h"
@@ -6,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAMED 6 /* of several keys */
+#define NAMED 6 /* so many keys are listed if the text is ambiguous */
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
@@ -26,6 +30,7 @@ static bool read_digits(const char *text, struct inventory_beginning *ret_beginn
 			return false;
 		}
 		value = (unsigned)(digit - digits);
+		/* in `digits`, A to F follow a to f */
 		value = value < 16 ? value : value - 6;
 		beginning.bytes[beginning.digits / 2] |= (uint8_t)(beginning.digits % 2 ? value : value << 4);
 		beginning.digits++;
@@ -45,6 +50,7 @@ static void name_keys(const struct inventory *inventory, unsigned digits)
 	for (size_t i = 0; i < shown; i++) {
 		key_spell(inventory->records[inventory->count - 1 - i].key, keys[i]);
 		for (size_t j = 0; j < i; j++) {
+			/* ends, because no two keys are equal */
 			size_t same = 0;
 
 			while (keys[i][same] == keys[j][same]) {
@@ -86,6 +92,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 		status = EXIT_DONE;
 	} else if (inventory.count > 1) {
 		name_keys(&inventory, beginning.digits);
+		/* an unreadable shard may hold the key, so "no entry" would be a guess */
 	} else if (inventory.failures > 0) {
 		console_error("%s: %u of its directories cannot be read", settings->directory, inventory.failures);
 	} else {
@@ -100,7 +107,7 @@ static int take_entry(void *context, const struct entry *entry)
 {
 	struct key_entries *entries = context;
 
-	/* it was made to be shared, and no other thread has it yet */
+	/* the entry outlives this visit; the cast is safe, because the reader made it and no other thread has it yet */
 	entries->list[entries->count++] = entry_ref((struct entry *)(uintptr_t)entry);
 	return 0;
 }
@@ -114,6 +121,7 @@ int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES]
 
 	ret_entries->count = oldest_first.count;
 	for (size_t i = 0; i < oldest_first.count; i++) {
+		/* the file has the oldest entry first; people want the newest */
 		ret_entries->list[i] = oldest_first.list[oldest_first.count - 1 - i];
 	}
 	if (error == 0) {

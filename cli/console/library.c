@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The library is searched where the kinds of installation put it: beside the command (build tree, wheel), in ../lib
+ * from there (a prefix, a tarball), in the system's directories (packages). Before a program gets it, this process
+ * loads it.
+ * A copy is recognised by a symbol that no other library defines, because the file may have any name.
+ */
 #include "cli/console/library.h"
 
 #include "cli/console/console.h"
@@ -39,6 +45,7 @@ static bool is_file(const char *path)
 /* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
 static void find_own_directory(char ret_path[PATH_MAX])
 {
+	/* argv[0] may be a bare name, or whatever the parent process chose */
 	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
 	char *slash;
 
@@ -65,6 +72,10 @@ char *library_find(void)
 	char path[PATH_MAX + sizeof("../lib/" MULTIARCH LIBRARY)];
 
 	if (named && named[0]) {
+		/*
+		 * ld.so resolves LD_PRELOAD in the program's working directory, which may be another: the path must
+		 * be absolute
+		 */
 		char *real = is_file(named) ? realpath(named, NULL) : NULL;
 
 		if (!real) {
@@ -125,6 +136,7 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
 		return 0;
 	}
 	for (; map != NULL && count < capacity; map = map->l_next) {
+		/* loads nothing; the handles stay open, because `ret_copies` points into what they keep */
 		void *handle = map->l_name[0] != '\0' ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 		const char *version = handle != NULL ? dlsym(handle, VERSION_SYMBOL) : NULL;
 		Dl_info holder;
@@ -167,6 +179,7 @@ static bool is_preloaded(void)
 	if (library_preloaded(&copy, 1) == 0) {
 		return false;
 	}
+	/* by inode, because the same file may be named by a link */
 	if (asked != NULL && asked[0] != '\0' && stat(copy.path, &active) == 0 && stat(asked, &other) == 0 &&
 	    (active.st_dev != other.st_dev || active.st_ino != other.st_ino)) {
 		console_error("NVRTCCACHE_LIBRARY: '%s' is not used, because '%s' is preloaded already", asked,
@@ -235,6 +248,7 @@ bool library_leave(void)
 	bool done = list != NULL && unsetenv("LD_PRELOAD") == 0;
 	char *rest, *path;
 
+	/* rebuilt from empty, one path at a time, which keeps the order of the others */
 	for (path = done ? strtok_r(list, PRELOAD_SEPARATORS, &rest) : NULL; path != NULL && done;
 	     path = strtok_r(NULL, PRELOAD_SEPARATORS, &rest)) {
 		done = is_copy(path) || set_preload(getenv("LD_PRELOAD"), path);

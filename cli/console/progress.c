@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The line is written with write(2), past stdio, because the signal handler wipes it as well; what the handler reads
+ * is in sig_atomic_t variables. Whether and how to draw is asked again for each line: the window may be resized, and
+ * the job may be put into the background.
+ * Signals are caught only once a line was drawn or an interrupt is held. Until then they end the process by
+ * themselves.
+ */
 #include "cli/console/progress.h"
 
 #include "cli/console/console.h"
@@ -72,11 +79,13 @@ static void watch_signals(void)
 		return;
 	}
 	watched = true;
+	/* all of them are blocked in the handler: a second one must not come while it writes */
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < NUMBERS; i++) {
 		(void)sigaddset(&action.sa_mask, numbers[i]);
 	}
 	for (size_t i = 0; i < NUMBERS; i++) {
+		/* nohup ignores SIGHUP, a shell's background job SIGINT: they stay ignored */
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
 			(void)sigaction(numbers[i], &action, NULL);
 		}
@@ -155,9 +164,11 @@ static void replace_line(const char *line, size_t length)
 		memcpy(bytes + size, "\x1b[K", 3);
 		size += 3;
 	} else if (before > length) {
+		/* without escape sequences, blanks hide the rest of the old line */
 		memset(bytes + size, ' ', before - length);
 		size += before - length;
 		bytes[size] = '\r';
+		/* after a wipe the cursor has to stand at the beginning for what is printed next */
 		size += length == 0;
 	}
 	shown = (sig_atomic_t)length;
@@ -166,6 +177,7 @@ static void replace_line(const char *line, size_t length)
 
 void progress_wipe(void)
 {
+	/* the handler may interrupt code between a failed call and its look at errno */
 	int saved = errno;
 
 	if (shown != 0) {
@@ -222,6 +234,7 @@ static void draw_line(enum terminal terminal, int64_t now, uint64_t done, uint64
 	spell_counts(done, whole, sum, counts);
 	spell_left(now - progress.began_ns, done, whole, left);
 	fixed = strlen(progress.doing) + strlen(counts) + strlen(left);
+	/* what does not fit is left out: first the bar, then the time */
 	if (fixed > room) {
 		left[0] = '\0';
 	} else if (terminal == TERMINAL_FULL && whole != 0 && room - fixed >= CELLS_MIN + 4) {
@@ -260,6 +273,7 @@ void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
 	if (terminal != TERMINAL_NONE) {
 		watch_signals();
 		console_before_error(progress_wipe);
+		/* an estimate that was exceeded is replaced, so that the bar never shows more than all */
 		draw_line(terminal, now, done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole,
 		          sum);
 	}
@@ -276,6 +290,7 @@ static void show_chore(struct chore *chore)
 {
 	const char *doing = chore->phase == CHORE_LOOKING ? work.looking : work.working;
 
+	/* the chore has entered its second phase, which has its own time and speed */
 	if (progress.doing != doing) {
 		progress_begin(doing);
 	}

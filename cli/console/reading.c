@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The files are listed first: name, size, time of use. Then they are read one by one in that order. The bar thereby
+ * knows how many there are, and only one file's entries are in memory.
+ * One bad file does not end the reading; an error that the visitor returns, an interrupt or a lack of memory does.
+ */
 #include "cli/console/reading.h"
 
 #include "cli/console/console.h"
@@ -28,6 +33,7 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 
 	*ret_reading = (struct reading){.directory = {settings->directory, settings->shared}, .doing = doing};
 	error = inventory_take(&ret_reading->directory, progress_chore("listing", ""), &ret_reading->inventory);
+	/* shards that could not be listed */
 	ret_reading->unreadable = ret_reading->inventory.failures;
 	return error;
 }
@@ -35,6 +41,7 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 /* Below 0: what ends the whole reading. */
 static int judge_error(struct reading *reading, const struct visiting *visiting, int error)
 {
+	/* inventory_read() passes on what the visitor returned; only `result` tells that from an error of the file */
 	if (visiting->result < 0 || error == -ENOMEM) {
 		return error;
 	}

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The about section is read twice: once to count the facts of each kind, once to place them. One array holds all
+ * facts, and each kind is a slice of it, in the section's order.
+ * An option and its value are separate facts, because the section has the strings as the program passed them. They
+ * are paired by how they look.
+ */
 #include "cli/console/request.h"
 
 #include "keygen/arch.h"
@@ -9,6 +15,7 @@
 
 bool span_equal(struct span a, struct span b)
 {
+	/* memcmp() must not be given NULL, and an empty span may have it */
 	return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
@@ -48,7 +55,7 @@ static int take_fact(const struct about_fact *fact, void *context)
 {
 	struct request *request = context;
 
-	/* each kind has room for as many as were counted */
+	/* each kind has room for as many as were counted; readers see the array as const, only this function fills it */
 	((struct about_fact *)(uintptr_t)request->facts[fact->kind])[request->counts[fact->kind]++] = *fact;
 	return 0;
 }
@@ -88,6 +95,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 	for (size_t i = 0; i < REQUEST_KINDS; i++) {
 		sum += counts[i];
 	}
+	/* one more than needed: calloc() of 0 elements may return NULL, which would read as out of memory */
 	request.memory = facts = calloc(sum + 1, sizeof(*facts));
 	request.options = calloc(counts[ABOUT_OPTION] + 1, sizeof(*request.options));
 	if (!facts || !request.options) {
@@ -98,6 +106,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 		request.facts[i] = facts;
 		facts += counts[i];
 	}
+	/* cannot fail: the same bytes were read without an error above, and take_fact() accepts all of them */
 	(void)about_read(about, size, take_fact, &request);
 	pair_options(&request);
 	*ret_request = request;
@@ -155,6 +164,10 @@ bool request_is_bound(const struct request *request)
 
 struct span request_binder(const struct request *request)
 {
+	/*
+	 * for messages only: which options make a request path-dependent is decided in interpose/nvrtc/ when the key
+	 * is made
+	 */
 	static const char *const binders[] = {
 	    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",
 	    "-optix-ir", "--optix-ir",     "-gen-opt-lto", "--gen-opt-lto",        "-pch",  "--pch",

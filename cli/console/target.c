@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A regular file, or a file that does not exist yet, is written as a temporary file in its directory, which
+ * target_close() renames. Devices and pipes are opened and written to, because a rename would replace them by a
+ * regular file.
+ * Bytes are gathered to pieces, because the writers of bundles and pages put many small fields.
+ */
 #include "cli/console/target.h"
 
 #include "cli/console/progress.h"
@@ -15,6 +21,9 @@
 
 static mode_t mode_of_new_file(void)
 {
+	/*
+	 * the mask can only be read by setting it; the command has one thread, so no other file is created meanwhile
+	 */
 	mode_t mask = umask(0);
 
 	(void)umask(mask);
@@ -27,6 +36,7 @@ static int begin_temporary(struct target *target, mode_t mode)
 	int directory;
 	int error;
 
+	/* the path is cut at its last slash: from here on the file is `name` in an open directory */
 	target->name = slash != NULL ? slash + 1 : target->path;
 	if (*target->name == '\0') {
 		return -EISDIR;
@@ -42,6 +52,7 @@ static int begin_temporary(struct target *target, mode_t mode)
 	if (directory < 0) {
 		return -errno;
 	}
+	/* the descriptor is the temporary file's until target_close() */
 	error = temporary_begin(directory, mode, &target->temporary);
 	if (error != 0) {
 		close(directory);
@@ -67,6 +78,7 @@ static int open_named(const char *file, struct target *target)
 		target->fd = open(file, O_WRONLY | O_CLOEXEC);
 		return target->fd < 0 ? -errno : 0;
 	}
+	/* a rename would replace a symbolic link: its target is replaced instead, and the link stays */
 	target->path = there ? realpath(file, NULL) : strdup(file);
 	if (target->path == NULL) {
 		return -errno;
@@ -105,6 +117,7 @@ static int write_piece(struct target *target)
 	while (size > 0) {
 		ssize_t done = write(target->fd, next, size);
 
+		/* EINTR without a held interrupt comes from being stopped and continued */
 		if (done < 0 && errno == EINTR && interrupt_seen() == 0) {
 			continue;
 		}
@@ -123,7 +136,7 @@ int target_close(struct target *target, enum durability durability, int error)
 		error = write_piece(target);
 	}
 	if (target->path != NULL) {
-		/* the last piece may have taken long: what is not there yet shall not come after a ^C */
+		/* ^C while the last piece was written: the file must not appear after it */
 		if (error == 0 && interrupt_seen() != 0) {
 			error = -EINTR;
 		}

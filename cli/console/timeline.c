@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A recursive-descent parser over the text in memory. Each take_...() moves `at` behind what it read, or returns
+ * false.
+ * The end of the text is no error: programs that are killed leave traces that are cut anywhere. `what` tells the two
+ * apart: wrong() sets it only where there is text left.
+ */
 #include "cli/console/timeline.h"
 
 #include "cache/json.h"
@@ -8,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every function that reads something is false once the text has ended or is wrong; `what` tells which: NULL, it ended. */
 struct parser {
 	const char *at, *end;
+	/* what is wrong; NULL: nothing, or the text has ended */
 	const char *what;
 	const struct timeline_reader *reader;
 };
@@ -61,6 +67,7 @@ static bool take_escape(struct parser *parser)
 	if (parser->at == parser->end) {
 		return false;
 	}
+	/* surrogates are not paired: readers get the string with its escapes, as the trace has it */
 	if (*parser->at != 'u') {
 		if (memchr("\"\\/bfnrt", *parser->at, 8) == NULL) {
 			return wrong(parser, "no such escape");
@@ -131,6 +138,7 @@ static bool take_number(struct parser *parser)
 	if (is_one_of(parser, "-")) {
 		parser->at++;
 	}
+	/* JSON allows no digit after a leading 0 */
 	if (is_one_of(parser, "0")) {
 		parser->at++;
 	} else if (!take_digits(parser)) {
@@ -179,11 +187,12 @@ static bool take_member(struct parser *parser, unsigned depth, enum timeline_lev
 	return take_value(parser, depth + 1, is_args ? TIMELINE_OF_ARGS : TIMELINE_DEEPER);
 }
 
-/* `level`: of the members, if it is an object. */
+/* Reads an object or an array. `level`: that of the object's members; only those of an event and its "args" are reported. */
 static bool take_nested(struct parser *parser, unsigned depth, enum timeline_level level)
 {
 	char closing = *parser->at == '{' ? '}' : ']';
 
+	/* each level is two calls deep: a hostile trace could otherwise exhaust the stack */
 	if (depth == TIMELINE_DEPTH) {
 		return wrong(parser, "nested too deeply");
 	}
@@ -221,10 +230,14 @@ static bool take_value(struct parser *parser, unsigned depth, enum timeline_leve
 	if (is_one_of(parser, "-0123456789")) {
 		return take_number(parser);
 	}
+	/* any other letter is reported by take_word(), which finds that it is not "null" */
 	return take_word(parser, is_one_of(parser, "t") ? "true" : is_one_of(parser, "f") ? "false" : "null");
 }
 
-/* Comes back at the end of the text, or of the array; false: within an event, or at something wrong. */
+/*
+ * Reads events to the end of the text or of the array. False: the text ended within an event, which begins at *ret_event,
+ * or is wrong.
+ */
 static bool take_events(struct parser *parser, bool in_array, const char **ret_event)
 {
 	struct timeline_text text;
@@ -243,6 +256,7 @@ static bool take_events(struct parser *parser, bool in_array, const char **ret_e
 		}
 		text = (struct timeline_text){*ret_event, (size_t)(parser->at - *ret_event)};
 		parser->reader->end(parser->reader->context, &text);
+		/* the writer ends each event with a comma, so the text may end after one */
 		if (is_next(parser, ',')) {
 			parser->at++;
 		} else if (parser->at < parser->end && !(in_array && *parser->at == ']')) {
@@ -263,6 +277,7 @@ enum timeline_ending timeline_read(const char *text, size_t size, const struct t
 	bool in_array = is_next(&parser, '[');
 	const char *event;
 
+	/* without a bracket, the trace was written to a pipe */
 	parser.at += in_array;
 	if (take_events(&parser, in_array, &event)) {
 		return TIMELINE_WHOLE;

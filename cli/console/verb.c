@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The table of a verb becomes the tables of getopt_long(), so that abbreviations, "--name=value" and letters work as
+ * in other programs. Messages are made here, because those of getopt begin with the verb's name instead of the
+ * command's, suggest nothing, and are lost to --json.
+ */
 #include "cli/console/verb.h"
 
 #include "cache/nearest.h"
@@ -33,6 +38,7 @@ static void add_row(struct table *table, const struct verb_option *row)
 	table->rows[table->count] = row;
 	table->options[table->count] = (struct option){row->name, has_arg, NULL, OPTION_FIRST + (int)table->count};
 	if (row->letter) {
+		/* "a", "a:" or "a::": no value, a value, an optional value */
 		snprintf(table->letters + end, sizeof(table->letters) - end, "%c%s", row->letter,
 		         !row->argument ? ""
 		         : is_optional  ? "::"
@@ -41,7 +47,10 @@ static void add_row(struct table *table, const struct verb_option *row)
 	table->count++;
 }
 
-/* The ':' makes getopt tell a missing value from an unknown option. */
+/*
+ * ':' makes getopt tell a missing value from an unknown option. '+' stops at the first operand: what follows are the
+ * options of the program that is run.
+ */
 static struct table make_table(const struct verb *verb)
 {
 	struct table table = {.count = 0};
@@ -116,6 +125,7 @@ static void complain_about_name(const struct verb *verb, const struct table *tab
 
 	for (size_t i = 0; i < table->count; i++) {
 		snprintf(names[i], sizeof(names[i]), "--%s", table->rows[i]->name);
+		/* with the dashes, as the suggestion is printed */
 		words[i] = names[i];
 	}
 	if (matches > 1) {
@@ -149,7 +159,7 @@ static const struct verb_option *find_row(const struct table *table, int option)
 	return NULL;
 }
 
-/* False: it has no value, which was said. */
+/* Stores the option's value. Returns false after a message if the value is empty. */
 static bool take_option(const struct verb *verb, const struct verb_option *row, int count, char **words)
 {
 	bool is_optional = row->argument && row->argument[0] == '[';
@@ -158,6 +168,7 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 		*row->flag = true;
 		return true;
 	}
+	/* getopt finds an optional value only in the same word; people type "--last 5" */
 	if (is_optional && !optarg) {
 		optarg = optind < count && isdigit((unsigned char)words[optind][0]) ? words[optind++] : (char *)"";
 	} else if (optarg[0] == '\0') {
@@ -187,7 +198,7 @@ static bool asks_for_json(const struct verb *verb, const struct table *table, in
 	return false;
 }
 
-/* False: it was said what is wrong. */
+/* Returns false after a message about what is wrong. */
 static bool parse_options(const struct verb *verb, int count, char **words)
 {
 	const struct table table = make_table(verb);
@@ -198,6 +209,7 @@ static bool parse_options(const struct verb *verb, int count, char **words)
 	}
 	opterr = 0;
 	optind = 0; /* getopt starts anew */
+	/* --help ends the parsing: it is shown even if a later option is wrong */
 	while (!show_help && (option = getopt_long(count, words, table.letters, table.options, NULL)) != -1) {
 		const struct verb_option *row = option == '?' || option == ':' ? NULL : find_row(&table, option);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The order of the checks is that of their dependencies: the settings name the directory and the agent, and a program
+ * is run only if its file can be preloaded into and the library loads.
+ * With --json, stdout holds one JSON value and nothing else, so the program's standard output goes to stderr.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cli/console/console.h"
@@ -13,7 +18,7 @@ static struct {
 
 enum form { FORM_LINES, FORM_JSON };
 
-/* `argv`: of the program to run; empty: none. */
+/* `argv`: of the program to run; empty: no program was given. */
 static void examine(struct findings *findings, char **argv, enum form form)
 {
 	char path[PATH_MAX], *library = library_find();
@@ -21,6 +26,7 @@ static void examine(struct findings *findings, char **argv, enum form form)
 	size_t shown = 0;
 	bool loads;
 
+	/* every other check needs them */
 	if (!doctor_settings(findings, &settings)) {
 		free(library);
 		return;
@@ -50,6 +56,7 @@ static int run_doctor(struct settings *settings, char **operands)
 	struct findings findings = {0};
 	int status;
 
+	/* not read by verb_main(), which would print bad values on stderr: here they are findings */
 	(void)settings;
 	examine(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
 	status = findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;

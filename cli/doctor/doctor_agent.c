@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: whether the node's agent answers. */
+/*
+ * doctor: whether the node's agent answers
+ *
+ * The agent is asked by the function that a process calls after a miss, with the same time limits. The key is all
+ * zeros, which no request has, so a working agent answers that it has no such entry.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cache/agent.h"
@@ -49,6 +54,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		            settings->agent);
 		return;
 	}
+	/* an agent serves one directory, which the question names by device and inode */
 	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
 		finding_add(findings, FINDING_WARN, "agent",
 		            "agent %s is not asked while the cache directory is not there or not to be used", path);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: the cache directory, whose it is, the file system that it lies on, and the space left there. */
+/*
+ * doctor: the cache directory, its owner, its file system, and the space left there
+ *
+ * The verdict comes from places_directory(), which the library uses too. This file finds the words for it: which
+ * mode, which owner, which limit. Nothing is created or changed.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cache/journal.h"
@@ -20,7 +25,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Why it is not trusted, in words. */
+/* Looks at the directory again, to say which test of cache/trust.c has refused it. */
 static void note_distrust(struct findings *findings, const struct settings *settings)
 {
 	const char *path = settings->directory;
@@ -58,6 +63,7 @@ static void note_file_system(struct findings *findings, int place)
 		            strerror(errno));
 		return;
 	}
+	/* f_type is signed and wider on some machines */
 	type = (uint32_t)found.f_type;
 	if (type == in_memory[0] || type == in_memory[1]) {
 		finding_add(findings, FINDING_WARN, "file system",
@@ -73,7 +79,7 @@ static void note_file_system(struct findings *findings, int place)
 	}
 }
 
-/* What the cache may still grow by. */
+/* How many bytes the cache may still grow by, from the noted size: counting all files would take long. */
 static uint64_t room_below_cap(const struct settings *settings)
 {
 	const struct store_options options = {.directory = settings->directory,
@@ -102,6 +108,7 @@ static void note_space(struct findings *findings, const struct settings *setting
 	left = (uint64_t)found.f_bavail * found.f_frsize;
 	console_bytes(left, free_text);
 	console_bytes(settings->max_size, cap_text);
+	/* file systems without a fixed number of inodes report 0 of 0 */
 	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
 		finding_add(findings, FINDING_FAIL, "space", "no %s left there: nothing can be stored",
 		            found.f_bavail == 0 ? "space" : "inodes");
@@ -117,24 +124,27 @@ static void note_space(struct findings *findings, const struct settings *setting
 	}
 }
 
-/* Would a file be made in it? One without a name is, where the file system has such. */
+/* Tries to create a file in the directory, one that never gets a name. Returns 0 or an errno value. */
 static int try_write(int place)
 {
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	int file;
 
 	sprintf(path, "/proc/self/fd/%d", place);
+	/* quotas, ACLs and read-only mounts count as well, which mode bits would not tell */
 	file = open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (file >= 0) {
 		close(file);
 		return 0;
 	}
+	/* one of these means that the kernel or the file system has no O_TMPFILE: then permissions have to do */
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
 		return errno;
 	}
 	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
+/* With NVRTCCACHE_READONLY neither permission to write nor space matters. */
 static void note_present(struct findings *findings, const struct settings *settings, int place)
 {
 	int error = settings->read_only ? 0 : try_write(place);
@@ -169,7 +179,7 @@ static void note_present(struct findings *findings, const struct settings *setti
 	}
 }
 
-/* What stands above a directory that is not there. */
+/* Opens the closest parent that exists: the directory will be on its file system. */
 static int open_above(const char *path)
 {
 	char *above = strdup(path);
@@ -186,7 +196,7 @@ static int open_above(const char *path)
 	return place;
 }
 
-/* By default nothing is made in a $HOME that is missing or another's (cache/directory.h). */
+/* The default directory is not created in a $HOME that is missing or another user's (cache/directory.h). */
 static bool home_forbids(const struct settings *settings)
 {
 	char *home = settings->home_length > 0 ? strndup(settings->directory, settings->home_length) : NULL;

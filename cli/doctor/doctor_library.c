@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: the library that a program is to be run with, and what else is preloaded. */
+/*
+ * doctor: the library that a program is to be run with, and what else is preloaded
+ *
+ * The loader is the judge: `true` is run with the same LD_PRELOAD that a program would get, and what ld.so says on
+ * stderr becomes findings.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cli/console/library.h"
@@ -25,7 +30,7 @@ static const char *base_name(const char *path, size_t size, size_t *ret_size)
 	return path + at;
 }
 
-/* What LD_PRELOAD holds already: ours, others before it. */
+/* Libraries in LD_PRELOAD before ours matter: their symbols are found first. Those behind it are not listed. */
 static void note_preload(struct findings *findings)
 {
 	const char *list = getenv("LD_PRELOAD");
@@ -40,6 +45,7 @@ static void note_preload(struct findings *findings)
 			found = true;
 			break;
 		}
+		/* names that do not fit are left out */
 		if (size && strlen(others) + size + 3 < sizeof(others)) {
 			sprintf(others + strlen(others), "%s%.*s", others[0] ? ", " : "", (int)size, list);
 		}
@@ -60,7 +66,7 @@ static void note_preload(struct findings *findings)
 	}
 }
 
-/* Of the library, in each program that is started from here. */
+/* Copies that this process has are in every program that it starts. */
 static void note_copies(struct findings *findings)
 {
 	struct library_copy copies[8];
@@ -77,7 +83,7 @@ static void note_copies(struct findings *findings)
 	}
 }
 
-/* How a program that does nothing ends with these preloaded, and what its loader says; -errno: it could not be run. */
+/* Returns the exit status of `true` with these preloaded and what its loader says; -errno: it could not be run. */
 static int run_nothing(const char *list, char *ret_said, size_t capacity)
 {
 	char *const argv[] = {(char *)"true", NULL};
@@ -114,6 +120,7 @@ static bool try_preload(struct findings *findings, const char *library, bool *re
 			loads = false;
 			finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library, line);
 		} else {
+			/* another copy of the library, by a path that LD_PRELOAD had already */
 			bool is_ours = strstr(line, LIBRARY_NAME) != NULL;
 
 			*ret_misspelled |= is_ours;
@@ -160,6 +167,7 @@ bool doctor_library(struct findings *findings, const char *library)
 		return false;
 	}
 	loads = try_preload(findings, library, &is_misspelled);
+	/* otherwise ld.so's own line has said that LD_PRELOAD names a library of ours that cannot be loaded */
 	if (!is_misspelled) {
 		note_preload(findings);
 	}

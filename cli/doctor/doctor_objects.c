@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: what the files that a run has loaded tell, where the run itself cannot: copies of a compiler inside them. */
+/*
+ * doctor: compilers inside the files that a run has loaded
+ *
+ * A compiler that is linked statically makes no call that can be intercepted, so the run's trace does not show it.
+ * The symbol tables of the loaded files do: a defined landmark function is a copy of the compiler, an imported
+ * function is a caller.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cli/doctor/elf_file.h"
@@ -29,7 +35,7 @@ struct seen {
 	bool is_inside[DOCTOR_COMPILERS], is_imported[DOCTOR_COMPILERS];
 };
 
-/* The functions of nvJitLink have their release in their name, __nvJitLinkCreate_12_0, and some plain ones too. */
+/* nvJitLink's functions are called __nvJitLinkCreate_12_0, by release, and some also nvJitLinkCreate. */
 static const char *plain_name(const char *name)
 {
 	return strncmp(name, "__nvJitLink", 11) == 0 ? name + 2 : name;
@@ -76,6 +82,7 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 			    "inside: %s is linked into %s statically, where the cache cannot intercept it: it is not "
 			    "cached",
 			    compilers[i].title, path);
+			/* if all calls were seen, an import is no news */
 		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
 			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,
 			            compilers[i].title,

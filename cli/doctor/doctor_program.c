@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: the file that a program's name stands for, and why nothing can be preloaded into it. */
+/*
+ * doctor: the file that a program's name stands for
+ *
+ * executable_find() judges; the words for each trouble are here. The table's texts follow the path of the file.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cli/doctor/executable.h"

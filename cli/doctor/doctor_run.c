@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: what a run of the program has reached. The library tells by a trace and a log of that run alone, the loader by
- * its own list (LD_DEBUG) of the files that the program and what it started have loaded.
+ * doctor: what a run of the program shows
+ *
+ * The program runs with NVRTCCACHE_TRACE, NVRTCCACHE_LOG and LD_DEBUG set to files in a directory of this run alone.
+ * The trace has the outcome of each call, the log the library's warnings, and the loader's files the libraries that
+ * the program and its children loaded.
+ * Calls are counted in rows by compiler, outcome and reason; a report line joins the rows of one compiler and
+ * outcome.
  */
 #include "cli/doctor/doctor.h"
 
@@ -15,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OBJECTS_MAX  4096
+#define OBJECTS_MAX  4096 /* further libraries are not looked into */
 #define OBJECTS_NAME "objects"
 
 /* What the trace calls the outcomes of calls. LIBRARY: none of these, but which file was called. */
@@ -62,6 +67,7 @@ static void count_row(struct seen *seen, const struct row *row)
 		i++;
 	}
 	if (i == seen->count) {
+		/* one more at a time: there are as many rows as reasons, not as calls */
 		rows = realloc(seen->rows, (i + 1) * sizeof(*rows));
 		if (!rows) {
 			return;
@@ -72,6 +78,7 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
+/* Values are cut to the fields' sizes: they are shown, or compared with short names. */
 static void note_member(void *context, const struct timeline_member *member)
 {
 	struct seen *seen = context;
@@ -106,9 +113,11 @@ static void count_call(struct seen *seen, enum kind kind)
 	snprintf(row.compiler, sizeof(row.compiler), "%s", call->compiler);
 	snprintf(row.text, sizeof(row.text), "%s", call->reason);
 	count_row(seen, &row);
+	/* one call that bypasses the cache is enough: seen calls do not take that back */
 	if (compiler >= 0 && seen->calls[compiler] != DOCTOR_CALLS_PASS_BY) {
 		seen->calls[compiler] = strcmp(call->reason, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
 	}
+	/* the same call once more, counted by library */
 	if (call->library[0]) {
 		row.kind = LIBRARY;
 		snprintf(row.text, sizeof(row.text), "%s%s%s, %s", call->version, call->version[0] ? ", " : "",
@@ -124,6 +133,7 @@ static void note_end(void *context, const struct timeline_text *event)
 	(void)event;
 
 	for (enum kind kind = 0; kind < LIBRARY; kind++) {
+		/* events of other categories are no calls */
 		if (strcmp(seen->call.category, kinds[kind].category) == 0 && seen->call.compiler[0]) {
 			count_call(seen, kind);
 		}
@@ -148,7 +158,7 @@ static void read_trace(struct seen *seen, const char *path)
 	}
 }
 
-/* "nvrtc: 2 not kept (time_macros 2)", at the first row of that kind. */
+/* "nvrtc: 2 not cached (time_macros 2)": one line for all rows of this kind, printed at the first of them. */
 static void tell_kind(struct findings *findings, const struct seen *seen, size_t first)
 {
 	const struct row *head = &seen->rows[first];
@@ -193,7 +203,7 @@ static void tell_seen(struct findings *findings, const struct seen *seen)
 	}
 }
 
-/* Each line of the log is a warning: its words stand behind "nvrtccache[4711]: ". */
+/* Each line of the log is a warning, because of the log level. Its text follows "nvrtccache[4711]: ". */
 static void tell_log(struct findings *findings, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -205,7 +215,8 @@ static void tell_log(struct findings *findings, const char *path)
 
 		line[strcspn(line, "\n")] = '\0';
 		words = words ? words + 3 : line;
-		if (!before || strcmp(before, words) != 0) { /* of many processes */
+		/* the processes of a pool log the same line one after the other */
+		if (!before || strcmp(before, words) != 0) {
 			finding_add(findings, FINDING_WARN, "log", "%s", words);
 		}
 		free(before);
@@ -260,7 +271,7 @@ static void read_objects(struct objects *objects, const char *path)
 	}
 }
 
-/* All that the run has left in the directory: the loader writes a file a process. */
+/* Reads and removes everything in the directory. LD_DEBUG_OUTPUT is one file for each process, named with its id. */
 static void take_objects(struct objects *objects, const char *place)
 {
 	DIR *directory = opendir(place);
@@ -286,6 +297,7 @@ static void tell_objects(struct findings *findings, struct objects *objects, con
                          const struct seen *seen)
 {
 	for (size_t i = 0; i < objects->count; i++) {
+		/* the library exports the compilers' functions itself */
 		if (strcmp(objects->paths[i], library) != 0) {
 			doctor_object(findings, objects->paths[i], seen->calls);
 		}
@@ -302,7 +314,7 @@ static void tell_end(struct findings *findings, const char *name, int status)
 	}
 }
 
-/* What is in `place` when it comes back is nothing. */
+/* Leaves `place` empty. */
 static void run_in(struct findings *findings, const char *place, const char *library, const char *path,
                    struct doctor_start *start)
 {
@@ -318,6 +330,7 @@ static void run_in(struct findings *findings, const char *place, const char *lib
 	snprintf(log, sizeof(log), "%s/log", place);
 	snprintf(list, sizeof(list), "%s/" OBJECTS_NAME, place);
 	start->more = more;
+	/* doctor waits for the program alone: files of children that outlive it are read as they are then */
 	status = doctor_start(start);
 	if (status >= 0) {
 		read_trace(&seen, trace);

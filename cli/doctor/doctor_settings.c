@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: the settings. */
+/*
+ * doctor: the settings
+ *
+ * The environment is read by the function that the library reads it with, so doctor reports what the library refuses.
+ * Values that are valid and yet keep results from being served are in a table.
+ */
 #include "cli/doctor/doctor.h"
 
 #include "cache/places.h"
@@ -38,6 +43,7 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	     "NVRTCCACHE_VERIFY is set: every hit is compiled too, which is as slow as without a cache"},
 	    {settings->memory_size == 0,
 	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
+	    /* 2 is the default, which cannot be told from a level that was set */
 	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
 	    {settings->recache && settings->read_only,
 	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is found and nothing is stored"},
@@ -57,6 +63,7 @@ static void note_layer(struct findings *findings, const struct settings *setting
 	struct settings layer = {.directory = strndup(path, size), .shared = settings->shared};
 	int error;
 
+	/* compared as text: another spelling of the same directory costs a second look-up and no more */
 	if (layer.directory && settings->directory && strcmp(layer.directory, settings->directory) == 0) {
 		finding_add(findings, FINDING_WARN, "layers", "NVRTCCACHE_LOWER: '%s' is the cache directory itself",
 		            layer.directory);
@@ -99,6 +106,7 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	settings_each_unknown(environ, note_unknown, findings);
 	note_modes(findings, ret_settings);
 	places_each_trouble(ret_settings, note_trouble, findings);
+	/* before the layers are listed: one that can be used is a finding, but nothing to complain about */
 	if (findings->count == before) {
 		finding_add(findings, FINDING_OK, "settings", "settings: nothing refused, unknown or in the way");
 	}

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The file is mapped, because compilers' libraries have a hundred megabytes of which only the tables are looked at.
+ * Nothing in it is believed: each offset is checked with lies_within() before it is used, and each structure is
+ * copied out, because a damaged file need not align it.
+ */
 #include "cli/doctor/elf_file.h"
 
 #include <errno.h>
@@ -16,6 +21,7 @@ static bool lies_within(const struct elf_file *file, size_t offset, size_t size)
 static int map_file(struct elf_file *file, const char *path)
 {
 	struct stat found;
+	/* the open must neither wait for a FIFO's writer nor take a terminal */
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int error = descriptor < 0 ? -errno : 0;
 
@@ -37,7 +43,7 @@ static int map_file(struct elf_file *file, const char *path)
 	return error;
 }
 
-/* What it is, also where it cannot be looked into. */
+/* Class, machine and type are at the same place in 32-bit files, which cannot be read further. */
 static int read_header(struct elf_file *file, Elf64_Ehdr *ret_header)
 {
 	Elf32_Ehdr small;
@@ -92,7 +98,7 @@ int elf_file_open(const char *path, struct elf_file *ret_file)
 	return 0;
 }
 
-/* What it is stays to be asked for. */
+/* Class, machine, type and interpreter stay valid. */
 void elf_file_close(struct elf_file *file)
 {
 	if (file->bytes) {
@@ -110,6 +116,7 @@ static bool read_section(const struct elf_file *file, const Elf64_Ehdr *header, 
 		return false;
 	}
 	memcpy(ret_section, file->bytes + header->e_shoff + number * sizeof(*ret_section), sizeof(*ret_section));
+	/* NOBITS has no bytes in the file, wherever its offset points */
 	return ret_section->sh_type == SHT_NOBITS || lies_within(file, ret_section->sh_offset, ret_section->sh_size);
 }
 
@@ -121,6 +128,7 @@ void elf_file_each_symbol(const struct elf_file *file, void (*visit)(const struc
 
 	memcpy(&header, file->bytes, sizeof(header));
 	for (size_t number = 0; read_section(file, &header, number, &table); number++) {
+		/* a string table that ends with NUL ends every name in it */
 		if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
 		    !read_section(file, &header, table.sh_link, &strings) || strings.sh_type != SHT_STRTAB ||
 		    strings.sh_size == 0 || file->bytes[strings.sh_offset + strings.sh_size - 1] != '\0') {

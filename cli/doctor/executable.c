@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Follows execvp(), the kernel's #! lines and PT_INTERP by reading files. A program that does not start, or into
+ * which nothing can be preloaded, is thereby found without running it.
+ */
 #include "cli/doctor/executable.h"
 
 #include "cli/doctor/elf_file.h"
@@ -27,7 +31,10 @@ static bool is_executable(const char *path)
 	return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Along PATH. What is there and may not be run is remembered, as execvp() does. */
+/*
+ * Searches PATH, whose empty elements stand for the working directory. Like execvp(), remembers a file that may not be
+ * run, and reports it if no later one may.
+ */
 static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -67,6 +74,7 @@ static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
 static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 {
 	char line[PATH_MAX], *word, *rest;
+	/* the open must neither wait for a FIFO's writer nor take a terminal */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t size = file >= 0 ? read(file, line, sizeof(line) - 1) : -1;
 	const char *slash;
@@ -81,6 +89,7 @@ static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 	line[strcspn(line, "\n")] = '\0';
 	word = strtok_r(line + 2, " \t", &rest);
 	slash = word ? strrchr(word, '/') : NULL;
+	/* env's own options and assignments stand before the name */
 	if (slash && strcmp(slash, "/env") == 0) {
 		word = strtok_r(NULL, " \t", &rest);
 		while (word && (word[0] == '-' || strchr(word, '='))) {
@@ -91,7 +100,10 @@ static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 	return true;
 }
 
-/* Would the kernel start it with other rights than ours? */
+/*
+ * Does the kernel start it with other rights than ours, so that the loader ignores LD_PRELOAD? Set-group-ID without
+ * execution by the group is no privilege, and root has all capabilities anyway.
+ */
 static bool is_privileged(const char *path)
 {
 	struct stat found;
@@ -111,6 +123,7 @@ static enum executable_trouble look_at_elf(struct executable *program)
 
 	elf_file_close(&file);
 	if (!file.is_elf) {
+		/* a program may be executable and not readable: it runs, and its file tells nothing */
 		return error == -EACCES ? EXECUTABLE_FINE : EXECUTABLE_UNKNOWN;
 	}
 	if (file.bits != 64 || file.machine != OWN_MACHINE) {
@@ -123,6 +136,7 @@ static enum executable_trouble look_at_elf(struct executable *program)
 		return EXECUTABLE_STATIC;
 	}
 	if (access(file.interpreter, X_OK) != 0) {
+		/* execvp() reports ENOENT for the program, though the loader is what is missing */
 		snprintf(program->path, sizeof(program->path), "%s", file.interpreter);
 		return EXECUTABLE_NO_INTERPRETER;
 	}
@@ -144,6 +158,7 @@ void executable_find(const char *name, struct executable *ret_program)
 			program->trouble = EXECUTABLE_UNKNOWN;
 			return;
 		}
+		/* the first script is what was asked for; later ones are interpreters */
 		if (scripts == 1) {
 			strcpy(program->script, program->path);
 		}

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Two requests are compared part by part. Single facts (compiler, program, directory) have rules of their own, parts
+ * with a digest are looked up by name in the other request, and lists (options, name expressions, headers) are
+ * matched item by item. The table `kinds` has the weight and the words of each difference.
+ */
 #include "cli/explain/differences.h"
 
 #include <stdio.h>
@@ -78,6 +83,7 @@ static void add_difference(struct comparison *comparison, const struct differenc
 	bool is_moved = difference->kind == DIFFERENCE_PROGRAM &&
 	                span_equal(span_base(difference->now.text), span_base(difference->was.text));
 
+	/* counted even if there is no memory for the difference: the order of candidates does not depend on it */
 	differences->weight += kinds[is_moved ? DIFFERENCE_PLACE : difference->kind].weight;
 	if (grown) {
 		differences->list = grown;
@@ -205,6 +211,7 @@ static bool find_part(struct span name, enum difference_kind *ret_kind, struct s
 			}
 		}
 	}
+	/* a part that a newer version has added */
 	*ret_kind = DIFFERENCE_OTHER;
 	*ret_of = name;
 	return true;
@@ -232,6 +239,7 @@ static void compare_parts(struct comparison *comparison)
 			add_part(comparison, part, before ? DIFFERENCE_CHANGED : DIFFERENCE_NEW);
 		}
 	}
+	/* what a cut record lacks may have been there */
 	for (size_t i = 0; i < was->counts[ABOUT_PART] && !now->is_cut; i++) {
 		if (!request_find(now, span_of(&was->facts[ABOUT_PART][i]))) {
 			add_part(comparison, &was->facts[ABOUT_PART][i], DIFFERENCE_GONE);
@@ -447,6 +455,7 @@ void differences_find_moved(const struct request *now, const struct request *was
 	struct comparison comparison = {now, was, ret_differences};
 
 	*ret_differences = (struct differences){.count = 0};
+	/* equal keys mean equal options in the same order, apart from directories of roots */
 	for (size_t i = 0; i < now->option_count && now->option_count == was->option_count; i++) {
 		if (!is_same_text(&comparison, &now->options[i], &was->options[i])) {
 			add_texts(&comparison, DIFFERENCE_OPTION, &now->options[i], &was->options[i]);
@@ -502,7 +511,7 @@ const char *differences_name(enum difference_kind kind)
 	return kinds[kind].name;
 }
 
-/* How far two texts are the same. */
+/* Returns how many bytes two texts have in common at their beginnings. */
 static size_t count_common(struct span one, struct span other)
 {
 	const char *a = one.bytes, *b = other.bytes;
@@ -533,6 +542,7 @@ static void spell_text(struct span span, struct span other, char *ret_text, size
 static void spell_option(const struct request_option *option, const struct request_option *other,
                          char ret_text[DIFFERENCE_TEXT_BYTES])
 {
+	/* the name of a long value is left out, so that the difference in the value can be seen */
 	if (option->text.size <= SHOWN_BYTES && option->text.size + option->value.size > SHOWN_BYTES) {
 		spell_text(option->value, other->value, ret_text, DIFFERENCE_TEXT_BYTES);
 		return;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* explain: why a compilation was a miss, was not cached, or was bypassed */
+/*
+ * explain: why a compilation was a miss, was not cached, or bypassed the cache
+ *
+ * The journal has a record of each such call, with what the request said of itself. explanation.c finds the cause;
+ * this file prints it for people or as JSON. A key without a record is explained by its newest entry, as if it had
+ * just been stored.
+ */
 #include "cache/agent.h"
 #include "cache/tools/inventory.h"
 #include "cli/console/console.h"
@@ -30,7 +36,10 @@ static struct span span_of_text(const struct journal_text *text)
 	return (struct span){text->bytes, text->size};
 }
 
-/* "bound to A, and now it is B": the two directories. False: the entry is stale for another reason. */
+/*
+ * Returns the two directories of a detail "bound to A, and now it is B", which keygen/dependencies.c writes for an entry
+ * that is bound to a path. False: the entry is stale for another reason.
+ */
 static bool split_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
 {
 	const size_t size = strlen(DEPENDENCIES_NOW);
@@ -55,6 +64,7 @@ static bool split_moved(const struct explanation *explanation, struct span *ret_
 static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 {
 	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
+	/* 20 hours, so that a time of yesterday is not taken for one of today */
 	bool is_recent = when <= now && now - when < 20 * 3600;
 	struct tm parts = {0};
 
@@ -65,7 +75,7 @@ static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 	return ret_text;
 }
 
-/* How much older the closest entry is. */
+/* Returns how much older the closest entry is, in the largest unit of which there are at least two. */
 static const char *spell_distance(const struct explanation *explanation, char ret_text[WHEN_BYTES])
 {
 	static const struct {
@@ -83,6 +93,7 @@ static const char *spell_distance(const struct explanation *explanation, char re
 	return ret_text;
 }
 
+/* The first line of an explanation. A bypassed call has neither key nor cost, because nothing was looked up. */
 static void print_outcome(const struct journal_record *record)
 {
 	char cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
@@ -101,11 +112,13 @@ static void print_outcome(const struct journal_record *record)
 	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
 		char byte = record->reason.bytes[i];
 
+		/* the journal is a file that others may write in a shared cache */
 		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
 	}
 	putchar('\n');
 }
 
+/* A program without a name is shown as "?". An entry that is explained without a record has no process id. */
 static void print_head(const struct explanation *explanation)
 {
 	const struct journal_record *record = &explanation->record;
@@ -126,6 +139,7 @@ static void print_why(const struct journal_record *record)
 {
 	enum counter reason = reasons_find(span_of_text(&record->reason));
 
+	/* the detail of a stale entry is printed with its differences */
 	if (record->detail.size > 0 && !record->is_stale) {
 		console_print(stdout, "  %.*s.", SPAN(span_of_text(&record->detail)));
 		putchar('\n');
@@ -153,6 +167,7 @@ static void print_differences(const struct explanation *explanation)
 		int size;
 
 		differences_spell(&differences->list[i], &explanation->request, &words);
+		/* the texts are made twice: once for the width of the column, once to print them */
 		size = (int)strlen(words.what);
 		width = size > width && size <= WHAT_WIDTH ? size : width;
 	}
@@ -161,6 +176,7 @@ static void print_differences(const struct explanation *explanation)
 		console_print(stdout, "  %-*s  %s", width, words.what, words.words);
 		putchar('\n');
 	}
+	/* two unrelated command lines may differ in hundreds of options */
 	if (differences->count > shown) {
 		printf("  and %zu more differences; --json has them all\n", differences->count - shown);
 	}
@@ -203,7 +219,10 @@ static void print_same(bool is_same, struct span what, const char **separator)
 	}
 }
 
-/* " Same source, NVRTC, headers." */
+/*
+ * Prints " Same source, NVRTC, headers.": what people suspect first, when it is not the cause. Headers and options are
+ * left out if the request has none, or if its record is cut, since the rest of them is not known.
+ */
 static void print_sameness(const struct explanation *explanation)
 {
 	const struct request *request = &explanation->request;
@@ -224,6 +243,7 @@ static void print_sameness(const struct explanation *explanation)
 	puts(*separator == ',' ? "." : "");
 }
 
+/* The closest entry may be gone: the journal still tells what it was made from. */
 static void print_closest(const struct explanation *explanation)
 {
 	static const char *const places[] = {
@@ -247,6 +267,7 @@ static void print_closest(const struct explanation *explanation)
 	}
 }
 
+/* The entry was found by its key and refused for a dependency, which the record's detail names. */
 static void print_stale(const struct explanation *explanation)
 {
 	struct span now, was;
@@ -378,6 +399,7 @@ static void add_differences(struct json *json, const struct explanation *explana
 
 static void add_explanation(struct json *json, const struct explanation *explanation)
 {
+	/* names in JSON are older than the words for people and stay: scripts compare them */
 	static const char *const causes[] = {
 	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "passed",
 	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
@@ -396,6 +418,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	json_begin_object(json, NULL);
 	json_string(json, "outcome", outcomes[record->outcome]);
 	add_span(json, "program", request_text(&explanation->request, ABOUT_PROGRAM));
+	/* a miss has no reason of the compiler's: its cause stands in */
 	json_string(json, "reason", reason != COUNTER_NONE ? counter_name(reason) : causes[explanation->cause]);
 	json_string(json, "cause", causes[explanation->cause]);
 	json_bool(json, "cut", record->is_cut);
@@ -477,6 +500,7 @@ static int explain_last(const struct settings *settings, const struct journal *j
 		console_error("%s", strerror(ENOMEM));
 	} else {
 		for (size_t i = 0; i < count; i++) {
+			/* the journal has the oldest first */
 			records[i] = journal->records[journal->count - 1 - i];
 		}
 		status = explain(settings, journal, records, count, last == 1 ? NUMBER_ONE : NUMBER_SEVERAL);
@@ -485,6 +509,7 @@ static int explain_last(const struct settings *settings, const struct journal *j
 	return status;
 }
 
+/* Returns whether the record has a key that begins with these digits, of either case. */
 static bool begins_with(const struct journal_record *record, const char *digits)
 {
 	char key[KEY_TEXT_BYTES];
@@ -493,7 +518,10 @@ static bool begins_with(const struct journal_record *record, const char *digits)
 	return record->has_key && strncasecmp(key, digits, strlen(digits)) == 0;
 }
 
-/* EXIT_TROUBLE: several keys begin so, which was said. *ret_record NULL: none does, so the cache is to be asked. */
+/*
+ * Finds the newest record whose key begins with `digits`; NULL: there is none, and the cache has to be searched. Returns
+ * EXIT_TROUBLE after a message if records with several such keys exist.
+ */
 static int find_record(const struct journal *journal, const char *digits, const struct journal_record **ret_record)
 {
 	const struct journal_record *found = NULL;
@@ -542,6 +570,7 @@ static int explain_entry(const struct settings *settings, const struct journal *
 		record.when_ns = info->created_ns;
 		record.cost_ns = record.took_ns = info->cost_ns;
 		memcpy(record.key, info->key, sizeof(record.key));
+		/* a failure is stored with its return code */
 		record.has_failed = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
 		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
 			record.about = (struct journal_text){section.bytes, section.size};
@@ -573,6 +602,7 @@ static bool read_options(char **operands, size_t *ret_last)
 		return false;
 	}
 	if (asked.last && *asked.last) {
+		/* strtoul() alone would accept a sign or a blank before the number */
 		*ret_last = strspn(asked.last, "0123456789") > 0 ? strtoul(asked.last, &end, 10) : 0;
 		if (*ret_last == 0 || *ret_last > LAST_MAX || *end != '\0') {
 			console_error("explain: --last: bad number '%s': it takes 1 to %d", asked.last, LAST_MAX);

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All requests are compared with an entry while it is in memory, so that every entry is read once, however many calls
+ * are explained. A request keeps a copy of the about section of its closest entry so far, because entries are
+ * released after the visit.
+ * The cause is found last, by the first of several tests that applies: what the record says, then what the cache and
+ * the journal hold.
+ */
 #include "cli/explain/explanation.h"
 
 #include "cli/console/reading.h"
@@ -26,6 +33,7 @@ struct candidate {
 static bool is_closer(const struct closest *closest, unsigned distance, bool has_same_key, enum closest_place place,
                       uint64_t created_ns)
 {
+	/* an entry with the same key is closer than any other */
 	if (closest->place == CLOSEST_NOWHERE || has_same_key != closest->has_same_key) {
 		return closest->place == CLOSEST_NOWHERE || has_same_key;
 	}
@@ -57,7 +65,10 @@ static int replace_closest(struct closest *closest, const struct candidate *cand
 	return 0;
 }
 
-/* Of entries with the same key, the one for which the fewest -I lead elsewhere is the closest. */
+/*
+ * Takes the candidate if it is closer to the request than the closest so far. Entries with the request's own key differ
+ * from it only in the directories of -I: the fewer lead elsewhere, the closer.
+ */
 static int compare_candidate(struct explanation *explanation, const struct candidate *candidate,
                              enum closest_place place)
 {
@@ -67,6 +78,7 @@ static int compare_candidate(struct explanation *explanation, const struct candi
 	struct differences differences;
 	int error = 0;
 
+	/* an entry that was stored during the call or later cannot have been missed */
 	if (candidate->created_ns >= began_ns ||
 	    (!has_same_key && !differences_related(&explanation->request, &candidate->request))) {
 		return 0;
@@ -149,6 +161,7 @@ static int search_journal(const struct journal *journal, const struct search *se
 	for (size_t i = 0; i < journal->count && error == 0; i++) {
 		const struct journal_record *record = &journal->records[i];
 
+		/* a cut record would seem to lack options and headers */
 		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
 			error = compare_with_all(search, record->key, record->when_ns,
 			                         (struct span){record->about.bytes, record->about.size});
@@ -184,6 +197,7 @@ static int take_about(void *context, const struct entry *entry)
 	struct section about;
 	void *copy;
 
+	/* a later entry of the same key was made by another call */
 	if (entry_info(entry)->created_ns > record->when_ns || !entry_section(entry, ABOUT_SECTION, &about)) {
 		return 0;
 	}
@@ -199,7 +213,7 @@ static int take_about(void *context, const struct entry *entry)
 	return 0;
 }
 
-/* What a record has no room for is in the entry that was stored, while that is there. */
+/* Reads the request of a record. If the record had no room for all of it, the entry that was stored has it, if it exists. */
 static void read_request(const struct settings *settings, struct explanation *explanation,
                          const struct journal_record *given)
 {
@@ -251,6 +265,7 @@ static enum cause find_cause(const struct journal *journal, struct explanation *
 	if (closest->has_same_key && closest->place != CLOSEST_GONE) {
 		return CAUSE_BROUGHT;
 	}
+	/* the journal is bounded, so an entry that is gone for long is not found and counts as never stored */
 	explanation->stored_ns = record->has_key ? find_stored(journal, record) : 0;
 	if (explanation->stored_ns != 0) {
 		return CAUSE_GONE;
@@ -267,6 +282,7 @@ static void conclude(const struct journal *journal, struct explanation *explanat
 
 	if (closest->place != CLOSEST_NOWHERE &&
 	    request_read(closest->about, closest->about_size, &explanation->nearest) != 0) {
+		/* cannot be read now, though it could be compared: no memory */
 		closest->place = CLOSEST_NOWHERE;
 	}
 	explanation->cause = find_cause(journal, explanation);

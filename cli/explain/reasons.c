@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One text for each reason that a record can have, by counter. Counters without a text are totals and no reasons. The
+ * same counter serves results that were not cached and calls that bypassed the cache, so each reason stands here
+ * once.
+ */
 #include "cli/explain/explanation.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the page are embedded with .incbin, so the command needs no files at run time. frame.html has the
+ * marks @NONCE@, @STYLE@, @DATA@ and @SCRIPT@, which page_write() replaces while it hands the page on; only the
+ * traces' events are held in memory.
+ */
 #include "cli/report/page.h"
 
 #include "cache/digits.h"
@@ -13,7 +18,7 @@
 
 #define NONCE_BYTES 16
 
-/* What lies in cli/report/page/ becomes part of the command. The makefile knows that it hangs on these files. */
+/* The makefile rebuilds this object when a file of cli/report/page/ changes; the compiler does not see .incbin. */
 #define PART(name, file)                                                                                            \
 	extern const char name[], name##_end[];                                                                     \
 	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"cli/report/page/" file "\"\n" #name "_end:\n.byte 0\n" \
@@ -36,10 +41,14 @@ struct part {
 static const struct part scripts[] = {WHOLE(page_format), WHOLE(page_model), WHOLE(page_band), WHOLE(page_tables),
                                       WHOLE(page_main)};
 
-/* What a value of JSON has nowhere but in its strings, and HTML could take for the end of the element, is spelt. */
+/*
+ * Escapes what could end the element in HTML. In a JSON text these characters stand only within strings, where \u is
+ * allowed.
+ */
 static void take_event(void *context, const struct timeline_text *event)
 {
 	struct page *page = context;
+	/* each byte becomes at most "\u003c" */
 	char *safe = malloc(6 * event->size + 1);
 	size_t size = 0;
 
@@ -84,7 +93,7 @@ enum timeline_ending page_take(struct page *page, const struct page_source *sour
 	return ending;
 }
 
-/* The number that lets the page's own script and style run: of what it shows, so that the same is the same page. */
+/* The nonce of the page's policy is a digest of its data: no data can contain it, and equal traces give equal pages. */
 static void spell_nonce(const struct json *json, char ret_digits[DIGITS_BYTES(NONCE_BYTES)])
 {
 	const struct span span = {json->bytes, json->size};
@@ -123,6 +132,7 @@ int page_write(struct page *page, int (*put)(void *context, const void *bytes, s
 		if (error != 0) {
 			break;
 		}
+		/* the first letters tell the marks apart; STYLE and SCRIPT differ in their second */
 		if (mark[1] == 'N') {
 			error = put(context, nonce, strlen(nonce));
 		} else if (mark[1] == 'D') {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* report: time lines as a page to look at */
+/*
+ * report: traces (NVRTCCACHE_TRACE) as an HTML page
+ *
+ * All traces are read before the page is opened: a bad one leaves the page of an earlier run as it is. The remaining
+ * traces are read nevertheless, so that all bad ones are named at once.
+ */
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
 #include "cli/console/target.h"
@@ -18,7 +23,7 @@ static struct {
 	const char *file;
 } asked;
 
-/* It is read before the page is opened, so the page would take its place. */
+/* `report trace.json -o trace.json`: the page would replace the trace. */
 static bool is_same_file(const struct stat *trace, const char *target)
 {
 	struct stat found;
@@ -63,6 +68,7 @@ static bool take_file(struct page *page, const char *name, const char *target)
 		goto out;
 	}
 	source.text = text ? text : "";
+	/* the page tells traces apart by their time; a pipe has none */
 	source.written = S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0;
 	is_taken = take_trace(page, &source);
 out:
@@ -110,6 +116,7 @@ static int write_report(char **traces, const char *file)
 		}
 	}
 	if (status == EXIT_DONE) {
+		/* reading can be interrupted at once; from here on there is a temporary file to remove */
 		interrupt_hold();
 		status = write_page(&page, file);
 	}

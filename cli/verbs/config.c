@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* config: the settings in effect, and where each comes from */
+/*
+ * config: the settings in effect, and where each comes from
+ *
+ * SETTINGS (cache/settings.h) is the list of all settings with their kinds. The macros below make one row of each, so
+ * a new setting appears here by itself; the spell_KIND() functions have the kinds' capitals because the macros paste
+ * their names.
+ */
 #include "cache/places.h"
 #include "cli/console/console.h"
 #include "cli/console/verb.h"
@@ -11,6 +17,7 @@ static struct {
 	bool json;
 } asked;
 
+/* by level, from 1 on */
 static const char *const levels[] = {"error", "warning", "info", "debug"};
 
 static const char *spell_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
@@ -53,6 +60,7 @@ static bool is_from_environment(const struct settings *settings, const char *var
 {
 	const char *value = getenv(variable);
 
+	/* a value that was refused has left the default in place */
 	for (int i = 0; i < settings->complaint_count; i++) {
 		if (strcmp(settings->complaints[i], variable) == 0) {
 			return false;
@@ -72,6 +80,7 @@ static void report_places(const struct settings *settings)
 {
 	int error;
 
+	/* a cache that is off does not use its directory */
 	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
 		report_place("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
 	}

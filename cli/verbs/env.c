@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* env: prints the shell commands that set LD_PRELOAD as `run` does, or take the library out of it */
+/*
+ * env: prints the shell commands that set LD_PRELOAD as `run` does, or take the library out of it
+ *
+ * The change is made in this process's own environment by the functions that `run` uses, and what came of it is
+ * printed for the shell.
+ */
 #include "cli/console/console.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
@@ -36,6 +41,7 @@ static int print_change(const struct shell *shell, const char *before, const cha
 	if (strcmp(before, after) == 0) {
 		return EXIT_DONE;
 	}
+	/* a line break ends a command in every shell, backslash or not */
 	for (const char *c = after; *c != '\0'; c++) {
 		if (iscntrl((unsigned char)*c)) {
 			console_error("LD_PRELOAD: '%s' has a control character, which shells cannot quote", after);

@@ -2,7 +2,8 @@
 /*
  * export: the entries of the cache directory as one file
  *
- * The most recently used entries come last, so that a smaller cache that imports the file keeps those.
+ * The most recently used entries come last, so that a smaller cache that imports the file keeps those. The entries
+ * are written without the stamps of files, which mean nothing on another machine.
  */
 #include "cache/tools/age.h"
 #include "cache/tools/bundle.h"
@@ -54,6 +55,7 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	(void)clock_gettime(CLOCK_REALTIME, &clock);
 	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
 	for (size_t i = 0; i < inventory->count; i++) {
+		/* INT64_MAX, the default, would wrap round in the subtraction */
 		if (within_ns > now || inventory->records[i].used >= now - within_ns) {
 			inventory->records[kept++] = inventory->records[i];
 		}
@@ -69,6 +71,7 @@ static int write_bundle(const struct settings *settings, int64_t within_ns, stru
 
 	if (error == 0) {
 		drop_unused(&reading->inventory, within_ns);
+		/* the number of files is in the bundle's head, for the bar of the import */
 		error = bundle_write_begin(&export->writer, reading->inventory.count, target_put, target);
 		error = error ? error : reading_each(reading, put_entry, export);
 		error = error ? error : bundle_write_end(&export->writer);
@@ -111,6 +114,7 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 		console_error("%s: %s", name, strerror(-error));
 		return EXIT_TROUBLE;
 	}
+	/* target_close() frees the path */
 	is_replaced = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
 	                     write_bundle(settings, within_ns, &target, &export, &reading));
@@ -124,6 +128,7 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 		return EXIT_TROUBLE;
 	}
 	print_report(settings, &target, &export, began_ns);
+	/* an entry that could not be read is missing from the file, which is complete otherwise */
 	return reading_report(&reading);
 }
 

@@ -50,7 +50,7 @@ static const struct {
 #undef FORM_ROW
 };
 
-/* What the compilers call their artifacts. */
+/* The names of artifacts in entries (ABOUT_ARTIFACT): those of the compilers' getters, without their prefix. */
 static const struct {
 	const char *name;
 	enum form form;
@@ -101,7 +101,10 @@ static enum form find_form(struct span name, struct span bytes)
 	return FORM_COUNT;
 }
 
-/* What is empty was never made if the compilation failed, unless it is a log. */
+/*
+ * An entry of a failed compilation has empty sections for what the compiler did not make. They are no artifacts; an empty
+ * log is one, as the getter returned it.
+ */
 static bool is_made(enum form form, struct span bytes, int return_code)
 {
 	return return_code == 0 || bytes.size > 0 || form == FORM_LOG || form == FORM_INFO_LOG ||
@@ -114,6 +117,7 @@ static void take_artifact(const struct entry *entry, const struct about_fact *fa
 	struct span bytes;
 	enum form form;
 
+	/* before `skip` the section has bytes that no getter returned */
 	if (!entry_section(entry, fact->tag, &section) || section.size < fact->skip) {
 		return;
 	}
@@ -130,7 +134,7 @@ static void take_artifact(const struct entry *entry, const struct about_fact *fa
 	}
 }
 
-/* A tab or a line's end in an expression would be taken for one of those between names. */
+/* Tabs and line breaks separate the fields, so those within an expression become blanks. */
 static void put_expression(struct stream *lines, const char *expression)
 {
 	for (; *expression != '\0'; expression++) {
@@ -164,6 +168,7 @@ static int take_names(const struct entry *entry, struct artifacts *artifacts)
 	} else if (is_made(FORM_NAMES, (struct span){lines.bytes, lines.size}, artifacts->return_code)) {
 		artifacts->of[FORM_NAMES] = (struct span){lines.bytes ? (const void *)lines.bytes : "", lines.size};
 	}
+	/* owns the bytes that the artifact points to */
 	artifacts->lines = error ? NULL : lines.bytes;
 	return error;
 }
@@ -181,7 +186,10 @@ static int take_artifacts(const struct entry *entry, const struct request *reque
 	return request_is(request, ABOUT_COMPILER, "nvrtc") ? take_names(entry, ret_artifacts) : 0;
 }
 
-/* "add" of "/src/add.cu"; what does not suit a file's name becomes '_'. */
+/*
+ * "add" of "/src/add.cu". Bytes that are unusual in the name of a file become '_', because the program chose the name and
+ * it may hold anything.
+ */
 static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
@@ -189,6 +197,7 @@ static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 	const char *text = base.bytes, *dot = base.size ? memrchr(text, '.', base.size) : NULL;
 	size_t size = dot ? (size_t)(dot - text) : base.size;
 
+	/* leaves room for the suffix in NAME_MAX */
 	size = size < 128 ? size : 127;
 	for (size_t i = 0; i < size; i++) {
 		/* no option, and no hidden file */
@@ -207,6 +216,7 @@ static bool is_harmless(enum form form, struct span bytes)
 
 	if (text && forms[form].is_text && strlen(text) == bytes.size) {
 		for (char *at = text; *at != '\0'; at++) {
+			/* these are control characters too, and harmless in text */
 			*at = strchr("\t\r\n", *at) ? ' ' : *at;
 		}
 		disarmed = strdup(text);
@@ -286,6 +296,7 @@ static int write_artifacts(const struct request *request, const struct artifacts
 			status = write_file((enum form)form, artifacts->of[form], asked.file ? asked.file : path);
 		}
 	}
+	/* what is missing is reported last: the other artifacts are written nevertheless */
 	for (int form = 0; form < FORM_COUNT && status == EXIT_DONE; form++) {
 		if (asked.wanted[form] && !artifacts->of[form].bytes) {
 			complain_of_missing((enum form)form, artifacts);
@@ -361,6 +372,7 @@ static int run_extract(struct settings *settings, char **operands)
 	if (status != EXIT_DONE) {
 		return status;
 	}
+	/* may fail for one entry and still give the others */
 	read = key_read(settings, record.key, &entries);
 	if (entries.count == 0) {
 		status = EXIT_TROUBLE;

@@ -35,6 +35,7 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	struct origin *origin = context;
 	ssize_t got = 0;
 
+	/* reads ahead: the reader of the bundle asks for a few bytes at a time */
 	while (origin->at == origin->end && interrupt_seen() == 0) {
 		got = read(origin->file, origin->ahead, sizeof(origin->ahead));
 		if (got >= 0 || errno != EINTR) {
@@ -57,6 +58,7 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	return (ssize_t)size;
 }
 
+/* Errors that only a directory still to be created can have; the others are those of every command. */
 static int refuse_store(const struct settings *settings, int error)
 {
 	if (error == -ENXIO || error == -ENOTDIR) {
@@ -94,9 +96,11 @@ static void put_entry(struct import *import, const struct entry *entry)
 	enum foreign_put outcome;
 	int error = foreign_put(import->store, entry, dependencies_forget, dependencies_same, &outcome);
 
+	/* left out and counted, as a smaller one may follow */
 	if (error == -EFBIG) {
 		import->large++;
 	} else if (error != 0) {
+		/* the next entry would fail as well */
 		import->error = error;
 	} else if (outcome == FOREIGN_KNOWN) {
 		import->known++;
@@ -106,7 +110,10 @@ static void put_entry(struct import *import, const struct entry *entry)
 	}
 }
 
-/* A bundle without entries fails where one with some does, but does not make a missing directory. */
+/*
+ * Fails if the directory cannot be used, before the bundle is read: a bundle without entries would otherwise succeed
+ * anywhere. A missing directory is created by the first entry.
+ */
 static int ask_directory(const struct settings *settings)
 {
 	const struct directory directory = {settings->directory, settings->shared};
@@ -125,6 +132,7 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 	enum bundle_found found = BUNDLE_ENTRY;
 
 	progress_begin("importing");
+	/* up to BUNDLE_LARGE, what was found concerns one entry; what follows ends the bundle */
 	while (found <= BUNDLE_LARGE && import->error == 0) {
 		struct entry *entry = NULL;
 
@@ -142,11 +150,12 @@ static enum bundle_found take_all(struct bundle_reader *reader, struct import *i
 	return found;
 }
 
-/* Why the file was not read to its end; NULL: it was. */
+/* Returns why the file was not read to its end, or NULL. Entries that were imported before that stay in the cache. */
 static const char *find_ending(enum bundle_found found, const struct import *import, int error)
 {
 	switch (found) {
 	case BUNDLE_CHANGED:
+		/* the checksum of the whole file; a damaged entry explains it and was reported */
 		return import->damaged == 0 ? "not as it was written" : NULL;
 	case BUNDLE_CUT:
 		return "cut short; the entries before that are imported";
@@ -221,6 +230,7 @@ static int run_import(struct settings *settings, char **operands)
 	struct store *store = NULL;
 	int error, status;
 
+	/* the default directory is created only in a $HOME of the user's own */
 	directory_settle(settings->directory, settings->home_length);
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ls: one line an entry, most recently used first */
+/*
+ * ls: one line for each entry, most recently used first
+ *
+ * Two entries of one program look alike in a table. So each line also shows what tells its entry from the others of
+ * that program: a name expression, or the first option that some of them lack. Counting programs and options by hash
+ * finds that in one pass over the list.
+ */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
 #include "cli/console/progress.h"
@@ -31,6 +37,7 @@ static int take_entry(void *context, const struct entry *entry, int64_t used)
 	struct list *list = context;
 
 	if (list->count == list->capacity) {
+		/* doubles: there may be a million entries */
 		size_t capacity = list->capacity ? 2 * list->capacity : 256;
 		struct listed_result *grown = realloc(list->results, capacity * sizeof(*grown));
 
@@ -77,7 +84,10 @@ static const struct {
 
 /* ---- what tells entries of one program apart ---- */
 
-/* A hash for each program, and one for each program with an option of it; sorted. */
+/*
+ * A hash for each program, and one for each program with an option of it; sorted, so that equal ones can be counted.
+ * Collisions do no harm: a less telling option is shown.
+ */
 struct census {
 	uint64_t *hashes;
 	size_t count;
@@ -121,6 +131,7 @@ static size_t count_below(const struct census *census, uint64_t hash)
 
 static size_t count_hash(const struct census *census, uint64_t hash)
 {
+	/* hash + 1 would be 0 there */
 	return (hash == UINT64_MAX ? census->count : count_below(census, hash + 1)) - count_below(census, hash);
 }
 
@@ -166,7 +177,7 @@ static struct span find_mark(const struct census *census, const struct request *
 	return request_text(request, ABOUT_EXPRESSION);
 }
 
-/* The names that stand for none (struct compiler, `unnamed`). */
+/* Compilers give a program without a name one of these (struct compiler, `unnamed`): the mark says more. */
 static bool is_unnamed(struct span program)
 {
 	return program.size == 0 || span_is(program, "default_program") || span_is(program, "link") ||
@@ -286,6 +297,7 @@ static int list_entries(const struct settings *settings, size_t order)
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
+		/* qsort() must not be given NULL, which an empty list is */
 		if (list.count > 1) {
 			qsort(list.results, list.count, sizeof(*list.results), orders[order].compare);
 		}

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* prune and clear: remove entries, some of them or all */
+/*
+ * prune and clear: remove entries, some of them or all
+ *
+ * Both are one call of cache/tools/. An interrupt is held: the work stops at its next file, and what was removed
+ * until then is reported.
+ */
 #include "cache/tools/prune.h"
 #include "cache/store.h"
 #include "cache/tools/age.h"
@@ -58,6 +63,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	if (error == 0 && removal == REMOVE_ALL) {
 		error = store_clear(store, &pruned.removed);
 		pruned.foreign = pruned.removed.foreign;
+		/* print_removed() would call them stale, and clear also removes those of running compilations */
 		pruned.removed.temporaries = 0;
 	} else if (error == 0) {
 		error = store_prune_unused(store, unused_ns, &pruned);
@@ -68,6 +74,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		return console_refuse(settings, error);
 	}
 	print_removed(settings, &pruned, progress_clock() - began_ns);
+	/* after `clear` nothing is left but what could not be removed */
 	if (removal == REMOVE_UNUSED) {
 		print_left(settings, &pruned);
 	}

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Entries are copied without their artifacts, of which only tags and sizes are kept: `ls` has all entries of the
+ * cache in memory at once, and an artifact may have megabytes.
+ */
 #include "cli/verbs/results.h"
 
 #include "cli/console/key.h"
@@ -22,6 +26,7 @@ static int copy_sections(const struct entry *entry, struct listed_result *result
 			result->return_code = section.value;
 		}
 		if (section.tag == ABOUT_SECTION && section.size > 0) {
+			/* the entry is released after the visit */
 			result->about = malloc(section.size);
 			if (!result->about) {
 				return -ENOMEM;
@@ -63,6 +68,7 @@ struct request results_request(const struct listed_result *result)
 	struct request request = {.option_count = 0};
 
 	if (result->about) {
+		/* a damaged about section leaves `request` empty, and the entry is listed without names */
 		(void)request_read(result->about, result->about_size, &request);
 	}
 	return request;
@@ -72,6 +78,7 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 {
 	for (size_t i = 0; i < result->section_count; i++) {
 		if (result->sections[i].tag == artifact->tag) {
+			/* the section begins with bytes that are not the artifact's */
 			return result->sections[i].size > artifact->skip ? result->sections[i].size - artifact->skip
 			                                                 : 0;
 		}
@@ -79,6 +86,7 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 	return 0;
 }
 
+/* null, not "": the entry does not say it */
 static void add_span(struct json *json, const char *name, struct span span)
 {
 	if (span.bytes) {

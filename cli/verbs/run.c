@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* run: sets the environment of a program so that the library is loaded into it, and becomes that program */
+/*
+ * run: sets the environment of a program so that the library is loaded into it, and becomes that program
+ *
+ * No process of ours stays behind: signals, job control and the exit status are the program's own.
+ */
 #include "cli/console/console.h"
 #include "cli/console/library.h"
 #include "cli/console/verb.h"
@@ -64,6 +68,7 @@ static int report_not_started(const char *name, int error)
 {
 	struct executable program;
 
+	/* execvp() reports ENOENT for a missing interpreter of a script or program as well */
 	executable_find(name, &program);
 	if (error == ENOENT && program.trouble == EXECUTABLE_NO_INTERPRETER) {
 		console_error("%s: cannot start: its interpreter '%s' is missing", name, program.path);
@@ -86,6 +91,7 @@ static int run_run(struct settings *settings, char **operands)
 	if (!apply_options() || !console_settings(settings) || !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
+	/* returns only if it failed */
 	execvp(operands[0], operands);
 	return report_not_started(operands[0], errno);
 }

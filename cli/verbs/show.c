@@ -54,12 +54,13 @@ enum reason {
 	REASON_TEXT      /* a text that was compiled can name its own file (__FILE__ and the like) */
 };
 
-/* `by`: the option or the artifact; size 0: not known. */
+/* Why an entry is bound to a directory. `by`: the option or the artifact; size 0: not known. */
 struct bound {
 	struct span directory, by;
 	enum reason reason;
 };
 
+/* An entry of an earlier build may be path-dependent by its key and not name the directory: it counts as one. */
 static size_t count_bound(const struct shown *shown)
 {
 	size_t count = shown->request.counts[ABOUT_BOUND];
@@ -75,9 +76,11 @@ static struct span find_artifact(const struct shown *shown, struct span text)
 	struct section section;
 
 	for (size_t i = 0; entry_section_at(shown->entry, i, &section); i++) {
+		/* the same search found the path when the entry was made, so it finds it here */
 		struct needles *needles;
 		bool found;
 
+		/* the about section names the directory itself, and is no artifact */
 		if (section.tag == ABOUT_SECTION || needles_new(&needle, 1, &needles) != 0) {
 			continue;
 		}
@@ -90,6 +93,7 @@ static struct span find_artifact(const struct shown *shown, struct span text)
 			}
 		}
 		if (found) {
+			/* the only section that is neither an artifact nor the about section, and can have paths */
 			return (struct span){"lowered names", strlen("lowered names")};
 		}
 	}
@@ -106,6 +110,7 @@ static struct bound find_bound(const struct shown *shown, size_t number)
 	}
 	if (number == 0 && request_is_bound(request)) {
 		if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
+			/* the binding options are NVRTC's; for links, the directory comes with the names of files */
 			bound.by = request_binder(request);
 		}
 		return bound;
@@ -149,6 +154,7 @@ static bool enter_directory(struct shown *shown)
 		console_error("%s: %s", asked.from, strerror(errno));
 		return false;
 	}
+	/* a directory that the entry is bound to goes before the working directory, not before --from */
 	if (bound && chdir(bound) == 0) {
 		shown->from = FROM_BOUND;
 	} else if (shown->is_relative && !bound) {
@@ -180,6 +186,7 @@ static int walk_dependencies(struct shown *shown, void (*each)(const struct depe
 	for (size_t i = 0; i < places.root_count; i++) {
 		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
 
+		/* the facts' texts do not end with NUL */
 		roots[i] = (struct root){strndup(fact->text, fact->size), fact->size};
 	}
 	error = dependencies_tell(dependencies, size, &places, each, context, &shown->told);
@@ -234,6 +241,7 @@ static bool is_plain(const struct about_fact *fact)
 	return fact->size > 0;
 }
 
+/* Options wrap at LINE_WIDTH and are quoted where a shell needs it, so that they can be pasted into a command. */
 static void print_options(const struct request *request)
 {
 	size_t column = 0;
@@ -256,6 +264,10 @@ static void print_options(const struct request *request)
 	fputs(column > 0 ? "\n" : "", stdout);
 }
 
+/*
+ * Lowered names exist only in entries of NVRTC. They are in a section of their own, as the about section has
+ * expressions alone.
+ */
 static void print_names(const struct shown *shown)
 {
 	const char *label = "names";
@@ -336,6 +348,7 @@ static void print_bound(const struct shown *shown)
 	}
 }
 
+/* States are words of keygen/dependencies_tell.h, the same in JSON. */
 static void print_dependency(const struct dependency *dependency, void *context)
 {
 	char size[CONSOLE_NUMBER_BYTES];
@@ -352,6 +365,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
 		*has_unknown_root = true;
+		/* entries of earlier builds number their roots and do not name them */
 		printf("(directory %" PRIu32 ")", dependency->root + 1);
 	}
 	console_print(stdout, "%s", dependency->path);
@@ -441,6 +455,7 @@ static void add_dependency(const struct dependency *dependency, void *context)
 	json_begin_object(json, NULL);
 	json_string(json, "kind", kinds[dependency->kind]);
 	json_string(json, "state", dependency_state_text(dependency->state));
+	/* every object has every member: null where it has no meaning */
 	json_string(json, "path", is_question ? NULL : dependency->path);
 	json_bool(json, "relative", dependency->relative);
 	json_bool(json, "directory", dependency->directory);
@@ -519,10 +534,12 @@ static int show_entry(const struct entry *entry, int64_t used_ns, int home, stru
 	const void *dependencies = entry_dependencies(entry, &size);
 	int status = EXIT_TROUBLE;
 
+	/* the file's time of use stands for all entries under the key */
 	if (results_copy(entry, used_ns, &shown.result) != 0) {
 		console_error("%s", strerror(ENOMEM));
 		return EXIT_TROUBLE;
 	}
+	/* the walk below needs to know first whether a path is relative, and how many roots there are */
 	shown.request = results_request(&shown.result);
 	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &shown, &shown.told);
 	if (enter_directory(&shown)) {
@@ -533,6 +550,7 @@ static int show_entry(const struct entry *entry, int64_t used_ns, int home, stru
 		}
 		status = EXIT_DONE;
 	}
+	/* the next entry may have relative paths of its own, and --from may be relative */
 	if (fchdir(home) < 0) {
 		console_error("the working directory: %s", strerror(errno));
 		status = EXIT_TROUBLE;
@@ -569,6 +587,7 @@ static int run_show(struct settings *settings, char **operands)
 {
 	struct inventory_record record;
 	struct key_entries entries;
+	/* a descriptor, because the directory may have no path from which it can be entered again */
 	int home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int status = key_find(settings, operands[0], &record), shown;
 

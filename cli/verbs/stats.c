@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stats: what all processes have counted, and the size of the cache */
+/*
+ * stats: what all processes have counted, and the size of the cache
+ *
+ * Counters are rows of the lists in cache/counters.h: a new counter of a group appears in both forms of output by
+ * itself. The size is the noted one, which stores keep up to date; --count reads the directory instead.
+ */
 #include "cache/counters.h"
 #include "cache/settings.h"
 #include "cache/store.h"
@@ -53,6 +58,7 @@ static void add_group(struct json *json, const char *name, enum counter_group gr
 
 static void add_since(struct json *json, int64_t since)
 {
+	/* UTC in JSON, for machines; local time in the table */
 	time_t then = (time_t)since;
 	struct tm parts;
 	char text[64];
@@ -62,7 +68,7 @@ static void add_since(struct json *json, int64_t since)
 	json_string(json, "since", known ? text : NULL);
 }
 
-/* A group has an object of its name; a total of that name would be said twice. */
+/* JSON must not have a member twice: these totals have the names of groups, whose objects add up to them. */
 static bool has_group(enum counter total)
 {
 	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
@@ -112,7 +118,7 @@ static void print_share(const char *name, uint64_t part, uint64_t whole)
 	putchar('\n');
 }
 
-/* The sum, then every reason that occurred; underscores are for machines. */
+/* The sum, then every reason that occurred. Counters' names are those of JSON, so underscores become blanks. */
 static void print_group(const char *title, enum counter_group group, const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t sum = 0;
@@ -135,7 +141,7 @@ static void print_group(const char *title, enum counter_group group, const uint6
 	}
 }
 
-/* Where more than one was used: what each of them had. */
+/* Prints a line for each compiler that was used. With one alone it would repeat the line "Hits". */
 static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t hits[COMPILERS], misses[COMPILERS];
@@ -157,7 +163,7 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 	}
 }
 
-/* Where there is one: what came of asking it. */
+/* Prints what the node's agent answered. Without an agent there is nothing to print. */
 static void print_agent(const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t questions = counts[COUNTER_TOTAL_agent_asked];
@@ -195,6 +201,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	const struct store_usage *usage = &shown->usage;
 	const uint64_t *counts = shown->counts;
 	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
+	/* shares are of the calls that were looked up: bypassed ones are not in it */
 	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
 	char text[CONSOLE_NUMBER_BYTES];
 	char cap[CONSOLE_NUMBER_BYTES];
@@ -241,6 +248,7 @@ static int gather(const struct settings *settings, struct counted *ret_shown)
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
+	                                /* the command must not create a directory, nor change what it counts */
 	                                .read_only = true,
 	                                .shared = settings->shared,
 	                                .chore = progress_chore("counting", "")};
@@ -252,6 +260,7 @@ static int gather(const struct settings *settings, struct counted *ret_shown)
 	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
 	progress_end();
 	store_close(store);
+	/* nothing was ever stored; counters may be there nevertheless */
 	if (error == -ENOENT) {
 		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
 		error = 0;
@@ -311,11 +320,12 @@ static void print_changes(const struct counted *now, const struct counted *befor
 	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
 }
 
-/* Ends by ^C, which is no failure. */
+/* Runs until a signal comes. ^C is the usual way to end it and no failure: the exit status is 0. */
 static int watch_stats(const struct settings *settings, int64_t period_ns)
 {
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
 	const char *term = getenv("TERM");
+	/* a terminal gets the whole table again and again, a file or pipe one line each time */
 	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
 	struct counted shown = {.since = 0}, before;
 	int status = EXIT_DONE;
@@ -332,12 +342,15 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 		} else if (asked.json || redraw) {
 			print_counted(settings, &shown);
 		} else {
+			/* the first line has nothing to compare with */
 			print_changes(&shown, is_first ? &shown : &before);
 		}
+		/* a reader that has gone (`| head`) ends the watch */
 		if (fflush(stdout) != 0 || ferror(stdout)) {
 			return EXIT_TROUBLE;
 		}
 		if (status == EXIT_DONE && interrupt_seen() == 0) {
+			/* a signal ends the sleep; one that came just before it waits for a period */
 			(void)nanosleep(&pause, NULL);
 		}
 	}
@@ -359,6 +372,7 @@ static int run_stats(struct settings *settings, char **operands)
 	}
 	if (asked.watch && *asked.watch) {
 		snprintf(text, sizeof(text), "%ss", asked.watch);
+		/* age_parse() wants a unit */
 		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
 			console_error(
 			    "stats: --watch: bad interval '%s': it takes seconds, at least 0.1, such as 2 or 0.5",
@@ -367,6 +381,7 @@ static int run_stats(struct settings *settings, char **operands)
 		}
 	}
 	if (settings->shared) {
+		/* --zero may create the file, whose group has to be able to write it */
 		counters_share();
 	}
 	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);

@@ -2,9 +2,9 @@
 /*
  * verify: reads every file of the cache directory to the last byte and names those that are bad
  *
- * An entry is sound if its checksums are right and its dependencies can be read. A sound entry is out of date if a path
- * that is the same for every request (an absolute one, outside of roots) is no longer as it was; of other paths that
- * cannot be said from here.
+ * An entry is sound if its checksums are right and its dependencies can be read. A sound entry is out of date if a
+ * path that is the same for every request (an absolute one, outside of roots) has changed. Other paths depend on the
+ * request and cannot be judged without one.
  */
 #include "cache/discard.h"
 #include "cache/tools/inspect.h"
@@ -57,6 +57,7 @@ static void see_state(const struct dependency *dependency, void *context)
 	switch (dependency->state) {
 	case DEPENDENCY_UNCHANGED:
 	case DEPENDENCY_NOT_ASKED:
+	/* not proven to have changed */
 	case DEPENDENCY_DOUBTFUL:
 	case DEPENDENCY_UNREADABLE: /* to us, perhaps not to the program */
 		break;
@@ -80,6 +81,7 @@ static const char *judge_entry(void *context, const struct entry *entry, bool *r
 
 	if (error == -EPROTONOSUPPORT) {
 		*ret_other = true;
+		/* written by another version, which may read it: no damage */
 		return "its dependencies have another format";
 	}
 	if (error == -EBADMSG) {
@@ -122,6 +124,9 @@ static void name_file(struct verify *verify, const struct inspected *file, bool 
 
 static void take_bad(struct verify *verify, const struct inspected *file)
 {
+	/*
+	 * not tried; removing also gives it, if another process holds the entry's lock. Neither is an error to report
+	 */
 	int error = -EAGAIN;
 
 	if (asked.remove && file->verdict != INSPECT_UNREADABLE) {
@@ -142,6 +147,7 @@ static int take_file(void *context, const struct inspected *file)
 
 	verify->files[file->verdict]++;
 	verify->entries += file->results;
+	/* files that are no entries are looked at and not read to the end */
 	verify->bytes += file->key ? (uint64_t)file->found.st_size : 0;
 	if (verdicts[file->verdict].bad) {
 		take_bad(verify, file);
@@ -154,7 +160,7 @@ static int take_file(void *context, const struct inspected *file)
 	return interrupt_seen() != 0 ? -EINTR : 0;
 }
 
-/* EXIT_TROUBLE: the directory cannot be read, which was said. */
+/* Returns EXIT_TROUBLE, after a message, if the directory cannot be read. Bad files are no reason to stop. */
 static int inspect_all(struct verify *verify)
 {
 	int home = -1;
@@ -168,6 +174,7 @@ static int inspect_all(struct verify *verify)
 	progress_begin("verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&verify->directory, home, shard, judge_entry, take_file, verify);
+		/* the other shards are read nevertheless */
 		if (error < 0 && error != -EINTR) {
 			verify->unreadable++;
 			console_error("%s/v1/%02x: %s", verify->directory.path, shard, console_reason(error));
