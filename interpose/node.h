@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node: a symbol version under which libraries of a compiler are known, and linked hosts reach us
+ * node: a symbol version that identifies libraries of a compiler and under which functions are exported
  *
- * The version of a symbol of the real library is its soname. A function is exported on a node only if every release
+ * The version of a symbol in the real library is its soname. A function is exported on a node only if every release
  * from the floor on has it, so that a weak reference never finds what the library lacks.
  *
- * Threads: what was found last is published by release. Fork, signals: no state that a child could find half-done.
+ * Threads: the last result found is published with release order. Fork, signals: a child finds no state half-written.
  */
 #ifndef INTERPOSE_NODE_H
 #define INTERPOSE_NODE_H
@@ -15,16 +15,16 @@
 struct node {
 	const struct compiler *compiler;
 	const char *name;
-	const char *landmark; /* a function that every one defines, under that version */
+	const char *landmark; /* a function that every library of the node defines, under that version */
 	int floor;            /* the oldest release of that soname */
-	/* Of library.c: the one library of the node, as long as nothing has been loaded or unloaded since. */
+	/* For library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
 	_Atomic unsigned long long loads, unloads;
-	/* Of linked_callers.c: which generation of loaded objects it is of, and the answer in the lowest bit. */
+	/* For linked_callers.c: the generation of loaded objects, with the answer in the lowest bit. */
 	_Atomic uint64_t callers;
 };
 
-/* The function's name in libraries of the node. */
+/* Returns the function's name in libraries of the node. */
 static inline const char *node_name(const struct node *node, size_t function)
 {
 	const struct compiler *compiler = node->compiler;
@@ -32,7 +32,7 @@ static inline const char *node_name(const struct node *node, size_t function)
 	return compiler->name_on ? compiler->name_on(node, function) : compiler->functions[function].name;
 }
 
-/* Is this function exported on the node, so that linked hosts reach it through us? */
+/* Returns true if the function is exported on the node, so that calls of linked hosts reach this library. */
 static inline bool node_exports(const struct node *node, size_t function)
 {
 	const struct compiler_function *row = &node->compiler->functions[function];

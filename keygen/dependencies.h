@@ -6,10 +6,10 @@
  * whether the file system meets them now. The store treats the bytes as opaque.
  *
  * The dependencies of a result, one per distinct path:
- *   content    the file was opened: its content is the same. Stamps (device, inode, size, mtime, ctime) are compared first,
- *              if they were taken on this boot, in a mount that is still the same (keygen/mount.h), and the file was not
- *              racily clean; otherwise BLAKE2b-256 of the content. A file of size 0 is always read. It must also be
- *              readable: a thread of the same credentials opened it at the same ctime, or it is opened now
+ *   content    the file was opened: its content is the same. Stamps (device, inode, size, mtime, ctime) are compared
+ *              first, if they were taken on this boot, in a mount that is still the same (keygen/mount.h), and the file
+ *              was not racily clean; otherwise BLAKE2b-256 of the content. A file of size 0 is always read. It must
+ *              also be readable: a thread of the same credentials opened it at the same ctime, or it is opened now
  *              (keygen/credentials.h).
  *   absent     the path was probed or opened and did not exist: it still does not.
  *   identity   the path was stat'ed but not opened, and existed: it still exists, and the same other paths name the same

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make: doors for the functions of a compiler, made from its lists (interpose/door/doors.h says what they are)
+ * make: macros that make a compiler's doors from its lists (interpose/door/doors.h lists the kinds)
  *
  * A row of functions is X(name, since, gone, (parameters), arguments...); all return int, and handle_name(door, ...)
- * says what one does. A row of nodes is X(id, soname, floor, ...). Where this is included, DOOR_NODE(id) is the node's
+ * is its handler. A row of nodes is X(id, soname, floor, ...). Where this is included, DOOR_NODE(id) is the node's
  * address. In a compiler's doors.c:
  *
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
@@ -21,11 +21,16 @@
 /* (a, b, c) -> a, b, c */
 #define DOOR_UNPACK(...) __VA_ARGS__
 
-/* Only where every release of the node has the function: a weak reference must not find what the library lacks. */
+/*
+ * Exported only if every release of the node has the function: a weak reference must not find what the library lacks.
+ */
 #define DOOR_EXPORT(id, soname, floor, name, since, gone, parameters, ...) \
 	DOOR_EXPORT_AS(id, #name "@" #soname, id, floor, name, since, gone, parameters, __VA_ARGS__)
 
-/* Under another name: `which` tells the exports of a function apart, `symbol` is what hosts are linked with. */
+/*
+ * Exports under another name: `which` distinguishes the exports of a function, `symbol` is the name that hosts are
+ * linked with.
+ */
 #define DOOR_EXPORT_AS(which, symbol, id, floor, name, since, gone, parameters, ...)                         \
 	int export_##name##_##which parameters;                                                              \
 	__attribute__((visibility("default"))) int export_##name##_##which parameters                        \

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* Returns whether an earlier copy is active, so that this one has to stay out of everything. */
+/* Returns true if an earlier copy is active, so that this one must only forward. */
 bool copies_another_is_active(void);
 
 #endif

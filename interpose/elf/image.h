@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image: one loaded object, its tables and its bounds, as elf.h and its parts look at it
+ * image: one loaded object, its tables and their bounds, as used by elf.h
  *
- * Pure functions over program headers and what they lead to. What comes behind elf_contains() is for elf/ alone.
+ * Pure functions over program headers and the tables that they lead to. Declarations after elf_contains() are for elf/
+ * only.
  */
 #ifndef INTERPOSE_ELF_IMAGE_H
 #define INTERPOSE_ELF_IMAGE_H
@@ -22,7 +23,8 @@ struct elf_object {
 	const char *strings;
 	size_t strings_size;
 	const ElfW(Sym) * symbols;
-	size_t symbol_count; /* elf_view: from DT_HASH or, walked to its end, DT_GNU_HASH; elsewhere a bound */
+	size_t
+	    symbol_count; /* from elf_view(): DT_HASH or a full walk of DT_GNU_HASH; from elf_view_quickly(): an upper bound */
 	const uint32_t *gnu_hash;
 	const uint32_t *sysv_hash;
 	const ElfW(Half) * versym;
@@ -30,27 +32,27 @@ struct elf_object {
 	size_t verdef_count;
 	const ElfW(Verneed) * verneed;
 	size_t verneed_count;
-	const char *soname;               /* NULL where there is none */
-	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO, 0,0 where there is none */
+	const char *soname;               /* NULL if there is none */
+	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO; 0, 0 if there is none */
 };
 
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
 
-/* Does an address lie in one of the object's loaded segments? */
+/* Returns true if the address is in one of the object's loaded segments. */
 bool elf_contains(const struct elf_object *object, uintptr_t address);
 
-/* elf_view() with symbol_count as what can be read, not as what is there: looking up costs no walk over all buckets. */
+/* As elf_view(), but symbol_count is only the number that can be read, which saves look-ups a walk over all buckets. */
 int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object);
-/* Bytes that can be read from `address` on, within the loaded segment that holds it; 0 outside all of them. */
+/* Returns how many bytes can be read from `address` on, within its loaded segment; 0 outside all segments. */
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
-/* Can `size` bytes be read there, by way of a pointer of that alignment? */
+/* Returns true if `size` bytes can be read there, through a pointer of that alignment. */
 bool elf_can_read(const struct elf_object *object, const void *address, size_t size, size_t alignment);
 
 struct elf_hash {
 	uint32_t bucket_count, first, bloom_count, bloom_shift;
 	const ElfW(Addr) * bloom;
 	const uint32_t *buckets;
-	const uint32_t *chains; /* of symbol `first` on */
+	const uint32_t *chains; /* from symbol `first` on */
 	size_t chain_count;     /* at most this many can be read */
 };
 /* Reads DT_GNU_HASH, which must be there. Returns false if it cannot be used. */

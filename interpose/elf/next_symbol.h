@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * next_symbol: the dlsym and dlvsym that stand behind ours in load order: libc's, or those of another preloaded library
+ * next_symbol: the dlsym and dlvsym after this library in load order: libc's, or those of another preloaded library
  *
- * They are found once, without dlsym, by looking through the loaded objects behind ours:
+ * They are found once, without dlsym, by searching the loaded objects after this one:
  *
  *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
- *                                           `--none is loaded--> one that finds nothing, and looks again at each call
+ *                                           `--none is loaded--> a function that finds nothing, and searches again at each call
  *
- * dlsym.S (door/arch/) jumps through that table for every name that is not ours to answer.
+ * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's.
  *
- * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as of dlsym; dlerror changes. Threads: any.
+ * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as for dlsym; dlerror changes. Threads: any.
  */
 #ifndef INTERPOSE_ELF_NEXT_SYMBOL_H
 #define INTERPOSE_ELF_NEXT_SYMBOL_H
@@ -29,9 +29,9 @@ extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 /* For the resolvers: fills the table. */
 void next_symbol_bootstrap(void);
 
-/* Calls one of them, from our own code (RTLD_NEXT: behind all copies of us). `version` counts for dlvsym alone. */
+/* Calls one of them from this library (RTLD_NEXT: after all copies of it). Only dlvsym uses `version`. */
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
-/* dlvsym(RTLD_DEFAULT, name, version), and dlsym where there is none; version NULL: dlsym. 0 where there is nothing. */
+/* dlvsym(RTLD_DEFAULT, name, version), or dlsym if there is no dlvsym or `version` is NULL. 0 if nothing is found. */
 uintptr_t next_symbol_global(const char *name, const char *version);
 
 #endif

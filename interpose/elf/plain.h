@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain: comparing strings without calling anybody
+ * plain: string comparison without calls to other objects
  *
- * Our dlsym is called before the sanitizers' runtimes have found the functions that they stand in for: AddressSanitizer
- * looks up strcmp through dlsym with its own strcmp already bound, and not yet working. So nothing on the way of a
- * dlsym that is no compiler's may call a string function of libc.
+ * The exported dlsym is called before the sanitizers' runtimes have found the functions that they intercept:
+ * AddressSanitizer looks up strcmp through dlsym while its own strcmp is bound but does not work yet. So the path of a
+ * dlsym of a name that is not a compiler's must not call a string function of libc.
  */
 #ifndef INTERPOSE_ELF_PLAIN_H
 #define INTERPOSE_ELF_PLAIN_H
 
 #include <stdbool.h>
 
-/* Does `text` begin with `start`? */
+/* Returns true if `text` begins with `start`. */
 static inline bool plain_begins(const char *text, const char *start)
 {
 	while (*start && *text == *start) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifacts: what nvJitLink makes, and what its logs say
+ * artifacts: nvJitLink's outputs and logs as sections of a result
  *
- * The sections are those of compile/artifacts.h, with a head: 12.0 leaves out the NUL of a log, and of an empty log other
- * releases write one all the same. Logs are part of a step's result too, as they may be read between steps.
+ * The sections are those of compile/artifacts.h, with an artifact head, because 12.0 does not write the NUL of a log,
+ * while other releases write one even for an empty log. Logs are part of the result of each step, because a host may
+ * read them between steps.
  *
  * Calling sequence: compiler functions for results (interpose/compiler.h). Threads, fork, signals: no state.
  */
@@ -17,9 +18,9 @@ extern const struct compiler_artifact nvjitlink_artifacts[NVJITLINK_ARTIFACT_COU
 
 const struct entry *link_artifacts_from(const struct handle *handle, size_t artifact);
 int link_artifacts_no_room(const struct handle *handle);
-/* Does the log say what is wrong with the input? Not where there was no memory. */
+/* Returns true if the log says what is wrong with the input; false if the library ran out of memory. */
 bool link_artifacts_explain_failure(const struct handle *handle, const struct result *result);
-/* May a log of the real handle have the name of an earlier input in it? */
+/* Returns true if a log of the real handle may contain the name of an earlier input. */
 bool link_artifacts_may_name_inputs(const struct handle *handle);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors: before nvJitLink's functions (interpose/door/doors.h says what kinds there are)
+ * doors: the handlers of nvJitLink's functions (interpose/door/doors.h lists the kinds of doors)
  *
- * handle_X(door, the function's own parameters). A handle that we do not know is forwarded untouched; errno is as the
- * real function left it, or, where that was not called, as the host had it.
+ * handle_X(door, the function's own parameters). A call about an unknown handle is forwarded unchanged. errno is what
+ * the real function left, or, if it was not called, what the host had.
  *
- * Two kinds of input. What is only copied when it is added (CUBIN, LTO-IR) goes to the real handle at once. Where the
- * work is done while adding (PTX, and what may hold PTX), the call is a step of its own: answered from the cache where
- * it can be, and then the real handle owes it. What comes behind such a one is a step too, whatever it is: the real
- * handle may owe what is before it, and a key must not hang on whether it does. Completing is the last step.
+ * There are two kinds of input. An input that the library only copies (CUBIN, LTO-IR) is added to the real handle at
+ * once. An input that is compiled while it is added (PTX, and types that may contain PTX) is a step: the call is
+ * answered from the cache if possible, and is then a deferred call of the real handle. Every input after a step is a
+ * step too, because the real handle may have deferred calls before it, and a key must not depend on whether it has.
+ * nvJitLinkComplete is the last step.
  */
 #ifndef INTERPOSE_NVJITLINK_DOORS_H
 #define INTERPOSE_NVJITLINK_DOORS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions: those of nvJitLink that concern a handle; X(name, since, gone, (parameters), arguments...), all return int
+ * functions: nvJitLink's functions on a handle; X(name, since, gone, (parameters), arguments...), all return int
  *
- * Each has as many names as its library has releases behind it: nvJitLinkX, and __nvJitLinkX_<major>_<minor> for every
- * minor up to its own. All of them are one function, so here it stands once, by its plain name.
+ * A library exports each function as nvJitLinkX and as __nvJitLinkX_<major>_<minor> for every minor up to its own
+ * release. These are one function, listed here once by its plain name.
  *
- * nvJitLinkVersion concerns no handle: dlsym gives the real one. __nvJitLinkAPI gives out functions that take handles
- * past us.
+ * nvJitLinkVersion takes no handle, so dlsym returns the real one. __nvJitLinkAPI returns functions that operate on
+ * handles without passing through this library.
  */
 #ifndef INTERPOSE_NVJITLINK_FUNCTIONS_H
 #define INTERPOSE_NVJITLINK_FUNCTIONS_H
@@ -34,7 +34,7 @@
 	X(nvJitLinkGetLinkedLTOIRSize, 1302, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
 	X(nvJitLinkGetLinkedLTOIR, 1302, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)
 
-/* What a handle can be asked for, each by its size and then its bytes. The position is its number in stored results. */
+/* The artifacts, each with a size and a bytes getter. The position is the number in stored results. */
 #define NVJITLINK_ARTIFACTS(X) \
 	X(LinkedCubin)         \
 	X(LinkedPtx)           \

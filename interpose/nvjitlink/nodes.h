@@ -3,12 +3,12 @@
  * nodes: one symbol version node per soname of nvJitLink: X(id, soname, floor, landmark, ...)
  *
  * floor is the oldest release of that soname, landmark the name under which all of its releases have nvJitLinkCreate.
- * 14 does not exist yet; a release that keeps the pattern works without a change here.
+ * 14 is not released yet; it works without a change here if it keeps the pattern.
  */
 #ifndef INTERPOSE_NVJITLINK_NODES_H
 #define INTERPOSE_NVJITLINK_NODES_H
 
-/* clang-format takes .12 for a number */
+/* clang-format parses .12 as a number */
 /* clang-format off */
 #define NVJITLINK_NODES(X, ...)                                                      \
 	X(12, libnvJitLink.so.12, 1200, "__nvJitLinkCreate_12_0", __VA_ARGS__)       \
@@ -16,11 +16,12 @@
 	X(14, libnvJitLink.so.14, 1400, "nvJitLinkCreate", __VA_ARGS__)
 
 /*
- * The names that linked hosts reach us by: X(which, prefix, suffix, version, id, floor, ...). The header of a toolkit
- * makes nvJitLinkX() a call of __nvJitLinkX_<its release>; plain names came with 12.3. Only what every release of a
- * soname has is here: with more of them a host would load that the loader refuses for want of its release's names in an
- * older library, and some hosts go another way then. One that is linked with other names (the headers of 12.1 to 12.9)
- * goes past us, uncached, and so does everybody beside it (compile/library.h).
+ * The names exported to linked hosts: X(which, prefix, suffix, version, id, floor, ...). A toolkit's header makes
+ * nvJitLinkX() a call of __nvJitLinkX_<its release>; plain names exist from 12.3 on. Only names that every release of
+ * a soname has are exported. With more exports, a host would load with an older library that lacks its release's
+ * names; without them the loader refuses it, and some hosts then use a fallback. A host that is linked with other
+ * names (the headers of 12.1 to 12.9) bypasses the cache, and so does every other caller in the process
+ * (compile/library.h).
  */
 #define NVJITLINK_LINKED(X, ...)                                                     \
 	X(12_0, "__", "_12_0", "@libnvJitLink.so.12", 12, 1200, __VA_ARGS__)         \
@@ -40,7 +41,7 @@ enum nvjitlink_node {
 	    NVJITLINK_NODE_COUNT
 };
 
-extern const struct compiler nvjitlink_compiler; /* whose they are: compiler.c */
+extern const struct compiler nvjitlink_compiler; /* their compiler: compiler.c */
 extern struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT];
 #endif
 

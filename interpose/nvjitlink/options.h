@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: what nvJitLinkCreate's options say about keeping a link
+ * options: which options of nvJitLinkCreate allow a link to be cached
  *
- * Each is one string, -name or -name=value. Those that are listed as clear leave nothing behind in the process; of every
- * other (-Xnvvm= sets LLVM's global options: with -Xnvvm=-inline-info every later link of the process has remarks in its
- * log) that is not known, so such a link is passed through, and what the library links afterwards is not kept.
+ * An option is one string, -name or -name=value. Options listed as clear have no effect on later links. For all others
+ * this is not known (-Xnvvm= sets LLVM's global options: after -Xnvvm=-inline-info every later link of the process has
+ * remarks in its log), so a link with one bypasses the cache, and later links of that library are not cached.
  *
  * Calling sequence: a pure function. Errors: none.
  */
@@ -15,13 +15,13 @@
 
 /* A set. */
 enum link_options {
-	LINK_OPTIONS_LTO = 1,  /* completing works: it compiles LTO-IR */
-	LINK_OPTIONS_LOGS = 2, /* the log is no good for others: it tells run times, or numbers of barriers that were
-	                               never counted (-verbose), or what ptxas says, which is lost where the driver's own
-	                               cache was hit */
-	LINK_OPTIONS_UNCLEARED = 4, /* some that may work on */
-	LINK_OPTIONS_VARIES = 8,    /* the library itself does not always give the same with them */
-	LINK_OPTIONS_PTX = 16       /* PTX is asked for, and ptxas does not run when the link is completed */
+	LINK_OPTIONS_LTO = 1, /* LTO: nvJitLinkComplete compiles LTO-IR */
+	/* The log is not a function of the input: -verbose reports run times and barrier counts that were never set, and
+	 * what ptxas reports is missing if the driver's own cache was hit. */
+	LINK_OPTIONS_LOGS = 2,
+	LINK_OPTIONS_UNCLEARED = 4, /* options that may affect later links */
+	LINK_OPTIONS_VARIES = 8,    /* the library's output varies between equal calls with them */
+	LINK_OPTIONS_PTX = 16       /* PTX is requested, and nvJitLinkComplete does not run ptxas */
 };
 
 unsigned link_options_read(const struct call *call);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * types: as much of nvJitLink's interface as we need, declared anew: building needs no toolkit
- */
+/* types: the part of nvJitLink's interface that is used, declared here so that the build needs no toolkit */
 #ifndef INTERPOSE_NVJITLINK_TYPES_H
 #define INTERPOSE_NVJITLINK_TYPES_H
 
@@ -10,7 +8,7 @@
 
 typedef void *nvjitlink_handle;
 
-/* As many of its codes as concern us. */
+/* The return codes that are used. */
 enum nvjitlink_result {
 	NVJITLINK_SUCCESS = 0,
 	NVJITLINK_UNRECOGNIZED_OPTION = 1,

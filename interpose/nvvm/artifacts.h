@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifacts: what libNVVM makes
+ * artifacts: libNVVM's outputs as sections of a result
  *
- * The sections are those of compile/artifacts.h: RESULT of compiles alone, LOG of verifications too. PTX and log have
- * their NUL, LTO-IR has none, and there is one NUL where there is nothing.
+ * The sections are those of compile/artifacts.h: RESULT for compilations, LOG for verifications too. PTX and log
+ * include their NUL, LTO-IR has none, and an empty artifact is a single NUL.
  *
  * Calling sequence: compiler functions for results (interpose/compiler.h). Threads, fork, signals: no state.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors: before libNVVM's functions (interpose/door/doors.h says what kinds there are; of exports it has none, nodes.h)
+ * doors: the handlers of libNVVM's functions (interpose/door/doors.h lists the kinds; there are no exports, see
+ * nodes.h)
  *
- * One handler per function of NVVM_HANDLED: handle_X(door, the function's own parameters). A program that we do not know
- * is forwarded untouched. Every handler leaves errno as the real function left it, or, where that was not called, as the
- * host had it.
+ * One handler per function of NVVM_HANDLED: handle_X(door, the function's own parameters). A call about an unknown
+ * program is forwarded unchanged. errno is what the real function left, or, if it was not called, what the host had.
  */
 #ifndef INTERPOSE_NVVM_DOORS_H
 #define INTERPOSE_NVVM_DOORS_H

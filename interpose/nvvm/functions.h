@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions: all of libNVVM's functions from 11.8 to 13.5, once
+ * functions: libNVVM's functions from 11.8 to 13.5
  *
- * NVVM_HANDLED: those that concern a program; a door of ours stands before each.
- * X(name, since, gone, (parameters), arguments...); all return nvvmResult (int), and every release has them.
+ * NVVM_HANDLED: functions on a program, each with a door. X(name, since, gone, (parameters), arguments...); all return
+ * nvvmResult (int), and every release has them.
  *
- * NVVM_PLAIN: those that concern none: dlsym gives the real one.
+ * NVVM_PLAIN: functions that take no program; dlsym returns the real one.
  *
- * __nvvmHandle and __nvvmHandleTarget (13.0) are private, and give out functions that change programs past us: a library
- * that is asked for them is passed through.
+ * __nvvmHandle and __nvvmHandleTarget (13.0) are private, and return functions that change programs without passing
+ * through this library: once one of them is looked up, the library is bypassed.
  */
 #ifndef INTERPOSE_NVVM_FUNCTIONS_H
 #define INTERPOSE_NVVM_FUNCTIONS_H
@@ -48,7 +48,7 @@ enum nvvm_function {
 extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
 extern struct environment nvvm_environment;
 
-/* The compiler's functions of these names. No hit leaves anything out that a linked getter could ask for. */
+/* The compiler's functions of these names (interpose/compiler.h). */
 bool nvvm_owns(const char *name);
 bool nvvm_wants_door(const char *name);
 bool nvvm_opens(const char *name);

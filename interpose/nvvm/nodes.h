@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nodes: what libraries of libNVVM are known by, and why linked hosts are not served
+ * nodes: how a libNVVM is recognised, and why linked hosts are not cached
  *
- * Their symbols have no version, so any libnvvm is of the one node here, whatever its soname says: .so.4 from 11.8 on,
- * .so.3 before. The version script has no node for it: an export of ours would have to be
- * - on the first node, which serves references without a version: then also those of a library that carries a libNVVM of
- *   its own, which would find ours instead; or
- * - without a version: then dlsym(RTLD_DEFAULT, "nvvmGetErrorString"), by which cuda.bindings asks whether a libNVVM is
- *   loaded, finds one where there is none.
- * Linked hosts therefore go past us, and while one is loaded nothing is served to anybody (compile/library.h).
+ * Its symbols have no version, so every libnvvm belongs to the one node here, whatever its soname: .so.4 from 11.8 on,
+ * .so.3 before. The version script has no node for it, because an export would have to be - on the first node, which
+ * serves references without a version: then a library that contains a libNVVM of its own would be
+ *   bound to the export instead; or
+ * - without a version: then dlsym(RTLD_DEFAULT, "nvvmGetErrorString"), with which cuda.bindings checks whether a
+ * libNVVM is
+ *   loaded, would succeed when none is.
+ * Linked hosts therefore bypass the cache, and while one is loaded every caller does (compile/library.h).
  */
 #ifndef INTERPOSE_NVVM_NODES_H
 #define INTERPOSE_NVVM_NODES_H

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * types: as much of libNVVM's interface as the door needs, declared anew, so that nothing of ours needs a toolkit
- */
+/* types: the part of libNVVM's interface that is used, declared here so that the build needs no toolkit */
 #ifndef INTERPOSE_NVVM_TYPES_H
 #define INTERPOSE_NVVM_TYPES_H
 
-/* nvvmResult; 10 (cancelled) is in the header of 13.0 alone. */
+/* nvvmResult; only the header of 13.0 has 10 (cancelled). */
 enum nvvm_result {
 	RESULT_SUCCESS = 0,
 	RESULT_OUT_OF_MEMORY = 1,
@@ -19,10 +17,10 @@ enum nvvm_result {
 	RESULT_COMPILATION = 9
 };
 
-/* What makes something: the kind of a call (interpose/compiler.h). A compile leaves all that a verification leaves. */
+/* The kind of a call (interpose/compiler.h). A compilation leaves everything that a verification leaves. */
 enum nvvm_work { WORK_VERIFY = 1, WORK_COMPILE = 2 };
 
-/* What a program can be asked for; the position is its number in stored results. */
+/* The artifacts; the position is the number in stored results. */
 enum nvvm_artifact { ARTIFACT_RESULT, ARTIFACT_LOG, ARTIFACT_COUNT };
 
 #endif
