@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifacts: what NVRTC makes, as sections of a result, and the getters' answers from an entry (docs/DESIGN.md B13)
+ * artifacts: NVRTC's outputs as sections of a result, and the getters' answers from an entry (docs/DESIGN.md B13)
  *
  * Sections of an entry: one for each product (compile/artifacts.h); NAMES (expression, return code, lowered name);
- * NO_NAME (value: what an unknown expression gets); PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
+ * NO_NAME (value: the return code for an unknown expression); PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
  *
- * Calling sequence: artifacts_collect() and the rest up to artifacts_no_room() are the compiler's functions for results
- * (interpose/compiler.h); the handlers ask the others. Ownership: answers point into the entry.
+ * Calling sequence: the functions up to artifacts_no_room() are the compiler's functions for results
+ * (interpose/compiler.h); the handlers call the others. Ownership: answers point into the entry.
  */
 #ifndef INTERPOSE_NVRTC_ARTIFACTS_H
 #define INTERPOSE_NVRTC_ARTIFACTS_H
@@ -21,18 +21,19 @@ extern const struct compiler_artifact nvrtc_products[PRODUCT_COUNT];
 
 int artifacts_collect(const struct handle *handle, struct result *result);
 /*
- * Does a failure explain itself by the program? Short of memory, ptxas gives up with the return code of an error in the
- * program: 13.0 with nothing but warnings in the log (its message goes to stderr), others may say it in the log.
+ * Returns true if the log explains a failure by the program. If memory runs out, ptxas fails with the return code of
+ * an error in the program: 13.0 with only warnings in the log (its message goes to stderr), other releases may say it
+ * in the log.
  */
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
 bool artifacts_comparable(const struct section *section);
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product);
 int artifacts_no_room(const struct handle *handle);
 
-/* The same as artifacts_product_from() for lowered names; NULL is fine for a program. */
+/* As artifacts_product_from(), for lowered names; `program` may be NULL. */
 const struct entry *artifacts_names_from(const struct program *program);
 
-/* `program`: keeps an index of the names, so that many of them are found in linear time. */
+/* `program` caches an index of the names, so that many look-ups take linear time in total. */
 int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
                            const char **name);
 int artifacts_pch_status(const struct entry *entry);

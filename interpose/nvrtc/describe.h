@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe: what one nvrtcCompileProgram asks for, and what it is given (docs/DESIGN.md B1, B5, B6)
+ * describe: the request of one nvrtcCompileProgram, and the options of its real call (docs/DESIGN.md B1, B5, B6)
  *
  * Calling sequence: the compiler's describe(), free_request() and prepare() (interpose/compiler.h).
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors: before NVRTC's functions (interpose/door/doors.h says what kinds there are)
+ * doors: the handlers of NVRTC's functions (interpose/door/doors.h lists the kinds of doors)
  *
- * One handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters). A program
- * that we do not know is forwarded untouched. Every handler leaves errno as the real function left it, or, where that
- * was not called, as the host had it.
+ * One handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters). A call
+ * about an unknown program is forwarded unchanged. errno is what the real function left, or, if it was not called,
+ * what the host had.
  */
 #ifndef INTERPOSE_NVRTC_DOORS_H
 #define INTERPOSE_NVRTC_DOORS_H
@@ -18,7 +18,7 @@ NVRTC_HANDLED(HANDLER)
 NVRTC_PRIVATE(HANDLER)
 #undef HANDLER
 
-/* __nvrtcCPEx is nvrtcCreateProgram with extensions: ours without extensions, passed through with them (A7). */
+/* __nvrtcCPEx is nvrtcCreateProgram with extensions; without extensions it is cached, with them bypassed (A7). */
 #define NVRTC_THUNK_COUNT (FUNCTION_COUNT + 1)
 
 extern const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT];

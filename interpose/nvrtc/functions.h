@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions: all of NVRTC's functions from 11.0 to 13.5, once.
+ * functions: all of NVRTC's functions from 11.0 to 13.5
  *
- * NVRTC_HANDLED: those that a program's life passes through, or that change what it gives; a door of ours stands before
- * each.
- * X(name, since, gone, (parameters), arguments...): since and gone are releases, major * 100 + minor;
- * gone 9999: still there. All return nvrtcResult (int).
+ * NVRTC_HANDLED: functions that operate on a program, or change what it returns; each has a door. X(name, since, gone,
+ * (parameters), arguments...): since and gone are releases, major * 100 + minor; gone 9999: still there. All return
+ * nvrtcResult (int).
  *
- * NVRTC_PLAIN: those that concern no program: never interposed, dlsym gives the real one.
- * NVRTC_PRODUCTS: what a compile leaves, each with a Get<name>Size and a Get<name>. The position is the number of the
- * section in stored results: new ones come last.
+ * NVRTC_PLAIN: functions that take no program: never interposed, dlsym returns the real one. NVRTC_PRODUCTS: the
+ * outputs of a compilation, each with a Get<name>Size and a Get<name>. The position is the number of the section in
+ * stored results, so new ones are added at the end.
  *
  * __nvrtcNvvmHandle (from 13.1 on) is private, and treated like any unknown function.
  */
@@ -52,8 +51,8 @@
 	  callback, payload)
 
 /*
- * Private, with a door of its own that is no part of a library's record: nvrtcCreateProgram with extensions. What comes
- * behind the number of those is NVIDIA's: as many words as any known caller passes.
+ * Private, with a door that is not part of a library's record: nvrtcCreateProgram with extensions. The parameters
+ * after their number are not documented; as many words are forwarded as any known caller passes.
  */
 #define NVRTC_PRIVATE(X)                                                                                               \
 	X(__nvrtcCPEx, 1102, 9999,                                                                                     \
@@ -97,11 +96,11 @@ enum nvrtc_product {
 extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
 extern struct environment nvrtc_environment;
 
-/* Is this a name of NVRTC's, known or not (nvrtc*, __nvrtc*)? */
+/* Returns true for a name of NVRTC, listed or not (nvrtc*, __nvrtc*). */
 bool nvrtc_owns(const char *name);
-/* Does dlsym of such a name need a door at all? False for plain functions and builtins. */
+/* Returns true if dlsym of such a name returns a door; false for plain functions and builtins. */
 bool nvrtc_wants_door(const char *name);
-/* Is it one of those that give a product or its size? */
+/* Returns true if the function only returns a product or its size. */
 bool nvrtc_only_gives(const char *name);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lent: large headers in memory, which stay with the host
+ * lent: large in-memory headers, of which only the host has a copy
  *
- * Purpose: a hit needs their digest alone. What their texts say beyond it (scan.h) is asked where a result is to be
- * kept, and only then are they copied: from where the host had them when it created the program. Most hosts still have
- * them there. A host that has freed or changed them is found out by the digest, or by the kernel, through which they
- * are read: no read of ours faults.
+ * Purpose: a hit needs only their digest. Their texts are needed beyond that (scan.h) only if a result is to be
+ * cached; then they are copied from where the host had them when it created the program. Most hosts still have them
+ * there. If a host freed or changed them, the digest differs or the kernel reports it: the read is a system call, so
+ * it cannot fault.
  *
- * Calling sequence: lent_take() when the program is created, lent_copy() after a real compile, lent_free().
- * Errors: -ENOMEM; lent_copy(): -ESTALE where the host's memory does not hold them any more, or cannot be read.
- * Threads: a lent belongs to one program. Fork: a child has the host's memory too. Ownership: names are not kept.
+ * Calling sequence: lent_take() when the program is created, lent_copy() after a real compilation, lent_free().
+ * Errors: -ENOMEM; lent_copy(): -ESTALE if the host's memory no longer holds them or cannot be read. Threads: a lent
+ * belongs to one program. Fork: a child has the host's memory too. Ownership: names are not stored.
  */
 #ifndef INTERPOSE_NVRTC_LENT_H
 #define INTERPOSE_NVRTC_LENT_H
@@ -18,14 +18,14 @@
 
 struct lent {
 	struct key digest;           /* request_digest_headers() */
-	const struct secret *secret; /* for that; of the process, or NULL */
+	const struct secret *secret; /* the secret for the digest; may be NULL */
 	size_t count;
 	struct request_header headers[]; /* without names */
 };
 
-/* `secret` outlives the lent. */
+/* `secret` must outlive the lent. */
 int lent_take(const struct request_header *headers, size_t count, const struct secret *secret, struct lent **ret_lent);
-/* All texts one behind the other, each with newlines behind it, which is the caller's to free(). */
+/* Copies all texts, concatenated, each followed by newlines, into a block that the caller must free(). */
 int lent_copy(const struct lent *lent, char **ret_texts, size_t *ret_size);
 void lent_free(struct lent *lent);
 

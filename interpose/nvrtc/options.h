@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: what the compiler options say about paths (docs/DESIGN.md B5, B6, B17)
+ * options: what the compiler options mean for paths and later compilations (docs/DESIGN.md B5, B6, B17)
  *
- * Purpose: tells the spelling of every -I directory, and whether the options let paths, the working directory or the
- * times of files reach the output.  It never interprets anything else: the text of every option stays in the key.
- * It knows the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x,
- * two strings or one, blanks around) and a list of options known to be harmless to path-neutral results. Anything else
- * binds (`unknown`): an option that it does not know, a known one in a form that NVRTC refuses or reads in a way that
- * was not measured, -Xptxas with any but a few values (it can pass -lineinfo inward), an absolute --pre-include.
+ * Purpose: finds the text of every -I directory, and whether the options let paths, the working directory or the times
+ * of files reach the output. Nothing else is interpreted: the text of every option stays in the key. The parser knows
+ * the option forms that the real NVRTC accepts (measured: -Ix, -I x, -I=x, --include-path=x, --include-path x, two
+ * strings or one, surrounding blanks) and a list of options known to be harmless to path-neutral results. Anything
+ * else makes the request path-dependent (`unknown`): an unlisted option, a listed one in a form that NVRTC rejects or
+ * whose reading was not measured, -Xptxas with any but a few values (it can pass -lineinfo), an absolute
+ * --pre-include.
  *
- * And it tells which options work on in later compiles of the process. What the search has not cleared (scripts/sticky
- * plays every option that a release knows) may be one: options that it does not know, in forms that NVRTC may accept,
- * and -Xptxas with what is not listed.
+ * It also finds options with an effect on later compilations of the process. Options that the search has not cleared
+ * may have one (scripts/sticky runs every option that a release knows): unlisted options, in forms that NVRTC may
+ * accept, and -Xptxas with an unlisted value.
  *
- * A directory that is missed merely stays in the key as text. A directory seen where NVRTC sees something else (macro
+ * A directory that is missed merely stays in the key as text. A directory found where NVRTC sees something else (macro
  * text, the value of another option) would be wrong, so values of two-string options are skipped as NVRTC skips them.
  *
- * Calling sequence: options_read() on the host's array, use the fields, options_free().
- * Errors: -ENOMEM.
- * Ownership: `include` points into the host's strings: valid as long as they are.
+ * Calling sequence: options_read() on the host's array, use the fields, options_free(). Errors: -ENOMEM. Ownership:
+ * `include` points into the host's strings, and is valid as long as they are.
  */
 #ifndef INTERPOSE_NVRTC_OPTIONS_H
 #define INTERPOSE_NVRTC_OPTIONS_H
@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 struct include_option {
-	int index;             /* which option string names the directory */
-	const char *directory; /* points into that string, behind the -I, = and blanks */
+	int index;             /* index of the option string that names the directory */
+	const char *directory; /* points into that string, after -I, = and blanks */
 };
 
 struct options {
@@ -37,17 +37,17 @@ struct options {
 	size_t include_count;
 	bool debug;         /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
 	bool ir;            /* -dlto, -optix-ir: paths and cwd always */
-	bool unknown;       /* an option of which we do not know whether paths leak through it */
-	bool tells_process; /* the log, or the return code, tells what the process compiled before */
+	bool unknown;       /* an option that may let paths reach the output */
+	bool tells_process; /* the log or the return code depends on earlier compilations of the process */
 	bool errors;        /* some warnings are errors */
-	bool ptxas_speaks;  /* -Xptxas -v and its kin: the assembler has more to say in the log */
+	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
 	bool pch;           /* --pch: automatic precompiled headers (B11) */
 	const char *bundle; /* of --use-bundled-headers: the directory, which is in `include` too; NULL: not given */
-	uint32_t sticky;    /* STICKY_*: options that work on in later compiles of the process */
-	uint64_t uncleared; /* 0, or a hash of the options of which it is not known that they do not */
+	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */
+	uint64_t uncleared; /* 0, or a hash of the options that may have such an effect */
 };
 
-/* Which releases obey them how long: interpose/nvrtc/sticky.c. */
+/* The releases that each applies to: interpose/nvrtc/sticky.c. */
 #define STICKY_RESTRICT    1
 #define STICKY_OPT_INFO    2
 #define STICKY_SPLIT       4
@@ -56,9 +56,14 @@ struct options {
 #define STICKY_OPTIONS     31 /* all of them: struct library's `told` holds other bits too */
 
 int options_read(const char *const *options, int count, struct options *ret_options);
-/* Must paths, cwd and PWD be part of the key?  debug, ir, unknown, or pch (its files and messages carry paths). */
+/*
+ * Returns true if paths, cwd and PWD must be in the key: debug, ir, unknown, or pch (its files and messages have
+ * paths).
+ */
 bool options_bind(const struct options *options);
-/* May times and sizes of files reach the output (B5)?  debug, or unknown: what is not known might be a debug option. */
+/*
+ * Returns true if times and sizes of files may reach the output (B5): debug, or unknown, which may be a debug option.
+ */
 bool options_exact(const struct options *options);
 void options_free(struct options *options);
 

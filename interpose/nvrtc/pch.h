@@ -2,22 +2,23 @@
 /*
  * pch: automatic precompiled headers, --pch (docs/DESIGN.md B11)
  *
- *     unknown --a watched compile makes the file--> known (with what that compile read)
+ *     unknown --a watched compilation makes the file--> known (with what that compilation read)
  *
- * NVRTC keeps the front end's state after the headers of a first --pch compile in <tmp>/__nvrtc_auto_pch_<pid>_<n>/,
- * for this process alone. A later compile that uses such a file neither stats nor opens those headers, and goes on
- * serving their old content when they change. So what the making compile read counts as read by each compile that opens
- * the file, with the content of that moment; a result is kept only if all of it is still so.
+ * NVRTC stores the front end's state after the headers of a first --pch compilation in
+ * <tmp>/__nvrtc_auto_pch_<pid>_<n>/, for this process only. A later compilation that uses such a file neither stats
+ * nor opens those headers, and continues to use their old content when they change. So the files that the first
+ * compilation read count as read, with the content of that moment, by each compilation that opens the PCH file; its
+ * result is cached only if all of them are unchanged.
  *
- * Purpose: tells NVRTC's own scratch files (the directory above and edg<n>_<pid> or edg.<random>) from files of the
- * host, so that making them is no side effect; remembers per file what its maker read; completes the traces of its
- * users.
+ * Purpose: distinguishes NVRTC's scratch files (the directory above and edg<n>_<pid> or edg.<random>) from the host's
+ * files, so that creating them is no side effect; remembers for each PCH file what its maker read; completes the
+ * traces of its users.
  *
- * Calling sequence: after a watched --pch compile, pch_complete() for its trace, then pch_remember().
- * Errors: pch_complete() returns -ENOENT (a file that no compile was seen to make), -ESTALE (something has changed
- * since), -ENOMEM; then the result is not kept. What pch_remember() cannot keep stays unknown. Threads: any, without a
- * lock. Fork: nothing to do; a child's NVRTC refuses its parent's files. Ownership: remembered for the life of the
- * process; the number of files is the number of header sets of the host.
+ * Calling sequence: after a watched --pch compilation, pch_complete() for its trace, then pch_remember(). Errors:
+ * pch_complete() returns -ENOENT (no compilation was seen to make the file), -ESTALE (something has changed since),
+ * -ENOMEM; the result is then not cached. What pch_remember() cannot store stays unknown. Threads: any, without a
+ * lock. Fork: nothing to do; NVRTC rejects PCH files of a parent process. Ownership: remembered until the process
+ * ends; the number of files is the host's number of header sets.
  */
 #ifndef INTERPOSE_NVRTC_PCH_H
 #define INTERPOSE_NVRTC_PCH_H
@@ -30,8 +31,8 @@ int pch_complete(struct trace *trace);
 void pch_remember(const struct trace *trace);
 
 /*
- * nvrtcSetPCHHeapSize: from there on the process's --pch compiles tell of that heap, in their logs, status and, with
- * warnings as errors, in whether they succeed.
+ * Records a call of nvrtcSetPCHHeapSize. From then on --pch compilations of the process report that heap, in logs and
+ * PCH status and, with warnings as errors, in the return code.
  */
 void pch_set_heap(struct library *library);
 bool pch_heap_was_set(const struct library *library);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program: what we know of one nvrtcProgram beyond what all handles have (interpose/compile/handle.h)
+ * program: the record of one nvrtcProgram, in addition to that of all handles (interpose/compile/handle.h)
  *
  * Calling sequence: program_add() after a successful nvrtcCreateProgram; program_find() in every call about it.
- * Threads, fork, signals, errors: as of handle.h.
+ * Threads, fork, signals, errors: as in handle.h.
  */
 #ifndef INTERPOSE_NVRTC_PROGRAM_H
 #define INTERPOSE_NVRTC_PROGRAM_H
@@ -17,20 +17,20 @@ struct names_index; /* interpose/nvrtc/artifacts.c */
 struct program {
 	struct handle handle;
 	bool has_memory_headers;
-	bool texts_known;    /* so that the next two are what the source and the headers in memory say */
-	uint32_t findings;   /* enum scan_finding there, but for SCAN_PLACE; while unknown, what binds is assumed */
+	bool texts_known;    /* the next two fields describe the source and the in-memory headers */
+	uint32_t findings;   /* enum scan_finding without SCAN_PLACE; while unknown, the worst is assumed */
 	struct stream paths; /* scan_paths() of them */
 	char **names;        /* expressions, in order */
 	size_t name_count;
-	_Atomic(struct names_index *) names_index; /* of the lowered names last asked for; free() */
-	struct lent *lent;                         /* headers in memory that only the host has; NULL: none */
+	_Atomic(struct names_index *) names_index; /* index of the lowered names of the last entry; free() */
+	struct lent *lent;                         /* in-memory headers of which only the host has a copy; NULL: none */
 	flow_callback *callback;
 	void *payload;
 };
 
-/* NULL: no memory; what was known of that handle is forgotten. */
+/* NULL: no memory; an earlier record of that handle is removed. */
 struct program *program_add(nvrtcProgram value, struct library *library, enum reach reach);
-/* NULL: unknown, or no program of NVRTC's. */
+/* NULL: unknown, or a handle of another compiler. */
 struct program *program_find(nvrtcProgram value);
 int program_add_name(struct program *program, const char *expression);
 

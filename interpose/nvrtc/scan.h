@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: what a text that reaches the compiler says that dependencies and keys cannot see
+ * scan: what a text that the compiler reads contains that keys and dependencies do not show
  *
  *   SCAN_TIME  __DATE__ or __TIME__: the result changes with the clock.
- *   SCAN_PATH  __FILE__ and its kin: the result may depend on how a path is spelled in ways that its text does not show
+ *   SCAN_PATH  __FILE__ or a similar macro: the result may depend on a path in a way that does not show as its text
  *              (sizeof(__FILE__), one character of it, a hash computed by the compiler).
  *   SCAN_PLACE one of the given places, or an absolute path in it: it does not move when the place moves.
  *
- * Every text is searched so: sources, headers in memory and on disk, options, name expressions, program names. Searched
- * is the text as the front end goes on with it: without line splices. NVRTC 11.8 to 13.5 take as one a backslash, any
- * number of carriage returns and a newline; up to C++14 "\?\?/" is a backslash too; in C++23 (13.5) blanks may stand
- * behind the backslash. All of these count in every text: removing too much joins more names, and none is lost by it.
- * The front end knows no other spelling of a name or a path (measured: universal character names, escapes in computed
- * includes, UTF-16, digraphs), as long as the path has none of the bytes that scan_spells_plainly() refuses.
+ * Every text is searched: sources, headers in memory and on disk, options, name expressions, program names. The search
+ * sees the text as the front end does after removing line splices. NVRTC 11.8 to 13.5 accept a backslash, any number
+ * of carriage returns and a newline; up to C++14 "\?\?/" is a backslash too; in C++23 (13.5) blanks may follow the
+ * backslash. All of these are removed from every text: removing too many only joins more names, and none is lost by
+ * that. The front end knows no other spelling of a name or a path (measured: universal character names, escapes in
+ * computed includes, UTF-16, digraphs), as long as the path has none of the bytes that scan_spells_plainly() rejects.
  *
- * Found as text, so also in comments. Names and paths that macros paste together from pieces are not found.
+ * Comments are searched too. Names and paths that macros paste together are not found.
  *
- * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for one that comes in
- * pieces. One pass, 16 bytes at a time. scan_paths() keeps of a text what scan_text() needs to find SCAN_PLACE in it.
- * Errors: without memory, scan_text() says that all is there.
+ * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for one in pieces. One
+ * pass, 16 bytes at a time. scan_paths() extracts from a text what scan_text() needs to find SCAN_PLACE in it. Errors:
+ * without memory, scan_text() returns all findings.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
@@ -32,39 +32,39 @@
 
 enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 };
 
-/* `places` NULL: SCAN_PLACE is not looked for. */
+/* `places` NULL: do not look for SCAN_PLACE. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
 /*
- * SCAN_PATH where the text names a macro that may say __FILE__ unseen (scan.c has the list). For texts of the program:
- * headers on disk name such macros too often, and to assert.
+ * Returns SCAN_PATH if the text names a macro that may expand to __FILE__ (scan.c has the list). Only for texts of the
+ * program: headers on disk name such macros too often, in assertions.
  */
 uint32_t scan_macros(const void *text, size_t size);
 
-/* Room in front of each piece, where the end of the one before is kept: a name or path may straddle two. */
+/* Room before each piece for the end of the previous one, because a name or path may span two pieces. */
 #define SCAN_ROOM 4112
 
 struct scan {
 	const struct places *places;
 	uint32_t found;
-	size_t kept; /* bytes in front of the next piece */
-	size_t line; /* so many of them are of the line that it goes on with */
+	size_t kept; /* bytes before the next piece */
+	size_t line; /* how many of them belong to the line that the next piece continues */
 };
 
 void scan_begin(struct scan *scan, const struct places *places);
 /*
- * A place that ends where the piece ends counts as found. Writes to the piece, and to the SCAN_ROOM bytes in front of
- * it, which must still be as the last call left them.
+ * Searches a piece. A place that ends at the end of the piece counts as found. Writes to the piece, and to the
+ * SCAN_ROOM bytes before it, which must be as the last call left them.
  */
 void scan_piece(struct scan *scan, uint8_t *piece, size_t size);
 
 /*
- * Appends what could be absolute paths in the text, one to a line: scan_text() finds SCAN_PLACE in those lines where it
- * finds it in the text, whatever the places are. -ENOMEM.
+ * Appends the possible absolute paths of the text, one per line: for any places, scan_text() finds SCAN_PLACE in those
+ * lines if it finds it in the text. -ENOMEM.
  */
 int scan_paths(const void *text, size_t size, struct stream *stream);
 
-/* Has a path in that directory one spelling only, so that it can be looked for in a text? */
+/* Returns true if a path in that directory has only one spelling, so that a text can be searched for it. */
 bool scan_spells_plainly(const char *directory, size_t size);
 
 #endif

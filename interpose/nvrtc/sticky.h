@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sticky: options that work on in later compiles of the process
+ * sticky: options with an effect on later compilations of the process
  *
- * What a process makes after such an option is not what its key says, and is kept only where the compile asks for the
- * same itself. A hit gives what the compile alone gives. Which options those are is what scripts/sticky finds, that
- * plays every option that a release knows, with its values, before a set of victims; SEARCHED names the releases. In
- * later releases, what was clear in all of these counts as clear.
+ * A result after such an option is not a function of its key. It is cached only if its compilation has the same
+ * option. A hit returns what the compilation alone returns. The list is the output of scripts/sticky, which runs every
+ * option that a release knows, with its values, before a set of other compilations; SEARCHED lists the releases. An
+ * option that had no effect in any of them is assumed to have none in later releases.
  *
- *   -restrict, -opt-info  12.3 and later: every later compile of the process, whatever its options (its PTX loads with
- *                         ld.global.nc; its log tells what was inlined)
- *   -dlto -gen-opt-lto    all that have it: later compiles with -split-compile inline otherwise
- *   -split-compile        12.0: what later compiles inline, those with -split-compile too
- *   -fdevice-time-trace   13.0: the compile after failures with it was seen to give other PTX
+ *   -restrict, -opt-info  12.3 and later: every later compilation of the process, whatever its options (its PTX loads with
+ *                         ld.global.nc; its log reports what was inlined)
+ *   -dlto -gen-opt-lto    all releases that have it: later compilations with -split-compile inline differently
+ *   -split-compile        12.0: what later compilations inline, those with -split-compile too
+ *   -fdevice-time-trace   13.0: the compilation after failures with it was seen to return other PTX
  *
- * A rule that needs no list: what follows a compile with an option that no search has cleared (struct options,
- * `uncleared`) is not kept either, but where it has the very same ones. Options that NVRTC refuses leave nothing
- * behind.
+ * A rule that needs no list: results after a compilation with an option that no search has cleared (`uncleared` of
+ * struct options) are cached only if they have exactly the same such options. Options that NVRTC rejects have no
+ * effect.
  *
- * Calling sequence: sticky_begin() before each real compile, sticky_end() after it; sticky_spoils() and
- * sticky_may_spoil() after that, before its result is kept.
- * Threads: any; a compile in one thread that begins before another ends spoils both. Fork: a child inherits what the
- * library has been through. Errors, signals: none; a compile that never ends spoils for good.
+ * Calling sequence: sticky_begin() before each real compilation, sticky_end() after it; sticky_spoils() and
+ * sticky_may_spoil() after that, before its result is cached. Threads: any; a compilation that begins before one in
+ * another thread ends affects both. Fork: a child inherits the state of the library. Errors, signals: none; after a
+ * compilation that never returns nothing is cached.
  */
 #ifndef INTERPOSE_NVRTC_STICKY_H
 #define INTERPOSE_NVRTC_STICKY_H
@@ -28,7 +28,7 @@
 #include "interpose/compile/library.h"
 #include "interpose/nvrtc/options.h"
 
-/* X(release): scripts/sticky has found nothing there that would be kept; it asks for its release where it lacks. */
+/* X(release): scripts/sticky has found nothing there that would be cached; it names a release that is missing here. */
 #define STICKY_SEARCHED(X) X(1300) X(1305)
 
 struct sticky_call {
@@ -36,12 +36,12 @@ struct sticky_call {
 	uint64_t uncleared;
 };
 
-/* The call as the host made it, sound or not. */
+/* The host's call, whether its arguments are valid or not. */
 void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky);
 void sticky_end(const struct sticky_call *sticky, int result);
-/* Has the library been given a sticky option that these options lack? */
+/* Returns true if the library was given a sticky option that these options lack. */
 bool sticky_spoils(const struct library *library, const struct options *options);
-/* Or one of which it is not known? */
+/* Returns true if it was given one that no search has cleared and that these options lack. */
 bool sticky_may_spoil(const struct library *library, const struct options *options);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * types: as much of NVRTC's interface as the door needs, declared anew, so that nothing of ours needs a toolkit.
- */
+/* types: the part of NVRTC's interface that is used, declared here so that the build needs no toolkit */
 #ifndef INTERPOSE_NVRTC_TYPES_H
 #define INTERPOSE_NVRTC_TYPES_H
 
@@ -10,7 +8,7 @@
 typedef struct nvrtc_program_of_the_library *nvrtcProgram;
 typedef int flow_callback(void *payload, void *reserved);
 
-/* nvrtcResult values that we give out or compare with. */
+/* The nvrtcResult values that are returned or compared. */
 enum nvrtc_result {
 	RESULT_SUCCESS = 0,
 	RESULT_OUT_OF_MEMORY = 1,
