@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * about: what a call asks for and what a result is of, for people (keygen/about.h)
+ * about: describes a request and its result for people (keygen/about.h)
  *
- * Calling sequence: about_request() of any call, before its handle forgets what it asked for; where a result of it is
- * kept, about_result() adds what only that tells, before its entry is built. Errors: the stream's: `failed`. Ownership:
- * the stream is the caller's to free.
+ * Calling sequence: about_request() for any call, before its handle frees the inputs; if the result is cached,
+ * about_result() adds what is known only then, before the entry is built. Errors: the stream's `failed`. Ownership:
+ * the caller frees the stream.
  */
 #ifndef INTERPOSE_COMPILE_ABOUT_H
 #define INTERPOSE_COMPILE_ABOUT_H
@@ -14,10 +14,10 @@
 #include "interpose/compile/result.h"
 #include "keygen/about.h"
 
-/* `attempt` NULL: it was not even described. Arguments that cannot be read are left out. */
+/* `attempt` NULL: the request was not described. Arguments that cannot be read are left out. */
 void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                    struct stream *ret_about);
-/* Where there is no record of a handle. `call` NULL: what was asked for is not known. */
+/* For a handle without a record. `call` NULL: its arguments are not known. */
 void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
                       struct stream *ret_about);
 void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The checks run from the cheapest and most general reason to the most specific, and the first one that applies is
+ * reported. Only a result that passes all of them is read through the getters.
+ */
 #include "interpose/compile/attempt.h"
 
 #include "cache/error_text.h"
@@ -15,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file it was, where one is known. */
+/* Names the file that caused the taint, if it is known. */
 static void name_culprit(struct event *event, const struct trace *trace, uint32_t taints)
 {
 	const char *path = trace_culprit(trace, taints);
@@ -52,7 +56,7 @@ static bool has_time_macro(const struct trace *trace)
 	return (atomic_load(&trace->tainted) & TAINT_TIME_MACRO) != 0;
 }
 
-/* B9: a variable that the compiler asked for (no setting of ours), that is set, and that is in no key. */
+/* B9: a variable that the compiler read (not a setting of this library), that is set, and that is in no key. */
 static const char *unknown_variable(const struct environment *environment, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->asked_count; i++) {
@@ -63,7 +67,7 @@ static const char *unknown_variable(const struct environment *environment, const
 	return NULL;
 }
 
-/* What no key holds, and what only some processes want to be given, goes with the result. */
+/* Adds sections that a look-up must check because the key does not cover them: unset variables, and sloppiness. */
 static int add_marks(const struct environment *environment, const struct trace *trace, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
@@ -86,14 +90,17 @@ static int add_marks(const struct environment *environment, const struct trace *
 	return error;
 }
 
-/* Did the watch see what each such compile does? One that failed may have refused its options before that. */
+/*
+ * Returns true if the watch saw what every such compilation does. A failed one may have rejected its options before
+ * that.
+ */
 static bool was_seen(const struct request *request, const struct trace *trace)
 {
 	return (!(request->traits & REQUEST_OPENS_FILES) || trace->count > 0) &&
 	       (!(request->traits & REQUEST_ASKS_VARIABLES) || trace->asked_count > 0);
 }
 
-/* What was observed, taken for itself. */
+/* The reasons in what was observed, apart from the state of the process. */
 static enum counter observation_reason(const struct request *request, const struct observed *observed,
                                        enum outcome outcome, struct event *event)
 {
@@ -123,7 +130,7 @@ static enum counter observation_reason(const struct request *request, const stru
 	return COUNTER_NONE;
 }
 
-/* Whether the process was what the request says that it was. */
+/* The reasons in the state of the process: it was not what the request describes. */
 static enum counter surroundings_reason(const struct request *request, const struct trace *trace, struct event *event)
 {
 	struct library *library = request->library;
@@ -146,7 +153,7 @@ static enum counter surroundings_reason(const struct request *request, const str
 	return identity_confirm(library, request->identity) ? COUNTER_NONE : COUNTER_BYPASSED_builtins;
 }
 
-/* Why the result of this compile must not be kept, or COUNTER_NONE. */
+/* Returns why the result must not be cached, or COUNTER_NONE. */
 static enum counter refusal_reason(const struct handle *handle, const struct attempt *attempt, enum outcome outcome)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -154,7 +161,7 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	const struct observed *observed = &attempt->observed;
 	enum counter reason;
 
-	/* Other codes tell of the moment (no memory, a cancelled compile), not of the input. */
+	/* Other codes report a condition of the moment (no memory, a cancelled compilation), not of the input. */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		return COUNTER_BYPASSED_return_code;
 	}
@@ -198,7 +205,10 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	                compiler->explains_failure(handle, &result)
 	            ? 0
 	            : -EAGAIN;
-	/* first: what binds goes out of the trace, and with it what makes a result sloppy */
+	/*
+	 * first, because binding_decide() removes the taints from the trace, among them the one that makes a result
+	 * sloppy
+	 */
 	if (error == 0) {
 		error = add_marks(compiler->environment, &attempt->observed.trace, &result);
 	}
@@ -221,7 +231,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	return error;
 }
 
-/* Into memory and the directory. COUNTER_NONE, or why no other process will have it. */
+/* Stores in memory and in the directory. Returns COUNTER_NONE, or why no other process will find it. */
 static enum counter store_entry(const struct finding *finding, struct entry *entry, enum compile_lock_outcome *outcome)
 {
 	const struct runtime *runtime = runtime_get();
@@ -247,7 +257,7 @@ static enum counter store_entry(const struct finding *finding, struct entry *ent
 	return COUNTER_NONE;
 }
 
-/* -EINVAL is of a trace that dependencies cannot express, -EAGAIN of a failure that does not explain itself. */
+/* -EINVAL: dependencies cannot express the trace; -EAGAIN: the log does not explain the failure. */
 static enum counter build_error_reason(int error)
 {
 	switch (error) {
@@ -281,7 +291,7 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	if (compiler->read_texts) {
 		compiler->read_texts(handle, call, &attempt->request, &attempt->observed.trace);
 	}
-	/* Others who wait for this key may try themselves where memory was short here. */
+	/* Others that wait for this key may try themselves if memory ran out here. */
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	about_request(handle, call, attempt, &event->about);
 	reason = refusal_reason(handle, attempt, outcome);

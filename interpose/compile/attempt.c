@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Freeing an attempt also releases its compile lock, with the outcome noted so far, so that waiting processes go on
+ * even if the host's thread is cancelled in the real compilation.
+ */
 #include "interpose/compile/attempt.h"
 
 #include "interpose/watch/arithmetic.h"

@@ -11,7 +11,7 @@ static bool is_wholly_bound(const struct trace *trace)
 	return (atomic_load(&trace->tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
 }
 
-/* Looks for the roots, and behind them the working directory, in all that the compile made. */
+/* Searches the result for the roots and, as the last needle, the working directory. */
 static int search_result(const struct roots *roots, const char *cwd, const struct result *result,
                          struct needles **ret_needles)
 {
@@ -35,7 +35,7 @@ static int search_result(const struct roots *roots, const char *cwd, const struc
 	return error;
 }
 
-/* Has this compiler put the working directory in front of every path? */
+/* Returns true if the compiler put the working directory in front of every path. */
 static bool spells_cwd(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
@@ -89,7 +89,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] = all || needles_found(needles, i);
 	}
-	/* A directory that a text may spell in several ways cannot be looked for, so it counts as found. */
+	/* A directory that a text may spell in several ways cannot be searched for, so it counts as found. */
 	cwd_is_literal = all || !cwd || !compiler->spells_plainly || !compiler->spells_plainly(cwd, strlen(cwd)) ||
 	                 needles_found(needles, roots->count);
 	needles_free(needles);
@@ -98,7 +98,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 		binding.input.cwd = cwd;
 		binding.input.cwd_spelled = spells_cwd(trace);
 	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
-		/* "." is this very directory: one file under two names. Bound requests have it in their key. */
+		/* "." and cwd must be one file at look-up too. Path-dependent requests have cwd in their key. */
 		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {
 			binding_free(&binding);
 			return -EINVAL;

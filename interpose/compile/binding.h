@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binding: how far a result is bound to the places where it was made (docs/DESIGN.md B5, B6)
+ * binding: which paths a result depends on literally (docs/DESIGN.md B5, B6)
  *
  * Purpose: gives dependencies_build() its input. A root (the program's directory, an absolute -I directory) or the
- * working directory is literal, so that the result holds only where it is spelled the same, when
+ * working directory is literal, so that the result is valid only where it has the same text, if
  *   - its text is in a product, the log or a lowered name;
- *   - a text of this compile (the compiler's read_texts(), files that were read) names __FILE__ or its kin, or spells a
- *     path inside a place: what the compiler computes from that need not show as text;
- *   - it is the working directory, and a text might spell it in a way that would not be found.
+ *   - a text of this compilation (the compiler's read_texts(), files that were read) contains __FILE__ or a similar macro, or
+ *     a path inside a place: what the compiler computes from those need not show as text;
+ *   - it is the working directory, and a text may spell it in a way that a search does not find.
  *
- * Calling sequence: binding_decide(), dependencies_build(&binding.input), binding_free().
- * Errors: -ENOMEM; -EINVAL where the working directory cannot be looked at.
- * Ownership: input points into what was asked and observed, and into the binding.
+ * Calling sequence: binding_decide(), dependencies_build(&binding.input), binding_free(). Errors: -ENOMEM; -EINVAL if
+ * the working directory cannot be stat'ed. Ownership: input points into the request, into what was observed, and into
+ * the binding.
  */
 #ifndef INTERPOSE_COMPILE_BINDING_H
 #define INTERPOSE_COMPILE_BINDING_H
@@ -25,7 +25,9 @@ struct binding {
 	struct dependencies_input input;
 };
 
-/* Clears the taints that only bind from the trace, and adds to it what binds the working directory. */
+/*
+ * Removes from the trace the taints that only make a result path-dependent, and adds probes of the working directory.
+ */
 int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
                    struct binding *ret_binding);
 void binding_free(struct binding *binding);

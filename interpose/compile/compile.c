@@ -15,22 +15,22 @@
 #include <string.h>
 
 /*
- * More compiles of one handle than this are passed through: each makes the next key longer, and a miss after hits does
- * all of them again, and each hit holds an entry for as long as the handle lives. (Steps would be done anyway.)
+ * Further compilations of one handle bypass the cache: each makes the next key longer, a miss after hits repeats all
+ * of them, and each hit holds an entry as long as the handle lives. (Steps of a link would be performed anyway.)
  */
 #define HISTORY_MAX 32
 
-/* Does a call wait for others who compile the same? */
+/* Whether a call waits for another compilation of the same key. */
 enum patience { PATIENCE_NONE, PATIENCE_AS_SET };
 
-/* What a real compile is for. */
+/* The purpose of a real compilation. */
 enum purpose { PURPOSE_KEEP, PURPOSE_VERIFY };
 
-/* ---- what the handle has been through with a call ---- */
+/* ---- the history of the handle ---- */
 
 /*
- * Of calls that have nothing to do with one another: what is done is not owed. But if something greater is, which would
- * cover it, it will have to be done again after that.
+ * Records a call that does not depend on earlier ones. If a deferred call of a higher kind, which would also perform
+ * this one, is still pending, this call has to be repeated after that one runs.
  */
 static void note_independent(struct handle *handle, const struct call *call, uint64_t asked)
 {
@@ -43,7 +43,7 @@ static void note_independent(struct handle *handle, const struct call *call, uin
 	}
 }
 
-/* The call was done for real. */
+/* Records a call that the real library performed. */
 static void note_done(struct handle *handle, const struct call *call, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -67,7 +67,7 @@ static void note_done(struct handle *handle, const struct call *call, const stru
 	}
 }
 
-/* What comes after a step hangs on all that the step hung on, so that must be known. */
+/* Later steps depend on everything that this step depends on, so its entry must be known. */
 static void note_step(struct handle *handle, const struct entry *kept)
 {
 	if (!kept) {
@@ -77,7 +77,7 @@ static void note_step(struct handle *handle, const struct entry *kept)
 	}
 }
 
-/* The call was a hit, so the real handle owes it. False: without memory it can be none. */
+/* Records a hit as a deferred call. False: no memory, so it cannot be a hit. */
 static bool note_served(struct handle *handle, const struct call *call, const struct attempt *attempt,
                         struct entry *entry)
 {
@@ -105,11 +105,11 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 	return true;
 }
 
-/* ---- may it be given? ---- */
+/* ---- may the entry be served? ---- */
 
 /*
- * A step that is served may have to be made up for later, and then as it would have been now: not one that opens files,
- * which may be others by then, or gone, or looked for in another directory.
+ * A step that is served may have to be performed later, with the same result as now. That is not sure for a step that
+ * opens files, which may have changed or vanished by then, or be looked up in another directory.
  */
 static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
@@ -120,14 +120,14 @@ static bool can_be_deferred(const struct handle *handle, const struct call *call
 	       !dependencies_name_files(dependencies, size);
 }
 
-/* Can this host be given what holds? Else the event says why not. */
+/* Returns true if this host can be served the entry; otherwise the event says why not. */
 static bool is_fit(const struct handle *handle, const struct call *call, const struct entry *entry, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	enum outcome outcome = compiler->outcome(result_value(entry, RESULT_TAG_RETURN_CODE, -1));
 	const char *variable;
 
-	/* such a one is never kept: whoever wrote it is not us */
+	/* such a result is never cached, so another program wrote the entry */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		event_explain_unfit(event, "a result is there with a return code that is not kept");
 		return false;
@@ -158,7 +158,7 @@ static bool is_fit(const struct handle *handle, const struct call *call, const s
 	}
 }
 
-/* COUNTER_NONE, or why this call is not even looked up. */
+/* Returns COUNTER_NONE, or why the call is not looked up. */
 static enum counter bypass_reason(const struct handle *handle, const struct call *call)
 {
 	const struct runtime *runtime = runtime_get();
@@ -179,9 +179,9 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 	return handle_call_sound(call) ? COUNTER_NONE : COUNTER_BYPASSED_arguments;
 }
 
-/* ---- the ways of a call ---- */
+/* ---- the steps of a call ---- */
 
-/* The real compile, and nothing else. The handle's past, where that counts, is no longer known in full. */
+/* Runs only the real compilation. The handle's history, if later keys need it, is then incomplete. */
 static int bypass_call(struct handle *handle, const struct call *call, enum counter reason, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -192,7 +192,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	event_count_work(event);
 	(void)replay(handle);
 	if (is_cancelled) {
-		/* The real library is made to stop, which leaves it in the state that the host expects. */
+		/* The real library is told to stop, which leaves it in the state that the host expects. */
 		compiler->let_answer(handle, ANSWER_STOP);
 	}
 	result = compiler->run(handle, call, CANCELLATION_OF_HOST);
@@ -213,7 +213,10 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	return result;
 }
 
-/* The real compile under watch; keeps the result if it may be kept. `expected`: an entry to be compared (B14). */
+/*
+ * Runs the real compilation under the watch and caches the result if allowed. `expected`: an entry to compare with
+ * (B14).
+ */
 static int compile_handle(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *found,
                           enum purpose purpose)
 {
@@ -240,9 +243,9 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 }
 
 /*
- * After a miss: true when all is to be looked at anew (what the key is made of too: the host runs on while we wait).
- * Nobody waits for a compile with a flow callback, which is host code that may wait for others, or the other way round,
- * as it may want to stop.
+ * After a miss: returns true if the call must be described and looked up again, because the host ran on meanwhile. A
+ * compilation with a flow callback never waits: the callback is host code that may wait for another thread, or stop
+ * the compilation.
  */
 static bool wait_for_others(enum patience patience, struct attempt *attempt)
 {
@@ -262,7 +265,7 @@ static bool wait_for_others(enum patience patience, struct attempt *attempt)
 	return again;
 }
 
-/* Looks the call up, perhaps more than once. COUNTER_NONE, or why it cannot be. */
+/* Looks the call up, repeatedly if necessary. Returns COUNTER_NONE, or why it cannot be. */
 static enum counter find_result(struct handle *handle, const struct call *call, struct attempt *attempt,
                                 struct entry **ret_entry)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * equal_modulo_ids: compares artifacts apart from what the compiler makes anew in every process (docs/DESIGN.md B14)
+ * equal_modulo_ids: compares artifacts without what a compiler generates anew in every process (docs/DESIGN.md B14)
  *
- * Module ids (_<8 hex>_<pid>: the second of the clock and the process) count as equal, and so do, up to 12.6, the
- * numbers of calls in comments of PTX and the run times that ptxas tells with -v. Everything else is compared byte for
- * byte.
+ * Module ids (_<8 hex>_<pid>: the time in seconds and the process) count as equal, and, up to 12.6, so do the call
+ * numbers in comments of PTX and the run times that ptxas reports with -v. Everything else is compared byte by byte.
  *
- * Not every difference by a module id alone can be seen as one. LTO-IR and OptiX IR are sealed: an id changes all that
- * lies behind their heads. Debug information (-G) spells names byte by byte. A process number of more digits makes names
- * longer, which changes their lengths in mangled names and moves what lies behind them in a CUBIN.
+ * Some differences that come only from a module id cannot be recognised. LTO-IR and OptiX IR are encoded: an id
+ * changes everything after their heads. Debug information (-G) writes names byte by byte. A process id with more
+ * digits makes names longer, which changes their lengths in mangled names and moves what follows them in a CUBIN.
  *
  * Calling sequence: pure functions. Errors: none.
  */
@@ -19,7 +18,7 @@
 #include <stddef.h>
 
 bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size);
-/* Of two that are not equal: may module ids be all that differs, in a way that cannot be compared? */
+/* For two unequal artifacts: returns true if they may differ only by module ids, in a way that cannot be compared. */
 bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * host_call: what the handlers of all compilers do around the real function
  *
- * Calling sequence: a handler reads errno first. Where it has nothing of its own to do it ends with HOST_CALL_FORWARD();
- * else it calls what library_function() gives with the host's errno in place, reads errno again, does its own, and ends
- * with host_call_answer(). One that has made a handle asks host_call_made(); the one that destroys them is
- * host_call_destroy().
- * Threads, signals: as of handle.h. Errors: where the real function is not to be had, the compiler's internal error.
+ * Calling sequence: a handler reads errno first. A handler that has no work of its own ends with HOST_CALL_FORWARD().
+ * Any other calls the function from library_function() with the host's errno in place, reads errno again, does its
+ * work, and ends with host_call_answer(). A handler that created a handle calls host_call_made(); the one that
+ * destroys them is host_call_destroy(). Threads, signals: as in handle.h. Errors: if the real function is not found,
+ * the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_HOST_CALL_H
 #define INTERPOSE_COMPILE_HOST_CALL_H
@@ -39,8 +39,8 @@ static inline int host_call_answer(int host_errno, int result)
 struct library *host_call_made(const struct door *door, void *value, const char *name);
 
 /*
- * Around a real call for a handle without a record: counts the bypass before it, and writes the event after it. `name` and
- * `call` are NULL if they are not known. errno is kept.
+ * Around a real call for a handle without a record: counts the bypass before it, and writes the event after it. `name`
+ * and `call` are NULL if they are not known. errno does not change.
  */
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
 void host_call_end_bypass(const struct call *call, int result, struct event *event);

@@ -2,22 +2,22 @@
 /*
  * library: the compiler libraries of this process
  *
- *     unknown --library_adopt()--> adopted --library_prepare() at its first compile--> ready | passed through (reason)
+ *     unknown --library_adopt()--> adopted --library_prepare() at its first compilation--> ready | bypassed (reason)
  *
- * Purpose: one record per loaded library: where its real functions are, what identifies it, whether it can be watched.
- * A library is recognised by what it is, never by its file's name: it defines its compiler's landmark under a version
- * that is one of our nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
+ * Purpose: one record per loaded library: its real functions, its identity, whether it can be watched. A library is
+ * recognised by its symbols, never by its file's name: it defines its compiler's landmark under a version that is one
+ * of the nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
- * Adopting only looks (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE: BZ 19810 is why the
- * reference is counted too), once its release is known; NVRTC itself calls dlopen in its first compile, so a dlerror
- * state is lost there with and without us. Imports are patched at the first miss only: a process of hits never pays for
- * it.
+ * Adopting only reads (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE; because of BZ 19810
+ * a reference is held too), once its release is known. NVRTC itself calls dlopen in its first compilation, so a
+ * dlerror state is lost there without the cache too. Imports are patched only at the first miss, so a process with
+ * hits only does not pay for it.
  *
- * Threads: records are written once and published by release; they live for ever (LIBRARIES_MAX of them).
- * No lock is held across a call into the loader. A thread that finds another one preparing waits for it, at most 100 ms
- * (it might hold the loader's lock), then passes this one compile through.
- * Fork: nothing is half-done for longer than that. library_fork_child(): what was being prepared is prepared anew in
- * the child; a patch that was under way is given up, and the child keeps nothing more of that library.
+ * Threads: records are written once and published with release order; they are never freed (LIBRARIES_MAX of them). No
+ * lock is held across a call into the loader. A thread that finds another one preparing waits at most 100 ms (that one
+ * might wait for the loader's lock, which this one holds), then bypasses the cache for this compilation. Fork:
+ * library_fork_child() resets a preparation in progress, so that the child prepares the library itself. If a patch was
+ * in progress, the child caches nothing more from that library.
  */
 #ifndef INTERPOSE_COMPILE_LIBRARY_H
 #define INTERPOSE_COMPILE_LIBRARY_H
@@ -47,7 +47,7 @@ struct library {
 	_Atomic int state;
 	struct elf_object object;
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
-	const char *reason_text; /* why it is passed through: a detail for the log, a static string */
+	const char *reason_text;                     /* why it is bypassed: a detail for the log, a static string */
 	enum counter reason;
 	/* of a ready library */
 	int major, minor;
@@ -56,13 +56,13 @@ struct library {
 	/* the watch: patched at the first miss */
 	_Atomic int patch_state; /* enum patch_state */
 	_Atomic(struct watch *) watch;
-	/* what the process has told it that lasts: the compiler's own bits, and a hash of what nobody has searched */
+	/* lasting options that the process gave it: the compiler's own bits, and a hash of unsearched options */
 	_Atomic uint64_t uncleared;
 	_Atomic uint32_t uncleared_running; /* calls that may add to it */
 	_Atomic uint32_t told;
 };
 
-/* Which library is a call for? Exactly one of the two is set. */
+/* Identifies the library of a call. Exactly one of `library` and `node` is set. */
 struct door {
 	struct library *library; /* thunks */
 	struct node *node;       /* exports, with library == NULL */
@@ -75,41 +75,41 @@ static inline const struct compiler *door_compiler(const struct door *door)
 }
 
 struct library *library_of_door(const struct door *door);
-/* The library of a node, for a call from `caller`; adopts it if need be. NULL: none is loaded. */
+/* Returns the library of a node for a call from `caller`, adopting it if necessary. NULL: none is loaded. */
 struct library *library_of_node(struct node *node, void *caller);
 /*
- * The real function for a call through this door about a handle of that library; NULL: about none that we know. Found
- * where there is no slot left for a library, too. NULL: none is loaded, or it has none.
+ * Returns the real function for a call through this door about a handle of library `known` (NULL: an unknown handle).
+ * Works also for a library without a slot. NULL: no library is loaded, or it lacks the function.
  */
 real_function *library_function(const struct door *door, const struct library *known, size_t function);
-/* The library that the function at `address` belongs to; NULL: no compiler's that we know, or no slot left. */
+/* Returns the library that contains the function at `address`; NULL: no compiler's library, or no slot is free. */
 struct library *library_at(uintptr_t address);
 /* Slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
 
-/* Ready for cached compiles? false: pass through; *ret_reason says why. */
+/* Returns true if the library can be cached; otherwise *ret_reason says why its calls bypass the cache. */
 bool library_prepare(struct library *library, enum counter *ret_reason);
-/* Patch its imports if that has not been done. false: cannot be watched. */
+/* Patches its imports unless that was done. False: it cannot be watched. */
 bool library_watched(struct library *library);
-/* Does the address lie in a library of the node that we know? Callable where loaded objects are walked along. */
+/* Returns true if the address is in a known library of the node. May be called during dl_iterate_phdr. */
 bool library_holds(const struct node *node, uintptr_t address);
-/* From now on passed through (its watch was lost). */
+/* Makes all later calls bypass the cache (its watch was lost). */
 void library_give_up(struct library *library, enum counter reason, const char *text);
 void library_fork_child(void);
 
 /*
- * linked_callers: do linked objects call a compiler past us?
+ * linked_callers: do linked objects call a compiler without passing through this library?
  *
- * Such as call functions that have no export of ours (docs/DESIGN.md A6), or that we do not know, would meet programs
- * that a hit has left uncompiled, or set a callback that we never hear of. Getters of artifacts do not count (a hit
- * that has something for them is not given out, compile.c).
+ * A linked object that calls functions that are not exported here (docs/DESIGN.md A6), or unknown ones, would find
+ * programs that a hit left uncompiled, or set a callback that is not noticed. Getters of artifacts do not count: an
+ * entry that has an answer for such a getter is not served (compile.c).
  *
- * Calling sequence: before each compile; looked at anew when objects come or go. Threads: any. Fork, signals: no state
- * but the last answer. Errors: none.
+ * Calling sequence: before each compilation; evaluated again when objects are loaded or unloaded. Threads: any. Fork,
+ * signals: no state but the last answer. Errors: none.
  */
 
 bool linked_callers_bypass(struct node *node);
-/* The same of one object, which may be one that is mapped and not loaded. */
+/* Likewise for one object, which may be mapped but not loaded. */
 bool linked_callers_one_bypasses(const struct elf_object *object, const struct node *node);
 
 #endif

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* From our code into the compiler's or the host's, and perhaps not back. */
+/* A call into the compiler or the host's callback, which may not return. */
 struct excursion {
 	const struct handle *handle;
 	const struct call *call; /* of a real compile */
@@ -15,7 +15,7 @@ struct excursion {
 	int result;
 };
 
-/* The host's thread is cancelled inside the real compile, or in its own callback. */
+/* Cleanup handler: the host's thread was cancelled in the real compilation or in its callback. */
 static void abandon_attempt(void *context)
 {
 	const struct excursion *excursion = context;
@@ -29,7 +29,7 @@ static void abandon_attempt(void *context)
 	attempt_free(excursion->attempt);
 }
 
-/* Before glibc 2.34 what pthread_cleanup_push() calls is libpthread's; without that nobody can cancel a thread. */
+/* Before glibc 2.34 pthread_cleanup_push() needs libpthread; a process without it cannot cancel a thread. */
 #pragma weak __pthread_register_cancel
 #pragma weak __pthread_unregister_cancel
 #pragma weak __pthread_unwind_next
@@ -72,7 +72,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 {
 	struct library *library = request->library;
 
-	/* Taken before the compile: what the compiler is told afterwards is compared with it, call by call. */
+	/* Taken before the compilation: each answer to the compiler is compared with it. */
 	observed->told = snapshot_take(library->compiler->environment);
 	if (!observed->told) {
 		observed->doubt = COUNTER_ERRORS_memory;
@@ -129,7 +129,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	}
 	excursion.call = observed->given.options ? &observed->given : call;
 	begin_watch(request, watching, observed);
-	/* Behind the set-up of the watch: this time is what a hit will be said to have saved. */
+	/* After the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();
 	observed->return_code = go_out(&excursion, call_compiler);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);

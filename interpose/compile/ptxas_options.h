@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ptxas_options: what the assembler in every compiler can be told
+ * ptxas_options: options of ptxas that have no effect on later compilations of the process
  *
  * Calling sequence: pure functions. Threads, fork, signals: no state. Errors: none.
  */
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* "-v,-O2": are all of them such that leave nothing behind in the process? Of those that --help lists, with values. */
+/* Returns true if all options of a list ("-v,-O2") are among those of --help that have no such effect, with values. */
 bool ptxas_options_cleared(const char *value);
 
 #endif

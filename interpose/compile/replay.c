@@ -13,16 +13,16 @@
 #include <string.h>
 
 /*
- * Each in the rounding mode in which the host asked for it. A callback that the host has set meanwhile must not cancel
- * what it did before; it cannot be unset, only replaced. False: the real library says of a call what the host was not
- * told.
+ * Performs each deferred call in the rounding mode in which the host made it. A callback that the host has set since
+ * must not cancel these calls; it cannot be unset, only replaced. Returns false if the real library returns another
+ * code than the host got.
  */
 static bool catch_up(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
 	uint64_t mode = arithmetic_mode();
-	/* No step is served where decimals are not spelled with a dot, so none was asked for so. */
+	/* No step is served if decimals are not written with a dot, so every deferred step was requested with dots. */
 	locale_t dots = compiler->past == PAST_GROWS && environment_decimals(decimals)
 	                    ? newlocale(LC_ALL_MASK, "C", (locale_t)0)
 	                    : (locale_t)0;
@@ -66,7 +66,9 @@ void replay_all(struct handle *handle)
 	(void)catch_up(handle);
 }
 
-/* Was every compile of this handle a hit, or refused? Then held[] are the answers to those calls[] that are not done.
+/*
+ * Returns true if every compilation of the handle was a hit or was rejected: then held[] are the answers to the
+ * deferred calls.
  */
 static bool never_compiled(const struct handle *handle)
 {
@@ -89,7 +91,7 @@ bool replay_allows(const struct handle *handle, const struct entry *entry)
 	return never_compiled(handle) || !dependencies_name_files(dependencies, size);
 }
 
-/* By the request as it would be described now, since the directory and the environment count as well. */
+/* Compares with the request as it would be described now, because directory and environment matter too. */
 static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];
@@ -149,7 +151,7 @@ bool replay_unchanged(struct handle *handle)
 	return all_hold_still(handle) && catch_up(handle);
 }
 
-/* Steps cannot be left out: the next one needs what they leave. */
+/* Steps cannot be skipped: the next step needs what they leave. */
 static bool replay_steps(struct handle *handle)
 {
 	bool still = all_hold_still(handle);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* A header that was edited between the hit and the compile makes a difference that is nobody's mistake. */
+/* A header that was edited between the hit and the compilation causes a difference that is no error. */
 static bool still_holds(const struct roots *roots, const struct entry *entry)
 {
 	size_t size;
@@ -19,7 +19,7 @@ static bool still_holds(const struct roots *roots, const struct entry *entry)
 	return size == 0 || dependencies_hold(dependencies, size, roots, NULL, 0);
 }
 
-/* What a process makes after a sticky option is no measure of a hit, which is what the compile alone gives. */
+/* A result after a sticky option cannot be compared with a hit, which is the result of the compilation alone. */
 static bool is_spoiled(const struct handle *handle, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -29,7 +29,7 @@ static bool is_spoiled(const struct handle *handle, const struct attempt *attemp
 	return reason == COUNTER_BYPASSED_sticky_options || reason == COUNTER_BYPASSED_uncleared_options;
 }
 
-/* An error and not a warning: a wrong hit is the one thing that this library promises not to give. */
+/* An error, not a warning, because a wrong hit breaks the guarantee of this library. */
 static void log_mismatch(const struct handle *handle, const struct entry *expected, const char *what)
 {
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
@@ -41,8 +41,8 @@ static void log_mismatch(const struct handle *handle, const struct entry *expect
 }
 
 /*
- * Counts and logs a difference, where it is one. What is sealed, or full of offsets, may differ by a module id alone, and
- * what hangs on addresses differs from process to process: there, nobody can tell a wrong hit from a right one.
+ * Counts and logs a difference. Encoded artifacts may differ by a module id alone, and address-dependent ones differ
+ * between processes: there a wrong hit cannot be told from a right one.
  */
 static void report_difference(const struct handle *handle, const struct attempt *attempt, const struct entry *expected,
                               const struct entry *given)
