@@ -245,7 +245,7 @@ static const char *wanted_TEXT(const char *variable)
 	if (strcmp(variable, "NVRTCCACHE_AGENT") == 0) {
 		return "an absolute path, 1 for the socket in the cache directory, or 0 for none";
 	}
-	return "the word time_macros";
+	return "the words time_macros and debug_paths";
 }
 
 #define WANTED_SIZE(variable)    "a size such as 4096, 500M or 1.5G, with K, M, G or T"
@@ -267,24 +267,27 @@ const char *settings_wanted(const char *variable)
 }
 
 /* Words with commas, colons or blanks between them. */
-static bool read_sloppiness(const char *words, bool *ret_time_macros)
+static bool read_sloppiness(struct settings *settings)
 {
 	static const char separators[] = ",: \t";
-	static const char time_macros[] = "time_macros";
-	bool found = false;
+	const char *words = settings->sloppiness;
+	bool time_macros = false, debug_paths = false;
 
 	while (*words != '\0') {
 		size_t length = strcspn(words, separators);
 
-		if (length == sizeof(time_macros) - 1 && memcmp(words, time_macros, length) == 0) {
-			found = true;
+		if (length == strlen("time_macros") && memcmp(words, "time_macros", length) == 0) {
+			time_macros = true;
+		} else if (length == strlen("debug_paths") && memcmp(words, "debug_paths", length) == 0) {
+			debug_paths = true;
 		} else if (length > 0) {
 			return false;
 		}
 		words += length;
 		words += strspn(words, separators);
 	}
-	*ret_time_macros = found;
+	settings->sloppy_time_macros = time_macros;
+	settings->sloppy_debug_paths = debug_paths;
 	return true;
 }
 
@@ -339,7 +342,7 @@ int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 	if (fresh.lower != NULL && !is_path_list(fresh.lower)) {
 		reject_text(&fresh, "NVRTCCACHE_LOWER", &fresh.lower);
 	}
-	if (fresh.sloppiness != NULL && !read_sloppiness(fresh.sloppiness, &fresh.sloppy_time_macros)) {
+	if (fresh.sloppiness != NULL && !read_sloppiness(&fresh)) {
 		reject_text(&fresh, "NVRTCCACHE_SLOPPINESS", &fresh.sloppiness);
 	}
 	settle_agent(&fresh);

@@ -35,7 +35,7 @@
 	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                   \
 	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same")       \
 	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                   \
-	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros: cache what uses __DATE__ or __TIME__")      \
+	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros, debug_paths: what entries may hide")        \
 	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                  \
 	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                     \
 	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                \
@@ -59,7 +59,8 @@ struct settings {
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
 	size_t home_length;      /* length of $HOME in `directory`, if that is the default one; else 0 */
-	bool sloppy_time_macros; /* from sloppiness */
+	bool sloppy_time_macros; /* from sloppiness; so is the next */
+	bool sloppy_debug_paths;
 	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
 	int complaint_count;
 };

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 
 struct door_thunks;
+struct needles;
 struct environment;
 struct event;
 struct handle;
@@ -202,6 +203,8 @@ struct compiler {
 	bool (*explains_failure)(const struct handle *, const struct result *);
 	/* Whether a text can spell the directory in one way only. NULL: that is true of none. */
 	bool (*spells_plainly)(const char *directory, size_t size);
+	/* Looks for the needles in all but logs and debug information (B24). NULL: nothing is loosened. */
+	void (*search_code)(const struct result *, struct needles *);
 	bool (*comparable)(const struct section *); /* whether verify compares it; NULL: all sections */
 	/* It makes module ids, which may hide in a difference (compile/equal_modulo_ids.h). */
 	bool hides_ids;

@@ -57,6 +57,8 @@ struct dependencies_input {
 	 * meant.
 	 */
 	bool cwd_spelled;
+	/* Paths in cwd that are stat()ed and not opened are stored relative to it (debug information). */
+	bool cwd_looked_at;
 	const char *pwd; /* $PWD: a probe of exactly this directory is no dependency unless it is in a root */
 };
 

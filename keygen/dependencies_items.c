@@ -85,9 +85,12 @@ static int find_root(const struct roots *roots, const char *path, uint32_t *ret_
 	return 0;
 }
 
-static bool is_in_cwd(const struct dependencies_input *input, const char *path)
+static bool is_in_cwd(const struct dependencies_input *input, const struct trace_event *event, uint32_t base)
 {
-	size_t size = input->cwd && input->cwd_spelled ? strlen(input->cwd) : 0;
+	const char *path = event->path;
+	bool debug = input->cwd_looked_at && event->kind == TRACE_PROBE && base == BASE_LITERAL;
+	bool counts = input->cwd_spelled || debug;
+	size_t size = input->cwd && counts ? strlen(input->cwd) : 0;
 
 	return size > 1 && strncmp(path, input->cwd, size) == 0 && path[size] == '/' && path[size + 1] != '\0';
 }
@@ -127,7 +130,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	 */
 	if (is_cwd) {
 		hang_item(items, &item, BASE_CWD, ".");
-	} else if (is_in_cwd(input, path)) {
+	} else if (is_in_cwd(input, event, base)) {
 		hang_item(items, &item, BASE_CWD, path + strlen(input->cwd) + 1);
 		is_cwd = true;
 	}

@@ -52,14 +52,16 @@ enum trace_taint {
 	TAINT_UNKNOWN_CALL = 1 << 7,    /* a call whose effect is not known (raw system calls, sockets) */
 	TAINT_TOLD_OTHERWISE = 1 << 11, /* the compiler got another directory, variable or number than is recorded */
 	/* These make the result path-dependent (B6) instead: clear them before dependencies_build(). */
-	TAINT_PATH_MACRO = 1 << 8, /* a file that was read contains __FILE__ or a similar macro */
-	TAINT_PLACE = 1 << 9,      /* a file that was read contains a path inside one of the places */
-	TAINT_ARITHMETIC = 1 << 10 /* the compiler called functions of the host's libm */
+	TAINT_PATH_MACRO = 1 << 8,  /* a file that was read contains __FILE__ or a similar macro */
+	TAINT_PLACE = 1 << 9,       /* a file that was read contains a path inside one of the places */
+	TAINT_ARITHMETIC = 1 << 10, /* the compiler called functions of the host's libm */
+	TAINT_KNOWN_MACRO = 1 << 12 /* a file names __FILE__ in a way that shows in the output, if it is used */
 };
-#define TAINT_COUNT 12
+#define TAINT_COUNT 13
 
 /* Taints with which a result may still be cached. */
-#define TAINTS_SOFT ((uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE | TAINT_ARITHMETIC))
+#define TAINTS_SOFT \
+	((uint32_t)(TAINT_TIME_MACRO | TAINT_PATH_MACRO | TAINT_PLACE | TAINT_ARITHMETIC | TAINT_KNOWN_MACRO))
 
 struct trace_chunk;
 struct places;

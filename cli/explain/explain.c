@@ -281,7 +281,8 @@ static void print_stale(const struct explanation *explanation)
 	if (split_moved(explanation, &now, &was)) {
 		console_print(stdout, "  bound to %.*s, a path that is in its artifacts; now it is %.*s", SPAN(was),
 		              SPAN(now));
-		putchar('\n');
+		puts("\n  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug "
+		     "information only");
 		return;
 	}
 	console_print(stdout, "  %.*s", SPAN(span_of_text(&explanation->record.detail)));

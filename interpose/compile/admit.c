@@ -84,7 +84,7 @@ static int add_marks(const struct environment *environment, const struct trace *
 		error = result_add_unset(result, (const char *)unset.bytes, unset.size);
 	}
 	if (error == 0 && has_time_macro(trace)) {
-		result_add_sloppy(result);
+		result_add_sloppy(result, SLOPPINESS_TIME_MACROS);
 	}
 	stream_free(&unset);
 	return error;
@@ -123,7 +123,7 @@ static enum counter observation_reason(const struct request *request, const stru
 	if (reason != COUNTER_NONE) {
 		return reason;
 	}
-	if (runtime_sloppiness() == SLOPPINESS_NONE && has_time_macro(trace)) {
+	if (!(runtime_sloppiness() & SLOPPINESS_TIME_MACROS) && has_time_macro(trace)) {
 		name_culprit(event, trace, TAINT_TIME_MACRO);
 		return COUNTER_BYPASSED_time_macros;
 	}
@@ -214,6 +214,9 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	}
 	if (error == 0) {
 		error = binding_decide(&attempt->request, &attempt->observed, &result, &binding);
+	}
+	if (binding.loosened) {
+		result_add_sloppy(&result, SLOPPINESS_DEBUG_PATHS);
 	}
 	if (error == 0) {
 		error = dependencies_build(&binding.input, &dependencies);

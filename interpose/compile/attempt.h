@@ -63,8 +63,10 @@ enum request_trait {
 	REQUEST_LOOKS_COUNT = 1 << 2, /* probed paths are dependencies even if no file is opened (B2) */
 	REQUEST_OPENS_FILES = 1 << 3, /* its compilation probes files; if none was seen, it was not watched (B10) */
 	REQUEST_ASKS_VARIABLES =
-	    1 << 4,             /* its compilation reads a variable; if none was seen, it was not watched (B10) */
-	REQUEST_VARIES = 1 << 5 /* the output depends on memory addresses, so verify cannot compare it */
+	    1 << 4,              /* its compilation reads a variable; if none was seen, it was not watched (B10) */
+	REQUEST_VARIES = 1 << 5, /* the output depends on memory addresses, so verify cannot compare it */
+	REQUEST_LOOSE = 1 << 6,  /* its debug information may have the paths of another directory (B24) */
+	REQUEST_SEALED = 1 << 7  /* its output cannot be searched for paths */
 };
 
 #define REQUEST_OWN_BYTES 96

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compile/binding.h"
 
+#include "interpose/compile/runtime.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,42 @@ static bool is_wholly_bound(const struct trace *trace)
 	return (atomic_load(&trace->tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
 }
 
+/* Returns true if the output cannot be searched and a text may have put a path into it. */
+static bool may_hide_path(const struct request *request, const struct trace *trace)
+{
+	return (request->traits & REQUEST_SEALED) && (atomic_load(&trace->tainted) & TAINT_KNOWN_MACRO);
+}
+
+static bool lies_in_root(const struct roots *roots, const char *path)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		const struct root *root = &roots->root[i];
+
+		if (strncmp(path, root->text, root->size) == 0 && path[root->size] == '/') {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool reads_outside_roots(const struct trace *trace, const struct roots *roots)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct trace_event *event = &trace->events[i];
+
+		if (event->kind == TRACE_OPEN && event->error == 0 && !lies_in_root(roots, event->path)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Searches the result for the roots and, as the last needle, the working directory. */
 static int search_result(const struct roots *roots, const char *cwd, const struct result *result,
-                         struct needles **ret_needles)
+                         void (*search)(const struct result *, struct needles *), uint8_t *ret_found)
 {
 	struct needle *list = calloc(roots->count + 1, sizeof(*list));
+	struct needles *needles;
 	int error = -ENOMEM;
 
 	if (!list) {
@@ -27,11 +60,38 @@ static int search_result(const struct roots *roots, const char *cwd, const struc
 	if (cwd && strlen(cwd) > 1) {
 		list[roots->count] = (struct needle){cwd, strlen(cwd)};
 	}
-	error = needles_new(list, roots->count + 1, ret_needles);
+	error = needles_new(list, roots->count + 1, &needles);
 	free(list);
-	if (error == 0) {
-		result_search(result, *ret_needles);
+	if (error != 0) {
+		return error;
 	}
+	search(result, needles);
+	for (size_t i = 0; i <= roots->count; i++) {
+		ret_found[i] = needles_found(needles, i);
+	}
+	needles_free(needles);
+	return 0;
+}
+
+/* The same; with the user's leave, only what is found in code is. */
+static int find_places(const struct request *request, const char *cwd, const struct result *result,
+                       struct binding *binding)
+{
+	const struct compiler *compiler = request->library->compiler;
+	const size_t count = request->roots.count + 1;
+	uint8_t *in_code;
+	int error = search_result(&request->roots, cwd, result, result_search, binding->literal);
+
+	if (error != 0 || !compiler->search_code || !(runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS)) {
+		return error;
+	}
+	in_code = calloc(count, 1);
+	error = in_code ? search_result(&request->roots, cwd, result, compiler->search_code, in_code) : -ENOMEM;
+	if (error == 0) {
+		binding->loosened = (request->traits & REQUEST_LOOSE) || memcmp(in_code, binding->literal, count) != 0;
+		memcpy(binding->literal, in_code, count);
+	}
+	free(in_code);
 	return error;
 }
 
@@ -67,8 +127,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	const struct roots *roots = &request->roots;
 	const char *cwd = observed->cwd;
 	struct trace *trace = &observed->trace;
-	bool all = is_wholly_bound(trace);
-	struct needles *needles;
+	bool all = is_wholly_bound(trace), hidden = may_hide_path(request, trace);
 	bool cwd_is_literal;
 	struct binding binding = {
 	    .literal = calloc(roots->count + 1, 1),
@@ -82,21 +141,21 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	        },
 	};
 
-	if (!binding.literal || search_result(roots, cwd, result, &needles) != 0) {
+	if (!binding.literal || find_places(request, cwd, result, &binding) != 0) {
 		binding_free(&binding);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < roots->count; i++) {
-		binding.literal[i] = all || needles_found(needles, i);
+		binding.literal[i] |= all || hidden;
 	}
 	/* A directory that a text may spell in several ways cannot be searched for, so it counts as found. */
 	cwd_is_literal = all || !cwd || !compiler->spells_plainly || !compiler->spells_plainly(cwd, strlen(cwd)) ||
-	                 needles_found(needles, roots->count);
-	needles_free(needles);
+	                 binding.literal[roots->count] || (hidden && reads_outside_roots(trace, roots));
 	binding.input.root_is_literal = binding.literal;
 	if (!cwd_is_literal) {
 		binding.input.cwd = cwd;
 		binding.input.cwd_spelled = spells_cwd(trace);
+		binding.input.cwd_looked_at = (request->traits & REQUEST_LOOSE) != 0;
 	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
 		/* "." and cwd must be one file at look-up too. Path-dependent requests have cwd in their key. */
 		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {

@@ -9,6 +9,10 @@
  *     a path inside a place: what the compiler computes from those need not show as text;
  *   - it is the working directory, and a text may spell it in a way that a search does not find.
  *
+ * With NVRTCCACHE_SLOPPINESS=debug_paths (B24), paths in logs and in debug information do not count, and a result that is
+ * less path-dependent because of that is marked. An output that cannot be searched (REQUEST_SEALED) depends on all roots
+ * if a file contains a macro that would show in it.
+ *
  * Calling sequence: binding_decide(), dependencies_build(&binding.input), binding_free(). Errors: -ENOMEM; -EINVAL if
  * the working directory cannot be stat'ed. Ownership: input points into the request, into what was observed, and into
  * the binding.
@@ -22,6 +26,7 @@
 
 struct binding {
 	uint8_t *literal;
+	bool loosened; /* only who allows SLOPPINESS_DEBUG_PATHS may be given the result */
 	struct dependencies_input input;
 };
 

@@ -146,8 +146,9 @@ static bool is_fit(const struct handle *handle, const struct call *call, const s
 	}
 	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
 	case RESULT_TOO_SLOPPY:
-		event_explain_unfit(event, "a result is there that hangs on a time macro, which only processes with "
-		                           "NVRTCCACHE_SLOPPINESS=time_macros are given");
+		event_explain_unfit(event,
+		                    "a result is there that only processes with NVRTCCACHE_SLOPPINESS=%s are given",
+		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
 		return false;
 	case RESULT_VARIABLE_SET:
 		event_explain_unfit(event, "a result is there that was made while %s was not set, and now it is",

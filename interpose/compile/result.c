@@ -95,9 +95,15 @@ void result_add_about(struct result *result, struct stream *about)
 }
 
 /* Marked, because a process without the setting must not be given it, and no other node either. */
-void result_add_sloppy(struct result *result)
+void result_add_sloppy(struct result *result, unsigned sloppiness)
 {
-	result_add(result, RESULT_TAG_SLOPPY, 1, NULL, 0);
+	for (size_t i = 0; i < result->count; i++) {
+		if (result->sections[i].tag == RESULT_TAG_SLOPPY) {
+			result->sections[i].value |= (int)sloppiness;
+			return;
+		}
+	}
+	result_add(result, RESULT_TAG_SLOPPY, (int)sloppiness, NULL, 0);
 }
 
 /* What is said of the result, and is not part of it. */
@@ -107,19 +113,19 @@ static bool is_mark(const struct section *section)
 	       section->tag == RESULT_TAG_ABOUT;
 }
 
-bool result_is_sloppy(const struct entry *entry)
+unsigned result_sloppiness(const struct entry *entry)
 {
 	struct section section;
 
-	return entry_section(entry, RESULT_TAG_SLOPPY, &section);
+	return entry_section(entry, RESULT_TAG_SLOPPY, &section) ? (unsigned)section.value : 0;
 }
 
-enum result_fitness result_applies(const struct entry *entry, enum sloppiness allowed, const char **ret_variable)
+enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable)
 {
 	struct section section;
 	const char *name, *end;
 
-	if (allowed == SLOPPINESS_NONE && result_is_sloppy(entry)) {
+	if (result_sloppiness(entry) & ~allowed) {
 		return RESULT_TOO_SLOPPY;
 	}
 	if (!entry_section(entry, RESULT_TAG_UNSET, &section)) {

@@ -64,9 +64,10 @@ bool result_says_shortage(const struct section *log);
 
 /* Adds a section of names of variables, each followed by a NUL (copied; may be empty). -ENOMEM. */
 int result_add_unset(struct result *result, const char *unset, size_t unset_size);
-void result_add_sloppy(struct result *result);
+/* enum sloppiness: only who allows it is given the result. */
+void result_add_sloppy(struct result *result, unsigned sloppiness);
 void result_add_about(struct result *result, struct stream *about); /* takes its bytes */
-bool result_is_sloppy(const struct entry *entry);
+unsigned result_sloppiness(const struct entry *entry);
 
 enum result_fitness {
 	RESULT_FITS,
@@ -78,7 +79,7 @@ enum result_fitness {
  * Returns whether this process may be served the entry. `ret_variable`: the variable that is set; points into the
  * entry.
  */
-enum result_fitness result_applies(const struct entry *entry, enum sloppiness allowed, const char **ret_variable);
+enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable);
 
 /* Returns the value of a section, or `otherwise` if the entry lacks it. */
 int result_value(const struct entry *entry, uint32_t tag, int otherwise);

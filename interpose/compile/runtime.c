@@ -235,9 +235,10 @@ void runtime_flush(void)
 	flush_counters(COUNTERS_WHEN_DUE);
 }
 
-enum sloppiness runtime_sloppiness(void)
+unsigned runtime_sloppiness(void)
 {
-	return runtime.settings.sloppy_time_macros ? SLOPPINESS_TIME_MACROS : SLOPPINESS_NONE;
+	return (runtime.settings.sloppy_time_macros ? SLOPPINESS_TIME_MACROS : 0) |
+	       (runtime.settings.sloppy_debug_paths ? SLOPPINESS_DEBUG_PATHS : 0);
 }
 
 void runtime_count(enum counter counter, uint64_t amount)

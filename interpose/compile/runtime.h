@@ -44,9 +44,9 @@ void runtime_count_share(enum counter_group of, enum counter counter, uint64_t a
 enum counter runtime_error_counter(int error, enum counter otherwise);
 /* Writes the counts if it is time. errno does not change. */
 void runtime_flush(void);
-/* The relaxation that the user allows (NVRTCCACHE_SLOPPINESS). */
-enum sloppiness { SLOPPINESS_NONE, SLOPPINESS_TIME_MACROS };
-enum sloppiness runtime_sloppiness(void);
+/* The relaxations that the user allows (NVRTCCACHE_SLOPPINESS): bits. */
+enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
+unsigned runtime_sloppiness(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 
 /*

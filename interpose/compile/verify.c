@@ -58,7 +58,8 @@ static void report_difference(const struct handle *handle, const struct attempt 
 	if (is_spoiled(handle, attempt) || !still_holds(&request->roots, expected)) {
 		return;
 	}
-	if (results == RESULTS_HIDDEN || (request->traits & REQUEST_VARIES)) {
+	if (results == RESULTS_HIDDEN || (request->traits & REQUEST_VARIES) ||
+	    (result_sloppiness(expected) & SLOPPINESS_DEBUG_PATHS)) {
 		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
 		log_write(LOG_INFO, "verify: %s cannot be compared: %s does not always give the same", what,
 		          compiler->title);

@@ -271,3 +271,45 @@ bool artifacts_comparable(const struct section *section)
 {
 	return section->tag != TAG_PCH_STATUS && section->tag != TAG_PCH_HEAP && !speaks_of_pch(section);
 }
+
+static bool line_begins(const char *line, const char *end, const char *word)
+{
+	line += strspn(line, " \t");
+	return (size_t)(end - line) >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
+}
+
+/* Lines of files, and sections of debug information, which end with the first brace. The PTX ends with a NUL. */
+static void search_ptx(const char *line, const char *end, struct needles *needles)
+{
+	bool debug = false;
+
+	while (line < end) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		const char *next = newline ? newline + 1 : end;
+
+		debug |= line_begins(line, next, ".section\t.debug") || line_begins(line, next, ".section .debug");
+		if (debug) {
+			debug = !memchr(line, '}', (size_t)(next - line));
+		} else if (!line_begins(line, next, ".file")) {
+			needles_search(needles, line, (size_t)(next - line));
+		}
+		line = next;
+	}
+}
+
+void artifacts_search_code(const struct result *result, struct needles *needles)
+{
+	const struct section *ptx = result_section(result, RESULT_TAG_OWN + PRODUCT_PTX);
+	bool has_ptx = ptx && ptx->size > 1;
+
+	for (size_t i = 0; i < result->count; i++) {
+		const struct section *section = &result->sections[i];
+
+		if (section == ptx && has_ptx) {
+			search_ptx(section->bytes, (const char *)section->bytes + section->size, needles);
+		} else if (section->tag != RESULT_TAG_OWN + PRODUCT_ProgramLog &&
+		           !(section->tag == RESULT_TAG_OWN + PRODUCT_CUBIN && has_ptx)) {
+			needles_search(needles, section->bytes, section->size);
+		}
+	}
+}

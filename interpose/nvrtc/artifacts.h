@@ -26,6 +26,8 @@ int artifacts_collect(const struct handle *handle, struct result *result);
  * in the log.
  */
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
+/* All but the log and the debug information of PTX. The CUBIN is made of the PTX, and only searched without it. */
+void artifacts_search_code(const struct result *result, struct needles *needles);
 bool artifacts_comparable(const struct section *section);
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product);
 int artifacts_no_room(const struct handle *handle);

@@ -70,7 +70,7 @@ static void note_served(struct handle *handle, const struct entry *entry)
 {
 	struct program *program = program_of(handle);
 
-	if (!program->texts_known && runtime_sloppiness() == SLOPPINESS_TIME_MACROS && result_is_sloppy(entry)) {
+	if (!program->texts_known && (result_sloppiness(entry) & SLOPPINESS_TIME_MACROS)) {
 		program->findings |= SCAN_TIME;
 	}
 }
@@ -235,6 +235,7 @@ const struct compiler nvrtc_compiler = {
     .collect = artifacts_collect,
     .explains_failure = artifacts_explain_failure,
     .spells_plainly = scan_spells_plainly,
+    .search_code = artifacts_search_code,
     .comparable = artifacts_comparable,
     .hides_ids = true,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/describe.h"
 
+#include "interpose/compile/runtime.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
@@ -19,7 +20,8 @@
 static unsigned traits_of(const struct options *options)
 {
 	return REQUEST_OPENS_FILES | (options_bind(options) ? REQUEST_BOUND : 0) |
-	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0);
+	       (options_exact(options) ? REQUEST_EXACT : 0) | (options->sticky & STICKY_SPLIT ? REQUEST_VARIES : 0) |
+	       (options->loose ? REQUEST_LOOSE : 0) | (options->ir ? REQUEST_SEALED : 0);
 }
 
 /*
@@ -61,6 +63,8 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	    .around = *around,
 	    .program_name = handle->name,
 	    .has_memory_headers = program->has_memory_headers,
+	    .debug_paths = (runtime_sloppiness() & SLOPPINESS_DEBUG_PATHS) != 0,
+	    .optix_spells = nvrtc_differs(DIFFERENCE_OPTIX_SPELLS_PATHS, library->major, library->minor),
 	    .options = call->options,
 	    .option_count = call->option_count,
 	    .name_expressions = (const char *const *)program->names,

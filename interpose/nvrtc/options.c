@@ -22,6 +22,7 @@ enum option_class {
 	OPTION_HARMLESS,
 	OPTION_DEBUG,
 	OPTION_IR,
+	OPTION_OPTIX,
 	OPTION_PCH,
 	OPTION_INCLUDE,
 	OPTION_BUNDLE, /* a directory of headers too, which NVRTC unpacks and locks */
@@ -102,7 +103,7 @@ enum option_form {
 	X(DEBUG, FLAG, "generate-line-info", "lineinfo")                              \
 	X(IR, FLAG, "dlink-time-opt", "dlto")                                         \
 	X(GEN_LTO, FLAG, "gen-opt-lto", "gen-opt-lto")                                \
-	X(IR, FLAG, "optix-ir", "optix-ir")                                           \
+	X(OPTIX, FLAG, "optix-ir", "optix-ir")                                        \
 	X(PCH, FLAG, "pch", "pch")                                                    \
 	X(PCH, JOINED, "create-pch", "create-pch")                                    \
 	X(PCH, JOINED, "use-pch", "use-pch")                                          \
@@ -234,6 +235,9 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		options->debug = true;
 		break;
 	case OPTION_IR:
+		options->ir = options->lto = true;
+		break;
+	case OPTION_OPTIX:
 		options->ir = true;
 		break;
 	case OPTION_PCH:
@@ -252,7 +256,7 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		options->sticky |= STICKY_SPLIT;
 		break;
 	case OPTION_GEN_LTO:
-		options->ir = true;
+		options->ir = options->lto = true;
 		options->sticky |= STICKY_GEN_OPT_LTO;
 		break;
 	case OPTION_TRACE:
@@ -364,6 +368,7 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 		}
 	}
 	found.unknown |= waiting != NULL;
+	found.spells = found.debug || found.ir;
 	/* Which warnings there are of precompiled headers hangs on what the process has compiled; here they may be
 	 * errors. */
 	found.tells_process |= found.pch && (found.errors || found.unknown);
@@ -373,12 +378,12 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 
 bool options_bind(const struct options *options)
 {
-	return options->debug || options->ir || options->unknown || options->pch;
+	return (options->spells && !options->loose) || options->unknown || options->pch;
 }
 
 bool options_exact(const struct options *options)
 {
-	return options->debug || options->unknown;
+	return (options->debug && !options->loose) || options->unknown;
 }
 
 void options_free(struct options *options)

@@ -35,8 +35,12 @@ struct include_option {
 struct options {
 	struct include_option *include; /* in order */
 	size_t include_count;
-	bool debug;         /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
-	bool ir;            /* -dlto, -optix-ir: paths and cwd always */
+	bool debug; /* -G, -lineinfo: paths, cwd, and in cubins mtime and size of files */
+	bool ir;    /* -dlto, -optix-ir: paths and cwd, always with -dlto */
+	bool lto;   /* -dlto */
+	/* Paths in debug information may be those of another directory. The caller sets it (request_call()). */
+	bool loose;
+	bool spells;        /* its paths are in the output; the caller clears it for releases that do not write them */
 	bool unknown;       /* an option that may let paths reach the output */
 	bool tells_process; /* the log or the return code depends on earlier compilations of the process */
 	bool errors;        /* some warnings are errors */
@@ -57,8 +61,8 @@ struct options {
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /*
- * Returns true if paths, cwd and PWD must be in the key: debug, ir, unknown, or pch (its files and messages have
- * paths).
+ * Returns true if paths, cwd and PWD must be in the key: they are in the output, unknown, or pch (its files and messages
+ * have paths).
  */
 bool options_bind(const struct options *options);
 /*

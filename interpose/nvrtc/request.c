@@ -268,6 +268,8 @@ int request_call(const struct nvrtc_request *request, struct stream *ret_stream,
 	if (error) {
 		return error;
 	}
+	options.spells = options.debug || options.lto || (options.ir && request->optix_spells);
+	options.loose = options.spells && request->debug_paths;
 	error = make_plan(&plan, request, &options);
 	if (error) {
 		goto failed;

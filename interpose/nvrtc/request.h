@@ -51,6 +51,8 @@ struct nvrtc_request {
 	struct surroundings around;
 	const char *program_name; /* as passed to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
+	bool debug_paths;  /* NVRTCCACHE_SLOPPINESS=debug_paths */
+	bool optix_spells; /* OptiX IR of this release has paths in it without debug information */
 	const char *const *options;
 	int option_count;
 	const char *const *name_expressions;

@@ -110,12 +110,12 @@ static void search_piece(void *search, uint8_t *bytes, size_t size)
 
 static uint32_t found_taints(const void *search, const struct key *digest)
 {
-	uint32_t found = ((const struct scan *)search)->found;
+	uint32_t found = taints_of(((const struct scan *)search)->found);
 
-	if ((found & SCAN_PATH) && known_header(digest)) {
-		found &= ~(uint32_t)SCAN_PATH;
+	if ((found & TAINT_PATH_MACRO) && known_header(digest)) {
+		found ^= TAINT_PATH_MACRO | TAINT_KNOWN_MACRO;
 	}
-	return taints_of(found);
+	return found;
 }
 
 _Static_assert(sizeof(struct scan) <= TRACE_SEARCH_BYTES, "a search fits into what the watch has for it");

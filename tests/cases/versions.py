@@ -119,6 +119,26 @@ def own_cache(nvrtc):
     return nvrtc.compile("-arch=sm_80", "--no-cache")[0] == 0
 
 
+def optix_spells_paths(nvrtc):
+    """Asked of LTO-IR too, which every release since 12.0 puts the directory into."""
+    def made(option, what):
+        program, size = nvrtc.create(), ctypes.c_size_t()
+        nvrtc.handle.nvrtcCompileProgram(program, 2, (ctypes.c_char_p * 2)(b"-arch=sm_80", option))
+        getattr(nvrtc.handle, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+        held = ctypes.create_string_buffer(size.value)
+        getattr(nvrtc.handle, f"nvrtcGet{what}")(program, held)
+        return held.raw
+
+    if not hasattr(nvrtc.handle, "nvrtcGetOptiXIR"):
+        return False
+    here = [made(b"-dlto", "LTOIR"), made(b"-optix-ir", "OptiXIR")]
+    os.mkdir("elsewhere")
+    os.chdir("elsewhere")
+    there = [made(b"-dlto", "LTOIR"), made(b"-optix-ir", "OptiXIR")]
+    assert here[0] != there[0], "LTO-IR does not name the working directory"
+    return here[1] != there[1]
+
+
 def spells_cwd(nvrtc):
     # a child under strace
     with open("a.h", "w") as file:

@@ -31,6 +31,7 @@ static struct sample sample_make(const char *program_name, const char *first_opt
 	    .names = {"k<int>", "k<float>"},
 	    .request = {.program_name = program_name,
 	                .has_memory_headers = true,
+	                .optix_spells = true,
 	                .around.identity = (const uint8_t *)"build-id",
 	                .around.identity_size = 8,
 	                .around.namespace_name = NULL,

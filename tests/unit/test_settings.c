@@ -148,7 +148,8 @@ Test(settings, an_empty_environment_gives_the_defaults)
 	cr_expect_eq(settings.wait, 120);
 	cr_expect_eq(settings.log_level, 2);
 	cr_expect_not(settings.disable || settings.read_only || settings.recache || settings.verify ||
-	              settings.shared || settings.fsync || settings.stats || settings.sloppy_time_macros);
+	              settings.shared || settings.fsync || settings.stats || settings.sloppy_time_macros ||
+	              settings.sloppy_debug_paths);
 	cr_expect_null(settings.lower);
 	cr_expect_null(settings.namespace_name);
 	cr_expect_null(settings.log);
@@ -314,6 +315,8 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	} cases[] = {{"time_macros", true, 0},
 	             {"time_macros,time_macros", true, 0},
 	             {", time_macros ", true, 0},
+	             {"debug_paths", false, 0},
+	             {"debug_paths,time_macros", true, 0},
 	             {"time_macros,locale", false, 1},
 	             {"locale", false, 1},
 	             {"time_macro", false, 1},
@@ -324,6 +327,7 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		READ("NVRTCCACHE_SLOPPINESS", cases[i].text);
 		cr_expect_eq(settings.sloppy_time_macros, cases[i].time_macros, "%s", cases[i].text);
+		cr_expect_eq(settings.sloppy_debug_paths, strncmp(cases[i].text, "debug_paths", 11) == 0);
 		cr_expect_eq(settings.complaint_count, cases[i].complaints, "%s", cases[i].text);
 		cr_expect_eq(settings.sloppiness == NULL, cases[i].complaints == 1, "%s", cases[i].text);
 	}
@@ -355,7 +359,7 @@ Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
 	cr_expect(strstr(settings_wanted("NVRTCCACHE_MEM_SIZE"), "1.5G"));
 	cr_expect_str_eq(settings_wanted("NVRTCCACHE_STATS"), "1 or 0, yes or no, true or false, on or off");
 	cr_expect_str_eq(settings_wanted("NVRTCCACHE_DIR"), "an absolute path");
-	cr_expect_str_eq(settings_wanted("NVRTCCACHE_SLOPPINESS"), "the word time_macros");
+	cr_expect_str_eq(settings_wanted("NVRTCCACHE_SLOPPINESS"), "the words time_macros and debug_paths");
 }
 
 struct unknown {

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# needs: nvrtc
+# timeout: 900
+# weight: 90
+# NVRTCCACHE_SLOPPINESS=debug_paths: paths that show in debug information and logs alone do not bind; all others do.
+# shellcheck disable=SC2317 # functions are called by check
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+eval "$(scripts/nvrtc-env)" || exit 1
+export LD_LIBRARY_PATH=$RUN_PATH NVRTCCACHE_MEM_SIZE=0
+cd "$tmp" || exit 1
+
+place() { # NAME VALUE DATE: a checkout
+	mkdir -p "$1/inc"
+	printf '#define V %s\n' "$2" >"$1/inc/v.h"
+	printf 'of this place\n' >"$1/k.cu"
+	touch -d "$3" "$1/inc/v.h" "$1/k.cu"
+}
+place one 1 2020-01-01
+place two 1 2021-02-03
+place other 2 2020-01-01
+sleep 0.1
+
+source='#include "v.h"
+extern "C" __global__ void k(float *p) { p[0] = V; }'
+compile() { # NAME PLACE OPTION...: in that place, where "@" in an option is it
+	local name=$1 place=$tmp/$2
+	shift 2
+	printf '%s\n' '=== One kernel.' 'source <<' "${source//@/$place}" END "name $place/k.cu" create "chdir $place" \
+		"compile -arch=sm_90 ${*//@/$place}" all destroy >"$name.case"
+	mkdir -p "$name.work"
+	${through:+preloaded} "$BUILD/tests/player" "$NVRTC_LIB/$NVRTC_SONAME" "$tmp/$name.work" "$tmp/$name.case" /dev/null 1 >"$tmp/$name"
+}
+through=1
+loosely() { NVRTCCACHE_SLOPPINESS=debug_paths "$@"; }
+hits() { # N COMMAND...: so many more hits by then
+	local wanted=$(($(stat_of hits_disk) + $1))
+	shift
+	"$@" && [ "$(stat_of hits_disk)" = "$wanted" ] || { "$COMMAND" explain --last && false; }
+}
+as_without() { through='' compile plain "$@" && compile cached "$@" && cmp plain cached; }
+moves() { # OPTION...: hits in another place with the switch alone, and gives what the first place gave
+	fresh_cache
+	hits 0 compile strict one "$@" && hits 0 compile strict two "$@" && fresh_cache &&
+		hits 0 loosely compile first one "$@" && hits 1 loosely compile second two "$@" && cmp first second &&
+		hits 0 loosely as_without other "$@" && hits 0 as_without two "$@"
+}
+stays() { # OPTION...: does not hit in another place with the switch either, and gives what NVRTC gives
+	fresh_cache
+	hits 0 loosely compile first one "$@" && hits 0 loosely as_without two "$@"
+}
+
+for option in -lineinfo -G -dlto '-dlto -lineinfo'; do
+	check "$option hits in another checkout, whose headers are of another time." moves -Iinc "$option"
+	check "$option and -I with a whole path." moves -I@/inc "$option"
+done
+source=${source/"p[0] = V;"/"int unused; p[0] = V;"}
+check "A name in a warning does not bind." moves -I@/inc
+source='#include "v.h"
+#include "missing.h"'
+check "A name in an error does not bind." moves -I@/inc
+
+for text in 'p[0] = sizeof(__FILE__);' '((const char **)p)[0] = __FILE__;' '((const char **)p)[0] = "@/k.cu";'; do
+	source="#include \"v.h\"
+	extern \"C\" __global__ void k(float *p) { $text }"
+	for option in -lineinfo -G -dlto ''; do
+		check "What a program computes from a path binds, $option $text" stays -I@/inc "$option"
+	done
+done
+source='#include "v.h"
+extern "C" __global__ void k(float *p) { p[0] = V; }'
+if [ -e "$CUDA_INCLUDE/cccl/cuda/std/span" ]; then
+	ln -s "$CUDA_INCLUDE" one/cuda && ln -s "$CUDA_INCLUDE" two/cuda
+	plain_source=$source
+	source='#include <cuda/std/span>
+	extern "C" __global__ void k(int *p, int n) { cuda::std::span<int> s(p, n); s[n] = 1; }'
+	headers=(-I@/cuda/cccl -I@/cuda)
+	hits_with_headers() { fresh_cache && hits 0 loosely compile first one "${headers[@]}" -lineinfo && hits 1 loosely compile second two "${headers[@]}" -lineinfo; }
+	check "Headers of CCCL that name __FILE__ do not bind while it does not show." hits_with_headers
+	for option in -lineinfo -dlto; do
+		check "They bind where it shows or could, $option." stays "${headers[@]}" -DCCCL_ENABLE_ASSERTIONS "$option"
+	done
+	source=$plain_source
+else
+	skip "Headers of CCCL that name __FILE__ do not bind while it does not show." "no such headers in $CUDA_INCLUDE"
+fi
+hides_header() {
+	fresh_cache
+	hits 0 loosely compile first one -Iinc -I@/front -lineinfo && mkdir -p two/front && echo '#define V 3' >two/front/v.h && sleep 0.1 &&
+		hits 1 loosely compile second two -Iinc -I@/front -lineinfo && hits 0 loosely as_without two -I@/front -Iinc -lineinfo
+}
+check "A header that comes first in the other place is seen." hides_header
+plan
