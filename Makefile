@@ -81,9 +81,7 @@ OBJECTS  := $(call object,$(CORE_SRC) $(TOOL_SRC) $(DOOR_SRC) $(CLI_SRC) $(AGENT
 
 make_map     = $(call quiet,MAP,$@)$(CC) -E -P -x c -I. -DSCRIPT -DARCH_$(ARCH) \
 	       $(addprefix -include ,$(filter %/nodes.h,$^)) -o $@ $(filter %.in,$^)
-# Bound lazily: most processes that it is preloaded into never call 110 of the 119 functions that it takes from libc, and
-# looking them up was 60 % of what their start cost more.
-link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -Wl,-z,lazy -o $@ $(filter %.o,$^) $(B2)
+link_library = $(call quiet,LD,$@)$(CC) $(call no_fast_math,$(CFLAGS) $(LDFLAGS)) $(SHARED) $(HARDEN) -o $@ $(filter %.o,$^) $(B2)
 
 all: $(BUILD)/libnvrtccache.so $(BUILD)/nvrtccache $(if $(AGENT),$(BUILD)/nvrtccache-agent,$(if $(FLOOR),,no-agent))
 	$(if $(silent),,@packaging/needs $(filter %.so %/nvrtccache %/nvrtccache-agent,$^))

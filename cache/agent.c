@@ -224,13 +224,22 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-/* Called with what the directory had in the end: an agent that says FOUND and lies has spared nothing. */
-void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
+static void judge_wait(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
 	if (question->waited > first_limit(options) && spared < (uint64_t)question->waited) {
 		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
 	} else {
 		breaker_answered(&breaker, question->seen);
+	}
+}
+
+/* An agent that says FOUND where nothing is found costs every miss a wait, however quick it is. */
+void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
+{
+	if (spared == 0) {
+		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
+	} else {
+		judge_wait(options, question, spared);
 	}
 }
 
@@ -270,7 +279,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 		break;
 	case AGENT_FETCH_ABSENT:
 	case AGENT_FETCH_DOWN:
-		agent_judge(options, &asked, 0);
+		judge_wait(options, &asked, 0);
 		break;
 	default:
 		(void)breaker_failed(&breaker, &rule, asked.seen, read_clock());

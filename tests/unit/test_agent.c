@@ -230,7 +230,7 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 }
 
 /* How often of ten times it is asked, where what it found is never there. */
-static int asked_late(const char *script)
+static int asked_in_vain(const char *script)
 {
 	pid_t child = fork(); /* a breaker of its own */
 	int status = -1;
@@ -253,9 +253,15 @@ static int asked_late(const char *script)
 
 Test(agent, one_that_answers_late_and_in_vain_is_asked_once)
 {
-	cr_expect_eq(asked_late("S~A"), 1);
-	cr_expect_eq(asked_late("S~D"), 1);
-	cr_expect_eq(asked_late("S~F"), 1);
+	cr_expect_eq(asked_in_vain("S~A"), 1);
+	cr_expect_eq(asked_in_vain("S~D"), 1);
+	cr_expect_eq(asked_in_vain("S~F"), 1);
+}
+
+Test(agent, one_that_says_found_in_vain_is_asked_once_however_quick_it_is)
+{
+	cr_expect_eq(asked_in_vain("SF"), 1);
+	cr_expect_eq(asked_in_vain("SA"), 10);
 }
 
 Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it_took)
