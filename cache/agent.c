@@ -17,8 +17,11 @@
 #define MS     INT64_C(1000000)
 #define SECOND (1000 * MS)
 
+#define NOTICED (3 * MS) /* what an agent at rest takes; a shorter wait in vain does not count */
+
 static const struct breaker_rule rule = {.failures = 1, .first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
 static struct breaker breaker;
+static _Atomic int64_t wasted; /* ns of waits in vain since the last that helped */
 
 static const struct {
 	const char *name;
@@ -224,22 +227,27 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-static void judge_wait(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
+/*
+ * Called with what the directory had in the end: an agent that says FOUND and lies has spared nothing. Quick answers in
+ * vain are added up, so that all of them together cost no more than one question may.
+ */
+void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
-	if (question->waited > first_limit(options) && spared < (uint64_t)question->waited) {
+	bool vain = spared < (uint64_t)question->waited;
+
+	if (!vain) {
+		atomic_store(&wasted, 0);
+	} else if (question->waited > NOTICED) {
+		vain = question->waited > first_limit(options) ||
+		       atomic_fetch_add(&wasted, question->waited) + question->waited > options->wait_ms * MS;
+	} else {
+		vain = false;
+	}
+	if (vain) {
+		atomic_store(&wasted, 0);
 		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
 	} else {
 		breaker_answered(&breaker, question->seen);
-	}
-}
-
-/* An agent that says FOUND where nothing is found costs every miss a wait, however quick it is. */
-void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
-{
-	if (spared == 0) {
-		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
-	} else {
-		judge_wait(options, question, spared);
 	}
 }
 
@@ -279,7 +287,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 		break;
 	case AGENT_FETCH_ABSENT:
 	case AGENT_FETCH_DOWN:
-		judge_wait(options, &asked, 0);
+		agent_judge(options, &asked, 0);
 		break;
 	default:
 		(void)breaker_failed(&breaker, &rule, asked.seen, read_clock());

@@ -230,7 +230,7 @@ Test(agent, what_fails_is_not_asked_again_for_a_while)
 }
 
 /* How often of ten times it is asked, where what it found is never there. */
-static int asked_in_vain(const char *script)
+static int asked_late(const char *script)
 {
 	pid_t child = fork(); /* a breaker of its own */
 	int status = -1;
@@ -253,15 +253,30 @@ static int asked_in_vain(const char *script)
 
 Test(agent, one_that_answers_late_and_in_vain_is_asked_once)
 {
-	cr_expect_eq(asked_in_vain("S~A"), 1);
-	cr_expect_eq(asked_in_vain("S~D"), 1);
-	cr_expect_eq(asked_in_vain("S~F"), 1);
+	cr_expect_eq(asked_late("S~A"), 1);
+	cr_expect_eq(asked_late("S~D"), 1);
+	cr_expect_eq(asked_late("S~F"), 1);
 }
 
-Test(agent, one_that_says_found_in_vain_is_asked_once_however_quick_it_is)
+Test(agent, quick_answers_in_vain_together_may_take_as_long_as_one_question)
 {
-	cr_expect_eq(asked_in_vain("SF"), 1);
-	cr_expect_eq(asked_in_vain("SA"), 10);
+	const struct agent_question quick = {.waited = (2 * SLOW_MS - 1) * INT64_C(1000000) / 4};
+	const struct agent_question at_once = {.waited = 3000000};
+
+	agent.options.wait_ms = 2 * SLOW_MS - 1;
+	start("SA");
+	for (int i = 0; i < 4; i++) {
+		agent_judge(&agent.options, &quick, 0);
+	}
+	agent_judge(&agent.options, &quick, UINT64_MAX);
+	for (int i = 0; i < 4; i++) {
+		agent_judge(&agent.options, &quick, 0);
+		agent_judge(&agent.options, &at_once, 0);
+	}
+	cr_expect_eq(fetch(), AGENT_FETCH_ABSENT);
+	agent_judge(&agent.options, &quick, 0);
+	cr_expect_eq(fetch(), AGENT_FETCH_SKIPPED);
+	stop();
 }
 
 Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it_took)
