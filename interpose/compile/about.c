@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Three numbers or more. */
+/* Returns true for three numbers or more, separated by dots. */
 static bool is_build(const char *at, const char *end)
 {
 	unsigned dots = 0;
@@ -21,7 +21,7 @@ static bool is_build(const char *at, const char *end)
 	return dots >= 2;
 }
 
-/* libnvrtc.so.13 is a link to libnvrtc.so.13.0.88 where the toolkit was installed with all its names. */
+/* In an installed toolkit libnvrtc.so.13 is a link to libnvrtc.so.13.0.88, whose name has the full release. */
 static void put_build(struct stream *about, const char *path)
 {
 	char target[256];
@@ -51,7 +51,7 @@ static void put_compiler(struct stream *about, const struct compiler *compiler, 
 	}
 }
 
-/* What all compilers' call runs have (keygen/surroundings.h), as people would call it. NULL: not here. */
+/* Returns the name of a part that all compilers' call runs have (keygen/surroundings.h), or NULL. */
 static const char *part_of(uint8_t tag)
 {
 	switch (tag) {
@@ -74,7 +74,7 @@ static const char *part_of(uint8_t tag)
 	}
 }
 
-/* All but the namespace are of every call; where it is bound, so is its place. */
+/* Every call has all of them except the namespace; a path-dependent request also has its place. */
 static void put_surroundings(struct stream *about, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
@@ -95,7 +95,7 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {
 			about_part_of(about, "variable", &variable, &field);
 		} else if (tag == REQUEST_TAG_HISTORY) {
-			latest = field; /* its key has those before it in it */
+			latest = field; /* its key covers the earlier ones */
 		}
 	}
 	if (latest.bytes) {
@@ -126,7 +126,7 @@ static void put_roots(struct stream *about, const struct roots *roots)
 	}
 }
 
-/* With the head to skip, so that `nvrtccache extract` needs to know no compiler. */
+/* With the size of the head, so that `nvrtccache extract` needs no knowledge of compilers. */
 static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
@@ -139,7 +139,7 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 	}
 }
 
-/* As it was started; the kernel keeps the name. */
+/* The path with which the program was started, which the kernel provides. */
 static void put_command(struct stream *about)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
@@ -150,7 +150,7 @@ static void put_command(struct stream *about)
 	}
 }
 
-/* Last: they may be long, and where there is no room for all (cache/journal.h) the end is cut off. */
+/* Last, because options may be long, and the journal cuts off the end if there is no room (cache/journal.h). */
 static void put_options(struct stream *about, const struct call *call)
 {
 	for (int i = 0; i < call->option_count; i++) {

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK 16 /* behind what a getter says that it writes */
+#define SLACK 16 /* bytes after the size that a getter returned */
 
-/* A buffer is filled with one byte, and another one with the other: where they still differ, nothing was written. */
+/* Two buffers are filled with different bytes: a position where they still differ was not written. */
 #define FILL_ONE   0x55
 #define FILL_OTHER 0xaa
 
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
-/* A getter writes no more than was told of its size, and a NUL where that is nothing: a host has room for no more. */
+/* A getter may write no more than the returned size, or a NUL if that is 0, because a host has room for no more. */
 static bool fits_size(size_t written, uint64_t told)
 {
 	return written <= (told > 0 ? told : 1);
 }
 
-/* How much of `one` was written. `other` was filled otherwise. */
+/* Returns how many bytes of `one` were written; `other` was filled with another byte. */
 static size_t count_written(const uint8_t *one, const uint8_t *other, size_t size)
 {
 	while (size > 0 && one[size - 1] == FILL_ONE && other[size - 1] == FILL_OTHER) {
@@ -32,7 +32,7 @@ static size_t count_written(const uint8_t *one, const uint8_t *other, size_t siz
 	return size;
 }
 
-/* Into `ret_bytes`, behind the head, which tells `told`; `ret_size`: of both. */
+/* Reads the bytes into `ret_bytes`, after a head with the size `told`; `ret_size` includes the head. */
 static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t **ret_bytes, size_t *ret_size,
                         int *ret_code)
 {
@@ -61,7 +61,7 @@ static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t *
 	return 0;
 }
 
-/* A getter of an empty artifact writes nothing; one byte is there in case one does. */
+/* The getter of an empty artifact writes nothing; one byte is allocated in case one does. */
 static int read_told(bytes_getter *get, void *value, size_t told, uint8_t **ret_bytes, int *ret_code)
 {
 	uint8_t *bytes = calloc(1, told + 1);
@@ -110,7 +110,7 @@ int artifact_collect_all(const struct handle *handle, struct result *result)
 	return error;
 }
 
-/* `ret_told`: the size that was told; the section is without its head. */
+/* `ret_told`: the size that the size getter returned; the section is returned without its head. */
 static bool find_artifact(const struct compiler *compiler, const struct entry *entry, size_t artifact,
                           struct section *ret_section, uint64_t *ret_told)
 {
@@ -150,7 +150,10 @@ int artifact_bytes(const struct compiler *compiler, const struct entry *entry, s
 	if (!find_artifact(compiler, entry, artifact, &section, &told)) {
 		return compiler->internal_error;
 	}
-	/* Without a head: a host that was told no size has no room either. With one, what was written is known. */
+	/*
+	 * Without a head: a host whose size getter failed has no buffer. With one, the number of written bytes is
+	 * known.
+	 */
 	if (section.size > 0 && (compiler->artifact_head > 0 || section.value == 0)) {
 		memcpy(bytes, section.bytes, section.size);
 	}

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The length of a module id's tail at `at`: '_', eight hex digits, '_', the pid's digits; 0 where there is none. */
+/*
+ * Returns the length of a module id's tail at `at`: '_', eight hex digits, '_', the pid's digits; 0 if there is none.
+ */
 static size_t module_id(const uint8_t *at, size_t left)
 {
 	size_t size = 10;
@@ -24,7 +26,7 @@ static size_t module_id(const uint8_t *at, size_t left)
 	return size;
 }
 
-/* The length of these words and the number behind them; 0 where it is something else. */
+/* Returns the length of these words and the number after them; 0 for any other text. */
 static size_t number_told(const char *words, const char *digits, const uint8_t *at, size_t left)
 {
 	size_t size = strlen(words);
@@ -39,9 +41,10 @@ static size_t number_told(const char *words, const char *digits, const uint8_t *
 }
 
 /*
- * The length of what NVRTC makes anew in every process, where such begins here; 0 where none does. Each kind begins
- * with another byte. Up to 12.6 PTX numbers its calls through the whole process, in comments ("// callseq 17, 0"), and
- * -G puts that PTX into the CUBIN; ptxas tells its run time with -v ("Compile time = 1.871 ms").
+ * Returns the length of a text that NVRTC generates anew in every process and that begins at `at`; 0 if none does.
+ * Each kind begins with another byte. Up to 12.6 PTX numbers its calls through the whole process, in comments ("//
+ * callseq 17, 0"), and -G puts that PTX into the CUBIN; ptxas reports its run time with -v ("Compile time = 1.871
+ * ms").
  */
 static size_t made_anew(const uint8_t *at, size_t left)
 {
@@ -72,7 +75,7 @@ bool equal_modulo_ids(const void *left, size_t left_size, const void *right, siz
 	return i == left_size && j == right_size;
 }
 
-/* The length of the longest tail of a module id: that of one with the process in it. 0: there is none. */
+/* Returns the length of the longest tail of a module id, the one that includes the process; 0 if there is none. */
 static size_t longest_id(const uint8_t *text, size_t size)
 {
 	size_t longest = 0;
@@ -88,13 +91,13 @@ static size_t longest_id(const uint8_t *text, size_t size)
 static bool hides_ids(const void *bytes, size_t size)
 {
 	static const uint8_t magic[] = {0xed, 0x43, 0x4e, 0x7f};
-	static const char debug[] = ".debug_info"; /* as PTX and the names of a CUBIN's sections spell it */
+	static const char debug[] = ".debug_info"; /* as in PTX and in the section names of a CUBIN */
 
 	return (size > sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0) ||
 	       memmem(bytes, size, debug, sizeof(debug) - 1);
 }
 
-/* Such a difference is counted and shown as not comparable, which is neither a mismatch nor a proof. */
+/* Such a difference is reported as not comparable, which is neither a mismatch nor a proof of equality. */
 bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size)
 {
 	size_t left_id = longest_id(left, left_size), right_id = longest_id(right, right_size);

@@ -13,22 +13,21 @@
 #define TABLE_START ((size_t)64)
 
 /*
- * Whoever looks a record up takes no lock: NVRTC's getters take none, so they may be called from a signal handler, be
- * cancelled or jumped out of, or run in a child of _Fork(), which runs no handlers of ours. Whoever changes something
- * holds the shard's lock.
+ * A look-up takes no lock: NVRTC's getters take none, so they may be called from a signal handler, be cancelled or
+ * left by longjmp, or run in a child of _Fork(), which runs no atfork handlers. A change takes the shard's lock.
  *
  * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
- * finds each record whose coming is ordered before it, whatever is changed meanwhile:
- * - A record stays in its slot, and no slot between the one where its look-up begins and its own is without a handle
- *   as long as it is there (empty_slot() takes handles only from the end of such a row). None of them has its handle: it was
- *   put where the first of them was vacant, and in one slot only.
- * - Handles are compared in the table: a record that another thread frees meanwhile is not touched.
- * - A table that is full is copied, and stays readable: a look-up that still goes over the old one began before the new
- *   one was there, and so before what came after. What went meanwhile, nobody who asks for it may still have. Tables
- *   only double, so all that were before one are smaller than it.
+ * finds each record whose addition happened before it, whatever changes meanwhile: - A record stays in its slot, and
+ * while it is there, no slot between the start of its look-up and its own is without a handle
+ *   (empty_slot() removes handles only from the end of such a run). None of them has its handle, because it was put into the
+ *   first vacant one, and into one slot only.
+ * - Handles are compared in the table: a record that another thread frees meanwhile is not accessed. - A full table is
+ * copied, and the old one stays readable: a look-up in the old one began before the new one was published, and
+ *   so before later additions. A record that was removed meanwhile may no longer be asked for. Tables only double, so the sum of
+ *   all earlier ones is smaller than the present one.
  *
- * Each change is one store, before and after which the table is whole: a child that was forked meanwhile has all
- * records but the one that came or went, and a signal handler finds all.
+ * Each change is one store, before and after which the table is consistent: a child forked meanwhile has all records
+ * except the one being added or removed, and a signal handler finds all.
  */
 struct slot {
 	_Atomic(void *) value;
@@ -36,9 +35,9 @@ struct slot {
 };
 
 struct table {
-	struct table *before; /* kept for who is still reading it */
+	struct table *before; /* not freed, because a look-up may still read it */
 	size_t size;          /* a power of two */
-	size_t used;          /* slots with a handle, counted before they have it */
+	size_t used;          /* slots with a handle, counted before the handle is stored */
 	struct slot slots[];
 };
 
@@ -69,7 +68,7 @@ static struct handle *record_in(const struct slot *slot)
 	return atomic_load_explicit(&slot->record, memory_order_acquire);
 }
 
-/* The slot of the handle's record, or NULL, and then where one would go: NULL: nowhere. */
+/* Returns the slot of the handle's record, or NULL and the slot where one would go (NULL: the table is full). */
 static struct slot *slot_of(struct table *table, void *value, struct slot **ret_vacant)
 {
 	size_t at = hash_value(value) / SHARDS;
@@ -100,7 +99,10 @@ static void fill_slot(struct table *table, struct slot *slot, struct handle *han
 	atomic_store_explicit(&slot->record, handle, memory_order_release);
 }
 
-/* Takes the record out; where no look-up goes on from here, the handle, and those of vacant slots in front of it. */
+/*
+ * Removes the record. If no look-up continues past this slot, also removes its handle and those of vacant slots before
+ * it.
+ */
 static void empty_slot(struct table *table, struct slot *slot)
 {
 	size_t at = (size_t)(slot - table->slots);
@@ -116,7 +118,7 @@ static void empty_slot(struct table *table, struct slot *slot)
 	}
 }
 
-/* Room for one more, with as many empty slots as others. False: none at all. */
+/* Makes room for one more, with as many empty slots as used ones. False: there is no room. */
 static bool grow_table(struct shard *shard)
 {
 	struct table *table = shard->table;
@@ -167,7 +169,9 @@ void handle_free(struct handle *handle)
 	free(handle);
 }
 
-/* Puts the record in, in the slot of one of the same handle: that was destroyed behind our back, and given out again.
+/*
+ * Adds the record. A record with the same handle is replaced: its handle was destroyed unnoticed, and the value
+ * reused.
  */
 static bool put_in(struct handle *handle)
 {

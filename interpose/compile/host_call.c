@@ -66,7 +66,7 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
-/* The getter's handle, NULL where it is unknown, and the entry that answers, NULL where the real function does. */
+/* Returns the getter's handle (NULL: unknown) and the entry that answers (NULL: the real function does). */
 static struct handle *find_answer(const struct door *door, size_t artifact, void *value, const struct entry **ret_entry)
 {
 	const struct compiler *compiler = door_compiler(door);

@@ -16,7 +16,7 @@
 #define FIRST_PAGE  4096
 #define FIRST_PAGES 65536
 
-/* Per library slot: published once, replaced once if the loader did something else. */
+/* Per library slot: published once, and replaced once if the loader loaded another file. */
 static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
 
 static bool append(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
@@ -84,7 +84,7 @@ static bool append_content(struct identity *identity, const char *path)
 	return appended;
 }
 
-/* The build-id within the first `most` bytes: -ENOENT where it is not there. */
+/* Appends the build-id if it is within the first `most` bytes; -ENOENT if not. */
 static int append_build_id(struct identity *identity, const char *path, size_t most)
 {
 	const uint8_t *id;
@@ -139,7 +139,7 @@ static int match_loaded(const struct elf_object *object, void *context)
 	return 1;
 }
 
-/* 1: appended; 0: no such object is loaded; -1: loaded, and cannot be identified. */
+/* Returns 1: appended; 0: no such object is loaded; -1: it is loaded, and cannot be identified. */
 static int append_loaded(struct identity *identity, const char *name)
 {
 	struct wanted_object *wanted = calloc(1, sizeof(*wanted));
@@ -159,7 +159,7 @@ static int append_loaded(struct identity *identity, const char *name)
 	return result;
 }
 
-/* Is a companion that is not loaded yet looked for, where the loader would find it? */
+/* Whether a companion that is not loaded yet is looked up where the loader would find it. */
 enum companion { COMPANION_FORETOLD, COMPANION_LOADED };
 
 static int make_identity(struct library *library, enum companion companion, struct identity *identity)
@@ -236,7 +236,7 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 		free(truth);
 		return true;
 	}
-	/* A reader may still hold the wrong one: it is left to the process (once per library at most). */
+	/* Not freed: another thread may still read the wrong one. This happens once per library at most. */
 	log_write(LOG_WARNING, "%s loaded another library by itself than the one beside it; this result is not kept",
 	          library->path);
 	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);

@@ -28,8 +28,8 @@ struct library *library_in_slot(int slot)
 }
 
 /*
- * The node of an object that is a compiler's library, and neither this library nor a copy of it; NULL: it is none. The
- * marker of copies is looked for last: most objects define no compiler's version, and a hit asks about all of them.
+ * Returns the node of an object that is a compiler's library, and neither this library nor a copy of it; otherwise
+ * NULL. The marker of copies is checked last: most objects define no compiler's version, and a hit checks all of them.
  */
 static struct node *node_of(const struct elf_object *object)
 {
@@ -39,8 +39,8 @@ static struct node *node_of(const struct elf_object *object)
 }
 
 /*
- * Until it is pinned, a library may go, and another build may come to the same address by the same path (an upgrade, a
- * link that was turned round). Without a build-id the sizes of its tables must do.
+ * Until it is pinned, a library may be unloaded, and another build loaded at the same address from the same path (an
+ * upgrade, a changed link). Without a build-id the sizes of its tables are compared.
  */
 static bool same_build(const struct library *library, const struct elf_object *object)
 {
@@ -117,7 +117,7 @@ static int collect_candidate(const struct elf_object *object, void *context)
 }
 
 /*
- * Several libraries of one node are loaded: the caller's reference would have been bound in the global scope first,
+ * If several libraries of one node are loaded: the caller's reference would have been bound in the global scope first,
  * then in the caller's own.
  */
 static const struct elf_object *candidate_for(const struct search *search, void *caller)
@@ -142,7 +142,7 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 	return &search->candidates[0];
 }
 
-/* How many libraries of the node are loaded, and which one of them the call is for. */
+/* Returns how many libraries of the node are loaded, and which of them the call is for. */
 static size_t choose_library(const struct node *node, void *caller, struct elf_object *ret_object)
 {
 	struct elf_object candidates[LIBRARIES_MAX];
@@ -162,7 +162,7 @@ struct library *library_of_node(struct node *node, void *caller)
 	struct elf_object object;
 	size_t count;
 
-	/* Looked at again behind the numbers: another thread may have put in new ones for another library meanwhile. */
+	/* Checked again after the numbers: another thread may have stored those of another library meanwhile. */
 	if (library && atomic_load_explicit(&node->loads, memory_order_acquire) == now.loads &&
 	    atomic_load_explicit(&node->unloads, memory_order_acquire) == now.unloads &&
 	    atomic_load_explicit(&node->library, memory_order_relaxed) == library) {
@@ -184,7 +184,7 @@ struct library *library_of_door(const struct door *door)
 	return door->library ? door->library : library_of_node(door->node, door->caller);
 }
 
-/* Where there is no slot left for the library. */
+/* For a library without a slot. */
 static real_function *function_of_node(struct node *node, void *caller, size_t function)
 {
 	struct elf_object object;
@@ -204,7 +204,7 @@ real_function *library_function(const struct door *door, const struct library *k
 	return library ? library->real[function] : NULL;
 }
 
-/* A ready library is pinned, so its addresses stay its own, and the loader need not be asked. */
+/* A ready library is pinned, so its addresses stay valid, and the loader is not asked. */
 static struct library *pinned_library(uintptr_t address)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
@@ -247,7 +247,7 @@ bool library_holds(const struct node *node, uintptr_t address)
 	return false;
 }
 
-/* Keeps the library loaded for as long as the process lives. */
+/* Keeps the library loaded until the process ends. */
 static bool pin_library(struct library *library)
 {
 	void *handle = loader_open_again(library->path, RTLD_NODELETE);
@@ -278,7 +278,7 @@ bool library_prepare(struct library *library, enum counter *ret_reason)
 	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
 		expected = LIBRARY_PREPARING;
 		state = prepare_library(library) ? LIBRARY_READY : LIBRARY_BYPASSED;
-		/* unless it has been given up meanwhile (library_give_up()) */
+		/* unless library_give_up() was called meanwhile */
 		if (!atomic_compare_exchange_strong(&library->state, &expected, state)) {
 			state = expected;
 		}
@@ -305,8 +305,9 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 }
 
 /*
- * What the loader would bind an import to: the first definition in load order, where one without a version serves any.
- * A dlvsym would pass over those, which is how most other preloads define theirs (path redirection, sandboxes).
+ * Returns the function to which the loader would bind an import: the first definition in load order, where a
+ * definition without a version matches any. dlvsym would skip those, and most preloads define theirs so (path
+ * redirection, sandboxes).
  */
 static uintptr_t bound_function(const char *name, const char *version)
 {
@@ -344,7 +345,7 @@ bool library_watched(struct library *library)
 	return state == PATCH_DONE;
 }
 
-/* Only the thread that forked lives on: what another thread had begun, nobody will finish. */
+/* Only the thread that called fork exists in the child: no thread finishes what another one had begun. */
 void library_fork_child(void)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_relaxed);

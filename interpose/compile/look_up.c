@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A look-up in progress; what its callbacks are given. */
+/* A look-up in progress, passed to its callbacks. */
 struct looking {
 	const struct request *request;
 	struct event *event;
@@ -24,7 +24,8 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 {
 	const struct looking *looking = context;
 	struct finding *finding = looking->finding;
-	char other[EVENT_DETAIL_BYTES]; /* the newest comes first, and why that does not hold is what people ask */
+	char other
+	    [EVENT_DETAIL_BYTES]; /* the newest entry comes first, and the reason why it does not hold is the one reported */
 	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
 
 	free(finding->anew);
@@ -39,7 +40,7 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 	return false;
 }
 
-/* The directory, then the read-only ones below it, in order (C6). What one of them has is enough. */
+/* Looks in the directory, then in the read-only caches below it, in order (C6), until one has an entry that holds. */
 static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 {
 	const struct runtime *runtime = runtime_get();
@@ -63,11 +64,11 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 	return error;
 }
 
-#define NEAREST_NS (INT64_C(100) * 1000000) /* for all of them: past that, no other is looked at */
+#define NEAREST_NS (INT64_C(100) * 1000000) /* limit for all entries; after it no further one is checked */
 
 struct nearest {
 	const struct looking *looking;
-	unsigned least; /* so many of its dependencies do not hold */
+	unsigned least; /* number of its dependencies that do not hold */
 	int64_t until_ns;
 };
 
@@ -93,7 +94,7 @@ static unsigned roots_elsewhere(const struct roots *roots, const void *dependenc
 	return count;
 }
 
-/* Never true: what does not hold is what is looked for. */
+/* Always returns false, because entries that do not hold are being compared. */
 static bool note_if_nearest(void *context, const void *dependencies, size_t size)
 {
 	struct nearest *nearest = context;
@@ -119,16 +120,16 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
 {
 	struct entry *entry = NULL;
 
-	/* one without dependencies holds unasked: it came in between */
+	/* an entry without dependencies always holds: it was stored meanwhile */
 	if (store_get(store, nearest->looking->finding->key.bytes, note_if_nearest, nearest, &entry) == 0) {
 		entry_unref(entry);
 	}
 }
 
 /*
- * Several results of the request were there, as of several branches of a checkout: people are told of the one of which
- * the least has changed, the newest of equal ones. That costs another look at all of them, where a compile follows; on
- * a file system where it takes long, the rest is left.
+ * If the request has several results, for example from branches of a checkout, reports the one with the fewest
+ * changes, the newest of equal ones. This checks all of them again, which is acceptable before a compilation; on a
+ * slow file system the rest is skipped.
  */
 static void explain_by_nearest(const struct looking *looking)
 {
@@ -143,7 +144,7 @@ static void explain_by_nearest(const struct looking *looking)
 	}
 }
 
-/* A cache below the directory is never written: what is found there comes to lie in the directory too. */
+/* A lower cache is never written: an entry found there is stored in the directory. */
 static void write_anew(const struct entry *entry, const struct entry *anew, enum origin origin)
 {
 	const struct runtime *runtime = runtime_get();
@@ -166,9 +167,10 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 }
 
 /*
- * Stamps mean something on one node, until its next boot. A result that was fetched, imported, baked into an image, or made
- * before the last boot is read once, and gets stamps of now, so that it costs the next process what one of its own costs.
- * Takes the reference to `entry`, and gives one: to itself, or to the same with those stamps.
+ * Stamps are valid on one node, until its next boot. The first hit on an entry that was fetched, imported, part of an
+ * image, or made before the last boot reads the files and stores new stamps, so that the next process pays no more
+ * than for an entry of its own. Takes the reference to `entry`, and returns one: to `entry`, or to a copy with those
+ * stamps.
  */
 static struct entry *renew_stamps(struct finding *finding, struct entry *entry)
 {
@@ -195,7 +197,7 @@ static void remember_entry(const struct finding *finding, struct entry *entry)
 	}
 }
 
-/* An entry that only its owner may read is not given out after the process has become another user. */
+/* An entry that only its owner may read is not served after the process has changed its user. */
 static struct entry *look_in_memory(struct looking *looking)
 {
 	const struct finding *finding = looking->finding;
@@ -229,7 +231,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	ret_finding->origin = ORIGIN_MEMORY;
 	entry = look_in_memory(&looking);
 	if (entry) {
-		/* The entry has its key: a hit in memory is spared the digest of all that was asked for. */
+		/* The entry contains its key, so a hit in memory saves digesting the request. */
 		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
 		if (ret_finding->anew) {
 			entry = renew_stamps(ret_finding, entry);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * A compile leaves the cubin and the lowered names of earlier ones, and those hang on more than their requests: on
- * headers, on the clock, on whatever kept them from being kept. So what the handle holds goes into the key.
+ * A compilation leaves the cubin and the lowered names of earlier ones, and those depend on more than their requests:
+ * on headers, on the clock, on whatever made them uncacheable. So a digest of what the handle holds goes into the key.
  */
 static int seal_history(struct handle *handle)
 {
@@ -33,7 +33,7 @@ static int seal_history(struct handle *handle)
 	return error;
 }
 
-/* `told`: what the process was at some moment; NULL: what it is. */
+/* `told`: the state of the process at some moment; NULL: its present state. */
 static enum counter describe_call(struct handle *handle, size_t earlier, const struct call *call,
                                   const struct snapshot *told, struct request *request)
 {
@@ -88,7 +88,7 @@ enum counter request_describe(struct handle *handle, size_t earlier, const struc
 	ret_request->roots.context = handle->library;
 	ret_request->spans[0] = (struct span){ret_request->run.bytes, ret_request->run.size};
 	ret_request->spans[1] = (struct span){handle->creation.bytes, handle->creation.size};
-	/* The keys of earlier compiles stand for the creation run. */
+	/* The keys of earlier compilations replace the creation run. */
 	ret_request->span_count = earlier && handle->library->compiler->past == PAST_LEAVES ? 1 : 2;
 	return reason;
 }
@@ -113,7 +113,9 @@ static bool same_request(struct handle *handle, const struct call *call, const s
 	return same;
 }
 
-/* By the snapshot, which all that the compiler was told agrees with; and now, for what no call tells (TZ, the locale).
+/*
+ * Described with the snapshot, with which every answer to the compiler agreed; and with the present state, for what no
+ * call shows (TZ, the locale).
  */
 bool request_unchanged(struct handle *handle, const struct call *call, const struct request *request,
                        const struct snapshot *told)

@@ -64,7 +64,7 @@ bool result_says_one_of(const struct section *log, const char *const *texts, siz
 	return false;
 }
 
-/* As nvcc, ptxas and libstdc++ spell it; the first letter is left out where case differs. */
+/* Messages of nvcc, ptxas and libstdc++; the first letter is omitted if its case differs. */
 bool result_says_shortage(const struct section *log)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
@@ -94,7 +94,7 @@ void result_add_about(struct result *result, struct stream *about)
 	*about = STREAM_EMPTY;
 }
 
-/* Marked, because a process without the setting must not be given it, and no other node either. */
+/* Marked, so that it is not served to a process without the setting, nor sent to another node. */
 void result_add_sloppy(struct result *result, unsigned sloppiness)
 {
 	for (size_t i = 0; i < result->count; i++) {
@@ -106,7 +106,7 @@ void result_add_sloppy(struct result *result, unsigned sloppiness)
 	result_add(result, RESULT_TAG_SLOPPY, (int)sloppiness, NULL, 0);
 }
 
-/* What is said of the result, and is not part of it. */
+/* Returns true for a section that describes the result and is not part of it. */
 static bool is_mark(const struct section *section)
 {
 	return section->tag == RESULT_TAG_UNSET || section->tag == RESULT_TAG_SLOPPY ||
@@ -133,7 +133,7 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 	}
 	end = (const char *)section.bytes + section.size;
 	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
-		/* what the compiler asked for, and would again: no setting of ours */
+		/* the variable that the compiler would read, not a setting of this library */
 		if (end[-1] != '\0' || getenv(name)) {
 			*ret_variable = end[-1] != '\0' ? "?" : name;
 			return RESULT_VARIABLE_SET;
@@ -142,7 +142,7 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 	return RESULT_FITS;
 }
 
-/* The return code is told once, by the compile itself: it is no part of what can be asked for later. */
+/* Without the return code: only the compilation itself returns it, and no getter does. */
 int result_state(const struct handle *handle, struct key *ret_state)
 {
 	struct result result = {.count = 0};
@@ -192,7 +192,7 @@ const char *result_section_name(const struct compiler *compiler, uint32_t tag)
 	                                                       : "another artifact";
 }
 
-/* A head tells a size, which changes with the ids; what is damaged has none. */
+/* A head has a size, which changes with the ids; a damaged section has no head. */
 static bool is_alike(const struct compiler *compiler, const struct section *left, const struct section *right)
 {
 	size_t head = left->tag >= RESULT_TAG_OWN ? compiler->artifact_head : 0;

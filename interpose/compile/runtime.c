@@ -29,17 +29,20 @@
 
 #include <linux/futex.h>
 
-/* pthread_atfork() as the LSB has it: in libc itself before 2.34 too. The last argument: whose unloading ends it. */
+/*
+ * pthread_atfork() by its LSB name, which is in libc itself before 2.34 too. `object`: unloading it removes the
+ * handlers.
+ */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 
 static struct runtime runtime;
 
-/* 0, then the process whose thread sets up, then READY */
+/* 0, then the id of the process that sets up, then READY */
 #define READY (-1)
 static _Atomic int progress;
-static atomic_bool waited_for; /* a thread sleeps, or is about to, until it is READY */
+static atomic_bool waited_for; /* a thread sleeps until READY, or is about to */
 
-/* Nothing is done before a fork (cache/fork_mutex.h). */
+/* There is no handler before the fork (cache/fork_mutex.h). */
 static void fork_child(void)
 {
 	handle_fork_child();
@@ -129,7 +132,7 @@ static void log_place(const char *variable, const char *path, size_t size, int e
 	log_write(LOG_WARNING, "%s: '%.*s' cannot be used: %s", variable, (int)size, path, error_text(error, buffer));
 }
 
-/* Only who reads the log pays for looking. */
+/* The work is done only if the log is read. */
 static void log_settings(const struct settings *settings)
 {
 	for (int i = 0; i < settings->complaint_count; i++) {
@@ -144,7 +147,7 @@ static void log_settings(const struct settings *settings)
 
 static void set_up(void)
 {
-	runtime = (struct runtime){0}; /* a child that was forked in the middle of this does it anew */
+	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts it again */
 	if (copies_another_is_active()) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
@@ -159,7 +162,10 @@ static void set_up(void)
 		log_settings(&runtime.settings);
 		open_layers();
 	}
-	/* Not from inside a fork handler: BZ 24595 (2.28 to 2.35) deadlocks there; nothing of NVRTC runs in one. */
+	/*
+	 * Never called from a fork handler, where glibc 2.28 to 2.35 would deadlock (BZ 24595), because no compiler
+	 * runs in one.
+	 */
 	if (__register_atfork(NULL, NULL, fork_child, NULL) != 0) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_ERRORS_memory;
@@ -167,8 +173,9 @@ static void set_up(void)
 }
 
 /*
- * pthread_once() for C libraries before 2.34, where it is libpthread's: one thread sets up, the others sleep until it
- * has. A child that was forked in the middle finds its parent's number, and begins anew. Apart, so that runtime_get() is but a look where it is done.
+ * pthread_once() is in libpthread before glibc 2.34, so this replaces it: one thread sets up, the others sleep until
+ * it has. A child that was forked meanwhile finds its parent's id, and starts again. A function of its own, so that
+ * runtime_get() is a single load afterwards.
  */
 __attribute__((noinline)) static void set_up_once(void)
 {
@@ -177,7 +184,8 @@ __attribute__((noinline)) static void set_up_once(void)
 	int saved = errno;
 	int cancelling;
 
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling); /* the others would sleep for ever */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
+	                             &cancelling); /* a cancelled thread would leave the others asleep for ever */
 	while (seen != READY) {
 		if (seen == process) {
 			atomic_store(&waited_for, true);
@@ -313,7 +321,7 @@ static void add_reasons(char line[LINE_BYTES], const char *words, enum counter s
 	}
 }
 
-/* Where more than one was used. */
+/* Added if more than one compiler was used. */
 static void add_compilers(char line[LINE_BYTES])
 {
 	static const struct {
@@ -342,7 +350,7 @@ static void add_compilers(char line[LINE_BYTES])
 	}
 }
 
-/* One line on stderr, for who asked for it by NVRTCCACHE_STATS. */
+/* Prints one line on stderr, if NVRTCCACHE_STATS asks for it. */
 static void print_line(void)
 {
 	unsigned long long in_memory = count_here(COUNTER_TOTAL_hits_memory);
@@ -377,7 +385,7 @@ __attribute__((destructor)) static void at_exit(void)
 	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
 		return;
 	}
-	/* whoever stands before libc may be down already (cache/calls.h) */
+	/* a preload in front of libc may have been finalised already (cache/calls.h) */
 	calls_go_straight();
 	flush_counters(COUNTERS_NOW);
 	if (runtime.settings.stats) {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The raw system call is non-blocking: early at boot it fails, and the fallback is used, instead of delaying the host.
+ */
 #include "interpose/compile/runtime.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ int secret_make(struct secret *ret_secret)
 	if (syscall(SYS_getrandom, ret_secret, sizeof(*ret_secret), GRND_NONBLOCK) == (long)sizeof(*ret_secret)) {
 		return 0;
 	}
-	/* getauxval() gives the address as a number. */
+	/* getauxval() returns the address as a number. */
 	started_with = (const void *)getauxval(AT_RANDOM); /* NOLINT(performance-no-int-to-ptr) */
 	digest_secret(started_with, started_with ? AT_RANDOM_BYTES : 0, ret_secret);
 	return started_with ? 0 : -ENOSYS;

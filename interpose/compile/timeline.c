@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of a text, escaped: the sum, and what stands between the texts, fits into EVENT_BYTES. */
+/* Limits of escaped texts: their sum and the rest of an event fit into EVENT_BYTES. */
 #define NAME_SHOWN    240
 #define OPTIONS_SHOWN 1000
 #define DETAIL_SHOWN  400
@@ -47,8 +47,8 @@ bool timeline_wanted(void)
 }
 
 /*
- * Where the next event goes: behind the last whole line. What follows that line is the beginning of an event whose
- * process was killed in the middle of the write, or ran out of disk. -1: the file holds something else.
+ * Returns where the next event goes: after the last complete line. What follows that line is the start of an event
+ * whose process was killed during the write, or whose disk was full. -1: the file is not a trace.
  */
 static off_t find_end(int file, off_t size)
 {
@@ -73,7 +73,7 @@ static off_t find_end(int file, off_t size)
 	return -1;
 }
 
-/* The file is open for appending, so the kernel ignores the offsets, which tell output_at() what RLIMIT_FSIZE allows. */
+/* The file is open for appending, so the kernel ignores the offset, which output_at() checks against RLIMIT_FSIZE. */
 static void append_regular(int file, const char *line, size_t size)
 {
 	struct stat found;
@@ -133,7 +133,7 @@ static int put_option(const struct about_fact *fact, void *context)
 	return 0;
 }
 
-/* As they would be typed, but for quoting. */
+/* As typed in a shell, without quoting. */
 static void put_options(struct json *json, const struct stream *about)
 {
 	struct asked asked = {.json = json, .left = OPTIONS_SHOWN};
@@ -163,7 +163,7 @@ static void put_thread(struct json *json)
 	json_integer(json, "tid", syscall(SYS_gettid));
 }
 
-/* In front of a process's first slice: what the process is. Also after a fork, under the same name. */
+/* The event that names the process, before its first slice; again after a fork, with the same name. */
 static void put_process(struct json *json, const struct stream *about)
 {
 	static _Atomic pid_t named;
@@ -191,7 +191,7 @@ static void put_library(struct json *json, const struct library *library)
 {
 	char version[32];
 
-	if (library->major > 0) { /* it was asked */
+	if (library->major > 0) { /* the release is known */
 		(void)snprintf(version, sizeof(version), "%d.%d", library->major, library->minor);
 		json_string(json, "version", version);
 	}
@@ -200,7 +200,7 @@ static void put_library(struct json *json, const struct library *library)
 
 static void put_facts(struct json *json, const struct event *event)
 {
-	/* Why it was no hit; where that is not known, what of it was not cached. */
+	/* Why it was no hit, or, if that is not known, why it was not cached. */
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
 	char digits[DIGITS_BYTES(sizeof(event->key))];
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEY_SHOWN 4 /* bytes: as `nvrtccache ls` has them */
+#define KEY_SHOWN 4 /* bytes, as many as `nvrtccache ls` shows */
 #define LINE      1024
 
 /* ---- the counters ---- */
@@ -40,7 +40,7 @@ void event_count_work(const struct event *event)
 	}
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_misses, 1);
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_compile_ns, event->compile_ns);
-	/* Counted among the misses too: it says how many of them were changed files. */
+	/* Also counted as a miss: this counter says how many misses were due to changed files. */
 	runtime_count(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
 }
 
@@ -101,7 +101,7 @@ __attribute__((format(printf, 2, 3))) static void put_words(struct line *line, c
 	}
 }
 
-/* Of whole numbers: a host's locale may have a decimal comma. */
+/* Printed from integers, because the host's locale may have a decimal comma. */
 static void put_time(struct line *line, const char *before, uint64_t ns)
 {
 	uint64_t us = ns / 1000;
@@ -157,7 +157,7 @@ static void put_explanation(struct line *line, const char *text)
 	}
 }
 
-/* The program's name comes last: it may be long, and lines are cut. */
+/* The program's name comes last, because it may be long, and lines are cut. */
 static void write_log(const struct event *event)
 {
 	char digits[DIGITS_BYTES(KEY_SHOWN)];
@@ -182,7 +182,7 @@ static struct journal_text text_of(const char *text)
 	return (struct journal_text){text, strlen(text)};
 }
 
-/* When the call ended, which may be a while ago: a busy machine, counts that had to be written. */
+/* The time when the call ended, which may be a while ago if counts had to be written first. */
 static uint64_t end_of(const struct event *event)
 {
 	struct timespec now = {0};
@@ -267,7 +267,7 @@ void event_tell(struct event *event, int return_code)
 		timeline_write(event);
 	}
 	runtime_flush();
-	/* After the counts, which make a directory that is missing. */
+	/* After the counts, whose writing creates a missing directory. */
 	if (is_for_journal(event)) {
 		write_journal(event);
 	}

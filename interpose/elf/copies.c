@@ -9,7 +9,7 @@ enum active { ACTIVE_UNKNOWN, ACTIVE_THIS, ACTIVE_ANOTHER };
 
 static _Atomic int active; /* enum active */
 
-/* Stops at the first copy. A program that has the library linked in, as tests do, exports no marker. */
+/* Stops at the first copy. A program that links the library in statically, as tests do, exports no marker. */
 static int decide_copy(const struct elf_object *object, void *context)
 {
 	(void)context;

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-/* ours, and not that of another object: link.h does not say so */
+/* this object's, not another one's: link.h does not declare it hidden */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* NOLINT(readability-redundant-declaration) */
 
-/* The list of loaded objects, from the main program's DT_DEBUG; NULL where it has none (started by ld.so's name). */
+/* Returns the list of loaded objects, from the main program's DT_DEBUG; NULL if it has none (started through ld.so). */
 static const struct link_map *first_object(void)
 {
 	const ElfW(Phdr) *phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -35,8 +35,8 @@ static const struct link_map *first_object(void)
 }
 
 /*
- * A link map does not tell the segments, and the ELF header need not lie at l_addr; so the view has one segment that is
- * everything, and the tables of the dynamic section are believed, as the loader believes them.
+ * A link map does not contain the segments, and the ELF header need not be at l_addr. So the view has one segment that
+ * covers everything, and the tables of the dynamic section are trusted, as the loader trusts them.
  */
 static bool finds_in(const struct link_map *map, const char *name, const char *version, uintptr_t *ret_address)
 {

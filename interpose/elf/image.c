@@ -61,7 +61,7 @@ bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash)
 	return true;
 }
 
-/* One past the last symbol that DT_GNU_HASH reaches; 0 where it holds none. */
+/* Returns one past the last symbol that DT_GNU_HASH reaches; 0 if it contains none. */
 static size_t count_hashed(const struct elf_object *object)
 {
 	struct elf_hash hash;
@@ -84,7 +84,7 @@ static size_t count_hashed(const struct elf_object *object)
 	return last + 1;
 }
 
-/* Uncounted, symbol_count is merely what can be read, which spares look-ups the walk over all buckets. */
+/* Without counting, symbol_count is an upper bound, which saves look-ups a walk over all buckets. */
 enum symbols { SYMBOLS_UNCOUNTED, SYMBOLS_COUNTED };
 
 static void count_symbols(struct elf_object *object, enum symbols symbols)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf, third part: what an object needs of others, and its build-id. */
+/* What an object needs from others (imports, needed libraries and versions), and its build-id. */
 #include "interpose/elf/elf.h"
 
 #include <errno.h>
@@ -19,7 +19,9 @@
 
 #define MOVED_MAX ((size_t)64 * 1024)
 
-/* The version that the object needs under that index, or, with `wanted`, of that name; NULL where there is none. */
+/*
+ * Returns the version that the object needs under that index, or, with `wanted`, of that name; NULL if there is none.
+ */
 static const char *find_needed_version(const struct elf_object *object, unsigned index, const char *wanted)
 {
 	uintptr_t at = (uintptr_t)object->verneed;
@@ -66,10 +68,10 @@ bool elf_needs_version(const struct elf_object *object, const char *version)
 struct relocations {
 	uintptr_t at;
 	size_t size;
-	size_t relative; /* so many at the start concern no symbol (DT_RELACOUNT) */
+	size_t relative; /* how many at the start have no symbol (DT_RELACOUNT) */
 };
 
-/* RELACOUNT spares the 200,000 relative relocations of libnvrtc, which name no symbol. */
+/* DT_RELACOUNT skips the 200,000 relative relocations of libnvrtc, which have no symbol. */
 static int each_relocation(const struct elf_object *object, const struct relocations *table,
                            int (*each)(const struct elf_import *import, void *context), void *context)
 {
@@ -109,7 +111,7 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
 			import.version = needed_version(object, object->versym[index] & 0x7fff);
 		}
-		/* An addend means that the place holds something else than the function's address. */
+		/* With an addend the slot does not contain the function's address itself. */
 		if (type != RELOC_ABSOLUTE && (type == RELOC_SLOT || rela[i].r_addend == 0) &&
 		    slot % sizeof(void *) == 0) {
 			import.slot = (void **)slot;

@@ -39,8 +39,8 @@ struct loader_cache_entry {
 };
 
 /*
- * Mapped, and not read: it is some 100 KB of which a search looks at little. ld.so itself maps this file, which is only
- * ever replaced as a whole (ldconfig renames), so that no page of it goes away under us.
+ * Mapped, not read: the file has some 100 KB, of which a search reads little. ld.so maps it too, and it is only
+ * replaced as a whole (ldconfig renames), so no page of it can vanish.
  */
 static const char *map_loader_cache(size_t *ret_size)
 {
@@ -65,7 +65,7 @@ static bool is_string(const char *bytes, size_t size, uint32_t offset)
 	return offset < size && memchr(bytes + offset, '\0', size - offset);
 }
 
-/* The file that ld.so.cache gives for a name. */
+/* Finds the file of a name in ld.so.cache. */
 static enum loader_search look_in_loader_cache(const char *name, char *path, size_t path_size)
 {
 	size_t size = 0;
@@ -100,7 +100,7 @@ out:
 
 static enum loader_search look_in_directory(const char *directory, const char *name, char *path, size_t path_size)
 {
-	/* glibc up to 2.36 knows the later ones too (legacy hwcaps), alone and nested. */
+	/* glibc up to 2.36 searches the later ones too (legacy hwcaps), alone and nested. */
 	static const char *const variants[] = {"glibc-hwcaps", "tls",     "x86_64", "haswell",
 	                                       "avx512_1",     "aarch64", "atomics"};
 	struct stat stat_buffer;

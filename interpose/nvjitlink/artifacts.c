@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_SLACK 16                /* behind what a getter says that it writes */
-#define LOG_MAX   ((size_t)1 << 20) /* a longer one is not looked through */
+#define LOG_SLACK 16                /* bytes after the size that a getter returned */
+#define LOG_MAX   ((size_t)1 << 20) /* a longer log is not searched */
 
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
@@ -25,13 +25,13 @@ bool link_artifacts_explain_failure(const struct handle *handle, const struct re
 	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
 	const struct section *log = result_section(result, RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog);
 
-	/* the log has what was wrong before, and a failure for want of something passing need not add a word */
+	/* the log also has earlier errors, and a failure for lack of memory need not add one */
 	return !link_of(handle)->has_failed && log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
 }
 
 /*
- * Lines that name no input which was added before: those of ptxas name what is defined in its text, and that line is of
- * the input that is just being added. (The others: what 13.4 and later say of LTO-IR, and NVJITLINK_TRACE_MESSAGES.)
+ * Lines that name no earlier input: a line of ptxas names what its text defines, and belongs to the input being added.
+ * (The others: what 13.4 and later report of LTO-IR, and NVJITLINK_TRACE_MESSAGES.)
  */
 static bool line_names_none(const char *line)
 {
@@ -47,7 +47,7 @@ static bool line_names_none(const char *line)
 	return false;
 }
 
-/* A log that names an input does so by the host's pointer, whose text may be another one by now (B23). */
+/* A log names an input by the host's pointer, whose text may have changed (B23). */
 static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
 {
 	size_getter *get_size = (size_getter *)handle->library->real[nvjitlink_artifacts[artifact].size];

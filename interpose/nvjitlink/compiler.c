@@ -29,7 +29,7 @@ struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 #undef NODE_ROW
 };
 
-/* 12.0 to 12.2 do not tell their release, but each has a name for every one that it can stand for. */
+/* 12.0 to 12.2 have no nvJitLinkVersion, but each exports a name for every release that it is compatible with. */
 static int release_by_names(const struct library *library, int *ret_major, int *ret_minor)
 {
 	char name[64];
@@ -63,9 +63,9 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run: surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). All the rest is in the creation
- * run. Without roots: nothing of a place reaches what is made; members of thin archives are dependencies, and one that is
- * relative follows the working directory as the library does.
+ * The call run: surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). Everything else is in the
+ * creation run. There are no roots, because no directory reaches the output; members of thin archives are
+ * dependencies, and a relative one follows the working directory as in the library.
  */
 static enum counter describe_link(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)
@@ -88,8 +88,9 @@ static enum counter describe_link(struct handle *handle, const struct call *call
 	ret_request->traits = REQUEST_LOOKS_COUNT | (around->cwd ? 0 : REQUEST_BOUND) |
 	                      (link->options & LINK_OPTIONS_VARIES ? REQUEST_VARIES : 0);
 	/*
-	 * NVVM always asks before it compiles. ptxas does not: up to 13.0 only once it has parsed the text, in 13.5 for
-	 * sm_90 and later alone. For its steps the watch's own look at the slots, before and after, must do.
+	 * NVVM always reads a variable before it compiles. ptxas does not: up to 13.0 only after it has parsed the
+	 * text, in 13.5 only for sm_90 and later. For its steps only the watch's check of the slots, before and after,
+	 * shows that it was watched.
 	 */
 	if (call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO)) {
 		ret_request->traits |= REQUEST_ASKS_VARIABLES;
@@ -97,13 +98,13 @@ static enum counter describe_link(struct handle *handle, const struct call *call
 	return COUNTER_NONE;
 }
 
-/* NULL: the link is completed. */
+/* Returns the input of a step; NULL for completing the link. */
 static const struct link_input *input_of(const struct handle *handle, const struct call *call)
 {
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
-/* Before the watch begins: what a scratch link asks for is no dependency of this one. */
+/* Before the watch begins: the queries of a scratch link are no dependencies of this link. */
 static bool settle_prefix(const struct handle *handle, const struct call *call, const struct request *request,
                           struct call *ret_given)
 {
@@ -124,7 +125,7 @@ static int run_link(const struct handle *handle, const struct call *call, enum c
 	const char *name = input ? link_step_name(link, call->kind) : NULL;
 	int ours, result;
 
-	/* an owed step is added as it was */
+	/* a deferred step is added as it was */
 	if (call->kind == link->adding) {
 		link_refresh_names(link);
 	}
@@ -150,7 +151,7 @@ static enum outcome judge_code(int return_code)
 	}
 }
 
-/* With inputs of machine code 12.0 to 12.2 leave bytes in the result that they never wrote. */
+/* With machine code as input, results of 12.0 to 12.2 contain uninitialised bytes. */
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	const struct library *library = handle->library;

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_LEAST 2 /* of a file of one byte the library says something else than of one byte that is added */
+#define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */
 #define FILE_MAX   ((off_t)16 << 20)
 
-/* -EAGAIN where it is not as long as it was said to be. */
+/* Returns -EAGAIN if the file is not as long as stat said. */
 static int read_all(int descriptor, char *bytes, size_t size)
 {
 	size_t at = 0;
@@ -35,7 +35,7 @@ int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
 	struct stat status;
 	int descriptor, result = -EINVAL;
 
-	/* Opening alone is felt by who writes into a pipe, and by devices. */
+	/* Checked before the open, because opening a FIFO or a device can have an effect. */
 	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
 		return -EINVAL;
 	}

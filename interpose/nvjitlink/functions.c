@@ -49,7 +49,7 @@ bool nvjitlink_names(const char *name, const char *function)
 	return strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
 }
 
-/* Plain names came with 12.3. */
+/* Plain names exist from 12.3 on. */
 const char *nvjitlink_name_on(const struct node *node, size_t function)
 {
 	static const char *const of_12[NVJITLINK_FUNCTION_COUNT] = {

@@ -20,7 +20,7 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle *, uint32_t, const char **);
 	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkCreate);
-	/* more than an int holds are none that could be read */
+	/* more than INT_MAX options cannot be read */
 	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
 	int result;
@@ -32,7 +32,7 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 	result = real(handle, option_count, options);
 	host_errno = errno;
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
-	/* it crashes, or says so, where one is NULL */
+	/* if one is NULL, the library crashes or reports it */
 	if (library && handle_call_sound(&call)) {
 		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
 	} else if (library) {
@@ -71,7 +71,7 @@ static int make_step(struct link *link, int kind)
 	return result;
 }
 
-/* `link`: keyed or not, of this handle. */
+/* `link` is the record of this handle, keyed or not. */
 static int add_input(const struct door *door, struct link *link, nvjitlink_handle handle,
                      const struct link_input *input, int host_errno)
 {
@@ -105,8 +105,9 @@ int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, in
 }
 
 /*
- * The library reads the file, and adds that under its path's name. So do we, once: what was read is what the key says,
- * whatever becomes of the file. What is no plain file, or empty, is the library's to refuse.
+ * The library reads the file and adds the content under the path's name. This handler reads it once and adds the
+ * bytes, so that the key describes what was linked even if the file changes. A file that is empty or not regular is
+ * left to the library.
  */
 int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
 {
@@ -130,7 +131,7 @@ int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, in
 	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
 }
 
-/* Without LTO-IR and without steps it takes a tenth of a millisecond, and no look-up is faster. */
+/* Without LTO-IR and steps a link takes a tenth of a millisecond, and a look-up is no faster. */
 static bool has_work(const struct link *link)
 {
 	return (link->options & LINK_OPTIONS_LTO) || link->handle.call_count > 0;
@@ -177,7 +178,7 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);
 }
 
-/* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and their kin. */
+/* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters. */
 #define GETTERS(artifact)                                                                                       \
 	int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
 	{                                                                                                       \

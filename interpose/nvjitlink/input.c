@@ -11,15 +11,15 @@
 #define EM_CUDA 190
 #endif
 
-/* The head of a fatbin. (The struct that nvcc puts before one has another magic, and pointers in it.) */
+/* The header of a fatbin. (The struct that nvcc places before one has another magic, and contains pointers.) */
 struct fatbin {
 	uint32_t magic;
 	uint16_t version, head_size;
 	uint64_t size;
 };
 
-#define PAGE_LEAST 4096 /* no page is smaller */
-#define NAME_ROOM  4096 /* at least, of a copied name: the host may put a longer one there */
+#define PAGE_LEAST 4096 /* the smallest page size */
+#define NAME_ROOM  4096 /* the least room for a copied name, because the host may store a longer one there */
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
@@ -62,7 +62,7 @@ static bool read_head(const struct link_input *input, Elf64_Ehdr *ret_head)
 	return ret_head->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* Compilers and assemblers put the table of sections last. */
+/* Compilers and assemblers place the section table last, so its end is the end of the object. */
 static bool is_whole_object(const struct link_input *input)
 {
 	Elf64_Ehdr head;
@@ -169,7 +169,7 @@ bool link_input_keeps_name(const struct link_input *input)
 	return input->name && input->type != NVJITLINK_LTOIR;
 }
 
-/* By the kernel: what the host has unmapped is an error then, and not the end of the process. */
+/* Read by the kernel, so that memory that the host has unmapped gives an error and not a crash. */
 static size_t read_host(char *to, const char *from, size_t size)
 {
 	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};

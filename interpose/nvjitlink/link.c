@@ -38,18 +38,18 @@ enum own_tag {
 _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
 
 /*
- * More than that is not owed, but goes straight in: copies that a host has not asked for must not be what it runs short of
- * memory by, and of a large archive the library reads less than we would have to.
+ * Larger inputs are not deferred but added at once: copies that the host did not ask for must not exhaust its memory,
+ * and of a large archive the library reads less than a copy would.
  */
 #define COPIES_MAX ((size_t)8 << 20)
 
-/* Entries of format 0 may hold what lay where the host had had a name. */
+/* Entries of format 0 may contain what was at the address of a name after the host had reused it. */
 #define LINK_FORMAT (UINT64_C(1) << 8)
 
-/* From here on PTX may be a step: what 12.0 to 12.3 read behind its size was not measured. */
+/* The first release in which PTX may be a step: what 12.0 to 12.3 read after its end was not measured. */
 #define STEPS_SINCE 1204
 
-/* Before, unresolved symbols are told on stderr. */
+/* Earlier releases report unresolved symbols on stderr. */
 #define ERRORS_LOGGED_SINCE 1205
 
 static int release_of(const struct link *link)
@@ -57,7 +57,7 @@ static int release_of(const struct link *link)
 	return link->handle.library->major * 100 + link->handle.library->minor;
 }
 
-/* Variables that are set, as the library may read them in the call that is just being made. */
+/* The variables that are set, because the library may read them in the call in progress. */
 static void put_told(struct stream *stream)
 {
 	struct environment_value values[ENVIRONMENT_MAX];
@@ -113,7 +113,7 @@ struct link *link_find(nvjitlink_handle value)
 	return handle ? link_of(handle) : NULL;
 }
 
-/* Where decimals are not spelled with a dot ptxas reads numbers by that, and a step is made up for with dots. */
+/* With another decimal separator ptxas parses numbers by it, but a deferred step is performed with dots. */
 static enum link_way way_of_step(void)
 {
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
@@ -223,7 +223,7 @@ void link_refresh_names(struct link *link)
 	}
 }
 
-/* ptxas runs where a text is added, and when LTO-IR is linked into a CUBIN. */
+/* ptxas runs when a text is added, and when LTO-IR is linked to a CUBIN. */
 static enum prefix_states states_of(const struct link *link, const struct link_input *input, int return_code)
 {
 	const unsigned lto = link->options & (LINK_OPTIONS_LTO | LINK_OPTIONS_PTX);
@@ -234,7 +234,7 @@ static enum prefix_states states_of(const struct link *link, const struct link_i
 	return lto == LINK_OPTIONS_LTO && return_code == NVJITLINK_SUCCESS ? PREFIX_FATAL | PREFIX_ERROR : PREFIX_FATAL;
 }
 
-/* The states by which a call may print. What is wrong with PTX or LTO-IR goes into the log. */
+/* The states that affect what a call may print. Errors in PTX or LTO-IR go into the log. */
 static enum prefix_states prints_by(const struct link *link, const struct link_input *input)
 {
 	if (!input) {
@@ -245,7 +245,7 @@ static enum prefix_states prints_by(const struct link *link, const struct link_i
 	case NVJITLINK_LTOIR:
 		return PREFIX_NONE;
 	case NVJITLINK_CUBIN:
-		/* a symbol that is there twice: not in the first input, for which no host is to wait for ptxas */
+		/* a duplicate symbol; not for the first input, because no host should wait for ptxas for that */
 		return !link->handle.keyed || link->has_cubins || link->input_count > 1 ? PREFIX_FATAL | PREFIX_ERROR
 		                                                                        : PREFIX_FATAL;
 	default:
@@ -264,8 +264,8 @@ void link_set_prefix(const struct link *link, const struct link_input *input, in
 }
 
 /*
- * What comes after a step hangs on all that the step hung on: on its call run as well (the rounding mode of then), and on
- * members of archives that lie elsewhere.
+ * Later steps depend on everything that this step depended on: on its call run too (the rounding mode of that time),
+ * and on members of archives in other files.
  */
 void link_grown(struct handle *handle, const struct entry *entry)
 {
@@ -280,7 +280,10 @@ void link_grown(struct handle *handle, const struct entry *entry)
 		prefix_owe(handle->library,
 		           states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
 	}
-	/* the key stands for all that was added: a link of many steps does not digest the first ones again and again */
+	/*
+	 * the key replaces everything that was added, so that a link of many steps does not digest the first ones
+	 * again and again
+	 */
 	handle->creation.size = link->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {

@@ -7,7 +7,7 @@
 
 enum form { FORM_FLAG, FORM_VALUE };
 
-/* Of one option: ptxas is to speak; the driver's cache is left alone (from 12.5 on). */
+/* Flags of one option: ptxas adds to the log; the driver's cache is not used (from 12.5 on). */
 enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 
 /*

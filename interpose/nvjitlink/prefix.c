@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* From this release on there is an option that keeps Create from starting a driver. */
+/* From this release on an option keeps nvJitLinkCreate from initialising a driver. */
 #define NO_CACHE_SINCE 1205
 
 void prefix_owe(struct library *library, enum prefix_states states)
@@ -26,7 +26,7 @@ void prefix_set(struct library *library, enum prefix_states states)
 	}
 }
 
-/* A text that every release since 12.0 takes. sm_90 is what they all know. */
+/* A text that every release since 12.0 accepts; all of them know sm_90. */
 static int add_text(struct library *library, nvjitlink_handle handle)
 {
 	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
@@ -66,7 +66,7 @@ void prefix_settle(struct library *library, enum prefix_states states)
 	if (owed == PREFIX_NONE) {
 		return;
 	}
-	/* First, so that a signal handler which jumps out of the link does not leave it to be done again. */
+	/* Set first, so that a signal handler that jumps out of the scratch link does not cause a second one. */
 	prefix_set(library, owed);
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	link_scratch(library, owed);

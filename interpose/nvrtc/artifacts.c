@@ -119,7 +119,7 @@ const struct entry *artifacts_names_from(const struct program *program)
 	           : NULL;
 }
 
-/* Where each expression stands in the section: offset + 1 by hash, in a table that is at most half full. */
+/* The offset of each expression in the section, plus 1, by hash, in a table that is at most half full. */
 struct names_index {
 	const struct entry *entry;
 	size_t mask;
@@ -166,7 +166,7 @@ static struct names_index *make_index(const struct entry *entry, const struct se
 	return index;
 }
 
-/* Made by the first who asks. Another entry answers only after another compile, during which no getter may run. */
+/* Built at the first look-up. Another entry answers only after another compilation, during which no getter may run. */
 static const struct names_index *index_of(struct program *program, const struct entry *entry,
                                           const struct section *section)
 {
@@ -202,7 +202,7 @@ static bool find_name(const struct names_index *index, const struct section *sec
 	return false;
 }
 
-/* Where there is no memory for an index. */
+/* For a process without memory for an index. */
 static bool scan_names(const struct section *section, const char *expression, struct lowered *ret_lowered)
 {
 	struct cursor cursor = cursor_over(section->bytes, section->size);
@@ -260,7 +260,7 @@ int artifacts_pch_heap(const struct entry *entry, size_t *size)
 	return section.value;
 }
 
-/* What NVRTC says of its automatic precompiled headers depends on what else the process has compiled. */
+/* What NVRTC reports of its automatic precompiled headers depends on earlier compilations of the process. */
 static bool speaks_of_pch(const struct section *section)
 {
 	return section->tag == RESULT_TAG_OWN + PRODUCT_ProgramLog &&

@@ -52,7 +52,7 @@ static bool name_companion(const struct library *library, char *ret_name, size_t
 	return true;
 }
 
-/* Linked hosts reach functions that are not exported on their node past us, so a hit must have nothing for them. */
+/* Linked hosts call functions that are not exported on their node directly, so a hit must have no answer for them. */
 static bool can_reach(const struct handle *handle, const struct entry *entry)
 {
 	struct section section;

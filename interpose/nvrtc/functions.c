@@ -38,13 +38,13 @@ static bool is_among(const char *name, const char *const *list, size_t count)
 
 bool nvrtc_owns(const char *name)
 {
-	/* nvrtccache_library_version is ours */
+	/* nvrtccache_library_version is this library's own */
 	return (plain_begins(name, "nvrtc") && !plain_begins(name, "nvrtccache")) || plain_begins(name, "__nvrtc");
 }
 
 bool nvrtc_wants_door(const char *name)
 {
-	/* libnvrtc's own look-ups in its builtins, at each first compile */
+	/* libnvrtc looks these up in its builtins, at each first compilation */
 	return !is_among(name, plain, sizeof(plain) / sizeof(plain[0])) && strncmp(name, "__nvrtc_builtins", 16) != 0;
 }
 

@@ -20,7 +20,7 @@ static real_function *real_of(const struct door *door, const struct program *pro
 	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
-/* The creation run; large headers in memory stay with the host. */
+/* Records the creation run; large in-memory headers stay with the host. */
 static int record_creation(struct program *program, const char *source, const char *name,
                            const struct request_header *headers, size_t count)
 {
@@ -140,7 +140,8 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	off = runtime_get()->off;
 	if (off) {
 		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
-	} else if (program && (library = library_of_door(door))) { /* without one NVRTC does not look at the options */
+	} else if (program &&
+	           (library = library_of_door(door))) { /* without a program NVRTC does not read the options */
 		sticky_begin(library, &call, &sticky);
 	}
 	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
@@ -155,7 +156,7 @@ int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, in
 	return result;
 }
 
-/* Early releases ask first whether the program was compiled, and then crash at a null expression. */
+/* Early releases check first whether the program was compiled, and then crash at a null expression. */
 static bool looks_late_at_null(const struct program *program)
 {
 	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->handle.library->major,
@@ -205,7 +206,7 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 	HOST_CALL_FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
 
-/* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and their kin. */
+/* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters. */
 #define PRODUCT_HANDLERS(product)                                                                       \
 	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
 	{                                                                                               \

@@ -25,7 +25,7 @@ int lent_take(const struct request_header *headers, size_t count, const struct s
 	return 0;
 }
 
-/* The kernel says EIO where no memory is, where a load of ours would end the host. */
+/* The kernel returns EIO for unmapped memory, where a load would crash the host. */
 static bool read_own_memory(int memory, char *to, const char *from, size_t size)
 {
 	while (size > 0) {
@@ -57,7 +57,7 @@ static int copy_all(const struct lent *lent, int memory, char *texts)
 			error = -ESTALE;
 		}
 		at += lent->headers[i].size;
-		/* a text may end in a splice, which takes one */
+		/* a text may end in a line splice, which removes one newline */
 		*at++ = '\n';
 		*at++ = '\n';
 	}

@@ -25,17 +25,17 @@ enum option_class {
 	OPTION_OPTIX,
 	OPTION_PCH,
 	OPTION_INCLUDE,
-	OPTION_BUNDLE, /* a directory of headers too, which NVRTC unpacks and locks */
+	OPTION_BUNDLE, /* also a directory of headers, which NVRTC unpacks and locks */
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
 	OPTION_RESTRICT,   /* harmless, and sticky */
 	OPTION_OPT_INFO,   /* the same */
 	OPTION_SPLIT,      /* the same */
-	OPTION_GEN_LTO,    /* of the IR, and sticky */
-	OPTION_TRACE,      /* binds, and sticky */
-	OPTION_PROCESS,    /* binds, and tells of the process */
-	OPTION_DIAG_ERROR, /* harmless, and makes errors of warnings */
-	OPTION_BINDS       /* may let paths through, and does not linger */
+	OPTION_GEN_LTO,    /* like -dlto, and sticky */
+	OPTION_TRACE,      /* path-dependent, and sticky */
+	OPTION_PROCESS,    /* path-dependent, and its output depends on the process */
+	OPTION_DIAG_ERROR, /* harmless, and turns warnings into errors */
+	OPTION_BINDS       /* may let paths reach the output, and is not sticky */
 };
 
 enum option_form {
@@ -159,7 +159,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Values that tell the assembler nothing about lines or files. "-v" logs a run time, which is not about paths. */
+/* Values of -Xptxas that do not concern lines or files. "-v" logs a run time, which is not about paths. */
 static bool ptxas_value_is_harmless(const char *value)
 {
 	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
@@ -173,13 +173,16 @@ static bool ptxas_value_is_harmless(const char *value)
 	return false;
 }
 
-/* Of several, and in another order, it is another hash: such a compile is not the same as one before. */
+/* Several options, or another order, give another hash, so such a compilation is not taken for an earlier one. */
 static void not_cleared(struct options *options, const char *option)
 {
 	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
 }
 
-/* What a blank is was measured for the space, the tab and the newline only, so a control byte at an end binds. */
+/*
+ * Only space, tab and newline were measured as blanks, so another control byte at an end makes the request
+ * path-dependent.
+ */
 static bool has_doubtful_ends(const char *string, size_t size)
 {
 	return size == 0 || (unsigned char)string[0] <= ' ' || (unsigned char)string[size - 1] <= ' ';
@@ -202,8 +205,8 @@ static int add_include(struct options *options, size_t capacity, int index, cons
 }
 
 /*
- * NVRTC locks the directory by its name as it is given, and from 13.3 on opens its headers by their absolute names. Both
- * go with the working directory, so a relative one binds.
+ * NVRTC locks the directory by its name as passed, and from 13.3 on opens its headers by their absolute names. Both
+ * depend on the working directory, so a relative one makes the request path-dependent.
  */
 static int add_bundle(struct options *options, size_t capacity, int index, const char *directory)
 {
@@ -221,7 +224,10 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 	case OPTION_BUNDLE:
 		return add_bundle(options, capacity, index, value);
 	case OPTION_PRE_INCLUDE:
-		/* Its text is in the key and the file is seen being opened; but an absolute one may lie in a root. */
+		/*
+		 * Its text is in the key, and the watch sees the file being opened; but an absolute path may be in a
+		 * root.
+		 */
 		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
 		break;
 	case OPTION_PTXAS:
@@ -369,8 +375,10 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 	}
 	found.unknown |= waiting != NULL;
 	found.spells = found.debug || found.ir;
-	/* Which warnings there are of precompiled headers hangs on what the process has compiled; here they may be
-	 * errors. */
+	/*
+	 * The warnings about precompiled headers depend on earlier compilations of the process, and here they may be
+	 * errors.
+	 */
 	found.tells_process |= found.pch && (found.errors || found.unknown);
 	*ret_options = found;
 	return 0;

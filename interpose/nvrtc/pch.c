@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the maker of one file read; `trace` is a container of events here. */
+/* The files that the maker of one PCH file read; `trace` is only a container of events here. */
 struct maker {
 	struct maker *next;
 	char *path;
@@ -70,7 +70,7 @@ static struct maker *find_maker(const char *path)
 	return maker;
 }
 
-/* Directories by identity alone: their times change with every temporary file of another process. */
+/* Directories are compared by identity only: their times change with every temporary file of another process. */
 static bool still_so(const struct trace_event *event)
 {
 	struct file_stamp stamp;
@@ -158,7 +158,7 @@ void pch_remember(const struct trace *trace)
 		}
 		maker = make_maker(trace->events[i].path, trace);
 		if (maker) {
-			/* a file made again: its newest maker is found first */
+			/* if a file is made again, its newest maker is found first */
 			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
 			while (!atomic_compare_exchange_weak_explicit(&makers, &maker->next, maker,
 			                                              memory_order_release, memory_order_relaxed)) {

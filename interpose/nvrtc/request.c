@@ -35,7 +35,7 @@ enum own_tag {
 
 #define NOT_A_ROOT SIZE_MAX
 
-/* How the request stands to its place. */
+/* The request's form: path-neutral or path-dependent. */
 struct plan {
 	bool neutral;
 	struct request_name name;
@@ -43,7 +43,7 @@ struct plan {
 	size_t include_directory[DIRECTORIES_MAX]; /* options->include[i] -> directories, or NOT_A_ROOT */
 };
 
-/* NULL, "" and "default_program" gave the same artifacts and logs in every form, 11.8 to 13.5. */
+/* With 11.8 to 13.5 NULL, "" and "default_program" gave the same artifacts and logs in every form. */
 static const char *effective_name(const char *name)
 {
 	return name && *name ? name : "default_program";
@@ -111,7 +111,7 @@ int request_creation(const char *source, const char *program_name, const struct 
 	return 0;
 }
 
-/* Behind a first compile there is none: the history stands for it. */
+/* After a first compilation there is no creation run: the history replaces it. */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about)
 {
@@ -141,7 +141,7 @@ void request_about(const struct stream *creation, const char *const *name_expres
 	}
 }
 
-/* Has a path in it one spelling only, so that one that a text spells is found (scan.h)? */
+/* Returns true if a path in it has only one spelling, so that a search of a text finds it (scan.h). */
 static bool is_plain(const char *path, size_t size)
 {
 	return directories_plain(path, size) && scan_spells_plainly(path, size);
@@ -162,7 +162,7 @@ static bool plan_name(struct plan *plan, const char *name)
 		return is_plain(name, size) && directory_size > 0 &&
 		       directories_add(&plan->directories, name, directory_size);
 	}
-	/* Relative: stays as text, but only where the text has one meaning. */
+	/* A relative name stays as text, but only if the text has one meaning. */
 	plan->name.lies = NAME_IN_RELATIVE_DIRECTORY;
 	return name[size - 1] != '/' && !strstr(name, "//") && !strstr(name, "/./") && !strstr(name, "/../");
 }
@@ -194,7 +194,7 @@ static bool plan_directories(struct plan *plan, const struct nvrtc_request *requ
 
 /*
  * A path in another option (-DKERNELS=/d/k, for #include STRING(KERNELS/a.h), as hashcat does) stays as text, so it
- * would not move with a root that it lies in.
+ * would not move with its root.
  */
 static bool other_option_has_path(const struct nvrtc_request *request, const struct options *options)
 {

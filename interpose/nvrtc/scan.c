@@ -7,8 +7,8 @@
 
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
-#define LONGEST 16 /* of the names below */
-#define SECONDS 4  /* different second bytes of places that are looked for 16 at a time */
+#define LONGEST 16 /* length of the longest name below */
+#define SECONDS 4  /* distinct second bytes of places that are compared 16 bytes at a time */
 
 static const struct {
 	const char *name;
@@ -19,7 +19,7 @@ static const struct {
     {"_builtin_FILE", SCAN_PATH}, {"source_location", SCAN_PATH},
 };
 
-/* One search: the places, and the byte behind the first slash of each. */
+/* One search: the places, and the byte after the first slash of each. */
 struct search {
 	const struct places *places;
 	uint8_t second[SECONDS];
@@ -27,8 +27,9 @@ struct search {
 };
 
 /*
- * Bytes that may be spelled otherwise. A blank may be any white space or a comment where a macro is turned into a
- * string; up to C++14 a trigraph stands for each of the others, or begins with it; and what ends a path in a text.
+ * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a
+ * string; up to C++14 a trigraph may replace each of the others, or starts with it. Also bytes that end a path in a
+ * text.
  */
 static const bool is_ambiguous[UINT8_MAX + 1] = {
     [0 ... ' '] = true, ['"'] = true,  ['#'] = true, ['<'] = true, ['>'] = true,          ['?'] = true,
@@ -57,21 +58,21 @@ static uint32_t names_at(const uint8_t *text, size_t size, size_t at)
 	return 0;
 }
 
-/* Is it of the same name as what stands before it? */
+/* Returns true if the byte continues the name before it. */
 static bool continues_name(uint8_t byte)
 {
 	return (uint8_t)((byte | 0x20) - 'a') < 26 || (uint8_t)(byte - '0') < 10 || byte >= 0x80 || byte == '_' ||
 	       byte == '-' || byte == '+' || byte == '.';
 }
 
-/* A macro may add the rest of a path, so a slash need not follow. */
+/* A macro may add the rest of a path, so no slash is required after the place. */
 static bool begins_with(const uint8_t *text, size_t size, const char *place, size_t length)
 {
 	return length > 1 && size >= length && memcmp(text, place, length) == 0 &&
 	       (size == length || !continues_name(text[length]));
 }
 
-/* Does a place, or a path inside it, begin at `at`? */
+/* Finds a place, or a path inside one, that begins at `at`. */
 static uint32_t place_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
 {
 	if (places->cwd && begins_with(text + at, size - at, places->cwd, strlen(places->cwd))) {
@@ -168,7 +169,7 @@ static bool is_white(uint8_t byte)
 	return byte == ' ' || (byte >= '\t' && byte <= '\r' && byte != '\n');
 }
 
-/* May the text have a splice? A backslash with white space behind it, or the trigraph of one. */
+/* Returns true if the text may have a splice: a backslash followed by white space, or the trigraph of one. */
 static bool may_splice(const uint8_t *text, size_t size)
 {
 	size_t i = 0;
@@ -195,7 +196,7 @@ static bool may_splice(const uint8_t *text, size_t size)
 	return false;
 }
 
-/* Where the white space at the end of [from, end) begins. */
+/* Returns where the white space at the end of [from, end) begins. */
 static uint8_t *before_white(const uint8_t *from, uint8_t *end)
 {
 	while (end > from && is_white(end[-1])) {
@@ -204,7 +205,10 @@ static uint8_t *before_white(const uint8_t *from, uint8_t *end)
 	return end;
 }
 
-/* The end of what is written, where the line that began at `line` ends: without the splice that ends it, or with it. */
+/*
+ * Returns the end of the output at the end of the line that began at `line`, without the splice that ends it, if there
+ * is one.
+ */
 static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 {
 	uint8_t *end = before_white(line, to);
@@ -220,9 +224,9 @@ static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 }
 
 /*
- * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is where the line
- * began that the text goes on with, as a splice may have begun there, and becomes that of the last line. Returns the
- * end of what is written.
+ * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is the start of
+ * the line that the text continues, because a splice may have begun there, and is set to the start of the last line.
+ * Returns the end of the output.
  */
 static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
 {
@@ -244,7 +248,7 @@ static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, siz
 	return to;
 }
 
-/* The text without its splices; *ret_joined is what to free. */
+/* Returns the text without its splices; the caller must free *ret_joined. */
 static int remove_splices(const void *text, size_t *size, const uint8_t **ret_begin, uint8_t **ret_joined)
 {
 	const uint8_t *line;
@@ -280,9 +284,9 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 }
 
 /*
- * Macros that say __FILE__ in no text that is searched for it: NVRTC's own assert() comes from no file, the others from
- * headers that may say __FILE__ unseen (texts.h). A program that makes a string of one and takes its size, or has
- * a function of the name that the macro calls, gets a result that hangs on the path and does not show it.
+ * Macros that expand to __FILE__ although no searched text contains it: NVRTC's own assert() comes from no file, the
+ * others from headers that may use __FILE__ (texts.h). A program that makes a string of one and takes its size, or
+ * that defines the function that the macro calls, gets a result that depends on the path without showing it.
  */
 static const char *const path_macros[] = {"assert",          "CubDebug",         "_CUDA_CUB_RET_IF_FAIL",
                                           "_CCCL_ASSERT",    "_CCCL_VERIFY",     "CUB_COMP_DEPR",
@@ -293,7 +297,7 @@ static bool is_small_letter(uint8_t byte)
 	return (uint8_t)(byte - 'a') < 26;
 }
 
-/* Macros of one family go on with a capital or an underscore; "assertion" is none, nor is "static_assert". */
+/* The names of a family continue with a capital or an underscore, unlike "assertion"; "static_assert" is not one. */
 static bool names_macro(const uint8_t *text, size_t size, const char *macro)
 {
 	const size_t length = strlen(macro);
@@ -340,7 +344,7 @@ void scan_begin(struct scan *scan, const struct places *places)
 	*scan = (struct scan){.places = places};
 }
 
-/* One white byte at the end says as much as any number of them, so that a splice never outgrows what is kept. */
+/* One white byte at the end is enough for any number of them, so that a splice never outgrows the room for it. */
 static uint8_t *trim(const uint8_t *from, uint8_t *end)
 {
 	uint8_t *begin = before_white(from, end);
@@ -348,7 +352,7 @@ static uint8_t *trim(const uint8_t *from, uint8_t *end)
 	return end > begin ? begin + 1 : end;
 }
 
-/* Where the last line of a text without splices begins. */
+/* Returns where the last line of a text without splices begins. */
 static const uint8_t *last_line(const uint8_t *from, const uint8_t *end)
 {
 	const uint8_t *newline = memrchr(from, '\n', (size_t)(end - from));
@@ -377,7 +381,7 @@ void scan_piece(struct scan *scan, uint8_t *piece, size_t size)
 	memmove(piece - scan->kept, end - scan->kept, scan->kept);
 }
 
-/* The end of the run of bytes that a place and what lies in it may have. */
+/* Returns the end of the run of bytes that may belong to a path in a place. */
 static const uint8_t *end_of_path(const uint8_t *at, const uint8_t *end)
 {
 	while (at < end && !is_ambiguous[*at]) {

@@ -4,10 +4,10 @@
 #include "interpose/nvrtc/types.h"
 #include "interpose/nvrtc/versions.h"
 
-/* Compiles with two different sets of options that are not cleared. */
+/* Compilations with two different sets of uncleared options. */
 #define UNCLEARED_SEVERAL UINT64_MAX
 
-/* Of those that a process was given, the ones that this release goes on obeying. */
+/* Returns those of the given options that affect later compilations with this release. */
 static uint32_t lasting(const struct library *library, uint32_t bits)
 {
 	bits &= STICKY_OPTIONS;
@@ -29,7 +29,7 @@ static void note_uncleared(struct library *library, uint64_t uncleared)
 	}
 }
 
-/* The release need not be known yet. */
+/* May be called before the release is known. */
 void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky)
 {
 	struct options read = {0};
@@ -57,7 +57,7 @@ void sticky_end(const struct sticky_call *sticky, int result)
 	}
 }
 
-/* What a library that is told to split compiles makes afterwards hangs on more than whether it was told so. */
+/* After an option to split compilations, results depend on more than whether it was given. */
 bool sticky_spoils(const struct library *library, const struct options *options)
 {
 	uint32_t asked = options->sticky & ~(uint32_t)STICKY_SPLIT;

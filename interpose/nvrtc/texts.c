@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds what a text that no key can see through says. */
+/* Adds the findings of a text that the key does not show. */
 static int read_text(const void *text, size_t size, struct stream *paths, uint32_t *findings)
 {
 	if (scan_paths(text, size, paths) != 0) {
@@ -52,7 +52,7 @@ static void read_creation(struct program *program)
 	program->texts_known = true;
 }
 
-/* A path in the value of -I is a place itself, not one that a text leads to. */
+/* A path in the value of -I is a place itself, and not one that a text mentions. */
 static bool is_include(const struct options *read, int index)
 {
 	for (size_t i = 0; i < read->include_count; i++) {
@@ -63,7 +63,7 @@ static bool is_include(const struct options *read, int index)
 	return false;
 }
 
-/* enum scan_finding in all texts of this compile that are not files. */
+/* Returns the enum scan_finding of all texts of this compilation that are not files. */
 static uint32_t find_in_texts(const struct program *program, const struct call *call, const struct options *options,
                               const struct places *places)
 {
@@ -80,7 +80,7 @@ static uint32_t find_in_texts(const struct program *program, const struct call *
 		found |= scan_text(program->names[i], strlen(program->names[i]), places) |
 		         scan_macros(program->names[i], strlen(program->names[i]));
 	}
-	/* The name's own directory is a place. */
+	/* Without places: the directory of the name is a place itself. */
 	return name ? found | scan_text(name, strlen(name), NULL) : found;
 }
 

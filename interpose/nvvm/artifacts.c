@@ -22,7 +22,7 @@ int nvvm_artifacts_collect(const struct handle *handle, struct result *result)
 	return error ? error : artifact_collect(handle, ARTIFACT_LOG, result);
 }
 
-/* A log of a failure has no words of its own: "NAME (190, 2): parse ...", "NAME: link error: ...". */
+/* The log of a failure has no fixed words: "NAME (190, 2): parse ...", "NAME: link error: ...". */
 bool nvvm_artifacts_explain_failure(const struct handle *handle, const struct result *result)
 {
 	const struct section *log = result_section(result, RESULT_TAG_OWN + ARTIFACT_LOG);

@@ -17,7 +17,7 @@ enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
-/* 2.0 for ten releases of CUDA: people are told it, and the build-id tells one from another. */
+/* It is 2.0 for ten releases of CUDA: it is only shown to people, and the build-id distinguishes them. */
 static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(int *major, int *minor) =
@@ -120,7 +120,7 @@ const struct compiler nvvm_compiler = {
     .name = "nvvm",
     .title = "libNVVM",
     .unnamed = "<unnamed>",
-    .internal_error = RESULT_INVALID_PROGRAM, /* it has no code for that */
+    .internal_error = RESULT_INVALID_PROGRAM, /* it has no code for internal errors */
     .share = COUNTER_NVVM,
     .past = PAST_IS_NOTHING,
     .hallmark = "__nvvmHandle",

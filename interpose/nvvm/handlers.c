@@ -43,7 +43,7 @@ int handle_nvvmDestroyProgram(const struct door *door, void **program)
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
 
-/* The real program gets every module at once: adding only copies, and a miss then has nothing to catch up with. */
+/* The real program gets every module at once: adding only copies, and a miss then has nothing to repeat. */
 static int add_module(const struct door *door, enum nvvm_function function, void *program,
                       const struct nvvm_module *module)
 {
@@ -81,7 +81,7 @@ int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, co
 	                  &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
 }
 
-/* Of a program that we do not know: what the library is told by it lasts all the same. */
+/* For an unknown program: the lasting options of the call affect the library all the same. */
 static int forward_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call,
                         int host_errno)
 {
@@ -98,7 +98,8 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 	if (off) {
 		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	}
-	told = program ? nvvm_options_begin(library, call) : 0; /* without one it does not look at the options */
+	told =
+	    program ? nvvm_options_begin(library, call) : 0; /* without a program libNVVM does not read the options */
 	errno = host_errno;
 	result = real(program, call->option_count, call->options);
 	host_errno = errno;

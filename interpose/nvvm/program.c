@@ -38,7 +38,7 @@ struct nvvm_program *nvvm_program_find(void *value)
 	return handle ? nvvm_program_of(handle) : NULL;
 }
 
-/* Is there a log that says anything? */
+/* Returns true if the entry has a log that is not empty. */
 static bool has_log(const struct entry *entry)
 {
 	struct section section;
@@ -48,15 +48,18 @@ static bool has_log(const struct entry *entry)
 }
 
 /*
- * A verification that found nothing leaves an empty log, as a program has that has done nothing yet: nobody can see that
- * it is lacking. (numba verifies, and then adds libdevice.)
+ * A verification without findings leaves an empty log, as a new program has one, so its absence cannot be observed.
+ * (numba verifies, and then adds libdevice.)
  */
 static bool lacks_nothing(const struct nvvm_program *program)
 {
 	return !program->has_worked && !program->result && program->log && !has_log(program->log);
 }
 
-/* Whatever is made up for, and in whatever environment: what the host was told is what its getters say. */
+/*
+ * Afterwards the getters still answer from the entries, whatever the deferred calls returned in the present
+ * environment.
+ */
 void nvvm_program_settle(struct nvvm_program *program)
 {
 	struct handle *handle = &program->handle;
@@ -96,7 +99,7 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 	}
 }
 
-/* Set before the call, because a signal handler of the host may jump out of it: then the entry must not answer. */
+/* Set before the call, because a signal handler of the host may jump out of it, and then the entry must not answer. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work)
 {
 	program->has_worked = true;
