@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The cost of a hit is here: one stat per file is unavoidable, an open per file is not. So a stamp replaces the
+ * content, and a credential replaces the open, except for one file per directory.
+ */
 #include "keygen/dependencies_read.h"
 
 #include "keygen/credentials.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The outermost directory is found by comparing texts, so it depends only on the spelling of the request and not on
+ * the file system.
+ */
 #include "keygen/directories.h"
 
 #include <errno.h>

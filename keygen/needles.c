@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * PTX contains a path as a list of numbers, so each initialiser is converted back to bytes, at the width of its
+ * elements, and searched like plain text.
+ */
 #include "keygen/needles.h"
 
 #include "keygen/stream.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The kernel is asked directly where a preload could otherwise change the answer (the clock), and through libc where a
+ * preload must be allowed to (paths).
+ */
 #include "keygen/stamp.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Every field has a tag and a length, and optional fields are left out when unset, so that no two different
+ * surroundings give the same bytes.
+ */
 #include "keygen/surroundings.h"
 
 enum place { PLACE_NEUTRAL = 1, PLACE_BOUND = 2, PLACE_NOWHERE = 3 };

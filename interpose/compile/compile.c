@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A hit and a miss start alike: describe, look up, and on a miss describe and look up again after each wait, because
+ * the host may change its environment meanwhile. Only then is it decided whether the entry can be served or the real
+ * compilation runs.
+ */
 #include "interpose/compile/compile.h"
 
 #include "interpose/compile/about.h"

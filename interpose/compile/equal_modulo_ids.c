@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Both artifacts are walked in parallel. Where both have a text that is generated anew, each is skipped by its own
+ * length, because a pid or a time may have more digits in one of them.
+ */
 #include "interpose/compile/equal_modulo_ids.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The table of records: shards by hash, each with an open-addressed table that is read without a lock and changed
+ * under the shard's mutex.
+ */
 #include "interpose/compile/handle.h"
 
 #include "cache/fork_mutex.h"

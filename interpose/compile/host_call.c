@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Getters may run in a signal handler, so they neither lock nor allocate: a lock-free look-up of the record, then a
+ * copy from its entry.
+ */
 #include "interpose/compile/host_call.h"
 
 #include "interpose/compile/about.h"

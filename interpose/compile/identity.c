@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An identity is a list of tagged pieces: release, build-ids or file digests. It is made without loading
+ * the companion, so that a hit does not pay for that.
+ */
 #include "interpose/compile/attempt.h"
 
 #include "interpose/compile/log.h"

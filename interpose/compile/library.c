@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Records are in an array of LIBRARIES_MAX slots that only grows, because each thunk belongs to one slot for the life
+ * of the process.
+ */
 #include "interpose/compile/library.h"
 
 #include "cache/fork_mutex.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Memory is searched by fingerprint. Only if that fails is the key computed, which costs ten times as much, and the
+ * directory and the lower caches are searched.
+ */
 #include "interpose/compile/attempt.h"
 
 #include "cache/error_text.h"

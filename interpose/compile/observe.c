@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The real call may not return: the host's thread can be cancelled in it, and a callback may jump out of it. A cleanup
+ * handler covers the first case; in the second the attempt, which is on the heap, is leaked.
+ */
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/watch/arithmetic.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Before anything is performed, every deferred call is described again and its entry's dependencies are checked. Only
+ * if all of them hold does the compiler see the same input as when the entries were made.
+ */
 #include "interpose/compile/replay.h"
 
 #include "interpose/compile/attempt.h"

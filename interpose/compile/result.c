@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sections are collected through the real getters, and marks (UNSET, SLOPPY, ABOUT) are added after them. Marks are
+ * not part of a comparison of two results.
+ */
 #include "interpose/compile/result.h"
 
 #include "interpose/compile/equal_modulo_ids.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The set-up runs once, on the thread of the first caller. It has its own once-mechanism, because pthread_once() is
+ * not in libc before 2.34, and it starts again in a child that was forked meanwhile.
+ */
 #include "interpose/compile/runtime.h"
 
 #include "cache/calls.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Before each event of a regular file its end is read and an incomplete event is cut off, so that a process that was
+ * killed during its write does not make the whole file unreadable.
+ */
 #include "interpose/compile/timeline.h"
 
 #include "cache/calls.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * RTLD_DEFAULT and RTLD_NEXT depend on the caller, and the loader takes the caller from the return address, which here
+ * is this library. So each is resolved by other means, and the real look-up is left to dlsym.S, which jumps with the
+ * caller's own return address, if those means give no certain answer.
+ */
 #include "interpose/door/dlsym_filter.h"
 
 #include "interpose/compilers.h"
@@ -10,7 +15,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* Of our own object, as the linker lays it out. */
+/* The bounds of this object, which the linker defines. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -20,15 +25,15 @@ static bool is_ours(const void *address)
 }
 
 /*
- * Our exports carry compilers' versions, so a dlvsym that looks through the global scope finds them whether there is
- * such a library or not. What is behind us counts (A6).
+ * The exports have the compilers' versions, so a dlvsym in the global scope finds them even if no such library is
+ * loaded. The definition after this library is the one that counts (A6).
  */
 static void *behind_us(void *found, const char *name, const char *version, enum next_symbol_which which)
 {
 	return is_ours(found) ? next_symbol(RTLD_NEXT, name, version, which) : found;
 }
 
-/* What RTLD_DEFAULT means for this caller, as far as that can be told from here. */
+/* Resolves RTLD_DEFAULT for this caller, as far as that is possible from here. */
 static void *default_symbol(const char *name, const char *version, void *caller, enum next_symbol_which which)
 {
 	struct elf_object object;
@@ -46,7 +51,7 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 	return found;
 }
 
-/* Would the real look-up, for want of anything else, find our own export? dlerror then says what is missing. */
+/* Returns true if the real look-up would find only this library's export. dlerror then says what is missing. */
 static bool finds_only_ours(void *handle, const char *name, const char *version, void *caller,
                             enum next_symbol_which which)
 {
@@ -57,8 +62,10 @@ static bool finds_only_ours(void *handle, const char *name, const char *version,
 	return next_symbol(RTLD_NEXT, name, version, which) == NULL;
 }
 
-/* What RTLD_NEXT means for this caller, where looking along the loaded objects and the loader's own answer for us
- * agree. */
+/*
+ * Resolves RTLD_NEXT for this caller, if a walk over the loaded objects and the loader's answer for this library
+ * agree.
+ */
 static void *following_symbol(const char *name, const char *version, void *caller, enum next_symbol_which which)
 {
 	uintptr_t walked = elf_next_symbol((uintptr_t)caller, name, version);

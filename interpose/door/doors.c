@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Doors for unknown functions are numbered assembly entries in dlsym.S, which preserve every register. Before the real
+ * function runs, each of its arguments that is a known handle gets its deferred calls performed and is not cached any
+ * more, because the function may read or change it.
+ */
 #include "interpose/door/doors.h"
 
 #include "cache/version.h"
@@ -20,7 +25,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6]);
 
 static _Atomic(void *) unknown[UNKNOWN_MAX];
 
-/* Called by the door of an unknown function: a handle among its arguments is compiled for real first (A6). */
+/* Called by the door of an unknown function: performs the deferred calls of every handle among its arguments (A6). */
 void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 {
 	int host_errno = errno;
@@ -39,7 +44,7 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 	return atomic_load_explicit(&unknown[index], memory_order_acquire);
 }
 
-/* Never given back: a host keeps the pointer for as long as it likes. */
+/* Entries are never reused, because a host may store the pointer. */
 static void *unknown_door(void *address)
 {
 	for (unsigned i = 0; i < UNKNOWN_MAX; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The answer is stored as one atomic value, so concurrent first calls compute it twice with the same result. */
 #include "interpose/elf/copies.h"
 
 #include "interpose/elf/elf.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * For the first dlsym of a process, when dl_iterate_phdr cannot be called yet: ThreadSanitizer intercepts it and calls
+ * dlsym to find the real one.
+ */
 #include "interpose/elf/elf.h"
 
 #include <errno.h>

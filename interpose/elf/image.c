@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Every table of an object is checked against its loaded segments before it is read, because objects may be truncated,
+ * packed or modified (patchelf), and a fault here would end the host.
+ */
 #include "interpose/elf/image.h"
 
 #include <errno.h>

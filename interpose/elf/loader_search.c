@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The search repeats the loader's order without opening the library. If a directory for processor variants exists on
+ * the way, the answer is UNKNOWN, because which variant is used depends on the loader's own tests of the processor.
+ */
 #include "interpose/elf/loader_search.h"
 
 #include "interpose/elf/loader.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An input is accepted only if its own headers agree with the size that the host passed. Otherwise the library may
+ * read other bytes than the key covers, and the input is left to it.
+ */
 #include "interpose/nvjitlink/input.h"
 
 #include <elf.h>

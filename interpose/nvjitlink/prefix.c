@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The states are bits in the library's `told`. They cannot be read from nvJitLink, so the code tracks which real calls
+ * set them, and a scratch link of a minimal kernel sets those that a hit skipped.
+ */
 #include "interpose/nvjitlink/prefix.h"
 
 #include "interpose/compiler.h"

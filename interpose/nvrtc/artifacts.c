@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A host that asks for thousands of lowered names (one per instantiation) would scan the section each time, so the
+ * first look-up builds a hash index of it.
+ */
 #include "interpose/nvrtc/artifacts.h"
 
 #include "keygen/lowered.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The headers are read through the kernel, after the real compilation, and digested again: only bytes that still have
+ * the digest of the creation run may be scanned.
+ */
 #include "interpose/nvrtc/lent.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The makers of PCH files are in a list that only grows at its head, so that it can be read without a lock. NVRTC's
+ * scratch files are recognised by their names, because it opens them like any other file.
+ */
 #include "interpose/nvrtc/pch.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A text is searched 16 bytes at a time for two distinguishing letters at a fixed distance, and only matches are
+ * compared with names and places. Texts with line splices are rare, so splices are removed only if the text may have
+ * one.
+ */
 #include "interpose/nvrtc/scan.h"
 
 #include <errno.h>

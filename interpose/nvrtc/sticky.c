@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The options of a call are recorded before the real compilation starts, because a compilation in another thread may
+ * see their effect while this one is still running.
+ */
 #include "interpose/nvrtc/sticky.h"
 
 #include "interpose/nvrtc/types.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Findings of the source and the in-memory headers are stored with the program, except SCAN_PLACE, because the places
+ * differ from call to call: for that the possible paths of the text are stored, and searched again.
+ */
 #include "interpose/nvrtc/texts.h"
 
 #include "interpose/nvrtc/describe.h"
