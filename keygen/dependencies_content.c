@@ -173,6 +173,7 @@ void content_taken(struct content *content, const struct fixed_stamps *stamps)
 	uint8_t boot[MOUNT_BOOT_BYTES];
 
 	content->stamps = *stamps;
+	content->began_ns = content->wants_anew ? stamp_now() : INT64_MIN;
 	content->same_boot = stamps->taken_ns != 0 && mount_boot(boot) && memcmp(boot, stamps->boot, sizeof(boot)) == 0;
 }
 
@@ -359,7 +360,8 @@ enum content_answer content_ask(struct content *content, const struct checked_it
 
 bool directory_counts(const char *path, const struct file_stamp *stamp, const struct mount *mount, int64_t read_ns)
 {
-	return S_ISDIR(stamp->mode) && stamp_counts(stamp, mount, read_ns) && mount_times_entries(path);
+	return S_ISDIR(stamp->mode) && stamp_counts(stamp, mount, read_ns) && mount_times_entries(path) &&
+	       !stamp_may_be_encrypted(path);
 }
 
 bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
@@ -391,7 +393,8 @@ void content_stamp_directory(struct content *content, const struct place_group *
 		return;
 	}
 	sight = sights_see(&content->sights, content->place->path, now->device, number);
-	if (sight && directory_counts(content->place->path, now, &sight->mount, stamp_now()) && begin_anew(content)) {
+	if (sight && directory_counts(content->place->path, now, &sight->mount, content->began_ns) &&
+	    begin_anew(content)) {
 		sight->changed = sight->changed || group->stamp.settled;
 		memcpy(content->anew + group->stamp_at, &stamp, sizeof(stamp));
 	}

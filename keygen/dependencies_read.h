@@ -135,8 +135,9 @@ struct content {
 	bool sampled;  /* a file of the current directory was opened */
 	uint64_t left; /* what is left of CONTENT_READ_MAX */
 	bool wants_anew;
-	uint8_t *anew;   /* a copy of the dependencies with new stamps; NULL until a stamp differs */
-	uint32_t gained; /* files that had to be read and whose new stamp replaces the next reading */
+	int64_t began_ns; /* before the first path was looked at: a directory as new as this is not stamped */
+	uint8_t *anew;    /* a copy of the dependencies with new stamps; NULL until a stamp differs */
+	uint32_t gained;  /* files that had to be read and whose new stamp replaces the next reading */
 };
 
 enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };

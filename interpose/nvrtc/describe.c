@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /*
@@ -34,6 +35,7 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	static const char name[] = "/.nvrtc_install.lock";
 	size_t size;
 	int descriptor;
+	bool busy;
 
 	if (!options->bundle) {
 		return COUNTER_NONE;
@@ -49,8 +51,10 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	if (descriptor < 0) {
 		return COUNTER_BYPASSED_bundled_headers;
 	}
+	/* NVRTC would wait for a process that unpacks. The shared lock lets other processes that only look pass. */
+	busy = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
 	(void)close(descriptor);
-	return COUNTER_NONE;
+	return busy ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
 }
 
 enum counter describe_compile(struct handle *handle, const struct call *call, struct surroundings *around,

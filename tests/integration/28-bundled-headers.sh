@@ -105,6 +105,19 @@ else
 	skip "A directory that is read-only fails, as without the cache." "no mount namespaces here"
 fi
 
+# NVRTC waits for a process that unpacks, and so must a process that would hit.
+waits() {
+	local lock=$tmp/other/h/.nvrtc_install.lock before process
+	before=$(reason_of bundled_headers)
+	exec 8<>"$lock" && flock -x 8 || return
+	compile waited --use-bundled-headers="$tmp/other/h" 8>&- &
+	process=$!
+	until grep -qE -- "-> FLOCK.*:$(stat -c %i "$lock") " /proc/locks || ! kill -0 "$process" 2>/dev/null; do sleep 0.05; done
+	exec 8>&-
+	wait "$process" && cmp waited stored && [ "$(reason_of bundled_headers)" = $((before + 1)) ]
+}
+check "A lock that another process holds is waited for." waits
+
 race() {
 	local pids=() process
 	for process in 1 2 3; do
