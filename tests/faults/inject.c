@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -127,6 +128,7 @@ static size_t shortened(unsigned number, size_t size)
 	X(NAME, int, futimens, -1, (int file, const struct timespec times[2]), (file, times))                    \
 	X(NAME, int, fsync, -1, (int file), (file))                                                              \
 	X(OTHER, char *, getcwd, NULL, (char *bytes, size_t size), (bytes, size))                                \
+	X(OTHER, int, flock, -1, (int file, int how), (file, how))                                               \
 	X(OTHER, int, getrlimit, -1, (int what, struct rlimit *limit), (what, limit))                            \
 	X(OTHER, int, getgroups, -1, (int count, gid_t *groups), (count, groups))                                \
 	X(OTHER, int, kill, -1, (pid_t process, int signal_number), (process, signal_number))                    \
