@@ -265,7 +265,7 @@ bad_config() {
 	refused NVRTCCACHE_MAX_SIZE 1.5X 'a size such as .*1\.5G, with K, M, G or T' && refused NVRTCCACHE_MEM_SIZE 1.5 'a size' &&
 		refused NVRTCCACHE_DIR relative 'an absolute path' && refused NVRTCCACHE_LOWER /a:b 'absolute paths' &&
 		refused NVRTCCACHE_WAIT 1s 'whole seconds' && refused NVRTCCACHE_LOG_LEVEL loud 'error, warning, info or debug' &&
-		refused NVRTCCACHE_SLOPPINESS foo 'the word time_macros' && refused NVRTCCACHE_SLOPPINESS time_macros,foo 'the word' || return
+		refused NVRTCCACHE_SLOPPINESS foo 'the words time_macros and debug_paths' && refused NVRTCCACHE_SLOPPINESS time_macros,foo 'the words' || return
 	for name in DISABLE READONLY RECACHE VERIFY SHARED FSYNC STATS; do refused "NVRTCCACHE_$name" perhaps '1 or 0' || return; done
 }
 check "A bad value is named with what would be right, and what is shown is in effect." bad_config
