@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One question is one connection: nothing is kept between calls that a host could close or a fork could share. The
- * breaker is the only state. Its clock is read from the kernel, because a wait must end under libfaketime too.
+ * breaker and the time that useless answers took are the only state. Its clock is read from the kernel, because a wait must end under libfaketime too.
  */
 #include "cache/agent.h"
 
@@ -17,11 +17,11 @@
 #define MS     INT64_C(1000000)
 #define SECOND (1000 * MS)
 
-#define NOTICED (3 * MS) /* what an agent at rest takes; a shorter wait in vain does not count */
+#define NOTICED (3 * MS) /* an idle agent answers within this time, so a shorter useless wait is not counted */
 
 static const struct breaker_rule rule = {.failures = 1, .first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
 static struct breaker breaker;
-static _Atomic int64_t wasted; /* ns of waits in vain since the last that helped */
+static _Atomic int64_t wasted; /* nanoseconds of useless waits since the last useful one */
 
 static const struct {
 	const char *name;
@@ -227,24 +227,25 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-/*
- * Called with what the directory had in the end: an agent that says FOUND and lies has spared nothing. Quick answers in
- * vain are added up, so that all of them together cost no more than one question may.
- */
+/* Useless answers that are quick are added up: all of them together may cost no more than one question. */
+static bool took_too_long(const struct agent_options *options, int64_t waited)
+{
+	if (waited <= NOTICED) {
+		return false;
+	}
+	return waited > first_limit(options) || atomic_fetch_add(&wasted, waited) + waited > options->wait_ms * MS;
+}
+
+/* Called after the directory was looked at again: an agent that says FOUND and lies has saved nothing. */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
 	bool vain = spared < (uint64_t)question->waited;
+	bool failed = vain && took_too_long(options, question->waited);
 
-	if (!vain) {
+	if (failed || !vain) {
 		atomic_store(&wasted, 0);
-	} else if (question->waited > NOTICED) {
-		vain = question->waited > first_limit(options) ||
-		       atomic_fetch_add(&wasted, question->waited) + question->waited > options->wait_ms * MS;
-	} else {
-		vain = false;
 	}
-	if (vain) {
-		atomic_store(&wasted, 0);
+	if (failed) {
 		(void)breaker_failed(&breaker, &rule, question->seen, read_clock());
 	} else {
 		breaker_answered(&breaker, question->seen);

@@ -124,4 +124,45 @@ if seconds 2>"$tmp/why"; then
 else
 	skip "$sentence" "no file system of whole seconds can be mounted here"
 fi
+
+# An encrypted directory whose key is missing answers ENOENT for the names that it has; adding the key changes no time.
+key() { # add|remove|lock DIRECTORY: DIRECTORY becomes encrypted with "add"
+	python3 - "$1" "$mounted" "$mounted/locked" <<'PY'
+import fcntl, os, struct, sys
+what, mount, directory = sys.argv[1:]
+ADD, REMOVE, SET_POLICY = 0xC0506617, 0xC0406618, 0x800C6613
+top = os.open(mount, os.O_RDONLY)
+key = bytearray(struct.pack("<II32sII8I", 2, 0, bytes(32), 64, 0, *[0] * 8) + b"\x11" * 64)
+fcntl.ioctl(top, ADD, key)
+identifier = bytes(key[8:24])
+if what == "add" and not os.path.exists(directory):
+    os.mkdir(directory)
+    policy = bytearray(struct.pack("<BBBB4s16s", 2, 1, 4, 3, bytes(4), identifier))
+    inside = os.open(directory, os.O_RDONLY)
+    fcntl.ioctl(inside, SET_POLICY, policy)
+if what == "remove":
+    os.sync()
+    with open("/proc/sys/vm/drop_caches", "w") as caches:
+        caches.write("3")
+    fcntl.ioctl(top, REMOVE, bytearray(struct.pack("<II32sI5I", 2, 0, identifier.ljust(32, b"\0"), 0, *[0] * 5)))
+PY
+}
+encrypted() {
+	[ -z "$mounted" ] || { umount "$mounted" && mounted=''; }
+	truncate -s 24M "$tmp/image2" && mkfs.ext4 -q -O encrypt -b 4096 "$tmp/image2" && mkdir "$tmp/mnt2" &&
+		mount -o loop "$tmp/image2" "$tmp/mnt2" && mounted=$tmp/mnt2 && key add && echo 'int x;' >"$mounted/locked/x.h" && key remove &&
+		[ ! -e "$mounted/locked/x.h" ]
+}
+look_for_two() { preloaded "$LIFE" "$NVRTC" trivial 0 "--fake-open=$mounted/locked/x.h" "--fake-open=$mounted/locked/y.h" "--fake-open=$tmp/h" >/dev/null; }
+unlocked() {
+	fresh_cache
+	sleep 0.1 && look_for_two && look_for_two && [ "$(stat_of hits_disk)" -eq 1 ] && key add && [ -e "$mounted/locked/x.h" ] &&
+		look_for_two && [ "$(stat_of hits_disk)" -eq 1 ]
+}
+sentence="A file that appears in a directory whose key is added makes a miss."
+if encrypted 2>"$tmp/why"; then
+	check "$sentence" unlocked
+else
+	skip "$sentence" "no encrypted directory can be made here"
+fi
 plan

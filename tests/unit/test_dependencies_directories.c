@@ -239,3 +239,50 @@ Test(dependencies_directories, a_file_appears_where_directories_were_missing)
 	put_file(in_tree("p1/m/x.h"), "");
 	assert_not("p1/m/x.h");
 }
+
+/* Does a hit stamp p1 anew, if `appears` (NULL: nothing) is put there after it began and p1 is old when it stamps? */
+static bool stamps_anew(const char *appears)
+{
+	struct place_group group = stamped_group();
+	struct fixed_stamps stamps;
+	struct file_stamp now;
+	struct content content;
+	struct reader reader;
+	struct place place;
+	struct stat found;
+	uint64_t number;
+	bool stamped;
+
+	group.base_text = tree_roots.root[group.base].text;
+	group.base_size = tree_roots.root[group.base].size;
+	wait_until_settled(in_tree("p1"));
+	place_init(&place);
+	content_begin(&content, built.bytes, built.size, CONTENT_ANEW, &place);
+	cr_assert_eq(reader_head(&reader, built.bytes, built.size, &stamps), READ_SOUND);
+	memset(stamps.boot, 0, sizeof(stamps.boot));
+	content_taken(&content, &stamps);
+	if (appears) {
+		put_file(in_tree(appears), "");
+		wait_until_settled(in_tree("p1"));
+	}
+	cr_assert_eq(place_enter(&place, &group), 0);
+	cr_assert_eq(place_name(&place, ".", 1), 0);
+	cr_assert_eq(stamp_look(AT_FDCWD, in_tree("p1/."), &found, &number), 0);
+	file_stamp_from(&found, &now);
+	content_stamp_directory(&content, &group, &now, number);
+	stamped = content.anew != NULL;
+	place_leave(&place);
+	place_close(&place);
+	content_end(&content);
+	return stamped;
+}
+
+Test(dependencies_directories, a_directory_that_changed_after_the_look_began_is_not_stamped_anew)
+{
+	see_three();
+	if (!stamped_group().stamp.settled) {
+		skip_test("this file system does not vouch for directories");
+	}
+	cr_expect(stamps_anew(NULL));
+	cr_expect_not(stamps_anew("p1/other.h"));
+}
