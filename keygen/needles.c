@@ -247,12 +247,12 @@ static void search_wide(struct needles *needles, const uint8_t *text, const uint
 /* Searches the bytes that a part of a list forms. If there is no memory, every needle counts as found. */
 static void search_bytes(struct needles *needles)
 {
-	const uint8_t *text = needles->bytes.bytes;
-	const uint8_t *end = text + needles->bytes.size;
-
 	if (needles->bytes.failed) {
 		memset(needles->found, true, needles->count);
-	} else if (text < end) {
+	} else if (needles->bytes.size > 0) {
+		const uint8_t *text = needles->bytes.bytes;
+		const uint8_t *end = text + needles->bytes.size;
+
 		search_width(needles, text, end, WIDTH_PLAIN);
 		search_wide(needles, text, end);
 	}
