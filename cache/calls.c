@@ -102,6 +102,11 @@ int call_fstat(int fd, struct stat *ret_found)
 	return is_straight() ? (int)ASK(fstat, fd, ret_found, 0, 0) : fstat(fd, ret_found);
 }
 
+int call_fstatat(int at, const char *path, struct stat *ret_found, int flags)
+{
+	return is_straight() ? (int)ASK(newfstatat, at, path, ret_found, flags) : fstatat(at, path, ret_found, flags);
+}
+
 /* Above the standard streams: a host that runs without them would write to our file as to one of them. */
 int call_dup(int fd)
 {

@@ -29,6 +29,7 @@ void calls_go_straight(void);
 int call_openat(int at, const char *path, int flags, mode_t mode);
 int call_close(int fd);
 int call_fstat(int fd, struct stat *ret_found);
+int call_fstatat(int at, const char *path, struct stat *ret_found, int flags);
 int call_dup(int fd); /* 3 or higher, and O_CLOEXEC */
 /* Moves a descriptor that is one of the standard streams to a higher number. -1 is passed on. */
 int call_leave_streams(int fd);

@@ -132,71 +132,79 @@ static struct {
 	_Atomic unsigned number;
 } known;
 
-static void note_known(int fd, unsigned number)
+static void note_known(const struct stat *found, unsigned number)
 {
-	struct stat found;
-	bool seen = call_fstat(fd, &found) == 0;
-
-	atomic_store_explicit(&known.device, seen ? found.st_dev : 0, memory_order_relaxed);
-	atomic_store_explicit(&known.inode, seen ? found.st_ino : 0, memory_order_relaxed);
+	atomic_store_explicit(&known.device, found->st_dev, memory_order_relaxed);
+	atomic_store_explicit(&known.inode, found->st_ino, memory_order_relaxed);
 	atomic_store_explicit(&known.number, number, memory_order_relaxed);
 }
 
-static bool is_known(int fd)
+static bool is_known(const struct stat *found)
 {
-	struct stat found;
+	return found->st_dev == atomic_load_explicit(&known.device, memory_order_relaxed) &&
+	       found->st_ino == atomic_load_explicit(&known.inode, memory_order_relaxed);
+}
 
-	return call_fstat(fd, &found) == 0 &&
-	       found.st_dev == atomic_load_explicit(&known.device, memory_order_relaxed) &&
-	       found.st_ino == atomic_load_explicit(&known.inode, memory_order_relaxed);
+static int add_locked(int fd, const struct counters_amounts *amounts, unsigned wait_us)
+{
+	int error = -EAGAIN;
+
+	if (lock_bytes(fd, LOCK_WHOLE, LOCK_ALONE, wait_us) != LOCK_HELD) {
+		error = add_to_file(fd, amounts);
+		lock_release_bytes(fd, LOCK_WHOLE);
+	}
+	return error;
 }
 
 static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
                          const struct counters_amounts *amounts, unsigned wait_us)
 {
 	char name[NAME_BYTES];
+	struct stat found;
 	int fd = -1;
 	int error;
 
 	name_file(number, name);
-	error = directory_open_file(directory, place, name, flags, &fd);
+	error = directory_open_seen(directory, place, name, flags, &fd, &found);
 	if (error != 0) {
 		return error;
 	}
-	error = -EAGAIN;
-	if (lock_bytes(fd, LOCK_WHOLE, LOCK_ALONE, wait_us) != LOCK_HELD) {
-		error = add_to_file(fd, amounts);
-		lock_release_bytes(fd, LOCK_WHOLE);
-	}
+	error = add_locked(fd, amounts, wait_us);
 	if (error == 0) {
-		note_known(fd, number);
+		note_known(&found, number);
 	}
 	call_close(fd);
 	return error;
 }
 
-/* By its whole path, which is half the system calls: the file that this leads to is judged, and is the one of before. */
-static int add_to_known(const struct directory *directory, const struct counters_amounts *amounts)
+/*
+ * By its whole path, which is half the system calls: the file that this leads to is judged. It is the one of before, or
+ * the directories on the way are judged now.
+ */
+static int add_by_path(const struct directory *directory, unsigned number, const struct counters_amounts *amounts)
 {
-	char path[PATH_MAX], name[NAME_BYTES];
-	int error;
+	bool again = atomic_load_explicit(&known.inode, memory_order_relaxed) != 0;
+	char path[PATH_MAX], name[] = PLACE_NAME "/00";
+	struct stat found;
+	int error = 0;
 	int fd;
 
-	if (atomic_load_explicit(&known.inode, memory_order_relaxed) == 0) {
-		return -ENOENT;
+	number = again ? atomic_load_explicit(&known.number, memory_order_relaxed) : number;
+	name_file(number, name + sizeof(PLACE_NAME));
+	if (!again) {
+		error = directory_path(directory, name, path);
+	} else if (snprintf(path, sizeof(path), "%s/v1/%s", directory->path, name) >= (int)sizeof(path)) {
+		error = -ENAMETOOLONG;
 	}
-	name_file(atomic_load_explicit(&known.number, memory_order_relaxed), name);
-	if (snprintf(path, sizeof(path), "%s/v1/" PLACE_NAME "/%s", directory->path, name) >= (int)sizeof(path)) {
-		return -ENAMETOOLONG;
+	if (error == 0) {
+		error = directory_open_seen(directory, AT_FDCWD, path, O_RDWR, &fd, &found);
 	}
-	error = directory_open_file(directory, AT_FDCWD, path, O_RDWR, &fd);
 	if (error != 0) {
 		return error;
 	}
-	error = -EAGAIN;
-	if (is_known(fd) && lock_bytes(fd, LOCK_WHOLE, LOCK_ALONE, 0) != LOCK_HELD) {
-		error = add_to_file(fd, amounts);
-		lock_release_bytes(fd, LOCK_WHOLE);
+	error = again && !is_known(&found) ? -EAGAIN : add_locked(fd, amounts, 0);
+	if (error == 0) {
+		note_known(&found, number);
 	}
 	call_close(fd);
 	return error;
@@ -224,7 +232,7 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 {
 	int place = -1;
 	int home;
-	int error = add_to_known(directory, amounts);
+	int error = add_by_path(directory, number, amounts);
 
 	if (error == 0) {
 		return 0;

@@ -21,6 +21,7 @@
 
 #include "cache/entry.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,10 +56,20 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
                          int *ret_shard);
 
 /*
+ * Writes the path of `name`, which is relative to the home, if root and home are trusted. For a file that is judged by
+ * itself once it is open: in a directory between it and the home others could only put another file of ours.
+ * -EOPNOTSUPP: the directories have to be opened one by one, since others write in them too, or the path is too long.
+ */
+int directory_path(const struct directory *directory, const char *name, char ret_path[PATH_MAX]);
+
+/*
  * Opens a file of ours in one of these directories with O_RDONLY, O_RDWR, or O_RDWR | O_CREAT (and O_APPEND). -EPERM:
  * not a regular file, not trusted, or to be written and with more than one hard link.
  */
 int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file);
+/* The same, with what was seen of the file. */
+int directory_open_seen(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
+                        struct stat *ret_found);
 /* Is the file ours by its first bytes: `magic`, none yet, or zeros (after a crash)? */
 bool directory_is_ours(int file, const void *magic);
 #define DIRECTORY_MAGIC_BYTES 8

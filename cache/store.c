@@ -11,12 +11,14 @@
 #include "cache/store_state.h"
 
 #include "cache/calls.h"
+#include "cache/digits.h"
 #include "cache/directory.h"
 #include "cache/discard.h"
 #include "cache/recency.h"
 #include "cache/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,17 +120,13 @@ static bool user_may_change(void)
 	return false;
 }
 
-static int read_result(struct store *store, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES], store_check *check,
-                       void *context, struct entry **ret_entry)
+static int read_result(struct store *store, int at, const char *path, const uint8_t key[ENTRY_KEY_BYTES],
+                       store_check *check, void *context, struct stat *ret_found, struct entry **ret_entry)
 {
 	struct source source = {.file = -1};
-	char name[DIRECTORY_NAME_BYTES];
-	struct stat found = {0};
 	int64_t now = store->read_only ? 0 : store->clock();
-	int rc;
+	int rc = source_open(&store->directory, at, path, ret_found, &source);
 
-	directory_entry_name(key, name);
-	rc = source_open(&store->directory, shard, name, &found, &source);
 	if (rc == 0) {
 		rc = source_load(&source);
 	}
@@ -136,21 +134,36 @@ static int read_result(struct store *store, int home, int shard, const uint8_t k
 		rc = find_result(&source, key, check, context, ret_entry);
 	}
 	source_close(&source);
-	if (rc == 0 && (found.st_uid != 0 || (found.st_mode & S_IWGRP)) && user_may_change()) {
+	if (rc == 0 && (ret_found->st_uid != 0 || (ret_found->st_mode & S_IWGRP)) && user_may_change()) {
 		entry_set_reader(*ret_entry, call_geteuid());
 	}
-	if (rc == 0 && !store->read_only && recency_due(&found, now)) {
-		recency_touch(shard, name, &found, now);
-	}
-	if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only) {
-		(void)discard_file(&store->directory, home, shard, key, name, &found);
+	if (rc == 0 && !store->read_only && recency_due(ret_found, now)) {
+		recency_touch(at, path, ret_found, now);
 	}
 	return rc;
 }
 
+static int open_directories(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], int *ret_home, int *ret_shard)
+{
+	int rc = directory_open(&store->directory, DIRECTORY_REACH, ret_home);
+
+	if (rc == 0) {
+		rc = directory_open_shard(&store->directory, *ret_home, key[0], DIRECTORY_REACH, ret_shard);
+	}
+	return rc;
+}
+
+static bool is_bad(int error)
+{
+	return error == -EBADMSG || error == -EPERM;
+}
+
+/* By the path of the file; by directories where that does not do, or where the file is removed. */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
 {
+	char path[PATH_MAX], name[sizeof("ab/") + DIRECTORY_NAME_BYTES];
+	struct stat found = {0};
 	int home = -1;
 	int shard = -1;
 	int rc;
@@ -158,18 +171,33 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 	if (!store->directory.path) {
 		return -ENXIO;
 	}
-	rc = directory_open(&store->directory, DIRECTORY_REACH, &home);
-	if (rc < 0) {
-		return rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
+	(void)digits_spell(key, 1, name);
+	name[2] = '/';
+	directory_entry_name(key, name + 3);
+	rc = directory_path(&store->directory, name, path);
+	if (rc == 0) {
+		rc = read_result(store, AT_FDCWD, path, key, check, context, &found, ret_entry);
+		if (is_bad(rc) && !store->read_only) {
+			(void)open_directories(store, key, &home, &shard);
+		}
+	} else if (rc == -EOPNOTSUPP) {
+		rc = open_directories(store, key, &home, &shard);
+		rc = rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
+		if (rc == 0) {
+			rc = read_result(store, shard, name + 3, key, check, context, &found, ret_entry);
+		}
+	} else if (rc == -ESTALE) {
+		rc = -EIO;
 	}
-	rc = directory_open_shard(&store->directory, home, key[0], DIRECTORY_REACH, &shard);
-	if (rc < 0) {
+	if (is_bad(rc) && !store->read_only && shard >= 0) {
+		(void)discard_file(&store->directory, home, shard, key, name + 3, &found);
+	}
+	if (shard >= 0) {
+		close(shard);
+	}
+	if (home >= 0) {
 		close(home);
-		return rc == -ESTALE ? -EIO : rc;
 	}
-	rc = read_result(store, home, shard, key, check, context, ret_entry);
-	close(shard);
-	close(home);
 	return rc;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "interpose/compile/attempt.h"
 
+#include "cache/calls.h"
 #include "interpose/compile/log.h"
 #include "interpose/elf/loader_search.h"
 #include "keygen/digest.h"
@@ -35,13 +36,12 @@ static bool append(struct identity *identity, uint8_t kind, const void *bytes, s
 	return true;
 }
 
-static int read_file(const char *path, size_t most, void **ret_bytes, size_t *ret_size)
+static int read_file(const char *path, void **ret_bytes, size_t *ret_size)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	uint8_t *bytes = NULL;
 	struct stat stat;
-	size_t size = 0;
-	ssize_t got = 1;
+	ssize_t got;
 	int result = -ENOENT;
 
 	if (descriptor < 0) {
@@ -50,18 +50,11 @@ static int read_file(const char *path, size_t most, void **ret_bytes, size_t *re
 	if (fstat(descriptor, &stat) != 0 || !S_ISREG(stat.st_mode)) {
 		goto out;
 	}
-	most = (uint64_t)stat.st_size < most ? (size_t)stat.st_size : most;
-	bytes = malloc(most + 1);
-	while (bytes && size < most && got != 0) {
-		got = read(descriptor, bytes + size, most - size);
-		if (got < 0 && errno != EINTR) {
-			goto out;
-		}
-		size += got > 0 ? (size_t)got : 0;
-	}
-	if (bytes) {
+	bytes = malloc((size_t)stat.st_size + 1);
+	got = bytes ? call_pread(descriptor, bytes, (size_t)stat.st_size, 0) : -1;
+	if (got >= 0) {
 		*ret_bytes = bytes;
-		*ret_size = size;
+		*ret_size = (size_t)got;
 		bytes = NULL;
 		result = 0;
 	}
@@ -78,7 +71,7 @@ static bool append_content(struct identity *identity, const char *path)
 	void *bytes = NULL;
 	bool appended;
 
-	if (read_file(path, SIZE_MAX - 1, &bytes, &span.size) != 0) {
+	if (read_file(path, &bytes, &span.size) != 0) {
 		return false;
 	}
 	span.bytes = bytes;
@@ -89,17 +82,14 @@ static bool append_content(struct identity *identity, const char *path)
 }
 
 /* Appends the build-id if it is within the first `most` bytes; -ENOENT if not. */
-static int append_build_id(struct identity *identity, const char *path, size_t most)
+static int append_build_id(struct identity *identity, int file, size_t most)
 {
 	const uint8_t *id;
-	void *bytes = NULL;
-	size_t size = 0, id_size;
-	int result = read_file(path, most, &bytes, &size);
+	void *bytes = malloc(most);
+	ssize_t size = bytes ? call_pread(file, bytes, most, 0) : -1;
+	size_t id_size;
+	int result = size < 0 ? -EIO : elf_build_id_in_file(bytes, (size_t)size, &id, &id_size);
 
-	if (result != 0) {
-		return -EIO;
-	}
-	result = elf_build_id_in_file(bytes, size, &id, &id_size);
 	if (result == 0 && !append(identity, 'b', id, id_size)) {
 		result = -EINVAL;
 	}
@@ -107,14 +97,14 @@ static int append_build_id(struct identity *identity, const char *path, size_t m
 	return result;
 }
 
-static bool append_file(struct identity *identity, const char *path)
+static bool append_file(struct identity *identity, const struct loader_file *file)
 {
-	int result = append_build_id(identity, path, FIRST_PAGE);
+	int result = append_build_id(identity, file->descriptor, FIRST_PAGE);
 
 	if (result == -ENOENT) {
-		result = append_build_id(identity, path, FIRST_PAGES);
+		result = append_build_id(identity, file->descriptor, FIRST_PAGES);
 	}
-	return result == 0 || (result == -ENOENT && append_content(identity, path));
+	return result == 0 || (result == -ENOENT && append_content(identity, file->path));
 }
 
 struct wanted_object {
@@ -169,7 +159,7 @@ enum companion { COMPANION_FORETOLD, COMPANION_LOADED };
 static int make_identity(struct library *library, enum companion companion, struct identity *identity)
 {
 	char name[96];
-	char *path;
+	struct loader_file *file;
 	int found;
 
 	identity->size = 0;
@@ -186,15 +176,18 @@ static int make_identity(struct library *library, enum companion companion, stru
 	if (found != 0 || companion == COMPANION_LOADED) {
 		return found > 0 ? 0 : -ENOENT;
 	}
-	path = malloc(PATH_MAX);
-	if (!path) {
+	file = malloc(sizeof(*file));
+	if (!file) {
 		return -ENOMEM;
 	}
-	found =
-	    loader_search(library->path, name, path, PATH_MAX) == LOADER_SEARCH_FOUND && append_file(identity, path);
+	found = loader_search(library->path, name, file) == LOADER_SEARCH_FOUND;
+	if (found) {
+		found = append_file(identity, file);
+		(void)close(file->descriptor);
+	}
 	log_write(LOG_DEBUG, "%s: %s %s", library->path,
-	          found ? "it will load" : "nothing is found that it would load as", found ? path : name);
-	free(path);
+	          found ? "it will load" : "nothing is found that it would load as", found ? file->path : name);
+	free(file);
 	return found ? 0 : -ENOENT;
 }
 

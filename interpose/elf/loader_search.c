@@ -8,9 +8,9 @@
 #include "interpose/elf/loader.h"
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,8 +23,10 @@
 
 #if defined(__x86_64__)
 #define LOADER_CACHE_FLAGS 0x0303 /* FLAG_X8664_LIB64 | FLAG_ELF_LIBC6 */
+#define LOADER_VARIANTS    "x86_64", "haswell", "avx512_1"
 #else
 #define LOADER_CACHE_FLAGS 0x0a03 /* FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6 */
+#define LOADER_VARIANTS    "aarch64", "atomics"
 #endif
 
 /* sysdeps/generic/dl-cache.h */
@@ -69,8 +71,15 @@ static bool is_string(const char *bytes, size_t size, uint32_t offset)
 	return offset < size && memchr(bytes + offset, '\0', size - offset);
 }
 
+/* O_NONBLOCK: a FIFO of that name must not hold the host. */
+static enum loader_search open_file(struct loader_file *file)
+{
+	file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return file->descriptor >= 0 ? LOADER_SEARCH_FOUND : LOADER_SEARCH_NOWHERE;
+}
+
 /* Finds the file of a name in ld.so.cache. */
-static enum loader_search look_in_loader_cache(const char *name, char *path, size_t path_size)
+static enum loader_search look_in_loader_cache(const char *name, struct loader_file *ret_file)
 {
 	size_t size = 0;
 	const char *bytes = map_loader_cache(&size);
@@ -91,9 +100,10 @@ static enum loader_search look_in_loader_cache(const char *name, char *path, siz
 			continue;
 		}
 		result = LOADER_SEARCH_UNKNOWN;
-		if (!entry->hwcap && is_string(bytes, size, entry->value) && strlen(bytes + entry->value) < path_size) {
-			memcpy(path, bytes + entry->value, strlen(bytes + entry->value) + 1);
-			result = LOADER_SEARCH_FOUND;
+		if (!entry->hwcap && is_string(bytes, size, entry->value) &&
+		    strlen(bytes + entry->value) < sizeof(ret_file->path)) {
+			memcpy(ret_file->path, bytes + entry->value, strlen(bytes + entry->value) + 1);
+			result = open_file(ret_file);
 		}
 		break;
 	}
@@ -102,23 +112,35 @@ out:
 	return result;
 }
 
-static enum loader_search look_in_directory(const char *directory, const char *name, char *path, size_t path_size)
+/* How many of `variants` the loader knows: glibc up to 2.36 searches those after the first too, alone and nested. */
+static size_t count_variants(size_t all)
 {
-	/* glibc up to 2.36 searches the later ones too (legacy hwcaps), alone and nested. */
-	static const char *const variants[] = {"glibc-hwcaps", "tls",     "x86_64", "haswell",
-	                                       "avx512_1",     "aarch64", "atomics"};
-	struct stat stat_buffer;
+	const char *version = gnu_get_libc_version();
 
-	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
-		if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", variants[i]) < (int)path_size &&
-		    stat(path, &stat_buffer) == 0 && S_ISDIR(stat_buffer.st_mode)) {
+	return strtol(version, NULL, 10) > 2 || (version[1] == '.' && strtol(version + 2, NULL, 10) > 36) ? 1 : all;
+}
+
+static enum loader_search look_in_directory(const char *directory, const char *name, struct loader_file *ret_file)
+{
+	static const char *const variants[] = {"glibc-hwcaps", "tls", LOADER_VARIANTS};
+	size_t count = count_variants(sizeof(variants) / sizeof(variants[0]));
+	struct stat stat_buffer;
+	char *path = ret_file->path;
+	size_t length = strlen(directory[0] ? directory : ".");
+
+	if (length + strlen(name) + sizeof("/glibc-hwcaps") > sizeof(ret_file->path)) {
+		return LOADER_SEARCH_UNKNOWN;
+	}
+	memcpy(path, directory[0] ? directory : ".", length);
+	path[length++] = '/';
+	for (size_t i = 0; i < count; i++) {
+		memcpy(path + length, variants[i], strlen(variants[i]) + 1);
+		if (stat(path, &stat_buffer) == 0 && S_ISDIR(stat_buffer.st_mode)) {
 			return LOADER_SEARCH_UNKNOWN;
 		}
 	}
-	if (snprintf(path, path_size, "%s/%s", directory[0] ? directory : ".", name) >= (int)path_size) {
-		return LOADER_SEARCH_UNKNOWN;
-	}
-	return access(path, R_OK) == 0 ? LOADER_SEARCH_FOUND : LOADER_SEARCH_NOWHERE;
+	memcpy(path + length, name, strlen(name) + 1);
+	return open_file(ret_file);
 }
 
 /*
@@ -154,18 +176,18 @@ static unsigned before_loader_cache(const Dl_serinfo *info)
 	return count;
 }
 
-static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name, char *path,
-                                     size_t path_size)
+static enum loader_search look_along(const Dl_serinfo *info, unsigned from, unsigned to, const char *name,
+                                     struct loader_file *ret_file)
 {
 	enum loader_search found = LOADER_SEARCH_NOWHERE;
 
 	for (unsigned i = from; i < to && found == LOADER_SEARCH_NOWHERE; i++) {
-		found = look_in_directory(info->dls_serpath[i].dls_name, name, path, path_size);
+		found = look_in_directory(info->dls_serpath[i].dls_name, name, ret_file);
 	}
 	return found;
 }
 
-enum loader_search loader_search(const char *library, const char *name, char *path, size_t path_size)
+enum loader_search loader_search(const char *library, const char *name, struct loader_file *ret_file)
 {
 	void *handle = loader_open_again(library, 0);
 	Dl_serinfo size_only;
@@ -183,12 +205,12 @@ enum loader_search loader_search(const char *library, const char *name, char *pa
 		goto out;
 	}
 	first_default = before_loader_cache(info);
-	found = look_along(info, 0, first_default, name, path, path_size);
+	found = look_along(info, 0, first_default, name, ret_file);
 	if (found == LOADER_SEARCH_NOWHERE) {
-		found = look_in_loader_cache(name, path, path_size);
+		found = look_in_loader_cache(name, ret_file);
 	}
 	if (found == LOADER_SEARCH_NOWHERE) {
-		found = look_along(info, first_default, info->dls_cnt, name, path, path_size);
+		found = look_along(info, first_default, info->dls_cnt, name, ret_file);
 	}
 out:
 	free(info);

@@ -11,7 +11,7 @@
 #ifndef INTERPOSE_ELF_LOADER_SEARCH_H
 #define INTERPOSE_ELF_LOADER_SEARCH_H
 
-#include <stddef.h>
+#include <limits.h>
 
 enum loader_search {
 	LOADER_SEARCH_NOWHERE,
@@ -19,7 +19,12 @@ enum loader_search {
 	LOADER_SEARCH_UNKNOWN /* it may be in a directory per processor variant, which only the loader selects */
 };
 
-/* `library`: the path under which the opening library is loaded. `path` is written if FOUND. */
-enum loader_search loader_search(const char *library, const char *name, char *path, size_t path_size);
+struct loader_file {
+	int descriptor; /* to be read and closed by the caller */
+	char path[PATH_MAX];
+};
+
+/* `library`: the path under which the opening library is loaded. `ret_file` is valid if FOUND. */
+enum loader_search loader_search(const char *library, const char *name, struct loader_file *ret_file);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * life: the lives of programs, timed from inside the host
  *
- * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE, or mathdx: trivial
- *                                                    with 120 MB of headers in memory, as nvmath.device gives them
+ * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE; mathdx: trivial with 120 MB of
+ *                                                    headers in memory, as nvmath.device gives them; none: the
+ *                                                    library is loaded, and no program made
  *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
@@ -174,6 +175,10 @@ int main(int argc, char **argv)
 	if (argc < 4 || !(library = dlopen(argv[1], RTLD_LAZY))) {
 		fprintf(stderr, "usage: life LIBRARY KERNEL ROUNDS [OPTION...]\n");
 		return 2;
+	}
+	if (strcmp(argv[2], "none") == 0) {
+		puts("none");
+		return 0;
 	}
 	source = argv[2][0] == '@' ? read_source(argv[2] + 1) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
 	if (strcmp(argv[2], "mathdx") == 0) {

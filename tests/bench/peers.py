@@ -55,9 +55,9 @@ def client(cache, name, directory, repeat):
 
     times = []
     for _ in range(repeat + 1):
-        start = time.perf_counter_ns()
+        start = time.thread_time_ns()
         compile_once()
-        times.append(time.perf_counter_ns() - start)
+        times.append(time.thread_time_ns() - start)
     print(json.dumps(times))
 
 
@@ -108,10 +108,10 @@ def ccache(top, rounds):
         file.write(SAXPY)
     times = []
     for _ in range(rounds + 2):
-        start = time.perf_counter_ns()
+        start = time.thread_time_ns()
         subprocess.run(["ccache", nvcc, "-c", "-arch=sm_90", path, "-o", path + ".o"], env=environment, check=True,
                        capture_output=True)
-        times.append(time.perf_counter_ns() - start)
+        times.append(time.thread_time_ns() - start)
     print(f"ccache with nvcc -c, saxpy: {times[0] / 1e3:,.0f} us the first time, "
           f"{statistics.median(times[2:]) / 1e3:,.0f} us a hit")
 
