@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STREAM_FIRST_CAPACITY 1024
+#define STREAM_LARGE          ((size_t)64 << 10)
 
 static bool stream_reserve(struct stream *stream, size_t more)
 {
@@ -25,8 +26,13 @@ static bool stream_reserve(struct stream *stream, size_t more)
 	if (need <= stream->capacity) {
 		return true;
 	}
-	/* Doubled, so that the cost of appending stays linear; the exact size if that is more, or if doubling overflows. */
-	if (__builtin_mul_overflow(stream->capacity, (size_t)2, &capacity) || capacity < need) {
+	/*
+	 * In proportion to the size, so that the cost of appending stays linear; the exact size if that is more. A large
+	 * one has a large source, and little follows: free() would return what is twice as long to the kernel each time.
+	 */
+	if (__builtin_add_overflow(stream->capacity, stream->capacity / (stream->capacity < STREAM_LARGE ? 1 : 16),
+	                           &capacity) ||
+	    capacity < need) {
 		capacity = need;
 	}
 	if (capacity < STREAM_FIRST_CAPACITY) {
