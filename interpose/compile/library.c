@@ -74,7 +74,8 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-static struct library *library_adopt(const struct elf_object *object, struct node *node)
+/* `now` was read before `object`. */
+static struct library *library_adopt(const struct elf_object *object, struct node *node, struct elf_generation now)
 {
 	struct library *library = known_library(object);
 	const uint8_t *id;
@@ -97,6 +98,7 @@ static struct library *library_adopt(const struct elf_object *object, struct nod
 	memcpy(library->path, object->path, strlen(object->path) + 1);
 	library->object = *object;
 	library->object.path = library->path;
+	library->adopted = now;
 	for (size_t i = 0; i < node->compiler->function_count; i++) {
 		library->real[i] = (real_function *)elf_symbol(object, node_name(node, i), node->name);
 	}
@@ -173,7 +175,7 @@ struct library *library_of_node(struct node *node, void *caller)
 		return library;
 	}
 	count = choose_library(node, caller, &object);
-	library = count ? library_adopt(&object, node) : NULL;
+	library = count ? library_adopt(&object, node, now) : NULL;
 	if (library && count == 1) {
 		atomic_store_explicit(&node->library, NULL, memory_order_relaxed);
 		atomic_store_explicit(&node->loads, now.loads, memory_order_release);
@@ -208,14 +210,21 @@ real_function *library_function(const struct door *door, const struct library *k
 	return library ? library->real[function] : NULL;
 }
 
-/* A ready library is pinned, so its addresses stay valid, and the loader is not asked. */
-static struct library *pinned_library(uintptr_t address)
+static bool is_generation(struct elf_generation one, struct elf_generation other)
+{
+	return one.loads == other.loads && one.unloads == other.unloads;
+}
+
+/* A ready library is pinned; another one is where it was while nothing has been loaded or unloaded since. */
+static struct library *standing_library(uintptr_t address, const struct elf_generation *now)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
 
 	for (int i = 0; i < count; i++) {
-		if (atomic_load_explicit(&libraries[i].state, memory_order_acquire) == LIBRARY_READY &&
-		    elf_contains(&libraries[i].object, address)) {
+		bool stands = now ? is_generation(libraries[i].adopted, *now)
+		                  : atomic_load_explicit(&libraries[i].state, memory_order_acquire) == LIBRARY_READY;
+
+		if (stands && elf_contains(&libraries[i].object, address)) {
 			return &libraries[i];
 		}
 	}
@@ -225,18 +234,21 @@ static struct library *pinned_library(uintptr_t address)
 struct library *library_at(uintptr_t address)
 {
 	struct elf_object object;
-	struct library *known = pinned_library(address);
+	struct library *known = standing_library(address, NULL);
+	struct elf_generation now;
 	struct node *node;
 
 	if (known) {
 		return known;
 	}
-	if (!elf_object_at(address, &object)) {
-		return NULL;
+	now = elf_generation();
+	known = standing_library(address, &now);
+	if (known || !elf_object_at(address, &object)) {
+		return known;
 	}
 	known = known_library(&object);
 	node = known ? NULL : node_of(&object);
-	return node ? library_adopt(&object, node) : known;
+	return node ? library_adopt(&object, node, now) : known;
 }
 
 bool library_holds(const struct node *node, uintptr_t address)

@@ -46,6 +46,7 @@ struct library {
 	int slot;
 	_Atomic int state;
 	struct elf_object object;
+	struct elf_generation adopted;               /* when `object` was read */
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
 	const char *reason_text;                     /* why it is bypassed: a detail for the log, a static string */
 	enum counter reason;
