@@ -75,16 +75,20 @@ struct comparison {
 	struct differences *differences;
 };
 
+static bool is_moved_program(const struct difference *difference)
+{
+	return difference->kind == DIFFERENCE_PROGRAM &&
+	       span_equal(span_base(difference->now.text), span_base(difference->was.text));
+}
+
 static void add_difference(struct comparison *comparison, const struct difference *difference)
 {
 	struct differences *differences = comparison->differences;
 	struct difference *grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
-	/* the same program in another directory is closer than another program */
-	bool is_moved = difference->kind == DIFFERENCE_PROGRAM &&
-	                span_equal(span_base(difference->now.text), span_base(difference->was.text));
 
+	/* the same program in another directory is closer than another program */
 	/* counted even if there is no memory for the difference: the order of candidates does not depend on it */
-	differences->weight += kinds[is_moved ? DIFFERENCE_PLACE : difference->kind].weight;
+	differences->weight += kinds[is_moved_program(difference) ? DIFFERENCE_PLACE : difference->kind].weight;
 	if (grown) {
 		differences->list = grown;
 		grown[differences->count++] = *difference;
@@ -467,6 +471,21 @@ void differences_free(struct differences *differences)
 {
 	free(differences->list);
 	*differences = (struct differences){.count = 0};
+}
+
+bool differences_are_paths(const struct differences *differences, const struct request *now)
+{
+	struct span binder = request_binder(now);
+
+	for (size_t i = 0; i < differences->count; i++) {
+		const struct difference *difference = &differences->list[i];
+
+		if (difference->kind != DIFFERENCE_PLACE && difference->kind != DIFFERENCE_PWD &&
+		    !is_moved_program(difference)) {
+			return false;
+		}
+	}
+	return differences->count > 0 && binder.size > 0 && !span_is(binder, "-pch") && !span_is(binder, "--pch");
 }
 
 static bool share_text(const struct request *now, const struct request *was)

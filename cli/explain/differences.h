@@ -63,6 +63,8 @@ void differences_find(const struct request *now, const struct request *was, stru
 /* Of two requests with the same key: the -I that lead elsewhere. The key ignores that, but other headers may be there. */
 void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences);
 void differences_free(struct differences *differences);
+/* Is it the same request from other paths, which are in the key because of debug information or LTO-IR alone? */
+bool differences_are_paths(const struct differences *differences, const struct request *now);
 
 /* What "bound path" is called. */
 const char *differences_name(enum difference_kind kind);

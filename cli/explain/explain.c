@@ -243,6 +243,11 @@ static void print_sameness(const struct explanation *explanation)
 	puts(*separator == ',' ? "." : "");
 }
 
+static void print_switch(void)
+{
+	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
+}
+
 /* The closest entry may be gone: the journal still tells what it was made from. */
 static void print_closest(const struct explanation *explanation)
 {
@@ -261,6 +266,9 @@ static void print_closest(const struct explanation *explanation)
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
 		puts("  They do not differ in anything that was recorded.");
+	}
+	if (differences_are_paths(&explanation->differences, &explanation->request)) {
+		print_switch();
 	}
 	if (explanation->record.is_cut) {
 		puts("  The record has no room for all of this request; there may be more.");
@@ -281,8 +289,8 @@ static void print_stale(const struct explanation *explanation)
 	if (split_moved(explanation, &now, &was)) {
 		console_print(stdout, "  bound to %.*s, a path that is in its artifacts; now it is %.*s", SPAN(was),
 		              SPAN(now));
-		puts("\n  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug "
-		     "information only");
+		putchar('\n');
+		print_switch();
 		return;
 	}
 	console_print(stdout, "  %.*s", SPAN(span_of_text(&explanation->record.detail)));

@@ -113,11 +113,17 @@ namespace() { fresh_cache && compile '{}' && NVRTCCACHE_NAMESPACE=team compile '
 check "A namespace." namespace
 variable() { fresh_cache && compile '{}' && CUDA_CACHE_MAXSIZE=7 NVCC_APPEND_FLAGS=-w LIBNVVM_ENABLE_DEBUG=1 NVVM_IR_VER_CHK=0 compile '{}' && last_says '  variable ' 'is set, and was not'; }
 check "A variable that the compiler reads." variable
+switch='NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only'
 place() {
 	mkdir -p ci1 ci2 && fresh_cache && (cd ci1 && compile '{"options": ["-DN=4", "-lineinfo"]}') && (cd ci2 && compile '{"options": ["-DN=4", "-lineinfo"]}') &&
-		last_says "  bound path  bound to $tmp/ci1 by -lineinfo; now it is $tmp/ci2" && last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('bound path', '$tmp/ci2', '$tmp/ci1')]"
+		last_says "  bound path  bound to $tmp/ci1 by -lineinfo; now it is $tmp/ci2" "  $switch" && last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('bound path', '$tmp/ci2', '$tmp/ci1')]"
 }
 check "A result that is bound to a path, by which option." place
+unloosened() { # paths of --pch, and another option
+	fresh_cache && (cd ci1 && compile '{"options": ["--pch"]}') && (cd ci2 && compile '{"options": ["--pch"]}') && last_says 'bound path' && ! last_says "$switch" || return
+	fresh_cache && (cd ci1 && compile '{"options": ["-lineinfo"]}') && (cd ci2 && compile '{"options": ["-lineinfo", "-DN=4"]}') && last_says 'bound path' && ! last_says "$switch"
+}
+check "The switch is named only where it would help." unloosened
 named_path() { # its text is in the result
 	mkdir -p r1 r2 && fresh_cache || return
 	local place
@@ -136,7 +142,7 @@ check "As JSON, and in the log, it is the path too, and no number." named_json
 
 build_bound() { # the same program in another directory, and one that is bound to none
 	mkdir -p w1 w2 && fresh_cache && compile "{\"name\": \"$tmp/w1/a.cu\"}" "{\"name\": \"$tmp/w1/a.cu\", \"options\": [\"-DN=4\", \"-lineinfo\"]}" "{\"name\": \"$tmp/w2/a.cu\", \"options\": [\"-DN=4\", \"-lineinfo\"]}" &&
-		last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('program name', '$tmp/w2/a.cu', '$tmp/w1/a.cu')]"
+		last_is '[(d["what"], d["now"], d["was"]) for d in told["differences"]]' "[('program name', '$tmp/w2/a.cu', '$tmp/w1/a.cu')]" && last_says "$switch"
 }
 check "The same program elsewhere is nearer than one without the option that binds it." build_bound
 
