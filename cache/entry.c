@@ -61,6 +61,7 @@ _Static_assert(sizeof(struct row) == ALIGNMENT, "sections are aligned behind any
 struct entry {
 	atomic_uint references;
 	uid_t reader;
+	bool short_lived;
 	struct entry_info info;
 	uint8_t *bytes;
 };
@@ -111,6 +112,7 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 	}
 	atomic_init(&entry->references, 1);
 	entry->reader = ENTRY_ANYBODY;
+	entry->short_lived = false;
 	entry->info = *info;
 	entry->bytes = bytes;
 	*ret_entry = entry;
@@ -333,6 +335,16 @@ void entry_set_reader(struct entry *entry, uid_t reader)
 uid_t entry_reader(const struct entry *entry)
 {
 	return entry->reader;
+}
+
+void entry_set_short_lived(struct entry *entry)
+{
+	entry->short_lived = true;
+}
+
+bool entry_short_lived(const struct entry *entry)
+{
+	return entry->short_lived;
 }
 
 struct entry *entry_ref(struct entry *entry)

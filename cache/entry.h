@@ -87,6 +87,10 @@ int entry_amend(const struct entry *entry, const void *dependencies, size_t size
 void entry_set_reader(struct entry *entry, uid_t reader);
 uid_t entry_reader(const struct entry *entry);
 
+/* No later process is likely to ask for it: the store evicts it first. Set it before the entry is shared. */
+void entry_set_short_lived(struct entry *entry);
+bool entry_short_lived(const struct entry *entry);
+
 struct entry *entry_ref(struct entry *entry);
 void entry_unref(struct entry *entry); /* NULL is fine */
 

@@ -14,6 +14,9 @@
  * an hour ago instead of removing it, once for each pass over the cache. The mark is in the nanoseconds of the atime:
  * one past a whole microsecond. File systems with coarser times lose it, and then only the hour counts.
  *
+ * Entries that no later process is likely to ask for (cache/entry.h: entry_set_short_lived()) have another mark, two
+ * past a whole microsecond. Until their first hit they are evicted before all others.
+ *
  * Of another user's file (in a shared directory) only both times can be set, and to the present. That moves mtime: a
  * process about to remove the file then takes it for another one, and leaves it.
  *
@@ -31,20 +34,24 @@
 #define RECENCY_PERIOD_NS INT64_C(3600000000000)
 
 int64_t recency_now(void);
+/* RECENCY_USED: not marked. */
+enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
+
 /* When the file was last used; and is it marked? */
 int64_t recency_of(const struct stat *found);
-bool recency_marked(const struct stat *found);
+enum recency_mark recency_mark_of(const struct stat *found);
+/* The place in the order of eviction: recency_of(), but below zero for short-lived files. recency_of_rank() undoes that. */
+int64_t recency_rank(const struct stat *found);
+int64_t recency_of_rank(int64_t rank);
 bool recency_ahead(int64_t used, int64_t now);
 
 /* Does a hit have to be shown? */
 bool recency_due(const struct stat *found, int64_t now);
 /* Used now. `found` is what was seen of the file. */
 void recency_touch(int at, const char *path, const struct stat *found, int64_t now);
-/* What recency_of() will say of a file that is marked now, if nothing else happens to it. */
-int64_t recency_stamp(int64_t now);
-/* Used now, and marked. Returns recency_stamp(now). */
+/* Used now, and RECENCY_MARKED. Returns what recency_rank() will say of the file if nothing else happens to it. */
 int64_t recency_mark(int at, const char *path, const struct stat *found, int64_t now);
-/* The same for an open file that is being made. */
-void recency_mark_file(int file, int64_t now);
+/* The same for an open file that is being made, with any mark. */
+int64_t recency_mark_file(int file, int64_t now, enum recency_mark mark);
 
 #endif

@@ -21,13 +21,6 @@
 
 #define LOCK_WAIT_US 200000
 
-/* What a name stands for after it was published, and the size of what it stood for before. */
-struct published {
-	int64_t now;
-	uint64_t size;
-	uint64_t replaced;
-};
-
 /* The caller's function: dependencies that differ in stamps only ask for the same. */
 static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
 {
@@ -47,19 +40,17 @@ static uint64_t size_limit(const struct store *store)
 
 /* Old results that cannot be read, or find no room, are left behind; only a temporary file that fails is an error. */
 static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
-                      struct temporary *temporary, uint64_t *ret_replaced)
+                      struct temporary *temporary, struct stat *ret_replaced)
 {
 	const uint8_t *key = entry_info(entry)->key;
 	uint64_t room = size_limit(store) < temporary->limit ? size_limit(store) : temporary->limit;
 	struct source source = {.file = -1};
 	struct entry_info info;
-	struct stat found = {0};
 	unsigned count = 1;
 	uint64_t offset;
 	int rc = 0;
 
-	rc = source_open(&store->directory, shard, name, &found, &source);
-	*ret_replaced = S_ISREG(found.st_mode) ? (uint64_t)found.st_size : 0;
+	rc = source_open(&store->directory, shard, name, ret_replaced, &source);
 	if (rc < 0) {
 		return 0;
 	}
@@ -85,11 +76,20 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	return rc;
 }
 
+/* Results of a file that was used go with a short-lived one that is added to it. */
+static enum recency_mark choose_mark(const struct entry *entry, const struct stat *replaced)
+{
+	bool is_new = !S_ISREG(replaced->st_mode) || recency_mark_of(replaced) == RECENCY_SHORT_LIVED;
+
+	return entry_short_lived(entry) && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
+}
+
 /* Writes the entry under `name`, before the results that are there. The caller holds the key's lock. */
 static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
-                         struct published *ret_published)
+                         int64_t *ret_now, struct evict_file *ret_file)
 {
 	struct temporary temporary;
+	struct stat replaced = {0};
 	size_t size;
 	const void *bytes = entry_bytes(entry, &size);
 	int rc = temporary_begin(shard, trust_first_mode(store->directory.shared, shard, 0666), &temporary);
@@ -102,12 +102,14 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 		rc = temporary_append(&temporary, bytes, size);
 	}
 	if (rc == 0) {
-		rc = append_old(store, shard, name, entry, &temporary, &ret_published->replaced);
+		rc = append_old(store, shard, name, entry, &temporary, &replaced);
 	}
 	if (rc == 0) {
-		ret_published->size = temporary.written;
-		ret_published->now = store->clock();
-		recency_mark_file(temporary.file, ret_published->now);
+		*ret_now = store->clock(); /* not before: the last write sets the mtime, which counts if it is later */
+		ret_file->key = entry_info(entry)->key;
+		ret_file->size = temporary.written;
+		ret_file->replaced = S_ISREG(replaced.st_mode) ? (uint64_t)replaced.st_size : 0;
+		ret_file->rank = recency_mark_file(temporary.file, *ret_now, choose_mark(entry, &replaced));
 		rc = temporary_publish(&temporary, name, store->fsync ? DURABILITY_SYNC : DURABILITY_NONE);
 	}
 	if (rc < 0) {
@@ -117,12 +119,12 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 }
 
 /* Errors are ignored: the result is stored, and the next store counts again. */
-static void keep_below_cap(struct store *store, int home, const uint8_t *key, const struct published *published)
+static void keep_below_cap(struct store *store, int home, const struct evict_file *file, int64_t now)
 {
-	struct evict evict = {&store->directory, home, store->max_size, published->now};
+	struct evict evict = {&store->directory, home, store->max_size, now};
 	struct evict_report report = {0};
 
-	(void)evict_put(&evict, key, published->size, published->replaced, &report);
+	(void)evict_put(&evict, file, &report);
 	atomic_fetch_add_explicit(&store->evictions, report.entries, memory_order_relaxed);
 }
 
@@ -163,7 +165,8 @@ static bool is_there(const struct store *store, int shard, const char *name, con
 static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
 	const struct entry_info *info = entry_info(entry);
-	struct published published = {0};
+	struct evict_file file = {0};
+	int64_t now = 0;
 	char name[DIRECTORY_NAME_BYTES];
 	int home = -1;
 	int shard = -1;
@@ -198,12 +201,12 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 		rc = -EAGAIN;
 	}
 	if (rc == 0) {
-		rc = publish_entry(store, shard, name, entry, &published);
+		rc = publish_entry(store, shard, name, entry, &now, &file);
 	}
 	lock_release(lock);
 	close(shard);
 	if (rc == 0) {
-		keep_below_cap(store, home, info->key, &published);
+		keep_below_cap(store, home, &file, now);
 	}
 	close(home);
 	return rc;

@@ -96,7 +96,8 @@ static enum outcome remove_file(const struct evict *evict, int shard, const stru
 	if (!source_look(evict->directory, shard, name, &found, &ours)) {
 		return errno == ENOENT ? GONE : FAILED;
 	}
-	if (!S_ISREG(found.st_mode) || (uint64_t)found.st_size != record->size || recency_of(&found) != record->used) {
+	if (!S_ISREG(found.st_mode) || (uint64_t)found.st_size != record->size ||
+	    recency_rank(&found) != record->used) {
 		return KEPT;
 	}
 	if (!ours) {
@@ -272,7 +273,7 @@ static size_t move_old_first(struct usage_index_record *records, size_t count, i
 	size_t old = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (records[i].used < used_before) {
+		if (recency_of_rank(records[i].used) < used_before) {
 			struct usage_index_record other = records[old];
 
 			records[old++] = records[i];

@@ -103,11 +103,12 @@ static enum outcome remove_file(const struct work *work, const struct usage_inde
 	if (fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return errno == ENOENT ? GONE : FAILED;
 	}
-	used = recency_of(ret_found);
+	used = recency_rank(ret_found);
 	if (!S_ISREG(ret_found->st_mode) || (uint64_t)ret_found->st_size != record->size || used != record->used) {
 		return OTHER;
 	}
-	if (lately == LATELY_SPARED && work->evict->now - used < RECENCY_PERIOD_NS && !recency_marked(ret_found)) {
+	if (lately == LATELY_SPARED && work->evict->now - used < RECENCY_PERIOD_NS &&
+	    recency_mark_of(ret_found) == RECENCY_USED) {
 		return SPARED;
 	}
 	if (!source_is_ours(work->evict->directory, shard, name)) {
@@ -154,7 +155,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 	case OTHER:
 		if (usage_index_find(index, record->key) >= 0) {
 			usage_index_subtract(index, record->key, record->size);
-			usage_index_count(index, record->key, (uint64_t)found.st_size, recency_of(&found));
+			usage_index_count(index, record->key, (uint64_t)found.st_size, recency_rank(&found));
 		}
 		break;
 	case SPARED:
@@ -191,8 +192,11 @@ static void keep_fallback(const struct usage_index *index, const uint8_t key[ENT
 	}
 }
 
-/* The new entry `spared` is not removed to make room for itself. */
-static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_max, unsigned scans)
+/*
+ * The new entry is not removed to make room for itself: where it is the oldest, all others have been looked at. A
+ * short-lived one is in the order by its time meanwhile, also where a scan has counted it anew.
+ */
+static void make_room(struct work *work, const struct evict_file *file, uint64_t bytes_max, unsigned scans)
 {
 	struct usage_index *index = work->index;
 	struct fallback fallback = {.is_there = false};
@@ -201,12 +205,16 @@ static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_m
 	enum outcome outcome;
 
 	while (is_over(work) && work->report.bytes < bytes_max && work->report.failures < EVICT_FAILURES) {
-		int number = usage_index_oldest(index, size_limit(work->evict));
+		int number;
 
+		if (file->rank < 0) {
+			usage_index_set_used(index, file->key, recency_of_rank(file->rank));
+		}
+		number = usage_index_oldest(index, size_limit(work->evict));
 		if (checks == 0 && !fallback.is_there) {
 			break;
 		}
-		if (number < 0 || memcmp(index->page.records[number].key, spared, ENTRY_KEY_BYTES) == 0) {
+		if (number < 0 || memcmp(index->page.records[number].key, file->key, ENTRY_KEY_BYTES) == 0) {
 			if (scans++ >= SCANS_MAX) {
 				break;
 			}
@@ -225,10 +233,12 @@ static void make_room(struct work *work, const uint8_t *spared, uint64_t bytes_m
 			fallback.is_there = false;
 		}
 	}
+	if (file->rank < 0) {
+		usage_index_set_used(index, file->key, file->rank);
+	}
 }
 
-int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
-              struct evict_report *ret_report)
+int evict_put(const struct evict *evict, const struct evict_file *file, struct evict_report *ret_report)
 {
 	struct work work = {.evict = evict};
 	uint64_t bytes_max = UINT64_MAX;
@@ -240,14 +250,14 @@ int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uin
 		return rc;
 	}
 	/* before any shard is scanned: a scan counts the new file too */
-	usage_index_put(work.index, key, size, replaced, recency_stamp(evict->now));
+	usage_index_put(work.index, file->key, file->size, file->replaced, file->rank);
 	work.index->page.stores++;
 	scans = scan_some(&work);
 	(void)usage_index_total(work.index, &unknown);
 	if (unknown > 0) { /* the sum is a guess */
-		bytes_max = work.report.bytes + 2 * size;
+		bytes_max = work.report.bytes + 2 * file->size;
 	}
-	make_room(&work, key, bytes_max, scans);
+	make_room(&work, file, bytes_max, scans);
 	rc = usage_index_end(work.lock, work.index);
 	*ret_report = work.report;
 	return rc;

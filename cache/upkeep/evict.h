@@ -16,7 +16,8 @@
  * A record is a hint. Before a removal the file is looked at again, under its key's lock. If its time or size differs,
  * it gets its new place in the order and the next one is looked at, EVICT_CHECKS times at most; then the oldest of
  * those goes. An entry that was used since it was written, less than an hour ago, is spared once and marked
- * (cache/recency.h).
+ * (cache/recency.h). The newest entry is not removed to make room for itself, even if it is short-lived and so the
+ * first in the order.
  *
  * Every file in a shard counts, temporary ones too. Stale temporary files (older than an hour; or older than a minute
  * if their process does not exist: a writer on another host needs milliseconds) are removed by the scan of their shard.
@@ -63,8 +64,14 @@ struct evict_report {
 	uint64_t failures; /* files that could not be removed */
 };
 
-/* After the file of `key` came to be `size` bytes in the place of `replaced` (0: there was none). */
-int evict_put(const struct evict *evict, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
-              struct evict_report *ret_report);
+/* A file that was stored. */
+struct evict_file {
+	const uint8_t *key;
+	uint64_t size;
+	uint64_t replaced; /* bytes of the file in whose place it is; 0: there was none */
+	int64_t rank;      /* recency_rank() */
+};
+
+int evict_put(const struct evict *evict, const struct evict_file *file, struct evict_report *ret_report);
 
 #endif

@@ -103,7 +103,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 		}
 		return true;
 	}
-	used = recency_of(&found);
+	used = recency_rank(&found);
 	if (recency_ahead(used, now)) {
 		recency_touch(at, name, &found, now);
 		used = now;

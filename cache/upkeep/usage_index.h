@@ -36,7 +36,7 @@ struct usage_index_shard {
 
 struct usage_index_record {
 	uint8_t key[ENTRY_KEY_BYTES];
-	int64_t used;
+	int64_t used; /* recency_rank() (cache/recency.h) */
 	uint64_t size;
 };
 

@@ -228,6 +228,9 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 		error = entry_build(attempt->finding.key.bytes, attempt->observed.cost_ns, dependencies.bytes,
 		                    dependencies.size, result.sections, result.count, ret_entry);
 	}
+	if (error == 0 && binding.short_lived) {
+		entry_set_short_lived(*ret_entry);
+	}
 	binding_free(&binding);
 	stream_free(&dependencies);
 	result_free(&result);

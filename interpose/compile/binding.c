@@ -120,6 +120,40 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
+/* The names that mkdtemp() and the like make there are never used again. */
+static bool is_temporary(const char *path, size_t size)
+{
+	const char *const directories[] = {"/tmp", "/var/tmp", getenv("TMPDIR")};
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		size_t length = directories[i] ? strlen(directories[i]) : 0;
+
+		while (length > 1 && directories[i][length - 1] == '/') {
+			length--;
+		}
+		if (length > 1 && length <= size && memcmp(path, directories[i], length) == 0 &&
+		    (length == size || path[length] == '/')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Path-dependent requests have all their paths in the key. */
+static bool is_short_lived(const struct request *request, const struct binding *binding, const char *cwd)
+{
+	bool all = (request->traits & REQUEST_BOUND) != 0;
+
+	for (size_t i = 0; i < request->roots.count; i++) {
+		if ((all || binding->literal[i]) &&
+		    is_temporary(request->roots.root[i].text, request->roots.root[i].size)) {
+			return true;
+		}
+	}
+	return cwd && (all || (!binding->input.cwd && trace_opened_any(binding->input.trace))) &&
+	       is_temporary(cwd, strlen(cwd));
+}
+
 int binding_decide(const struct request *request, struct observed *observed, const struct result *result,
                    struct binding *ret_binding)
 {
@@ -163,6 +197,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 			return -EINVAL;
 		}
 	}
+	binding.short_lived = is_short_lived(request, &binding, cwd);
 	binding.input.arithmetic = (atomic_load(&trace->tainted) & TAINT_ARITHMETIC) != 0;
 	atomic_fetch_and(&trace->tainted, ~TAINTS_SOFT);
 	*ret_binding = binding;

@@ -26,7 +26,8 @@
 
 struct binding {
 	uint8_t *literal;
-	bool loosened; /* only who allows SLOPPINESS_DEBUG_PATHS may be given the result */
+	bool loosened;    /* only who allows SLOPPINESS_DEBUG_PATHS may be given the result */
+	bool short_lived; /* it depends on a path below a directory for temporary files */
 	struct dependencies_input input;
 };
 

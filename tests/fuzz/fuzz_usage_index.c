@@ -180,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	save_and_load(index);
 	usage_index_free(index);
 	if (last & 1) {
-		(void)evict_put(&evict, key, 2000, 0, &report);
+		(void)evict_put(&evict, &(struct evict_file){.key = key, .size = 2000, .rank = 1000000}, &report);
 		require(report.entries == 0 && report.temporaries == 0);
 	}
 	return 0;

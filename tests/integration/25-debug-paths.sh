@@ -91,4 +91,14 @@ hides_header() {
 		hits 1 loosely compile second two -Iinc -I@/front -lineinfo && hits 0 loosely as_without two -I@/front -Iinc -lineinfo
 }
 check "A header that comes first in the other place is seen." hides_header
+
+goes_first() { # SOURCE OPTION...: what is bound to a place below $tmp is younger, and is evicted before the other
+	fresh_cache
+	compile plain one && source=$1 compile bound one "${@:2}" && [ "$(entries)" = 2 ] &&
+		"$COMMAND" prune --max-size "$(($(du -cb "$NVRTCCACHE_DIR"/v1/??/* | tail -1 | cut -f 1) - 1))" && [ "$(entries)" = 1 ] &&
+		hits 1 compile again one
+}
+source='extern "C" __global__ void k(float *p) { p[0] = 1; }'
+check "What names __FILE__ in a temporary directory is evicted first." goes_first "${source/1;/sizeof(__FILE__);}"
+check "So is what an option binds to one." goes_first "$source" -lineinfo -DN=1
 plan

@@ -84,6 +84,19 @@ static inline int numbered_put(struct store *store, unsigned number)
 	return numbered_put_sized(store, number, ENTRY_BYTES);
 }
 
+/* No later process is likely to ask for it. */
+static inline void short_lived_put(struct store *store, unsigned number)
+{
+	uint8_t key[ENTRY_KEY_BYTES];
+	struct entry *entry;
+
+	numbered_key(number, key);
+	entry = fixture_entry(key, (int)number + 1, ENTRY_BYTES);
+	entry_set_short_lived(entry);
+	cr_assert_eq(store_put(store, entry), 0);
+	entry_unref(entry);
+}
+
 static inline bool numbered_get(struct store *store, unsigned number)
 {
 	uint8_t key[ENTRY_KEY_BYTES];

@@ -105,6 +105,67 @@ Store_test(evict, counts_results_that_are_added_to_a_file_once)
 	store_close(store);
 }
 
+/* Entries below `count` are there if their number is not below `from`, or is `too`. */
+static void expect_from(unsigned from, unsigned too, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		cr_assert_eq(numbered_exists(i), i >= from || i == too, "entry %u", i);
+	}
+}
+
+Store_test(evict, begins_with_short_lived_entries_that_had_no_hit)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+
+	for (unsigned i = 0; i < 10; i++) {
+		clock_now += 60 * SECOND;
+		if (i < 5) {
+			cr_assert_eq(numbered_put(store, 9 - i), 0); /* 9 to 5: the oldest */
+		} else {
+			short_lived_put(store, i - 5); /* 0 to 4 */
+		}
+	}
+	clock_now += SECOND;
+	cr_assert(numbered_get(store, 2));
+	for (unsigned i = 10; i < 14; i++) {
+		clock_now += 60 * SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	expect_from(5, 2, 14);
+	store_close(store);
+}
+
+Store_test(evict, holds_the_cap_where_all_entries_are_short_lived_and_keeps_the_newest)
+{
+	struct store *store = fixture_capped(10 * FILE_BYTES);
+
+	for (unsigned i = 0; i < 40; i++) {
+		clock_now += SECOND;
+		short_lived_put(store, i);
+		cr_assert_leq(usage_of(store).bytes, 10 * FILE_BYTES);
+		cr_assert(numbered_exists(i));
+	}
+	expect_from(30, 30, 40);
+	store_close(store);
+}
+
+Store_test(evict, does_not_take_a_used_file_for_a_short_lived_result_in_it)
+{
+	struct store *store = fixture_capped(16 * FILE_BYTES);
+
+	for (unsigned i = 0; i < 14; i++) {
+		clock_now += SECOND;
+		cr_assert_eq(numbered_put(store, i), 0);
+	}
+	clock_now += SECOND;
+	short_lived_put(store, 7);
+	clock_now += SECOND;
+	cr_assert_eq(numbered_put(store, 14), 0);
+	cr_assert_eq(numbered_put(store, 15), 0);
+	expect_from(1, 1, 16);
+	store_close(store);
+}
+
 Store_test(evict, goes_by_use_and_not_by_writing)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);

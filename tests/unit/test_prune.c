@@ -215,3 +215,21 @@ Store_test(prune, a_shard_that_another_has_counted_meanwhile_is_counted_anew)
 	expect_left("-----+++++");
 	expect_noted(usage_of(fixture.store).entries);
 }
+
+Store_test(prune, goes_by_true_age_and_by_size_begins_with_short_lived_entries)
+{
+	struct store *store = fixture_capped(1 << 20), *small;
+	struct store_pruned result;
+
+	cr_assert_eq(numbered_put(store, 0), 0);
+	clock_now += SECOND;
+	short_lived_put(store, 1);
+	clock_now += SECOND;
+	cr_assert_eq(store_prune_unused(store, HOUR, &result), 0);
+	cr_assert(numbered_exists(0) && numbered_exists(1));
+	store_close(store);
+	small = fixture_store((struct store_options){.max_size = 3 * FILE_BYTES / 2, .clock = fixture_clock});
+	cr_assert_eq(store_prune_unused(small, INT64_MAX, &result), 0);
+	cr_assert(numbered_exists(0) && !numbered_exists(1));
+	store_close(small);
+}
