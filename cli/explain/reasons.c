@@ -57,6 +57,9 @@ static const char *const words[COUNTER_COUNT] = {
     [COUNTER_BYPASSED_exports] =
         "A module of the process calls the compiler in a way that bypasses the cache. 'nvrtccache doctor "
         "-- PROGRAM' names it.",
+    [COUNTER_BYPASSED_private_functions] =
+        "The process looked up private functions of the compiler (__nvvmHandle, __nvJitLinkAPI), which work on "
+        "programs without the cache's knowledge. From then on that library is bypassed.",
     [COUNTER_BYPASSED_libraries] = "Constants were folded with an unknown mathematics library.",
     [COUNTER_BYPASSED_too_large] =
         "The result is larger than an eighth of the size limit, or than the process may write. Raise "

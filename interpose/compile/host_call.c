@@ -29,6 +29,18 @@ void host_call_end_bypass(const struct call *call, int result, struct event *eve
 	errno = saved;
 }
 
+void host_call_private(struct library *library, const char *function)
+{
+	const struct runtime *runtime = runtime_get();
+	struct event event;
+
+	event_begin(&event, library->compiler, library, "dlsym", function, runtime_clock());
+	event_end(&event, EVENT_BYPASSED, runtime->off ? runtime->off_reason : COUNTER_BYPASSED_private_functions,
+	          NULL);
+	event_count_work(&event);
+	host_call_end_bypass(NULL, 0, &event);
+}
+
 struct library *host_call_made(const struct door *door, void *value, const char *name)
 {
 	bool off = runtime_get()->off;

@@ -44,6 +44,8 @@ struct library *host_call_made(const struct door *door, void *value, const char 
  */
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
 void host_call_end_bypass(const struct call *call, int result, struct event *event);
+/* Counts a look-up of a private function as a bypass, since what is called through it is not seen. errno does not change. */
+void host_call_private(struct library *library, const char *function);
 /* The whole handler of a destroying function, which takes `argument`, a pointer to the host's `value`. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);
 

@@ -8,6 +8,7 @@
 
 #include "cache/version.h"
 #include "interpose/compile/handle.h"
+#include "interpose/compile/host_call.h"
 #include "interpose/compile/log.h"
 #include "interpose/compile/replay.h"
 
@@ -67,7 +68,9 @@ void *doors_for_symbol(const char *name, void *address)
 	}
 	log_note_stderr();
 	if (compiler->opens && compiler->opens(name)) {
-		library_give_up(library, COUNTER_BYPASSED_exports, "somebody asked for its private functions");
+		library_give_up(library, COUNTER_BYPASSED_private_functions,
+		                "somebody asked for its private functions");
+		host_call_private(library, name);
 		return address;
 	}
 	for (size_t i = 0; i < compiler->thunk_count; i++) {

@@ -19,13 +19,13 @@ class Client:
     have some driver's library to start, `only_named` why it is tried only where it is named. `source` is the variable
     that names a directory with its sources, of which `holds` is one; its driver builds it when called with --build.
     `program` is a sample of ours in build/apps that the driver starts. What is not `reached` has NVRTC inside, where
-    no preload gets to."""
+    no preload gets to. What is `private` uses private functions of a compiler, so all of it is bypassed."""
 
     def __init__(self, name, driver, binds, packages=(), quick=True, stub=False, majors=("12", "13"), only_named="",
-                 source="", holds="", program="", reached=True):
+                 source="", holds="", program="", reached=True, private=False):
         self.name, self.driver, self.binds, self.packages = name, driver, binds, packages
         self.quick, self.stub, self.majors, self.only_named = quick, stub, majors, only_named
-        self.source, self.holds, self.program, self.reached = source, holds, program, reached
+        self.source, self.holds, self.program, self.reached, self.private = source, holds, program, reached, private
 
     def requirements(self, major):
         return [package.format(major=major, nvvm=NVVM[major], nvjitlink=NVJITLINK[major]) for package in self.packages]
@@ -49,6 +49,8 @@ CLIENTS = [
            ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvvm}"]),
     Client("numba launch", "numba_cuda_launches", "cuda.bindings", NUMBA, majors=("13",)),
     Client("numba compile", "numba_cuda_compile", "cuda.bindings", NUMBA, majors=("13",)),
+    Client("cuTile", "cutile", "its own process", ["cuda-tile==1.7.*", "nvidia-cuda-tileiras==13.5.*", "{nvvm}"],
+           majors=("13",), private=True),
     Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
     Client("cuda.compute", "cuda_compute", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),
     Client("radix sort", "cuda_compute_sort", "linked", quick=False, stub=True, majors=("13",), packages=COMPUTE),

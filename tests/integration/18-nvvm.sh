@@ -238,6 +238,13 @@ session "What was served before it is served, and so is another program after it
 session "Whoever asks for the library's private functions is passed through." "0 2, 0 2, 0 2" \
 	create add=a=one private compile get private destroy create add=b=two compile get destroy
 check "Nothing is kept then." test "$(entries)" = 0
+counts_private() { # each look-up, also where no public function is called
+	fresh_cache
+	works create private destroy && [ "$(stat_of bypassed.private_functions) $(stat_of misses)" = "1 0" ] &&
+		"$COMMAND" explain --last | grep '^__nvvmHandle .*BYPASSED: private functions$' && NVRTCCACHE_DISABLE=1 works create private destroy &&
+		[ "$(stat_of bypassed.private_functions)" = 1 ]
+}
+check "Looking them up is counted, and explain names the function." counts_private
 session_of "A linked host is passed through." "1 1, 1 1, 1 1" "$linked" "${numba[@]}"
 check "Nothing of it is kept." test "$(entries)" = 0
 session "Whoever looks functions up is passed through beside a linked library, which sees what he makes." \

@@ -24,6 +24,7 @@ const CAUSES = {
 	threads: "files touched by other threads", exports: "functions that are not watched", libraries: "an unknown mathematics library",
 	too_large: "too large", read_only: "the cache is read-only", extensions: "a private source encoding",
 	precompiled_header: "a precompiled header", bundled_headers: "NVRTC's headers were unpacked", logs: "a log that tells times",
+	private_functions: "private functions",
 };
 
 // Beyond this a time is none: 300 years, in microseconds.
