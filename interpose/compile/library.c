@@ -325,11 +325,29 @@ void library_give_up(struct library *library, enum counter reason, const char *t
  * definition without a version matches any. dlvsym would skip those, and most preloads define theirs so (path
  * redirection, sandboxes).
  */
-static uintptr_t bound_function(const char *name, const char *version)
+static uintptr_t bound_globally(const char *name, const char *version)
 {
 	uintptr_t address = elf_global_symbol(name, version);
 
 	return address ? address : next_symbol_global(name, version);
+}
+
+/* The loader's own look-up, because libm's functions are IFUNCs. */
+static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
+{
+	uintptr_t address = 0;
+	void *handle;
+
+	if (!library) {
+		return bound_globally(name, version);
+	}
+	handle = loader_open_again(library->path, 0);
+	if (handle) {
+		address =
+		    (uintptr_t)next_symbol(handle, name, version, version ? NEXT_SYMBOL_DLVSYM : NEXT_SYMBOL_DLSYM);
+		(void)dlclose(handle);
+	}
+	return address;
 }
 
 bool library_watched(struct library *library)

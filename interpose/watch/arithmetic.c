@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_D, KIND_F, KIND_DD, KIND_FF, KIND_ODD };
-
 typedef void any_function(void);
 
 /* What each replacement calls; 0 until the first library that imports it. */
@@ -63,33 +61,12 @@ ARITHMETIC(WATCH)
 
 static const struct function {
 	const char *name;
-	enum kind kind;
 	any_function *replacement;
 } functions[ARITHMETIC_COUNT] = {
-#define FUNCTION(kind, name) {#name, KIND_##kind, REPLACEMENT_##kind(name)},
+#define FUNCTION(kind, name) {#name, REPLACEMENT_##kind(name)},
     ARITHMETIC(FUNCTION)
 #undef FUNCTION
 };
-
-/* The functions that are exact at 1; the others are exact at 0, and those with two arguments at (0, 1). */
-static bool rests_at_one(size_t id)
-{
-	switch (id) {
-	case ARITHMETIC_acos:
-	case ARITHMETIC_acosf:
-	case ARITHMETIC_acosh:
-	case ARITHMETIC_acoshf:
-	case ARITHMETIC_log:
-	case ARITHMETIC_logf:
-	case ARITHMETIC_log2:
-	case ARITHMETIC_log2f:
-	case ARITHMETIC_log10:
-	case ARITHMETIC_log10f:
-		return true;
-	default:
-		return false;
-	}
-}
 
 static int by_name(const void *name, const void *function)
 {
@@ -112,66 +89,6 @@ static bool is_stub(const struct elf_object *object, uintptr_t function)
 {
 	return elf_contains(object, function);
 }
-
-/* Makes the loader bind the slot: the stub resolves the function, stores its address in the slot and calls it. */
-#if defined(__aarch64__)
-/*
- * On aarch64 all slots lead to one stub, which expects the slot's address in x16, where the PLT entry would have put
- * it (AAELF64, "PLT sequences"; glibc's sysdeps/aarch64/dl-trampoline.S). Floats are the low halves of the registers.
- */
-static void bind_slot(size_t id, uintptr_t stub, const void *slot)
-{
-	const double one = 1;
-	const float one_f = 1;
-	bool single = functions[id].kind == KIND_F || functions[id].kind == KIND_FF;
-	bool second = functions[id].kind == KIND_DD || functions[id].kind == KIND_FF;
-	uint64_t bits = 0;
-	register uint64_t first_bits __asm__("x0");
-	register uint64_t second_bits __asm__("x1");
-
-	if (functions[id].kind == KIND_ODD) {
-		return;
-	}
-	memcpy(&bits, single ? (const void *)&one_f : (const void *)&one, single ? sizeof(one_f) : sizeof(one));
-	first_bits = second || !rests_at_one(id) ? 0 : bits;
-	second_bits = second ? bits : 0;
-	__asm__ volatile("fmov d0, x0\n\t"
-	                 "fmov d1, x1\n\t"
-	                 "mov x16, %[slot]\n\t"
-	                 "blr %[stub]"
-	                 : "+r"(first_bits), "+r"(second_bits)
-	                 : [slot] "r"(slot), [stub] "r"(stub)
-	                 : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
-	                   "x16", "x17", "x18", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9",
-	                   "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
-	                   "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
-}
-#else
-static void bind_slot(size_t id, uintptr_t stub, const void *slot)
-{
-	volatile double kept;
-	double x = rests_at_one(id) ? 1 : 0;
-
-	(void)slot;
-	switch (functions[id].kind) {
-	case KIND_D:
-		kept = ((d_function *)stub)(x);
-		break;
-	case KIND_F:
-		kept = (double)((f_function *)stub)((float)x);
-		break;
-	case KIND_DD:
-		kept = ((dd_function *)stub)(0, 1);
-		break;
-	case KIND_FF:
-		kept = (double)((ff_function *)stub)(0, 1);
-		break;
-	case KIND_ODD:
-		return;
-	}
-	(void)kept;
-}
-#endif
 
 static bool is_soname_of_libm(const struct elf_object *object)
 {
@@ -211,17 +128,14 @@ bool arithmetic_missed(const struct arithmetic *arithmetic)
 	return false;
 }
 
-/* Returns the function that the slot is bound to, after binding it if necessary, or 0. */
-static uintptr_t function_behind(size_t id, const struct elf_object *object, const struct elf_import *import)
+/* Returns the function that the slot is or would be bound to, or 0. */
+static uintptr_t function_behind(const struct arithmetic *arithmetic, const struct elf_object *object,
+                                 const struct elf_import *import)
 {
-	_Atomic(uintptr_t) *slot = (_Atomic(uintptr_t) *)import->slot;
-	uintptr_t function = atomic_load(slot);
+	uintptr_t function = atomic_load((_Atomic(uintptr_t) *)import->slot);
 
-	if (function && is_stub(object, function)) {
-		bind_slot(id, function, import->slot);
-		function = atomic_load(slot);
-	}
-	return is_stub(object, function) ? 0 : function;
+	return function && is_stub(object, function) ? arithmetic->resolve(object, import->name, import->version)
+	                                             : function;
 }
 
 static void know_less(struct arithmetic *arithmetic, enum arithmetic_knowledge knowledge)
@@ -294,7 +208,7 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 			return false;
 		}
 	}
-	function = import->slot ? function_behind(id, object, import) : 0;
+	function = import->slot ? function_behind(arithmetic, object, import) : 0;
 	if (!function) {
 		/* A weak import that nothing defines is never called. */
 		if (!import->slot || !import->weak || atomic_load((_Atomic(uintptr_t) *)import->slot) != 0) {

@@ -13,11 +13,10 @@
  * libm, to which another object's function of that name may forward. Correctly rounded functions (sqrt, fmod, floor,
  * strtod) give the same result everywhere and are not redirected.
  *
- * The real function is the one that the loader bound the slot to, or would bind it to. A slot that is not bound yet is
- * called once through its PLT stub, with an argument whose result is exact, so that no floating-point flag is raised.
- * If an object other than libm defines a function of that name, the function may be unrelated (a program's own log()),
- * so the stub is not called and the slot stays as it is. As long as the slot is unbound, the function was not called
- * (arithmetic_missed()).
+ * The real function is the one that the loader bound the slot to, or would bind it to: for a slot that is not bound
+ * yet, the one that is found in the library's scope. If an object other than libm defines a function of that
+ * name, the loader may prefer that one, and it may be unrelated (a program's own log()), so the slot stays as it is. As
+ * long as the slot is unbound, the function was not called (arithmetic_missed()).
  *
  * Calling sequence: arithmetic_add() for each import of one library, then arithmetic_end(), all from watch_patch().
  * Errors: a library whose functions cannot be identified is ARITHMETIC_UNKNOWN; a result for which it computed is not
@@ -71,8 +70,15 @@ struct arithmetic_unbound {
 	uintptr_t stub;
 };
 
-/* The mathematics functions of one library. */
+/*
+ * Finds a function by name and version: in the global scope, or, with `library`, in that library's own. Returns 0 if
+ * there is none.
+ */
+typedef uintptr_t watch_resolver(const struct elf_object *library, const char *name, const char *version);
+
+/* The mathematics functions of one library. All but `resolve` is zero at first. */
 struct arithmetic {
+	watch_resolver *resolve;
 	struct arithmetic_unbound unbound[ARITHMETIC_COUNT];
 	size_t unbound_count;
 	enum arithmetic_knowledge knowledge;

@@ -33,7 +33,6 @@ struct pages {
 
 struct plan {
 	const struct elf_object *object;
-	watch_resolver *resolve;
 	struct arithmetic arithmetic;
 	uintptr_t real[IMPORT_COUNT];
 	struct patch *patches;
@@ -135,7 +134,7 @@ static int plan_import(const struct elf_import *import, void *context)
 		           : 0;
 	}
 	id = (size_t)(entry - imports);
-	real = plan->resolve(import->name, import->version);
+	real = plan->arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
 		/* A weak import that nothing defines is never called; an IFUNC looks the same here. */
 		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
@@ -230,7 +229,7 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 		goto out;
 	}
 	plan->object = object;
-	plan->resolve = resolve;
+	plan->arithmetic.resolve = resolve;
 	error = elf_each_needed(object, is_known_library, &plan->reason);
 	if (error == 0) {
 		error = elf_each_import(object, plan_import, plan);

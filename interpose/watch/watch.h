@@ -41,9 +41,6 @@
 
 struct watch; /* the patched slots of one library */
 
-/* Finds a function by name and version in the global scope; returns 0 if there is none. */
-typedef uintptr_t watch_resolver(const char *name, const char *version);
-
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason);
 /*

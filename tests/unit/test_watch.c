@@ -119,7 +119,7 @@ static void expect_refused(const char *variant, const char *why)
 	struct watch *watch = NULL;
 	const char *reason = NULL;
 
-	cr_expect_eq(watch_patch(&object, elf_global_symbol, &watch, &reason), -ENOTSUP);
+	cr_expect_eq(watch_patch(&object, resolve_here, &watch, &reason), -ENOTSUP);
 	cr_assert_not_null(reason);
 	cr_expect_str_eq(reason, why);
 	cr_expect_null(watch);
@@ -141,9 +141,9 @@ Test(watch, a_library_that_needs_another_one_is_refused)
 	expect_refused("watched_needed.so", "watched_lazy.so");
 }
 
-static uintptr_t resolve_nothing(const char *name, const char *version)
+static uintptr_t resolve_nothing(const struct elf_object *library, const char *name, const char *version)
 {
-	return strcmp(name, "mkdir") == 0 ? 0 : elf_global_symbol(name, version);
+	return strcmp(name, "mkdir") == 0 ? 0 : resolve_here(library, name, version);
 }
 
 Test(watch, a_library_with_a_function_that_cannot_be_found_is_refused)
@@ -157,9 +157,9 @@ Test(watch, a_library_with_a_function_that_cannot_be_found_is_refused)
 	expect_slots(&object, false);
 }
 
-static uintptr_t resolve_elsewhere(const char *name, const char *version)
+static uintptr_t resolve_elsewhere(const struct elf_object *library, const char *name, const char *version)
 {
-	return strcmp(name, "getenv") == 0 ? (uintptr_t)secure_getenv : elf_global_symbol(name, version);
+	return strcmp(name, "getenv") == 0 ? (uintptr_t)secure_getenv : resolve_here(library, name, version);
 }
 
 Test(watch, one_replacement_does_not_serve_two_real_functions)

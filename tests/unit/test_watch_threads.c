@@ -48,7 +48,7 @@ Test(watch_threads, the_loaders_error_is_left_for_the_host)
 	patched.object = object_of(patched.handle, "lib_fopen");
 	FILE *(*open_file)(const char *, const char *) = LIB(patched, fopen);
 	cr_assert_null(dlopen("/nonexistent/library.so", RTLD_LAZY));
-	cr_assert_eq(watch_patch(&patched.object, elf_global_symbol, &patched.watch, NULL), 0);
+	cr_assert_eq(watch_patch(&patched.object, resolve_here, &patched.watch, NULL), 0);
 	keep(patched.watch);
 	begin();
 	open_file("none", "r");

@@ -39,7 +39,7 @@ static inline struct patched patch_fixture(const char *name)
 	int error;
 
 	patched.object = object_of(patched.handle, "lib_fopen");
-	error = watch_patch(&patched.object, elf_global_symbol, &patched.watch, &reason);
+	error = watch_patch(&patched.object, resolve_here, &patched.watch, &reason);
 	cr_assert_eq(error, 0, "%s: %d %s", name, error, reason ? reason : "");
 	keep(patched.watch);
 	return patched;

@@ -31,6 +31,12 @@ static inline void fixture_path(const char *name, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/tests/fixtures/%s", self, name);
 }
 
+/* A watch_resolver. */
+static inline uintptr_t resolve_here(const struct elf_object *library, const char *name, const char *version)
+{
+	return library ? (uintptr_t)dlsym(RTLD_DEFAULT, name) : elf_global_symbol(name, version);
+}
+
 static inline void *load(const char *path, int flags)
 {
 	void *handle = dlopen(path, flags);
