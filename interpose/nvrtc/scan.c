@@ -143,12 +143,11 @@ static uint32_t look(const struct search *search, const uint8_t *at, size_t size
 		memcpy(&third, at + i + 2, sizeof(third));
 		memcpy(&fourth, at + i + 3, sizeof(fourth));
 		memcpy(&sixth, at + i + 5, sizeof(sixth));
-		any = (lanes)(first == '_') & (lanes)(second == '_') & (lanes)(sixth == 'E') &
-		      ((lanes)(third == 'D') | (lanes)(third == 'T') | (lanes)(third == 'F') | (lanes)(third == 'B'));
-		any |= (lanes)(first == '_') & (lanes)(third == 'A') & (lanes)(fourth == 'S') & (lanes)(second == 'B');
-		any |= (lanes)(first == '_') & (lanes)(third == 'U') & (lanes)(fourth == 'I') & (lanes)(second == 'B');
-		any |= (lanes)(first == '_') & (lanes)(third == 'u') & (lanes)(fourth == 'i') & (lanes)(second == 'b');
-		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e') & (lanes)(third == 'u');
+		any = (lanes)(first == '_') &
+		      (((lanes)(second == '_') & (lanes)(sixth == 'E')) |
+		       ((lanes)(second == 'B') & ((lanes)(third == 'A') | (lanes)(third == 'U'))) |
+		       ((lanes)(second == 'b') & (lanes)(third == 'u')));
+		any |= (lanes)(first == 's') & (lanes)(fourth == 'r') & (lanes)(sixth == 'e');
 		if (search->seconds > SECONDS) {
 			any |= (lanes)(first == '/') & (lanes)(second != '/') & (lanes)(second != '*');
 		}
