@@ -104,6 +104,11 @@ peers: all
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/peers.py $(BUILD)
 .PHONY: peers
 
+# The start of a Python program with 50 kernels: without a cache, with an empty one and a full one.
+start: all
+	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/start.py $(BUILD)
+.PHONY: start
+
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a hit costs a program that uses cuda.core: with this library, with cuda.core's own caches, and with none; and what
-ccache costs nvcc. Medians of interleaved runs.
+ccache costs nvcc. Processor time, medians of interleaved runs; of ccache, which works in other processes, elapsed time.
 
 usage: peers.py BUILD [ROUNDS]      environment: NVRTC_LIB (the library's directory), CUDA_INCLUDE, CUDA_HOME
 
@@ -108,20 +108,21 @@ def ccache(top, rounds):
         file.write(SAXPY)
     times = []
     for _ in range(rounds + 2):
-        start = time.thread_time_ns()
+        start = time.perf_counter_ns()
         subprocess.run(["ccache", nvcc, "-c", "-arch=sm_90", path, "-o", path + ".o"], env=environment, check=True,
                        capture_output=True)
-        times.append(time.thread_time_ns() - start)
+        times.append(time.perf_counter_ns() - start)
     print(f"ccache with nvcc -c, saxpy: {times[0] / 1e3:,.0f} us the first time, "
           f"{statistics.median(times[2:]) / 1e3:,.0f} us a hit")
 
 
-if sys.argv[1] == "--client":
-    client(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))
-else:
-    place = tempfile.mkdtemp(prefix="nvrtccache-peers-")
-    try:
-        measure(os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 15, place)
-        ccache(place, 15)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+if __name__ == "__main__":
+    if sys.argv[1] == "--client":
+        client(sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))
+    else:
+        place = tempfile.mkdtemp(prefix="nvrtccache-peers-")
+        try:
+            measure(os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 15, place)
+            ccache(place, 15)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
