@@ -109,6 +109,11 @@ start: all
 	eval "$$(scripts/nvrtc-env)" && CUDA_INCLUDE=$$CUDA_INCLUDE NVRTC_LIB=$$NVRTC_LIB tests/bench/start.py $(BUILD)
 .PHONY: start
 
+# Many name expressions, by NVRTC alone and as a hit.
+names: all
+	eval "$$(scripts/nvrtc-env)" && NVRTC_LIB=$$NVRTC_LIB/$$NVRTC_SONAME tests/bench/names.py $(BUILD) 2000 10000
+.PHONY: names
+
 # What a large cache costs, against one of a thousand entries: make scale ENTRIES=1000000
 ENTRIES ?= 1000000
 $(BUILD)/tests/scale: tests/bench/scale.c tests/unit/syscalls.h $(BUILD)/core.a

@@ -2,9 +2,8 @@
 /*
  * life: the lives of programs, timed from inside the host
  *
- * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE; mathdx: trivial with 120 MB of
- *                                                    headers in memory, as nvmath.device gives them; none: the
- *                                                    library is loaded, and no program made
+ * usage: life LIBRARY KERNEL ROUNDS [OPTION...]     KERNEL: trivial, cub, @FILE, none (no program is made); mathdx:
+ *                                       trivial with 120 MB of headers in memory, as nvmath.device gives them
  *        life stat ROUNDS <PATHS                    a stat() of each path, "stat <median ns>"
  *
  * Prints nanoseconds: "first <create> <compile> <getters> <destroy>", then, over the remaining rounds, "median" of the
@@ -177,8 +176,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (strcmp(argv[2], "none") == 0) {
-		puts("none");
-		return 0;
+		return puts("none") == EOF;
 	}
 	source = argv[2][0] == '@' ? read_source(argv[2] + 1) : strcmp(argv[2], "cub") == 0 ? cub : trivial();
 	if (strcmp(argv[2], "mathdx") == 0) {
@@ -204,7 +202,5 @@ int main(int argc, char **argv)
 		}
 		printf("\nlife %lld\n", median(column, rounds));
 	}
-	free(times);
-	free(column);
 	return 0;
 }
