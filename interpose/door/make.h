@@ -4,7 +4,7 @@
  *
  * A row of functions is X(name, since, gone, (parameters), arguments...); all return int, and handle_name(door, ...)
  * is its handler. A row of nodes is X(id, soname, floor, ...). Where this is included, DOOR_NODE(id) is the node's
- * address. In a compiler's doors.c:
+ * address. In a compiler's handlers.c:
  *
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)

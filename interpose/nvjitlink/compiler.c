@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/compiler.h"
-
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/event.h"
 #include "interpose/compile/runtime.h"
 #include "interpose/nvjitlink/artifacts.h"
-#include "interpose/nvjitlink/doors.h"
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"

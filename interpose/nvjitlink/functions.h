@@ -12,7 +12,36 @@
 #define INTERPOSE_NVJITLINK_FUNCTIONS_H
 
 #include "interpose/compiler.h"
-#include "interpose/nvjitlink/types.h"
+#include "interpose/door/doors.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The part of its interface that is used, declared here so that the build needs no toolkit. */
+
+typedef void *nvjitlink_handle;
+
+/* The return codes that are used. */
+enum nvjitlink_result {
+	NVJITLINK_SUCCESS = 0,
+	NVJITLINK_UNRECOGNIZED_OPTION = 1,
+	NVJITLINK_MISSING_ARCH = 2,
+	NVJITLINK_INVALID_INPUT = 3,
+	NVJITLINK_PTX_COMPILE = 4,
+	NVJITLINK_NVVM_COMPILE = 5,
+	NVJITLINK_INTERNAL = 6,
+	NVJITLINK_NULL_INPUT = 10 /* from 13.0 on */
+};
+
+enum nvjitlink_type {
+	NVJITLINK_CUBIN = 1,
+	NVJITLINK_PTX = 2,
+	NVJITLINK_LTOIR = 3,
+	NVJITLINK_FATBIN = 4,
+	NVJITLINK_OBJECT = 5,
+	NVJITLINK_LIBRARY = 6,
+	NVJITLINK_ANY = 10
+};
 
 #define NVJITLINK_HANDLED(X)                                                                                        \
 	X(nvJitLinkCreate, 1200, 9999, (nvjitlink_handle * handle, uint32_t option_count, const char **options),    \
@@ -58,6 +87,8 @@ enum nvjitlink_artifact {
 
 extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT];
 extern struct environment nvjitlink_environment;
+/* What dlsym gives out for them (handlers.c). */
+extern const struct door_thunks nvjitlink_thunks[NVJITLINK_FUNCTION_COUNT];
 
 /* The compiler's functions of these names (interpose/compiler.h). */
 bool nvjitlink_owns(const char *name);

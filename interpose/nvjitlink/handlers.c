@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvjitlink/doors.h"
-
+/*
+ * One handler per function of NVJITLINK_HANDLED: handle_X(door, the function's own parameters), and the doors that lead
+ * to them. A call about an unknown handle is forwarded unchanged. errno is what the real function left, or, if it was
+ * not called, what the host had.
+ *
+ * There are two kinds of input. An input that the library only copies (CUBIN, LTO-IR) is added to the real handle at
+ * once. An input that is compiled while it is added (PTX, and types that may contain PTX) is a step: the call is
+ * answered from the cache if possible, and is then a deferred call of the real handle. Every input after a step is a
+ * step too, because the real handle may have deferred calls before it, and a key must not depend on whether it has.
+ * nvJitLinkComplete is the last step.
+ */
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/door/make.h"
 #include "interpose/nvjitlink/artifacts.h"
+#include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/input.h"
 #include "interpose/nvjitlink/link.h"
+#include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
-int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, uint32_t option_count,
-                           const char **options)
+static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, uint32_t option_count,
+                                  const char **options)
 {
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle *, uint32_t, const char **);
@@ -40,7 +52,7 @@ int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *handle, ui
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *handle)
+static int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *handle)
 {
 	return host_call_destroy(door, FUNCTION_nvJitLinkDestroy, handle ? *handle : NULL, handle);
 }
@@ -87,8 +99,8 @@ static int add_input(const struct door *door, struct link *link, nvjitlink_handl
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, int type, const void *data, size_t size,
-                            const char *name)
+static int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, int type, const void *data,
+                                   size_t size, const char *name)
 {
 	int host_errno = errno;
 	struct link *link = link_find(handle);
@@ -103,7 +115,7 @@ int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle handle, in
  * bytes, so that the key describes what was linked even if the file changes. A file that is empty or not regular is
  * left to the library.
  */
-int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
+static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
 {
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle, int, const char *);
@@ -145,7 +157,7 @@ static int complete_off(const struct door *door, nvjitlink_handle handle, int ho
 	return result;
 }
 
-int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
+static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 {
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle);
@@ -168,15 +180,29 @@ int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle handle)
 }
 
 /* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters. */
-#define GETTERS(artifact)                                                                                       \
-	int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
-	{                                                                                                       \
-		return host_call_size(door, NVJITLINK_ARTIFACT_##artifact, handle, size);                       \
-	}                                                                                                       \
-                                                                                                                \
-	int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)        \
-	{                                                                                                       \
-		return host_call_bytes(door, NVJITLINK_ARTIFACT_##artifact, handle, bytes);                     \
+#define GETTERS(artifact)                                                                                              \
+	static int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
+	{                                                                                                              \
+		return host_call_size(door, NVJITLINK_ARTIFACT_##artifact, handle, size);                              \
+	}                                                                                                              \
+                                                                                                                       \
+	static int handle_nvJitLinkGet##artifact(const struct door *door, nvjitlink_handle handle, void *bytes)        \
+	{                                                                                                              \
+		return host_call_bytes(door, NVJITLINK_ARTIFACT_##artifact, handle, bytes);                            \
 	}
 NVJITLINK_ARTIFACTS(GETTERS)
 #undef GETTERS
+
+/* ---- the doors ---- */
+
+#define DOOR_NODE(id) &nvjitlink_nodes[NVJITLINK_NODE_##id]
+
+#define LINKED_EXPORT(which, prefix, suffix, version, id, floor, name, ...) \
+	DOOR_EXPORT_AS(which, prefix #name suffix version, id, floor, name, __VA_ARGS__)
+#define EXPORT(name, ...) NVJITLINK_LINKED(LINKED_EXPORT, name, __VA_ARGS__)
+NVJITLINK_HANDLED(EXPORT)
+
+#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
+NVJITLINK_HANDLED(THUNK)
+
+const struct door_thunks nvjitlink_thunks[NVJITLINK_FUNCTION_COUNT] = {NVJITLINK_HANDLED(DOOR_THUNK_ROW)};

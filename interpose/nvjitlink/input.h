@@ -15,7 +15,7 @@
 #ifndef INTERPOSE_NVJITLINK_INPUT_H
 #define INTERPOSE_NVJITLINK_INPUT_H
 
-#include "interpose/nvjitlink/types.h"
+#include "interpose/nvjitlink/functions.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/nvrtc/artifacts.h"
 #include "interpose/nvrtc/describe.h"
-#include "interpose/nvrtc/doors.h"
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/pch.h"

@@ -16,8 +16,29 @@
 #define INTERPOSE_NVRTC_FUNCTIONS_H
 
 #include "interpose/compiler.h"
+#include "interpose/door/doors.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* The part of its interface that is used, declared here so that the build needs no toolkit. */
+
+typedef struct nvrtc_program_of_the_library *nvrtcProgram;
+typedef int flow_callback(void *payload, void *reserved);
+
+/* The nvrtcResult values that are returned or compared. */
+enum nvrtc_result {
+	RESULT_SUCCESS = 0,
+	RESULT_OUT_OF_MEMORY = 1,
+	RESULT_INVALID_INPUT = 3,
+	RESULT_INVALID_PROGRAM = 4,
+	RESULT_INVALID_OPTION = 5,
+	RESULT_COMPILATION = 6,
+	RESULT_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8,
+	RESULT_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
+	RESULT_NAME_EXPRESSION_NOT_VALID = 10,
+	RESULT_INTERNAL_ERROR = 11
+};
 
 #define NVRTC_HANDLED(X)                                                                                               \
 	X(nvrtcCreateProgram, 700, 9999,                                                                               \
@@ -95,6 +116,11 @@ enum nvrtc_product {
 
 extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
 extern struct environment nvrtc_environment;
+
+/* __nvrtcCPEx is nvrtcCreateProgram with extensions; without extensions it is cached, with them bypassed (A7). */
+#define NVRTC_THUNK_COUNT (FUNCTION_COUNT + 1)
+
+extern const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT];
 
 /* Returns true for a name of NVRTC, listed or not (nvrtc*, __nvrtc*). */
 bool nvrtc_owns(const char *name);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvrtc/doors.h"
-
+/*
+ * One handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters), and the
+ * doors that lead to them (interpose/door/doors.h lists the kinds). A call about an unknown program is forwarded
+ * unchanged. errno is what the real function left, or, if it was not called, what the host had.
+ */
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
+#include "interpose/door/make.h"
 #include "interpose/nvrtc/artifacts.h"
+#include "interpose/nvrtc/functions.h"
+#include "interpose/nvrtc/nodes.h"
 #include "interpose/nvrtc/pch.h"
 #include "interpose/nvrtc/program.h"
 #include "interpose/nvrtc/request.h"
@@ -64,8 +70,9 @@ static void record_program(const struct door *door, nvrtcProgram handle, const c
 	free(list);
 }
 
-int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
-                              int header_count, const char *const *headers, const char *const *include_names)
+static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, const char *source,
+                                     const char *name, int header_count, const char *const *headers,
+                                     const char *const *include_names)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
@@ -85,9 +92,9 @@ int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *program, co
 }
 
 /* Without extensions it is nvrtcCreateProgram; with them the source may be encoded and of unknown length (A7). */
-int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
-                       int header_count, const char *const *headers, const char *const *include_names,
-                       int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
+                              int header_count, const char *const *headers, const char *const *include_names,
+                              int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
 	typedef int function(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *,
 	                     int, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
@@ -115,13 +122,13 @@ int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const cha
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
+static int handle_nvrtcDestroyProgram(const struct door *door, nvrtcProgram *program)
 {
 	return host_call_destroy(door, FUNCTION_nvrtcDestroyProgram, program ? *program : NULL, program);
 }
 
-int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
-                               const char *const *options)
+static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram program, int option_count,
+                                      const char *const *options)
 {
 	int host_errno = errno;
 	const struct call call = {option_count, options, 0};
@@ -163,7 +170,7 @@ static bool looks_late_at_null(const struct program *program)
 	                     program->handle.library->minor);
 }
 
-int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
+static int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program, const char *expression)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *);
@@ -188,7 +195,8 @@ int handle_nvrtcAddNameExpression(const struct door *door, nvrtcProgram program,
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression, const char **name)
+static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, const char *expression,
+                                      const char **name)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, const char *, const char **);
@@ -207,20 +215,20 @@ int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram program, co
 }
 
 /* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters. */
-#define PRODUCT_HANDLERS(product)                                                                       \
-	int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
-	{                                                                                               \
-		return host_call_size(door, PRODUCT_##product, program, size);                          \
-	}                                                                                               \
-                                                                                                        \
-	int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
-	{                                                                                               \
-		return host_call_bytes(door, PRODUCT_##product, program, bytes);                        \
+#define PRODUCT_HANDLERS(product)                                                                              \
+	static int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
+	{                                                                                                      \
+		return host_call_size(door, PRODUCT_##product, program, size);                                 \
+	}                                                                                                      \
+                                                                                                               \
+	static int handle_nvrtcGet##product(const struct door *door, nvrtcProgram program, char *bytes)        \
+	{                                                                                                      \
+		return host_call_bytes(door, PRODUCT_##product, program, bytes);                               \
 	}
 NVRTC_PRODUCTS(PRODUCT_HANDLERS)
 #undef PRODUCT_HANDLERS
 
-int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
+static int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram);
@@ -232,7 +240,7 @@ int handle_nvrtcGetPCHCreateStatus(const struct door *door, nvrtcProgram program
 	HOST_CALL_FORWARD(nvrtcGetPCHCreateStatus, function, host_errno, known, program);
 }
 
-int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
+static int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram program, size_t *size)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, size_t *);
@@ -244,7 +252,7 @@ int handle_nvrtcGetPCHHeapSizeRequired(const struct door *door, nvrtcProgram pro
 	HOST_CALL_FORWARD(nvrtcGetPCHHeapSizeRequired, function, host_errno, known, program, size);
 }
 
-int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
+static int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 {
 	int host_errno = errno;
 	typedef int function(size_t);
@@ -256,7 +264,8 @@ int handle_nvrtcSetPCHHeapSize(const struct door *door, size_t size)
 	HOST_CALL_FORWARD(nvrtcSetPCHHeapSize, function, host_errno, (const struct program *)NULL, size);
 }
 
-int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback, void *payload)
+static int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, flow_callback *callback,
+                                       void *payload)
 {
 	int host_errno = errno;
 	typedef int function(nvrtcProgram, flow_callback *, void *);
@@ -276,3 +285,18 @@ int handle_nvrtcSetFlowCallback(const struct door *door, nvrtcProgram program, f
 	}
 	return result;
 }
+
+/* ---- the doors ---- */
+
+#define DOOR_NODE(id) &nvrtc_nodes[NVRTC_NODE_##id]
+
+#define EXPORT(name, ...) NVRTC_NODES(DOOR_EXPORT, name, __VA_ARGS__)
+NVRTC_HANDLED(EXPORT)
+NVRTC_PRIVATE(EXPORT)
+
+#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
+NVRTC_HANDLED(THUNK)
+NVRTC_PRIVATE(THUNK)
+
+const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT] = {NVRTC_HANDLED(DOOR_THUNK_ROW)
+                                                                NVRTC_PRIVATE(DOOR_THUNK_ROW)};

@@ -9,8 +9,8 @@
 #define INTERPOSE_NVRTC_PROGRAM_H
 
 #include "interpose/compile/handle.h"
+#include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/lent.h"
-#include "interpose/nvrtc/types.h"
 
 struct names_index; /* interpose/nvrtc/artifacts.c */
 

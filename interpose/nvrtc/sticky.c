@@ -5,7 +5,7 @@
  */
 #include "interpose/nvrtc/sticky.h"
 
-#include "interpose/nvrtc/types.h"
+#include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/versions.h"
 
 /* Compilations with two different sets of uncleared options. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/compile/artifacts.h"
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/handle.h"
-#include "interpose/nvvm/artifacts.h"
-#include "interpose/nvvm/doors.h"
 #include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/nodes.h"
 #include "interpose/nvvm/options.h"
@@ -103,6 +102,29 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return nvvm_options_spoil(handle->library);
 }
 
+/* PTX and log include their NUL, LTO-IR has none, and an empty artifact is a single NUL. */
+static const struct compiler_artifact artifacts[ARTIFACT_COUNT] = {
+    [ARTIFACT_RESULT] = {"compiled result", FUNCTION_nvvmGetCompiledResultSize, FUNCTION_nvvmGetCompiledResult},
+    [ARTIFACT_LOG] = {"log", FUNCTION_nvvmGetProgramLogSize, FUNCTION_nvvmGetProgramLog},
+};
+
+static int collect_artifacts(const struct handle *handle, struct result *result)
+{
+	int error =
+	    nvvm_program_of(handle)->latest == WORK_COMPILE ? artifact_collect(handle, ARTIFACT_RESULT, result) : 0;
+
+	return error ? error : artifact_collect(handle, ARTIFACT_LOG, result);
+}
+
+/* The log of a failure has no fixed words: "NAME (190, 2): parse ...", "NAME: link error: ...". */
+static bool explains_failure(const struct handle *handle, const struct result *result)
+{
+	const struct section *log = result_section(result, RESULT_TAG_OWN + ARTIFACT_LOG);
+
+	(void)handle;
+	return log && !result_says_shortage(log) && log->size > 1;
+}
+
 static const char *const codes[] = {
     "NVVM_SUCCESS",
     "NVVM_ERROR_OUT_OF_MEMORY",
@@ -142,10 +164,10 @@ const struct compiler nvvm_compiler = {
     .codes = codes,
     .code_count = sizeof(codes) / sizeof(codes[0]),
     .refuses = refuse_result,
-    .artifacts = nvvm_artifacts,
+    .artifacts = artifacts,
     .artifact_count = ARTIFACT_COUNT,
     .answer_from = nvvm_program_answer,
     .about = nvvm_program_about,
-    .collect = nvvm_artifacts_collect,
-    .explains_failure = nvvm_artifacts_explain_failure,
+    .collect = collect_artifacts,
+    .explains_failure = explains_failure,
 };

@@ -2,6 +2,7 @@
 #include "interpose/nvvm/functions.h"
 
 #include "interpose/elf/plain.h"
+#include "interpose/watch/environment.h"
 
 const struct compiler_function nvvm_functions[FUNCTION_COUNT] = {
 #define FUNCTION_ROW(name, since, gone, ...) [FUNCTION_##name] = {#name, since, gone},
@@ -36,3 +37,21 @@ bool nvvm_opens(const char *name)
 {
 	return plain_begins(name, "__nvvmHandle");
 }
+
+/* The variables that libNVVM reads (interpose/watch/environment.h says what becomes of them). */
+
+/* X(kind, name); the last but one in all releases, the other two from 12.9 on, and at each call, where NVRTC asks once. */
+#define NVVM_VARIABLES(X)                       \
+	X(LOAD, AS_SECURE_LOG_FILE)             \
+	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API) \
+	X(LOAD, LLVM_IGNORED_ENV_VAR)           \
+	X(LOAD, LLVM_OVERRIDE_PRODUCER)         \
+	X(LOAD, OPENSSL_ia32cap)                \
+	X(LOAD, bar)                            \
+	X(CALL, LIBNVVM_NVVM_VERSION)           \
+	X(CALL, NVVM_IR_VER_CHK)                \
+	X(CALL, NV_NVVM_VERSION)
+
+static const struct variable variables[] = {NVVM_VARIABLES(ENVIRONMENT_VARIABLE)};
+
+struct environment nvvm_environment = ENVIRONMENT_OF(NVVM_VARIABLES, variables);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/nvvm/doors.h"
-
+/*
+ * One handler per function of NVVM_HANDLED: handle_X(door, the function's own parameters), and the doors that lead to
+ * them; there are no exports (nodes.h). A call about an unknown program is forwarded unchanged. errno is what the real
+ * function left, or, if it was not called, what the host had.
+ */
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
 #include "interpose/compile/runtime.h"
-#include "interpose/nvvm/artifacts.h"
+#include "interpose/door/make.h"
+#include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/options.h"
 #include "interpose/nvvm/program.h"
-#include "interpose/nvvm/types.h"
 
 typedef int add_function(void *program, const char *bytes, size_t size, const char *name);
 typedef int work_function(void *program, int option_count, const char *const *options);
@@ -17,7 +20,7 @@ static real_function *real_of(const struct door *door, const struct nvvm_program
 	return library_function(door, known ? known->handle.library : NULL, function);
 }
 
-int handle_nvvmCreateProgram(const struct door *door, void **program)
+static int handle_nvvmCreateProgram(const struct door *door, void **program)
 {
 	int host_errno = errno;
 	typedef int function(void **);
@@ -38,7 +41,7 @@ int handle_nvvmCreateProgram(const struct door *door, void **program)
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvvmDestroyProgram(const struct door *door, void **program)
+static int handle_nvvmDestroyProgram(const struct door *door, void **program)
 {
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
@@ -67,15 +70,15 @@ static int add_module(const struct door *door, enum nvvm_function function, void
 	return host_call_answer(host_errno, result);
 }
 
-int handle_nvvmAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
-                                  const char *name)
+static int handle_nvvmAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+                                         const char *name)
 {
 	return add_module(door, FUNCTION_nvvmAddModuleToProgram, program,
 	                  &(struct nvvm_module){MODULE_NEEDED, bytes, size, name});
 }
 
-int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
-                                      const char *name)
+static int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *program, const char *bytes, size_t size,
+                                             const char *name)
 {
 	return add_module(door, FUNCTION_nvvmLazyAddModuleToProgram, program,
 	                  &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
@@ -119,25 +122,34 @@ static int do_work(const struct door *door, enum nvvm_function function, void *p
 	             : forward_work(door, function, program, call, host_errno);
 }
 
-int handle_nvvmVerifyProgram(const struct door *door, void *program, int option_count, const char *const *options)
+static int handle_nvvmVerifyProgram(const struct door *door, void *program, int option_count,
+                                    const char *const *options)
 {
 	return do_work(door, FUNCTION_nvvmVerifyProgram, program, &(struct call){option_count, options, WORK_VERIFY});
 }
 
-int handle_nvvmCompileProgram(const struct door *door, void *program, int option_count, const char *const *options)
+static int handle_nvvmCompileProgram(const struct door *door, void *program, int option_count,
+                                     const char *const *options)
 {
 	return do_work(door, FUNCTION_nvvmCompileProgram, program, &(struct call){option_count, options, WORK_COMPILE});
 }
 
-#define GETTERS(product, artifact)                                                              \
-	int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size) \
-	{                                                                                       \
-		return host_call_size(door, artifact, program, size);                           \
-	}                                                                                       \
-                                                                                                \
-	int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)        \
-	{                                                                                       \
-		return host_call_bytes(door, artifact, program, bytes);                         \
+#define GETTERS(product, artifact)                                                                     \
+	static int handle_nvvmGet##product##Size(const struct door *door, void *program, size_t *size) \
+	{                                                                                              \
+		return host_call_size(door, artifact, program, size);                                  \
+	}                                                                                              \
+                                                                                                       \
+	static int handle_nvvmGet##product(const struct door *door, void *program, char *bytes)        \
+	{                                                                                              \
+		return host_call_bytes(door, artifact, program, bytes);                                \
 	}
 GETTERS(CompiledResult, ARTIFACT_RESULT)
 GETTERS(ProgramLog, ARTIFACT_LOG)
+
+/* ---- the doors ---- */
+
+#define THUNK(name, ...) DOOR_THUNKS(name, __VA_ARGS__)
+NVVM_HANDLED(THUNK)
+
+const struct door_thunks nvvm_thunks[FUNCTION_COUNT] = {NVVM_HANDLED(DOOR_THUNK_ROW)};

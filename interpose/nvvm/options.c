@@ -2,7 +2,7 @@
 #include "interpose/nvvm/options.h"
 
 #include "interpose/compile/handle.h"
-#include "interpose/nvvm/types.h"
+#include "interpose/nvvm/functions.h"
 
 #include <string.h>
 

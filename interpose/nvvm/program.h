@@ -16,7 +16,7 @@
 #define INTERPOSE_NVVM_PROGRAM_H
 
 #include "interpose/compile/handle.h"
-#include "interpose/nvvm/types.h"
+#include "interpose/nvvm/functions.h"
 
 struct nvvm_program {
 	struct handle handle;

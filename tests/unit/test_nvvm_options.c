@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/nvvm/functions.h"
 #include "interpose/nvvm/options.h"
-#include "interpose/nvvm/types.h"
 
 #include <criterion/criterion.h>
 

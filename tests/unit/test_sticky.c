@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/sticky.h"
-#include "interpose/nvrtc/types.h"
 
 #include <criterion/criterion.h>
 
