@@ -43,6 +43,8 @@ last_answer() {
 	awk '/^(round|===) / { next } $0 == "." { last = answer; answer = ""; next } { answer = answer $0 "\n" } END { printf "%s", last }'
 }
 
+check "Every option that this NVRTC knows is in the table, or left out on purpose." nice scripts/sticky --library "$library" --unlisted
+
 base='-arch=sm_90'
 last_plain "$tmp/alone" "$base"
 for option in -restrict -opt-info=inline; do
