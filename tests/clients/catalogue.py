@@ -49,6 +49,12 @@ CLIENTS = [
            ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda==0.30.*", "{nvvm}"]),
     Client("numba launch", "numba_cuda_launches", "cuda.bindings", NUMBA, majors=("13",)),
     Client("numba compile", "numba_cuda_compile", "cuda.bindings", NUMBA, majors=("13",)),
+    Client("numba-mlir", "numba_mlir_compile", "cuda.bindings",
+           ["cuda-bindings=={major}.*", "cuda-core==1.2.*", "numba-cuda-mlir==0.6.*", "numpy<2.5", "{nvjitlink}", "{nvvm}"],
+           quick=False, majors=("13",)),
+    Client("nvmath", "nvmath_device", "linked",
+           ["cuda-bindings=={major}.*", "nvmath-python==1.0.*", "nvidia-libmathdx-cu13==0.4.*", "cffi", "numpy<2.5",
+            "numba-cuda==0.30.*", "numba-cuda-mlir==0.6.*", "{nvjitlink}", "{nvvm}"], quick=False, majors=("13",)),
     Client("cuTile", "cutile", "its own process", ["cuda-tile==1.7.*", "nvidia-cuda-tileiras==13.5.*", "{nvvm}"],
            majors=("13",), private=True),
     Client("jit_lto", "jit_lto", "linked", program="jit_lto", majors=("13",)),
@@ -71,7 +77,6 @@ CLIENTS = [
 
 # What is known of others, and why they are not tried.
 ELSEWHERE = {
-    "nvmath-python": "its NVRTC calls are cuda.core's; before them it asks the driver for its version",
     "cuDF": "not tried: needs a GPU; jitify2 and librtcx are in it",
     "cuVS": "not tried: needs a GPU",
     "ONNX Runtime": "not tried: needs a GPU",

@@ -137,6 +137,19 @@ class Bench:
         if not os.path.exists(os.path.join(self.build, "apps", client.program)):
             raise Unavailable(f"no nvJitLink to link with: {last_line(done.stderr)}")
 
+    def run_elsewhere(self, client, words, place, **more):
+        """One cached run of a driver in a directory of its own; returns how many compilations hit, and all of them."""
+        os.makedirs(os.path.join(self.top, place), exist_ok=True)
+        before = self.counts()
+        done = run([self.python, driver_of(client), *words], cwd=os.path.join(self.top, place), env={
+            **self.variables(client), "LD_PRELOAD": os.path.join(self.build, "libnvrtccache.so"), "NVRTCCACHE_DIR": self.cache,
+            **more})
+        if done.returncode != 0:
+            raise Unavailable(last_line(done.stderr))
+        after = self.counts()
+        hits = sum(after[name] - before[name] for name in ("hits_disk", "hits_memory"))
+        return hits, hits + after["misses"] - before["misses"]
+
     def run(self, client, cached, timed=False, **more):
         variables, preload = self.variables(client), []
         clock = os.path.join(self.top, "clock")
