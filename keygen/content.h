@@ -8,10 +8,9 @@
  * which takes a tenth of the time and cannot be predicted from outside the process.
  *
  * Calling sequence: content_put() at any time. At most CONTENT_REMEMBERED digests are remembered; later ones replace
- * earlier ones. A process without large inputs never touches that memory.
+ * earlier ones.
  *
- * Errors: those of the stream. Threads: any; a slot that another thread is using counts as empty, so no thread waits.
- * Fork: a slot that a thread of the parent was using stays unusable in the child. Signals: not from handlers.
+ * Errors: those of the stream. Threads, fork, signals: as recall.h.
  */
 #ifndef KEYGEN_CONTENT_H
 #define KEYGEN_CONTENT_H

@@ -8,149 +8,19 @@
 #include "keygen/credentials.h"
 #include "keygen/digest.h"
 #include "keygen/mount.h"
+#include "keygen/recall.h"
 #include "keygen/stamp.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * remembered: digests of files that this process has read, so that kernels which share headers read them once
- *
- * Purpose: a digest is found by mount, stamp and credentials. Only files that were settled when they were read are
- * remembered, so that an equal stamp means equal content. A remembered file also proves that a thread of these
- * credentials opened it.
- *
- * At most REMEMBERED_FILES are remembered; later ones replace earlier ones. The table is allocated at the first one
- * and never freed.
- *
- * Errors: a file that cannot be remembered or found is read again. Threads: any; a slot that another thread is using
- * counts as empty, so no thread waits. Fork: a slot that a thread of the parent was using stays unusable in the child.
- * Signals: not from handlers.
+ * Digests of files that this process has read, by mount, stamp and credentials, so that kernels which share headers read
+ * them once. Only files that were settled when they were read are remembered, so that an equal stamp means equal
+ * content. A remembered file also proves that a thread of these credentials opened it.
  */
-
-#define REMEMBERED_FILES 8192
-
-struct remembered_file {
-	struct mount mount;
-	struct file_stamp stamp;
-	uint8_t who[CREDENTIALS_BYTES];
-};
-
-#define WAYS 4
-
-struct slot {
-	atomic_flag busy;
-	bool set;
-	struct remembered_file file;
-	struct key digest;
-};
-
-static _Atomic(struct slot *) table;
-
-static bool same_file(const struct remembered_file *one, const struct remembered_file *other)
-{
-	return mount_same(&one->mount, &other->mount) && file_stamp_same(&one->stamp, &other->stamp) &&
-	       memcmp(one->who, other->who, sizeof(one->who)) == 0;
-}
-
-/* Returns the first slot of the set that the file belongs to. */
-static size_t set_of(const struct remembered_file *file)
-{
-	uint64_t mixed = (file->stamp.inode ^ (file->stamp.device << 32)) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(mixed >> 32) % (REMEMBERED_FILES / WAYS) * WAYS;
-}
-
-static struct slot *take_slot(struct slot *slot)
-{
-	return atomic_flag_test_and_set_explicit(&slot->busy, memory_order_acquire) ? NULL : slot;
-}
-
-static void release_slot(struct slot *slot)
-{
-	atomic_flag_clear_explicit(&slot->busy, memory_order_release);
-}
-
-static bool remembered_find(const struct remembered_file *file, struct key *ret_digest)
-{
-	struct slot *slots = atomic_load_explicit(&table, memory_order_acquire);
-	bool found = false;
-
-	if (!slots) {
-		return false;
-	}
-	slots += set_of(file);
-	for (size_t i = 0; i < WAYS && !found; i++) {
-		struct slot *slot = take_slot(&slots[i]);
-
-		if (slot) {
-			found = slot->set && same_file(&slot->file, file);
-			if (found) {
-				*ret_digest = slot->digest;
-			}
-			release_slot(slot);
-		}
-	}
-	return found;
-}
-
-/* Returns the table; the first caller allocates it. */
-static struct slot *get_table(void)
-{
-	struct slot *slots = atomic_load_explicit(&table, memory_order_acquire);
-	struct slot *others = NULL;
-
-	if (slots) {
-		return slots;
-	}
-	slots = calloc(REMEMBERED_FILES, sizeof(*slots)); /* with all supported compilers a clear atomic_flag is zero */
-	if (slots && !atomic_compare_exchange_strong_explicit(&table, &others, slots, memory_order_acq_rel,
-	                                                      memory_order_acquire)) {
-		free(slots);
-		slots = others;
-	}
-	return slots;
-}
-
-static void fill_slot(struct slot *slot, const struct remembered_file *file, const struct key *digest)
-{
-	slot->set = true;
-	slot->file = *file;
-	slot->digest = *digest;
-}
-
-/* Replaces the same file's earlier state, or fills an empty slot, or replaces the slots of the set in turn. */
-static void remembered_keep(const struct remembered_file *file, const struct key *digest)
-{
-	static _Atomic unsigned turn;
-	struct slot *slots = get_table();
-	struct slot *slot;
-	bool done = false;
-
-	if (!slots) {
-		return;
-	}
-	slots += set_of(file);
-	for (size_t i = 0; i < WAYS && !done; i++) {
-		slot = take_slot(&slots[i]);
-		if (!slot) {
-			continue;
-		}
-		done = !slot->set ||
-		       (slot->file.stamp.inode == file->stamp.inode && slot->file.stamp.device == file->stamp.device);
-		if (done) {
-			fill_slot(slot, file, digest);
-		}
-		release_slot(slot);
-	}
-	slot = done ? NULL : take_slot(&slots[atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % WAYS]);
-	if (slot) {
-		fill_slot(slot, file, digest);
-		release_slot(slot);
-	}
-}
+static struct recall remembered = {.count = 8192};
 
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want, struct place *place)
 {
@@ -238,13 +108,16 @@ static const struct credentials *look_credentials(struct content *content)
 	return &content->credentials;
 }
 
-static struct remembered_file file_of(struct content *content, const struct file_stamp *now, const struct mount *mount)
+static struct recall_key key_of(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
-	struct remembered_file file = {.mount = *mount, .stamp = *now};
+	struct recall_key key = {{mount->device, mount->number, mount->kind, now->device, now->inode, now->size,
+	                          (uint64_t)now->mtime_ns, (uint64_t)now->ctime_ns, now->mode}};
 
-	memcpy(file.who, look_credentials(content)->who, sizeof(file.who));
-	return file;
+	memcpy(&key.words[9], look_credentials(content)->who, CREDENTIALS_BYTES);
+	return key;
 }
+
+_Static_assert(CREDENTIALS_BYTES == 2 * sizeof(uint64_t), "they are the last two words of a key");
 
 enum opened { OPENED_NEVER, OPENED_BEFORE };
 
@@ -254,14 +127,14 @@ enum opened { OPENED_NEVER, OPENED_BEFORE };
  */
 static enum opened was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
-	struct remembered_file file;
+	struct recall_key key;
 	struct key digest;
 
 	if (memcmp(look_credentials(content)->who, content->stamps.who, CREDENTIALS_BYTES) == 0) {
 		return OPENED_BEFORE;
 	}
-	file = file_of(content, now, mount);
-	return remembered_find(&file, &digest) ? OPENED_BEFORE : OPENED_NEVER;
+	key = key_of(content, now, mount);
+	return recall_find(&remembered, &key, &digest) ? OPENED_BEFORE : OPENED_NEVER;
 }
 
 /*
@@ -291,11 +164,11 @@ static bool is_permitted(struct content *content, const struct checked_item *ite
 	int error = open_sample(content, opened);
 
 	if (error == 0 && opened == OPENED_NEVER) {
-		struct remembered_file file = file_of(content, now, mount);
+		struct recall_key key = key_of(content, now, mount);
 		struct key digest;
 
 		memcpy(digest.bytes, item->content.digest, sizeof(digest.bytes));
-		remembered_keep(&file, &digest);
+		recall_keep(&remembered, &key, &digest);
 	}
 	return !is_refusal(error);
 }
@@ -304,9 +177,9 @@ static bool is_permitted(struct content *content, const struct checked_item *ite
 static bool find_digest(struct content *content, const struct file_stamp *now, const struct mount *mount,
                         struct key *ret_digest)
 {
-	struct remembered_file file = file_of(content, now, mount);
+	struct recall_key key = key_of(content, now, mount);
 
-	return remembered_find(&file, ret_digest) && !is_refusal(open_sample(content, OPENED_BEFORE));
+	return recall_find(&remembered, &key, ret_digest) && !is_refusal(open_sample(content, OPENED_BEFORE));
 }
 
 static enum content_answer read_content(struct content *content, const struct checked_item *item,
@@ -323,9 +196,9 @@ static enum content_answer read_content(struct content *content, const struct ch
 		content->left -= now->size;
 		content->sampled = true;
 		if (settled) {
-			struct remembered_file file = file_of(content, now, mount);
+			struct recall_key key = key_of(content, now, mount);
 
-			remembered_keep(&file, &digest);
+			recall_keep(&remembered, &key, &digest);
 		}
 	}
 	if (memcmp(digest.bytes, item->content.digest, KEY_BYTES) != 0) {

@@ -9,6 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct key *roots_arithmetic(const struct roots *roots)
+{
+	return roots->arithmetic ? roots->arithmetic(roots->context) : NULL;
+}
+
+void roots_free(struct roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		free(roots->root[i].text);
+	}
+	free(roots->root);
+	*roots = (struct roots){0};
+}
+
 /* With "..", "." or an empty component a directory would have several texts, and roots could overlap unnoticed. */
 bool directories_plain(const char *path, size_t size)
 {

@@ -6,8 +6,36 @@
 #include "interpose/watch/arithmetic.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct attempt *attempt_new(struct event *event)
+{
+	struct attempt *attempt = calloc(1, sizeof(*attempt));
+
+	if (attempt) {
+		attempt->event = event;
+	}
+	return attempt;
+}
+
+/*
+ * Also releases the compile lock, with the outcome noted so far, so that waiting processes go on even if the host's
+ * thread is cancelled in the real compilation.
+ */
+void attempt_free(struct attempt *attempt)
+{
+	if (!attempt) {
+		return;
+	}
+	compile_lock_release(&attempt->compile_lock, attempt->outcome);
+	request_clear(&attempt->request);
+	free(attempt->finding.anew);
+	trace_free(&attempt->observed.trace);
+	snapshot_free(attempt->observed.told);
+	free(attempt);
+}
 
 /*
  * A compilation leaves the cubin and the lowered names of earlier ones, and those depend on more than their requests:
