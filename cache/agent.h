@@ -37,17 +37,17 @@ struct agent_options {
 };
 
 /* X(NAME, word, in words): what came of a question. */
-#define AGENT_OUTCOMES(X)                                           \
-	X(NOT_ASKED, "", "was not asked")                           \
-	X(SKIPPED, "skipped", "was not asked, as it failed lately") \
-	X(FOUND, "found", "has it")                                 \
-	X(ABSENT, "absent", "has none")                             \
-	X(DOWN, "down", "cannot ask its engine")                    \
-	X(ELSEWHERE, "elsewhere", "serves another directory")       \
-	X(NOBODY, "nobody", "does not live there")                  \
-	X(STRANGER, "stranger", "is another user's")                \
-	X(BROKEN, "broken", "hung up, or said what is no answer")   \
-	X(TIMEOUT, "timeout", "gave no sign of life, or no answer, in time")
+#define AGENT_OUTCOMES(X)                                                       \
+	X(NOT_ASKED, "", "was not asked")                                       \
+	X(SKIPPED, "skipped", "was not asked after a recent failure")           \
+	X(FOUND, "found", "has the entry")                                      \
+	X(ABSENT, "absent", "has no entry")                                     \
+	X(DOWN, "down", "cannot reach its engine")                              \
+	X(ELSEWHERE, "elsewhere", "serves another directory")                   \
+	X(NOBODY, "nobody", "is not running")                                   \
+	X(STRANGER, "stranger", "belongs to another user")                      \
+	X(BROKEN, "broken", "closed the connection, or sent an invalid answer") \
+	X(TIMEOUT, "timeout", "did not answer in time")
 
 enum agent_outcome {
 #define AGENT_OUTCOME(name, word, words) AGENT_FETCH_##name,
@@ -56,7 +56,7 @@ enum agent_outcome {
 	    AGENT_OUTCOME_COUNT
 };
 
-/* "found", and "has it" for a sentence that begins with "the agent". */
+/* "found", and "has the entry" for a sentence that begins with "the agent". */
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 

@@ -18,10 +18,10 @@ static const struct {
     {ENXIO, "no such device"},
     {EACCES, "permission denied"},
     {EBUSY, "busy"},
-    {EEXIST, "something is in the way"},
+    {EEXIST, "file exists"},
     {ENOTDIR, "not a directory"},
     {EISDIR, "is a directory"},
-    {EINVAL, "not possible there"},
+    {EINVAL, "not supported there"},
     {ENFILE, "too many open files in the system"},
     {EMFILE, "too many open files in this process"},
     {EFBIG, "too large"},
@@ -29,11 +29,11 @@ static const struct {
     {EDQUOT, "the quota is used up"},
     {EROFS, "read-only"},
     {ENAMETOOLONG, "name too long"},
-    {ELOOP, "a symbolic link that is not followed"},
+    {ELOOP, "is a symbolic link"},
     {ESTALE, "stale file handle"},
     {ENOTCONN, "not connected"},
     {ENOMEM, "out of memory"},
-    {EAGAIN, "locked by another"},
+    {EAGAIN, "locked by another process"},
 };
 
 /* snprintf with %d allocates nothing and reads no locale. */

@@ -29,13 +29,13 @@
 	X(BOOL, disable, "NVRTCCACHE_DISABLE", 0, "every call goes to the real NVRTC")                               \
 	X(BOOL, read_only, "NVRTCCACHE_READONLY", 0, "the directory is never written")                               \
 	X(TEXT, lower, "NVRTCCACHE_LOWER", NULL, "read-only caches searched after the directory, dir:dir")           \
-	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "lookups miss; entries are stored anew")                           \
+	X(BOOL, recache, "NVRTCCACHE_RECACHE", 0, "every call is compiled, and its result stored again")             \
 	X(BOOL, verify, "NVRTCCACHE_VERIFY", 0, "every hit is compiled as well, and compared")                       \
 	X(BOOL, shared, "NVRTCCACHE_SHARED", 0, "the directory is shared by its group")                              \
 	X(BOOL, fsync, "NVRTCCACHE_FSYNC", 0, "entries are synced to the disk before they appear")                   \
-	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same")       \
+	X(SECONDS, wait, "NVRTCCACHE_WAIT", 120, "seconds to wait for another process that compiles the same key")   \
 	X(TEXT, namespace_name, "NVRTCCACHE_NAMESPACE", NULL, "part of every key")                                   \
-	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "time_macros, debug_paths: what entries may hide")        \
+	X(TEXT, sloppiness, "NVRTCCACHE_SLOPPINESS", NULL, "differences to tolerate: time_macros, debug_paths")      \
 	X(TEXT, log, "NVRTCCACHE_LOG", NULL, "log file, or stderr")                                                  \
 	X(LEVEL, log_level, "NVRTCCACHE_LOG_LEVEL", 2, "error, warning, info or debug (1 to 4)")                     \
 	X(BOOL, stats, "NVRTCCACHE_STATS", 0, "one line of counts on stderr at exit")                                \

@@ -42,7 +42,7 @@ static int check_arithmetic(const struct check *check, const uint8_t *then)
 
 	return !then || (now && memcmp(then, now->bytes, KEY_BYTES) == 0)
 	           ? 0
-	           : refuse_walk(check, "another mathematics library");
+	           : refuse_walk(check, "the mathematics library differs");
 }
 
 static int check_machine(const struct check *check, const struct reader *reader)

@@ -22,7 +22,7 @@ const char *dependency_state_text(enum dependency_state state)
 	    [DEPENDENCY_TOUCHED] = "touched",         [DEPENDENCY_GONE] = "gone",
 	    [DEPENDENCY_APPEARED] = "appeared",       [DEPENDENCY_UNREADABLE] = "unreadable",
 	    [DEPENDENCY_OTHER_KIND] = "another kind", [DEPENDENCY_OTHER_FILE] = "another file",
-	    [DEPENDENCY_DOUBTFUL] = "cannot be told", [DEPENDENCY_NOT_ASKED] = "not asked",
+	    [DEPENDENCY_DOUBTFUL] = "unknown",        [DEPENDENCY_NOT_ASKED] = "not checked",
 	    [DEPENDENCY_DAMAGED] = "damaged",
 	};
 

@@ -64,7 +64,7 @@ const char *machine_words(uint32_t question, char words[MACHINE_WORDS_MAX])
 	case MACHINE_QUESTION(MACHINE_SYSCONF, _SC_NPROCESSORS_CONF):
 		return "number of configured processors";
 	case MACHINE_AFFINITY:
-		return "set of processors of the thread, by a digest";
+		return "set of processors of the thread (digest)";
 	default:
 		(void)snprintf(words, MACHINE_WORDS_MAX, "answer of %s(%u)",
 		               (question & 0xff) == MACHINE_SYSCONF     ? "sysconf"

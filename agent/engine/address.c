@@ -107,12 +107,11 @@ static int take_path(const char *text, struct engine_address *address, struct en
 		length--;
 	}
 	if (!copy_text(address->path, sizeof(address->path), text, length)) {
-		return tell_wrong(error, "its path is longer than 255 characters");
+		return tell_wrong(error, "the path is longer than 255 characters");
 	}
 	if (strspn(address->path, UNRESERVED "/") != length || !parts_are_plain(address->path)) {
-		return tell_wrong(
-		    error,
-		    "a path of letters, digits, '-', '.', '_' and '~' between single slashes; no query, no \"..\"");
+		return tell_wrong(error, "the path may contain only letters, digits, '-', '.', '_', '~' and single "
+		                         "slashes; no query, no \"..\"");
 	}
 	return 0;
 }
@@ -129,8 +128,7 @@ static int take_database(const char *text, struct engine_address *address, struc
 			return 0;
 		}
 	}
-	return tell_wrong(error,
-	                  "of Redis there is a socket or a host and a port, and a database as ?db=NUMBER behind it");
+	return tell_wrong(error, "the database must be ?db=NUMBER, after host and port or after the socket");
 }
 
 /* ":/" ends the socket's path in http+unix, as nginx writes it. */
@@ -146,12 +144,13 @@ static int take_socket(const char *text, struct engine_address *address, struct 
 		rest = rest != NULL ? rest : end;
 	}
 	if (text[0] != '/' || rest == text + 1) {
-		return tell_wrong(error,
-		                  "a socket's absolute path stands behind the scheme (redis+unix:///run/redis.sock, "
-		                  "http+unix:///run/http.sock:/path)");
+		return tell_wrong(
+		    error,
+		    "the scheme must be followed by the absolute path of a socket (redis+unix:///run/redis.sock, "
+		    "http+unix:///run/http.sock:/path)");
 	}
 	if (!copy_text(address->socket, sizeof(address->socket), text, (size_t)(rest - text))) {
-		return tell_wrong(error, "a socket's path has at most 107 characters");
+		return tell_wrong(error, "the path of a socket has at most 107 characters");
 	}
 	if (address->kind == ADDRESS_REDIS) {
 		return take_database(rest, address, error);
@@ -178,16 +177,16 @@ static int take_host(const char *text, struct engine_address *address, struct en
 	const char *rest = end_of_host(text);
 
 	if (rest == NULL || !copy_text(address->host, sizeof(address->host), text, (size_t)(rest - text))) {
-		return tell_wrong(error, "a host's name or address stands behind the scheme");
+		return tell_wrong(error, "the scheme must be followed by a host name or address");
 	}
 	if (*rest == ':') {
 		rest++;
 		if (!take_decimal(&rest, PORT_MAX, &address->port) || address->port == 0) {
-			return tell_wrong(error, "a port is a number from 1 to 65535");
+			return tell_wrong(error, "the port must be a number from 1 to 65535");
 		}
 	}
 	if (*rest == '@') {
-		return tell_wrong(error, "no user and no password in it: --user and --password-file take them");
+		return tell_wrong(error, "it must not contain a user or password: use --user and --password-file");
 	}
 	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
 }
@@ -198,7 +197,8 @@ static int take_bucket(const char *text, struct engine_address *address, struct 
 	size_t length = strspn(text, LETTERS DIGITS "-._");
 
 	if (length < 3 || length > 63 || text[0] == '.' || (text[length] != '\0' && text[length] != '/')) {
-		return tell_wrong(error, "a bucket's name, 3 to 63 letters, digits, '-' and '.', stands behind s3://");
+		return tell_wrong(error,
+		                  "s3:// must be followed by a bucket name of 3 to 63 letters, digits, '-' and '.'");
 	}
 	(void)copy_text(address->host, sizeof(address->host), text, length);
 	return take_path(text + length, address, error);
@@ -213,7 +213,7 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, s
 
 	if (scheme == NULL) {
 		return tell_wrong(ret_error,
-		                  "it begins with none of redis://, rediss://, redis+unix://, http://, https://, "
+		                  "unknown scheme, not one of redis://,  rediss://, redis+unix://, http://, https://, "
 		                  "http+unix://, s3://");
 	}
 	text += strlen(scheme->text);
@@ -256,7 +256,7 @@ int engine_address_prefix(const struct engine_address *address, const char *pref
 		return 0;
 	}
 	engine_tell(ret_error,
-	            "a prefix is 1 to %d letters, digits, '-', '_', '~'%s and '.', which it must not begin with",
+	            "--prefix: it takes 1 to %d letters, digits, '-', '_', '~'%s and '.', and must not begin with '.'",
 	            ADDRESS_PREFIX_MAX, colons ? ", ':'" : "");
 	return -EINVAL;
 }

@@ -37,11 +37,12 @@ static int dir_open(const struct engine_options *options, struct engine **ret_en
 	struct engine_dir *dir;
 
 	if (path[0] != '/') {
-		engine_tell(ret_error, "dir:// takes an absolute path: dir:///path");
+		engine_tell(ret_error,
+		            "the engine's address: dir:// must be followed by an absolute path: dir:///path");
 		return -EINVAL;
 	}
 	if (prefix[0] == '\0' || prefix[0] == '.' || strchr(prefix, '/') != NULL || strlen(prefix) > NAME_MAX) {
-		engine_tell(ret_error, "--prefix names one directory here: no '/' in it, and no '.' at its beginning");
+		engine_tell(ret_error, "--prefix: with dir:// it must not contain '/' or begin with '.'");
 		return -EINVAL;
 	}
 	dir = (struct engine_dir *)engine_new(&engine_kind_dir, sizeof(*dir));

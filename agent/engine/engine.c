@@ -70,12 +70,13 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 		char schemes[ENGINE_TEXT_MAX / 2];
 
 		schemes_text(schemes, sizeof(schemes));
-		engine_tell(ret_error, "the engine's address begins with none of %s", schemes);
+		engine_tell(ret_error, "the engine's address: unknown scheme, not one of %s", schemes);
 		return -EINVAL;
 	}
 	if (holds_secret(options->address)) {
-		engine_tell(ret_error,
-		            "no user and no password in the engine's address: --user and --password-file take them");
+		engine_tell(
+		    ret_error,
+		    "the engine's address: it must not contain a user or password: use --user and --password-file");
 		return -EINVAL;
 	}
 	return kind->open(options, ret_engine, ret_error);
@@ -115,7 +116,7 @@ enum engine_answer engine_put(struct engine *engine, const struct engine_name *n
 {
 	ret_error->text[0] = '\0';
 	if (size > ENGINE_VALUE_MAX) {
-		engine_tell(ret_error, "a value of %zu bytes, and no more than %u are sent", size, ENGINE_VALUE_MAX);
+		engine_tell(ret_error, "the value has %zu bytes, and at most %u are sent", size, ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
 	}
 	return engine->kind->put(engine, name, value, size, limit_ms, ret_error);

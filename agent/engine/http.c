@@ -204,15 +204,15 @@ static enum engine_answer judge_status(const struct engine_http *http, const str
                                        const struct body *body, CURLcode code, struct engine_error *error)
 {
 	if (body->too_large) {
-		transport_words(&http->transport, error, "a value of more than %u bytes", ENGINE_VALUE_MAX);
+		transport_words(&http->transport, error, "the value has more than %u bytes", ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
 	}
 	if (body->head_too_large) {
-		transport_words(&http->transport, error, "the head of its answer has no end");
+		transport_words(&http->transport, error, "the headers of the response are too long");
 		return ENGINE_BROKEN;
 	}
 	if (body->no_memory) {
-		transport_words(&http->transport, error, "no memory for a value");
+		transport_words(&http->transport, error, "out of memory");
 		return ENGINE_BROKEN;
 	}
 	if (code != CURLE_OK && !body->has_enough) {
@@ -376,15 +376,15 @@ int http_new(const struct engine_kind *kind, const struct engine_options *option
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (options->layout != NULL && strcmp(options->layout, "plain") != 0 && strcmp(options->layout, "bazel") != 0) {
-		engine_tell(error, "--layout is plain or bazel");
+		engine_tell(error, "--layout: it takes plain or bazel");
 		return -EINVAL;
 	}
 	if (options->token_file != NULL && options->password_file != NULL) {
-		engine_tell(error, "either a password or a token, not both");
+		engine_tell(error, "--password-file and --token-file exclude each other");
 		return -EINVAL;
 	}
 	if (options->user != NULL && options->password_file == NULL) {
-		engine_tell(error, "a user has a password: --password-file");
+		engine_tell(error, "--user: requires --password-file");
 		return -EINVAL;
 	}
 	return 0;

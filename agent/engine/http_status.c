@@ -12,34 +12,34 @@ static const struct status {
 } statuses[] = {
     {404, 404, ENGINE_ABSENT, NULL},
     {410, 410, ENGINE_ABSENT, NULL},
-    {401, 401, ENGINE_REFUSED, "it asks for a password or a token: --user with --password-file, or --token-file"},
-    {403, 403, ENGINE_REFUSED, "it does not let us do that"},
-    {407, 407, ENGINE_REFUSED, "a proxy stands before it and asks for a password"},
-    {413, 413, ENGINE_TOO_LARGE, "the value is larger than it takes (nginx: client_max_body_size)"},
-    {507, 507, ENGINE_FULL, "it has no room left"},
+    {401, 401, ENGINE_REFUSED, "authentication required: --user with --password-file, or --token-file"},
+    {403, 403, ENGINE_REFUSED, "permission denied"},
+    {407, 407, ENGINE_REFUSED, "a proxy requires authentication"},
+    {413, 413, ENGINE_TOO_LARGE, "the value is larger than the server accepts (nginx: client_max_body_size)"},
+    {507, 507, ENGINE_FULL, "no space left"},
     {408, 408, ENGINE_BROKEN, NULL},
-    {429, 429, ENGINE_BROKEN, "it is asked too often"},
+    {429, 429, ENGINE_BROKEN, "too many requests"},
     {500, 599, ENGINE_BROKEN, NULL},
-    {300, 399, ENGINE_UNSUITED, "it leads elsewhere, where nobody follows: the address must be the last one"},
+    {300, 399, ENGINE_UNSUITED, "redirects are not followed: use the address that the server redirects to"},
 };
 
 /* What hangs on who is asked, and how. */
 static const char *advice_for(long status, enum http_method method, enum http_dialect dialect)
 {
 	if (status == 400 && dialect == HTTP_BAZEL) {
-		return "bazel-remote takes other things than Bazel's under ac/ only with --disable_http_ac_validation";
+		return "bazel-remote needs --disable_http_ac_validation";
 	}
 	if (status == 403 && dialect == HTTP_S3) {
-		return "S3 also says so of what is absent, where s3:ListBucket is not allowed";
+		return "S3 also answers this for absent objects, unless s3:ListBucket is allowed";
 	}
 	if (status == 409 && method == HTTP_PUT) {
-		return "it makes no directories where a value needs some";
+		return "the server does not create directories";
 	}
 	if (status == 500 && method == HTTP_PUT && dialect != HTTP_S3) {
-		return "nginx says so without create_full_put_path on, and where it may not write";
+		return "nginx needs create_full_put_path on, and permission to write";
 	}
 	if ((status == 405 || status == 501) && method == HTTP_PUT) {
-		return "it takes no PUT: nginx needs dav_methods PUT";
+		return "the server does not accept PUT: nginx needs dav_methods PUT";
 	}
 	return NULL;
 }
@@ -59,7 +59,7 @@ enum engine_answer http_status_answer(long status, enum http_method method, enum
 		return ENGINE_DONE;
 	}
 	if (status == 404 && dialect == HTTP_S3 && method == HTTP_PUT) {
-		*ret_words = "there is no such bucket";
+		*ret_words = "no such bucket";
 		return ENGINE_UNSUITED;
 	}
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {

@@ -25,7 +25,7 @@ struct engine_redis {
 static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
 {
 	freeReplyObject(reply);
-	transport_words(&redis->session.transport, error, "a reply of another kind than the command has");
+	transport_words(&redis->session.transport, error, "unexpected type of reply");
 	return ENGINE_UNSUITED;
 }
 
@@ -176,7 +176,7 @@ static int redis_open(const struct engine_options *options, struct engine **ret_
 	int error;
 
 	if (options->user != NULL && options->password_file == NULL) {
-		engine_tell(ret_error, "a user of Redis has a password: --password-file");
+		engine_tell(ret_error, "--user: requires --password-file");
 		return -EINVAL;
 	}
 	redis = (struct engine_redis *)engine_new(&engine_kind_redis, sizeof(*redis));

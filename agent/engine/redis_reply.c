@@ -11,27 +11,25 @@ static const struct reply {
 	enum engine_answer answer;
 	const char *words;
 } replies[] = {
-    {"OOM ", ENGINE_FULL, "it has no room left (maxmemory, and maxmemory-policy noeviction)"},
-    {"NOAUTH", ENGINE_REFUSED, "it asks for a password: --password-file, and --user where it knows users"},
-    {"WRONGPASS", ENGINE_REFUSED, "user and password do not match"},
+    {"OOM ", ENGINE_FULL, "no space left (maxmemory, and maxmemory-policy noeviction)"},
+    {"NOAUTH", ENGINE_REFUSED, "authentication required: --password-file, with ACLs also --user"},
+    {"WRONGPASS", ENGINE_REFUSED, "wrong user or password"},
     {"NOPERM", ENGINE_REFUSED, NULL},
-    {"READONLY", ENGINE_REFUSED, "a replica, which takes no values: writers need the master"},
-    {"DENIED", ENGINE_REFUSED, "protected mode: it takes connections of other machines only with a password"},
-    {"WRONGTYPE", ENGINE_UNSUITED, "what it has under this name is no value of ours: another prefix would help"},
-    {"MOVED", ENGINE_UNSUITED,
-     "a node of a cluster, which this program does not follow: a proxy for clusters would help"},
-    {"ASK ", ENGINE_UNSUITED,
-     "a node of a cluster, which this program does not follow: a proxy for clusters would help"},
-    {"LOADING", ENGINE_BROKEN, "it is reading its data from disk"},
-    {"BUSY ", ENGINE_BROKEN, "a script keeps it busy"},
-    {"MASTERDOWN", ENGINE_BROKEN, "a replica that has lost its master"},
+    {"READONLY", ENGINE_REFUSED, "the server is a read-only replica: use the address of the master"},
+    {"DENIED", ENGINE_REFUSED, "protected mode: connections from other machines require a password"},
+    {"WRONGTYPE", ENGINE_UNSUITED, "the name is used by other data: use another --prefix"},
+    {"MOVED", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
+    {"ASK ", ENGINE_UNSUITED, "the server is a cluster node, and clusters are not supported: use a proxy"},
+    {"LOADING", ENGINE_BROKEN, "the server is loading its data"},
+    {"BUSY ", ENGINE_BROKEN, "the server is busy with a script"},
+    {"MASTERDOWN", ENGINE_BROKEN, "the server is a replica that has lost its master"},
     {"CLUSTERDOWN", ENGINE_BROKEN, NULL},
-    {"MISCONF", ENGINE_BROKEN, "it takes no values while it cannot write its data to disk"},
+    {"MISCONF", ENGINE_BROKEN, "the server cannot write its data to disk, so it accepts no values"},
     {"ERR max number of clients", ENGINE_BROKEN, NULL},
     {"ERR unknown command", ENGINE_UNSUITED,
-     "it lacks a command: GET, SET, EXISTS, PING, and GETEX (6.2) where values expire"},
-    {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "larger than its proto-max-bulk-len"},
-    {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "larger than its proto-max-bulk-len"},
+     "the server lacks a required command: GET, SET, EXISTS, PING; with --expire GETEX (Redis 6.2)"},
+    {"ERR string exceeds maximum", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
+    {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
 };
 
 /* "ERR" of AUTH is not looked up: it may repeat the password. */
@@ -46,11 +44,11 @@ enum engine_answer redis_reply_error(const char *text, enum redis_step step, con
 		}
 	}
 	if (step == REDIS_STEP_LOGIN) {
-		*ret_words = "it does not take this user and password";
+		*ret_words = "wrong user or password";
 		return ENGINE_REFUSED;
 	}
 	if (step == REDIS_STEP_DATABASE) {
-		*ret_words = "it has no such database (?db=)";
+		*ret_words = "no such database (?db=)";
 		return ENGINE_UNSUITED;
 	}
 	*ret_words = NULL;

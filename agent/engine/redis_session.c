@@ -157,7 +157,7 @@ static enum engine_answer connection_receive(struct connection *connection, void
 		}
 		if (code == CURLE_OK) {
 			transport_words(connection->transport, ret_error,
-			                "the connection was closed before the answer was whole");
+			                "the connection was closed before the end of the answer");
 			return ENGINE_BROKEN;
 		}
 		if (code != CURLE_AGAIN) {
@@ -205,7 +205,7 @@ static enum engine_answer send_command(struct redis_session *session, const stru
 	memcpy(words, command->words, sizeof(words));
 	size = redisFormatCommandArgv(&text, command->count, words, command->sizes);
 	if (size < 0) {
-		transport_words(&session->transport, exchange->error, "no memory for a command");
+		transport_words(&session->transport, exchange->error, "out of memory");
 		return ENGINE_BROKEN;
 	}
 	answer = connection_send(session->connection, text, (size_t)size, exchange->deadline, exchange->error);
@@ -225,7 +225,7 @@ static enum engine_answer judge_start(const struct redis_session *session, const
 {
 	switch (redis_reply_start(head, size)) {
 	case REDIS_START_TOO_LARGE:
-		transport_words(&session->transport, error, "a value of more than %u bytes", ENGINE_VALUE_MAX);
+		transport_words(&session->transport, error, "the value has more than %u bytes", ENGINE_VALUE_MAX);
 		return ENGINE_TOO_LARGE;
 	case REDIS_START_FOREIGN:
 		break;
@@ -235,7 +235,7 @@ static enum engine_answer judge_start(const struct redis_session *session, const
 		}
 		break;
 	}
-	transport_words(&session->transport, error, "what answers there does not speak as Redis does");
+	transport_words(&session->transport, error, "the server does not speak the protocol of Redis");
 	return ENGINE_BROKEN;
 }
 
@@ -269,7 +269,7 @@ static enum engine_answer receive_reply(struct redis_session *session, struct ex
 		if (redisReaderFeed(reader, session->chunk, got) != REDIS_OK ||
 		    redisReaderGetReply(reader, &reply) != REDIS_OK) {
 			transport_words(&session->transport, exchange->error,
-			                "what answers there does not speak as Redis does (%s)", reader->errstr);
+			                "the server does not speak the protocol of Redis (%s)", reader->errstr);
 			return ENGINE_BROKEN;
 		}
 	}
@@ -300,7 +300,7 @@ static enum engine_answer ask_once(struct redis_session *session, const struct r
 	answer = receive_reply(session, exchange, reader, &reply);
 	if (answer == ENGINE_DONE && reader->pos < reader->len) {
 		freeReplyObject(reply);
-		transport_words(&session->transport, exchange->error, "it says more than it was asked");
+		transport_words(&session->transport, exchange->error, "the server sent more than one answer");
 		answer = ENGINE_BROKEN;
 	}
 	redisReaderFree(reader);

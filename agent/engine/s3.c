@@ -36,19 +36,19 @@ static bool is_region(const char *text)
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (!SIGNS) {
-		return say_place(error, "S3 needs libcurl 7.88 or later, and this program was built with an older one");
+		return say_place(error, "s3:// needs libcurl 7.88 or later; this program was built with an older one");
 	}
 	if (options->user == NULL || options->password_file == NULL) {
-		return say_place(error, "S3 has an access key and a secret: --user and --password-file");
+		return say_place(error, "s3:// requires an access key and a secret key: --user and --password-file");
 	}
 	if (options->token_file != NULL) {
-		return say_place(error, "S3 takes no bearer token");
+		return say_place(error, "--token-file: not for s3://");
 	}
 	if (options->layout != NULL && strcmp(options->layout, "plain") != 0) {
-		return say_place(error, "S3 has the plain layout alone");
+		return say_place(error, "--layout: not for s3://");
 	}
 	if (options->s3_region != NULL && !is_region(options->s3_region)) {
-		return say_place(error, "a region is a name like eu-central-1");
+		return say_place(error, "--s3-region: it takes a name such as eu-central-1");
 	}
 	return 0;
 }
@@ -73,8 +73,8 @@ static int endpoint_base(struct engine_http *http, const char *endpoint, struct 
 	int written;
 
 	if (strncmp(endpoint, "http", 4) != 0 || engine_address_parse(endpoint, &of_endpoint, error) != 0) {
-		return say_place(error,
-		                 "an endpoint of S3 is https://host[:port], http://host[:port] or http+unix:///socket");
+		return say_place(
+		    error, "--s3-endpoint: it takes https://host[:port], http://host[:port] or http+unix:///socket");
 	}
 	if (http_base(&of_endpoint, http->transport.address.host, &with_bucket) != 0) {
 		return -ENOMEM;

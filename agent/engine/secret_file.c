@@ -93,11 +93,11 @@ const char *secret_file_reason(int error)
 {
 	switch (error) {
 	case -EACCES:
-		return "not used: it must belong to you and be closed to everybody else (chmod 600)";
+		return "not used: it must belong to you, and nobody else may access it (chmod 600)";
 	case -EFBIG:
 		return "longer than 64 KiB";
 	case -EINVAL:
-		return "no text file";
+		return "not a text file";
 	case -ENODATA:
 		return "its first line is empty";
 	default:

@@ -174,7 +174,7 @@ static enum engine_answer answer_of(const struct transport *transport, CURLcode 
 static const char *guess_cause(const struct transport *transport, enum engine_answer answer)
 {
 	return answer == ENGINE_BROKEN && transport->address.tls && transport->certificate == NULL
-	           ? " (does it ask for a certificate of ours? --certificate)"
+	           ? " (if the server requires a client certificate: --certificate)"
 	           : "";
 }
 
@@ -210,9 +210,9 @@ enum engine_answer transport_tell(const struct transport *transport, CURL *handl
 		const char *proxy = proxy_of(&transport->address);
 
 		transport_words(transport, ret_error, "no connection: %s%s%s%s",
-		                error != 0 ? strerror((int)error) : "it was closed at once",
-		                proxy != NULL ? " (there, or at the proxy of " : "", proxy != NULL ? proxy : "",
-		                proxy != NULL ? ")" : "");
+		                error != 0 ? strerror((int)error) : "closed immediately",
+		                proxy != NULL ? " (at the server, or at the proxy that is set in " : "",
+		                proxy != NULL ? proxy : "", proxy != NULL ? ")" : "");
 	} else {
 		transport_words(transport, ret_error, "%s%s", words, guess_cause(transport, answer));
 	}
@@ -238,9 +238,9 @@ void transport_words(const struct transport *transport, struct engine_error *ret
 	va_end(arguments);
 	engine_address_place(&transport->address, place, sizeof(place));
 	if (text == NULL) {
-		engine_tell(ret_error, "%s: no memory for its words", place);
+		engine_tell(ret_error, "%s: out of memory", place);
 	} else if (tells_secret(text, transport->password) || tells_secret(text, transport->token)) {
-		engine_tell(ret_error, "%s: (its words have a secret of ours in them)", place);
+		engine_tell(ret_error, "%s: (message not shown, because it contains the password or token)", place);
 	} else {
 		engine_tell(ret_error, "%s: %s", place, text);
 	}

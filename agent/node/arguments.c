@@ -37,45 +37,46 @@ static const struct line {
 	size_t field;
 	int value;
 } lines[] = {
-    {"engine", "URL", "the store to move results to and from, see below", OPTION_TEXT, FIELD(service.engine.address),
-     0},
-    {"dir", "DIR", "the cache directory (NVRTCCACHE_DIR)", OPTION_PATH, FIELD(directory), 0},
-    {"socket", "PATH", "where processes find the agent (DIR/v1/agent.<boot id>)", OPTION_PATH, FIELD(service.socket),
-     0},
-    {"write", NULL, "upload what is compiled here, too; takes --key-file or --trust-engine", OPTION_FLAG,
-     FIELD(service.writes), SERVICE_WRITES},
-    {"key-file", "FILE", "keys, \"id hex\" a line: the first signs, all are believed", OPTION_PATH,
+    {"engine", "URL", "engine to exchange entries with, see below (required)", OPTION_TEXT,
+     FIELD(service.engine.address), 0},
+    {"dir", "DIR", "cache directory (NVRTCCACHE_DIR)", OPTION_PATH, FIELD(directory), 0},
+    {"socket", "PATH", "socket of the agent (default: DIR/v1/agent.<boot id>)", OPTION_PATH, FIELD(service.socket), 0},
+    {"write", NULL, "also upload entries; needs --key-file or --trust-engine", OPTION_FLAG, FIELD(service.writes),
+     SERVICE_WRITES},
+    {"key-file", "FILE", "keys, one \"id hex\" per line: the first one signs, all are accepted", OPTION_PATH,
      FIELD(service.key_file), 0},
-    {"trust-engine", NULL, "believe values that nobody has signed", OPTION_FLAG, FIELD(service.trust),
-     VALUE_TRUST_ENGINE},
-    {"neutral-only", NULL, "upload no result that is bound to literal paths", OPTION_FLAG, FIELD(service.results),
+    {"trust-engine", NULL, "accept unsigned values", OPTION_FLAG, FIELD(service.trust), VALUE_TRUST_ENGINE},
+    {"neutral-only", NULL, "do not upload path-dependent entries", OPTION_FLAG, FIELD(service.results),
      SERVICE_NEUTRAL_RESULTS},
-    {"min-cost", "MS", "upload no result whose compilation took less", OPTION_COST, FIELD(service.least_cost_ns), 0},
-    {"prefix", "TEXT", "what every name in the engine begins with (nvrtccache)", OPTION_TEXT,
+    {"min-cost", "MS", "do not upload entries that compiled in less than MS milliseconds", OPTION_COST,
+     FIELD(service.least_cost_ns), 0},
+    {"prefix", "TEXT", "prefix of all names in the engine (default: nvrtccache)", OPTION_TEXT,
      FIELD(service.engine.prefix), 0},
-    {"expire", "AGE", "Redis: how long a value stays that nobody reads, such as 2w", OPTION_AGE,
+    {"expire", "AGE", "let values in Redis expire AGE after their last use, such as 2w", OPTION_AGE,
      FIELD(service.engine.expire_s), 0},
-    {"user", "NAME", "of Redis or HTTP; the access key of S3", OPTION_TEXT, FIELD(service.engine.user), 0},
-    {"password-file", "FILE", "its first line is the password, or the secret key of S3", OPTION_PATH,
+    {"user", "NAME", "user of Redis or HTTP; access key of S3", OPTION_TEXT, FIELD(service.engine.user), 0},
+    {"password-file", "FILE", "file with the password, or the secret key of S3, in its first line", OPTION_PATH,
      FIELD(service.engine.password_file), 0},
-    {"token-file", "FILE", "its first line is a bearer token for HTTP", OPTION_PATH, FIELD(service.engine.token_file),
-     0},
-    {"ca-file", "FILE", "certificates of authorities to believe instead of the system's", OPTION_PATH,
+    {"token-file", "FILE", "file with the bearer token for HTTP in its first line", OPTION_PATH,
+     FIELD(service.engine.token_file), 0},
+    {"ca-file", "FILE", "CA certificates to use instead of the system's (PEM)", OPTION_PATH,
      FIELD(service.engine.ca_file), 0},
-    {"certificate", "FILE", "a client's certificate, PEM", OPTION_PATH, FIELD(service.engine.certificate), 0},
-    {"certificate-key", "FILE", "the key to it", OPTION_PATH, FIELD(service.engine.certificate_key), 0},
-    {"layout", "plain|bazel", "names of an HTTP store; bazel: what bazel-remote takes", OPTION_LAYOUT,
+    {"certificate", "FILE", "client certificate (PEM)", OPTION_PATH, FIELD(service.engine.certificate), 0},
+    {"certificate-key", "FILE", "private key of the client certificate (PEM)", OPTION_PATH,
+     FIELD(service.engine.certificate_key), 0},
+    {"layout", "plain|bazel", "names in an HTTP store (default: plain); bazel: for bazel-remote", OPTION_LAYOUT,
      FIELD(service.engine.layout), 0},
-    {"s3-endpoint", "URL", "of an S3 that is not Amazon's", OPTION_TEXT, FIELD(service.engine.s3_endpoint), 0},
-    {"s3-region", "NAME", "of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
-    {"bundle", "NAME", "put the results of this bundle into the directory at the start", OPTION_NAME,
+    {"s3-endpoint", "URL", "endpoint of an S3 service other than Amazon's", OPTION_TEXT,
+     FIELD(service.engine.s3_endpoint), 0},
+    {"s3-region", "NAME", "region of S3", OPTION_TEXT, FIELD(service.engine.s3_region), 0},
+    {"bundle", "NAME", "fetch this bundle at start and add its entries to the directory", OPTION_NAME,
      FIELD(service.bundle), 0},
-    {"put-bundle", "NAME", "put what comes on standard input into the engine, and end", OPTION_MODE, FIELD(bundle),
+    {"put-bundle", "NAME", "put the bundle on standard input into the engine, and exit", OPTION_MODE, FIELD(bundle),
      ARGUMENTS_PUT_BUNDLE},
-    {"get-bundle", "NAME", "write a bundle to standard output, and end", OPTION_MODE, FIELD(bundle),
+    {"get-bundle", "NAME", "write a bundle of the engine to standard output, and exit", OPTION_MODE, FIELD(bundle),
      ARGUMENTS_GET_BUNDLE},
-    {"status", NULL, "ask the agent that runs how it fares, and end", OPTION_MODE, 0, ARGUMENTS_STATUS},
-    {"json", NULL, "with --status: as JSON", OPTION_FLAG, FIELD(json), 1},
+    {"status", NULL, "show the status of the running agent, and exit", OPTION_MODE, 0, ARGUMENTS_STATUS},
+    {"json", NULL, "with --status: print JSON", OPTION_FLAG, FIELD(json), 1},
     {"help", NULL, "show this text", OPTION_MODE, 0, ARGUMENTS_HELP},
     {"version", NULL, "show the version", OPTION_MODE, 0, ARGUMENTS_VERSION},
 };
@@ -85,13 +86,14 @@ static const struct line {
 /* The texts of the table are also the manual page's. */
 void arguments_help(void)
 {
-	printf("Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
-	       "       nvrtccache-agent --engine URL [option...] --put-bundle NAME <FILE\n"
-	       "       nvrtccache-agent --engine URL [option...] --get-bundle NAME >FILE\n"
-	       "       nvrtccache-agent --status [--json] [--dir DIR] [--socket PATH]\n\n"
-	       "Moves results between this node's cache directory and an engine that all nodes reach.\n"
-	       "Processes ask it where NVRTCCACHE_AGENT=1 is set. With a program: serves while that runs.\n\n"
-	       "Options:\n");
+	printf(
+	    "Usage: nvrtccache-agent --engine URL [option...] [-- program [argument...]]\n"
+	    "       nvrtccache-agent --engine URL [option...] --put-bundle NAME <FILE\n"
+	    "       nvrtccache-agent --engine URL [option...] --get-bundle NAME >FILE\n"
+	    "       nvrtccache-agent --status [--json] [--dir DIR] [--socket PATH]\n\n"
+	    "Moves entries between this node's cache directory and an engine that all nodes reach.\n"
+	    "Programs ask it if NVRTCCACHE_AGENT=1 is set. If a program is given, the agent runs until that ends.\n\n"
+	    "Options:\n");
 	for (size_t i = 0; i < LINES; i++) {
 		char name[64];
 
@@ -99,12 +101,13 @@ void arguments_help(void)
 		         lines[i].takes != NULL ? lines[i].takes : "");
 		printf("  %-24s %s\n", name, lines[i].help);
 	}
-	printf("  -h, -V                   the last two\n\n"
+	printf("If a program is not given, runs until SIGTERM. -h is --help, -V is --version.\n\n"
 	       "Engines:\n"
 	       "  redis+unix:///path[?db=N]       redis://host:port[?db=N]        rediss://host:port[?db=N]\n"
 	       "  http+unix:///socket:/prefix     http://host/prefix              https://host/prefix\n"
 	       "  s3://bucket/prefix              dir:///path\n\n"
-	       "The size cap, NVRTCCACHE_SHARED and the like are taken from the environment, as by nvrtccache.\n");
+	       "NVRTCCACHE_MAX_SIZE, NVRTCCACHE_SHARED and the other settings of the directory are read from the "
+	       "environment.\n");
 }
 
 static int say_bad(const struct line *line, const char *wanted)
@@ -171,7 +174,7 @@ static int take_mode(const struct line *line, struct arguments *options, const c
 	enum arguments_mode mode = (enum arguments_mode)line->value;
 
 	if (mode != ARGUMENTS_HELP && mode != ARGUMENTS_VERSION && options->mode != ARGUMENTS_SERVE) {
-		service_say("--%s goes with no other such: --put-bundle, --get-bundle, --status", line->name);
+		service_say("--%s: --put-bundle, --get-bundle and --status exclude each other", line->name);
 		return -1;
 	}
 	options->mode = mode;
@@ -241,17 +244,17 @@ static enum arguments_read judge_options(const struct arguments *options)
 		if (options->program == NULL) {
 			return ARGUMENTS_FINE;
 		}
-		service_say("--status takes no program: '%s'", options->program[0]);
+		service_say("--status: unexpected argument '%s'", options->program[0]);
 	} else if (options->json) {
-		service_say("--json goes with --status");
+		service_say("--json: requires --status");
 	} else if (options->bundle != NULL && (options->program != NULL || service->bundle != NULL)) {
-		service_say("--%s-bundle takes no program and no --bundle",
+		service_say("--%s-bundle: excludes --bundle and a program",
 		            options->mode == ARGUMENTS_PUT_BUNDLE ? "put" : "get");
 	} else if (service->engine.address == NULL) {
-		service_say("no --engine; see 'nvrtccache-agent --help'");
+		service_say("--engine is missing; see 'nvrtccache-agent --help'");
 	} else if (service->key_file == NULL && service->trust == VALUE_TRUST_KEYS) {
-		service_say(
-		    "no --key-file: nothing of the engine could be believed; --trust-engine believes all of it");
+		service_say("--key-file is missing: without it no value can be verified; --trust-engine accepts "
+		            "unsigned values");
 	} else {
 		return ARGUMENTS_FINE;
 	}
@@ -274,13 +277,13 @@ enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_
 		return ARGUMENTS_WRONG;
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-		service_say("'%s': a program stands behind '--'", argv[optind]);
+		service_say("%s: unexpected argument; a program must follow '--'", argv[optind]);
 		return ARGUMENTS_WRONG;
 	}
 	if (optind < argc) {
 		options.program = argv + optind;
 	} else if (strcmp(argv[argc - 1], "--") == 0) { /* a script's variable that is empty, say */
-		service_say("no program behind '--'");
+		service_say("the program after '--' is missing");
 		return ARGUMENTS_WRONG;
 	}
 	if (judge_options(&options) != ARGUMENTS_FINE) {

@@ -58,16 +58,16 @@ static void report_landing(const struct landing *landing, enum bundle_found foun
 	const char *name = landing->service->options.bundle;
 
 	service_say("bundle %s: %" PRIu64 " %s in the directory", name, landing->results,
-	            landing->results == 1 ? "result is" : "results are");
+	            landing->results == 1 ? "entry is" : "entries are");
 	if (landing->large != 0) {
-		service_say("bundle %s: %" PRIu64 " larger than an eighth of the size cap left out", name,
+		service_say("bundle %s: left out: %" PRIu64 " larger than an eighth of the size limit", name,
 		            landing->large);
 	}
 	if (found == BUNDLE_FAILED) {
 		service_say("bundle %s: %s", name,
-		            error == -EBADMSG ? "it does not unpack to what it says" : strerror(-error));
+		            error == -EBADMSG ? "damaged: it does not have the size that it states" : strerror(-error));
 	} else if (found != BUNDLE_END || landing->damaged != 0) {
-		service_say("bundle %s: damaged; what was whole is in the directory", name);
+		service_say("bundle %s: damaged; the entries before the damage are in the directory", name);
 	}
 }
 
@@ -82,7 +82,7 @@ static enum service_bundle land_bundle(struct service *service, struct value_rea
 	if (error == -EPROTONOSUPPORT || error == -EBADMSG) {
 		tally_refused(&service->tally, error == -EBADMSG ? VALUE_DAMAGED : VALUE_FOREIGN);
 		service_say("bundle %s: %s", service->options.bundle,
-		            error == -EBADMSG ? "no bundle of results" : "of another format");
+		            error == -EBADMSG ? "not a bundle" : "another format");
 		return SERVICE_BUNDLE_REFUSED;
 	}
 	if (error == 0) {
@@ -133,13 +133,13 @@ enum service_bundle bundle_fetch(struct service *service, struct engine *engine,
 		bundle = open_bundle(service, name.key, value, size, ending);
 		break;
 	case ENGINE_ABSENT:
-		service_say("bundle %s: the engine has none of this name", service->options.bundle);
+		service_say("bundle %s: not found in the engine", service->options.bundle);
 		bundle = SERVICE_BUNDLE_ABSENT;
 		break;
 	case ENGINE_UNREACHABLE:
 	case ENGINE_SLOW:
 	case ENGINE_BROKEN:
-		service_say("bundle %s: %s; it is asked for again", service->options.bundle, error.text);
+		service_say("bundle %s: %s; will be tried again", service->options.bundle, error.text);
 		bundle = SERVICE_BUNDLE_AWAITED;
 		break;
 	default:

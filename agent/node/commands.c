@@ -33,17 +33,17 @@ static const char *explain_status_error(int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "no agent there";
+		return "no agent is running";
 	case -ECONNREFUSED:
-		return "the agent that was there is dead";
+		return "the agent is not running any more";
 	case -EAGAIN:
-		return "the agent takes no more questions now";
+		return "the agent is overloaded";
 	case -ETIMEDOUT:
 		return "the agent does not answer";
 	case -EPROTO:
-		return "the agent there has no answer: it is of another version, or serves other users";
+		return "the agent sent no answer: it has another version, or serves other users";
 	case -EPERM:
-		return "not asked: it is neither yours nor root's";
+		return "not used: it belongs to another user";
 	case -EINVAL:
 		return "not an absolute path";
 	default:
@@ -210,11 +210,12 @@ static const char *explain_bundle_error(int error)
 {
 	switch (error) {
 	case -EBADMSG:
-		return "no bundle of results, or not as it was written";
+		return "not a bundle, or damaged";
 	case -EPROTONOSUPPORT:
-		return "a bundle of another format";
+		return "bundle of another format";
 	case -EFBIG:
-		return "too large: 64 MB packed, or 4 GB unpacked, are the most; --used-since makes a smaller one";
+		return "larger than 64 MB compressed or 4 GB uncompressed; 'nvrtccache export --used-since' makes a "
+		       "smaller one";
 	default:
 		return strerror(-error);
 	}
@@ -293,7 +294,7 @@ static bool put_value(struct once *once, const char *name, const struct made *ma
 		return false;
 	}
 	printf("Put %" PRIu64 " %s (%" PRIu64 " bytes) into the engine as bundle %s: %zu bytes\n", made->results,
-	       made->results == 1 ? "result" : "results", made->raw_size, name, made->size);
+	       made->results == 1 ? "entry" : "entries", made->raw_size, name, made->size);
 	if (fflush(stdout) != 0) {
 		service_say("standard output: %s", strerror(errno));
 		return false;
@@ -310,7 +311,7 @@ int command_put_bundle(const struct service_options *options, const char *name)
 	int error;
 
 	if (fine && isatty(STDIN_FILENO) == 1) {
-		service_say("a bundle is not read from a terminal; try: nvrtccache export - | nvrtccache-agent ...");
+		service_say("standard input is a terminal; try: nvrtccache export - | nvrtccache-agent ...");
 		fine = false;
 	}
 	if (fine) {
@@ -356,7 +357,7 @@ static bool write_bundle(struct value_reader *bundle, const char *name)
 		}
 	}
 	if (got < 0) {
-		service_say("bundle %s: it does not unpack to what it says", name);
+		service_say("bundle %s: damaged: it does not have the size that it states", name);
 	}
 	return got == 0;
 }
@@ -374,8 +375,7 @@ static bool get_value(struct once *once, const char *name)
 
 	answer = engine_get(once->engine, &once->name, LIMIT_MS, &value, &size, &error);
 	if (answer != ENGINE_DONE) {
-		service_say("bundle %s: %s", name,
-		            answer == ENGINE_ABSENT ? "the engine has none of this name" : error.text);
+		service_say("bundle %s: %s", name, answer == ENGINE_ABSENT ? "not found in the engine" : error.text);
 		return false;
 	}
 	found = value_open(value, size, once->name.key, once->keyring, once->service.options.trust, VALUE_BUNDLE_MAX,
@@ -398,7 +398,7 @@ int command_get_bundle(const struct service_options *options, const char *name)
 	bool fine = begin_once(&once, options, name);
 
 	if (fine && isatty(STDOUT_FILENO) == 1) {
-		service_say("a bundle is not written to a terminal; try: ... | nvrtccache import -");
+		service_say("standard output is a terminal; try: nvrtccache-agent ... | nvrtccache import -");
 		fine = false;
 	}
 	return end_once(&once, fine && get_value(&once, name) ? EXIT_SUCCESS : EXIT_FAILURE);

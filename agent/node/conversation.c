@@ -289,7 +289,7 @@ static void look_after_socket(struct talk *talk)
 	}
 	talk->renewed_ns = now;
 	if (listener_renew(talk->with->listener)) {
-		service_say("the socket was removed; it is at %s again", talk->with->listener->path);
+		service_say("the socket was removed; created %s again", talk->with->listener->path);
 	}
 }
 

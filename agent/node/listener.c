@@ -190,11 +190,11 @@ static const char *explain_error(int error)
 {
 	switch (error) {
 	case -EBUSY:
-		return "another agent serves there";
+		return "another agent is using this socket";
 	case -EPERM:
-		return "not used, because others can write to the directory, or it is somebody else's";
+		return "not used: others can write to the directory, or it belongs to another user";
 	case -ENOTSOCK:
-		return "there already, and no socket";
+		return "exists and is not a socket";
 	case -EINVAL:
 		return "not an absolute path";
 	default:

@@ -66,15 +66,15 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 		return false;
 	}
 	for (int i = 0; i < ret_settings->complaint_count; i++) {
-		service_say("%s: bad value; it takes %s", ret_settings->complaints[i],
+		service_say("%s: bad value: it takes %s", ret_settings->complaints[i],
 		            settings_wanted(ret_settings->complaints[i]));
 	}
 	settings_each_unknown(environ, say_unknown, NULL);
 	if (ret_settings->directory == NULL && needs_directory(options, ret_settings)) {
-		service_say("no cache directory: neither --dir nor NVRTCCACHE_DIR, XDG_CACHE_HOME or HOME says where");
+		service_say("no cache directory: --dir is missing, and none of NVRTCCACHE_DIR, XDG_CACHE_HOME and HOME "
+		            "is an absolute path");
 	} else if (ret_settings->read_only && options->mode == ARGUMENTS_SERVE) {
-		service_say("%s: nothing can be fetched into it, because NVRTCCACHE_READONLY is set",
-		            ret_settings->directory);
+		service_say("%s: the agent must write to it, but NVRTCCACHE_READONLY is set", ret_settings->directory);
 	} else {
 		return true;
 	}
@@ -177,7 +177,7 @@ static enum service_thread wind_up(struct service *service, struct fetch *fetch,
 	int64_t until_ns = service_now_ns() + (uploaded == SERVICE_JOINED ? QUESTION_NS : 0);
 
 	if (fetch_end(fetch, until_ns) != SERVICE_JOINED || uploaded != SERVICE_JOINED) {
-		service_say("something of the engine's does not come to an end, and is left");
+		service_say("exiting while the engine has not answered");
 		return SERVICE_LEFT;
 	}
 	service_end(service);
@@ -226,7 +226,7 @@ static int without_agent(const struct launch *launch, char **program)
 	if (program == NULL) {
 		return EXIT_TROUBLE;
 	}
-	service_say("the program runs without an agent");
+	service_say("running the program without an agent");
 	return launch_become(launch, program);
 }
 
@@ -305,7 +305,7 @@ static int begin_service(const struct arguments *options, struct settings *setti
 	if (error == 0) {
 		return serve_node(&service, &listener, &launch, program);
 	}
-	service_say("%s%s", text, error == -EBUSY && program != NULL ? "; the program asks that one" : "");
+	service_say("%s%s", text, error == -EBUSY && program != NULL ? "; the program uses that agent" : "");
 	if (error == -EBUSY && program != NULL &&
 	    listener_path(service.directory.path, options->service.socket, listener.path) == 0 &&
 	    tell_program(listener.path, service.settings.directory)) {

@@ -182,7 +182,7 @@ void service_answered(struct service *service, enum engine_answer answer, const 
 {
 	tally_answer(&service->tally, answer, error->text);
 	if (note_answer(&service->breaker, 0, answer)) {
-		service_say("the engine is left alone for now: %s", error->text);
+		service_say("stopped asking the engine: %s", error->text);
 	}
 }
 
@@ -202,9 +202,9 @@ void service_put(struct service *service, struct service_puts *puts, enum engine
 		return;
 	}
 	if (puts->seen != 0) {
-		service_say("the engine takes values again");
+		service_say("uploading again");
 	} else {
-		service_say("nothing is uploaded for now: %s", error->text);
+		service_say("stopped uploading: %s", error->text);
 	}
 }
 
@@ -219,7 +219,7 @@ void service_probed(struct service *service, int64_t seen, enum engine_answer an
 {
 	tally_answer(&service->tally, answer, error->text);
 	if (note_answer(&service->breaker, seen, answer)) {
-		service_say("the engine answers again");
+		service_say("asking the engine again");
 	}
 }
 

@@ -113,10 +113,10 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	secret_file_wipe(text);
 	if (error == -EINVAL) {
 		snprintf(ret_text, KEYRING_TEXT_MAX,
-		         "%.128s, line %u: not an id of its own and 64 to 128 hexadecimal digits in small letters",
-		         path, line);
+		         "%.128s, line %u: it takes a unique id and 64 to 128 lowercase hexadecimal digits", path,
+		         line);
 	} else if (error == -ENODATA) {
-		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: no key in it", path);
+		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: contains no key", path);
 	} else if (error != 0) {
 		snprintf(ret_text, KEYRING_TEXT_MAX, "%.128s: %s", path, strerror(-error));
 	}

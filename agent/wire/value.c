@@ -273,12 +273,12 @@ const char *value_words(enum value_found found)
 {
 	static const char *const words[VALUE_FOUNDS] = {
 	    [VALUE_SOUND] = "sound",
-	    [VALUE_FOREIGN] = "no value of this kind and format",
-	    [VALUE_LARGE] = "larger than may be",
-	    [VALUE_OTHER_KEY] = "what was put under another name",
-	    [VALUE_UNSIGNED] = "signed by nobody, and --trust-engine is not given",
-	    [VALUE_UNKNOWN_KEY] = "signed with a key that is not in the key file",
-	    [VALUE_FORGED] = "not what was signed: damaged, cut or forged",
+	    [VALUE_FOREIGN] = "another kind or format of value",
+	    [VALUE_LARGE] = "too large",
+	    [VALUE_OTHER_KEY] = "written under another name",
+	    [VALUE_UNSIGNED] = "not signed; --trust-engine accepts unsigned values",
+	    [VALUE_UNKNOWN_KEY] = "signed with a key that is not in --key-file",
+	    [VALUE_FORGED] = "wrong signature: damaged, cut or forged",
 	    [VALUE_DAMAGED] = "damaged",
 	    [VALUE_NO_MEMORY] = "out of memory",
 	};

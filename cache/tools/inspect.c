@@ -34,7 +34,7 @@ static void note_verdict(struct look *look, enum inspect_verdict verdict, const 
 static void note_error(struct look *look, int error)
 {
 	note_verdict(look, error == -EPERM ? INSPECT_UNTRUSTED : INSPECT_UNREADABLE,
-	             error == -EPERM ? "others could have written it" : error_text(error, look->text));
+	             error == -EPERM ? "other users can write to it" : error_text(error, look->text));
 }
 
 /* The first bytes, whatever they are. */
@@ -62,27 +62,27 @@ static void judge_header(struct look *look, const struct source *source, uint64_
 
 	if (size < sizeof(entry_magic) || memcmp(bytes, entry_magic, sizeof(entry_magic)) != 0) {
 		if (offset > 0) {
-			note_verdict(look, INSPECT_DAMAGED, "what follows its first results is none");
+			note_verdict(look, INSPECT_DAMAGED, "wrong data after the first entries");
 		} else if (size < sizeof(entry_magic) || bytes[0] == 0) {
-			note_verdict(look, INSPECT_DAMAGED, "it was never written to the end");
+			note_verdict(look, INSPECT_DAMAGED, "incompletely written");
 		} else {
-			note_verdict(look, INSPECT_FOREIGN, "it does not begin as a result does");
+			note_verdict(look, INSPECT_FOREIGN, "not an entry");
 		}
 		return;
 	}
 	if (size < sizeof(bytes)) {
-		note_verdict(look, INSPECT_DAMAGED, "it is cut short");
+		note_verdict(look, INSPECT_DAMAGED, "truncated");
 		return;
 	}
 	memcpy(&format, bytes + sizeof(entry_magic), sizeof(format));
 	if (entry_parse_header(bytes, sizeof(bytes), source->size - offset, &info) == 0) {
-		note_verdict(look, INSPECT_DAMAGED, "it is the result of another key than its name says");
+		note_verdict(look, INSPECT_DAMAGED, "the key does not match the file name");
 	} else if (entry_parse_header(bytes, sizeof(bytes), UINT64_MAX, &info) == 0) {
-		note_verdict(look, INSPECT_DAMAGED, "it is cut short");
+		note_verdict(look, INSPECT_DAMAGED, "truncated");
 	} else if (format != ENTRY_FORMAT) {
-		note_verdict(look, INSPECT_OTHER_FORMAT, "it is of another format");
+		note_verdict(look, INSPECT_OTHER_FORMAT, "another format");
 	} else {
-		note_verdict(look, INSPECT_DAMAGED, "the checksum of its header is wrong");
+		note_verdict(look, INSPECT_DAMAGED, "wrong header checksum");
 	}
 }
 
@@ -95,7 +95,7 @@ static bool judge_result(struct look *look, struct source *source, uint64_t offs
 	int rc = source_take(source, offset, info, NULL, &entry);
 
 	if (rc == -EBADMSG) {
-		note_verdict(look, INSPECT_DAMAGED, "a checksum is wrong");
+		note_verdict(look, INSPECT_DAMAGED, "wrong checksum");
 		return false;
 	}
 	if (rc < 0) {
@@ -144,12 +144,12 @@ static void read_file(struct look *look)
 		read_results(look, &source);
 	} else if (rc == -EBADMSG && S_ISREG(look->file.found.st_mode)) {
 		if (source_is_ours(look->directory, look->file.shard, look->file.name)) {
-			note_verdict(look, INSPECT_DAMAGED, "it is cut short");
+			note_verdict(look, INSPECT_DAMAGED, "truncated");
 		} else {
-			note_verdict(look, INSPECT_FOREIGN, "it does not begin as a result does");
+			note_verdict(look, INSPECT_FOREIGN, "not an entry");
 		}
 	} else if (rc == -EBADMSG) {
-		note_verdict(look, INSPECT_DAMAGED, "it is no regular file");
+		note_verdict(look, INSPECT_DAMAGED, "not a regular file");
 	} else {
 		note_error(look, rc);
 	}
@@ -165,9 +165,9 @@ static int inspect_file(struct look *look, const char *name)
 	look->file.found = (struct stat){0};
 	note_verdict(look, INSPECT_SOUND, NULL);
 	if (directory_is_temporary(name)) {
-		note_verdict(look, INSPECT_TEMPORARY, "a program is writing it, or was interrupted");
+		note_verdict(look, INSPECT_TEMPORARY, "being written, or left by an interrupted program");
 	} else if (!directory_entry_key(look->file.number, name, look->key)) {
-		note_verdict(look, INSPECT_FOREIGN, "no result is called so");
+		note_verdict(look, INSPECT_FOREIGN, "not the name of an entry");
 	} else {
 		look->file.key = look->key;
 		read_file(look);

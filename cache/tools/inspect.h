@@ -17,7 +17,7 @@
 enum inspect_verdict {
 	INSPECT_SOUND,
 	INSPECT_DAMAGED,
-	INSPECT_UNTRUSTED,    /* others could have written it */
+	INSPECT_UNTRUSTED,    /* other users can write to it */
 	INSPECT_OTHER_FORMAT, /* of an earlier or later build */
 	INSPECT_FOREIGN,      /* none of ours */
 	INSPECT_TEMPORARY,

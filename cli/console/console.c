@@ -130,7 +130,7 @@ const char *console_reason(int error)
 	case -EAGAIN:
 		return "another process holds its lock";
 	case -ENOTSUP:
-		return "the kernel's own file system takes no files";
+		return "no files can be created in a kernel file system";
 	default:
 		return strerror(-error);
 	}

@@ -23,11 +23,11 @@ static const char *advice(enum agent_outcome outcome)
 	case AGENT_FETCH_NOBODY:
 		return "start nvrtccache-agent, with this directory and this socket";
 	case AGENT_FETCH_STRANGER:
-		return "it must be yours or root's; NVRTCCACHE_SHARED allows one of the directory's group";
+		return "it must belong to you, to root or, with NVRTCCACHE_SHARED, to the directory's group";
 	case AGENT_FETCH_TIMEOUT:
-		return "it is stopped, it hangs, or NVRTCCACHE_AGENT_WAIT is short";
+		return "it may be stopped or hang, or NVRTCCACHE_AGENT_WAIT is too short";
 	case AGENT_FETCH_BROKEN:
-		return "is it an nvrtccache-agent, and of this version?";
+		return "check that it is an nvrtccache-agent of this version";
 	default:
 		return NULL;
 	}
@@ -50,22 +50,24 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		return;
 	}
 	if (agent_socket_path(settings->agent, settings->directory, path) < 0) {
-		finding_add(findings, FINDING_WARN, "agent", "NVRTCCACHE_AGENT=%s: where that is cannot be told",
-		            settings->agent);
+		finding_add(findings, FINDING_WARN, "agent",
+		            "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined", settings->agent);
 		return;
 	}
 	/* an agent serves one directory, which the question names by device and inode */
 	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
 		finding_add(findings, FINDING_WARN, "agent",
-		            "agent %s is not asked while the cache directory is not there or not to be used", path);
+		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);
 		return;
 	}
 	outcome = agent_fetch(&options, nobodys, &asked);
 	if (outcome == AGENT_FETCH_FOUND || outcome == AGENT_FETCH_ABSENT) {
 		finding_add(findings, FINDING_OK, "agent", "agent %s answers", path);
 	} else if (outcome == AGENT_FETCH_NOT_ASKED) {
-		finding_add(findings, FINDING_OK, "agent",
-		            "agent %s is told of results and never asked, as NVRTCCACHE_AGENT_WAIT says", path);
+		finding_add(
+		    findings, FINDING_OK, "agent",
+		    "agent %s gets new entries for upload and is never asked, because NVRTCCACHE_AGENT_WAIT is 0",
+		    path);
 	} else {
 		finding_add(findings, FINDING_WARN, "agent", "agent %s %s: %s", path, agent_outcome_words(outcome),
 		            advice(outcome));

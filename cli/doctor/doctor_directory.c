@@ -110,16 +110,16 @@ static void note_space(struct findings *findings, const struct settings *setting
 	console_bytes(settings->max_size, cap_text);
 	/* file systems without a fixed number of inodes report 0 of 0 */
 	if (found.f_bavail == 0 || (found.f_files != 0 && found.f_favail == 0)) {
-		finding_add(findings, FINDING_FAIL, "space", "no %s left there: nothing can be stored",
+		finding_add(findings, FINDING_FAIL, "space", "the file system has no free %s: nothing can be stored",
 		            found.f_bavail == 0 ? "space" : "inodes");
 	} else if (settings->max_size > (uint64_t)found.f_blocks * found.f_frsize) {
-		finding_add(findings, FINDING_WARN, "space", "the cap of %s is more than the whole file system has",
-		            cap_text);
+		finding_add(findings, FINDING_WARN, "space",
+		            "the size limit of %s is larger than the whole file system", cap_text);
 	} else if (settings->max_size != 0 && left < room_below_cap(settings)) {
 		finding_add(findings, FINDING_WARN, "space",
-		            "%s free there, less than the cache may grow by: the cap is %s", free_text, cap_text);
+		            "%s free, less than the cache may still grow (size limit %s)", free_text, cap_text);
 	} else {
-		finding_add(findings, FINDING_OK, "space", "%s free, cap %s", free_text,
+		finding_add(findings, FINDING_OK, "space", "%s free, size limit %s", free_text,
 		            settings->max_size ? cap_text : "none");
 	}
 }
@@ -151,13 +151,13 @@ static void note_present(struct findings *findings, const struct settings *setti
 	struct stat found;
 
 	if (settings->read_only) {
-		finding_add(findings, FINDING_OK, "directory", "directory %s, read only as NVRTCCACHE_READONLY says",
-		            settings->directory);
+		finding_add(findings, FINDING_OK, "directory",
+		            "directory %s is only read, because NVRTCCACHE_READONLY is set", settings->directory);
 	} else if (error != 0) {
 		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be written: %s",
 		            settings->directory, strerror(error));
 	} else {
-		finding_add(findings, FINDING_OK, "directory", "directory %s is ours and can be written",
+		finding_add(findings, FINDING_OK, "directory", "directory %s belongs to you and can be written",
 		            settings->directory);
 	}
 	if (settings->shared && fstat(place, &found) == 0 && !(found.st_mode & S_IWGRP)) {
@@ -167,11 +167,10 @@ static void note_present(struct findings *findings, const struct settings *setti
 		    found.st_mode & 07777);
 	}
 	if (journal_check(&(struct directory){.path = settings->directory, .shared = settings->shared}) != 0) {
-		finding_add(
-		    findings, FINDING_WARN, "directory",
-		    "%s/v1/journal is none of ours: nothing is noted in it, and 'nvrtccache explain' is silent; "
-		    "remove it",
-		    settings->directory);
+		finding_add(findings, FINDING_WARN, "directory",
+		            "%s/v1/journal is not a journal, so nothing is recorded for 'nvrtccache explain'; "
+		            "remove it",
+		            settings->directory);
 	}
 	note_file_system(findings, place);
 	if (!settings->read_only) {
@@ -222,23 +221,23 @@ void doctor_directory(struct findings *findings, const struct settings *settings
 		note_distrust(findings, settings);
 	} else if (state == PLACES_REFUSED && error == -EACCES && settings->read_only) {
 		finding_add(findings, FINDING_WARN, "directory",
-		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
 		            settings->directory);
 	} else if (state == PLACES_REFUSED) {
 		finding_add(findings, FINDING_FAIL, "directory", "directory %s cannot be used: %s", settings->directory,
-		            error == -ENOTDIR ? "it is a symbolic link or no directory, or something above it is none"
+		            error == -ENOTDIR ? "it, or a parent of it, is a symbolic link or not a directory"
 		                              : console_reason(error));
 	} else if (state == PLACES_MISSING && settings->read_only) {
 		finding_add(findings, FINDING_WARN, "directory",
-		            "directory %s is not there, and NVRTCCACHE_READONLY is set: nothing is kept",
+		            "directory %s does not exist and NVRTCCACHE_READONLY is set: nothing is stored",
 		            settings->directory);
 	} else if (state == PLACES_MISSING && home_forbids(settings)) {
-		finding_add(
-		    findings, FINDING_FAIL, "directory",
-		    "directory %s is not made, because $HOME is missing or another user's; NVRTCCACHE_DIR may name one",
-		    settings->directory);
+		finding_add(findings, FINDING_FAIL, "directory",
+		            "directory %s is not created, because $HOME does not exist or belongs to another user; set "
+		            "NVRTCCACHE_DIR",
+		            settings->directory);
 	} else if (state == PLACES_MISSING) {
-		finding_add(findings, FINDING_OK, "directory", "directory %s is not there yet, and can be made",
+		finding_add(findings, FINDING_OK, "directory", "directory %s does not exist yet and can be created",
 		            settings->directory);
 		place = open_above(settings->directory);
 		if (place >= 0) {

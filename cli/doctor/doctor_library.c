@@ -54,12 +54,13 @@ static void note_preload(struct findings *findings)
 	}
 	if (others[0] && found) {
 		finding_add(findings, FINDING_WARN, "preload",
-		            "LD_PRELOAD: %s before the library: what it replaces is asked first", others);
+		            "LD_PRELOAD: %s comes before the library: functions that it replaces are called first",
+		            others);
 	} else if (others[0]) {
 		finding_add(findings, FINDING_OK, "preload",
-		            "LD_PRELOAD holds %s, and 'nvrtccache run' puts the library first", others);
+		            "LD_PRELOAD contains %s; 'nvrtccache run' puts the library first", others);
 	} else if (found) {
-		finding_add(findings, FINDING_OK, "preload", "LD_PRELOAD holds the library");
+		finding_add(findings, FINDING_OK, "preload", "LD_PRELOAD contains the library");
 	} else {
 		finding_add(findings, FINDING_OK, "preload",
 		            "LD_PRELOAD is empty: 'nvrtccache run' sets it for the program that it runs");
@@ -78,7 +79,7 @@ static void note_copies(struct findings *findings)
 		            copies[0].version);
 	}
 	for (size_t i = 1; i < count; i++) {
-		finding_add(findings, FINDING_WARN, "copy", "another copy is preloaded and steps aside: %s (%s)",
+		finding_add(findings, FINDING_WARN, "copy", "another copy is preloaded and inactive: %s (%s)",
 		            copies[i].path, copies[i].version);
 	}
 }
@@ -133,9 +134,8 @@ static bool try_preload(struct findings *findings, const char *library, bool *re
 		            strerror(-status));
 	} else if (status != 0) {
 		loads = false;
-		finding_add(findings, FINDING_FAIL, "library",
-		            "library: %s: a program that does nothing fails with it%s", library,
-		            has_others ? " and what else LD_PRELOAD holds" : "");
+		finding_add(findings, FINDING_FAIL, "library", "library: %s: 'true' fails with it%s", library,
+		            has_others ? " and the other libraries in LD_PRELOAD" : "");
 	} else if (loads) {
 		finding_add(findings, FINDING_OK, "library", "library loads: %s", library);
 	}

@@ -77,11 +77,10 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
 		/* the compiler's own library has its name, however it was renamed */
 		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
-			finding_add(
-			    findings, FINDING_FAIL, "compiler",
-			    "inside: %s is linked into %s statically, where the cache cannot intercept it: it is not "
-			    "cached",
-			    compilers[i].title, path);
+			finding_add(findings, FINDING_FAIL, "compiler",
+			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
+			            "cached",
+			            compilers[i].title, path);
 			/* if all calls were seen, an import is no news */
 		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
 			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,

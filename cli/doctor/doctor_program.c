@@ -12,8 +12,8 @@
 
 /* What is said behind the file's name; NULL: something else. */
 static const char *const troubles[] = {
-    [EXECUTABLE_NOT_EXECUTABLE] = "may not be run: no permission, or no file",
-    [EXECUTABLE_UNKNOWN] = "is neither a script nor a program that is known",
+    [EXECUTABLE_NOT_EXECUTABLE] = "cannot be executed: no permission, or not a regular file",
+    [EXECUTABLE_UNKNOWN] = "is neither a script nor an ELF program",
     [EXECUTABLE_OTHER_MACHINE] = "is a program for another machine than the library, or of 32 bits",
     [EXECUTABLE_STATIC] = "is linked statically: LD_PRELOAD does nothing",
     [EXECUTABLE_NOT_GLIBC] = "has musl's loader; the library needs glibc",
@@ -26,11 +26,11 @@ bool doctor_program(struct findings *findings, const char *name, char ret_path[P
 
 	executable_find(name, &program);
 	if (program.trouble == EXECUTABLE_NOT_FOUND) {
-		finding_add(findings, FINDING_FAIL, "program", "%s: there is no such program%s", name,
+		finding_add(findings, FINDING_FAIL, "program", "%s: program not found%s", name,
 		            strchr(name, '/') ? "" : " in PATH");
 	} else if (program.trouble == EXECUTABLE_NO_INTERPRETER) {
-		finding_add(findings, FINDING_FAIL, "program", "%s cannot start: what runs it, '%s', is not there",
-		            name, program.path);
+		finding_add(findings, FINDING_FAIL, "program", "%s cannot start: its interpreter '%s' is missing", name,
+		            program.path);
 	} else if (program.trouble != EXECUTABLE_FINE) {
 		finding_add(findings, FINDING_FAIL, "program", "%s %s", program.path, troubles[program.trouble]);
 	} else if (strcmp(program.script, "") != 0) {

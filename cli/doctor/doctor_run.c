@@ -199,7 +199,7 @@ static void tell_seen(struct findings *findings, const struct seen *seen)
 		}
 	}
 	if (seen->count == 0) {
-		finding_add(findings, FINDING_WARN, "run", "it compiled nothing through the library");
+		finding_add(findings, FINDING_WARN, "run", "no compilation reached the library");
 	}
 }
 

@@ -38,15 +38,14 @@ static void note_modes(struct findings *findings, const struct settings *setting
 		const char *text;
 	} modes[] = {
 	    {settings->disable, "NVRTCCACHE_DISABLE is set: every call goes to the real compiler"},
-	    {settings->recache, "NVRTCCACHE_RECACHE is set: nothing is found, everything is compiled and stored anew"},
-	    {settings->verify,
-	     "NVRTCCACHE_VERIFY is set: every hit is compiled too, which is as slow as without a cache"},
+	    {settings->recache, "NVRTCCACHE_RECACHE is set: every call is compiled, and its result stored again"},
+	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
 	    {settings->memory_size == 0,
 	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
 	    /* 2 is the default, which cannot be told from a level that was set */
 	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
 	    {settings->recache && settings->read_only,
-	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is found and nothing is stored"},
+	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is looked up and nothing is stored"},
 	    {settings->fsync && settings->read_only, "NVRTCCACHE_FSYNC has no effect with NVRTCCACHE_READONLY"},
 	};
 
@@ -108,7 +107,7 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	places_each_trouble(ret_settings, note_trouble, findings);
 	/* before the layers are listed: one that can be used is a finding, but nothing to complain about */
 	if (findings->count == before) {
-		finding_add(findings, FINDING_OK, "settings", "settings: nothing refused, unknown or in the way");
+		finding_add(findings, FINDING_OK, "settings", "settings are valid");
 	}
 	note_layers(findings, ret_settings);
 	return true;

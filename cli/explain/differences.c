@@ -15,7 +15,7 @@
 #define LEAD_BYTES  40
 
 #define ROUNDS "the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
-#define ORDER  "%n stands before %w, and stood behind it"
+#define ORDER  "%n comes before %w, and came after it"
 #define GIVEN  " (given in memory)"
 
 /*
@@ -47,18 +47,9 @@ static const struct {
     [DIFFERENCE_DECIMALS] = {"decimals of the locale", 4, {"decimals"}, "have changed", "are new", "are gone"},
     [DIFFERENCE_NAMESPACE] =
         {"namespace", 6, {"namespace"}, "has another value", "is set, and was not", "is not set, and was"},
-    [DIFFERENCE_EARLIER] = {"earlier compiles of the handle",
-                            8,
-                            {"earlier compiles"},
-                            "were others, or had other options",
-                            "there are some, and were none",
-                            "there are none, and were some"},
-    [DIFFERENCE_EARLIER_INPUTS] = {"earlier inputs",
-                                   8,
-                                   {"earlier inputs"},
-                                   "were others, or had other options",
-                                   "there are some, and were none",
-                                   "there are none, and were some"},
+    [DIFFERENCE_EARLIER] =
+        {"earlier compiles of the handle", 8, {"earlier compiles"}, "have changed", "are new", "are gone"},
+    [DIFFERENCE_EARLIER_INPUTS] = {"earlier inputs", 8, {"earlier inputs"}, "have changed", "are new", "are gone"},
     [DIFFERENCE_OTHER] = {"part", 8, {NULL}, "has changed", "is new", "is gone"},
     [DIFFERENCE_HEADER_ORDER] = {"order of headers", 3, {NULL}, ORDER, NULL, NULL},
     [DIFFERENCE_OPTION] = {"option", 4, {NULL}, NULL, NULL, NULL},
@@ -67,7 +58,7 @@ static const struct {
     [DIFFERENCE_EXPRESSION_ORDER] = {"order of names", 3, {NULL}, ORDER, NULL, NULL},
     [DIFFERENCE_PLACE] = {"bound path", 3, {NULL}, "bound to %w%b; now it is %n", NULL, NULL},
     [DIFFERENCE_PWD] =
-        {"bound path", 3, {NULL}, "$PWD has another spelling, and the entry is bound to it%b", NULL, NULL},
+        {"bound path", 3, {NULL}, "$PWD is spelled differently, and the entry is bound to it%b", NULL, NULL},
 };
 
 struct comparison {

@@ -265,13 +265,13 @@ static void print_closest(const struct explanation *explanation)
 	print_sameness(explanation);
 	print_differences(explanation);
 	if (explanation->differences.count == 0) {
-		puts("  They do not differ in anything that was recorded.");
+		puts("No difference was recorded.");
 	}
 	if (differences_are_paths(&explanation->differences, &explanation->request)) {
 		print_switch();
 	}
 	if (explanation->record.is_cut) {
-		puts("  The record has no room for all of this request; there may be more.");
+		puts("The record does not hold the whole request, so there may be more differences.");
 	}
 }
 
@@ -317,14 +317,14 @@ static void print_words(const struct explanation *explanation)
 		break;
 	case CAUSE_FIRST:
 		puts(explanation->record.is_cut
-		         ? "the request is too long for its record and cannot be compared"
+		         ? "the record does not hold the whole request, so it cannot be compared"
 		         : "first time: no entry of this program or this source was cached before");
 		break;
 	case CAUSE_UNKNOWN:
 		puts("the record does not say what was requested");
 		break;
 	case CAUSE_BROUGHT:
-		puts("an entry for this very request is there, and is older than this call: it was imported since, or "
+		puts("the same request has an older entry now: it was imported after this call, or "
 		     "is in "
 		     "a directory that this process did not search or could not read");
 		break;

@@ -325,8 +325,8 @@ static int extract_from(const struct entry *entry)
 	}
 	if (error != 0) {
 		console_error("the entry cannot be read: %s",
-		              error == -ENODATA   ? "an earlier build made it and did not note what its parts are"
-		              : error == -EBADMSG ? "what it says of itself is damaged"
+		              error == -ENODATA   ? "an earlier build stored it without the names of its artifacts"
+		              : error == -EBADMSG ? "its description is damaged"
 		                                  : strerror(-error));
 	}
 	return status;
@@ -377,7 +377,7 @@ static int run_extract(struct settings *settings, char **operands)
 	if (entries.count == 0) {
 		status = EXIT_TROUBLE;
 	} else if (number > entries.count) {
-		console_error("%s: no entry %lu under this key, but %zu", operands[0], number, entries.count);
+		console_error("%s: no entry %lu: this key has %zu", operands[0], number, entries.count);
 		status = EXIT_TROUBLE;
 	} else {
 		status = extract_from(entries.list[number - 1]);

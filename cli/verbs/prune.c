@@ -80,7 +80,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	}
 	if (pruned.foreign != 0) {
 		console_print_count(pruned.foreign, "file", "files");
-		puts(" of others left alone");
+		puts(" of other programs left alone");
 	}
 	if (pruned.failures != 0) {
 		console_error("%" PRIu64 " %s could not be removed", pruned.failures,

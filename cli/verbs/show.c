@@ -334,15 +334,15 @@ static void print_bound(const struct shown *shown)
 
 		print_label(i ? "" : "bound to");
 		console_print(stdout, "%.*s", SPAN(bound.directory));
-		fputs(bound.directory.size ? "  " : "a directory that is not stored  ", stdout);
+		fputs(bound.directory.size ? "  " : "a directory whose path is not stored  ", stdout);
 		if (bound.reason == REASON_ARTIFACT) {
-			console_print(stdout, "its name is in the %.*s", SPAN(bound.by));
+			console_print(stdout, "the path is in the %.*s", SPAN(bound.by));
 		} else if (bound.reason == REASON_TEXT) {
 			fputs("the source or a header can name its own file (__FILE__ and the like)", stdout);
 		} else if (bound.by.size) {
 			console_print(stdout, "by %.*s", SPAN(bound.by));
 		} else {
-			fputs("by the request: its options, or the names of its directories", stdout);
+			fputs("by options or paths of the request", stdout);
 		}
 		putchar('\n');
 	}
@@ -356,11 +356,11 @@ static void print_dependency(const struct dependency *dependency, void *context)
 
 	printf("%-*s%-*s", LABEL_WIDTH, "", STATE_WIDTH, dependency_state_text(dependency->state));
 	if (dependency->kind == DEPENDENCY_ARITHMETIC) {
-		puts("the arithmetic functions that constants were folded with; only the compiler can tell");
+		puts("the mathematics functions that constants were folded with");
 		return;
 	}
 	if (dependency->kind == DEPENDENCY_MACHINE) {
-		printf("the %s, which was %" PRId64 "\n", dependency->question, dependency->answer);
+		printf("the %s was %" PRId64 "\n", dependency->question, dependency->answer);
 		return;
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
@@ -370,7 +370,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	}
 	console_print(stdout, "%s", dependency->path);
 	if (dependency->kind == DEPENDENCY_ABSENT) {
-		puts("  was not there");
+		puts("  did not exist");
 	} else if (dependency->directory) {
 		puts("  a directory");
 	} else {
@@ -404,16 +404,17 @@ static void print_dependencies(struct shown *shown)
 	}
 	error = walk_dependencies(shown, print_dependency, &has_unknown_root);
 	if (shown->told.joined) {
-		print_note("two of these were different files and are the same file now");
+		print_note("two of these paths were different files, and are the same file now");
 	}
 	if (has_unknown_root) {
-		print_note("the entry does not say which directories the numbered ones were");
+		print_note("the paths of the numbered directories are not stored");
 	}
 	if (shown->is_relative && shown->from == FROM_NEVER) {
-		print_note("relative paths were not looked up: the directory that it is bound to cannot be entered");
+		print_note(
+		    "relative paths were not checked: the directory that the entry is bound to cannot be opened");
 	}
 	if (shown->directory) {
-		console_print(stdout, "%-*srelative paths as seen from %s, %s", LABEL_WIDTH, "", shown->directory,
+		console_print(stdout, "%-*srelative paths are relative to %s, %s", LABEL_WIDTH, "", shown->directory,
 		              whys[shown->from]);
 		putchar('\n');
 	}

@@ -173,8 +173,8 @@ static void print_agent(const uint64_t counts[COUNTER_COUNT])
 		return;
 	}
 	print_count("Agent asked", questions);
-	print_share("  has it", counts[COUNTER_TOTAL_agent_found], questions);
-	print_share("  has none", counts[COUNTER_TOTAL_agent_absent], questions);
+	print_share("  entry found", counts[COUNTER_TOTAL_agent_found], questions);
+	print_share("  no entry", counts[COUNTER_TOTAL_agent_absent], questions);
 	print_share("  down", counts[COUNTER_TOTAL_agent_down], questions);
 	print_share("  no answer", counts[COUNTER_TOTAL_agent_timeouts], questions);
 	print_count("  not asked", counts[COUNTER_TOTAL_agent_skipped]);

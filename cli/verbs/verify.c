@@ -82,15 +82,15 @@ static const char *judge_entry(void *context, const struct entry *entry, bool *r
 	if (error == -EPROTONOSUPPORT) {
 		*ret_other = true;
 		/* written by another version, which may read it: no damage */
-		return "its dependencies have another format";
+		return "the dependencies have another format";
 	}
 	if (error == -EBADMSG) {
-		return "its dependencies cannot be read";
+		return "the dependencies cannot be read";
 	}
 	if (entry_section(entry, ABOUT_SECTION, &about)) {
 		error = request_read(about.bytes, about.size, &request);
 		if (error == -EBADMSG) {
-			return "what it says of itself cannot be read";
+			return "the description cannot be read";
 		}
 		if (error == 0) {
 			request_free(&request);

@@ -142,12 +142,12 @@ static enum counter surroundings_reason(const struct request *request, const str
 	}
 	variable = unknown_variable(library->compiler->environment, trace);
 	if (variable) {
-		event_explain_refusal(event, "the compiler asked for %s, which is set", variable);
+		event_explain_refusal(event, "the compiler read the variable %s, which is not in the key", variable);
 		return COUNTER_BYPASSED_environment;
 	}
 	if (atomic_load(&trace->tainted) & TAINT_TOLD_OTHERWISE) {
-		event_explain_refusal(event,
-		                      "the working directory, the environment or the machine was another for a moment");
+		event_explain_refusal(
+		    event, "the working directory, the environment or the machine changed during the compilation");
 		return COUNTER_BYPASSED_environment;
 	}
 	return identity_confirm(library, request->identity) ? COUNTER_NONE : COUNTER_BYPASSED_builtins;
@@ -253,7 +253,7 @@ static enum counter store_entry(const struct finding *finding, struct entry *ent
 	}
 	error = store_put(runtime->store, entry);
 	if (error != 0) {
-		log_write(LOG_WARNING, "cannot store a result: %s: %s", runtime->settings.directory,
+		log_write(LOG_WARNING, "cannot store the entry: %s: %s", runtime->settings.directory,
 		          error_text(error, text));
 		return runtime_error_counter(error, COUNTER_ERRORS_write);
 	}

@@ -134,30 +134,29 @@ static bool is_fit(const struct handle *handle, const struct call *call, const s
 
 	/* such a result is never cached, so another program wrote the entry */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
-		event_explain_unfit(event, "a result is there with a return code that is not kept");
+		event_explain_unfit(event, "the entry has a return code that is never cached");
 		return false;
 	}
 	if (!can_be_deferred(handle, call, entry)) {
-		event_explain_unfit(event, "a step that opens files is done each time");
+		event_explain_unfit(event, "steps of a link that open files are not served");
 		return false;
 	}
 	if (compiler->reachable && !compiler->reachable(handle, entry)) {
-		event_explain_unfit(event, "the program is linked with functions that would ask for it past the cache");
+		event_explain_unfit(event, "the program is linked with getters that bypass the cache");
 		return false;
 	}
 	if (!runtime_get()->settings.verify && !replay_allows(handle, entry)) {
-		event_explain_unfit(event, "an earlier compile of the handle was not a hit, and this one opens files");
+		event_explain_unfit(event,
+		                    "an earlier compilation of the handle was not a hit, and this one reads files");
 		return false;
 	}
 	switch (result_applies(entry, runtime_sloppiness(), &variable)) {
 	case RESULT_TOO_SLOPPY:
-		event_explain_unfit(event,
-		                    "a result is there that only processes with NVRTCCACHE_SLOPPINESS=%s are given",
+		event_explain_unfit(event, "the entry is served only with NVRTCCACHE_SLOPPINESS=%s",
 		                    result_sloppiness(entry) & SLOPPINESS_TIME_MACROS ? "time_macros" : "debug_paths");
 		return false;
 	case RESULT_VARIABLE_SET:
-		event_explain_unfit(event, "a result is there that was made while %s was not set, and now it is",
-		                    variable);
+		event_explain_unfit(event, "the entry was stored while %s was not set, and it is set now", variable);
 		return false;
 	default:
 		return true;

@@ -26,9 +26,9 @@ struct library;
 	X(HIT_IN_MEMORY, "hit_memory", "hit in memory")     \
 	X(HIT_ON_DISK, "hit_disk", "hit on disk")           \
 	X(STORED, "miss", "stored")                         \
-	X(NOT_KEPT, "not_kept", "not kept")                 \
+	X(NOT_KEPT, "not_kept", "not cached")               \
 	X(VERIFIED, "verified", "compiled to verify a hit") \
-	X(BYPASSED, "bypassed", "passed through")
+	X(BYPASSED, "bypassed", "bypassed")
 
 enum event_kind {
 #define EVENT_ENUM(name, category, words) EVENT_##name,

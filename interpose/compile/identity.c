@@ -185,8 +185,8 @@ static int make_identity(struct library *library, enum companion companion, stru
 		found = append_file(identity, file);
 		(void)close(file->descriptor);
 	}
-	log_write(LOG_DEBUG, "%s: %s %s", library->path,
-	          found ? "it will load" : "nothing is found that it would load as", found ? file->path : name);
+	log_write(LOG_DEBUG, "%s: %s %s", library->path, found ? "will load" : "cannot find",
+	          found ? file->path : name);
 	free(file);
 	return found ? 0 : -ENOENT;
 }
@@ -234,8 +234,7 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 		return true;
 	}
 	/* Not freed: another thread may still read the wrong one. This happens once per library at most. */
-	log_write(LOG_WARNING, "%s loaded another library by itself than the one beside it; this result is not kept",
-	          library->path);
+	log_write(LOG_WARNING, "%s loaded another companion library than expected: not cached", library->path);
 	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
 	return false;
 }

@@ -280,7 +280,7 @@ static bool prepare_library(struct library *library)
 {
 	if (library->compiler->release(library, &library->major, &library->minor) != 0 || !pin_library(library)) {
 		library->reason = COUNTER_BYPASSED_unwatchable;
-		library->reason_text = "it cannot be kept loaded";
+		library->reason_text = "it cannot be pinned in memory";
 		return false;
 	}
 	return true;
@@ -317,7 +317,7 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 	library->reason = reason;
 	library->reason_text = text;
 	atomic_store_explicit(&library->state, LIBRARY_BYPASSED, memory_order_release);
-	log_write(LOG_WARNING, "passing %s through: %s", library->path, text);
+	log_write(LOG_WARNING, "bypassing %s: %s", library->path, text);
 }
 
 /*

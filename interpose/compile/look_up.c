@@ -40,7 +40,7 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 		return true;
 	}
 	finding->refused++;
-	log_write(LOG_DEBUG, "a result does not hold: %s", why);
+	log_write(LOG_DEBUG, "entry is not valid: %s", why);
 	return false;
 }
 
@@ -163,10 +163,11 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 	}
 	error = origin == ORIGIN_BELOW ? store_put(runtime->store, anew) : store_amend(runtime->store, entry, anew);
 	if (error != 0) {
-		log_write(LOG_INFO, "not stamped anew: %s: %s", runtime->settings.directory, error_text(error, text));
+		log_write(LOG_INFO, "cannot update the entry's stamps: %s: %s", runtime->settings.directory,
+		          error_text(error, text));
 		return;
 	}
-	log_write(LOG_INFO, "stamped anew");
+	log_write(LOG_INFO, "updated the entry's stamps");
 	runtime_count(COUNTER_TOTAL_evictions, store_take_evictions(runtime->store));
 }
 

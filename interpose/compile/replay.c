@@ -119,7 +119,7 @@ static bool holds_still(struct handle *handle, size_t index)
 
 static void detach_handle(struct handle *handle)
 {
-	log_write(LOG_INFO, "what was served has gone stale: the program is not compiled again for it");
+	log_write(LOG_INFO, "detached the handle: its entry is no longer valid, so deferred calls are not replayed");
 	for (size_t i = 0; i < handle->call_count; i++) {
 		if (handle->calls[i].state == CALL_DEFERRED) {
 			handle->calls[i].state = CALL_DONE;

@@ -113,7 +113,7 @@ static void open_layers(void)
 	}
 	if (!options.directory || store_open(&options, &runtime.store) != 0) {
 		runtime.store = NULL;
-		log_write(LOG_WARNING, "no cache directory: results are kept in memory only");
+		log_write(LOG_WARNING, "no cache directory: results are cached in memory only");
 	}
 }
 
@@ -140,8 +140,8 @@ static void log_place(const char *variable, const char *path, size_t size, int e
 static void log_settings(const struct settings *settings)
 {
 	for (int i = 0; i < settings->complaint_count; i++) {
-		log_write(LOG_WARNING, "%s has a value that cannot be used: it takes %s; the default stands",
-		          settings->complaints[i], settings_wanted(settings->complaints[i]));
+		log_write(LOG_WARNING, "%s: bad value: it takes %s; using the default", settings->complaints[i],
+		          settings_wanted(settings->complaints[i]));
 	}
 	if (log_wanted(LOG_WARNING)) {
 		settings_each_unknown(environ, log_unknown, NULL);
@@ -308,7 +308,7 @@ static unsigned long long count_here(enum counter counter)
 	return counters_here(counter);
 }
 
-/* ", 3 not kept (time_macros 2)": the sum, and the reason that was met most. */
+/* ", 3 not cached (time_macros 2)": the sum, and the reason that was met most. */
 static void add_reasons(char line[LINE_BYTES], const char *words, enum counter sum, enum counter_group group)
 {
 	enum counter top = COUNTER_NONE;
@@ -365,13 +365,13 @@ static void print_line(void)
 	add_text(line, "nvrtccache[%d]: ", (int)call_getpid());
 	if (runtime.off) {
 		add_text(line, "%s", counter_name(runtime.off_reason));
-		add_text(line, ", %llu passed through", count_here(COUNTER_TOTAL_bypassed));
+		add_text(line, ", %llu bypassed", count_here(COUNTER_TOTAL_bypassed));
 	} else {
 		add_text(line, "%llu hit%s in memory, %llu on disk, %llu miss%s, %llu stored", in_memory,
 		         in_memory == 1 ? "" : "s", count_here(COUNTER_TOTAL_hits_disk), misses,
 		         misses == 1 ? "" : "es", count_here(COUNTER_TOTAL_stores));
-		add_reasons(line, "not kept", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
-		add_reasons(line, "passed through", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
+		add_reasons(line, "not cached", COUNTER_TOTAL_not_kept, COUNTER_NOT_KEPT);
+		add_reasons(line, "bypassed", COUNTER_TOTAL_bypassed, COUNTER_BYPASSED);
 		add_text(line, ", %llu ms saved", count_here(COUNTER_TOTAL_saved_ns) / 1000000);
 	}
 	if (runtime.settings.verify) {

@@ -35,7 +35,7 @@ static void log_mismatch(const struct handle *handle, const struct entry *expect
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
 	/* The name comes last: it may be long, and lines are cut. */
-	log_write(LOG_ERROR, "verify: a hit would have given another %s than %s; key %s, program %s", what,
+	log_write(LOG_ERROR, "verify: mismatch: the cached %s differs from that of %s; key %s, program %s", what,
 	          handle->library->compiler->title, digits_spell(entry_info(expected)->key, ENTRY_KEY_BYTES, digits),
 	          handle->name ? handle->name : "without a name");
 }
@@ -61,8 +61,7 @@ static void report_difference(const struct handle *handle, const struct attempt 
 	if (results == RESULTS_HIDDEN || (request->traits & REQUEST_VARIES) ||
 	    (result_sloppiness(expected) & SLOPPINESS_DEBUG_PATHS)) {
 		runtime_count(COUNTER_TOTAL_verify_uncompared, 1);
-		log_write(LOG_INFO, "verify: %s cannot be compared: %s does not always give the same", what,
-		          compiler->title);
+		log_write(LOG_INFO, "verify: %s cannot be compared: the output of %s varies", what, compiler->title);
 		return;
 	}
 	runtime_count(COUNTER_ERRORS_mismatch, 1);

@@ -139,7 +139,7 @@ static void put_times(struct line *line, const struct event *event)
 	}
 }
 
-/* ", from the agent in 870 us", ", the agent has none (35 us)" */
+/* ", from the agent in 870 us", ", the agent has no entry, asked for 35 us" */
 static void put_agent(struct line *line, const struct event *event)
 {
 	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {

@@ -69,7 +69,7 @@ void *doors_for_symbol(const char *name, void *address)
 	log_note_stderr();
 	if (compiler->opens && compiler->opens(name)) {
 		library_give_up(library, COUNTER_BYPASSED_private_functions,
-		                "somebody asked for its private functions");
+		                "the program looked up a private function of it");
 		host_call_private(library, name);
 		return address;
 	}

@@ -145,7 +145,7 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 		return COUNTER_BYPASSED_arguments;
 	}
 	if (link->keeps_names && link_artifacts_may_name_inputs(handle)) {
-		event_explain_refusal(event, "the log may name an earlier input, by what the program had there");
+		event_explain_refusal(event, "the log may contain an input name that the program has overwritten");
 		return COUNTER_BYPASSED_logs;
 	}
 	return COUNTER_NONE;

@@ -16,8 +16,8 @@ import select
 import subprocess
 
 FILE_VERBS = {"write", "rewrite", "append", "unlink", "mkdir", "link", "hard", "rename", "age", "touch", "settle"}
-COMPILER = re.compile(r"^\w+: (?=hit |stored|not kept|passed through)")  # whose line of the log it is
-OUTCOMES = ("hit ", "stored", "not kept", "passed through", "cannot store")
+COMPILER = re.compile(r"^\w+: (?=hit |stored|not cached|bypassed)")  # whose line of the log it is
+OUTCOMES = ("hit ", "stored",  "not cached", "bypassed", "cannot store")
 
 
 EXTRA = {"V": {"NVRTCCACHE_VERIFY": "1"}}
@@ -70,7 +70,7 @@ class Outcome:
     def __init__(self, arm, lines):
         self.arm = arm
         self.kind = next((line.split(", ")[0] for line in lines if line.startswith(OUTCOMES)), "nothing logged")
-        self.doubts = [line.split(": ", 1)[1] for line in lines if line.startswith("a result does not hold")]
+        self.doubts = [line.split(": ", 1)[1] for line in lines if line.startswith("entry is not valid")]
         self.strange = [line for line in lines if line.startswith(("verify", "look-up failed", "cannot store"))]
 
     @property

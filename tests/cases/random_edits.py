@@ -150,7 +150,7 @@ class Run:
         for outcome in outcomes:
             self.count[f"{outcome.arm}: {outcome.kind}"] += 1
             for doubt in outcome.doubts:
-                self.count[f"does not hold: {doubt.split(':')[0]}"] += 1
+                self.count[f"not valid: {doubt.split(':')[0]}"] += 1
             for line in outcome.strange:
                 self.wrong.append(f"step {step}: {line}")
         self.judge(step, state, outcomes, bool(enter))
@@ -169,7 +169,7 @@ class Run:
         return (tuple(commands), tree), (program.number, *options, tree), (program.number, *options)
 
     def judge(self, step, state, outcomes, first_of_handle):
-        first, reason = outcomes[0], outcomes[0].kind.replace("not kept: ", "").split(" (")[0]
+        first, reason = outcomes[0], outcomes[0].kind.replace("not cached: ", "").split(" (")[0]
         if self.dirty:
             return
         self.count["settled compiles"] += 1
@@ -181,7 +181,7 @@ class Run:
                 self.wrong.append(f"step {step}: {first.arm} {first.kind}, then "
                                   f"{[(outcome.arm, outcome.kind, outcome.doubts) for outcome in outcomes[1:]]}")
         else:
-            self.count[f"settled, not kept: {reason}"] += 1
+            self.count[f"settled, not cached:  {reason}"] += 1
             if reason not in ALLOWED or (reason == "too_new" and not self.future):
                 self.wrong.append(f"step {step}: settled, and {first.kind}")
         if not state:

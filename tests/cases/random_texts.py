@@ -233,7 +233,7 @@ def play(build, library, cases):
         # Module ids hold the pid, whose length shows in names.
         again = plain.pid_digits != cached.pid_digits
         counts = [sum(": hit" in line for lines in cached.log.values() for line in lines),
-                  sum("not kept" in line for lines in cached.log.values() for line in lines),
+                  sum("not cached" in line for lines in cached.log.values() for line in lines),
                   sum(": stored" in line for lines in cached.log.values() for line in lines),
                   sum(line == "  compile 6" for lines in plain.output.values() for line in lines),
                   sum(line.startswith("  compile ") for lines in plain.output.values() for line in lines)]
@@ -275,7 +275,7 @@ def main():
             wrong += found
             totals = [a + b for a, b in zip(totals, counts)]
     print(f"# seed {seed}, {made} programs, {totals[4]} compiles ({totals[3]} fail): {totals[0]} hits, {totals[2]} stored, "
-          f"{totals[1]} not kept")
+          f"{totals[1]} not cached")
     for case, lines in wrong:
         saved = os.path.join(build, "tests", "texts", f"{seed}-{case.sentence.split()[2].rstrip(',')}.case")
         os.makedirs(os.path.dirname(saved), exist_ok=True)

@@ -167,7 +167,7 @@ fi
 check "Programs with extensions are counted." test "$(reason_of extensions)" -gt 0
 extensions_told() {
 	NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_TRACE=$tmp/trace preloaded "$lookup" private "$so13" >"$tmp/private" 2>&1
-	"$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/log" "$tmp/trace" "$tmp/explained" && grep -q 'NVRTC: passed through: extensions, ' "$tmp/log" &&
+	"$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/log" "$tmp/trace" "$tmp/explained" && grep -q 'NVRTC: bypassed: extensions, ' "$tmp/log" &&
 		grep -q '"cat":"bypassed".*"reason":"extensions"' "$tmp/trace" && grep -q 'BYPASSED: extensions$' "$tmp/explained"
 }
 check "Log, trace and journal tell of them, as of all that is passed through." extensions_told

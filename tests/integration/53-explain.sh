@@ -196,18 +196,18 @@ below() {
 check "The nearest may lie in a read-only cache below." below
 sloppy='{"source": "__device__ const char t[] = __TIME__;"}'
 unfit() {
-	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT CACHED: time macros' 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' &&
+	fresh_cache && NVRTCCACHE_SLOPPINESS=time_macros compile "$sloppy" && compile "$sloppy" && last_says 'NOT CACHED: time macros' 'the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros' &&
 		! grep -q 'very request' "$tmp/out" && last_is 'told["cause"], told["reason"]' "('unfit', 'time_macros')"
 }
 check "A result that is there and not given out: why." unfit
 unfit_header() {
-	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'only processes with NVRTCCACHE_SLOPPINESS=time_macros are given' 'the file ' 'inc/h.h.' &&
+	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros' 'the file ' 'inc/h.h.' &&
 		last_is "told['cause'], $REFUSAL" "('unfit', 'the file inc/h.h')"
 }
 check "And of which header it was not kept again." unfit_header
 unfit_variable() {
-	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'a result is there that was made while NVRTCWIZ was not set' &&
-		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler asked for NVRTCWIZ, which is set')"
+	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'the entry was stored while NVRTCWIZ was not set' &&
+		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler read the variable NVRTCWIZ, which is not in the key')"
 }
 if grep -q NVRTCWIZ "$NVRTC"; then
 	check "A variable for which it is not given." unfit_variable
@@ -221,7 +221,7 @@ stale_unkept() {
 check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
 imported() {
 	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
-		last_says 'an entry for this very request is there, and is older than this call' && last_is 'told["cause"]' brought
+		last_says 'the same request has an older entry now' && last_is 'told["cause"]' brought
 }
 check "One that was brought there since." imported
 recache() { NVRTCCACHE_RECACHE=1 compile '{}' && last_says 'NVRTCCACHE_RECACHE is set'; }
@@ -297,7 +297,7 @@ too_long_not_kept() {
 	local options
 	options=$(printf ', "-DA_LONG_NAME_%04d=1"' {1..1200})
 	compile "{\"options\": [\"-DN=sizeof(__TIME__)\"$options]}" && last_is 'told["cut"], [(d["now"], d["was"]) for d in told["differences"]]' "(True, [('-DN=sizeof(__TIME__)', '-DN=4')])" &&
-		last_says 'The record has no room for all of this request' && ! grep -q ' is gone' "$tmp/out"
+		last_says 'The record does not hold the whole request' && ! grep -q ' is gone' "$tmp/out"
 }
 check "Where there is none, nothing is said to be gone that was not noted." too_long_not_kept
 too_long_gone() { "$COMMAND" clear >/dev/null && explained --last 2 --json && is '[one["cut"] for one in told]' "[True, True]"; }

@@ -28,7 +28,7 @@ fresh_cache
 own=$NVRTCCACHE_DIR
 old_header "$tmp/h" 'int h;' && compile "$tmp/h"
 
-own_costs_nothing() { watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged 'stamped anew')" -eq 0 ]; }
+own_costs_nothing() { watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 0 ]; }
 check "A result of this node is believed, and not written again." own_costs_nothing
 
 "$COMMAND" export "$tmp/bundle" >/dev/null
@@ -56,8 +56,8 @@ check "Exports of two nodes that saw other inodes have the same dependencies." s
 foreign() {
 	fresh_cache
 	"$COMMAND" import "$tmp/bundle" >/dev/null && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] &&
-		[ "$(logged 'stamped anew')" -eq 1 ] && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] &&
-		[ "$(logged 'stamped anew')" -eq 0 ] || { cat "$tmp/run.log" && false; }
+		[ "$(logged "updated the entry's stamps")" -eq 1 ] && watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] &&
+		[ "$(logged "updated the entry's stamps")" -eq 0 ] || { cat "$tmp/run.log" && false; }
 }
 check "An imported result is read once, stamped, and believed from then on." foreign
 
@@ -73,8 +73,8 @@ below() {
 	fresh_cache
 	local upper=$NVRTCCACHE_DIR lower=$tmp/lower
 	NVRTCCACHE_DIR=$lower "$COMMAND" import "$tmp/bundle" >/dev/null && find "$lower" -type f -path '*/v1/??/*' -exec sha256sum {} + >"$tmp/sums" &&
-		export NVRTCCACHE_LOWER=$lower && watched "$tmp/h" && [ "$(entries)" -eq 1 ] && [ "$(logged 'stamped anew')" -eq 1 ] &&
-		watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged 'stamped anew')" -eq 0 ] && sha256sum --quiet -c "$tmp/sums"
+		export NVRTCCACHE_LOWER=$lower && watched "$tmp/h" && [ "$(entries)" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 1 ] &&
+		watched "$tmp/h" && [ "$(logged 'hit on disk')" -eq 1 ] && [ "$(logged "updated the entry's stamps")" -eq 0 ] && sha256sum --quiet -c "$tmp/sums"
 	local result=$?
 	unset NVRTCCACHE_LOWER
 	return "$result"
@@ -90,8 +90,8 @@ check "A read-only directory is not written for stamps." read_only
 
 changed() {
 	export NVRTCCACHE_DIR=$own
-	touch -d 2001-01-01 "$tmp/h" && sleep 0.1 && watched "$tmp/h" && [ "$(logged 'stamped anew')" -eq 1 ] &&
-		watched "$tmp/h" && [ "$(logged 'stamped anew')" -eq 0 ] && old_header "$tmp/h" 'int x;' && watched "$tmp/h" &&
+	touch -d 2001-01-01 "$tmp/h" && sleep 0.1 && watched "$tmp/h" && [ "$(logged "updated the entry's stamps")" -eq 1 ] &&
+		watched "$tmp/h" && [ "$(logged "updated the entry's stamps")" -eq 0 ] && old_header "$tmp/h" 'int x;' && watched "$tmp/h" &&
 		[ "$(logged 'hit on disk')" -eq 0 ]
 }
 check "A header that was only touched is read once; one that was edited is a miss." changed

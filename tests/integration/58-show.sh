@@ -119,11 +119,11 @@ PY
 	for_people() {
 		gives 0 show "${key:0:6}" && out_has "^key       $key\$" && out_has '^compiler  NVRTC [0-9.]+$' && out_has '^options   -Iinc -DN=4 -arch=sm_80$' &&
 			out_has '^names     add<float>  _Z3addIfEvPT_PKS0_$' && out_has '^made      20.* by python3' && out_has '^bound to  nothing$' &&
-			out_has "^ +relative paths as seen from $work, the working directory; the entry does not say where it was compiled\$"
+			out_has "^ +relative paths are relative to $work, the working directory; the entry does not say where it was compiled\$"
 	}
 	check "For people too, and from where it looked." for_people
 	check "A header that is the same is unchanged." state unchanged "inc/vec\\.h  [0-9]+ bytes"
-	check "One that would be found first was not there." state unchanged 'vec\.h  was not there'
+	check "One that would be found first was not there." state unchanged 'vec\.h  did not exist'
 	mv inc/half.h inc/other.h
 	check "A header that was removed is gone." state gone 'inc/half\.h'
 	check "And the others are still looked at." state unchanged 'inc/vec\.h'
@@ -132,11 +132,11 @@ PY
 	check "A header that was edited has changed." state changed 'inc/vec\.h'
 	touch half.h
 	check "One that would now be found first has appeared." state appeared 'half\.h'
-	check "JSON has the same." shown_is 'sorted((c["path"], c["state"]) for c in told[0]["dependencies"] if c["state"] not in ("unchanged", "not asked"))' \
+	check "JSON has the same." shown_is 'sorted((c["path"], c["state"]) for c in told[0]["dependencies"] if c["state"] not in ("unchanged", "not checked"))' \
 		"[('half.h', 'appeared'), ('inc/vec.h', 'changed')]"
 	rm half.h
 	mkdir elsewhere
-	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "seen from $work/elsewhere, as --from says\$"; }
+	from() { gives 0 show --from elsewhere "$key" && out_has '^ +gone +inc/vec\.h' && out_has "relative to $work/elsewhere, as --from says\$"; }
 	check "Another directory can be looked from." from
 	bad_from() { gives 1 show --from none "$key" && err_has '^nvrtccache: none: No such file or directory$' && [ ! -s "$tmp/out" ]; }
 	check "One that is not there is said." bad_from
@@ -144,7 +144,7 @@ PY
 		preloaded python3 "$DUMP" nvrtc "$NVRTC" again add.cu add.cu -e 'add<float>' -e 'add<double>' -Iinc -DN=4 -arch=sm_80 >/dev/null || return
 		shown_is 'len(told)' 2 && gives 0 show "$key" && out_has '^entry 1 of 2 under this key, the newest$' && out_has '^entry 2 of 2 under this key$' || return
 		shown_is '[sum(c["state"] == "changed" for c in one["dependencies"]) for one in told]' '[0, 1]' &&
-			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no entry 3 under this key, but 2'
+			gives 0 extract "$key" --number 2 --cubin -o got && cmp got one/CUBIN && gives 1 extract "$key" --number 3 --cubin && err_has 'no entry 3: this key has 2'
 	}
 	check "Both results of a key are shown, each with its own headers." second
 else
@@ -161,7 +161,7 @@ check "Headers under an absolute -I are looked up where they were, wherever one 
 lineinfo() {
 	cached three nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=compute_80 -lineinfo && gives 0 show "$key" &&
 		out_has "^bound to  $work  by -lineinfo\$" && out_has 'sizes and times of files included' && cd / && state unchanged "($work/)?inc/vec\\.h" &&
-		out_has "seen from $work, to which the entry is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
+		out_has "relative to $work, to which the entry is bound\$" && cd "$work" && touch -d '2001-01-01' inc/half.h && state touched "($work/)?inc/half\\.h"
 	local status=$?
 	cd "$work" && return "$status"
 }
@@ -170,7 +170,7 @@ found_in_output() {
 	echo '__device__ const char *where() { return __FILE__; }' >inc/file.h
 	echo '#include "file.h"
 __global__ void k(const char **p) { *p = where(); }' >file.cu
-	cached four nvrtc "$NVRTC" file.cu file.cu "-I$work/inc" -arch=compute_80 && gives 0 show "$key" && out_has "^bound to .*$work.*  its name is in the PTX\$|^ +$work/inc  its name is in the PTX\$"
+	cached four nvrtc "$NVRTC" file.cu file.cu "-I$work/inc" -arch=compute_80 && gives 0 show "$key" && out_has "^bound to .*$work.*  the path is in the PTX\$|^ +$work/inc  the path is in the PTX\$"
 }
 check "A directory whose name is in the PTX is named with that reason." found_in_output
 cached five nvrtc "$NVRTC" add.cu add.cu -e 'add<float>' -Iinc -DN=4 -arch=sm_80 -dlto

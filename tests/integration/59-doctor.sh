@@ -17,10 +17,10 @@ fails() { [ "$(grep -c '^FAIL  ' "$tmp/out")" -eq "$1" ] || { cat "$tmp/out" && 
 # ---- without a program
 
 healthy() {
-	gives 0 doctor && [ ! -s "$tmp/err" ] && out_has "^ok    library loads: $LIBRARY\$" && out_has "^ok    directory $NVRTCCACHE_DIR is not there yet, and can be made\$" &&
-		out_has '^ok    settings: nothing refused' && out_has '^ok    LD_PRELOAD is empty' && out_has '^(ok|warn)  .* free' &&
+	gives 0 doctor && [ ! -s "$tmp/err" ] && out_has "^ok    library loads: $LIBRARY\$" && out_has "^ok    directory $NVRTCCACHE_DIR does not exist yet and can be created\$" &&
+		out_has '^ok    settings are valid' && out_has '^ok    LD_PRELOAD is empty' && out_has '^(ok|warn)  .* free' &&
 		says_not '^FAIL' && [ ! -e "$NVRTCCACHE_DIR" ] || return
-	mkdir -m 700 "$NVRTCCACHE_DIR" && gives 0 doctor && out_has "^ok    directory $NVRTCCACHE_DIR is ours and can be written\$" &&
+	mkdir -m 700 "$NVRTCCACHE_DIR" && gives 0 doctor && out_has "^ok    directory $NVRTCCACHE_DIR belongs to you and can be written\$" &&
 		[ -z "$(ls -A "$NVRTCCACHE_DIR")" ] && out_has '(local|network) file system|file system in memory'
 }
 check "Where all is well it says so, and makes nothing." healthy
@@ -47,8 +47,8 @@ bad_library() {
 check "A library that is missing, or that no loader takes, is a FAIL, with the loader's words." bad_library
 
 other_preloads() {
-	LD_PRELOAD=libm.so.6 gives 0 doctor && out_has 'LD_PRELOAD holds libm.so.6, and' && LD_PRELOAD="$LIBRARY" gives 0 doctor &&
-		out_has '^ok    LD_PRELOAD holds the library$' && LD_PRELOAD="libm.so.6:$LIBRARY" gives 0 doctor && out_has '^warn  LD_PRELOAD: libm.so.6 before the library'
+	LD_PRELOAD=libm.so.6 gives 0 doctor && out_has 'LD_PRELOAD contains libm.so.6; ' && LD_PRELOAD="$LIBRARY" gives 0 doctor &&
+		out_has '^ok    LD_PRELOAD contains the library$' && LD_PRELOAD="libm.so.6:$LIBRARY" gives 0 doctor && out_has '^warn  LD_PRELOAD: libm.so.6 comes before the library'
 }
 check "What else LD_PRELOAD holds is named." other_preloads
 broken_preload() { # the loader leaves it out, and all is cached
@@ -59,15 +59,15 @@ check "What the loader says of another preload is not said of the library." brok
 misspelled() { # by who exports it, and then runs programs without the command
 	LD_PRELOAD="$tmp/nowhere.so:$tmp/nowhere/libnvrtccache.so" gives 1 doctor && out_has '^ok    library loads: ' &&
 		out_has "^FAIL  LD_PRELOAD: .*$tmp/nowhere/libnvrtccache.so.*cannot be preloaded" &&
-		says_not 'LD_PRELOAD holds the library'
+		says_not 'LD_PRELOAD contains the library'
 }
 check "A library that is not where LD_PRELOAD says is a FAIL." misspelled
 
 foreign_journal() {
 	local NVRTCCACHE_DIR=$tmp/foreign
 	export NVRTCCACHE_DIR
-	(umask 077 && mkdir -p "$NVRTCCACHE_DIR/v1" && echo 'somebody wrote this' >"$NVRTCCACHE_DIR/v1/journal") && gives 0 doctor && out_has "^warn  $NVRTCCACHE_DIR/v1/journal is none of ours" &&
-		rm "$NVRTCCACHE_DIR/v1/journal" && gives 0 doctor && says_not 'none of ours'
+	(umask 077 && mkdir -p "$NVRTCCACHE_DIR/v1" && echo 'somebody wrote this' >"$NVRTCCACHE_DIR/v1/journal") && gives 0 doctor && out_has "^warn  $NVRTCCACHE_DIR/v1/journal is not a journal" &&
+		rm "$NVRTCCACHE_DIR/v1/journal" && gives 0 doctor && says_not 'is not a journal'
 }
 check "A journal that is none of ours is told of." foreign_journal
 bad_library() { NVRTCCACHE_LIBRARY=/nowhere.so gives 1 doctor && out_has "^FAIL  library: NVRTCCACHE_LIBRARY: '/nowhere.so' is not a readable file"; }
@@ -80,13 +80,13 @@ bad_directories() {
 		chmod 770 "$NVRTCCACHE_DIR" && gives 1 doctor && fails 1 && out_has "^FAIL  directory .* has mode 770: its group .* NVRTCCACHE_SHARED=1" || return
 	NVRTCCACHE_SHARED=1 gives 0 doctor && says_not '^warn  NVRTCCACHE_SHARED' || return
 	chmod 700 "$NVRTCCACHE_DIR" && gives 0 doctor && NVRTCCACHE_SHARED=1 gives 0 doctor && out_has '^warn  NVRTCCACHE_SHARED is set, and .*chmod 2770' || return
-	ln -s "$NVRTCCACHE_DIR" "$tmp/link" && NVRTCCACHE_DIR=$tmp/link gives 1 doctor && out_has '^FAIL  directory .*link cannot be used: it is a symbolic link' || return
+	ln -s "$NVRTCCACHE_DIR" "$tmp/link" && NVRTCCACHE_DIR=$tmp/link gives 1 doctor && out_has '^FAIL  directory .*link cannot be used: .*is a symbolic link' || return
 	NVRTCCACHE_DIR=/proc/x gives 1 doctor && out_has '^FAIL  directory /proc/x cannot be used' && NVRTCCACHE_DIR=/dev/null/x gives 1 doctor || return
-	NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$tmp/missing gives 0 doctor && out_has "^warn  directory $tmp/missing is not there, and NVRTCCACHE_READONLY" || return
+	NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR=$tmp/missing gives 0 doctor && out_has "^warn  directory $tmp/missing does not exist and NVRTCCACHE_READONLY" || return
 	env -u NVRTCCACHE_DIR HOME=relative "$COMMAND" doctor >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 1 ] && out_has '^FAIL  no cache directory: none of NVRTCCACHE_DIR' || return
 	env -u NVRTCCACHE_DIR HOME="$tmp/no-home" "$COMMAND" doctor >"$tmp/out" 2>"$tmp/err"
-	[ $? -eq 1 ] && out_has '^FAIL  directory .*is not made, because \$HOME is missing'
+	[ $? -eq 1 ] && out_has '^FAIL  directory .*is not created, because \$HOME does not exist'
 }
 check "A directory that is not used is a FAIL, with the reason." bad_directories
 
@@ -105,8 +105,8 @@ little_space() {
 	mkdir -p "$tmp/small" && unshare -m sh -c "mount -t tmpfs -o size=1m,nr_inodes=100 none '$tmp/small' && export NVRTCCACHE_DIR='$tmp/small/cache' && mkdir -m 700 '$tmp/small/cache' &&
 		NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor && head -c 500000 /dev/zero >'$tmp/small/file' && NVRTCCACHE_MAX_SIZE=1000K '$COMMAND' doctor &&
 		NVRTCCACHE_MAX_SIZE=2M '$COMMAND' doctor; cat /dev/zero >'$tmp/small/file'; '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
-	[ "$(grep -E ' free| cap |left there' "$tmp/out" | cut -c 1-4 | tr -d ' ' | tr '\n' ' ')" = "ok warn warn FAIL " ] && out_has '^warn  .* free there, less than the cache may grow by: the cap is 1000.0 KiB' &&
-		out_has '^warn  the cap of 2.0 MiB is more than the whole' && out_has '^FAIL  no space left there'
+	[ "$(grep -E ' free|size limit|no free' "$tmp/out" | cut -c 1-4 | tr -d ' ' | tr '\n' ' ')" = "ok warn warn FAIL " ] && out_has '^warn  .* free, less than the cache may still grow \(size limit 1000.0 KiB\)' &&
+		out_has '^warn  the size limit of 2.0 MiB is larger than the whole' && out_has '^FAIL  the file system has no free space'
 }
 if unshare -m true 2>/dev/null; then
 	check "Free space is held against the cap; none is a FAIL." little_space
@@ -118,7 +118,7 @@ no_permission() {
 	mkdir -p "$tmp/shut" && unshare -m sh -c "mount -t tmpfs none '$tmp/shut' && mkdir -m 700 '$tmp/shut/cache' && mount -o remount,ro '$tmp/shut' && NVRTCCACHE_DIR='$tmp/shut/cache' '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 1 ] && out_has "^FAIL  directory $tmp/shut/cache cannot be written: Read-only file system" && out_has '^warn  file system in memory' || return
 	unshare -m sh -c "mount -t tmpfs none '$tmp/shut' && mkdir -m 700 '$tmp/shut/cache' && mount -o remount,ro '$tmp/shut' && NVRTCCACHE_READONLY=1 NVRTCCACHE_DIR='$tmp/shut/cache' '$COMMAND' doctor" >"$tmp/out" 2>"$tmp/err" &&
-		out_has '^ok    directory .*, read only as NVRTCCACHE_READONLY says'
+		out_has '^ok    directory .* is only read, because NVRTCCACHE_READONLY is set'
 }
 if unshare -m true 2>/dev/null; then
 	check "A read-only file system is a FAIL, unless NVRTCCACHE_READONLY says so." no_permission
@@ -136,19 +136,19 @@ settings_told() {
 		out_has "^warn  NVRTCCACHE_LOWER: '$NVRTCCACHE_DIR' is the cache directory itself" || return
 	mkdir -m 700 "$tmp/layer" && NVRTCCACHE_LOWER=$tmp/layer gives 0 doctor && out_has "^ok    layer $tmp/layer is searched after the directory" || return
 	NVRTCCACHE_TRACE=$tmp/nowhere/t gives 0 doctor && out_has "^warn  NVRTCCACHE_TRACE: '$tmp/nowhere/t' cannot be used: No such" && NVRTCCACHE_MAX_SIZE=999999T gives 0 doctor &&
-		out_has '^warn  the cap of .* is more than the whole file system has'
+		out_has '^warn  the size limit of .* is larger than the whole file system'
 }
 check "Settings that are refused, unknown, contradictory or in the way are warnings." settings_told
 
 # ---- with one
 
 no_program() {
-	gives 1 doctor "$tmp/nowhere" && fails 1 && out_has "^FAIL  $tmp/nowhere: there is no such program$" && gives 1 doctor no-such-program-anywhere && out_has 'in PATH$' &&
-		gives 1 doctor "$tmp" && out_has '^FAIL  .* may not be run' && echo 'no program' >"$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'may not be run' &&
-		chmod 755 "$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'neither a script nor a program' && : >"$tmp/empty" && chmod 755 "$tmp/empty" && gives 1 doctor "$tmp/empty" &&
+	gives 1 doctor "$tmp/nowhere" && fails 1 && out_has "^FAIL  $tmp/nowhere: program not found$" && gives 1 doctor no-such-program-anywhere && out_has 'in PATH$' &&
+		gives 1 doctor "$tmp" && out_has '^FAIL  .* cannot be executed' && echo 'no program' >"$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'cannot be executed' &&
+		chmod 755 "$tmp/text" && gives 1 doctor "$tmp/text" && out_has 'neither a script nor an ELF program' && : >"$tmp/empty" && chmod 755 "$tmp/empty" && gives 1 doctor "$tmp/empty" &&
 		out_has 'neither a script nor' || return
 	head -c 100 "$COMMAND" >"$tmp/short" && chmod 755 "$tmp/short" && gives 1 doctor "$tmp/short" && out_has 'neither a script nor' &&
-		gives 1 doctor $'\e[31mred\377' && out_has '^FAIL  \?\[31mred\?: there is no such'
+		gives 1 doctor $'\e[31mred\377' && out_has '^FAIL  \?\[31mred\?: program not found'
 }
 check "What is no program, or may not be run, is a FAIL." no_program
 
@@ -170,7 +170,7 @@ if [ -x "$LOADER/linked" ]; then
 	of_children() { gives 0 doctor sh -c "'$LOADER/linked' && '$LOADER/linked'" && out_has "^ok    nvrtc 13\.0, $FAKE/13/libnvrtc.so.13, linked\$"; }
 	check "What the program starts counts too." of_children
 	unwatchable() {
-		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$LOADER/linked" && out_has '^FAIL  nvrtc: [1-9][0-9]* bypassed \(unwatchable [1-9]' && out_has '^warn  passing .* through: .*nftw'
+		LD_LIBRARY_PATH=$FAKE/unwatchable gives 1 doctor "$LOADER/linked" && out_has '^FAIL  nvrtc: [1-9][0-9]* bypassed \(unwatchable [1-9]' && out_has '^warn  bypassing .*: .*nftw'
 	}
 	check "A compiler that cannot be watched is a FAIL, with the library's own words." unwatchable
 	linked_past_us() {
@@ -181,7 +181,7 @@ if [ -x "$LOADER/linked" ]; then
 
 	static_programs() {
 		gives 1 doctor "$LOADER/static" && fails 1 && out_has '^FAIL  .*/static is linked statically: LD_PRELOAD does nothing' && gives 1 doctor "$LOADER/private_linked" &&
-			out_has '^FAIL  inside: NVRTC is linked into .*/private_linked statically' && gives 0 doctor "$LOADER/linked" && says_not ' inside: '
+			out_has '^FAIL  inside: NVRTC is linked statically into .*/private_linked' && gives 0 doctor "$LOADER/linked" && says_not ' inside: '
 	}
 	check "A static program, and one with the compiler inside, are FAILs." static_programs
 	privileged() {
@@ -197,7 +197,7 @@ if [ -x "$LOADER/linked" ]; then
 		local bytes
 		bytes=$(strings -t d "$LOADER/linked" | grep -m 1 -E '/ld-linux[^ ]*$') && cp "$LOADER/linked" "$tmp/no-loader" &&
 			printf '/nx' | dd of="$tmp/no-loader" bs=1 seek="$(awk '{ print $1 }' <<<"$bytes")" conv=notrunc status=none && gives 1 doctor "$tmp/no-loader" &&
-			out_has "^FAIL  .*no-loader cannot start: what runs it, '/nx.*', is not there"
+			out_has "^FAIL  .*no-loader cannot start: its interpreter '/nx.*' is missing"
 	}
 	check "One whose loader is missing is a FAIL." no_loader
 else
@@ -216,9 +216,9 @@ fi
 scripts() {
 	printf '#!/bin/sh\necho "$@"\n' >"$tmp/script" && printf '#!/usr/bin/env -S sh -e\n' >"$tmp/script2" && printf '#!%s\n' "$tmp/gone/sh" >"$tmp/script3" &&
 		printf '#!%s\n' "$tmp/script" >"$tmp/script4" && chmod 755 "$tmp"/script* || return
-	gives 0 doctor "$tmp/script" a 'b c' && out_has "^ok    $tmp/script is a script that .*/sh runs" && out_has '^a b c$' && out_has '^warn  it compiled nothing through the library' &&
+	gives 0 doctor "$tmp/script" a 'b c' && out_has "^ok    $tmp/script is a script that .*/sh runs" && out_has '^a b c$' && out_has '^warn  no compilation reached the library' &&
 		gives 0 doctor "$tmp/script2" && out_has "script2 is a script that .*/sh runs" && gives 0 doctor "$tmp/script4" &&
-		gives 1 doctor "$tmp/script3" && out_has "^FAIL  .*script3 cannot start: what runs it, '$tmp/gone/sh', is not there"
+		gives 1 doctor "$tmp/script3" && out_has "^FAIL  .*script3 cannot start: its interpreter '$tmp/gone/sh' is missing"
 }
 check "A script is run, with its arguments; one that nothing runs is a FAIL." scripts
 run_ends() {

@@ -175,7 +175,7 @@ else
 	check "A browser draws the page, without a complaint." quiet
 	figures() {
 		sed 's/<[^>]*>/ /g' dom.html | tr -s ' \n' ' ' >text
-		grep -q 'compiles 2 in 349 ms 1 kept, 1 not kept hits 2 saved 497 ms 1 in memory, 1 on disk hit rate 50.0 %' text &&
+		grep -q 'compiles 2 in 349 ms 1 cached, 1 not cached hits 2 saved 497 ms 1 in memory, 1 on disk hit rate 50.0 %' text &&
 			grep -q 'waits 1 took 500 µs' text && grep -q 'header changed 1 249 ms 71.3 % vec.h' text && grep -q '__DATE__ or __TIME__ 1 100 ms' text &&
 			grep -q 'teleported' text && grep -q 'trainer 7' text || { head -c 3000 text && false; }
 	}
@@ -203,16 +203,16 @@ const press = (key) => {
 };
 ["ArrowRight", "ArrowRight", "ArrowDown", "Enter", "+", "0", "Escape"].forEach(press);
 found.push(document.querySelectorAll("#calls tbody tr").length);
-[...document.querySelectorAll("#legend button")].find((button) => button.textContent.includes("not kept")).click();
+[...document.querySelectorAll("#legend button")].find((button) => button.textContent.includes("not cached")).click();
 found.push(document.querySelectorAll("#calls tbody tr").length);
 document.title = found.join("|");' && drawn && ! grep CONSOLE "$tmp/console" &&
-			grep -qF '<title>a.cu compiled and kept|b.cu compiled|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|Point at a call|5|4</title>' dom.html ||
+			grep -qF '<title>a.cu compiled and cached|b.cu compiled|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|a.cu hit on disk|Point at a call|5|4</title>' dom.html ||
 			{ grep '<title' dom.html && cat "$tmp/console" && false; }
 	}
 	check "Keys go from call to call, and an outcome can be left out." keys
 	many() {
 		python3 -c 'import json; json.dump([{"name": f"k{i % 50}.cu", "cat": ["miss", "hit_disk", "hit_memory", "hit_memory"][i % 4], "ph": "X", "ts": i * 100, "dur": 90, "pid": i % 10, "tid": 1, "args": {"cost": 1000000}} for i in range(10000)], open("many.json", "w"))'
-		written 10000 many.json && drawn && ! grep CONSOLE "$tmp/console" && sed 's/<[^>]*>/ /g' dom.html | tr -s ' \n' ' ' | grep -q 'compiles 2,500 in 2.50 s 2,500 kept hits 7,500 saved 6.83 s'
+		written 10000 many.json && drawn && ! grep CONSOLE "$tmp/console" && sed 's/<[^>]*>/ /g' dom.html | tr -s ' \n' ' ' | grep -q 'compiles 2,500 in 2.50 s 2,500 cached hits 7,500 saved 6.83 s'
 	}
 	check "Ten thousand calls are drawn." many
 fi

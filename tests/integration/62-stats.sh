@@ -25,14 +25,14 @@ one_miss() { compile -arch=sm_90 && line_is '0 hits in memory, 0 on disk, 1 miss
 check "The line of a miss has nothing that did not happen." one_miss
 one_hit() { compile -arch=sm_90 && line_is '0 hits in memory, 1 on disk, 0 misses, 0 stored, [0-9]+ ms saved'; }
 check "Nor has that of a hit." one_hit
-refused() { compile --time=t && line_is '0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not kept \([a-z_]+\), [0-9]+ ms saved'; }
+refused() { compile --time=t && line_is '0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not cached \([a-z_]+\), [0-9]+ ms saved'; }
 check "The line of a miss that was not kept says why." refused
-disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 passed through'; }
+disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 bypassed'; }
 check "That of a process without a cache says that." disabled
 
 disabled_tells() {
 	NVRTCCACHE_DISABLE=1 NVRTCCACHE_LOG=$tmp/off.log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_TRACE=$tmp/off.json NVRTCCACHE_DIR=$tmp/off compile -arch=sm_90
-	cat "$tmp/off.log" "$tmp/off.json" && grep -qE ': NVRTC: passed through: disabled, [0-9.]+ [mu]?s, ' "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] || return
+	cat "$tmp/off.log" "$tmp/off.json" && grep -qE ': NVRTC: bypassed: disabled, [0-9.]+ [mu]?s, ' "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] || return
 	python3 -c 'import json, sys
 events = [event for event in json.loads(open(sys.argv[1]).read().rstrip(",\n") + "]") if event["ph"] == "X"]
 assert [(e["cat"], e["args"]["reason"], e["args"]["options"]) for e in events] == [("bypassed", "disabled", "-arch=sm_90")] and events[0]["dur"] > 0, events' "$tmp/off.json" &&
@@ -43,7 +43,7 @@ check "It is in the log and in the trace all the same; nothing is written into t
 disabled_nvvm() {
 	rm -f "$tmp/off.log"
 	NVRTCCACHE_DISABLE=1 NVRTCCACHE_LOG=$tmp/off.log NVRTCCACHE_LOG_LEVEL=info NVRTCCACHE_DIR=$tmp/off preloaded "$BUILD/tests/nvvm/lookup" "$FAKE/nvvm/libnvvm.so.4" create add=a=one compile destroy >/dev/null
-	cat "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] && grep -q ': libNVVM: passed through: disabled, ' "$tmp/off.log"
+	cat "$tmp/off.log" && [ "$(wc -l <"$tmp/off.log")" = 1 ] && grep -q ': libNVVM: bypassed: disabled, ' "$tmp/off.log"
 }
 check "So are calls of libNVVM." disabled_nvvm
 

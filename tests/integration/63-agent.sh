@@ -70,18 +70,18 @@ refused() { # STATUS WORDS ARGUMENT...
 words_for_mistakes() {
 	local bad=0
 	cp "$tmp/keys" "$tmp/open-keys" && chmod 640 "$tmp/open-keys" && echo 'one 0011' >"$tmp/bad-keys" && chmod 600 "$tmp/bad-keys"
-	refused 2 "no --engine" || bad=1
-	refused 2 "no --key-file: nothing of the engine could be believed" --engine "$engine" || bad=1
+	refused 2 "--engine is missing" || bad=1
+	refused 2 "--key-file is missing: without it no value can be verified" --engine "$engine" || bad=1
 	refused 2 "unrecognized option" --engine "$engine" --no-such || bad=1
-	refused 2 "a program stands behind '--'" --engine "$engine" --trust-engine true || bad=1
-	refused 2 "no program behind '--'" --engine "$engine" --trust-engine -- || bad=1
+	refused 2 "unexpected argument; a program must follow '--'" --engine "$engine" --trust-engine true || bad=1
+	refused 2 "the program after '--' is missing" --engine "$engine" --trust-engine -- || bad=1
 	refused 2 "it takes milliseconds" --engine "$engine" --trust-engine --min-cost soon || bad=1
-	refused 2 "--json goes with --status" --engine "$engine" --trust-engine --json || bad=1
+	refused 2 "--json: requires --status" --engine "$engine" --trust-engine --json || bad=1
 	refused 1 "chmod 600" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/open-keys" || bad=1
 	refused 1 "line 1" --engine "$engine" --dir "$tmp/a" --key-file "$tmp/bad-keys" || bad=1
-	refused 1 "begins with none of dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
-	refused 1 "no user and no password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
-	refused 1 "no agent there" --status --dir "$tmp/a" || bad=1
+	refused 1 "unknown scheme, not one of dir://, http://, https://, http+unix://, redis://, rediss://, redis+unix://, s3://" --engine gopher://x --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "it must not contain a user or password" --engine redis://me:secret@host --dir "$tmp/a" --trust-engine || bad=1
+	refused 1 "no agent is running" --status --dir "$tmp/a" || bad=1
 	! grep -rq 'secret' "$tmp/out" "$tmp/a" 2>/dev/null || bad=1
 	[ "$bad" = 0 ]
 }
@@ -155,7 +155,7 @@ runs_plainly() { # [VARIABLE=VALUE...] [DIRECTORY]
 	local variables=()
 	while [[ ${1-} == *=* || ${1-} == -i ]]; do variables+=("$1") && shift; done
 	env "${variables[@]}" timeout 60 "$AGENT" --engine "$engine" ${1:+--dir "$1"} --key-file "$tmp/keys" -- sh -c 'exit 7' 2>"$tmp/err"
-	[ $? -eq 7 ] && grep -q 'the program runs without an agent' "$tmp/err" || { cat "$tmp/err" && return 1; }
+	[ $? -eq 7 ] && grep -q 'running the program without an agent' "$tmp/err" || { cat "$tmp/err" && return 1; }
 }
 check "A program runs where the cache cannot be made." runs_plainly /proc/no-such
 check "A program runs where the cache is only read." runs_plainly NVRTCCACHE_READONLY=1 "$tmp/first/cache"
@@ -257,14 +257,14 @@ ones_own() { # without a word a program's agent is asked; with one the one that 
 	mkdir -p "$tmp/elsewhere" && chmod 700 "$tmp/elsewhere" && timeout 60 "$AGENT" --engine "$engine" --dir "$tmp/unasked/cache" --socket "$tmp/elsewhere/agent" --trust-engine -- sh -c '
 		until "$0" --status; do sleep 0.05; done && env -i NVRTCCACHE_AGENT="$NVRTCCACHE_AGENT" "$0" --status && env -i NVRTCCACHE_SHARED=1 "$0" --status --socket "$NVRTCCACHE_AGENT" || exit
 		! "$0" --status --dir "$1"' "$AGENT" "$tmp/unasked/cache" >"$tmp/words" 2>"$tmp/err"
-	[ $? -eq 0 ] && [ "$(grep -c "^socket  *$tmp/elsewhere/agent$" "$tmp/words")" -eq 3 ] && tail -1 "$tmp/err" | grep -q 'no agent there' || { cat "$tmp/words" "$tmp/err" && return 1; }
+	[ $? -eq 0 ] && [ "$(grep -c "^socket  *$tmp/elsewhere/agent$" "$tmp/words")" -eq 3 ] && tail -1 "$tmp/err" | grep -q 'no agent is running' || { cat "$tmp/words" "$tmp/err" && return 1; }
 }
 check "--status asks whom a program would ask." ones_own
 
 two_agents() {
-	refused 1 "another agent serves there" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&
+	refused 1 "another agent is using this socket" --engine "$engine" --dir "$served" --trust-engine && kill -0 "$agent" &&
 		timeout 20 "$AGENT" --engine "$engine" --dir "$served" --trust-engine -- sh -c 'exit 5' 2>"$tmp/err"
-	[ $? -eq 5 ] && grep -q 'the program asks that one' "$tmp/err" && answers "STARTED ABSENT" fetch "${none%0}1"
+	[ $? -eq 5 ] && grep -q 'the program uses that agent' "$tmp/err" && answers "STARTED ABSENT" fetch "${none%0}1"
 }
 check "A second agent is refused; a program for which it was started asks the first." two_agents
 
@@ -308,13 +308,13 @@ fi
 
 killed() {
 	kill -9 "$agent" && wait "$agent" 2>/dev/null
-	[ -S "$socket" ] && refused 1 "the agent that was there is dead" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
+	[ -S "$socket" ] && refused 1 "the agent is not running any more" --status --dir "$served" && start served --key-file "$tmp/keys" && answers "STARTED FOUND" fetch "$key"
 }
 check "The socket of an agent that was killed is another one's." killed
 removed() { # with all that is in it, while the agent lives; whoever stores next makes the directory
 	stop && node gone && NVRTCCACHE_DIR=$tmp/gone/cache train gone && start gone --key-file "$tmp/keys" && rm -rf "${served:?}" &&
 		NVRTCCACHE_DIR=$served train gone -DMADE=1 && becomes up true && [ -S "$socket" ] && answers "STARTED FOUND" fetch "$key" &&
-		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; it is at $socket again" "$tmp/agent.err"
+		rm "$socket" && becomes up true && answers "STARTED FOUND" fetch "$key" && grep -q "the socket was removed; created $socket again" "$tmp/agent.err"
 }
 check "An agent whose directory was removed serves the one that is made in its place." removed
 comes_back() { # its socket, after a time in which it could not be renewed
@@ -324,7 +324,7 @@ comes_back() { # its socket, after a time in which it could not be renewed
 		"$AGENT" --status --socket "$away" 2>"$tmp/err" >/dev/null || break
 		sleep 0.05
 	done
-	grep -q 'is dead' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes up true && answers "STARTED FOUND" fetch "$key"
+	grep -q 'not running any more' "$tmp/err" && mv "$away" "$socket" && chmod 700 "$served" && becomes up true && answers "STARTED FOUND" fetch "$key"
 }
 check "An agent whose socket could not be made anew makes it when it can be." comes_back
 of_another() { # an agent that ends leaves what is another's by then
@@ -458,7 +458,7 @@ only_read() { # no shard can be made but that of the one value that is there
 	for i in 0 1 2 3; do peer stored "${new[i]}" || return; done
 	unreachable() { [ "$(status unreachable)" -ge 4 ]; }
 	wait_for unreachable || return
-	answers "STARTED FOUND" fetch "$key" && grep -q 'nothing is uploaded for now' "$tmp/agent.err" && [ "$(status up)" = true ] && stop && rm -r "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
+	answers "STARTED FOUND" fetch "$key" && grep -q 'stopped uploading' "$tmp/agent.err" && [ "$(status up)" = true ] && stop && rm -r "$tmp/engine/nvrtccache" && mv "$tmp/engine.values" "$tmp/engine/nvrtccache"
 }
 check "An engine that takes no values is read all the same." only_read
 

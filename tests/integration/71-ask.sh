@@ -104,7 +104,7 @@ stored() {
 check "What was compiled because it had none is told of." stored
 
 explained() {
-	"$COMMAND" explain --last >"$tmp/out" && grep -q "The node's agent has none\.$" "$tmp/out" &&
+	"$COMMAND" explain --last >"$tmp/out" && grep -q "The node's agent has no entry\.$" "$tmp/out" &&
 		[ "$("$COMMAND" explain --last --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["agent"])')" = absent ] &&
 		"$COMMAND" stats | grep -qE "^Agent asked +$KERNELS$"
 }
@@ -183,11 +183,11 @@ seen_by_doctor() { # a pattern
 }
 doctors() {
 	patient && agent absent && seen_by_doctor "^ok +agent $NVRTCCACHE_AGENT answers$" &&
-		agent down && seen_by_doctor "^warn +agent .* cannot ask its engine: nvrtccache-agent --status" &&
+		agent down && seen_by_doctor "^warn +agent .* cannot reach its engine: nvrtccache-agent --status" &&
 		agent elsewhere && seen_by_doctor "^warn +agent .* serves another directory: " &&
-		agent magic && seen_by_doctor "^warn +agent .* said what is no answer: " &&
-		NVRTCCACHE_AGENT=$place/nothing seen_by_doctor "^warn +agent $place/nothing does not live there: start " &&
-		NVRTCCACHE_AGENT=1 seen_by_doctor "^warn +agent .*/v1/agent\.[0-9a-f-]{36} does not live there: " &&
+		agent magic && seen_by_doctor "^warn +agent .* sent an invalid answer: " &&
+		NVRTCCACHE_AGENT=$place/nothing seen_by_doctor "^warn +agent $place/nothing is not running: start " &&
+		NVRTCCACHE_AGENT=1 seen_by_doctor "^warn +agent .*/v1/agent\.[0-9a-f-]{36} is not running: " &&
 		export NVRTCCACHE_AGENT_WAIT=30ms && agent mute && seen_by_doctor "^warn +agent .* in time: "
 }
 check "doctor says how the agent is, and what to do." doctors
@@ -291,7 +291,7 @@ check "Nor is what has too long a name." no_socket "$place/$(printf '%0120d' 0)"
 
 bad_value() {
 	new_cache && patient && NVRTCCACHE_AGENT=agent.sock NVRTCCACHE_LOG=$tmp/bad.log host compile=1 && is agent_asked 0 agent_skipped 0 &&
-		grep -q 'NVRTCCACHE_AGENT has a value that cannot be used: it takes an absolute path, 1 ' "$tmp/bad.log"
+		grep -q 'NVRTCCACHE_AGENT: bad value: it takes an absolute path, 1 ' "$tmp/bad.log"
 }
 check "What is no absolute path is complained about." bad_value
 

@@ -60,7 +60,7 @@ differing() { # whim, as the log calls it
 	! cmp -s "$tmp/honest" "$tmp/real" || { echo "NVRTC has no whim" && return 1; }
 	verified "$1" kernel.cu >"$tmp/out" 2>&1
 	diff "$tmp/real" "$tmp/out" && counted 1 1 || return
-	key=$(sed -nE "s/^[0-9TZ:.-]+ nvrtccache\[[0-9]+\]: verify: a hit would have given another $2 than NVRTC; key ([0-9a-f]{64}), program kernel\.cu$/\1/p" "$tmp/log")
+	key=$(sed -nE "s/^[0-9TZ:.-]+ nvrtccache\[[0-9]+\]: verify: mismatch: the cached $2 differs from that of NVRTC; key ([0-9a-f]{64}), program kernel\.cu$/\1/p" "$tmp/log")
 	[ -n "$key" ] && [ "$(wc -l <"$tmp/log")" = 1 ] || { cat "$tmp/log" && return 1; }
 	[ -f "$NVRTCCACHE_DIR/v1/${key:0:2}/${key:2}" ] || { echo "no entry of that key" && return 1; }
 }

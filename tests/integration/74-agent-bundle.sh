@@ -45,7 +45,7 @@ refused() { # STATUS WORDS ARGUMENT... <STANDARD INPUT
 made() {
 	(export NVRTCCACHE_DIR=$tmp/job && compile 0 && compile 1 && compile 2) >/dev/null 2>&1 && [ "$(results "$tmp/job")" -eq 3 ] &&
 		NVRTCCACHE_DIR=$tmp/job "$COMMAND" export --used-since 1h - 2>"$tmp/err" | agent --put-bundle team/train:1 >"$tmp/said" || return
-	grep -qE '^Put 3 results \([0-9]+ bytes\) into the engine as bundle team/train:1: [0-9]+ bytes$' "$tmp/said" && [ "$(value | wc -l)" -eq 1 ] || { cat "$tmp/said" && return 1; }
+	grep -qE '^Put 3 entries \([0-9]+ bytes\) into the engine as bundle team/train:1: [0-9]+ bytes$' "$tmp/said" && [ "$(value | wc -l)" -eq 1 ] || { cat "$tmp/said" && return 1; }
 	cp "$(value)" "$tmp/value"
 }
 check "A job puts what it used into the engine, as one value." made
@@ -62,7 +62,7 @@ check "A program does not begin before the bundle is there, and then compiles no
 again() {
 	local before
 	before=$(find "$tmp/node/v1" -type f -path '*/v1/??/*' -printf '%P %s %T@\n' | sort)
-	NVRTCCACHE_DIR=$tmp/node agent --bundle team/train:1 -- true 2>"$tmp/err" && [ "$(find "$tmp/node/v1" -type f -path '*/v1/??/*' -printf '%P %s %T@\n' | sort)" = "$before" ] && words '3 results are in the directory'
+	NVRTCCACHE_DIR=$tmp/node agent --bundle team/train:1 -- true 2>"$tmp/err" && [ "$(find "$tmp/node/v1" -type f -path '*/v1/??/*' -printf '%P %s %T@\n' | sort)" = "$before" ] && words '3 entries are in the directory'
 }
 check "What is there already is not written anew." again
 
@@ -130,11 +130,11 @@ put_byte() { # another one than is there
 	byte=$(od -An -tu1 -j "$1" -N 1 "$(value)") && printf "\\x$(printf %02x $((byte ^ 1)))" | dd of="$(value)" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
 size=$(stat -c %s "$tmp/value")
-flipped() { for at in 24 85 120 $((size - 1)); do put_byte "$at" && bad_value 'not what was signed' mac_refused || { echo "at $at" && return 1; }; done; }
+flipped() { for at in 24 85 120 $((size - 1)); do put_byte "$at" && bad_value 'wrong signature' mac_refused || { echo "at $at" && return 1; }; done; }
 check "A bundle with a flipped bit is refused, and the program runs." flipped
-cut() { head -c $((size / 2)) "$tmp/value" >"$(value)" && bad_value 'not what was signed' mac_refused && head -c 50 "$tmp/value" >"$(value)" && bad_value 'no value of this kind' format_refused; }
+cut() { head -c $((size / 2)) "$tmp/value" >"$(value)" && bad_value 'wrong signature' mac_refused && head -c 50 "$tmp/value" >"$(value)" && bad_value 'another kind or format' format_refused; }
 check "Half a bundle is refused." cut
-other_format() { put_byte 8 && bad_value 'no value of this kind and format' format_refused && put_byte 12 && bad_value 'no value of this kind and format' format_refused && put_byte 16 && bad_value 'signed by nobody' mac_refused; }
+other_format() { put_byte 8 && bad_value 'another kind or format of value' format_refused && put_byte 12 && bad_value 'another kind or format of value' format_refused && put_byte 16 && bad_value 'not signed' mac_refused; }
 check "A bundle of another format is refused, and one whose signature was taken off." other_format
 file_of() { # the value that is $tmp/value, or those that are not
 	local file
@@ -143,19 +143,19 @@ file_of() { # the value that is $tmp/value, or those that are not
 	done < <(value)
 }
 moved() { # the name is under the signature
-	agent --put-bundle other <"$tmp/bundle" >/dev/null && mv "$(file_of other)" "$(file_of this)" && bad_value 'what was put under another name' damaged
+	agent --put-bundle other <"$tmp/bundle" >/dev/null && mv "$(file_of other)" "$(file_of this)" && bad_value 'written under another name' damaged
 }
 check "A bundle that was put under another name is refused." moved
-other_keys() { bad_value 'signed with a key that is not in the key file' mac_refused --key-file "$tmp/other-keys"; }
+other_keys() { bad_value 'signed with a key that is not in --key-file' mac_refused --key-file "$tmp/other-keys"; }
 check "A bundle that is signed with a key that is not known here is refused." other_keys
 unsigned() {
-	timeout 60 "$AGENT" --engine "$engine" --trust-engine --put-bundle team/train:1 <"$tmp/bundle" >/dev/null && bad_value 'signed by nobody, and --trust-engine is not given' mac_refused || return
+	timeout 60 "$AGENT" --engine "$engine" --trust-engine --put-bundle team/train:1 <"$tmp/bundle" >/dev/null && bad_value 'not signed; --trust-engine accepts unsigned values' mac_refused || return
 	timeout 60 "$AGENT" --engine "$engine" --trust-engine --put-bundle team/train:1 <"$tmp/bundle" >/dev/null && timeout 60 "$AGENT" --engine "$engine" --trust-engine --get-bundle team/train:1 | cmp - "$tmp/bundle" && cp "$tmp/value" "$(value)"
 }
 check "A bundle that nobody has signed is refused, but where the engine is trusted." unsigned
 results_of_a_key() { # what holds them, and is signed
 	(export NVRTCCACHE_DIR=$tmp/writer && agent --write -- env LD_PRELOAD="$LIBRARY" "$LIFE" "$NVRTC" trivial 0 -arch=sm_90 -DK=9) >/dev/null 2>&1
-	[ "$(value | wc -l)" -eq 2 ] && mv "$(file_of other)" "$(file_of this)" && bad_value 'what was put under another name' damaged
+	[ "$(value | wc -l)" -eq 2 ] && mv "$(file_of other)" "$(file_of this)" && bad_value 'written under another name' damaged
 }
 check "The results of a key are no bundle." results_of_a_key
 
@@ -164,18 +164,18 @@ check "The results of a key are no bundle." results_of_a_key
 not_put() {
 	local bad=0
 	rm -rf "$tmp/engine/nvrtccache"
-	refused 1 'no bundle of results' --key-file "$tmp/keys" --put-bundle a </dev/null || bad=1
+	refused 1 'not a bundle' --key-file "$tmp/keys" --put-bundle a </dev/null || bad=1
 	head -c 5000 /dev/urandom >"$tmp/noise"
-	refused 1 'no bundle of results' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
+	refused 1 'not a bundle' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
 	head -c 1000 "$tmp/bundle" >"$tmp/noise"
-	refused 1 'not as it was written' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
+	refused 1 'not a bundle, or damaged' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
 	cat "$tmp/bundle" "$tmp/bundle" >"$tmp/noise"
-	refused 1 'not as it was written' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
+	refused 1 'not a bundle, or damaged' --key-file "$tmp/keys" --put-bundle a <"$tmp/noise" || bad=1
 	cp "$tmp/keys" "$tmp/open-keys" && chmod 640 "$tmp/open-keys"
 	refused 1 'chmod 600' --key-file "$tmp/open-keys" --put-bundle a <"$tmp/bundle" || bad=1
 	refused 1 'chmod 600' --key-file "$tmp/open-keys" --get-bundle a || bad=1
 	[ -z "$(value)" ] || { echo "something is in the engine" && bad=1; }
-	refused 1 'the engine has none of this name' --key-file "$tmp/keys" --get-bundle a || bad=1
+	refused 1 'not found in the engine' --key-file "$tmp/keys" --get-bundle a || bad=1
 	[ "$bad" = 0 ]
 }
 check "What is no whole bundle is not put, and what is not there is said to be absent." not_put
@@ -184,10 +184,10 @@ mistakes() {
 	refused 2 'a name of letters' "${options[@]}" --put-bundle 'a b' || bad=1
 	refused 2 'a name of letters' "${options[@]}" --bundle '' || bad=1
 	refused 2 'a name of letters' "${options[@]}" --get-bundle "$(printf '%0129d' 0)" || bad=1
-	refused 2 'goes with no other such' "${options[@]}" --get-bundle a --put-bundle b || bad=1
-	refused 2 'takes no program' "${options[@]}" --get-bundle a -- true || bad=1
-	refused 2 'takes no program and no --bundle' "${options[@]}" --put-bundle a --bundle b || bad=1
-	refused 2 'no --key-file' --put-bundle a || bad=1
+	refused 2 '--put-bundle, --get-bundle and --status exclude each other' "${options[@]}" --get-bundle a --put-bundle b || bad=1
+	refused 2 'excludes --bundle and a program' "${options[@]}" --get-bundle a -- true || bad=1
+	refused 2 'excludes --bundle and a program' "${options[@]}" --put-bundle a --bundle b || bad=1
+	refused 2 '--key-file is missing' --put-bundle a || bad=1
 	[ "$bad" = 0 ]
 }
 check "What is wrong on the command line is said in words." mistakes
@@ -197,8 +197,8 @@ check "What is wrong on the command line is said in words." mistakes
 agent --put-bundle team/train:1 <"$tmp/bundle" >/dev/null
 capped() { # an eighth of 8000 bytes is more than one result, and seven are more than the cap has room for
 	(export NVRTCCACHE_DIR=$tmp/many && for ((i = 0; i < 20; i++)); do compile "$i"; done) >/dev/null 2>&1 && NVRTCCACHE_DIR=$tmp/many "$COMMAND" export - 2>/dev/null | agent --put-bundle many >/dev/null || return
-	NVRTCCACHE_MAX_SIZE=8000 NVRTCCACHE_DIR=$tmp/capped agent --bundle many -- true 2>"$tmp/err" && words 'bundle many: 20 results are in the directory' && [ "$(results "$tmp/capped")" -gt 0 ] && [ "$(results "$tmp/capped")" -lt 20 ] || return
-	NVRTCCACHE_MAX_SIZE=800 NVRTCCACHE_DIR=$tmp/small agent --bundle many -- true 2>"$tmp/err" && words '20 larger than an eighth of the size cap left out' && [ "$(results "$tmp/small")" -eq 0 ]
+	NVRTCCACHE_MAX_SIZE=8000 NVRTCCACHE_DIR=$tmp/capped agent --bundle many -- true 2>"$tmp/err" && words 'bundle many: 20 entries are in the directory' && [ "$(results "$tmp/capped")" -gt 0 ] && [ "$(results "$tmp/capped")" -lt 20 ] || return
+	NVRTCCACHE_MAX_SIZE=800 NVRTCCACHE_DIR=$tmp/small agent --bundle many -- true 2>"$tmp/err" && words 'left out: 20 larger than an eighth of the size limit' && [ "$(results "$tmp/small")" -eq 0 ]
 }
 check "The size cap holds for what a bundle brings." capped
 by_others() { mkdir -p "$tmp/loose" && chmod 777 "$tmp/loose" && NVRTCCACHE_DIR=$tmp/loose agent --bundle many -- sh -c 'exit 7' 2>/dev/null; [ $? -eq 7 ] && [ "$(results "$tmp/loose")" -eq 0 ]; }
@@ -210,7 +210,7 @@ gone() {
 	mv "$tmp/engine" "$tmp/engine.away"
 	refused 1 'No such file or directory' --key-file "$tmp/keys" --get-bundle many && refused 1 'No such file or directory' --key-file "$tmp/keys" --put-bundle a <"$tmp/bundle" || return
 	NVRTCCACHE_DIR=$tmp/node agent --bundle many -- sh -c 'exit 7' 2>"$tmp/err"
-	[ $? -eq 7 ] && words 'it is asked for again' || return
+	[ $? -eq 7 ] && words 'will be tried again' || return
 	start --key-file "$tmp/keys" --bundle many && becomes bundle_state awaited && mv "$tmp/engine.away" "$tmp/engine" && becomes bundle_state fetched && [ "$(status bundle_results)" -eq 20 ] && stop
 }
 check "Where the engine is not there a program runs, and an agent that serves fetches the bundle later." gone
@@ -224,9 +224,9 @@ held() {
 	wait "$agent"
 	status=$?
 	agent=
-	[ "$status" -eq 143 ] && [ ! -e "$tmp/began" ] && words 'does not come to an end, and is left' || { echo "status $status" && cat "$tmp/err" && return 1; }
+	[ "$status" -eq 143 ] && [ ! -e "$tmp/began" ] && words 'exiting while the engine has not answered' || { echo "status $status" && cat "$tmp/err" && return 1; }
 }
-hung() { hangs && start --key-file "$tmp/keys" --write --bundle many && becomes bundle_state awaited && stop && words 'does not come to an end, and is left'; }
+hung() { hangs && start --key-file "$tmp/keys" --write --bundle many && becomes bundle_state awaited && stop && words 'exiting while the engine has not answered'; }
 late() { hangs && NVRTCCACHE_DIR=$tmp/node timeout 100 env "${with[@]}" "$AGENT" --engine "$engine" --key-file "$tmp/keys" --bundle many -- sh -c 'exit 7' 2>"$tmp/err"; [ $? -eq 7 ]; }
 if [ -e "$HUNG" ] && ! nm -D "$AGENT" 2>/dev/null | grep -q __asan; then
 	check "A signal reaches a program that is held for a bundle, and ends it." held

@@ -62,23 +62,23 @@ directory_instead() { rm "$1" && mkdir "$1"; }
 link_instead() { mv "$1" "$tmp/away" && ln -s "$tmp/away" "$1"; }
 zeros() { head -c 4096 /dev/zero >"$1"; }
 with_more() { head -c 300 /dev/urandom >>"$1"; }
-check "A bit of a result that is not as it was is found." bad 'a checksum is wrong' damaged flip 300
-check "So is one of its header." bad 'the checksum of its header is wrong' damaged flip 40
-check "So is a file that is cut short." bad 'it is cut short' damaged cut 400
-check "So is one that is cut in its header." bad 'it is cut short' damaged cut 100
-check "So is one that a crash left empty of anything." bad 'it was never written to the end' damaged zeros
-check "So is a result of another key." bad 'it is the result of another key than its name says' damaged of_another_key
-check "So is a directory in its place." bad 'it is no regular file' damaged directory_instead
-check "So is a symbolic link." bad 'it is no regular file' damaged link_instead
-check "What others can write is not trusted." bad 'others could have written it' 'not trusted' chmod 666
+check "A bit of a result that is not as it was is found." bad 'wrong checksum' damaged flip 300
+check "So is one of its header." bad 'wrong header checksum' damaged flip 40
+check "So is a file that is cut short." bad 'truncated' damaged cut 400
+check "So is one that is cut in its header." bad 'truncated' damaged cut 100
+check "So is one that a crash left empty of anything." bad 'incompletely written' damaged zeros
+check "So is a result of another key." bad 'the key does not match the file name' damaged of_another_key
+check "So is a directory in its place." bad 'not a regular file' damaged directory_instead
+check "So is a symbolic link." bad 'not a regular file' damaged link_instead
+check "What others can write is not trusted." bad 'other users can write to it' 'not trusted' chmod 666
 if [ "$(id -u)" -eq 0 ]; then
-	check "Nor is what is another user's." bad 'others could have written it' 'not trusted' chown 12345
+	check "Nor is what is another user's." bad 'other users can write to it' 'not trusted' chown 12345
 else
 	skip "Nor is what is another user's." "not root"
 fi
 
 behind() {
-	three && with_more "$(file 1)" && gives 1 verify && out_has '^Verified 3 sound' && err_has 'damaged: what follows its first results is none$'
+	three && with_more "$(file 1)" && gives 1 verify && out_has '^Verified 3 sound' && err_has 'damaged: wrong data after the first entries$'
 }
 check "What stands behind a sound result is found, and the result counted." behind
 foreign() {

@@ -114,12 +114,12 @@ Test(dependencies_tell, under_an_unknown_root_nothing_is_looked_at)
 	build_three();
 	remove_tree(in_tree("p1"));
 	cr_assert_eq(tell(&places), 0);
-	assert_state("/a.h", "not asked");
-	assert_state("/none.h", "not asked");
+	assert_state("/a.h", "not checked");
+	assert_state("/none.h", "not checked");
 	cr_expect_eq(told_of("/a.h")->root, 0);
 	cr_expect_str_eq(seen[1].path, "/none.h");
 	cr_assert_eq(tell(NULL), 0);
-	assert_state("/a.h", "not asked");
+	assert_state("/a.h", "not checked");
 	cr_expect_eq(seen_count, 3);
 }
 
@@ -161,7 +161,7 @@ Test(dependencies_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_
 	assert_state("a.h", "gone");
 	places.here = false;
 	cr_assert_eq(tell(&places), 0);
-	assert_state("a.h", "not asked");
+	assert_state("a.h", "not checked");
 }
 
 /* Whatever is cut or flipped: an error, or as many as before. */

@@ -131,12 +131,12 @@ Test(differences, two_strings_can_be_one_option)
 
 Test(differences, of_an_order_the_first_option_in_another_place_is_told)
 {
-	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib stands before -Ia, and stood behind it\n");
-	expect("o-a;o-b;o-c;o-d", "o-d;o-a;o-b;o-c", "order of options: -a stands before -d, and stood behind it\n");
-	expect("o-d;o-a;o-b;o-c", "o-a;o-b;o-c;o-d", "order of options: -d stands before -a, and stood behind it\n");
+	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib comes before -Ia, and came after it\n");
+	expect("o-a;o-b;o-c;o-d", "o-d;o-a;o-b;o-c", "order of options: -a comes before -d, and came after it\n");
+	expect("o-d;o-a;o-b;o-c", "o-a;o-b;o-c;o-d", "order of options: -d comes before -a, and came after it\n");
 	expect("o-a;o-b;o-new;o-c", "o-a;o-b;o-c", "option: -new   is new\n");
 	expect("o-Ib;o-Ia;o-DX", "o-Ia;o-Ib",
-	       "order of options: -Ib stands before -Ia, and stood behind it\noption: -DX   is new\n");
+	       "order of options: -Ib comes before -Ia, and came after it\noption: -DX   is new\n");
 }
 
 Test(differences, directories_below_roots_are_none)
@@ -192,15 +192,15 @@ Test(differences, texts_are_told_by_their_digests)
 	       "header a.h: has changed (given in memory)\nheader b.h: is new (given in memory)\n"
 	       "header c.h: is gone (given in memory)\n");
 	expect("pheader a.h=1;pheader b.h=2", "pheader b.h=2;pheader a.h=1",
-	       "order of headers: a.h stands before b.h, and stood behind it\n");
+	       "order of headers: a.h comes before b.h, and came after it\n");
 	expect("pinput 1, PTX a=1", "pinput 1, PTX a=2", "input 1, PTX a: has changed\n");
 	expect("pmodule 1 a=1;pmodule 2 b=1", "pmodule 1 a=1", "module 2 b: is new\n");
 }
 
 Test(differences, a_source_that_was_not_noted_is_none)
 {
-	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: there are some, and were none\n");
-	expect("pearlier inputs=x", "pearlier inputs=y", "earlier inputs: were others, or had other options\n");
+	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: are new\n");
+	expect("pearlier inputs=x", "pearlier inputs=y", "earlier inputs: have changed\n");
 }
 
 Test(differences, compilers_differ_in_release_or_build)
@@ -239,7 +239,7 @@ Test(differences, names_are_added_removed_and_put_in_another_order)
 {
 	expect("ek<1>;ek<2>", "ek<1>", "name expression: k<2>   is new\n");
 	expect("ek<1>", "ek<1>;ek<2>", "name expression: k<2>   is gone\n");
-	expect("eb;ea", "ea;eb", "order of names: b stands before a, and stood behind it\n");
+	expect("eb;ea", "ea;eb", "order of names: b comes before a, and came after it\n");
 	expect("ea;ea;eb", "ea;eb", "name expression: a   is new\n");
 	expect("ea;eb", "ea;ea;eb", "name expression: a   is gone\n");
 }
@@ -251,7 +251,7 @@ Test(differences, a_place_is_told_with_the_option_that_binds)
 	expect("pworking directory=/ci/2;b/ci/2", "pworking directory=/ci/1;b/ci/1",
 	       "bound path: bound to /ci/1; now it is /ci/2\n");
 	expect("o-G;pworking directory=/ci;pPWD=/a;b/ci", "o-G;pworking directory=/ci;b/ci",
-	       "bound path: $PWD has another spelling, and the entry is bound to it by -G\n");
+	       "bound path: $PWD is spelled differently, and the entry is bound to it by -G\n");
 	expect("o-lineinfo;pworking directory=/ci;b/ci", "", "option: -lineinfo   is new\n");
 }
 

@@ -24,8 +24,8 @@ function drawFigures(model) {
 	const parts = (...list) => list.filter(([n]) => n > 0).map(([n, words]) => `${count(n)} ${words}`).join(", ") || "none";
 	const lookups = hits + at("miss", "calls") + at("not_kept", "calls");
 	get("figures").append(
-		figure("compiles", count(compiles), ` in ${time(sumOf(sums, "compile", "ns"))}`, parts([at("miss", "calls"), "kept"],
-			[at("not_kept", "calls"), "not kept"], [at("verified", "calls"), "to verify"], [at("bypassed", "calls"), "passed through"])),
+		figure("compiles", count(compiles), ` in ${time(sumOf(sums, "compile", "ns"))}`, parts([at("miss", "calls"), "cached"],
+			[at("not_kept", "calls"), "not cached"], [at("verified", "calls"), "to verify"], [at("bypassed", "calls"), "bypassed"])),
 		figure("hits", count(hits), model.earlier > 0 && model.earlier === model.count ? "" : ` saved ${time(sumOf(sums, "hit", "saved"))}`,
 			parts([at("hit_memory", "calls"), "in memory"], [at("hit_disk", "calls"), "on disk"])),
 		figure("hit rate", percent(hits, lookups), "", `${count(hits)} of ${counted(lookups, "look-up")}`),

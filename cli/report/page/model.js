@@ -3,10 +3,10 @@
 const OUTCOMES = [
 	{name: "hit_memory", label: "hit in memory", is: "hit"},
 	{name: "hit_disk", label: "hit on disk", is: "hit"},
-	{name: "miss", label: "compiled and kept", is: "compile"},
-	{name: "not_kept", label: "compiled, not kept", is: "compile"},
+	{name: "miss", label: "compiled and cached", is: "compile"},
+	{name: "not_kept", label: "compiled, not cached", is: "compile"},
 	{name: "verified", label: "compiled to verify", is: "compile"},
-	{name: "bypassed", label: "passed through", is: "compile"},
+	{name: "bypassed", label: "bypassed", is: "compile"},
 	{name: "wait", label: "wait", is: "wait"},
 	{name: "other", label: "other", is: "other"},
 ];
@@ -16,14 +16,14 @@ const EARLIER = {"compile": "miss", "hit in memory": "hit_memory", "hit on disk"
 
 const CAUSES = {
 	disabled: "the cache is off", secure: "a privileged program", no_directory: "no cache directory",
-	unwatchable: "the compiler cannot be watched", not_watched: "the watch saw nothing", files: "files that cannot be checked again",
-	side_effects: "wrote, removed or ran something", too_new: "a header as new as the compile", time_macros: "__DATE__ or __TIME__",
-	environment: "an environment variable", builtins: "built-ins found elsewhere", return_code: "a failure that is not kept",
-	arguments: "arguments that the compiler refuses", cancelled: "cancelled by its callback", history: "an earlier compile of the handle",
-	sticky_options: "sticky options of an earlier call", uncleared_options: "options that may be sticky", slots: "too many libraries",
+	unwatchable: "the compiler cannot be watched", not_watched: "the compilation was not observed", files: "files that cannot be checked again",
+	side_effects: "wrote, removed or ran something", too_new: "a header that changed just before or during the compilation", time_macros: "__DATE__ or __TIME__",
+	environment: "an environment variable", builtins: "built-ins found elsewhere", return_code: "a return code that is not cached",
+	arguments: "invalid arguments", cancelled: "cancelled by its callback", history: "an earlier compile of the handle",
+	sticky_options: "options of an earlier call with process-wide effect", uncleared_options: "options that may have process-wide effect", slots: "too many libraries",
 	threads: "files touched by other threads", exports: "functions that are not watched", libraries: "an unknown mathematics library",
 	too_large: "too large", read_only: "the cache is read-only", extensions: "a private source encoding",
-	precompiled_header: "a precompiled header", bundled_headers: "NVRTC's headers were unpacked", logs: "a log that tells times",
+	precompiled_header: "a precompiled header", bundled_headers: "NVRTC's headers were unpacked", logs: "a log with run times",
 	private_functions: "private functions",
 };
 
@@ -195,7 +195,7 @@ function causeOf(model, i) {
 	if (detail !== "") {
 		return colon > 0 ? [detail.slice(0, colon), detail.slice(colon + 2)] : [detail, ""];
 	}
-	return [model.outcome[i] === OUTCOME.miss ? "nothing kept for it yet" : "no cause told", ""];
+	return [model.outcome[i] === OUTCOME.miss ? "no entry yet" : "cause not recorded", ""];
 }
 
 const causeWords = (cause) => Object.hasOwn(CAUSES, cause) ? CAUSES[cause] : visible(cause);
