@@ -52,13 +52,9 @@ void link_input_free(struct link_input *input);
 bool link_input_keeps_name(const struct link_input *input);
 
 /*
- * file: the content of a file that the host names
- *
- * Calling sequence: link_file_read(), then free(). Threads, fork, signals: no state. Errors: a negative errno; -EINVAL if it
- * is empty or not a regular file, -EFBIG, -EAGAIN if it changed during the reading.
+ * Reads a file that the host names, for free(); a NUL follows the last byte. Errors: a negative errno; -EINVAL if it is
+ * empty or not a regular file, -EFBIG, -EAGAIN if it changed during the reading.
  */
-
-/* Reads the file; a NUL follows the last byte. */
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 
 #endif
