@@ -652,8 +652,8 @@ not_opened() { # WORDS OPTION...
 }
 chmod 644 wrong-secret
 check "A password's file that others can read is not taken." not_opened 'chmod 600' --password-file wrong-secret redis://host
-check "A password in an address is not taken." not_opened 'no password' redis://user:password@host
-check "Nor is it repeated." not_opened 'no password' "https://user:hunter2@host/"
+check "A password in an address is not taken." not_opened 'must not contain a user or password' redis://user:password@host
+check "Nor is it repeated." not_opened 'must not contain a user or password' "https://user:hunter2@host/"
 check "It is not in the words of that, either." sh -c '! grep -q hunter2 out'
 check "A missing file is told by its name." not_opened 'missing-file' --token-file missing-file https://host
 proxies() {
