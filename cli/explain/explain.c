@@ -410,7 +410,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 {
 	/* names in JSON are older than the words for people and stay: scripts compare them */
 	static const char *const causes[] = {
-	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "passed",
+	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "bypassed",
 	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
 	    [CAUSE_FIRST] = "first",     [CAUSE_DIFFERENT] = "different",
 	};
@@ -419,7 +419,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	                                     [CLOSEST_BELOW] = "kept_below",
 	                                     [CLOSEST_GONE] = "gone"};
 	static const char *const outcomes[] = {
-	    [JOURNAL_STORED] = "stored", [JOURNAL_NOT_KEPT] = "not_kept", [JOURNAL_PASSED] = "passed_through"};
+	    [JOURNAL_STORED] = "stored", [JOURNAL_NOT_KEPT] = "not_kept", [JOURNAL_PASSED] = "bypassed"};
 	const struct journal_record *record = &explanation->record;
 	const struct closest *closest = &explanation->closest;
 	enum counter reason = reasons_find(span_of_text(&record->reason));

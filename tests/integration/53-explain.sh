@@ -278,7 +278,7 @@ bypassed() { # one handle, which is refused once
 		for i in range(34):
 		    lib.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(b"-DN=%d" % (i % 2)))
 	END
-	preloaded python3 again.py && last_says 'BYPASSED: history' 'Create a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('passed_through', 'history', None, 'passed')"
+	preloaded python3 again.py && last_says 'BYPASSED: history' 'Create a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('bypassed', 'history', None, 'bypassed')"
 }
 check "What was passed through, and why." bypassed
 
