@@ -93,7 +93,7 @@ const char *secret_file_reason(int error)
 {
 	switch (error) {
 	case -EACCES:
-		return "not used: it must belong to you, and nobody else may access it (chmod 600)";
+		return "not used: it must belong to you, and must not be accessible to others (chmod 600)";
 	case -EFBIG:
 		return "longer than 64 KiB";
 	case -EINVAL:

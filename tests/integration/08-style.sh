@@ -19,6 +19,10 @@ check "A statement without braces is refused." refused
 rm "$tmp/house/cache/bare.c" && mkdir "$tmp/house/docs" && printf 'Whoever writes, whoever reads.\n' >"$tmp/house/README.md"
 prose_refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q "^README.md:1:.*whoever" "$tmp/said"; }
 check "A sentence with a banned word is refused." prose_refused
+printf 'const char said[] = "the call was passed through";\n' >"$tmp/house/cache/said.c"
+string_refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/said.c:1:.*passed through' "$tmp/said"; }
+check "So is a string with one in a program." string_refused
+rm "$tmp/house/cache/said.c"
 in_limits() { "$REPO/scripts/size" --check "$BUILD" >"$tmp/size" 2>&1 || { cat "$tmp/size" && false; }; }
 check "The tree is no larger than the limits in scripts/size." in_limits
 plan
