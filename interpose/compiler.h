@@ -166,6 +166,9 @@ struct compiler {
 	 * with. NULL: no handle of this compiler has it set. */
 	bool (*host_stops)(const struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
+	/* Gives the options that replace the host's in the real call, in one block for free(); leaves `ret_given` alone
+	 * where they are the host's. False: no memory. NULL: always the host's. */
+	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/*
 	 * Makes the real call, between handle_enter_real() and handle_leave_real() (compile/handle.h), as the host's
 	 * thread may be cancelled in it and nowhere else.

@@ -129,7 +129,7 @@ matrix: all $(BUILD)/tests/player
 .PHONY: matrix
 
 # In a minute, what tells most of what could be wrong.
-QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-sticky 34-arithmetic 35-compile-lock 55-layers 60-apps
+QUICK := unit-tests 07-includes 10-loader 15-traps 20-exports 31-versions 33-sticky 34-arithmetic 35-compile-lock 36-own 55-layers 60-apps
 quick: all $(BUILD)/unit-tests $(filter-out $(BUILD)/tests/hosts/% $(BUILD)/tests/faults/%,$(TEST_TARGETS))
 	TESTS="$(QUICK)" tests/run $(BUILD)
 .PHONY: quick

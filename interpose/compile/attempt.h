@@ -100,6 +100,7 @@ struct finding {
 enum watching { WATCHING_NOTHING, WATCHING_IMPORTS };
 
 struct observed {
+	struct call given;     /* the call with replaced options; options NULL: the host's call is used */
 	struct snapshot *told; /* the state of the process that every answer to the compiler must agree with */
 	const char *cwd;       /* from `told`; NULL if unknown */
 	struct places places;

@@ -120,13 +120,18 @@ static void end_watch(const struct request *request, struct observed *observed)
 void observe_compile(struct handle *handle, const struct call *call, enum counter doubt, struct attempt *attempt,
                      struct entry *held)
 {
+	const struct compiler *compiler = handle->library->compiler;
 	const struct request *request = &attempt->request;
 	struct observed *observed = &attempt->observed;
 	enum watching watching = library_watched(handle->library) ? WATCHING_IMPORTS : WATCHING_NOTHING;
-	struct excursion excursion = {.handle = handle, .call = call, .attempt = attempt, .held = held};
+	struct excursion excursion = {.handle = handle, .attempt = attempt, .held = held};
 	int64_t start;
 
 	observed->doubt = doubt;
+	if (compiler->prepare && !compiler->prepare(handle, call, request, &observed->given)) {
+		observed->doubt = COUNTER_ERRORS_memory;
+	}
+	excursion.call = observed->given.options ? &observed->given : call;
 	begin_watch(request, watching, observed);
 	/* After the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();

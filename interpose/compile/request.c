@@ -34,6 +34,7 @@ void attempt_free(struct attempt *attempt)
 	free(attempt->finding.anew);
 	trace_free(&attempt->observed.trace);
 	snapshot_free(attempt->observed.told);
+	free((void *)attempt->observed.given.options);
 	free(attempt);
 }
 

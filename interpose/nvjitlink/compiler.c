@@ -8,6 +8,7 @@
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 #include "keygen/directories.h"
 
 #include <errno.h>
@@ -101,19 +102,36 @@ static const struct link_input *input_of(const struct handle *handle, const stru
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
+/* Before the watch begins: the queries of a scratch link are no dependencies of this link. */
+static bool settle_prefix(const struct handle *handle, const struct call *call, const struct request *request,
+                          struct call *ret_given)
+{
+	(void)request;
+	(void)ret_given;
+	link_settle_prefix(link_of(handle), input_of(handle, call));
+	return true;
+}
+
 static int run_link(const struct handle *handle, const struct call *call, enum cancellation cancellation)
 {
 	typedef int complete_function(nvjitlink_handle);
 	typedef int add_function(nvjitlink_handle, int, const void *, size_t, const char *);
 	complete_function *complete = (complete_function *)handle->library->real[FUNCTION_nvJitLinkComplete];
 	add_function *add = (add_function *)handle->library->real[FUNCTION_nvJitLinkAddData];
-	const struct link *link = link_of(handle);
+	struct link *link = link_of(handle);
 	const struct link_input *input = input_of(handle, call);
-	int ours = handle_enter_real(handle, cancellation);
-	int result = input ? add(handle->value, input->type, input->data, input->size, link_step_name(link, call->kind))
-	                   : complete(handle->value);
+	const char *name = input ? link_step_name(link, call->kind) : NULL;
+	int ours, result;
 
+	/* a deferred step is added as it was */
+	if (call->kind == link->adding) {
+		link_refresh_names(link);
+	}
+	link_settle_prefix(link, input);
+	ours = handle_enter_real(handle, cancellation);
+	result = input ? add(handle->value, input->type, input->data, input->size, name) : complete(handle->value);
 	handle_leave_real(ours);
+	link_set_prefix(link, input, result);
 	return result;
 }
 
@@ -198,6 +216,7 @@ const struct compiler nvjitlink_compiler = {
     .free_handle = link_free,
     .describe = describe_link,
     .served = link_grown,
+    .prepare = settle_prefix,
     .run = run_link,
     .outcome = judge_code,
     .codes = codes,

@@ -20,6 +20,7 @@
 #include "interpose/nvjitlink/link.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -57,11 +58,16 @@ static int handle_nvJitLinkDestroy(const struct door *door, nvjitlink_handle *ha
 	return host_call_destroy(door, FUNCTION_nvJitLinkDestroy, handle ? *handle : NULL, handle);
 }
 
-static int forward_data(const struct door *door, const struct link *link, nvjitlink_handle handle,
+static int forward_data(const struct door *door, struct link *link, nvjitlink_handle handle,
                         const struct link_input *input, int host_errno)
 {
 	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
 
+	if (link) {
+		link_refresh_names(link);
+		link_settle_prefix(link, input);
+		link_set_prefix(link, input, NVJITLINK_SUCCESS);
+	}
 	HOST_CALL_FORWARD(nvJitLinkAddData, function, host_errno, link, handle, input->type, input->data, input->size,
 	                  input->name);
 }
@@ -131,6 +137,8 @@ static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle han
 	}
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_files);
+		link_refresh_names(link);
+		prefix_settle(link->handle.library, PREFIX_FATAL | PREFIX_ERROR);
 	}
 	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
 }
@@ -174,6 +182,9 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	}
 	if (link) {
 		link_settle(link, COUNTER_BYPASSED_history);
+		link_refresh_names(link);
+		link_settle_prefix(link, NULL);
+		link_set_prefix(link, NULL, NVJITLINK_INTERNAL);
 		link->is_complete = true;
 	}
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef EM_CUDA
@@ -25,6 +26,7 @@ struct fatbin {
 };
 
 #define PAGE_LEAST 4096 /* the smallest page size */
+#define NAME_ROOM  4096 /* the least room for a copied name, because the host may store a longer one there */
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
@@ -143,15 +145,21 @@ enum link_input_kind link_input_kind(const struct link_input *input)
 
 bool link_input_copy(struct link_input *input, const struct link_input *from)
 {
+	size_t name_size = from->name ? strlen(from->name) + 1 : 0;
+
 	*input = (struct link_input){.type = from->type, .size = from->size, .name = from->name};
+	input->name_room = name_size > NAME_ROOM ? name_size : NAME_ROOM;
 	input->data = malloc(from->size + 1);
-	input->name_copy = from->name ? strdup(from->name) : NULL;
+	input->name_copy = from->name ? malloc(input->name_room) : NULL;
 	if (!input->data || (from->name && !input->name_copy)) {
 		link_input_free(input);
 		return false;
 	}
 	memcpy(input->data, from->data, from->size);
 	((char *)input->data)[from->size] = '\0';
+	if (from->name) {
+		memcpy(input->name_copy, from->name, name_size);
+	}
 	return true;
 }
 
@@ -166,6 +174,35 @@ void link_input_free(struct link_input *input)
 bool link_input_keeps_name(const struct link_input *input)
 {
 	return input->name && input->type != NVJITLINK_LTOIR;
+}
+
+/* Read by the kernel, so that memory that the host has unmapped gives an error and not a crash. */
+static size_t read_host(char *to, const char *from, size_t size)
+{
+	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+void link_input_refresh_name(struct link_input *input)
+{
+	size_t at = 0, got;
+
+	do {
+		const char *from = input->name + at;
+		size_t size = PAGE_LEAST - (uintptr_t)from % PAGE_LEAST;
+
+		size = size < input->name_room - at ? size : input->name_room - at;
+		got = read_host(input->name_copy + at, from, size);
+		if (got > 0 && memchr(input->name_copy + at, '\0', got)) {
+			return;
+		}
+		at += got;
+	} while (got > 0 && at < input->name_room);
+	if (at > 0) {
+		input->name_copy[at < input->name_room ? at : at - 1] = '\0';
+	}
 }
 
 #define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */

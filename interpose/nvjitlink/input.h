@@ -23,15 +23,17 @@
 /*
  * An input as the host added it. The library copies data, and the name of LTO-IR. Of every other name it stores the
  * pointer, and reads the name in later calls, to report where a symbol was defined. So the real call gets the host's
- * pointer. An input that is added later than the host added it gets a copy of its name, because the host may have freed
- * that memory.
+ * pointer. An input that is added later than the host added it has a copy of its name, which is refreshed from the
+ * host's memory before the library may read it.
  */
 struct link_input {
 	int type;
 	void *data; /* a copy is followed by a NUL; NULL: the real handle has the data */
 	size_t size;
-	const char *name; /* the host's pointer; may be NULL */
-	char *name_copy;  /* NULL: no copy is needed */
+	const char *name;      /* the host's pointer; may be NULL */
+	char *name_copy;       /* NULL: no copy is needed */
+	size_t name_room;      /* of the copy */
+	bool is_added_by_copy; /* the library has a pointer to the copy */
 };
 
 enum link_input_kind {
@@ -50,6 +52,8 @@ bool link_input_copy(struct link_input *input, const struct link_input *from);
 void link_input_free(struct link_input *input);
 /* Returns true if the library stores a pointer to the name. */
 bool link_input_keeps_name(const struct link_input *input);
+/* Refreshes the copy of the name from the host's memory. If that cannot be read, the copy stays unchanged. */
+void link_input_refresh_name(struct link_input *input);
 
 /*
  * Reads a file that the host names, for free(); a NUL follows the last byte. Errors: a negative errno; -EINVAL if it is

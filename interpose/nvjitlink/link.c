@@ -8,6 +8,7 @@
 #include "interpose/nvjitlink/functions.h"
 #include "interpose/nvjitlink/nodes.h"
 #include "interpose/nvjitlink/options.h"
+#include "interpose/nvjitlink/prefix.h"
 #include "interpose/watch/environment.h"
 #include "keygen/about.h"
 #include "keygen/content.h"
@@ -47,6 +48,9 @@ _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link'
 
 /* The first release in which PTX may be a step: what 12.0 to 12.3 read after its end was not measured. */
 #define STEPS_SINCE 1204
+
+/* Earlier releases report unresolved symbols on stderr. */
+#define ERRORS_LOGGED_SINCE 1205
 
 static int release_of(const struct link *link)
 {
@@ -202,12 +206,61 @@ void link_stepped(struct link *link, int kind)
 	link->adding = 0;
 }
 
-/* The host's pointer while the host waits for the call; later the host may have reused that memory. */
-const char *link_step_name(const struct link *link, int kind)
+const char *link_step_name(struct link *link, int kind)
 {
-	const struct link_input *input = &link->inputs[kind - 1];
+	struct link_input *input = &link->inputs[kind - 1];
 
-	return kind == link->adding ? input->name : input->name_copy;
+	input->is_added_by_copy = kind != link->adding && input->name;
+	return input->is_added_by_copy ? input->name_copy : input->name;
+}
+
+void link_refresh_names(struct link *link)
+{
+	for (size_t i = 0; i < link->input_count; i++) {
+		if (link->inputs[i].is_added_by_copy) {
+			link_input_refresh_name(&link->inputs[i]);
+		}
+	}
+}
+
+/* ptxas runs when a text is added, and when LTO-IR is linked to a CUBIN. */
+static enum prefix_states states_of(const struct link *link, const struct link_input *input, int return_code)
+{
+	const unsigned lto = link->options & (LINK_OPTIONS_LTO | LINK_OPTIONS_PTX);
+
+	if (input) {
+		return input->type == NVJITLINK_PTX ? PREFIX_ERROR : PREFIX_NONE;
+	}
+	return lto == LINK_OPTIONS_LTO && return_code == NVJITLINK_SUCCESS ? PREFIX_FATAL | PREFIX_ERROR : PREFIX_FATAL;
+}
+
+/* The states that affect what a call may print. Errors in PTX or LTO-IR go into the log. */
+static enum prefix_states prints_by(const struct link *link, const struct link_input *input)
+{
+	if (!input) {
+		return release_of(link) < ERRORS_LOGGED_SINCE ? PREFIX_ERROR : PREFIX_NONE;
+	}
+	switch (input->type) {
+	case NVJITLINK_PTX:
+	case NVJITLINK_LTOIR:
+		return PREFIX_NONE;
+	case NVJITLINK_CUBIN:
+		/* a duplicate symbol; not for the first input, because no host should wait for ptxas for that */
+		return !link->handle.keyed || link->has_cubins || link->input_count > 1 ? PREFIX_FATAL | PREFIX_ERROR
+		                                                                        : PREFIX_FATAL;
+	default:
+		return PREFIX_FATAL | PREFIX_ERROR;
+	}
+}
+
+void link_settle_prefix(const struct link *link, const struct link_input *input)
+{
+	prefix_settle(link->handle.library, prints_by(link, input));
+}
+
+void link_set_prefix(const struct link *link, const struct link_input *input, int return_code)
+{
+	prefix_set(link->handle.library, states_of(link, input, return_code));
 }
 
 /*
@@ -216,12 +269,17 @@ const char *link_step_name(const struct link *link, int kind)
  */
 void link_grown(struct handle *handle, const struct entry *entry)
 {
+	const int return_code = result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL);
 	struct link *link = link_of(handle);
 	size_t size;
 	const void *dependencies = entry_dependencies(entry, &size);
 	void *seen = size ? malloc(size) : NULL;
 
-	link->has_failed |= result_value(entry, RESULT_TAG_RETURN_CODE, NVJITLINK_INTERNAL) != NVJITLINK_SUCCESS;
+	link->has_failed |= return_code != NVJITLINK_SUCCESS;
+	if (handle->served == entry) {
+		prefix_skip(handle->library,
+		           states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
+	}
 	/*
 	 * the key replaces everything that was added, so that a link of many steps does not digest the first ones
 	 * again and again

@@ -37,9 +37,6 @@ struct link {
 	bool is_complete;
 };
 
-/* In the `told` of struct library: an option that may affect later links was given. */
-#define TOLD_UNCLEARED_OPTIONS 1
-
 /* Kinds of calls: 0 is nvJitLinkComplete, a step has the number of its input, from 1 on. */
 #define LINK_COMPLETE 0
 
@@ -65,7 +62,12 @@ int link_step(struct link *link, const struct link_input *input);
 /* After a step: drops the copies that the real handle does not need. */
 void link_stepped(struct link *link, int kind);
 /* Returns the name to pass to the real handle with the input of a step. */
-const char *link_step_name(const struct link *link, int kind);
+const char *link_step_name(struct link *link, int kind);
+/* Refreshes the copies of names. Call it before the library may read the names of earlier inputs. */
+void link_refresh_names(struct link *link);
+/* Before and after a real call that adds the input or, with NULL, completes the link (prefix.h). */
+void link_settle_prefix(const struct link *link, const struct link_input *input);
+void link_set_prefix(const struct link *link, const struct link_input *input, int return_code);
 /* The compiler's served(). */
 void link_grown(struct handle *handle, const struct entry *entry);
 

@@ -9,7 +9,6 @@
 #include "interpose/nvrtc/scan.h"
 #include "interpose/nvrtc/sticky.h"
 #include "interpose/nvrtc/texts.h"
-#include "interpose/nvrtc/versions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -156,24 +155,11 @@ static enum counter complete_trace(const struct request *request, struct trace *
 	return reason;
 }
 
-/*
- * From 12.9 on NVRTC takes what ptxas makes from a cache of the driver's, and then has nothing of what ptxas said. The
- * log depends on what that cache holds.
- */
-static bool may_lack_log(const struct library *library, const struct options *options)
-{
-	return options->ptxas_speaks && !options->no_cache &&
-	       nvrtc_differs(DIFFERENCE_OWN_CACHE, library->major, library->minor);
-}
-
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	(void)event;
 	if (options_of(request)->tells_process) {
 		return COUNTER_BYPASSED_history;
-	}
-	if (may_lack_log(handle->library, options_of(request))) {
-		return COUNTER_BYPASSED_logs;
 	}
 	if (sticky_spoils(handle->library, options_of(request))) {
 		return COUNTER_BYPASSED_sticky_options;
@@ -232,6 +218,7 @@ const struct compiler nvrtc_compiler = {
     .served = note_served,
     .host_stops = host_stops,
     .let_answer = let_answer,
+    .prepare = describe_prepare,
     .run = run_compile,
     .outcome = judge_code,
     .codes = codes,

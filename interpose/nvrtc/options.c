@@ -34,7 +34,6 @@ enum option_class {
 	OPTION_GEN_LTO,    /* like -dlto, and sticky */
 	OPTION_TRACE,      /* path-dependent, and sticky */
 	OPTION_PROCESS,    /* path-dependent, and its output depends on the process */
-	OPTION_NO_CACHE,   /* harmless, and every compilation runs ptxas */
 	OPTION_DIAG_ERROR, /* harmless, and turns warnings into errors */
 	OPTION_BINDS       /* may let paths reach the output, and is not sticky */
 };
@@ -79,7 +78,7 @@ enum option_form {
 	X(HARMLESS, VALUE, "modify-stack-limit", "modify-stack-limit")                \
 	X(RESTRICT, FLAG, "restrict", "restrict")                                     \
 	X(HARMLESS, FLAG, "device-int128", "device-int128")                           \
-	X(NO_CACHE, FLAG, "no-cache", "no-cache")                                     \
+	X(HARMLESS, FLAG, "no-cache", "no-cache")                                     \
 	X(HARMLESS, JOINED, "frandom-seed", "frandom-seed")                           \
 	X(HARMLESS, FLAG, "no-source-include", "no-source-include")                   \
 	X(HARMLESS, VALUE, "builtin-move-forward", "builtin-move-forward")            \
@@ -249,9 +248,6 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		break;
 	case OPTION_PCH:
 		options->pch = true;
-		break;
-	case OPTION_NO_CACHE:
-		options->no_cache = true;
 		break;
 	case OPTION_DIAG_ERROR:
 		options->errors = true;

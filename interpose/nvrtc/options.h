@@ -45,7 +45,6 @@ struct options {
 	bool tells_process; /* the log or the return code depends on earlier compilations of the process */
 	bool errors;        /* some warnings are errors */
 	bool ptxas_speaks;  /* -Xptxas -v and similar: ptxas adds to the log */
-	bool no_cache;      /* -no-cache: NVRTC does not use the driver's cache */
 	bool pch;           /* --pch: automatic precompiled headers (B11) */
 	const char *bundle; /* of --use-bundled-headers: the directory, which is in `include` too; NULL: not given */
 	uint32_t sticky;    /* STICKY_*: options with an effect on later compilations of the process */

@@ -14,8 +14,7 @@ memory is, unmapped) the player runs
     disk        with the action, with a directory that a run without it has left
 
 Each must print what the plain run with the same memory prints. Where that ends by a signal, the other must print the same
-up to there. A deferred input of nvJitLink keeps its name (docs/LIMITS.md): there each line may be that of the clean run.
-No file of the cache may hold a byte of what was written over an argument (LOANS_POISON).
+up to there. No file of the cache may hold a byte of what was written over an argument (LOANS_POISON).
 
 Behind the tests a table says of each argument when the compiler reads it. Environment: as of differential.py; CASES, a
 regular expression for the sentences; MEMORY, one for the arguments.
@@ -91,17 +90,6 @@ def first_difference(wanted, got):
     return None
 
 
-# The player's words for the name or path of an input.
-NAMES = re.compile(r"^nvJitLinkAdd(Data|File) .*(name|path)")
-
-
-def is_of_either(wanted, clean, got):
-    """Whether each line is that of one of the two runs, which print as many."""
-    return got.code in (wanted.code, clean.code) and len(got.lines) == len(clean.lines) and all(
-        line == other or i < len(wanted.lines) and line == wanted.lines[i]
-        for i, (line, other) in enumerate(zip(got.lines, clean.lines)))
-
-
 def poisoned(directory):
     for path in glob.glob(os.path.join(directory, "v1", "??", "*")):
         with open(path, "rb") as file:
@@ -130,8 +118,7 @@ def try_argument(host, clean, argument, action):
             ("disk", plain.first_round(), host.play(memory, "1", host.cache("clean")))]
     for arm, wanted, got in runs:
         what = difference(wanted, got)
-        reference = clean if arm == "cold" else clean.first_round()
-        if what and not (NAMES.search(argument) and is_of_either(wanted, reference, got)):
+        if what:
             why += [f"{action}, {arm}:", *(f"  {line}" for line in what)]
     found = poisoned(cache)
     if found:

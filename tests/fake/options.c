@@ -14,12 +14,26 @@ bool fake_starts(const char *text, const char *prefix)
 /* Options that take a value, glued, behind a '=' or a blank, or as the next string. */
 static const char *const valued[] = {"--gpu-architecture", "-arch", "--include-path",   "-I",
                                      "--define-macro",     "-D",    "--undefine-macro", "-U"};
-static const char *const prefixes[] = {
-    "-Xptxas=",         "-std=",           "--std=",           "--maxrregcount=", "-maxrregcount=",
-    "--ftz=",           "-ftz=",           "--prec-div=",      "-prec-div=",      "--prec-sqrt=",
-    "-prec-sqrt=",      "--fmad=",         "-fmad=",           "-rdc=",           "--relocatable-device-code=",
-    "--diag-suppress=", "-diag-suppress=", "--split-compile=", "-frandom-seed=",  "--pre-include=",
-    "--fake-"};
+static const char *const prefixes[] = {"-std=",
+                                       "--std=",
+                                       "--maxrregcount=",
+                                       "-maxrregcount=",
+                                       "--ftz=",
+                                       "-ftz=",
+                                       "--prec-div=",
+                                       "-prec-div=",
+                                       "--prec-sqrt=",
+                                       "-prec-sqrt=",
+                                       "--fmad=",
+                                       "-fmad=",
+                                       "-rdc=",
+                                       "--relocatable-device-code=",
+                                       "--diag-suppress=",
+                                       "-diag-suppress=",
+                                       "--split-compile=",
+                                       "-frandom-seed=",
+                                       "--pre-include=",
+                                       "--fake-"};
 static const char *const plain[] = {"-w",
                                     "--disable-warnings",
                                     "-dc",

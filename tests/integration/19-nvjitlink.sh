@@ -229,17 +229,16 @@ session "What is printed of names is of those that the host gave." "2 0, 2 0, 2 
 	$'ptx=8.0\n@symbol same' name=second $'ptx=8.0\n@symbol same' complete get
 session "So where cubins and files were added before." "1 0, 1 0, 1 0" "$arch" option=-lto create name=first \
 	$'cubin=@symbol same' name=second $'cubin=@symbol same' $'ptx=8.0\n@symbol same' complete logs
-session "The name of a cubin that the host refills is read again." "1 0, 1 0, 1 0" "$arch" create name=first $'cubin=@wants away' refill=other \
+session "A name that the host refills is read again where a symbol is nowhere." "1 0, 1 0, 1 0" "$arch" create \
+	name=first $'ptx=8.0\n@warn of\n@wants away' logs refill=other complete logs
+check "No byte of it is stored." test -z "$(grep -rl other "$NVRTCCACHE_DIR")"
+session "And where a symbol is there twice." "2 0, 2 0, 2 0" "$arch" create name=first $'ptx=8.0\n@symbol same' \
+	refill=other name=second $'ptx=8.0\n@symbol same' complete logs
+session "A name that is longer by then is read to its end." "1 0, 1 0, 1 0" "$arch" create "name=first, and more" \
+	refill=first $'ptx=8.0\n@wants away' "refill=other, and more" complete logs
+session "So is that of a cubin." "1 0, 1 0, 1 0" "$arch" create name=first $'cubin=@wants away' refill=other \
 	noname $'ptx=8.0\none' complete logs
 check "No byte of that is stored." test -z "$(grep -rl other "$NVRTCCACHE_DIR")"
-late=("$arch" create name=first $'ptx=8.0\n@wants away' refill=other complete logs)
-late_name() {
-	fresh_cache
-	works "${late[@]}" >/dev/null
-	works "${late[@]}" >/dev/null
-	grep -q "'away' in 'first'" "$tmp/run"
-}
-check "An input that is added late has the name that it was given." late_name
 session "That of LTO-IR is copied." "0 1, 0 1, 0 0" "$arch" option=-lto create name=first $'lto=one\n@end 5 error: no' \
 	refill=other complete logs
 session "Where the log does not name an input, a link is a hit." "2 0, 2 0, 0 0" "$arch" create name=first \

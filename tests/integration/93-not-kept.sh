@@ -48,9 +48,6 @@ for code in 1 2 3 4 7 11; do
 	check "Return code $code is not kept." not_kept return_code "--fake-rc=$code"
 done
 
-check "What ptxas says is not kept, as the driver's own cache leaves it out." not_kept logs -Xptxas=-v
-check "Past that cache it is kept." kept -Xptxas=-v -no-cache
-
 check "The time in an option is not kept." not_kept time_macros -DNOW=__TIME__
 check "The date in an option is not kept." not_kept time_macros -DTODAY=__DATE__
 for word in __TIME__ __DATE__ '__TI\

@@ -130,14 +130,44 @@ Test(link_input, types_that_nobody_knows_are_the_librarys_to_judge)
 	cr_expect_eq(kind(99, "x", 1), LINK_INPUT_UNKNOWN);
 }
 
-Test(link_input, a_copy_has_a_name_of_its_own)
+/* What a copied name says after the host has put `later` where it had "name". */
+static void expect_name(const char *later, const char *said)
 {
-	char memory[] = "name";
+	char memory[8192] = "name";
 	const struct link_input from = {.type = NVJITLINK_PTX, .data = "ptx", .size = 4, .name = memory};
 	struct link_input input;
 
 	cr_assert(link_input_copy(&input, &from));
-	memory[0] = 'x';
+	cr_expect_str_eq(input.name_copy, "name");
+	strcpy(memory, later);
+	link_input_refresh_name(&input);
+	cr_expect_str_eq(input.name_copy, said);
+	link_input_free(&input);
+}
+
+Test(link_input, a_copied_name_follows_the_hosts_memory)
+{
+	char long_name[6000];
+
+	memset(long_name, 'n', sizeof(long_name));
+	long_name[5999] = '\0';
+	expect_name("name", "name");
+	expect_name("", "");
+	expect_name("a longer name", "a longer name");
+	/* no more than there is room for */
+	expect_name(long_name, long_name + 5999 - 4095);
+}
+
+Test(link_input, of_a_name_that_cannot_be_read_the_copy_stays)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct link_input from = {.type = NVJITLINK_PTX, .data = "ptx", .size = 4, .name = page + 4090};
+	struct link_input input;
+
+	strcpy(page + 4090, "name");
+	cr_assert(link_input_copy(&input, &from));
+	cr_assert_eq(munmap(page, 4096), 0);
+	link_input_refresh_name(&input);
 	cr_expect_str_eq(input.name_copy, "name");
 	link_input_free(&input);
 }
