@@ -134,6 +134,19 @@ static inline int fixture_get(struct store *store, int wanted)
 	return section.value;
 }
 
+/* Locks the whole lock file, as another process that stores would. The caller closes the descriptor. */
+static inline int fixture_lock(void)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[300];
+	int lock;
+
+	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
+	lock = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	return lock;
+}
+
 static inline bool fixture_exists(const char *path)
 {
 	struct stat found;

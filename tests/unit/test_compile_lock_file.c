@@ -81,7 +81,7 @@ Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
+static void release_to_waiters(enum compile_lock_file_outcome how, enum compile_lock_file_state expected)
 {
 	struct waiter waiters[3] = {0};
 
@@ -89,25 +89,21 @@ Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
 	for (int i = 0; i < 3; i++) {
 		start_waiter(&waiters[i]);
 	}
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
+	compile_lock_file_release(&held, how);
 	for (int i = 0; i < 3; i++) {
-		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_KEPT);
+		cr_expect_eq(end_waiter(&waiters[i]), expected);
 	}
+}
+
+Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
+{
+	release_to_waiters(COMPILE_LOCK_FILE_ENDED_KEPT, COMPILE_LOCK_FILE_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
 Test(compile_lock_file, who_waits_learns_that_it_was_not_and_later_ones_know)
 {
-	struct waiter waiters[3] = {0};
-
-	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
-	for (int i = 0; i < 3; i++) {
-		start_waiter(&waiters[i]);
-	}
-	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_NOT_KEPT);
-	for (int i = 0; i < 3; i++) {
-		cr_expect_eq(end_waiter(&waiters[i]), COMPILE_LOCK_FILE_NOT_KEPT);
-	}
+	release_to_waiters(COMPILE_LOCK_FILE_ENDED_NOT_KEPT, COMPILE_LOCK_FILE_NOT_KEPT);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
 	cr_expect_eq(take_key(other_key, COMPILE_LOCK_FILE_TRY, &held), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);

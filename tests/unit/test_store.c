@@ -196,14 +196,10 @@ Store_test(store, puts_of_two_processes_to_one_key_are_all_kept)
 
 Store_test(store, put_goes_on_when_another_keeps_the_lock)
 {
-	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[300];
 	int lock;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
-	lock = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	lock = fixture_lock();
 	cr_assert_eq(fixture_put(fixture.store, 2), 0);
 	cr_assert_eq(fixture_get(fixture.store, 2), 2);
 	close(lock);
@@ -218,15 +214,11 @@ static void put_one(void *context, unsigned step)
 Store_test(store, who_stands_still_with_the_locks_is_waited_for_once)
 {
 	enum { PUTS = 4 };
-	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct syscalls counts[PUTS];
-	char path[300];
 	int lock;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
-	lock = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	lock = fixture_lock();
 	if (!syscalls_count(put_one, NULL, PUTS, counts)) {
 		close(lock);
 		skip_test("no tracing here");

@@ -216,14 +216,10 @@ Store_test(store_damage, a_damaged_file_that_was_written_meanwhile_stays)
 
 Store_test(store_damage, a_damaged_file_stays_while_somebody_is_putting)
 {
-	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[300];
 	int lock;
 
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
-	(void)snprintf(path, sizeof(path), "%s/v1/lock", fixture.root);
-	lock = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert_eq(fcntl(lock, F_OFD_SETLK, &all), 0);
+	lock = fixture_lock();
 	fixture_write(fixture.path, "damage", 6);
 	cr_assert_eq(fixture_get(fixture.store, 1), -EBADMSG);
 	cr_assert(fixture_exists(fixture.path));
