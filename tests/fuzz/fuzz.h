@@ -118,4 +118,17 @@ static inline void fuzz_write(const char *path, const void *bytes, size_t size)
 	close(file);
 }
 
+/* Takes a length and as many bytes, as a string. The caller frees it. */
+static inline char *take_text(struct input *input)
+{
+	size_t size;
+	const uint8_t *bytes = take_bytes(input, take_number(input, 1), &size);
+	char *text = malloc(size + 1);
+
+	require(text != NULL);
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	return text;
+}
+
 #endif

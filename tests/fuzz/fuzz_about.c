@@ -50,18 +50,6 @@ static int compare(const struct about_fact *fact, void *context)
 	return look(fact, context);
 }
 
-static char *take_text(struct input *input)
-{
-	size_t size;
-	const uint8_t *bytes = take_bytes(input, take_number(input, 1), &size);
-	char *text = malloc(size + 1);
-
-	require(text != NULL);
-	memcpy(text, bytes, size);
-	text[size] = '\0';
-	return text;
-}
-
 static void build_and_read(struct input *input)
 {
 	struct stream about = STREAM_EMPTY;

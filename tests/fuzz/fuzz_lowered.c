@@ -28,18 +28,6 @@ static void hostile(const uint8_t *bytes, size_t size)
 	stream_free(&again);
 }
 
-static char *take_name(struct input *input)
-{
-	size_t size;
-	const uint8_t *bytes = take_bytes(input, take_number(input, 1), &size);
-	char *name = malloc(size + 1);
-
-	require(name != NULL);
-	memcpy(name, bytes, size);
-	name[size] = '\0';
-	return name;
-}
-
 static void round_trip(struct input *input)
 {
 	struct stream stream = STREAM_EMPTY;
@@ -54,8 +42,8 @@ static void round_trip(struct input *input)
 		bool named = take_number(input, 1) & 1;
 
 		codes[count] = (int)take_number(input, 4);
-		names[2 * count] = take_name(input);
-		names[2 * count + 1] = named ? take_name(input) : NULL;
+		names[2 * count] = take_text(input);
+		names[2 * count + 1] = named ? take_text(input) : NULL;
 		lowered_put(&stream, names[2 * count], codes[count], names[2 * count + 1]);
 	}
 	require(!stream.failed);
