@@ -278,7 +278,7 @@ void link_grown(struct handle *handle, const struct entry *entry)
 	link->has_failed |= return_code != NVJITLINK_SUCCESS;
 	if (handle->served == entry) {
 		prefix_skip(handle->library,
-		           states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
+		            states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
 	}
 	/*
 	 * the key replaces everything that was added, so that a link of many steps does not digest the first ones
