@@ -391,6 +391,7 @@ static const char *const harmless[] = {
     "geteuid",
     "getpid",
     "getresuid",
+    "gnu_get_libc_version",
     "memchr",
     "memcmp",
     "memcpy",
