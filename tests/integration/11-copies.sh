@@ -119,7 +119,7 @@ if runs_here true; then
 	check "It adds one where other libraries are preloaded." run_adds_one
 	check "doctor names the active copy and its version." doctor_names \
 		"preloaded and active: $later (libnvrtccache 98.7.6)" "$later $LIBRARY"
-	check "doctor names a copy that steps aside." doctor_names "another copy is preloaded and inactive:  $later (libnvrtccache 98.7.6)" \
+	check "doctor names a copy that steps aside." doctor_names "another copy is preloaded and inactive: $later (libnvrtccache 98.7.6)" \
 		"$LIBRARY $later"
 else
 	skip "'nvrtccache run' adds no copy where one is preloaded, and says so where another was asked for." "the command is of another machine"

@@ -507,6 +507,6 @@ export NVRTCCACHE_VERIFY=1
 check "A library that gives something else is worked with." \
 	test "$(NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_LOG_LEVEL=1 works whim=odd "${lto[@]}")" = "0 1"
 check "The difference is found." test "$(stat_of verified) $(stat_of errors.mismatch)" = "1 1"
-check "The log names the artifact and the compiler." grep -q 'another LinkedCubin than nvJitLink' "$tmp/log"
+check "The log names the artifact and the compiler." grep -q 'mismatch: the cached LinkedCubin differs from that of nvJitLink' "$tmp/log"
 unset NVRTCCACHE_VERIFY
 plan

@@ -492,7 +492,7 @@ if [ -z "${skip_run:-}" ] && [ -x "$LOADER/linked" ]; then
 		rm -f "$tmp/log" && mkdir -p "$tmp/others" && chmod 777 "$tmp/others" || return
 		NVRTCCACHE_LOG=$tmp/log NVRTCCACHE_MAXSIZE=1G NVRTCCACHE_WAIT=long NVRTCCACHE_TRACE=$tmp/nowhere/trace NVRTCCACHE_LOWER=$tmp/nowhere:$tmp/others \
 			preloaded "$LOADER/linked" >/dev/null 2>"$tmp/err" && silent_err && cp "$tmp/log" "$tmp/err" || return
-		err_has 'NVRTCCACHE_MAXSIZE: unknown variable .did you mean .NVRTCCACHE_MAX_SIZE.\?.$' && err_has 'NVRTCCACHE_WAIT has a value .* it takes whole seconds' &&
+		err_has 'NVRTCCACHE_MAXSIZE: unknown variable .did you mean .NVRTCCACHE_MAX_SIZE.\?.$' && err_has 'NVRTCCACHE_WAIT: bad value: it takes whole seconds' &&
 			err_has "NVRTCCACHE_TRACE: '$tmp/nowhere/trace' cannot be used: no such" && err_has "NVRTCCACHE_LOWER: '$tmp/nowhere' cannot be used: no such" &&
 			err_has "NVRTCCACHE_LOWER: '$tmp/others' cannot be used: not used, because others" && [ "$(grep -c NVRTCCACHE_ "$tmp/err")" -eq 5 ] || return
 		# not for processes that have nothing to compile, and never on a stderr that nobody has asked for
