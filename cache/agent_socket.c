@@ -57,7 +57,7 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 	return size < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* "/proc/self/fd/3/agent" is short, whatever the directory's path is. */
+/* "/proc/self/fd/3/agent" fits into sun_path for a directory path of any length. */
 static int shorten_path(const char *path, struct agent_address *address)
 {
 	const char *name = strrchr(path, '/');

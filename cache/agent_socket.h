@@ -51,7 +51,7 @@ bool agent_socket_peer(int socket, struct ucred *ret_peer);
  */
 bool agent_socket_trusted(int socket, const char *path, const struct directory *directory);
 
-/* Device and inode of the cache directory, which name it for both ends, whatever its path is. */
+/* Device and inode of the cache directory, which identify it to both ends even if their paths differ. */
 int agent_socket_place(const struct directory *directory, uint64_t *ret_device, uint64_t *ret_inode);
 
 #endif

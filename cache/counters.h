@@ -29,7 +29,7 @@
 
 /*
  * X(group, name): groups are TOTAL (a number in the JSON object), NOT_KEPT (misses whose result was not stored),
- * BYPASSED (calls that were passed through, which are no misses) and ERRORS (objects name -> count), and one for each
+ * BYPASSED (bypassed calls, which are not misses) and ERRORS (objects name -> count), and one for each
  * compiler (an object of "compilers"). A reason stands in the groups NOT_KEPT and BYPASSED alike, and is known by its
  * name in BYPASSED until it is counted; counters_not_kept() and counters_bypassed() say where. An error that was the
  * reason is counted as the error that it is, and there as "failed".
@@ -151,7 +151,7 @@ enum counter_group counter_group(enum counter counter);
 /* This process's counts since it began (or since fork), for the line at exit. */
 uint64_t counters_here(enum counter counter);
 void counters_add(enum counter counter, uint64_t amount);
-/* A miss of this compiler (COUNTER_NOTHING: of one that has no list) was not stored, or a call of it passed through. */
+/* A miss of this compiler (COUNTER_NOTHING: of one without a list) was not cached, or a call of it was bypassed. */
 void counters_not_kept(enum counter_group of, enum counter reason);
 void counters_bypassed(enum counter_group of, enum counter reason);
 

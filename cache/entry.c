@@ -72,7 +72,10 @@ static uint64_t aligned(uint64_t size)
 	return (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
 
-/* Against accidents only: whoever can write the file can compute it. Trust in the writer is cache/trust.h's matter. */
+/*
+ * Detects accidental damage only: a process that can write the file can compute the checksum. cache/trust.h checks the
+ * writer.
+ */
 static struct checksum compute_checksum(const void *bytes, size_t size)
 {
 	XXH128_hash_t hash = XXH3_128bits(bytes, size);

@@ -10,7 +10,7 @@ static const struct {
 	int error;
 	const char *text;
 } texts[] = {
-    /* EPERM is what the checks of trust give, whatever the system calls it too */
+    /* the trust checks return EPERM; system calls may return it for other reasons */
     {EPERM, "not used, because others can write to it"},
     {EBADMSG, "damaged"},
     {ENOENT, "no such file or directory"},

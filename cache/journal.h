@@ -32,7 +32,7 @@
 enum journal_outcome {
 	JOURNAL_STORED = 1, /* a miss, and its result was stored */
 	JOURNAL_NOT_KEPT,   /* a miss, and it was not */
-	JOURNAL_PASSED      /* passed through: nothing was looked up */
+	JOURNAL_PASSED      /* bypassed: no lookup */
 };
 
 struct journal_text {
@@ -56,7 +56,10 @@ struct journal_record {
 	struct journal_text reason; /* a counter's name, or empty */
 	struct journal_text detail; /* "header changed: inc/vec.h", or empty */
 	struct journal_text about;  /* the request, as the caller describes it */
-	/* What of it was not kept: "the file inc/vec.h", or empty; in those of earlier builds the detail says so. */
+	/*
+	 * The dependency that kept the result from the cache: "the file inc/vec.h", or empty. Older builds put it into
+	 * the detail.
+	 */
 	struct journal_text refusal;
 };
 

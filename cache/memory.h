@@ -27,7 +27,9 @@ void memory_close(struct memory *memory);
 
 /* The newest entry of that fingerprint whose dependencies hold (check == NULL or no dependencies: it holds), or NULL. */
 struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context);
-/* An entry larger than a quarter of the cap is not kept. One with the same dependencies is replaced. */
+/*
+ * Entries larger than a quarter of the limit are not cached in memory. An entry with the same dependencies is replaced.
+ */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry);
 
 void memory_fork_child(struct memory *memory);

@@ -26,7 +26,7 @@ static bool strip_part(char *path)
 	return true;
 }
 
-/* Nothing of ours is ever made in these, whatever their permissions say. */
+/* The library never creates anything in these directories, even where permissions allow it. */
 static bool is_the_kernels(const char *path)
 {
 	/* proc, sysfs, debugfs, tracefs, securityfs, devpts, selinuxfs */

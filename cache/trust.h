@@ -39,7 +39,10 @@ bool trust_found(bool shared, int parent, const struct stat *found);
  * group then. Other processes may open it at once, and this one may be killed before it is settled.
  */
 mode_t trust_first_mode(bool shared, int parent, mode_t all);
-/* Gives what was just made in `parent` (AT_FDCWD: the root) its final mode and group, whatever the umask was. */
+/*
+ * Sets the final mode and group of a new file or directory in `parent` (AT_FDCWD: the root), independently of the
+ * umask.
+ */
 void trust_settle_directory(bool shared, int parent, const char *path);
 int trust_settle_file(bool shared, int parent, int file);
 

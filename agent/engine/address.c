@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An address is taken apart strictly: each part may have only characters that mean themselves in a URL, a file name
- * and a log. What is wrong is said in words that show a right one.
+ * The parser is strict: each part of an address may contain only characters that have no special meaning in a URL, a
+ * file name or a log. Error texts show a correct form.
  */
 #include "agent/engine/address.h"
 
@@ -15,7 +15,7 @@
 #define DATABASE_MAX 65535
 #define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS       "0123456789"
-/* what URLs leave as it is, so that no two ends can disagree on how it is spelled */
+/* characters that a URL never escapes, so every client and server spells them alike */
 #define UNRESERVED LETTERS DIGITS "-._~"
 
 static const struct scheme {
@@ -34,7 +34,7 @@ static const struct scheme {
     {"s3://", ADDRESS_S3, false, true, 0},
 };
 
-/* No scheme is the beginning of another one, because of the "://". */
+/* The "://" keeps one scheme from being a prefix of another. */
 static const struct scheme *scheme_of(const char *text)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -52,7 +52,7 @@ static int tell_wrong(struct engine_error *error, const char *words)
 	return -EINVAL;
 }
 
-/* At least one digit; how far they go is told. strtoul() would take blanks, signs and hexadecimal. */
+/* Parses at least one digit and returns the end. strtoul() would accept blanks, signs and hexadecimal. */
 static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
 {
 	unsigned number = 0;
@@ -72,7 +72,7 @@ static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
 	return true;
 }
 
-/* A copy of so much of it, where it has room. */
+/* Copies the first `size` bytes if they fit. */
 static bool copy_text(char *ret_text, size_t size, const char *text, size_t length)
 {
 	if (length >= size) {
@@ -83,7 +83,7 @@ static bool copy_text(char *ret_text, size_t size, const char *text, size_t leng
 	return true;
 }
 
-/* Every part between slashes says something, and none climbs. A server may resolve ".." and lead out of the prefix. */
+/* Rejects empty, "." and ".." components: a server may resolve ".." and leave the prefix. */
 static bool parts_are_plain(const char *path)
 {
 	while (*path == '/') {
@@ -158,7 +158,7 @@ static int take_socket(const char *text, struct engine_address *address, struct 
 	return *rest == ':' ? take_path(rest + 1, address, error) : 0;
 }
 
-/* A name, an IPv4 address, or an IPv6 one in brackets; where it ends. NULL: none of these. */
+/* Returns the end of a host name, an IPv4 address, or an IPv6 address in brackets; NULL if there is none. */
 static const char *end_of_host(const char *text)
 {
 	size_t length;
@@ -171,7 +171,7 @@ static const char *end_of_host(const char *text)
 	return length > 0 && text[0] != '-' && text[0] != '.' ? text + length : NULL;
 }
 
-/* An at sign behind the host would be a user's name in front of another one. */
+/* An '@' after the host means that what was parsed as the host is a user name. */
 static int take_host(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	const char *rest = end_of_host(text);
@@ -191,7 +191,7 @@ static int take_host(const char *text, struct engine_address *address, struct en
 	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
 }
 
-/* The rules of S3 for names, as they become part of a host's name. */
+/* The S3 naming rules, because the bucket becomes part of a host name. */
 static int take_bucket(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	size_t length = strspn(text, LETTERS DIGITS "-._");
@@ -233,7 +233,7 @@ int engine_address_parse(const char *text, struct engine_address *ret_address, s
 	return error;
 }
 
-/* Never the user: it may be a secret of sorts. */
+/* The user name is never shown, because some servers use it as a token. */
 void engine_address_place(const struct engine_address *address, char *ret_text, size_t size)
 {
 	if (address->socket[0] != '\0') {

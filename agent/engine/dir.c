@@ -29,7 +29,7 @@ struct engine_dir {
 	const char *prefix; /* within root's memory */
 };
 
-/* The share need not be mounted yet: that is found out by each question. */
+/* The share need not be mounted yet: each request opens it. */
 static int dir_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	const char *path = options->address + strlen("dir://");
@@ -65,7 +65,7 @@ static void dir_close(struct engine *engine)
 	free(((struct engine_dir *)engine)->root);
 }
 
-/* Which answers count as failures of the engine is decided here: a full disk answers, a stale handle does not. */
+/* Decides which errors count as engine failures: a full disk is an answer, a stale handle is a failure. */
 static enum engine_answer tell_errno(const struct engine_dir *dir, int error, struct engine_error *ret_error)
 {
 	enum engine_answer answer;
@@ -107,7 +107,7 @@ static enum engine_answer tell_errno(const struct engine_dir *dir, int error, st
 	return answer;
 }
 
-/* A share that is not mounted, or was not made, is no empty engine. */
+/* A share that is not mounted or does not exist must not look like an empty engine. */
 static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root, struct engine_error *ret_error)
 {
 	int root = open(dir->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -123,7 +123,7 @@ static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root,
 	return tell_errno(dir, errno, ret_error);
 }
 
-/* O_NONBLOCK and O_NOCTTY: whatever lies there must not stop or steal anything. */
+/* O_NONBLOCK and O_NOCTTY: a FIFO must not block the agent, and a terminal must not become its controlling one. */
 static int open_value(int root, const struct engine_dir *dir, const struct engine_name *name, int *ret_file)
 {
 	char path[ENGINE_NAME_MAX];
@@ -133,7 +133,7 @@ static int open_value(int root, const struct engine_dir *dir, const struct engin
 	return *ret_file < 0 ? errno : 0;
 }
 
-/* The size is bounded before memory is taken; a FIFO or a directory is no value. */
+/* Checks type and size before it allocates: a FIFO or a directory is not a value. */
 static enum engine_answer take_value(const struct engine_dir *dir, int file, void **ret_value, size_t *ret_size,
                                      struct engine_error *ret_error)
 {
@@ -152,7 +152,7 @@ static enum engine_answer take_value(const struct engine_dir *dir, int file, voi
 	}
 	value = malloc((size_t)found.st_size + 1);
 	got = value == NULL ? -1 : call_pread(file, value, (size_t)found.st_size, 0);
-	if (got != found.st_size) { /* a file that has become shorter is no value */
+	if (got != found.st_size) { /* a file that shrank during the read is not a value */
 		int error = value == NULL ? ENOMEM : got < 0 ? errno : EIO;
 
 		free(value);
@@ -178,7 +178,7 @@ static enum engine_answer open_named(const struct engine_dir *dir, const struct 
 	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
 }
 
-/* The limit cannot be kept: a read from a hung share does not return. */
+/* The time limit is not enforced here, because a read from a hung share does not return. */
 static enum engine_answer dir_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                   void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
@@ -207,7 +207,7 @@ static enum engine_answer dir_has(struct engine *engine, const struct engine_nam
 	return answer;
 }
 
-/* Makes each directory of the place; the root is the operator's to make. */
+/* Creates the directories below the root. The operator creates the root. */
 static int make_place(int root, char *place, int *ret_place)
 {
 	for (char *slash = strchr(place, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -283,7 +283,7 @@ static enum engine_answer dir_put(struct engine *engine, const struct engine_nam
 		error = put_value(place, file, value, size);
 		close(place);
 	}
-	if (error == ENOENT) { /* somebody removes directories under us: no answer to a put */
+	if (error == ENOENT) { /* another process removes directories meanwhile: not an answer to a put */
 		error = ESTALE;
 	}
 	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);

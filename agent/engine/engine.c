@@ -51,7 +51,7 @@ static void schemes_text(char *ret_text, size_t size)
 	}
 }
 
-/* Whoever gives one away in an address shows it to everybody who lists processes. */
+/* Passwords in addresses are rejected: any user could read them in the process list. */
 static bool holds_secret(const char *address)
 {
 	const char *host = strstr(address, "://");
@@ -110,7 +110,7 @@ enum engine_answer engine_has(struct engine *engine, const struct engine_name *n
 	return engine->kind->has(engine, name, limit_ms, ret_error);
 }
 
-/* No engine is asked to take what no reader would accept. */
+/* A value larger than readers accept is not sent. */
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -141,7 +141,7 @@ struct engine *engine_new(const struct engine_kind *kind, size_t size)
 	return engine;
 }
 
-/* A server's words, and an address, may be of any bytes; they end on terminals and in logs. */
+/* Error texts end on terminals and in logs, but server messages and addresses may contain any bytes. */
 static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
 {
 	vsnprintf(ret_text, size, format, arguments);

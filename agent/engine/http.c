@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 4096  /* that are kept of an answer that is no value */
-#define HEAD_MAX  65536 /* of an answer, with what comes behind its body */
-#define PAGE_MAX  65536 /* that is read of an answer that is no value */
-#define CONTINUE_MS \
-	100L /* how long a server may think before it gets a large value, or says that it does not take it */
+#define WORDS_MAX   4096  /* bytes kept of a response that is not a value */
+#define HEAD_MAX    65536 /* of an answer, with what comes behind its body */
+#define PAGE_MAX    65536 /* bytes read of a response that is not a value */
+#define CONTINUE_MS 100L  /* how long the client waits for "100 Continue" before it sends a large value */
 
 /* What comes as a body. */
 struct body {
@@ -26,7 +25,7 @@ struct body {
 	size_t head;
 	bool head_too_large;
 	size_t page;
-	bool has_enough; /* of a page: its status says all */
+	bool has_enough; /* of an error page; the status has all the information */
 	bool too_large;
 	bool no_memory;
 };
@@ -112,7 +111,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 	return size;
 }
 
-/* Bearer before Basic: who gives a token file means it. */
+/* A token file takes precedence over user and password. */
 static void prove_who_we_are(const struct engine_http *http)
 {
 	const struct transport *transport = &http->transport;
@@ -132,7 +131,7 @@ static void prove_who_we_are(const struct engine_http *http)
 #endif
 }
 
-/* Everything is set anew for each request, so that nothing of the last one is left. */
+/* Sets every option for each request, so that no option of the previous request remains. */
 static void prepare_handle(struct engine_http *http, const struct request *request, struct body *body)
 {
 	CURL *handle = http->handle;
@@ -166,13 +165,13 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 	}
 }
 
-/* By what was configured: servers do not say reliably what they are. */
+/* Chosen by the configuration, because servers do not identify themselves reliably. */
 static enum http_dialect dialect_of(const struct engine_http *http)
 {
 	return http->signature != NULL ? HTTP_S3 : http->bazel ? HTTP_BAZEL : HTTP_PLAIN;
 }
 
-/* The page of an error is not shown: it is HTML, or repeats the request. */
+/* The error page is not shown: it is HTML, or repeats the request. */
 static enum engine_answer tell_status(const struct engine_http *http, const struct request *request,
                                       const struct body *body, struct engine_error *error)
 {
@@ -235,7 +234,7 @@ static char *url_of(const struct engine_http *http, const struct engine_name *na
 	return asprintf(&url, "%s/%s", http->base, place) < 0 ? NULL : url;
 }
 
-/* What came is the caller's, whatever the answer. */
+/* The caller owns the received body for every status. */
 static enum engine_answer send_request(struct engine_http *http, const struct engine_name *name,
                                        const struct request *request, struct body *ret_body, struct engine_error *error)
 {
@@ -298,7 +297,7 @@ enum engine_answer http_put(struct engine *engine, const struct engine_name *nam
 	return answer;
 }
 
-/* A value that nobody has put: that it is absent is an answer. */
+/* 404 is an answer: the value is absent. */
 enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_name nobody = {.format = 0};
@@ -307,7 +306,7 @@ enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct e
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
 
-/* The lists of libcurl are not copied, so they must live as long as the handle. */
+/* libcurl does not copy header lists, so they must live as long as the handle. */
 void http_close(struct engine *engine)
 {
 	struct engine_http *http = (struct engine_http *)engine;
@@ -372,7 +371,7 @@ int http_new(const struct engine_kind *kind, const struct engine_options *option
 	return 0;
 }
 
-/* -EINVAL: of one thing two are said */
+/* -EINVAL: two conflicting options */
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (options->layout != NULL && strcmp(options->layout, "plain") != 0 && strcmp(options->layout, "bazel") != 0) {

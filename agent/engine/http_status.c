@@ -23,7 +23,7 @@ static const struct status {
     {300, 399, ENGINE_UNSUITED, "redirects are not followed: use the address that the server redirects to"},
 };
 
-/* What hangs on who is asked, and how. */
+/* Statuses whose meaning depends on the server and the method. */
 static const char *advice_for(long status, enum http_method method, enum http_dialect dialect)
 {
 	if (status == 400 && dialect == HTTP_BAZEL) {
@@ -67,7 +67,7 @@ enum engine_answer http_status_answer(long status, enum http_method method, enum
 			if (*ret_words == NULL) {
 				*ret_words = statuses[i].words;
 			}
-			/* nothing is put where nothing can be */
+			/* a PUT to a server or prefix that does not exist */
 			return statuses[i].answer == ENGINE_ABSENT && method == HTTP_PUT ? ENGINE_UNSUITED
 			                                                                 : statuses[i].answer;
 		}

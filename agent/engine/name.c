@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two nodes must give a value the same name, whatever their versions of everything else are: what changes the
- * meaning of a value is part of its name.
+ * Two nodes must give a value the same name, also if their versions differ. Anything that changes the meaning of a
+ * value is therefore part of its name.
  */
 #include "agent/engine/name.h"
 

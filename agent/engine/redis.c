@@ -49,7 +49,7 @@ static enum engine_answer ask_value(struct engine_redis *redis, const struct eng
 	return redis_ask(&redis->session, &command, deadline, ret_reply, error);
 }
 
-/* Replicas and users without that right refuse GETEX; they are asked with GET from then on. */
+/* Replicas, and users without the right to GETEX, refuse it. Later reads use GET. */
 static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                     void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
@@ -168,7 +168,7 @@ static void redis_close(struct engine *engine)
 	free(redis->prefix);
 }
 
-/* Nothing is connected yet: an engine that is down must not keep the agent from starting. */
+/* Does not connect: an engine that is down must not keep the agent from starting. */
 static int redis_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_redis *redis;

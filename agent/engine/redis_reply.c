@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Redis says what is wrong by the first word of an error. The table makes an answer and advice of it. */
+/* The first word of a Redis error identifies it. The table maps the word to an answer and to advice. */
 #include "agent/engine/redis_session.h"
 
 #include <string.h>
@@ -55,7 +55,10 @@ enum engine_answer redis_reply_error(const char *text, enum redis_step step, con
 	return ENGINE_BROKEN;
 }
 
-/* $<length>\r\n; -1: there is none. Whoever goes on with digits, or does not end the line, would be read for ever. */
+/*
+ * $<length>\r\n; -1: absent. The number of digits is limited, because a server that never ends the line would be read
+ * for ever.
+ */
 static enum redis_start start_of_value(const char *bytes, size_t size)
 {
 	static const char none[] = "$-1\r\n";

@@ -107,7 +107,7 @@ void transport_handle(struct transport *transport, CURL *handle)
 	/* a name server that says nothing would hold us up in getaddrinfo() past every limit */
 	curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
 #endif
-	/* whatever the system's settings still allow */
+	/* also where the settings of the system allow older versions */
 	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	/* a file:// or another protocol is never what an engine leads to */
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -170,7 +170,10 @@ static enum engine_answer answer_of(const struct transport *transport, CURLcode 
 	}
 }
 
-/* With TLS 1.3 a server that wants a certificate goes after the handshake, and whoever is told of that first may not tell. */
+/*
+ * With TLS 1.3, a server that requires a client certificate closes the connection after the handshake, and the reason
+ * may be lost.
+ */
 static const char *guess_cause(const struct transport *transport, enum engine_answer answer)
 {
 	return answer == ENGINE_BROKEN && transport->address.tls && transport->certificate == NULL

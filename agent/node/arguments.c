@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of the table says where the value of an option goes and how it is checked. Parsing is one switch over these
- * kinds, so most new options are a row.
+ * Each row of the table names the field that an option sets and how its value is checked. Parsing is one switch over
+ * the kinds of rows, so most new options need only a row.
  */
 #include "agent/node/arguments.h"
 
@@ -232,7 +232,7 @@ static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 	return letter >= 0 && !*ret_wrong ? &lines[number] : NULL;
 }
 
-/* Combinations that would do something else than was meant are refused. */
+/* Rejects combinations of options that would not do what the user meant. */
 static enum arguments_read judge_options(const struct arguments *options)
 {
 	const struct service_options *service = &options->service;

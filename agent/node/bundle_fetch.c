@@ -52,7 +52,7 @@ static enum bundle_found store_entries(struct landing *landing, struct bundle_re
 	return found;
 }
 
-/* On stderr at the start, where people look when the first kernels are slow. */
+/* On stderr at the start, because users look there when the first kernels are slow. */
 static void report_landing(const struct landing *landing, enum bundle_found found, int error)
 {
 	const char *name = landing->service->options.bundle;
@@ -71,7 +71,7 @@ static void report_landing(const struct landing *landing, enum bundle_found foun
 	}
 }
 
-/* What was stored before the damage stays: each entry was checked by itself. */
+/* Entries stored before the damage stay, because each entry has its own checksum. */
 static enum service_bundle land_bundle(struct service *service, struct value_reader *value, const _Atomic bool *ending)
 {
 	struct landing landing = {.service = service, .ending = ending};

@@ -28,7 +28,7 @@
 
 /* ---- --status */
 
-/* In words that say what to do; errno's own would name a socket. */
+/* Texts that say what to do; the text of errno would name a socket. */
 static const char *explain_status_error(int error)
 {
 	switch (error) {
@@ -51,7 +51,7 @@ static const char *explain_status_error(int error)
 	}
 }
 
-/* A stopped agent must not stop whoever asks. */
+/* A timeout, so that a stopped agent (SIGSTOP) does not block the caller. */
 static int ask_status(int socket, char *ret_text, size_t size)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
@@ -138,7 +138,7 @@ static void report_failure(const char *asked, int error, bool as_json)
 	}
 }
 
-/* The same check as a host's: another user could answer anything. */
+/* The check that programs make: another user could have created the socket. */
 int command_status(const struct settings *settings, const char *said, bool json)
 {
 	struct directory directory = {.path = settings->directory,
@@ -265,7 +265,7 @@ struct made {
 	uint64_t results, raw_size;
 };
 
-/* Signed after the whole bundle was checked: a key vouches for what it has seen. */
+/* Signs only after the whole bundle has been checked. */
 static int make_value(const struct once *once, struct made *ret_made)
 {
 	struct value_writer writer;
@@ -283,7 +283,7 @@ static int make_value(const struct once *once, struct made *ret_made)
 	return value_end(&writer, once->name.key, once->keyring, &ret_made->value, &ret_made->size);
 }
 
-/* Success is printed, as the numbers tell whether the right thing was piped in. */
+/* Prints the numbers on success, so that the user sees whether the right bundle was piped in. */
 static bool put_value(struct once *once, const char *name, const struct made *made)
 {
 	struct engine_error error = {.text = ""};
@@ -302,7 +302,7 @@ static bool put_value(struct once *once, const char *name, const struct made *ma
 	return true;
 }
 
-/* A terminal as standard input is a mistake that would wait for ever. */
+/* Standard input from a terminal is a mistake: the command would wait for ever. */
 int command_put_bundle(const struct service_options *options, const char *name)
 {
 	struct made made = {.value = NULL};
@@ -362,7 +362,7 @@ static bool write_bundle(struct value_reader *bundle, const char *name)
 	return got == 0;
 }
 
-/* An absent bundle is an error here: a job that wants one should notice. */
+/* An absent bundle is an error, so that a job that needs it notices. */
 static bool get_value(struct once *once, const char *name)
 {
 	struct engine_error error = {.text = ""};
@@ -391,7 +391,7 @@ static bool get_value(struct once *once, const char *name)
 	return fine;
 }
 
-/* Bytes of a bundle would garble a terminal. */
+/* The bytes of a bundle would garble a terminal. */
 int command_get_bundle(const struct service_options *options, const char *name)
 {
 	struct once once;

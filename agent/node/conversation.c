@@ -39,20 +39,20 @@ struct talk {
 	size_t count;
 	size_t seats; /* at most PEERS_MAX */
 	int64_t renewed_ns;
-	bool exhausted; /* no descriptor, or no seat, to be had for those who wait outside */
+	bool exhausted; /* no descriptor or no slot is free for a pending connection */
 };
 
-/* Never waits: one peer that does not read must not hold up the others. */
+/* Never blocks: a peer that does not read must not delay the others. */
 static void tell_peer(const struct peer *peer, enum agent_kind kind)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
 
 	memcpy(message.key, peer->key, sizeof(message.key));
-	/* who has gone, or takes nothing, compiles */
+	/* a peer that has closed or does not read compiles */
 	(void)send(peer->socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A seat and a descriptor are free again, so others can be let in. */
+/* A slot and a descriptor are free again, so pending connections can be accepted. */
 static void drop_peer(struct talk *talk, size_t at)
 {
 	close(talk->peers[at].socket);
@@ -60,7 +60,7 @@ static void drop_peer(struct talk *talk, size_t at)
 	talk->exhausted = false;
 }
 
-/* A text that is too long for a message is not sent: the client says that there is no answer. */
+/* A status that does not fit into a message is not sent; the client reports that there is no answer. */
 static void tell_status(const struct talk *talk, const struct peer *peer)
 {
 	const struct conversation *with = talk->with;
@@ -74,7 +74,7 @@ static void tell_status(const struct talk *talk, const struct peer *peer)
 	free(text);
 }
 
-/* Whether the process means the directory that we serve, whatever it is called there. */
+/* Returns true if the process uses the directory that this agent serves, under any path. */
 static bool is_here(const struct talk *talk, const struct agent_message *message)
 {
 	uint64_t device;
@@ -86,7 +86,7 @@ static bool is_here(const struct talk *talk, const struct agent_message *message
 
 enum peer_fate { PEER_STAYS, PEER_GOES };
 
-/* STARTED goes out before anything that could take time: it is what the process waits 100 ms for. */
+/* Sends STARTED before anything that could take time, because the process waits only 100 ms for it. */
 static enum peer_fate start_fetch(struct talk *talk, struct peer *peer, const struct agent_message *message)
 {
 	struct tally *tally = &talk->with->service->tally;
@@ -132,7 +132,7 @@ static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const st
 	}
 }
 
-/* A peer asks once. Anything that it says while it waits ends the connection. */
+/* A peer sends one request. Anything else that it sends while it waits ends the connection. */
 static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 {
 	struct agent_message message;
@@ -142,7 +142,7 @@ static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 		return PEER_STAYS;
 	}
 	if (size <= 0) {
-		/* it has gone; a fetch goes on for the next one */
+		/* the peer has closed; the fetch continues for later processes */
 		return PEER_GOES;
 	}
 	if (peer->state != PEER_NEW || size != (ssize_t)sizeof(message) || message.magic != AGENT_MAGIC ||
@@ -153,7 +153,7 @@ static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 	return answer_peer(talk, peer, &message);
 }
 
-/* Room for a new one: whoever has said nothing for longest goes. */
+/* Frees a slot: closes the connection that has been silent for the longest time. */
 static bool make_room(struct talk *talk)
 {
 	size_t oldest = PEERS_MAX;
@@ -196,7 +196,7 @@ static void let_in(struct talk *talk)
 		}
 		*peer = (struct peer){.socket = socket,
 		                      .until_ns = service_now_ns() + CONVERSATION_PATIENCE_MS * INT64_C(1000000)};
-		/* most have asked by the time that they are let in */
+		/* most peers have sent their request by the time of accept() */
 		if (hear_peer(talk, peer) == PEER_STAYS) {
 			talk->count++;
 		} else {
@@ -279,7 +279,7 @@ static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t co
 	}
 }
 
-/* Users clear cache directories; an agent nobody can reach would help nobody. */
+/* Users delete cache directories; then the socket has to be created again, or no process would find the agent. */
 static void look_after_socket(struct talk *talk)
 {
 	int64_t now = service_now_ns();
@@ -325,7 +325,7 @@ static int take_turn(struct talk *talk, bool *ret_ends)
 	return 0;
 }
 
-/* What else needs descriptors, the store and the engine, must have some whoever comes. */
+/* Leaves descriptors for the store and the engine, however many peers connect. */
 static size_t count_seats(void)
 {
 	struct rlimit limit;

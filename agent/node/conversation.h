@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conversation: the agent's loop: who connects, what they ask, what they are told (docs/DESIGN.md G2)
+ * conversation: the agent's event loop: connections, requests and answers (docs/DESIGN.md G2)
  *
- * One thread talks to everybody, and waits for nobody: whoever connects has CONVERSATION_PATIENCE_MS to ask, a message
- * that is none ends the connection, an answer that a peer does not take is lost. Signals and the end of the program
- * that the agent was started for are looked at here too.
+ * One thread serves all peers and never blocks on one of them: a peer has CONVERSATION_PATIENCE_MS to send its request,
+ * an invalid message closes the connection, and an answer that a peer does not read is dropped. The loop also handles
+ * signals and the end of the program that the agent was started for.
  *
  * Calling sequence: conversation_run() until the agent is to end. Errors: negative errno values. Threads: one.
  */

@@ -103,7 +103,7 @@ static enum agent_kind unpack_value(struct service *service, const uint8_t *key,
 	return answer;
 }
 
-/* The time counts only where a value came: it is what the percentiles are of. */
+/* Only fetches that returned a value are timed, because the percentiles are of those. */
 static enum agent_kind get_value(struct service *service, struct engine *engine, const uint8_t *key)
 {
 	struct engine_name name = {.format = ENTRY_FORMAT};
@@ -130,7 +130,7 @@ static enum agent_kind get_value(struct service *service, struct engine *engine,
 	return kind;
 }
 
-/* Any answer closes the breaker, a refusal too. */
+/* Any answer closes the breaker, including a refusal. */
 static void probe_engine(struct service *service, struct engine *engine, int64_t seen)
 {
 	struct engine_error error = {.text = ""};
@@ -141,7 +141,9 @@ static void probe_engine(struct service *service, struct engine *engine, int64_t
 
 /* ---- with the lock */
 
-/* A finished job counts too, until its answer was given: whoever asks meanwhile gets the same one. */
+/*
+ * Includes finished jobs whose answer has not been taken, so that a process that asks meanwhile gets the same answer.
+ */
 static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 {
 	for (size_t i = 0; i < JOBS; i++) {
@@ -152,7 +154,7 @@ static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 	return NULL;
 }
 
-/* The first of that state, by turn. By turn, so that no process waits for later ones. */
+/* Finds the oldest job in `state`, so that no process waits for later ones. */
 static struct job *next_job(struct fetch *fetch, enum job_state state)
 {
 	struct job *next = NULL;
@@ -165,7 +167,7 @@ static struct job *next_job(struct fetch *fetch, enum job_state state)
 	return next;
 }
 
-/* One place for each hash: a key that pushes another out only costs a question more. */
+/* One slot for each hash. A key that replaces another costs one more request. */
 static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
 {
 	uint32_t at;
@@ -195,7 +197,7 @@ static void finish_job(struct fetch *fetch, struct job *job, enum agent_kind ans
 	}
 	job->answer = answer;
 	job->state = JOB_DONE;
-	/* it can fail only where nobody has read 2^64 - 1 others */
+	/* fails only if 2^64 - 2 notifications are unread */
 	(void)!write(fetch->done_fd, &one, sizeof(one));
 }
 
@@ -218,7 +220,7 @@ static void run_job(struct fetch *fetch, struct engine *engine, struct job *job)
 {
 	enum agent_kind answer = AGENT_DOWN;
 
-	job->state = JOB_RUNNING; /* from now on only this worker looks into it */
+	job->state = JOB_RUNNING; /* from here on only this worker accesses the job */
 	pthread_mutex_unlock(&fetch->lock);
 	if (service_may_ask(fetch->service)) { /* the engine may have failed since the question came */
 		answer = get_value(fetch->service, engine, job->key);
@@ -249,7 +251,7 @@ static void run_bundle(struct fetch *fetch, struct engine *engine)
 	if (bundle == SERVICE_BUNDLE_AWAITED) {
 		int64_t half = fetch->bundle_pause_ns / 2;
 
-		/* at random: nodes that lost one engine together do not ask together */
+		/* random, so that nodes that lost the same engine do not ask it at the same time */
 		fetch->bundle_due_ns = service_now_ns() + half + (int64_t)(service_random() % (uint64_t)half);
 		fetch->bundle_pause_ns = half < BUNDLE_PAUSE_MOST_NS / 4 ? 4 * half : BUNDLE_PAUSE_MOST_NS;
 	}
@@ -434,7 +436,7 @@ bool fetch_take(struct fetch *fetch, struct fetched *ret_fetched)
 	return job != NULL;
 }
 
-/* Finished jobs do not count: nobody waits for the engine in them. */
+/* Finished jobs do not count, because they no longer use the engine. */
 size_t fetch_waiting(struct fetch *fetch)
 {
 	size_t waiting = 0;

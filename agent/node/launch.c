@@ -34,7 +34,7 @@ void launch_ignore_writes(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Everything is restored as it was found; the program must not notice the agent. */
+/* Restores the state that the agent was started with, because the program must not notice the agent. */
 int launch_become(const struct launch *launch, char **program)
 {
 	int error;
@@ -65,8 +65,9 @@ static void wait_for_release(const int hold[2])
 }
 
 /*
- * Ours are closed at exec; what is not came with us, and is the program's: whoever waits for the end of a pipe, or for a
- * lock, waits until the program has closed it, and no longer. Messages go where they went.
+ * Descriptors that the agent opened close at exec. Inherited descriptors belong to the program, and the agent closes
+ * its copies: a process that waits for the end of a pipe or for a lock waits only until the program closes it. Messages
+ * still go to standard error.
  */
 static void leave_files_to_program(void)
 {
@@ -142,7 +143,7 @@ static bool has_ended(struct launch *launch)
 {
 	int status;
 
-	/* others may be children of ours where we are the first process of a container */
+	/* as the first process of a container the agent also inherits orphans */
 	while (!launch->ended) {
 		pid_t gone = waitpid(-1, &status, WNOHANG);
 
@@ -159,13 +160,13 @@ static bool has_ended(struct launch *launch)
 static bool is_for_program(const struct signalfd_siginfo *signal)
 {
 	switch ((int)signal->ssi_signo) {
-	case SIGALRM: /* timers that somebody has set who became us: alarm(), and exec */
+	case SIGALRM: /* timers survive exec(): alarm() may have been set before */
 	case SIGVTALRM:
 	case SIGPROF:
 		return true;
-	case SIGHUP: /* of a terminal that has gone its session's leader is told, and nobody else */
+	case SIGHUP: /* when a terminal disconnects, the kernel signals only the session leader */
 		return signal->ssi_code <= 0 || getsid(0) == getpid();
-	default: /* by our own number: a write of ours */
+	default: /* sent by this process to itself, as SIGPIPE and SIGXFSZ are */
 		return signal->ssi_code <= 0 && signal->ssi_pid != (uint32_t)getpid();
 	}
 }

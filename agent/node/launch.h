@@ -24,12 +24,13 @@
 struct launch {
 	sigset_t mask; /* as we found it */
 	struct sigaction pipe, file_size;
-	struct sigaction child_ended; /* a parent may have it ignored, and then nobody learns how a child ended */
-	int here;                     /* the directory that we were started in */
-	pid_t child;                  /* 0: none */
-	int status;                   /* of waitpid(), once it has ended */
+	struct sigaction
+	    child_ended; /* a parent may have ignored SIGCHLD, and then waitpid() cannot report how the child ended */
+	int here;        /* the directory that we were started in */
+	pid_t child;     /* 0: none */
+	int status;      /* of waitpid(), once it has ended */
 	bool ended;
-	_Atomic int hold; /* whoever closes it lets the program begin; -1: it has begun */
+	_Atomic int hold; /* closing it starts the program; -1: it has started */
 };
 
 #define LAUNCH_HELD_MS 10000
@@ -39,12 +40,15 @@ enum launch_when { LAUNCH_AT_ONCE, LAUNCH_HELD };
 enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
 
 void launch_remember(struct launch *ret_launch);
-/* What a write to nobody, or past RLIMIT_FSIZE, raises: whoever writes is told of it in any case. */
+/*
+ * SIGPIPE and SIGXFSZ: a write to a closed pipe, or past RLIMIT_FSIZE, raises them, and the write also fails with an
+ * errno.
+ */
 void launch_ignore_writes(void);
 /* HELD: it waits to be released, though no longer than LAUNCH_HELD_MS, and not when we are gone. */
 int launch_start(struct launch *launch, char **program, enum launch_when when);
 void launch_release(struct launch *launch); /* any thread, any number of times */
-/* In this process: it returns only where the program cannot be run, with the exit status for that. */
+/* In this process. Returns only if the program cannot be run, with the exit status for that. */
 int launch_become(const struct launch *launch, char **program);
 /* True: the program has ended. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock file decides who serves; the socket file only shows where. A dead agent leaves both files, and the lock
- * on one of them is gone with it: so a new agent may remove the socket without asking.
+ * The lock file decides which agent serves; the socket file only makes it reachable. A dead agent leaves both files but
+ * no lock, so a new agent that holds the lock may remove the socket.
  */
 #include "agent/node/listener.h"
 
@@ -265,7 +265,7 @@ bool listener_renew(struct listener *listener)
 	memcpy(path, listener->path, sizeof(path));
 	memcpy(parent, path, sizeof(parent));
 	*strrchr(parent, '/') = '\0';
-	if (stat(parent, &found) != 0) { /* the next process that stores something makes it */
+	if (stat(parent, &found) != 0) { /* the next process that stores an entry creates the directory */
 		return false;
 	}
 	close_files(listener);
@@ -320,7 +320,7 @@ void listener_close(struct listener *listener)
 	char name[NAME_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s.lock", name_of(listener));
-	/* what is another agent's by now stays */
+	/* files that another agent has created meanwhile stay */
 	if (has_lock(listener, name)) {
 		if (is_there(listener, name_of(listener), listener->device, listener->inode)) {
 			(void)unlinkat(listener->place, name_of(listener), 0);

@@ -35,8 +35,8 @@ struct listener {
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX]);
 /*
- * Somebody may have removed the directory with the socket in it, and whoever stored next has made it anew: listens
- * there again. True: it does now. Where that fails `socket` is -1, until a later call.
+ * Another process may have removed the directory with the socket, and a later store may have created the directory
+ * again: listens there again. Returns true if it does now. On failure `socket` is -1 until a later call.
  */
 bool listener_renew(struct listener *listener);
 bool listener_admits(const struct listener *listener, int peer);

@@ -24,7 +24,7 @@
 
 #define DRAIN_NS    (INT64_C(10) * 1000000000)
 #define HEED_NS     (INT64_C(500) * 1000000)
-#define QUESTION_NS (INT64_C(2500) * 1000000) /* what a worker may be at, and a little */
+#define QUESTION_NS (INT64_C(2500) * 1000000) /* the longest request of a worker, and a margin */
 
 enum { EXIT_DONE = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 2 };
 
@@ -39,7 +39,10 @@ static void say_unknown(const char *name, size_t size, const char *suggestion, v
 	service_say("%.*s: unknown variable%s", (int)size, name, suggestion);
 }
 
-/* Whom --status asks: as a program would, unless that was said. NULL: the one in the directory. */
+/*
+ * The socket that --status asks: as a program would choose it, unless an option names one. NULL: the one in the
+ * directory.
+ */
 static const char *asked_socket(const struct arguments *options, const struct settings *settings)
 {
 	return options->service.socket != NULL || options->directory != NULL ? options->service.socket
@@ -82,7 +85,10 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 	return false;
 }
 
-/* A connection each, a handful of engines; and no core, in which keys and passwords would lie (1: not through a pipe either). */
+/*
+ * Descriptors: one for each connection, and a few engines. No core file, which would contain keys and passwords (1
+ * instead of 0: also not through a core pipe).
+ */
 static void set_limits(void)
 {
 	struct rlimit limit;
@@ -97,7 +103,7 @@ static void set_limits(void)
 	}
 }
 
-/* Unless it was ignored when we came: then it is nobody's. */
+/* Unless it was ignored at start: then it stays ignored. */
 static void add_signal(sigset_t *set, int number)
 {
 	struct sigaction found;
@@ -107,7 +113,7 @@ static void add_signal(sigset_t *set, int number)
 	}
 }
 
-/* Stopping and going on stay the kernel's, and what says that our own code fails is ours. */
+/* SIGSTOP-like signals keep their default action, and so do the signals of this program's own faults. */
 static bool is_for_programs(int number)
 {
 	static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD,
@@ -170,7 +176,7 @@ static void say_begun(const struct service *service, const struct listener *list
 	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
 }
 
-/* What it was told of by then is uploaded; whoever asks meanwhile is answered by nobody, and compiles. */
+/* Results reported so far are uploaded. Processes that ask meanwhile get no answer and compile. */
 static enum service_thread wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
 {
 	enum service_thread uploaded = upload_end(upload, service_now_ns() + DRAIN_NS);
@@ -200,7 +206,10 @@ static void end_at_once(int number)
 	}
 }
 
-/* A signal to end while we are ending is meant; but timeout sends one to us, and then the same to our whole group. */
+/*
+ * A second termination signal ends the program at once, except for the one that timeout(1) sends to the process and
+ * then again to its group.
+ */
 static void heed_signals(void)
 {
 	static const int numbers[] = {SIGTERM, SIGINT};
@@ -220,7 +229,7 @@ static void heed_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* A program is not kept from running by what is wrong with its cache. */
+/* A problem with the cache does not keep the program from running. */
 static int without_agent(const struct launch *launch, char **program)
 {
 	if (program == NULL) {
@@ -265,7 +274,7 @@ static int serve_node(struct service *service, struct listener *listener, struct
 	} else {
 		error = conversation_run(&conversation);
 	}
-	/* a program that runs goes on without an agent, and finds nobody to wait for */
+	/* a running program continues without an agent */
 	listener_close(listener);
 	launch_release(launch);
 	while (program != NULL && !launch->ended) {
@@ -315,7 +324,9 @@ static int begin_service(const struct arguments *options, struct settings *setti
 	return without_agent(&launch, program);
 }
 
-/* Or the next file that is opened would be the one that messages go to. The program has them closed as before. */
+/*
+ * If descriptor 2 is closed, the next file that is opened would receive the messages. The program still gets it closed.
+ */
 static void fill_standard_streams(void)
 {
 	int file;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A linear search through 1,024 keys is nothing beside one upload. */
+/* A linear search through 1,024 keys is negligible next to one upload. */
 enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES], int64_t due_ns)
 {
 	for (size_t i = 0; i < queue->count; i++) {
@@ -19,7 +19,7 @@ enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES]
 	return QUEUE_PUT;
 }
 
-/* The number of items where there are none. */
+/* Returns the number of items if the key is not queued. */
 static size_t first_due(const struct queue *queue)
 {
 	size_t first = 0;

@@ -46,7 +46,7 @@ int64_t service_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* getrandom() fails on kernels before 3.17 only; the clock spreads nodes well enough then. */
+/* getrandom() fails only on kernels before 3.17. The clock then spreads the nodes. */
 uint64_t service_random(void)
 {
 	uint64_t random = 0;
@@ -125,7 +125,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	return true;
 }
 
-/* Accepts a service that was begun in part. */
+/* Accepts a partly initialised service. */
 void service_end(struct service *service)
 {
 	store_close(service->store);
@@ -156,15 +156,15 @@ bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_K
 	return atomic_load(&service->settled[id % SERVICE_SETTLED]) == id;
 }
 
-/* Half-open counts as open here: only the probe asks then. */
+/* Half-open counts as open, because only the probe may ask. */
 bool service_may_ask(struct service *service)
 {
 	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
 }
 
 /*
- * True: the breaker opened, or closed. Only a failure to answer counts: a server that refuses is there, and will
- * refuse at once next time too.
+ * Returns true if the breaker opened or closed. Only missing answers count: a server that refuses is up, and refuses
+ * the next request without delay.
  */
 static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answer answer)
 {
@@ -177,7 +177,7 @@ static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answe
 	return !was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0;
 }
 
-/* Said once when the engine goes and once when it is back, not for each question. */
+/* Logged once when the engine becomes unreachable and once when it is back, not for each request. */
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
 {
 	tally_answer(&service->tally, answer, error->text);
@@ -233,7 +233,7 @@ enum service_thread service_join(pthread_t thread, int64_t until_ns)
 	int64_t left_ns = until_ns - service_now_ns();
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until); /* the only one that every glibc waits by here */
+	clock_gettime(CLOCK_REALTIME, &until); /* the only clock that pthread_cond_timedwait() of every glibc accepts */
 	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
 	until.tv_sec += left_ns / 1000000000;
 	until.tv_nsec = left_ns % 1000000000;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service: what all parts of a running agent share: what was asked for, the directory, the engine's state
+ * service: the state that all parts of a running agent share: options, directory, state of the engine
  *
- * Purpose: each thread has an engine of its own (agent/engine/engine.h), and all go by one breaker (cache/breaker.h):
- * service_may_ask() before a question, service_answered() after it. It opens after SERVICE_FAILURES failures in a row,
- * for 1 s, 2 s, ... up to a minute; only a failure to answer is one, and a refusal or "not there" is an answer. While
- * it is open nobody asks but service_probe(). A value that was not taken says nothing of those that can be read:
- * service_put() goes by a breaker of the uploads' own. People are told on stderr when the engine goes and when it comes
- * back, and of nothing in between.
+ * Purpose: each thread has its own engine (agent/engine/engine.h), and all threads share one circuit breaker
+ * (cache/breaker.h): service_may_ask() before a request, service_answered() after it. The breaker opens after
+ * SERVICE_FAILURES failures in a row, for 1 s, 2 s, ... up to a minute. Only a missing answer is a failure; a refusal
+ * and "absent" are answers. While the breaker is open, only service_probe() sends a request. An engine that refuses
+ * uploads can still be read, so service_put() has a second breaker. A line on stderr reports when the engine becomes
+ * unreachable and when it is back.
  *
- * Calling sequence: service_begin(), then threads, service_end() when they are gone. Errors: service_begin() says what
- * is wrong on stderr. Threads: any; options never change. Ownership: the service has what it opened.
+ * Calling sequence: service_begin(), then threads, service_end() after they have ended. Errors: service_begin() prints
+ * what is wrong on stderr. Threads: any; options never change. Ownership: the service owns what it has opened.
  */
 #ifndef AGENT_NODE_SERVICE_H
 #define AGENT_NODE_SERVICE_H
@@ -30,7 +30,7 @@
 #include <time.h>
 
 /*
- * tally: what the agent has done and met since it began (docs/DESIGN.md G5)
+ * tally: the agent's counts since its start (docs/DESIGN.md G5)
  *
  * One X-macro list of counts, which is what `--status --json` shows too; how the engine's answers went; how long its
  * last TALLY_TIMES answers to a fetch took. Threads: any number. Errors: none.
@@ -38,29 +38,29 @@
 
 #define TALLY_TIMES 1024
 
-#define TALLY_COUNTS(X)                                                                              \
-	X(asked)            /* processes that asked for a key */                                     \
-	X(fetches)          /* questions to the engine that came of these */                         \
-	X(found)            /* ... after which it was in the directory */                            \
-	X(absent)           /* ... that the engine had not */                                        \
-	X(absent_known)     /* asked again within a second or two: answered without the engine */    \
-	X(joined)           /* asked while the same was being fetched */                             \
-	X(down)             /* asked while the engine was left alone, or too much was waiting */     \
-	X(elsewhere)        /* asked by processes of another directory */                            \
-	X(fetched_bytes)    /* of values as the engine has them */                                   \
-	X(bundle_results)   /* of the bundle of the start, that are in the directory now */          \
-	X(bundle_bytes)     /* as the engine has it */                                               \
-	X(store_errors)     /* fetched, and the directory could not take it */                       \
-	X(uploads)          /* values put */                                                         \
-	X(uploaded_bytes)   /* as the engine has them */                                             \
-	X(exists_skipped)   /* not put, because the engine had it */                                 \
-	X(left_out)         /* results not put: time macros, bound paths, too cheap, too large */    \
-	X(dropped)          /* not queued, as the queue was full, or the engine would not have it */ \
-	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */     \
-	X(format_refused)   /* values of another format */                                           \
-	X(damaged)          /* values that are not what they say: cut, of another key, too large */  \
-	X(peers_refused)    /* connections of users who may not ask */                               \
-	X(messages_refused) /* of another size, version or kind, or that never came */
+#define TALLY_COUNTS(X)                                                                                        \
+	X(asked)            /* processes that asked for a key */                                               \
+	X(fetches)          /* requests to the engine for these */                                             \
+	X(found)            /* ... after which it was in the directory */                                      \
+	X(absent)           /* ... that the engine had not */                                                  \
+	X(absent_known)     /* asked again within a second or two: answered without a request to the engine */ \
+	X(joined)           /* asked while the same key was being fetched */                                   \
+	X(down)             /* asked while the breaker was open or the queue was full */                       \
+	X(elsewhere)        /* asked by processes that use another directory */                                \
+	X(fetched_bytes)    /* of values as the engine has them */                                             \
+	X(bundle_results)   /* entries of the initial bundle that were stored */                               \
+	X(bundle_bytes)     /* as the engine has it */                                                         \
+	X(store_errors)     /* fetched, but could not be stored */                                             \
+	X(uploads)          /* values put */                                                                   \
+	X(uploaded_bytes)   /* as the engine has them */                                                       \
+	X(exists_skipped)   /* not uploaded, because the engine has them */                                    \
+	X(left_out)         /* results not uploaded: time macros, path-dependent, too cheap, too large */      \
+	X(dropped)          /* not queued: the queue was full, or the engine refuses them */                   \
+	X(mac_refused)      /* values whose signature is wrong, missing, or of no key of ours */               \
+	X(format_refused)   /* values of another format */                                                     \
+	X(damaged)          /* damaged values: truncated, of another key, too large */                         \
+	X(peers_refused)    /* connections of users without permission */                                      \
+	X(messages_refused) /* messages of another size, version or kind, or that never came */
 
 #define TALLY_ENUM(name) TALLY_##name,
 enum tally_count { TALLY_COUNTS(TALLY_ENUM) TALLY_COUNTS_END };
@@ -83,7 +83,7 @@ void tally_time(struct tally *tally, int64_t ns);
 /* Of a value that was not opened. */
 void tally_refused(struct tally *tally, enum value_found found);
 
-/* A copy of that moment, and of the times the middle one and the one that a hundredth exceeds. */
+/* Copies a snapshot, with the median and the 99th percentile of the times. */
 struct tally_shown {
 	uint64_t counts[TALLY_COUNTS_END];
 	uint64_t answers[ENGINE_ANSWERS];
@@ -111,7 +111,7 @@ struct service_options {
 	struct engine_options engine;
 	const char *socket; /* NULL: the one in the directory */
 	const char *key_file;
-	const char *bundle; /* that is fetched at the start, or NULL */
+	const char *bundle; /* fetched at the start, or NULL */
 	enum value_trust trust;
 	enum service_writes writes;
 	enum service_results results;
@@ -146,15 +146,15 @@ void service_end(struct service *service);
 bool service_open_engine(const struct service *service, struct engine **ret_engine);
 
 /*
- * Remembers that the engine has a key, so that sweeps do not ask about what this agent fetched or uploaded. A key that
- * another one pushes out costs a question.
+ * Remembers that the engine has a key, so that sweeps do not ask about keys that this agent fetched or uploaded. A key
+ * that replaces another one costs one more request.
  */
 void service_note_settled(struct service *service, const uint8_t key[ENTRY_KEY_BYTES]);
 bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_KEY_BYTES]);
 
 bool service_may_ask(struct service *service);
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error);
-/* `puts` belongs to the thread that puts; where a probe is due the next put is it. */
+/* `puts` belongs to the upload thread. If a probe is due, the next upload is the probe. */
 bool service_may_put(struct service_puts *puts);
 void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
                  const struct engine_error *error);
@@ -171,7 +171,7 @@ enum service_thread service_join(pthread_t thread, int64_t until_ns);
 int64_t service_now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t service_random(void);
 
-/* A line on stderr, behind the program's name; what could command a terminal shows as '?'. */
+/* Prints a line on stderr after the program name. Control characters become '?'. */
 __attribute__((format(printf, 1, 2))) void service_say(const char *format, ...);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Done and absent are answers, and no errors: they have no name here. */
+/* DONE and ABSENT are answers, not errors, so they have no name here. */
 static const char *const error_names[ENGINE_ANSWERS] = {
     [ENGINE_TOO_LARGE] = "too_large", [ENGINE_FULL] = "full", [ENGINE_REFUSED] = "refused",
     [ENGINE_UNSUITED] = "unsuited",   [ENGINE_SLOW] = "slow", [ENGINE_UNREACHABLE] = "unreachable",

@@ -16,7 +16,7 @@ void tally_begin(struct tally *tally)
 	pthread_mutex_init(&tally->lock, NULL);
 }
 
-/* A lock and not atomics: --status shows numbers that belong to one moment. */
+/* A lock instead of atomics, because --status shows a consistent snapshot. */
 void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -44,7 +44,7 @@ void tally_time(struct tally *tally, int64_t ns)
 	pthread_mutex_unlock(&tally->lock);
 }
 
-/* Signatures apart from formats: the former is for the operator to worry about. */
+/* Bad signatures are counted apart from other formats, because only the former need the attention of the operator. */
 void tally_refused(struct tally *tally, enum value_found found)
 {
 	switch (found) {

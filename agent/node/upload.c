@@ -18,7 +18,7 @@
 
 #define TRY_AGAIN_NS (INT64_C(5) * 1000000000)
 #define SLACK_NS     (INT64_C(60) * 1000000000) /* a file server's clock may differ from ours by this much */
-#define JOIN_NS      (INT64_C(500) * 1000000)   /* an engine's limit has passed by then, and it has said so */
+#define JOIN_NS      (INT64_C(500) * 1000000) /* longer than the time limit of an engine, which reports the error itself */
 
 enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 
@@ -70,7 +70,7 @@ static bool out_of_time(struct upload *upload)
 	return out;
 }
 
-/* At the end it is tried once more, however it has answered. */
+/* At the end each upload is tried once more, after any answer. */
 static bool may_put(struct upload *upload)
 {
 	bool draining;
@@ -122,7 +122,7 @@ static int note_file(void *context, int shard, const char *name, enum directory_
 	return 0;
 }
 
-/* What processes have told of goes first. False: it is to end, or the engine is gone. */
+/* Uploads reported results before swept ones. Returns false if the agent ends or the engine is unreachable. */
 static bool work_off(struct upload *upload);
 
 /* Names are collected first: an upload takes long, and an open directory would be read while others change it. */
@@ -199,7 +199,7 @@ static bool work_off(struct upload *upload)
 			try_again(upload, key);
 			return false;
 		}
-		/* the next sweep asks again; to ask at once would be to press an engine that has answered */
+		/* the next sweep asks again; an immediate retry would load an engine that has already answered */
 		tally_add(&upload->service->tally, TALLY_dropped, done == UPLOAD_ONE_GIVEN_UP);
 	}
 	pthread_mutex_lock(&upload->lock);
@@ -209,8 +209,8 @@ static bool work_off(struct upload *upload)
 }
 
 /*
- * Until something is due, or is told; while the engine is gone, or just was, or takes no values, for a second. While
- * the engine is gone the thread looks again each second, as the breaker has no way to wake it.
+ * Waits until an upload is due or a result is reported, or for one second if the engine is unreachable, was unreachable
+ * just now, or refuses values: the breaker cannot wake this thread.
  */
 static void wait_for_work(struct upload *upload)
 {

@@ -37,9 +37,9 @@ enum service_thread upload_end(struct upload *upload, int64_t until_ns);
 
 #define UPLOAD_ONE_LIMIT_MS 10000
 
-/* Is it enough that the engine has the key, or must it have every result of ours? */
+/* Does the key alone suffice, or must the engine have each of our results? */
 enum upload_one { UPLOAD_ONE_IF_ABSENT, UPLOAD_ONE_WITH_OTHERS };
-/* FAILED: the engine did not answer, and may soon. GIVEN_UP: it answered, and refuses: no right, no room. */
+/* FAILED: the engine did not answer and may do so later. GIVEN_UP: it refused: no permission, or no space. */
 enum upload_one_done { UPLOAD_ONE_SETTLED, UPLOAD_ONE_FAILED, UPLOAD_ONE_GIVEN_UP };
 
 /* `puts` is told how a put ended (agent/node/service.h). */

@@ -22,17 +22,17 @@ struct task {
 
 /* ---- what goes */
 
-/* A non-zero value ends the reading: one fact suffices. */
+/* A non-zero return value ends the walk: one dependency suffices. */
 static int find_bound(const struct about_fact *fact, void *context)
 {
-	static const char part[] = "working directory"; /* the key has it, so it is bound to that */
+	static const char part[] = "working directory"; /* the key contains the path, so the result is path-dependent */
 
 	(void)context;
 	return fact->kind == ABOUT_BOUND || (fact->kind == ABOUT_PART && fact->size == sizeof(part) - 1 &&
 	                                     memcmp(fact->text, part, fact->size) == 0);
 }
 
-/* Results that do not say what they are bound to may be bound to anything. */
+/* A result without a record of its paths may be path-dependent. */
 static bool is_bound(const struct entry *entry)
 {
 	struct section about;
@@ -54,8 +54,8 @@ static bool may_go(const struct service *service, const struct entry *entry)
 }
 
 /*
- * They come oldest first, and the newest is to stand in front. Left-out results are counted, as an operator may
- * wonder where they are.
+ * Entries are read oldest first, and the newest must come first in the value. Left-out results are counted for the
+ * operator.
  */
 static int take_result(void *context, const struct entry *entry)
 {
@@ -79,8 +79,8 @@ static int take_result(void *context, const struct entry *entry)
 /* ---- what is there */
 
 /*
- * Whether ours is to be put, with theirs in it by then. ENGINE_DONE: nothing is to be done. Without it the last
- * writer would drop the results of all others, which would then be compiled again and again.
+ * Decides whether our results must be uploaded, and merges those of the engine into them. ENGINE_DONE: nothing to do.
+ * Without the merge the last writer would drop the results of all others, which would then be compiled again and again.
  */
 static enum engine_answer merge_theirs(struct task *task)
 {

@@ -35,7 +35,7 @@ struct keyring {
 };
 
 int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[KEYRING_TEXT_MAX]);
-/* For tests and for whoever has the text already. `line` is where it went wrong. */
+/* Parses text in memory. `line`: where the error is. */
 int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line);
 void keyring_free(struct keyring *keyring); /* NULL is fine */
 

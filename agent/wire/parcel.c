@@ -12,13 +12,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* A value under this key with results of another one would plant them here. */
+/* Rejects results of another key, which a value could otherwise plant in this cache. */
 static int add_of_key(struct parcel *parcel, const struct entry *entry, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return memcmp(entry_info(entry)->key, key, ENTRY_KEY_BYTES) == 0 ? parcel_add(parcel, entry) : -EBADMSG;
 }
 
-/* Half a parcel is none: the missing results would look as if the engine did not have them. */
+/* A partial parcel is discarded: the missing results would look absent from the engine. */
 static int read_bundle(struct value_reader *value, const uint8_t key[ENTRY_KEY_BYTES], struct parcel *parcel)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
@@ -118,8 +118,8 @@ bool parcel_holds(const struct parcel *parcel, const struct parcel *part)
 }
 
 /*
- * How many, the newest first, have room; 0: none. Computed beforehand: to pack and then find it too large would cost
- * far more.
+ * Returns how many of the newest results fit; 0: none. Computed before packing, because packing a value that is too
+ * large is much slower.
  */
 static size_t count_fitting(const struct parcel *parcel, uint64_t raw_max, uint64_t *ret_size)
 {

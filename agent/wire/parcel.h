@@ -27,11 +27,11 @@ struct parcel {
 enum value_found parcel_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                              const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
                              struct parcel *ret_parcel);
-/* Behind the others, as older than they; without its stamps. -ENOSPC: sixteen are there. */
+/* Appends an entry as the oldest, without its stamps. -ENOSPC: the parcel has sixteen. */
 int parcel_add(struct parcel *parcel, const struct entry *entry);
-/* Those of `other` that are not in it go behind. True: it has become more. */
+/* Appends the entries of `other` that are missing. Returns true if there were any. */
 bool parcel_merge(struct parcel *parcel, const struct parcel *other);
-/* Is each result of `part` in it? */
+/* Returns true if each result of `part` is in `parcel`. */
 bool parcel_holds(const struct parcel *parcel, const struct parcel *part);
 /* A bundle of at most `raw_max` bytes: the oldest stay behind. -EFBIG: not even the newest fits. */
 int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,

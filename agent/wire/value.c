@@ -49,7 +49,7 @@ static bool sign_head(const struct keyring_key *key, const struct head *head, co
 	return done;
 }
 
-/* In a time that does not tell where they differ. */
+/* Compares in constant time. */
 static bool macs_equal(const uint8_t *one, const uint8_t *other)
 {
 	unsigned difference = 0;
@@ -62,7 +62,7 @@ static bool macs_equal(const uint8_t *one, const uint8_t *other)
 
 /* ---- making one */
 
-/* Doubling up to what an engine takes: a value that would be larger is not finished in vain. */
+/* Doubles the buffer up to the largest value that an engine accepts; a larger value fails early. */
 static int grow_room(struct value_writer *writer)
 {
 	size_t room = writer->room != 0 ? 2 * writer->room : ROOM_FIRST;
@@ -119,7 +119,7 @@ int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint6
 	return 0;
 }
 
-/* Counted here, so that the head can say how much it unpacks to. */
+/* Counted here for the field of the head that holds the unpacked size. */
 int value_write(void *context, const void *bytes, size_t size)
 {
 	struct value_writer *writer = context;
@@ -236,7 +236,7 @@ enum value_found value_open(const void *value, size_t size, const uint8_t key[EN
 }
 
 /*
- * Every way to end early or late is damage. The limit on unpacked bytes stops a small value that unpacks to
+ * A frame that ends early or late is damaged. The limit on unpacked bytes stops a small value that unpacks to
  * gigabytes.
  */
 ssize_t value_read(void *context, void *bytes, size_t size)
@@ -301,7 +301,7 @@ bool value_name_allowed(const char *name)
 	return size > 0 && size <= VALUE_NAME_MAX;
 }
 
-/* The fixed text in front keeps such keys apart from those of requests. */
+/* The fixed prefix keeps these keys distinct from those of requests. */
 void value_name_key(const char *name, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	static const char kind[] = "nvrtccache bundle"; /* with its NUL */

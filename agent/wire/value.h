@@ -69,18 +69,18 @@ void value_abandon(struct value_writer *writer);
 
 enum value_found {
 	VALUE_SOUND,
-	VALUE_FOREIGN,     /* no value, or of another version, or with entries of another format */
-	VALUE_LARGE,       /* more is in it than may be */
-	VALUE_OTHER_KEY,   /* it is of another key */
-	VALUE_UNSIGNED,    /* no key vouches for it */
+	VALUE_FOREIGN,     /* not a value, another version, or entries of another format */
+	VALUE_LARGE,       /* its contents exceed the limit */
+	VALUE_OTHER_KEY,   /* the key in it is another one */
+	VALUE_UNSIGNED,    /* it is not signed */
 	VALUE_UNKNOWN_KEY, /* signed with a key that is not in the ring */
 	VALUE_FORGED,      /* the signature is not of these bytes */
-	VALUE_DAMAGED,     /* it does not unpack to what it says */
+	VALUE_DAMAGED,     /* the unpacked bytes do not match the head */
 	VALUE_NO_MEMORY,
 	VALUE_FOUNDS
 };
 
-/* Are values believed that no key of ours signed? A signature that is wrong is never believed. */
+/* Are unsigned values accepted? A wrong signature never is. */
 enum value_trust { VALUE_TRUST_KEYS, VALUE_TRUST_ENGINE };
 
 struct value_reader {
@@ -102,7 +102,7 @@ const char *value_words(enum value_found found);
 #define VALUE_NAME_MAX 128
 /* The name of a bundle of many keys: letters, digits and "._-+@:/", and no more than that of them. */
 bool value_name_allowed(const char *name);
-/* What stands for such a name where other values have their key. */
+/* Computes the key of a bundle from its name. */
 void value_name_key(const char *name, uint8_t ret_key[ENTRY_KEY_BYTES]);
 
 #endif

@@ -59,7 +59,7 @@ static bool is_alike(const struct entry *there, const struct entry *comes, forei
 	return alike;
 }
 
-/* Is this very result there, whatever its stamps are by now? */
+/* Returns true if the same result is stored, with any stamps. */
 static bool is_known(struct store *store, const struct entry *neutral, foreign_forget *forget, store_same *same)
 {
 	struct asked asked = {.same = same};

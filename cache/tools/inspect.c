@@ -37,7 +37,7 @@ static void note_error(struct look *look, int error)
 	             error == -EPERM ? "other users can write to it" : error_text(error, look->text));
 }
 
-/* The first bytes, whatever they are. */
+/* The first bytes of the file, of any format. */
 static size_t read_beginning(const struct source *source, uint64_t offset, uint8_t ret_bytes[ENTRY_HEADER_BYTES])
 {
 	const uint64_t left = source->size - offset;

@@ -90,7 +90,7 @@ static void walk_shard(void *context, unsigned shard)
 	sum->error = directory_walk_shard(walk->directory, walk->home, shard, walk->visit, sum);
 }
 
-/* All that was met, whatever the error. */
+/* Totals of the files that were read, also after an error. */
 static int walk_all(struct walk *walk, struct store_usage *ret_sum)
 {
 	int rc = directory_open(walk->directory, DIRECTORY_REACH, &walk->home);

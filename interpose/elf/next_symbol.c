@@ -36,7 +36,7 @@ static void *no_dlvsym(void *handle, const char *name, const char *version)
 	return next == (void *)no_dlvsym ? NULL : ((dlvsym_function *)next)(handle, name, version);
 }
 
-/* Filled by whoever comes first; two threads store the same values. */
+/* Filled on first use; two threads store the same values. */
 void next_symbol_bootstrap(void)
 {
 	static const struct {
