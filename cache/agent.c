@@ -32,7 +32,7 @@ static const struct {
 #undef AGENT_ROW
 };
 
-/* The words of the log, of the trace and of explain --json. */
+/* The names in the log, in the trace and in explain --json. */
 const char *agent_outcome_name(enum agent_outcome outcome)
 {
 	return outcomes[outcome].name;
@@ -236,7 +236,7 @@ static bool took_too_long(const struct agent_options *options, int64_t waited)
 	return waited > first_limit(options) || atomic_fetch_add(&wasted, waited) + waited > options->wait_ms * MS;
 }
 
-/* Called after the directory was looked at again: an agent that says FOUND and lies has saved nothing. */
+/* Called after the second lookup: an agent that answers FOUND without a stored entry has saved nothing. */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
 	bool vain = spared < (uint64_t)question->waited;

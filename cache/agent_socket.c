@@ -182,10 +182,7 @@ static bool file_is_trusted(const char *path, const struct directory *directory,
 	return trusted;
 }
 
-/*
- * An agent that this user would not trust as the writer of an entry is not told which kernels the program compiles
- * either.
- */
+/* An agent whose entries this user would not trust must not learn which kernels the program compiles. */
 bool agent_socket_trusted(int socket, const char *path, const struct directory *directory)
 {
 	struct ucred peer;

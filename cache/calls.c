@@ -16,7 +16,7 @@
 
 static _Atomic bool straight;
 
-/* There is no way back: what was torn down does not return. */
+/* Not reversible: the state that was torn down cannot be restored. */
 void calls_go_straight(void)
 {
 	atomic_store_explicit(&straight, true, memory_order_relaxed);
@@ -131,7 +131,7 @@ int call_mkdirat(int at, const char *path, mode_t mode)
 	return is_straight() ? (int)ASK(mkdirat, at, path, mode, 0) : mkdirat(at, path, mode);
 }
 
-/* fchmodat without flags is what chmod(2) is on aarch64, which has no chmod system call. */
+/* aarch64 has no chmod system call; chmod(2) there is fchmodat without flags. */
 int call_chmod(const char *path, mode_t mode)
 {
 	return is_straight() ? (int)ASK(fchmodat, AT_FDCWD, path, mode, 0) : chmod(path, mode);

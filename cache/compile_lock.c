@@ -17,20 +17,20 @@
 #define SHARDS      16
 #define NO_WAITS    8
 #define NO_WAIT_FOR (INT64_C(60) * 1000000000)
-#define LOOK        INT64_C(1000000000) /* a child that was forked in a signal handler meanwhile is woken by nobody */
+#define LOOK        INT64_C(1000000000) /* a child forked in a signal handler meanwhile gets no wake-up */
 #define ROUNDS_MAX  3                   /* holders in other processes that one compile waits for, one after the other */
 
 struct seat {
 	_Atomic(struct seat *) next; /* in the table */
 	uint8_t key[ENTRY_KEY_BYTES];
-	unsigned users; /* the holder and who waits */
+	unsigned users; /* the holder and the waiters */
 	bool over;
 	enum compile_lock_outcome outcome;
 	pthread_cond_t changed;
 	struct compile_lock_file file; /* changed under the shard's lock */
 };
 
-/* A key that nobody waits for until then. */
+/* A key for which no thread waits before that time. */
 struct no_wait {
 	uint64_t tag;
 	int64_t until;
@@ -44,7 +44,7 @@ static struct shard {
 } shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
 static _Thread_local unsigned held;
-static _Atomic int64_t wasted; /* what this process has waited for others in vain, since it last did so with profit */
+static _Atomic int64_t wasted; /* time spent in useless waits since the last useful one */
 static _Atomic pid_t process;
 
 /* The first byte of a key names its shard in the store; the second one is independent of that. */

@@ -51,8 +51,10 @@ int64_t compile_lock_clock(void)
 	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* Is this number still our description? Hosts close what they do not know, and the number may be theirs by now. A file
- * system that fails to answer leaves it to the position: what is never closed is locked for as long as the host lives.
+/*
+ * Returns true if the descriptor still refers to our open file. A host may close descriptors that it does not know and
+ * reuse the number. If the file system cannot answer, the file position decides, because a descriptor that is never
+ * closed keeps its lock for the life of the host.
  */
 static bool is_ours(const struct compile_lock_file *file)
 {
@@ -95,7 +97,7 @@ static bool leaves_room(int fd)
 }
 
 /*
- * What somebody else put there gets no notes. Checked at each opening, as a user may have replaced the file
+ * A file that another program put there gets no notes. Checked at each open, because a user may have replaced the file
  * meanwhile.
  */
 static bool has_magic(int fd)
@@ -109,7 +111,7 @@ static bool has_magic(int fd)
 	if (!directory_is_ours(fd, FILE_MAGIC)) {
 		return false;
 	}
-	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* where it cannot be written, there will be no notes */
+	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* a file that cannot be written gets no notes */
 	return true;
 }
 
@@ -175,8 +177,8 @@ static struct note read_note(const struct compile_lock_file *file)
 }
 
 /*
- * The slot that has the key's note already, else the first whose key nobody compiles. A note of a compilation that
- * is under way is overwritten last: without it, the waiters of that key would stop waiting.
+ * Returns the slot with the note of the key, otherwise the first one whose key is not being compiled. The note of a
+ * compilation in progress is overwritten last, because without it the waiters of its key would stop waiting.
  */
 static off_t slot_of(const struct compile_lock_file *file)
 {
@@ -221,8 +223,8 @@ static bool is_fresh(const struct note *note)
 }
 
 /*
- * Who is in the way of the key's byte; F_UNLCK: nobody. F_OFD_GETLK tells the range of the lock in the way, which
- * shows whether it is one of ours.
+ * Returns the type of the lock that conflicts on the byte of the key; F_UNLCK: none. F_OFD_GETLK returns the range of
+ * the conflicting lock, which shows whether it is a compile lock.
  */
 static bool ask_holder(const struct compile_lock_file *file, struct flock *ret_range)
 {
@@ -245,7 +247,7 @@ static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 	}
 }
 
-/* The state letter of a thread, '?' where it cannot be known. */
+/* Returns the state letter of a thread; '?': unknown. */
 static char thread_state(uint32_t thread)
 {
 	char path[32];
@@ -342,7 +344,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 			if (note.state == NOTE_KEPT || is_fresh(&note)) {
 				return note.state == NOTE_KEPT ? COMPILE_LOCK_FILE_KEPT : COMPILE_LOCK_FILE_NOT_KEPT;
 			}
-			/* the holder said nothing: one of those who wait takes over */
+			/* the holder left no note: one of the waiters takes over */
 			state = try_lock(file);
 			if (state != COMPILE_LOCK_FILE_GIVEN_UP) {
 				return state;
@@ -355,7 +357,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 			}
 			began = note.began;
 		}
-		/* who has the lock and does not soon say that it is for this key compiles something else, or nothing */
+		/* a holder that writes no note for this key soon compiles another key, or nothing */
 		end = began != 0 || deadline - start < NOTE_WITHIN ? deadline : start + NOTE_WITHIN;
 		if (now >= end || stands_still(&suspicion, &note, now)) {
 			return COMPILE_LOCK_FILE_GIVEN_UP;

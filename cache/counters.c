@@ -44,9 +44,9 @@ static _Atomic uint64_t counted[COUNTER_COUNT];
 static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE of the first write that was tried; 0: none yet */
 static _Atomic int64_t tried_ns; /* of the last one */
 static _Atomic uint64_t tries;
-static _Atomic uint64_t written_prompts; /* what prompts() was at the last write */
+static _Atomic uint64_t written_prompts; /* prompts() at the last write */
 static atomic_bool failed;               /* the last write */
-static atomic_bool once_more;            /* somebody found the flag taken */
+static atomic_bool once_more;            /* another thread found the flag taken */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
 static atomic_bool is_shared;
 /* These belong to the thread that has set `flushing`. Atomics all the same: helgrind does not know what a flag guards.
@@ -176,7 +176,7 @@ void counters_fork_child(void)
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
 
-/* For another thread that is just writing: a while, or not at all. */
+/* How long to wait for another thread that is writing. */
 enum patience { PATIENCE_NONE, PATIENCE_SOME };
 
 static bool take_flag(enum patience patience)
@@ -201,7 +201,9 @@ static bool is_fresh(void)
 	return false;
 }
 
-/* Fork handlers do not run for _Fork, clone and vfork (glibc bug 17490): what is not ours is forgotten here. */
+/*
+ * Fork handlers do not run for _Fork, clone and vfork (glibc bug 17490), so counts of another process are dropped here.
+ */
 static void settle_owner(void)
 {
 	pid_t before = atomic_load_explicit(&owner, memory_order_relaxed);

@@ -276,7 +276,7 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 	if (error != 0) {
 		return is_anothers(error) || error == -ENOENT ? 0 : error;
 	}
-	/* held for long: what is read may be torn, and its checksum tells */
+	/* locked for long: the read may be torn, which the checksum shows */
 	(void)lock_bytes(fd, LOCK_WHOLE, LOCK_SHARED, LOCK_WAIT_US);
 	got = call_pread(fd, &file, sizeof(file), 0);
 	error = got < 0 ? -errno : 0;

@@ -28,7 +28,7 @@ static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
                                "# For information about cache directory tags see https://bford.info/cachedir/\n";
 
-/* What directory_settle() was told; written before others read. */
+/* The arguments of directory_settle(); written before other threads read them. */
 static struct {
 	bool known;
 	dev_t device; /* of "/" */
@@ -42,8 +42,8 @@ static bool stat_path(const char *path, struct stat *ret_found)
 }
 
 /*
- * What was "/" at the start tells whether the host has changed its root (chroot) since: nothing is made in another
- * one.
+ * The identity of "/" at start shows whether the host has changed its root (chroot) since. Nothing is created in
+ * another root.
  */
 void directory_settle(const char *path, size_t home_length)
 {
@@ -61,7 +61,7 @@ void directory_settle(const char *path, size_t home_length)
 	}
 }
 
-/* Asked only where something is missing: what is there already is used wherever it is found. */
+/* Called only if a directory is missing: existing directories are used in any root. */
 static bool may_make(void)
 {
 	struct stat found;
@@ -82,7 +82,7 @@ static int make_directory(const struct directory *directory, int parent, const c
 	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
-/* EEXIST: another process was faster, and what it made is judged like any other directory. */
+/* EEXIST: another process created it first, and the result is judged like any other directory. */
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
 	if (make_directory(directory, parent, path) < 0) {
@@ -93,8 +93,8 @@ static int make_place(const struct directory *directory, int parent, const char 
 }
 
 /*
- * Whoever made it may have been killed before it was open to the group: who stores there later opens it, if it is
- * ours. For shared caches only: elsewhere the mode is right from the moment that it is made.
+ * The process that created it may have been killed before the mode was open to the group. The next writer repairs the
+ * mode if it owns the directory. For shared caches only: elsewhere mkdir() sets the final mode.
  */
 static void mend_place(const struct directory *directory, int parent, const char *path)
 {
@@ -104,8 +104,8 @@ static void mend_place(const struct directory *directory, int parent, const char
 }
 
 /*
- * Backup programs skip a directory with this file. It is written once and never repaired: somebody may have removed
- * it on purpose.
+ * Backup programs skip a directory with this file. It is written once and never repaired, because a user may have
+ * removed it on purpose.
  */
 static void write_tag(int root, bool shared)
 {

@@ -88,7 +88,7 @@ static bool checksum_equal(struct checksum a, struct checksum b)
 	return a.low == b.low && a.high == b.high;
 }
 
-/* The gaps must not carry what this process's memory held before. */
+/* Zeroes the gaps, which would otherwise contain memory of this process. */
 static void zero_to_alignment(uint8_t *bytes, uint64_t end)
 {
 	memset(bytes + end, 0, aligned(end) - end);
@@ -202,7 +202,7 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
 	return rc;
 }
 
-/* Every length is compared with the others and with what is there before it is used. */
+/* Each length is checked against the others and against the number of bytes before it is used. */
 int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
                        struct entry_info *ret_info)
 {

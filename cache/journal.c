@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record's way:
+ * The life of a record:
  *
  *   opened --> locked --room--> appended
  *      ^         |    \--full, still the journal--> renamed to the old one's name --\
@@ -8,10 +8,10 @@
  *      |         `--another has the lock: a pause------------------------------------|
  *      `-----------------------------------------------------------------------------'
  *
- * Only who has the lock of a file appends to it, so that no two find the same room, and only who has the lock of the one
- * that the name stands for renames it, so that nobody moves a journal that was just begun, and with it the old one,
- * away. Where the file system has no locks both can happen: each of those who write at once may pass the size by one
- * record, and the older half may be lost.
+ * A process appends only while it holds the lock of the file, so that no two processes find the same room. It renames
+ * the file only while it holds the lock of the file that has the name, so that a new journal is not moved over the old
+ * one. On a file system without locks both can happen: each concurrent writer may exceed the size by one record, and the
+ * older half may be lost.
  */
 #include "cache/journal.h"
 
@@ -116,7 +116,7 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	memcpy(bytes, &head, sizeof(head));
 }
 
-/* -EAGAIN: look again what the journal is. Who calls has its lock. */
+/* -EAGAIN: the journal was moved; open it again. The caller holds its lock. */
 static int make_way(const struct directory *directory, int home, const struct stat *found)
 {
 	struct stat now = {0};
@@ -131,7 +131,7 @@ static int make_way(const struct directory *directory, int home, const struct st
 	return same && renameat(home, NAME, home, OLD_NAME) < 0 ? -errno : -EAGAIN;
 }
 
-/* Under the lock, so that nobody else finds the same room. */
+/* Under the lock, so that no other process finds the same room. */
 static int append_locked(const struct directory *directory, int home, int file, const uint8_t *bytes, size_t size)
 {
 	struct stat found;
@@ -260,7 +260,7 @@ int journal_parse(const void *bytes, size_t size, journal_visit *each, void *con
 	return result;
 }
 
-/* At most JOURNAL_BYTES, into `bytes`; how many there were. What is none of ours has none. */
+/* Reads at most JOURNAL_BYTES into `bytes` and returns the number. A file of another format counts as empty. */
 static int read_file(const struct directory *directory, int home, const char *name, uint8_t *bytes, size_t *ret_size)
 {
 	ssize_t got = 1;

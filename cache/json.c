@@ -182,7 +182,7 @@ static void break_line(struct json *json)
 	}
 }
 
-/* What stands in front of a member: a comma, a line break, its name. */
+/* Writes what precedes a member: a comma, a line break, its name. */
 static void begin_member(struct json *json, const char *name)
 {
 	uint32_t level = UINT32_C(1) << (json->depth % JSON_DEPTH_MAX);

@@ -68,8 +68,9 @@ void lock_release_bytes(int file, struct lock_range range)
 }
 
 /*
- * Who stands still with a lock (a stopped `prune`, a stranger's lock on the whole file) must cost a process one wait,
- * and not one in each of its stores: after a wait in vain nobody waits until a lock of that kind was had.
+ * A process that stops while it holds a lock (a stopped `prune`, a lock of another program on the whole file) must cost
+ * each process one wait, not one per store: after a wait that timed out, no thread waits until a lock of that kind was
+ * acquired.
  */
 enum lock_kind { LOCK_OF_KEY, LOCK_OF_USAGE_INDEX, LOCK_KINDS };
 static _Atomic bool impatient[LOCK_KINDS];

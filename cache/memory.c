@@ -24,7 +24,7 @@
 #define BUCKETS_MAX ((size_t)1 << 16)
 /* One bucket for so many bytes of cap: of the default cap all buckets are 16 KiB, which malloc() need not map anew. */
 #define BYTES_PER_BUCKET 32768
-/* What a result costs beside its bytes: struct entry and malloc's own. */
+/* The overhead of a result: struct entry and the bookkeeping of malloc(). */
 #define OVERHEAD_BYTES 96
 #define NEVER          UINT64_MAX
 
@@ -275,7 +275,7 @@ static bool evict_one(struct memory *memory)
 	return true;
 }
 
-/* False: what is left to evict is not linked in yet (other threads' reservations). */
+/* Returns false if the entries left to evict are not linked yet (other threads' reservations). */
 static bool reserve(struct memory *memory, uint64_t cost)
 {
 	uint64_t total = atomic_load_explicit(&memory->total, memory_order_relaxed);
@@ -330,7 +330,9 @@ static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t hig
 	return found;
 }
 
-/* Makes `fresh` the newest of its fingerprint. Returns what it replaces or pushes out, chained by `next`. */
+/*
+ * Makes `fresh` the newest entry of its fingerprint. Returns the entries that it replaces or evicts, chained by `next`.
+ */
 static struct node *insert(struct memory *memory, struct node *fresh, const struct entry *same)
 {
 	struct shard *shard = shard_of(memory, fresh->low);
@@ -398,8 +400,7 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	entry_unref(same);
 }
 
-/* What another thread was in the middle of is given up (its memory stays taken), and what others had reserved is void.
- */
+/* Abandons operations of threads that do not exist in the child (their memory leaks), and their reservations. */
 void memory_fork_child(struct memory *memory)
 {
 	uint64_t total = 0;

@@ -22,7 +22,7 @@ static struct shelter block_signals(void)
 {
 	struct shelter shelter = {.blocked = call_block(SIGNALS)};
 
-	/* what is not blocked is never pending */
+	/* an unblocked signal is never pending */
 	if (shelter.blocked != 0) {
 		shelter.pending = call_pending();
 	}

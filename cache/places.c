@@ -172,7 +172,7 @@ static void check_lower(const struct settings *settings, const char *path, size_
 	}
 }
 
-/* Only what was asked for: a variable that is not set causes no trouble. */
+/* Checks only variables that are set. */
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context)
 {
 	const char *lower = settings->lower ? settings->lower : "";

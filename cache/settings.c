@@ -79,7 +79,7 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 		return -EINVAL;
 	}
 	size = (size << shift) + fraction_of(digits, count, shift);
-	/* 0 says that there is no limit, and who writes a part of a byte does not mean that */
+	/* 0 means no limit, which a fraction of a byte must not become */
 	if (size == 0 && text[strcspn(text, "123456789")] != '\0') {
 		return -EINVAL;
 	}
@@ -92,7 +92,7 @@ static int parse_SIZE(const char *text, uint64_t *ret_value)
 	return settings_parse_size(text, ret_value);
 }
 
-/* The words that people write in shells, YAML and INI files. */
+/* The spellings that are usual in shells, YAML and INI files. */
 static int parse_BOOL(const char *text, bool *ret_value)
 {
 	static const char *const words[][2] = {{"0", "1"}, {"no", "yes"}, {"false", "true"}, {"off", "on"}};
@@ -255,7 +255,7 @@ static const char *wanted_TEXT(const char *variable)
 #define WANTED_LEVEL(variable)   "error, warning, info or debug"
 #define WANTED_TEXT(variable)    wanted_TEXT(variable)
 
-/* By the kind of the variable, so that a new setting has its words from the table. */
+/* Chosen by the kind of the variable, so that a new setting gets its text from the table. */
 const char *settings_wanted(const char *variable)
 {
 #define SETTINGS_WANTED(kind, field, name, preset, help) \
@@ -291,7 +291,7 @@ static bool read_sloppiness(struct settings *settings)
 	return true;
 }
 
-/* 0 is for who turns off for one program what stands in everybody's environment. */
+/* 0 turns the setting off for one program where the environment of all programs sets it. */
 static void settle_agent(struct settings *settings)
 {
 	if (settings->agent == NULL || settings->agent[0] == '/' || strcmp(settings->agent, "1") == 0) {
@@ -304,7 +304,7 @@ static void settle_agent(struct settings *settings)
 	settings->agent = NULL;
 }
 
-/* A value that is bad never stops a program: the default is used and the log says so. */
+/* A bad value never stops a program: the default is used and the log reports it. */
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 {
 	struct settings fresh = {0};

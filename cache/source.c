@@ -19,7 +19,7 @@
 
 #define LOAD_MAX (UINT64_C(1) << 20)
 
-/* Errors of the file system that would say something else in the store's own words. */
+/* Maps errors of the file system that have another meaning in the API of the store. */
 static int file_error(int error)
 {
 	switch (error) {
@@ -45,7 +45,7 @@ static int check_kind_and_owner(const struct directory *directory, int at, const
 	return found->st_size < ENTRY_HEADER_BYTES ? -EBADMSG : 0;
 }
 
-/* Judged by the open descriptor: what is read is what was judged. */
+/* Checks the open descriptor, so that the file that is read is the one that was checked. */
 int source_open(const struct directory *directory, int at, const char *path, struct stat *ret_found,
                 struct source *ret_source)
 {

@@ -86,7 +86,7 @@ static int rename_over(struct temporary *temporary, const char *name)
 	if (renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
 		return 0;
 	}
-	/* somebody made a directory of that name: it goes if it is empty */
+	/* a directory has that name: it is removed if it is empty */
 	if ((errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
 	    unlinkat(temporary->directory, name, AT_REMOVEDIR) == 0 &&
 	    renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {

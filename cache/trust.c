@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define GROUPS_MAX 1024
-/* The kernel's name for ids that have none in this user namespace (kernel.overflowuid, if nobody has changed it). */
+/* The id that the kernel shows for ids without a mapping in this user namespace (the default of kernel.overflowuid). */
 #define OVERFLOW_ID 65534
 
 enum ids { USERS, GROUPS, IDS };
@@ -94,7 +94,7 @@ bool trust_owner(const struct stat *found)
 	return found->st_uid == user && (user != OVERFLOW_ID || tells_apart(USERS));
 }
 
-/* An unnamed user of a user namespace would make files that belong to nobody in particular. */
+/* An unmapped user of a user namespace would create files without an identifiable owner. */
 bool trust_user(void)
 {
 	return call_geteuid() != OVERFLOW_ID || tells_apart(USERS);

@@ -178,7 +178,10 @@ static enum bundle_found fail_reading(int error, int *ret_error)
 	return BUNDLE_FAILED;
 }
 
-/* Grows with what comes: a length that nothing stands behind takes no memory. *ret_bytes is the caller's to free(). */
+/*
+ * The buffer grows with the bytes that arrive, so that a wrong length takes no memory. *ret_bytes is owned by the
+ * caller (free).
+ */
 static enum bundle_found get_whole(struct bundle_reader *reader, uint64_t size, uint8_t **ret_bytes, int *ret_error)
 {
 	uint8_t *bytes = NULL;

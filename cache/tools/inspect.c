@@ -52,7 +52,7 @@ static size_t read_beginning(const struct source *source, uint64_t offset, uint8
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* What is wrong with a header that source_header() did not take. */
+/* Names the error in a header that source_header() rejected. */
 static void judge_header(struct look *look, const struct source *source, uint64_t offset)
 {
 	uint8_t bytes[ENTRY_HEADER_BYTES];
@@ -86,7 +86,7 @@ static void judge_header(struct look *look, const struct source *source, uint64_
 	}
 }
 
-/* A result that another build wrote is sound, only not for this one: the caller's function says which. */
+/* A result of another build is intact but unusable for this one: the function of the caller decides. */
 static bool judge_result(struct look *look, struct source *source, uint64_t offset, const struct entry_info *info)
 {
 	struct entry *entry;
@@ -112,7 +112,7 @@ static bool judge_result(struct look *look, struct source *source, uint64_t offs
 	return true;
 }
 
-/* From the last to the first: taking the first may leave nothing of what was loaded. */
+/* From the last to the first, because the first result may take over the loaded bytes. */
 static void read_results(struct look *look, struct source *source)
 {
 	struct source_result results[STORE_RESULTS_MAX];

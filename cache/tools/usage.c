@@ -54,7 +54,7 @@ static int count_one(void *context, int shard, const char *name, enum directory_
 	return count_file(&sum->usage, shard, name, kind);
 }
 
-/* What is not ours by its first bytes stays, also if its name looks like an entry. */
+/* Files with other first bytes are not removed, even if the name looks like that of an entry. */
 static int remove_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct shard_sum *sum = context;
@@ -192,7 +192,7 @@ static int read_noted(const struct directory *directory, struct store_usage *ret
 	return rc;
 }
 
-/* Else the first stores to come would look for what has gone. */
+/* Otherwise the next stores would look for entries that no longer exist. */
 static void remove_index(const struct directory *directory)
 {
 	int home = -1;
@@ -203,7 +203,7 @@ static void remove_index(const struct directory *directory)
 	}
 }
 
-/* The index goes with the entries; it would describe what is no more. */
+/* The index is removed with the entries that it describes. */
 static int remove_all(const struct directory *directory, struct chore *chore, struct store_usage *ret_removed)
 {
 	struct walk walk = {.directory = directory, .chore = chore, .visit = remove_one};

@@ -91,10 +91,10 @@ static unsigned scan_some(struct work *work)
 	return scans;
 }
 
-/* What becomes of a file that was used within the last hour and has not yet been marked for it. */
+/* How to treat a file that was used within the last hour and is not marked for it. */
 enum lately { LATELY_SPARED, LATELY_REMOVED };
 
-/* Removes the file of the record if it is still the one that the record tells of. Its record stays as it was. */
+/* Removes the file of the record if it is still the one that the record describes. Does not change the record. */
 static enum outcome remove_file(const struct work *work, const struct usage_index_record *record, int shard,
                                 const char *name, enum lately lately, struct stat *ret_found)
 {
@@ -144,7 +144,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 		work->report.bytes += record->size;
 		usage_index_subtract(index, record->key, record->size);
 		break;
-	case FOREIGN: /* nobody's but its owner's to remove, and so it counts no more */
+	case FOREIGN: /* only its owner may remove it, so it no longer counts */
 		work->report.foreign++;
 		/* fall through */
 	case GONE:
@@ -161,7 +161,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 	case SPARED:
 		usage_index_set_used(index, record->key, recency_mark(shard, name, &found, work->evict->now));
 		break;
-	case BUSY: /* somebody is putting there */
+	case BUSY: /* another process is storing that key */
 		usage_index_set_used(index, record->key, work->evict->now);
 		break;
 	case FAILED:

@@ -35,7 +35,7 @@ static bool is_stale(const char *name, const struct stat *found, int64_t now)
 	       errno == ESRCH;
 }
 
-/* Without memory the list says so, and its user removes nothing by it. */
+/* Without memory the list is marked incomplete, and the caller removes nothing by it. */
 static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	if (list->count == list->room) {
@@ -115,7 +115,7 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 	return true;
 }
 
-/* What was not seen is still there. A shard that was not known before is looked at again soon. */
+/* Records that were not seen stay. A shard that was not known before is scanned again soon. */
 static void keep_more(const struct usage_index_shard *before, struct usage_index_shard *shard)
 {
 	if (before->known && before->bytes > shard->bytes) {

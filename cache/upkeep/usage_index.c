@@ -139,7 +139,7 @@ int usage_index_load(const struct directory *directory, int home, struct usage_i
 	return 0;
 }
 
-/* Who writes it meanwhile does so in one piece, within microseconds. */
+/* A concurrent writer writes it in one call, within microseconds. */
 int usage_index_peek(const struct directory *directory, int home, struct usage_index **ret_index)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -219,7 +219,7 @@ int usage_index_end(int lock, struct usage_index *index)
 	return rc;
 }
 
-/* Only a file of ours, by its first bytes: another one was put there by somebody. */
+/* Checks the first bytes: another program may have put a file there. */
 void usage_index_remove(const struct directory *directory, int home)
 {
 	int file;
@@ -340,7 +340,7 @@ void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTE
 	record_use(index, key, size, used);
 }
 
-/* A record's file has gone: both sums and record, so that it is subtracted once. */
+/* The file of a record no longer exists: updates both sums and the record, so that it is subtracted once. */
 void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
 {
 	struct usage_index_shard *shard = &index->page.shards[key[0]];
