@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_build(): the writer. What a look-up would have to find out (is a descriptor of this directory worth its
- * cost, is a stamp reliable) is decided here, once, and stored as hints and flags.
+ * dependencies_build(): the writer. It decides once, and stores as hints and flags, what each look-up would otherwise
+ * have to find out: whether a descriptor of a directory is worth its cost, and whether a stamp is reliable.
  */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"

@@ -27,8 +27,9 @@ static bool stream_reserve(struct stream *stream, size_t more)
 		return true;
 	}
 	/*
-	 * In proportion to the size, so that the cost of appending stays linear; the exact size if that is more. A large
-	 * one has a large source, and little follows: free() would return what is twice as long to the kernel each time.
+	 * Grows in proportion to the size, so that appending takes linear time, or to the exact size if that is more. A
+	 * large stream holds a large source, to which little is appended: doubling it would make free() return twice
+	 * the memory to the kernel each time.
 	 */
 	if (__builtin_add_overflow(stream->capacity, stream->capacity / (stream->capacity < STREAM_LARGE ? 1 : 16),
 	                           &capacity) ||

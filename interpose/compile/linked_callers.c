@@ -25,7 +25,7 @@ static bool is_bypassing(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
 
-	/* private functions are none that anybody links against and calls with a handle of ours */
+	/* no module links against private functions and calls them with a handle that this library gave out */
 	if ((name[0] == '_' && !compiler->links_private) || !compiler->owns(name) || !compiler->wants_door(name)) {
 		return false;
 	}
@@ -73,7 +73,10 @@ bool linked_callers_one_bypasses(const struct elf_object *object, const struct n
 	return is_bypassing_object(object, (void *)node) != 0;
 }
 
-/* Whoever was there once may have told the library what works on in it, and handles of theirs may live on. */
+/*
+ * Modules that were loaded earlier may have changed process-wide state of the library, and their handles may still
+ * exist.
+ */
 bool linked_callers_bypass(struct node *node)
 {
 	struct elf_generation now = elf_generation();

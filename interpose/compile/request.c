@@ -39,8 +39,9 @@ void attempt_free(struct attempt *attempt)
 }
 
 /*
- * A compilation leaves the cubin and the lowered names of earlier ones, and those depend on more than their requests:
- * on headers, on the clock, on whatever made them uncacheable. So a digest of what the handle holds goes into the key.
+ * A compilation keeps the cubin and the lowered names of earlier ones, and those depend on more than their requests: on
+ * headers, on the clock, on anything that made them uncacheable. So a digest of the state of the handle goes into the
+ * key.
  */
 static int seal_history(struct handle *handle)
 {

@@ -15,8 +15,9 @@ typedef void *dlsym_function(void *handle, const char *name);
 typedef void *dlvsym_function(void *handle, const char *name, const char *version);
 
 /*
- * Before glibc 2.34 dlsym is libdl's, and a process may be without it. Nobody calls it there but who asks first whether
- * there is one, by a weak reference, which finds ours. libdl may come later: then this is asked once more.
+ * Before glibc 2.34 dlsym is in libdl, which a process may not have loaded. Such a process calls dlsym only if a weak
+ * reference to it, which binds to the export of this library, is not NULL. libdl may be loaded later, so the look-up is
+ * then repeated.
  */
 static void *no_dlsym(void *handle, const char *name)
 {
@@ -56,7 +57,7 @@ void next_symbol_bootstrap(void)
 	for (int i = 0; i < NEXT_SYMBOL_COUNT && !found[i] && !found[i ^ 1]; i++) {
 		found[i] = elf_next_symbol((uintptr_t)&next_symbol_bootstrap, wanted[i].name, wanted[i].version);
 	}
-	/* Before glibc 2.34 there is only the old version (in libdl); nobody refers to the new one there but us. */
+	/* Before glibc 2.34 only the old version exists (in libdl), and no other module refers to the new one. */
 	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
 		uintptr_t none = i >= NEXT_SYMBOL_DLVSYM_OLD ? (uintptr_t)no_dlvsym : (uintptr_t)no_dlsym;
 		uintptr_t address = found[i] ? found[i] : found[i ^ 1];

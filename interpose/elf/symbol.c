@@ -182,7 +182,10 @@ static bool has_definitions(const struct elf_hash *hash)
 	return false;
 }
 
-/* A GNU table lists definitions, and the symbols that it leaves out stand in front of them. Without any it says 1. */
+/*
+ * A GNU hash table lists definitions; the symbols before the first listed one are not in it. For an empty table that
+ * number is 1.
+ */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
 {
 	struct elf_hash hash;

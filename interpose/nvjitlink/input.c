@@ -208,7 +208,7 @@ void link_input_refresh_name(struct link_input *input)
 #define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */
 #define FILE_MAX   ((off_t)16 << 20)
 
-/* Returns -EAGAIN if the file is not as long as stat said. */
+/* Returns -EAGAIN if the size differs from that of fstat(). */
 static int read_all(int descriptor, char *bytes, size_t size)
 {
 	size_t at = 0;

@@ -96,9 +96,9 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 }
 
 /*
- * From 12.9 on NVRTC takes what ptxas makes from a cache of the driver's, and then has nothing of what ptxas said: a
- * log that was asked for would be kept without it. So such a compile goes past that cache. In front: the host's last
- * option may lack its value, and would take ours.
+ * From 12.9 on, NVRTC may take the output of ptxas from a cache of the driver, and then lacks the messages of ptxas: a
+ * log that the program asked for would be cached without them. So such a compilation gets --no-cache. The option goes
+ * first, because the last option of the program may lack its value and would take ours.
  */
 bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
                       struct call *ret_given)
