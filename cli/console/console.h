@@ -24,25 +24,28 @@ enum exit_status {
 	EXIT_NOT_FOUND = 127
 };
 
-/* A line; what could command a terminal shows as '?'. */
+/* Prints a line. Control characters become '?'. */
 __attribute__((format(printf, 1, 2))) void console_error(const char *format, ...);
 /* The same on a stream of one's choice, of a part of a line: names that others have given are in it. */
 __attribute__((format(printf, 2, 3))) void console_print(FILE *stream, const char *format, ...);
-/* The same for any text, in place: control characters, and what is no UTF-8, become '?'. */
+/* Replaces control characters and bytes that are not UTF-8 by '?', in place. */
 void console_disarm(char *text);
-/* What wipes a line that is drawn on the terminal; called before each message. */
+/* Sets the function that wipes a drawn line from the terminal; it is called before each message. */
 void console_before_error(void (*wipe)(void));
 
 /* Why a cache directory is not used: of a negative errno value. */
 const char *console_reason(int error);
 /* The same of the one in the settings, with whose it is, on stderr. Returns EXIT_TROUBLE. */
 int console_refuse(const struct settings *settings, int error);
-/* How many of what, without a line break: "1 entry", "81,204 entries". */
+/* Prints a number and its noun without a line break: "1 entry", "81,204 entries". */
 void console_print_count(uint64_t count, const char *one, const char *many);
 
-/* Reads the environment's settings; bad values and unknown variables are named on stderr. False: said why; the status is EXIT_TROUBLE. */
+/*
+ * Reads the settings from the environment and reports bad values and unknown variables on stderr. Returns false after a
+ * message; the exit status is then EXIT_TROUBLE.
+ */
 bool console_settings(struct settings *ret_settings);
-/* False: there is no directory to be had, nor to be made, and that was said. */
+/* Returns false after a message if there is no cache directory and none can be created. */
 bool console_directory(const struct settings *settings);
 
 /* "81,204"; "3.4 MiB", "12 bytes"; "1.5 s", "320 us". Buffers of CONSOLE_NUMBER_BYTES. */
@@ -55,7 +58,7 @@ const char *console_age(int64_t when_ns, char ret_text[CONSOLE_NUMBER_BYTES]);
 /* The shortest text that reads back as this size: "5G", "1000". */
 const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BYTES]);
 
-/* Hands on to stdout what has been written so far, and forgets it; out of memory ends the process with EXIT_TROUBLE. */
+/* Copies the JSON text written so far to stdout and drops it. Ends the process with EXIT_TROUBLE if memory runs out. */
 void console_json(struct json *json);
 /* The same with a line break, and the writer's end. */
 void console_json_end(struct json *json);

@@ -45,7 +45,7 @@ static bool is_file(const char *path)
 /* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
 static void find_own_directory(char ret_path[PATH_MAX])
 {
-	/* argv[0] may be a bare name, or whatever the parent process chose */
+	/* argv[0] may be a bare name, or any text that the parent process chose */
 	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
 	char *slash;
 
@@ -97,8 +97,8 @@ char *library_find(void)
 }
 
 /*
- * The loader maps segments without a look at the size of the file, and the program then ends by SIGBUS. What is no ELF
- * file at all is left to the loader's own words.
+ * The loader maps segments without checking the size of the file, and the program would then end by SIGBUS. A file that
+ * is not ELF is left to the error text of the loader.
  */
 static bool is_cut_short(const char *path)
 {

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A malloc'ed absolute path: NVRTCCACHE_LIBRARY, else where it is installed. NULL: none, said why. */
+/*
+ * Returns a malloc'ed absolute path: NVRTCCACHE_LIBRARY, otherwise the installed library. NULL after a message: none
+ * was found.
+ */
 char *library_find(void);
 /*
  * The copies of the library that this process was started with, by LD_PRELOAD or /etc/ld.so.preload, and so is each
@@ -22,12 +25,12 @@ struct library_copy {
 };
 size_t library_preloaded(struct library_copy ret_copies[], size_t capacity);
 
-/* False: it cannot be loaded, or is another library; said why. */
+/* Returns false after a message if it cannot be loaded or is another library. */
 bool library_loads(const char *path);
 
 /*
- * Puts the library in front of what LD_PRELOAD holds in this process's environment. A copy that is preloaded already
- * stays the only one. False: there is none that can be preloaded, or no memory; said why.
+ * Puts the library in front of LD_PRELOAD in the environment of this process. If a copy is preloaded already, it stays
+ * the only one. Returns false after a message: no library can be preloaded, or no memory.
  */
 bool library_preload(void);
 /* Takes every copy out of LD_PRELOAD; the other libraries stay. False: no memory. */

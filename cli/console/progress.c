@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS       INT64_C(100000000)
-#define LEFT_AFTER_NS   INT64_C(500000000) /* earlier, the speed so far says little about the rest */
+#define LEFT_AFTER_NS   INT64_C(500000000) /* before that, the speed so far is a poor estimate of the rest */
 #define LINE_BYTES      512
 #define COLUMNS_DEFAULT 80
 #define CELLS_MIN       8
@@ -234,7 +234,7 @@ static void draw_line(enum terminal terminal, int64_t now, uint64_t done, uint64
 	spell_counts(done, whole, sum, counts);
 	spell_left(now - progress.began_ns, done, whole, left);
 	fixed = strlen(progress.doing) + strlen(counts) + strlen(left);
-	/* what does not fit is left out: first the bar, then the time */
+	/* parts that do not fit are left out: first the bar, then the time */
 	if (fixed > room) {
 		left[0] = '\0';
 	} else if (terminal == TERMINAL_FULL && whole != 0 && room - fixed >= CELLS_MIN + 4) {

@@ -47,7 +47,7 @@ static int judge_error(struct reading *reading, const struct visiting *visiting,
 	}
 	if (error == -EBADMSG || error == -EPERM) {
 		reading->left_out++;
-	} else if (error != 0 && error != -ENOENT) { /* one that is gone was evicted meanwhile */
+	} else if (error != 0 && error != -ENOENT) { /* an entry that no longer exists was evicted meanwhile */
 		reading->unreadable++;
 	}
 	return 0;

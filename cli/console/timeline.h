@@ -33,7 +33,7 @@ struct timeline_member {
 };
 
 struct timeline_reader {
-	void (*member)(void *context, const struct timeline_member *member); /* NULL: nobody asks */
+	void (*member)(void *context, const struct timeline_member *member); /* or NULL */
 	void (*end)(void *context, const struct timeline_text *event);
 	void *context;
 };

@@ -101,7 +101,7 @@ static size_t name_size(const char *typed)
 	return strcspn(typed, "=");
 }
 
-/* How many options begin with what was typed; `ret_takes`: whether the last one takes a value. */
+/* Returns how many options begin with the given text; `ret_takes`: whether the last one takes a value. */
 static unsigned count_matches(const struct table *table, const char *typed, bool *ret_takes)
 {
 	unsigned count = 0;

@@ -44,7 +44,7 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings);
 /* `library`: its path, or NULL, which is a failure. False: no program is run with it. */
 bool doctor_library(struct findings *findings, const char *library);
 void doctor_directory(struct findings *findings, const struct settings *settings);
-/* Where one is named: it is asked for a key that nobody has. */
+/* Checks the agent if the settings name one, by a request for a key that does not exist. */
 void doctor_agent(struct findings *findings, const struct settings *settings);
 /* The file that the name stands for. False: it would not start, or not with the library; `ret_path` else. */
 bool doctor_program(struct findings *findings, const char *name, char ret_path[PATH_MAX]);
@@ -58,7 +58,7 @@ void doctor_run(struct findings *findings, const char *library, const char *path
 /* The compilers, as the trace names them; -1: none of them. */
 enum { DOCTOR_COMPILERS = 3 };
 int doctor_compiler(const char *name);
-/* What the run has shown of a compiler: some calls may also be known to go past the library. */
+/* The calls of a compiler in the run; some may have bypassed the library. */
 enum doctor_calls { DOCTOR_CALLS_NONE, DOCTOR_CALLS_SEEN, DOCTOR_CALLS_PASS_BY };
 /* A file that was loaded: is a compiler inside it, is it linked with one of which not all calls were seen? */
 void doctor_object(struct findings *findings, const char *path, const enum doctor_calls calls[DOCTOR_COMPILERS]);

@@ -84,7 +84,10 @@ static void note_copies(struct findings *findings)
 	}
 }
 
-/* Returns the exit status of `true` with these preloaded and what its loader says; -errno: it could not be run. */
+/*
+ * Runs `true` with these libraries preloaded. Returns its exit status and the messages of its loader; -errno: it could
+ * not be run.
+ */
 static int run_nothing(const char *list, char *ret_said, size_t capacity)
 {
 	char *const argv[] = {(char *)"true", NULL};

@@ -70,7 +70,10 @@ static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
 	}
 }
 
-/* The first line of a script: what runs it. False: it is none. "#!/usr/bin/env [-S] NAME" gives NAME. */
+/*
+ * Reads the interpreter from the first line of a script. Returns false if the file is not a script. "#!/usr/bin/env
+ * [-S] NAME" gives NAME.
+ */
 static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 {
 	char line[PATH_MAX], *word, *rest;
@@ -158,7 +161,7 @@ void executable_find(const char *name, struct executable *ret_program)
 			program->trouble = EXECUTABLE_UNKNOWN;
 			return;
 		}
-		/* the first script is what was asked for; later ones are interpreters */
+		/* the first script is the program itself; later ones are interpreters */
 		if (scripts == 1) {
 			strcpy(program->script, program->path);
 		}

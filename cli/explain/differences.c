@@ -183,7 +183,7 @@ static void compare_place(struct comparison *comparison)
 
 /* ---- parts with a digest ---- */
 
-/* False: the part is compared by what is known of it beside its digest. */
+/* Returns false if the part is compared by facts other than its digest. */
 static bool find_part(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
 {
 	static const char *const elsewhere[] = {"compiler", "program name", "working directory", "PWD"};
@@ -234,7 +234,7 @@ static void compare_parts(struct comparison *comparison)
 			add_part(comparison, part, before ? DIFFERENCE_CHANGED : DIFFERENCE_NEW);
 		}
 	}
-	/* what a cut record lacks may have been there */
+	/* facts that a truncated record lacks may have existed */
 	for (size_t i = 0; i < was->counts[ABOUT_PART] && !now->is_cut; i++) {
 		if (!request_find(now, span_of(&was->facts[ABOUT_PART][i]))) {
 			add_part(comparison, &was->facts[ABOUT_PART][i], DIFFERENCE_GONE);

@@ -248,7 +248,7 @@ static void print_switch(void)
 	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
 }
 
-/* The closest entry may be gone: the journal still tells what it was made from. */
+/* The closest entry may have been removed: the journal still has the request that made it. */
 static void print_closest(const struct explanation *explanation)
 {
 	static const char *const places[] = {
@@ -600,7 +600,7 @@ static int explain_key(const struct settings *settings, const struct journal *jo
 	return record ? explain(settings, journal, record, 1, NUMBER_ONE) : explain_entry(settings, journal, digits);
 }
 
-/* False: the options are wrong, which was said. */
+/* Returns false after a message if the options are wrong. */
 static bool read_options(char **operands, size_t *ret_last)
 {
 	char *end = NULL;

@@ -24,7 +24,7 @@ enum cause {
 	CAUSE_PASSED,    /* nothing was looked up: the record's reason */
 	CAUSE_STALE,     /* there was an entry, and a dependency of it has changed */
 	CAUSE_UNFIT,     /* an entry was there and not used, or not looked for: the detail */
-	CAUSE_GONE,      /* there was an entry, and it is gone */
+	CAUSE_GONE,      /* an entry existed and was removed */
 	CAUSE_DIFFERENT, /* from the closest cached entry */
 	CAUSE_FIRST      /* no comparable entry existed before */
 };

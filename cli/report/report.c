@@ -47,7 +47,7 @@ static bool take_trace(struct page *page, const struct page_source *source)
 	return true;
 }
 
-/* False: it was said why not. */
+/* Returns false after a message. */
 static bool take_file(struct page *page, const char *name, const char *target)
 {
 	bool is_input = strcmp(name, "-") == 0;

@@ -79,7 +79,7 @@ static struct {
 	const char *file, *all, *number;
 } asked;
 
-/* What an entry has of a form; bytes NULL: nothing. */
+/* The artifact of an entry in one form; bytes NULL: it has none. */
 struct artifacts {
 	struct span of[FORM_COUNT];
 	void *lines; /* of the lowered names */

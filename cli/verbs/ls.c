@@ -186,7 +186,7 @@ static bool is_unnamed(struct span program)
 
 /* ---- the table ---- */
 
-/* How many bytes the character has that begins there: what is no UTF-8 is one each. */
+/* Returns the size of the character that begins there; a byte that is not UTF-8 counts as one. */
 static size_t measure_character(const char *text)
 {
 	size_t size = 1;

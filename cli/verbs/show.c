@@ -145,7 +145,7 @@ static void count_dependency(const struct dependency *dependency, void *context)
 	shown->is_relative |= dependency->relative;
 }
 
-/* Enters the directory that relative paths are looked up from. False: --from names none, which was said. */
+/* Enters the directory from which relative paths are looked up. Returns false after a message if --from names none. */
 static bool enter_directory(struct shown *shown)
 {
 	char *bound = shown->is_relative && !asked.from ? find_bound_directory(shown) : NULL;

@@ -345,7 +345,7 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 			/* the first line has nothing to compare with */
 			print_changes(&shown, is_first ? &shown : &before);
 		}
-		/* a reader that has gone (`| head`) ends the watch */
+		/* a reader that has closed the pipe (`| head`) ends the watch */
 		if (fflush(stdout) != 0 || ferror(stdout)) {
 			return EXIT_TROUBLE;
 		}
