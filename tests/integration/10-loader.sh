@@ -170,7 +170,7 @@ extensions_told() {
 	"$COMMAND" explain --last 9 >"$tmp/explained" && cat "$tmp/log" "$tmp/trace" "$tmp/explained" && grep -q 'NVRTC: bypassed: extensions, ' "$tmp/log" &&
 		grep -q '"cat":"bypassed".*"reason":"extensions"' "$tmp/trace" && grep -q 'BYPASSED: extensions$' "$tmp/explained"
 }
-check "Log, trace and journal tell of them, as of all that is passed through." extensions_told
+check "Log, trace and journal tell of them, as of all that is bypassed." extensions_told
 
 # Neighbours
 before=$LOADER/neighbour.so

@@ -80,7 +80,7 @@ check "A name expression with the time in it is not served." test "$(compiles "$
 
 fresh_cache
 preloaded "$traps" once "$so13" --fake-rc=6 >"$tmp/first" 2>&1
-check "A failure without an explanation is not kept." test "$(entries)" = 0
+check "A failure without an explanation is not cached." test "$(entries)" = 0
 
 fresh_cache
 same "A host whose fork handlers wait for the thread that compiles does not hang." "$traps" fork "$so13"

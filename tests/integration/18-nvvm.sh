@@ -188,22 +188,22 @@ check "Another build of the library is another compiler." \
 	test "$(preloaded "$lookup" "$other" "${base[@]}" | tee "$tmp/run" | sed -n 's/^really //p')" = "0 1"
 check "Its result is its own." grep -qF '// other' "$tmp/run"
 
-# What is not kept
+# Results that are not cached
 session "Another version of the IR is refused each time." "1 1, 1 1, 1 1" create add=a=ancient verify get compile get destroy
-check "It is not kept." test "$(entries) $(reason_of return_code)" = "0 4"
-session "A shortage of memory is not kept, said by the code or the log." "0 2, 0 2, 0 2" \
+check "It is not cached." test "$(entries) $(reason_of return_code)" = "0 4"
+session "A shortage of memory is not cached, said by the code or the log." "0 2, 0 2, 0 2" \
 	create add=a=nomemory compile get destroy create add=a=exhausted compile get destroy
 check "Neither is in the directory." test "$(entries)" = 0
-session "A failure without a log is not kept." "1 1, 1 1, 1 1" create add=a=speechless verify compile get destroy
+session "A failure without a log is not cached." "1 1, 1 1, 1 1" create add=a=speechless verify compile get destroy
 check "It is not in the directory." test "$(entries)" = 0
-session "A compile that was not watched is not kept." "0 1, 0 1, 0 1" create add=a=unseen compile get destroy
+session "A compile that was not watched is not cached." "0 1, 0 1, 0 1" create add=a=unseen compile get destroy
 check "It is counted." test "$(entries) $(reason_of not_watched)" = "0 2"
 session "A variable that nobody knows, and that is set, keeps nothing." "0 1, 0 1, 0 1" \
 	set=FAKE_NVVM_ODD=really create add=a=odd compile get destroy
 check "It is counted as well." test "$(entries) $(reason_of environment)" = "0 2"
 session "A result of a time when it was not set is kept." "0 1, 0 1, 0 0" create add=a=odd compile get destroy
 needs "It is not given out where it is set." "0 1" set=FAKE_NVVM_ODD=really create add=a=odd compile get destroy
-session "Options that are no array are passed through, and what comes next is not." "0 3, 0 2, 0 1" \
+session "Options that are no array are bypassed, and what comes next is not." "0 3, 0 2, 0 1" \
 	create add=a=one null-options get compile get destroy
 forty=(create add=a=one)
 for ((i = 0; i < 40; i++)); do forty+=(compile); done
@@ -216,7 +216,7 @@ for option in -restrict "-Xllc option=-sched" -unheard-of; do
 		case $word in option=*) words+=("$word") ;; *) words+=("option=$word") ;; esac
 	done
 	words+=(compile get destroy no-options create add=b=two compile get destroy)
-	session "$option, and what follows it, is not kept." "0 2, 0 2, 0 2" "${words[@]}"
+	session "$option, and what follows it, is not cached." "0 2, 0 2, 0 2" "${words[@]}"
 	check "Neither is in the directory after $option." test "$(entries)" = 0
 	works create add=b=two compile destroy >/dev/null
 	needs "After $option a hit gives what the compile alone gives." "0 1" "${words[@]}"
@@ -235,7 +235,7 @@ session "It sees a verification that was served." "1 0, 1 0, 1 0" create add=a=w
 session "It sees the log of the last one of both." "1 1, 1 1, 1 1" create add=a=warn compile verify inspect get destroy
 session "What was served before it is served, and so is another program after it." "0 2, 0 2, 0 1" \
 	create add=a=one compile get inspect destroy create add=b=two compile get destroy
-session "Whoever asks for the library's private functions is passed through." "0 2, 0 2, 0 2" \
+session "A program that asks for the library's private functions is bypassed." "0 2, 0 2, 0 2" \
 	create add=a=one private compile get private destroy create add=b=two compile get destroy
 check "Nothing is kept then." test "$(entries)" = 0
 counts_private() { # each look-up, also where no public function is called
@@ -245,9 +245,9 @@ counts_private() { # each look-up, also where no public function is called
 		[ "$(stat_of bypassed.private_functions)" = 1 ]
 }
 check "Looking them up is counted, and explain names the function." counts_private
-session_of "A linked host is passed through." "1 1, 1 1, 1 1" "$linked" "${numba[@]}"
+session_of "A linked host is bypassed." "1 1, 1 1, 1 1" "$linked" "${numba[@]}"
 check "Nothing of it is kept." test "$(entries)" = 0
-session "Whoever looks functions up is passed through beside a linked library, which sees what he makes." \
+session "A program that looks functions up is bypassed beside a linked library, which sees its programs." \
 	"0 2, 0 2, 0 1" create add=a=one compile get "load=$BUILD/tests/nvvm/linked_library.so" compile ask-loaded get destroy
 check "It found a result." grep -qx 'loaded: 20' "$tmp/warm"
 

@@ -123,7 +123,7 @@ check "Nothing it is." grep -q 'nvJitLinkVersion is not there' "$tmp/warm"
 session "12.0 links LTO-IR once." "0 1, 0 1, 0 0" "${lto[@]}"
 session "12.0 compiles PTX every time: where it ends to it is not known." "2 0, 2 0, 2 0" "${ptx[@]}"
 session "12.0 reads PTX up to its size, and nobody reads on." "1 0, 1 0, 1 0" "$arch" create end=page $'ptx=8.0\none' complete get
-session "Links of cubins are not kept of 12.0." "0 1, 0 1, 0 1" "$arch" option=-lto create $'lto=one\n' cubin=two complete get
+session "Links of cubins are not cached with 12.0." "0 1, 0 1, 0 1" "$arch" option=-lto create $'lto=one\n' cubin=two complete get
 unset LD_LIBRARY_PATH
 session "It is there where the library has it." "0 0, 0 0, 0 0" weak version
 check "There it is." grep -q 'nvJitLinkVersion is there' "$tmp/warm"
@@ -201,7 +201,7 @@ for code in 3 4 12; do
 	session "A step that fails with $code, then others." "2 0, 2 0, $([ $code = 4 ] && echo 0 0 || echo 2 0)" "$arch" create \
 		$'ptx=8.0\none\n@fail '$code$' error: broken' logs get $'ptx=8.0\ntwo' logs complete get destroy
 done
-session "A step that fails without saying why is not kept." "1 0, 1 0, 1 0" "$arch" create $'ptx=8.0\none\n@fail 4 strange' \
+session "A step that fails without saying why is not cached." "1 0, 1 0, 1 0" "$arch" create $'ptx=8.0\none\n@fail 4 strange' \
 	complete get
 session "Nor is one for which there was no memory." "1 0, 1 0, 1 0" "$arch" create \
 	$'ptx=8.0\none\n@fail 4 error: out of memory' complete get
@@ -251,7 +251,7 @@ session "So is an input that ptxas refuses behind another." "2 0, 2 0, 0 0" "$ar
 session "A function that nobody knows sees all that was added." "2 0, 2 0, 2 0" "${ptx[@]:0:4}" complete inspect get destroy
 check "It found an output." grep -qx 'inspect 0, 1' "$tmp/warm"
 session "And what is added behind it is added." "2 0, 2 0, 2 0" "${ptx[@]:0:3}" inspect "${ptx[@]:3}"
-session "Who asks for __nvJitLinkAPI is passed through." "1 1, 1 1, 1 1" "$arch" option=-lto create $'api=one\n' \
+session "A program that asks for __nvJitLinkAPI is bypassed." "1 1, 1 1, 1 1" "$arch" option=-lto create $'api=one\n' \
 	$'ptx=8.0\none' complete get destroy
 check "Nothing of it is kept." test "$(entries)" = 0
 session "So from there on." "2 1, 2 1, 1 1" "$arch" create $'ptx=8.0\none' complete destroy option=-lto create \
@@ -259,7 +259,7 @@ session "So from there on." "2 1, 2 1, 1 1" "$arch" create $'ptx=8.0\none' compl
 
 # ---- Options that work on ----
 
-session "Links that are timed are not kept." "0 1, 0 1, 0 1" "$arch" option=-lto option=-time create $'lto=one\n' complete get
+session "Links that are timed are not cached." "0 1, 0 1, 0 1" "$arch" option=-lto option=-time create $'lto=one\n' complete get
 session "Nor is anything in them." "1 0, 1 0, 1 0" "$arch" option=-time create $'ptx=8.0\none' complete get
 for option in -Xnvvm=-inline-info -Xnvvm=-Xopt -future=1 -Xptxas=-odd -lto=1; do
 	session "With $option nothing is kept, and nothing behind it." "0 2, 0 2, 0 2" "$arch" option=-lto option=$option create \
@@ -380,16 +380,16 @@ half=("${thirds[@]:0:3}" round=up "${thirds[@]:3:1}" round=near)
 fresh_cache
 check "A step in another rounding mode is made." test "$(works "${half[@]}" destroy)" = "1 0"
 as_bare "It is made up for in that mode." "1 1" "${half[@]}" "${thirds[@]:4}"
-as_bare "What comes of it is not kept, as the present mode is another." "1 1" "${half[@]}" "${thirds[@]:4}"
+as_bare "The result is not cached, because the present mode is another." "1 1" "${half[@]}" "${thirds[@]:4}"
 fresh_cache
 check "A step is made." test "$(works "${one[@]:0:5}" destroy)" = "1 0"
 run warm preloaded "${host[@]}" "${one[@]:0:5}" setenv=NVVM_IR_VER_CHK=set "${one[@]:5}"
-check "What comes of a step that was made up for in another environment is not kept." test "$(entries)" = 1
+check "The result of a step that was repeated in another environment is not cached." test "$(entries)" = 1
 
 fresh_cache
 check "Steps are made." test "$(works "${ptx[@]:0:4}" destroy) $(entries)" = "2 0 2"
 run warm preloaded "${host[@]}" "${ptx[@]:0:4}" whim=refuse complete
-check "What comes of steps that do not say what was told is not kept." test "$(entries)" = 2
+check "The result of steps without a record of the process-wide state is not cached." test "$(entries)" = 2
 check "A link of a copy that was refused is made." test "$(works "${lto[@]:0:3}" whim=refuse $'lto=zero\n' whim= "${lto[@]:3}")" = "0 1"
 as_bare "What the library says of a copy is part of the key." "0 1" "${lto[@]:0:3}" $'lto=zero\n' "${lto[@]:3}"
 
@@ -434,7 +434,7 @@ for mode in bare cold warm; do
 	wait
 done
 check "What comes through a pipe is read by the library, once." alike cold warm
-check "Whoever wrote it has written it all." test -e "$tmp/written.bare" -a -e "$tmp/written.cold" -a -e "$tmp/written.warm"
+check "Each run has written the file." test -e "$tmp/written.bare" -a -e "$tmp/written.cold" -a -e "$tmp/written.warm"
 
 # Thin archives: their members lie in files
 member() { # PATH TEXT: a file that has not changed just now
@@ -501,7 +501,7 @@ check "A link on a time line is made." test "$(NVRTCCACHE_TRACE=$tmp/events work
 check "The time line tells the compiler, and options that were given long before." \
 	grep -q '"cat":"miss".*"compiler":"nvjitlink".*"options":"-arch=sm_[0-9a]* -lto".*"arch":"sm_' "$tmp/events"
 timed() { NVRTCCACHE_TRACE=$tmp/timed works "$arch" option=-time create $'ptx=8.0\none' complete get destroy; }
-check "A link that is passed through works." test "$(timed)" = "1 0"
+check "A link that is bypassed works." test "$(timed)" = "1 0"
 check "It is on the time line, with the reason." grep -q '"cat":"bypassed".*"reason":"logs"' "$tmp/timed"
 export NVRTCCACHE_VERIFY=1
 check "A library that gives something else is worked with." \

@@ -50,7 +50,7 @@ last_plain "$tmp/alone" "$base"
 for option in -restrict -opt-info=inline; do
 	last_plain "$tmp/after" "$base $option" "$base $option" "$base"
 	if cmp -s "$tmp/alone" "$tmp/after"; then
-		skip "What NVRTC makes after $option is not kept." "it does not linger in this NVRTC, or is not known"
+		skip "What NVRTC makes after $option is not cached." "it does not linger in this NVRTC, or is not known"
 		continue
 	fi
 	fresh_cache
@@ -58,15 +58,15 @@ for option in -restrict -opt-info=inline; do
 	kept=$(reason_of sticky_options)
 	last_cached "$tmp/next" "$base"
 	if [ "$kept" = 1 ] && cmp -s "$tmp/alone" "$tmp/next"; then
-		ok "What NVRTC makes after $option is not kept."
+		ok "What NVRTC makes after $option is not cached."
 	else
 		diff "$tmp/alone" "$tmp/next" >"$tmp/difference"
-		not_ok "What NVRTC makes after $option is not kept." "$tmp/difference"
+		not_ok "What NVRTC makes after $option is not cached." "$tmp/difference"
 	fi
 done
 
 # 12.0 alone. What is compiled between changes those with the option too, so nothing of such a process is kept.
-sentence="What NVRTC makes after -split-compile=2 is not kept."
+sentence="What NVRTC makes after -split-compile=2 is not cached."
 last_plain "$tmp/after" "$base -split-compile=2" "$base"
 sed 's,// callseq.*,,' "$tmp/after" >"$tmp/after.ptx"
 if sed 's,// callseq.*,,' "$tmp/alone" | cmp -s - "$tmp/after.ptx"; then
@@ -80,7 +80,7 @@ else
 fi
 
 # Of a source that is large enough for it.
-sentence="What NVRTC makes of -split-compile=2 after -dlto -gen-opt-lto is not kept."
+sentence="What NVRTC makes of -split-compile=2 after -dlto -gen-opt-lto is not cached."
 large() { # command FILE OPTIONS...
 	printf '=== A process.\nsource <<\n%s\nEND\n' "$(python3 tests/cases/spoilers.py --source)" >"$tmp/large"
 	local options

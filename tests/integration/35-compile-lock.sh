@@ -209,7 +209,7 @@ unkeepable() {
 	start late-0 c plain same "$write" && start late-1 c plain same "$write" && until_event inside 6 &&
 		now open-b && now open-c && ended 6 6 && [ "$(entries)" -eq 0 ]
 }
-tested "What is not kept makes nobody wait twice: those who waited compile side by side, later ones at once." unkeepable
+tested "A result that is not cached makes no process wait twice: the waiters compile side by side, later ones at once." unkeepable
 
 unkeepable_threads() {
 	start threads a threads=8 same --fake-silent && until_event calling 8 && until_event inside 1 && now open-a && ended 8 8

@@ -82,7 +82,7 @@ check() { # condition sentence
 }
 bad=0
 if [ "$(host)" = none ]; then
-	echo "ok 1 - Stale precompiled headers are not kept. # SKIP this NVRTC has none outside the working directory (13.0 and later have)"
+	echo "ok 1 - Stale precompiled headers are not cached. # SKIP this NVRTC has none outside the working directory (13.0 and later have)"
 	echo "1..1"
 	exit 0
 fi

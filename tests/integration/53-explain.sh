@@ -204,7 +204,7 @@ unfit_header() {
 	fresh_cache && old inc/h.h '#define M sizeof(__TIME__)' && NVRTCCACHE_SLOPPINESS=time_macros compile "$H" && compile "$H" && last_says 'the entry is served only with NVRTCCACHE_SLOPPINESS=time_macros' 'the file ' 'inc/h.h.' &&
 		last_is "told['cause'], $REFUSAL" "('unfit', 'the file inc/h.h')"
 }
-check "And of which header it was not kept again." unfit_header
+check "And of which header it was not cached again." unfit_header
 unfit_variable() {
 	fresh_cache && compile '{}' && NVRTCWIZ=1 compile '{}' && last_says 'the entry was stored while NVRTCWIZ was not set' &&
 		last_is 'told["cause"], told["refusal"]' "('unfit', 'the compiler read the variable NVRTCWIZ, which is not in the key')"
@@ -218,7 +218,7 @@ stale_unkept() {
 	fresh_cache && old inc/h.h '#define M 1' && compile "$H" && old inc/h.h '#define M 2' '+1 day' && compile "$H" && last_says 'NOT CACHED: too new' 'the file ' 'inc/h.h.' 'the same request was cached before' 'header changed: inc/h.h' &&
 		last_is "told['cause'], told['reason'], told['detail'], $REFUSAL" "('stale', 'too_new', 'header changed: inc/h.h', 'the file inc/h.h')"
 }
-check "Why it was a miss, and why it was not kept, stand side by side." stale_unkept
+check "Why it was a miss, and why it was not cached, stand side by side." stale_unkept
 imported() {
 	fresh_cache && compile '{}' && "$COMMAND" export "$tmp/bundle" >/dev/null && fresh_cache && compile '{}' && "$COMMAND" clear >/dev/null && "$COMMAND" import "$tmp/bundle" >/dev/null &&
 		last_says 'the same request has an older entry now' && last_is 'told["cause"]' brought
@@ -280,7 +280,7 @@ bypassed() { # one handle, which is refused once
 	END
 	preloaded python3 again.py && last_says 'BYPASSED: history' 'Create a new handle' && last_is 'told["outcome"], told["reason"], told["key"], told["cause"]' "('bypassed', 'history', None, 'bypassed')"
 }
-check "What was passed through, and why." bypassed
+check "What was bypassed, and why." bypassed
 
 several() { explained --last 5 --json && holds 'len(told) == 5 and told[0]["time"] >= told[4]["time"]'; }
 check "The last five are an array, the newest first." several

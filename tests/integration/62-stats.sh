@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is counted, and where: hits, misses, of these not kept, calls passed through; since when; watched.
+# What is counted, and where: hits, misses, of these not kept, bypassed calls; since when; watched.
 # shellcheck disable=SC2317,SC2015 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -26,7 +26,7 @@ check "The line of a miss has nothing that did not happen." one_miss
 one_hit() { compile -arch=sm_90 && line_is '0 hits in memory, 1 on disk, 0 misses, 0 stored, [0-9]+ ms saved'; }
 check "Nor has that of a hit." one_hit
 refused() { compile --time=t && line_is '0 hits in memory, 0 on disk, 1 miss, 0 stored, 1 not cached \([a-z_]+\), [0-9]+ ms saved'; }
-check "The line of a miss that was not kept says why." refused
+check "The line of a miss that was not cached says why." refused
 disabled() { NVRTCCACHE_DISABLE=1 compile -arch=sm_90 && line_is 'disabled, 1 bypassed'; }
 check "That of a process without a cache says that." disabled
 
@@ -47,9 +47,9 @@ disabled_nvvm() {
 }
 check "So are calls of libNVVM." disabled_nvvm
 
-check "A miss that was not kept is one of the misses, with its reason." \
+check "A miss that was not cached is one of the misses, with its reason." \
 	counts 'told["misses"] == 2 and told["stores"] == 1 and sum(told["not_kept"].values()) == 1 and told["not_kept"]["disabled"] == 0'
-check "A call that was passed through is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
+check "A call that was bypassed is none." counts '{name: count for name, count in told["bypassed"].items() if count} == {"disabled": 1}'
 check "Each compiler has its share." counts '[told["compilers"]["nvrtc"][name] for name in "hits_disk misses stores not_kept bypassed".split()] == [1, 2, 1, 1, 1]
 	and not any(told["compilers"]["nvvm"].values())'
 nvvm_share() {

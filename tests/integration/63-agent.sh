@@ -36,7 +36,7 @@ cat >"$tmp/train.py" <<-END
 END
 node() { # NAME [HEADER]
 	mkdir -p "$tmp/$1/inc" && printf '#define TWICE(x) %s\n' "${2:-((x) + (x))}" >"$tmp/$1/inc/vec.h" && touch -d '1 hour ago' "$tmp/$1/inc/vec.h"
-	# what is younger than the compile is not kept; ctime cannot be set back
+	# what is younger than the compile is not cached; ctime cannot be set back
 	sleep 0.05
 }
 train() { (cd "$tmp/$1" && shift && LD_PRELOAD=$LIBRARY exec timeout 100 python3 "$tmp/train.py" "$@"); }
@@ -177,7 +177,7 @@ odd_code() { # a result of which the one that has the key says so
 }
 for odd in "code 99" "code -1" "drop 1"; do
 	# shellcheck disable=SC2086 # two words
-	check "A result with a return code that is never kept is compiled, whoever has signed it: $odd." odd_code $odd
+	check "A result with a return code that is never kept is compiled even if it is signed: $odd." odd_code $odd
 done
 
 # ---- as a service
@@ -542,6 +542,6 @@ ended_fetching() { # SIGNAL: while two wait for one fetch
 	[ "$(cat "$tmp/said")" = "STARTED CLOSED" ] && [ "$(cat "$tmp/said-too")" = "STARTED CLOSED" ] && NVRTCCACHE_DIR=$tmp/hostile/cache "$COMMAND" verify >/dev/null && start hostile --key-file "$tmp/keys" && answers "STARTED ABSENT" fetch "$none" && stop
 }
 check "Two who ask for the same wait for one fetch, and an agent that is killed at it leaves a sound directory behind." ended_fetching KILL
-check "An agent that is told to end does so, whoever waits." ended_fetching TERM
+check "An agent ends on a signal although a process waits." ended_fetching TERM
 
 plan

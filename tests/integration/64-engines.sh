@@ -636,7 +636,7 @@ check "HTTP: also where it is closed when the question comes." lies "http+unix:/
 check "HTTP: a value that drips is given up in time." lies "http+unix://$LIAR" $'limit 300\n'"$G" 'get SLOW*' -- 'r,s:HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na,w'
 check "HTTP: a part is not the whole." lies "http+unix://$LIAR" "$G" 'get UNSUITED:*206*' -- 'r,s:HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na,w'
 
-check "HTTP: a head without end is not kept." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
+check "HTTP: a head without end is not cached." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- 'r,s:HTTP/1.1 200 OK\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: nor what comes behind a body." lies "http+unix://$LIAR" "$G" 'get BROKEN:*head*' -- \
 	'r,s:HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n,f:X-Line: some words of no use\r\n'
 check "HTTP: a page that says in a terabyte that nothing is there is not read." lies "http+unix://$LIAR" "$G"$'\n'"$G" 'get ABSENT' 'get DONE 1' -- \

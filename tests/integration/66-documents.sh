@@ -122,7 +122,7 @@ before_env() { :; }
 before_report() { :; }
 before_explain() { train && train -Iinc -DN=8 -arch=sm_80; }
 before_ls() { train && train; }
-before_stats() { # a hit, a result that is not kept, two calls that are passed through
+before_stats() { # a hit, a result that is not cached, two calls that are bypassed
 	train && train && ! train -Iinc -DN=4 --no-such-option && NVRTCCACHE_DISABLE=1 train && NVRTCCACHE_DISABLE=1 train
 }
 before_prune() {

@@ -63,7 +63,7 @@ named() {
 	wheel=$(cat wheel.path) && platform=manylinux_$("$packaging/glibc" built/{libnvrtccache.so,nvrtccache} | tr . _)_$arch && [[ $wheel == */nvrtccache-$version-py3-none-*$platform.whl ]]
 }
 of_wheel "A wheel is named by version, machine and glibc." named
-of_wheel "It has the same bytes, whoever builds it, when and where." same_twice wheel
+of_wheel "Its bytes do not depend on the user, the time and the place of the build." same_twice wheel
 sources() { # as Python 3.8 reads them
 	python3 - "$packaging"/wheel/nvrtccache/*.py <<-'TEXT'
 		import ast, sys
@@ -143,7 +143,7 @@ Package: nvrtccache
 Version: $version" ] && [ "$deb" = "$tmp/out/nvrtccache_${version}_$(dpkg-deb -f "$deb" Architecture).deb" ] && [ "$(dpkg-deb --fsys-tarfile "$deb" | tar -tv | grep -vc ' root/root ')" = 0 ]
 }
 of_deb "A package is named by version and machine, and needs glibc alone." described
-of_deb "It has the same bytes, whoever builds it, when and where." same_twice deb
+of_deb "Its bytes do not depend on the user, the time and the place of the build." same_twice deb
 if [ -z "${no_deb:-}" ] && command -v lintian >/dev/null; then
 	# it leaves files of its tables behind
 	mkdir lintian.tmp && TMPDIR=$PWD/lintian.tmp lintian --allow-root --show-overrides "$(cat deb.path)" >lintian.said 2>&1
@@ -169,7 +169,7 @@ Recommends: nvrtccache" ] && [ "$(dpkg-deb --fsys-tarfile "$deb" | tar -tv | gre
 	[ -s needed ] && dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/^ *\(lib[a-z]*\).*/\1/' | sort -u | diff needed -
 }
 of_agent "The agent is a package of its own, and asks for its libraries' packages." agent_described
-of_agent "It has the same bytes, whoever builds the agent's, when and where." same_twice deb nvrtccache-agent
+of_agent "The bytes of the agent's do not depend on the user, the time and the place of the build." same_twice deb nvrtccache-agent
 agent_lies() {
 	dpkg-deb -x "$(cat nvrtccache-agent.path)" agent && (cd agent && find . -type f | sort) >files && diff - files <<-TEXT
 		./usr/bin/nvrtccache-agent

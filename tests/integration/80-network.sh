@@ -32,7 +32,7 @@ for ((i = 0; i < 8; i++)); do
 	touch -d yesterday "$tmp/tree/h/h$i.h"
 done
 truncate -s 1M "$tmp/board"
-sleep 0.3 # what reads a header as young as a tick of the clock is not kept
+sleep 0.3 # what reads a header as young as a tick of the clock is not cached
 
 # host [VARIABLE=VALUE...]: every program once; fails where an answer was wrong or the host did not come to its end
 host() {

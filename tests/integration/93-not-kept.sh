@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is not kept, each with the reason that is counted: one compile of the fake NVRTC, which does what its options say.
+# What is not cached, each with the reason that is counted: one compile of the fake NVRTC, which does what its options say.
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -45,15 +45,15 @@ future_header() { printf 'int later;\n' >"$tmp/later.h" && touch -d '+1 day' "$t
 check "A header from the future is too new." future_header
 
 for code in 1 2 3 4 7 11; do
-	check "Return code $code is not kept." not_kept return_code "--fake-rc=$code"
+	check "Return code $code is not cached." not_kept return_code "--fake-rc=$code"
 done
 
-check "The time in an option is not kept." not_kept time_macros -DNOW=__TIME__
-check "The date in an option is not kept." not_kept time_macros -DTODAY=__DATE__
+check "The time in an option is not cached." not_kept time_macros -DNOW=__TIME__
+check "The date in an option is not cached." not_kept time_macros -DTODAY=__DATE__
 for word in __TIME__ __DATE__ '__TI\
 ME__'; do
 	header "$tmp/time.h" "const char *t = $word;"
-	check "${word//[^A-Z_]/} in a header is not kept." not_kept time_macros "--fake-open=$tmp/time.h"
+	check "${word//[^A-Z_]/} in a header is not cached." not_kept time_macros "--fake-open=$tmp/time.h"
 done
 sloppy_header() {
 	export NVRTCCACHE_SLOPPINESS=time_macros
@@ -69,11 +69,11 @@ trap_not_kept() { # MODE TEXT: a source, or a name expression
 	[ "$(stat_of misses) $(stat_of stores) $(reason_of time_macros)" = '1 0 1' ] || { "$COMMAND" stats && false; }
 }
 for word in __TIME__ __DATE__; do
-	check "$word in the source is not kept." trap_not_kept source "const char *t = $word;"
-	check "$word in a name expression is not kept." trap_not_kept named "k<sizeof($word)>"
+	check "$word in the source is not cached." trap_not_kept source "const char *t = $word;"
+	check "$word in a name expression is not cached." trap_not_kept named "k<sizeof($word)>"
 done
 variable() { HOST_SAYS=1 not_kept environment --fake-env=HOST_SAYS; }
-check "What a variable says that no key holds is not kept." variable
+check "What a variable says that no key holds is not cached." variable
 unset_variable() { kept --fake-env=HOST_SAYS && HOST_SAYS=1 compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 0 ] &&
 	compile --fake-env=HOST_SAYS && [ "$(stat_of hits_disk)" = 1 ]; }
 check "What was made without a variable is served to those alone who have not set it." unset_variable
@@ -85,6 +85,6 @@ other_builtins() {
 	before=$BUILD/tests/fixtures/libother_builtins.so OTHER_BUILTINS=$1 not_kept builtins -arch=sm_90
 }
 if [ -e "$BUILD/tests/fixtures/libother_builtins.so" ]; then
-	check "What other builtins made than the loader's rules foretell is not kept." other_builtins "$tmp/other/libnvrtc-builtins.so.13.0"
+	check "What other builtins made than the loader's rules foretell is not cached." other_builtins "$tmp/other/libnvrtc-builtins.so.13.0"
 fi
 plan

@@ -14,7 +14,7 @@
 #   preloaded CMD...            runs CMD with the cache in front ($before and $after: other preloads around it)
 #   runs_here TOOL              is there such a tool, which also is of the machine of this build?
 #   stat_of NAME                a counter: stat_of misses, stat_of bypassed.unwatchable
-#   reason_of NAME              how often that was why a result was not kept or a call passed through
+#   reason_of NAME              how often that was why a result was not cached or a call passed through
 #   entries                     how many results the directory holds
 #   wait_for CMD...             until it succeeds; fails after a minute ($WAIT_FOR seconds), which no load makes too short
 #   without_processes           why Python's multiprocessing does not work here; fails where it does
