@@ -5,6 +5,8 @@
  */
 #include "interpose/nvjitlink/input.h"
 
+#include "cache/calls.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -208,23 +210,15 @@ void link_input_refresh_name(struct link_input *input)
 #define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */
 #define FILE_MAX   ((off_t)16 << 20)
 
-/* Returns -EAGAIN if the size differs from that of fstat(). */
+/* Reads one byte more than fstat() said, to see whether the file has grown. -EAGAIN: its size has changed. */
 static int read_all(int descriptor, char *bytes, size_t size)
 {
-	size_t at = 0;
+	const ssize_t got = call_pread(descriptor, bytes, size + 1, 0);
 
-	while (at <= size) {
-		ssize_t got = read(descriptor, bytes + at, size + 1 - at);
-
-		if (got < 0 && errno != EINTR) {
-			return -errno;
-		}
-		if (got == 0) {
-			break;
-		}
-		at += got > 0 ? (size_t)got : 0;
+	if (got < 0) {
+		return -errno;
 	}
-	return at == size ? 0 : -EAGAIN;
+	return (size_t)got == size ? 0 : -EAGAIN;
 }
 
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size)
