@@ -3,7 +3,6 @@
 
 #include "cache/calls.h"
 #include "cache/output.h"
-#include "interpose/elf/plain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -37,42 +36,19 @@ static uint64_t identify(int descriptor)
 	return digest | 2; /* neither 0 nor CLOSED */
 }
 
-/* Most processes ask for no text at all (NVRTCCACHE_LOG, _STATS, _TRACE), and need not know what descriptor 2 is. */
-static bool may_write_text(void)
-{
-	static const char ours[] = "NVRTCCACHE_";
-
-	for (char **at = environ; at && *at; at++) {
-		if (plain_begins(*at, ours) && strchr("LST", (*at)[sizeof(ours) - 1])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void note_stderr(void)
+void log_note_stderr(void)
 {
 	uint64_t none = 0;
 	int saved = errno;
 	int flags;
 
-	if (atomic_load_explicit(&stderr_noted, memory_order_relaxed) == 0 && may_write_text()) {
+	if (atomic_load_explicit(&stderr_noted, memory_order_relaxed) == 0) {
 		flags = fcntl(STDERR_FILENO, F_GETFD);
 		/* a descriptor with FD_CLOEXEC was opened by this program */
 		(void)atomic_compare_exchange_strong(
 		    &stderr_noted, &none, flags < 0 || (flags & FD_CLOEXEC) != 0 ? CLOSED : identify(STDERR_FILENO));
 	}
 	errno = saved;
-}
-
-void log_note_stderr(void)
-{
-	static atomic_bool done;
-
-	if (!atomic_load_explicit(&done, memory_order_relaxed)) {
-		atomic_store_explicit(&done, true, memory_order_relaxed);
-		note_stderr();
-	}
 }
 
 static bool is_noted(int descriptor)
@@ -110,7 +86,7 @@ void log_put_stderr(const char *line, size_t size)
 
 void log_open(const char *path, int level)
 {
-	note_stderr(); /* the host may have asked for text since */
+	log_note_stderr();
 	atomic_store_explicit(&log_level, level, memory_order_relaxed);
 	atomic_store_explicit(&log_path, path, memory_order_release);
 }

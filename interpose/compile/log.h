@@ -21,8 +21,8 @@ enum log_level { LOG_ERROR = 1, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 /*
  * Some hosts close descriptor 2 and open a file, which then has its number. So the identity of descriptor 2 (device,
  * inode, type) is recorded when a host first looks up a compiler's function or creates its first handle, which is the
- * earliest moment at which the library may do anything (A4), if the environment asks for text then or at the set-up.
- * Text for stderr is written only while descriptor 2 has that identity.
+ * earliest moment at which the library may do anything (A4). Text for stderr is written only while descriptor 2 has
+ * that identity.
  */
 void log_note_stderr(void);
 /*
