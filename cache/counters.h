@@ -92,7 +92,7 @@
 	X(group, precompiled_header) /* B11 */                                                                      \
 	X(group, bundled_headers)    /* --use-bundled-headers unpacked them, or cannot lock their directory */      \
 	X(group, logs)               /* the log tells run times, or lacks what the driver's own cache leaves out */ \
-	X(group, private_functions)  /* somebody looked up functions that lead around the cache (F6) */             \
+	X(group, private_functions)  /* the host looked up functions that lead around the cache (F6) */             \
 	X(group, failed)             /* an error; it is counted there too */
 
 #define COUNTERS_OF_ERRORS(X)                                                 \

@@ -120,7 +120,10 @@ static bool add_directory(struct trace *trace, const char *path)
 	return trace_add(trace, &event) != NULL;
 }
 
-/* The names that mkdtemp() and the like make there are never used again. */
+/*
+ * The names that mkdtemp() and the like make there are never used again. getenv() is as safe here as in the compilation
+ * that has just ended: the compilers call it, too.
+ */
 static bool is_temporary(const char *path, size_t size)
 {
 	const char *const directories[] = {"/tmp", "/var/tmp", getenv("TMPDIR")};

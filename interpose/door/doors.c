@@ -70,6 +70,7 @@ void *doors_for_symbol(const char *name, void *address)
 	if (compiler->opens && compiler->opens(name)) {
 		library_give_up(library, COUNTER_BYPASSED_private_functions,
 		                "the program looked up a private function of it");
+		/* May set the runtime up and write: only a host that is about to compile looks this name up. */
 		host_call_private(library, name);
 		return address;
 	}
