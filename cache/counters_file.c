@@ -17,6 +17,7 @@
 #define FORMAT       2
 #define LOCK_WAIT_US 10000
 #define PLACE_NAME   "stats"
+#define PLACE_PATH   DIRECTORY_HOME "/" PLACE_NAME
 #define NAME_BYTES   sizeof("00")
 
 /* Little-endian in the file. */
@@ -156,16 +157,13 @@ static int add_locked(int fd, const struct counters_amounts *amounts, unsigned w
 	return error;
 }
 
-static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
-                         const struct counters_amounts *amounts, unsigned wait_us)
+static int add_to_path(const struct directory *directory, int at, const char *path, unsigned number, int flags,
+                       const struct counters_amounts *amounts, unsigned wait_us)
 {
-	char name[NAME_BYTES];
 	struct stat found;
 	int fd = -1;
-	int error;
+	int error = directory_open_seen(directory, at, path, flags, &fd, &found);
 
-	name_file(number, name);
-	error = directory_open_seen(directory, place, name, flags, &fd, &found);
 	if (error != 0) {
 		return error;
 	}
@@ -177,36 +175,47 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 	return error;
 }
 
-/*
- * By its whole path, which is half the system calls: the file that this leads to is judged. It is the one of before, or
- * the directories on the way are judged now.
- */
-static int add_by_path(const struct directory *directory, unsigned number, const struct counters_amounts *amounts)
+static int add_to_number(const struct directory *directory, int place, unsigned number, int flags,
+                         const struct counters_amounts *amounts, unsigned wait_us)
 {
-	bool again = atomic_load_explicit(&known.inode, memory_order_relaxed) != 0;
-	char path[PATH_MAX], name[] = PLACE_NAME "/00";
+	char name[NAME_BYTES];
+
+	name_file(number, name);
+	return add_to_path(directory, place, name, number, flags, amounts, wait_us);
+}
+
+/* By its whole path, which is half the system calls: the file that this leads to is judged, and is the one of before. */
+static int add_to_known(const struct directory *directory, const struct counters_amounts *amounts)
+{
+	char path[PATH_MAX], name[NAME_BYTES];
 	struct stat found;
-	int error = 0;
+	int error;
 	int fd;
 
-	number = again ? atomic_load_explicit(&known.number, memory_order_relaxed) : number;
-	name_file(number, name + sizeof(PLACE_NAME));
-	if (!again) {
-		error = directory_path(directory, name, path);
-	} else if (snprintf(path, sizeof(path), "%s/v1/%s", directory->path, name) >= (int)sizeof(path)) {
-		error = -ENAMETOOLONG;
+	name_file(atomic_load_explicit(&known.number, memory_order_relaxed), name);
+	if (snprintf(path, sizeof(path), "%s/" PLACE_PATH "/%s", directory->path, name) >= (int)sizeof(path)) {
+		return -ENAMETOOLONG;
 	}
-	if (error == 0) {
-		error = directory_open_seen(directory, AT_FDCWD, path, O_RDWR, &fd, &found);
-	}
+	error = directory_open_seen(directory, AT_FDCWD, path, O_RDWR, &fd, &found);
 	if (error != 0) {
 		return error;
 	}
-	error = again && !is_known(&found) ? -EAGAIN : add_locked(fd, amounts, 0);
-	if (error == 0) {
-		note_known(&found, number);
-	}
+	error = is_known(&found) ? add_locked(fd, amounts, 0) : -EAGAIN;
 	call_close(fd);
+	return error;
+}
+
+static int add_from_root(const struct directory *directory, unsigned number, const struct counters_amounts *amounts)
+{
+	char path[] = PLACE_PATH "/00";
+	int root;
+	int error = directory_open_root(directory, PLACE_PATH, &root);
+
+	if (error == 0) {
+		name_file(number, path + sizeof(PLACE_PATH));
+		error = add_to_path(directory, root, path, number, O_RDWR, amounts, 0);
+		call_close(root);
+	}
 	return error;
 }
 
@@ -232,7 +241,9 @@ int counters_file_add(const struct directory *directory, unsigned number, const 
 {
 	int place = -1;
 	int home;
-	int error = add_by_path(directory, number, amounts);
+	int error = atomic_load_explicit(&known.inode, memory_order_relaxed) != 0
+	                ? add_to_known(directory, amounts)
+	                : add_from_root(directory, number, amounts);
 
 	if (error == 0) {
 		return 0;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define HOME_NAME   "v1"
+#define HOME_NAME   DIRECTORY_HOME
 #define MAKE_TRIES  4
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -206,40 +206,38 @@ int directory_open_place(const struct directory *directory, int home, const char
 	return rc;
 }
 
-static int judge_path(const char *path)
+static int judge_place(const struct directory *directory, int root, const char *path)
 {
 	struct stat found;
 
-	if (call_fstatat(AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (call_fstatat(root, path, &found, AT_SYMLINK_NOFOLLOW) < 0) {
 		return -errno;
 	}
 	if (!S_ISDIR(found.st_mode)) {
 		return -ENOTDIR;
 	}
-	return trust_found(false, AT_FDCWD, &found) ? 0 : -EPERM;
+	return trust_found(directory->shared, root, &found) ? 0 : -EPERM;
 }
 
-/* Half the system calls of opening the directories. */
-int directory_path(const struct directory *directory, const char *name, char ret_path[PATH_MAX])
+/* Half the system calls of opening the directories: nobody else can replace one below the root once it was judged. */
+int directory_open_root(const struct directory *directory, const char *place, int *ret_root)
 {
-	static const char home[] = "/" HOME_NAME;
-	size_t length = strlen(directory->path);
-	int rc;
+	int root = -1;
+	int rc = directory->shared ? -EOPNOTSUPP : open_root(directory, DIRECTORY_REACH, &root);
 
-	if (directory->shared || length + sizeof(home) + 1 + strlen(name) > PATH_MAX) {
-		return -EOPNOTSUPP;
+	if (rc < 0) {
+		return rc;
 	}
-	rc = judge_path(directory->path);
+	rc = judge_place(directory, root, HOME_NAME);
 	if (rc == 0) {
-		memcpy(ret_path, directory->path, length);
-		memcpy(ret_path + length, home, sizeof(home));
-		rc = judge_path(ret_path);
+		rc = judge_place(directory, root, place);
 	}
-	if (rc == 0) {
-		ret_path[length + sizeof(home) - 1] = '/';
-		memcpy(ret_path + length + sizeof(home), name, strlen(name) + 1);
+	if (rc < 0) {
+		call_close(root);
+		return rc;
 	}
-	return rc;
+	*ret_root = root;
+	return 0;
 }
 
 /* A hit opens root and home with O_PATH, which needs no right to read them and does not touch their times. */

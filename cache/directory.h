@@ -7,8 +7,8 @@
  * those of the group too if shared, whatever the umask is. Missing parents of <path> are made with 0700 less the umask.
  * <path>/v1 is the home: callers hold a descriptor of it, and names are relative to that.
  *
- * Trust: cache/trust.h. The root must not be a symbolic link; its parents may be. Below the root each directory is
- * opened by itself, never through a link, and its owner is checked: otherwise a member of the group could replace a
+ * Trust: cache/trust.h. The root must not be a symbolic link; its parents may be. Below the root no
+ * directory is reached through a link, and the owner of each is checked; in a shared cache each is opened by itself: otherwise a member of the group could replace a
  * directory by a link, and have another user write and remove files elsewhere. For the same reason, a file with a
  * second hard link is not written.
  *
@@ -21,7 +21,6 @@
 
 #include "cache/entry.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +28,7 @@
 
 #define DIRECTORY_NAME_BYTES (2 * (ENTRY_KEY_BYTES - 1) + 1) /* 62 digits, NUL */
 #define DIRECTORY_SHARDS     256
+#define DIRECTORY_HOME       "v1"
 
 struct directory {
 	char *path; /* absolute, without a slash at its end */
@@ -56,11 +56,11 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
                          int *ret_shard);
 
 /*
- * Writes the path of `name`, which is relative to the home, if root and home are trusted. For a file that is judged by
- * itself once it is open: in a directory between it and the home others could only put another file of ours.
- * -EOPNOTSUPP: the directories have to be opened one by one, since others write in them too, or the path is too long.
+ * Opens the root (O_PATH) if it, the home and `place` ("v1/ab", relative to the root) are trusted. A file can then be
+ * opened by its path from the root, in half the system calls. -EOPNOTSUPP: the cache is shared, so another user could
+ * replace a directory after the check, and each has to be opened.
  */
-int directory_path(const struct directory *directory, const char *name, char ret_path[PATH_MAX]);
+int directory_open_root(const struct directory *directory, const char *place, int *ret_root);
 
 /*
  * Opens a file of ours in one of these directories with O_RDONLY, O_RDWR, or O_RDWR | O_CREAT (and O_APPEND). -EPERM:

@@ -153,51 +153,50 @@ static int open_directories(struct store *store, const uint8_t key[ENTRY_KEY_BYT
 	return rc;
 }
 
-static bool is_bad(int error)
+static void close_opened(int descriptor)
 {
-	return error == -EBADMSG || error == -EPERM;
+	if (descriptor >= 0) {
+		close(descriptor);
+	}
 }
 
-/* By the path of the file; by directories where that does not do, or where the file is removed. */
+/*
+ * By its path from the root, in a private cache; otherwise, and to remove the file, the directories are opened one by
+ * one.
+ */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
 {
-	char path[PATH_MAX], name[sizeof("ab/") + DIRECTORY_NAME_BYTES];
+	char path[sizeof(DIRECTORY_HOME "/ab/") + DIRECTORY_NAME_BYTES] = DIRECTORY_HOME "/";
+	char *shard_name = path + sizeof(DIRECTORY_HOME), *name = shard_name + 3;
 	struct stat found = {0};
-	int home = -1;
-	int shard = -1;
+	int root = -1, home = -1, shard = -1;
 	int rc;
 
 	if (!store->directory.path) {
 		return -ENXIO;
 	}
-	(void)digits_spell(key, 1, name);
-	name[2] = '/';
-	directory_entry_name(key, name + 3);
-	rc = directory_path(&store->directory, name, path);
-	if (rc == 0) {
-		rc = read_result(store, AT_FDCWD, path, key, check, context, &found, ret_entry);
-		if (is_bad(rc) && !store->read_only) {
-			(void)open_directories(store, key, &home, &shard);
-		}
-	} else if (rc == -EOPNOTSUPP) {
+	(void)digits_spell(key, 1, shard_name);
+	rc = directory_open_root(&store->directory, path, &root);
+	if (rc == -EOPNOTSUPP) {
 		rc = open_directories(store, key, &home, &shard);
+	}
+	if (rc < 0) {
 		rc = rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
-		if (rc == 0) {
-			rc = read_result(store, shard, name + 3, key, check, context, &found, ret_entry);
-		}
-	} else if (rc == -ESTALE) {
-		rc = -EIO;
+		goto out;
 	}
-	if (is_bad(rc) && !store->read_only && shard >= 0) {
-		(void)discard_file(&store->directory, home, shard, key, name + 3, &found);
+	shard_name[2] = '/';
+	directory_entry_name(key, name);
+	rc = root >= 0 ? read_result(store, root, path, key, check, context, &found, ret_entry)
+	               : read_result(store, shard, name, key, check, context, &found, ret_entry);
+	if ((rc == -EBADMSG || rc == -EPERM) && !store->read_only &&
+	    (shard >= 0 || open_directories(store, key, &home, &shard) == 0)) {
+		(void)discard_file(&store->directory, home, shard, key, name, &found);
 	}
-	if (shard >= 0) {
-		close(shard);
-	}
-	if (home >= 0) {
-		close(home);
-	}
+out:
+	close_opened(shard);
+	close_opened(home);
+	close_opened(root);
 	return rc;
 }
 

@@ -114,6 +114,7 @@ Store_test(store_trust, refuses_a_shard_that_others_can_write)
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(inside("v1/ab"), 0777), 0);
 	cr_assert_eq(fixture_put(fixture.store, 2), -EPERM);
+	cr_assert_eq(fixture_get(fixture.store, 1), -EPERM);
 }
 
 /* A member of a group that shares the directory can put links where directories were. */
@@ -151,6 +152,23 @@ Store_test(store_trust, does_not_follow_a_link_in_place_of_its_home)
 Store_test(store_trust, does_not_follow_a_link_in_place_of_a_shard)
 {
 	expect_link_refused("v1/ab");
+}
+
+Store_test(store_trust, does_not_follow_links_in_a_private_cache)
+{
+	static const char *const places[] = {"v1/ab", "v1"};
+	char moved[300];
+
+	cr_assert_eq(fixture_put(fixture.store, 1), 0);
+	(void)snprintf(moved, sizeof(moved), "%s/moved", fixture.base);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		cr_assert_eq(rename(inside(places[i]), moved), 0);
+		cr_assert_eq(symlink(moved, inside(places[i])), 0);
+		cr_expect_eq(fixture_get(fixture.store, 1), -ENOTDIR, "%s", places[i]);
+		cr_assert_eq(unlink(inside(places[i])), 0);
+		cr_assert_eq(rename(moved, inside(places[i])), 0);
+		cr_expect_eq(fixture_get(fixture.store, 1), 1);
+	}
 }
 
 Store_test(store_trust, refuses_a_home_that_others_can_write)
