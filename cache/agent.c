@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One question is one connection: nothing is kept between calls that a host could close or a fork could share. The
- * breaker and the time that useless answers took are the only state. Its clock is read from the kernel, because a wait must end under libfaketime too.
+ * breaker and the time that useless answers took are the only state. Its clock is read from the kernel, because a wait
+ * must end under libfaketime too.
  */
 #include "cache/agent.h"
 

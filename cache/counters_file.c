@@ -184,7 +184,9 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 	return add_to_path(directory, place, name, number, flags, amounts, wait_us);
 }
 
-/* By its whole path, which is half the system calls: the file that this leads to is judged, and is the one of before. */
+/*
+ * By its whole path, which is half the system calls: the file that this leads to is judged, and is the one of before.
+ */
 static int add_to_known(const struct directory *directory, const struct counters_amounts *amounts)
 {
 	char path[PATH_MAX], name[NAME_BYTES];
@@ -325,7 +327,9 @@ static int remove_file(const struct directory *directory, int place, unsigned nu
 	return call_unlinkat(place, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Each of the files, in the place that they share: read, or removed if there is nowhere to count. The first error met. */
+/*
+ * Each of the files, in the place that they share: read, or removed if there is nowhere to count. The first error met.
+ */
 static int for_all_files(const struct directory *directory, struct counted *counted)
 {
 	int place = -1;

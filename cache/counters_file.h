@@ -38,8 +38,10 @@ struct counters_amounts {
  */
 int counters_file_add(const struct directory *directory, unsigned number, const struct counters_amounts *amounts,
                       enum counters_file_patience patience, enum counters_file_want want);
-/* Adds the counts of all files to `values`. What is missing counts nothing. `ret_since`: seconds since 1970 when the first
- * of them was begun; 0: there is none. */
+/*
+ * Adds the counts of all files to `values`. What is missing counts nothing. `ret_since`: seconds since 1970 when the
+ * first of them was begun; 0: there is none.
+ */
 int counters_file_read(const struct directory *directory, uint64_t values[COUNTER_COUNT], int64_t *ret_since);
 int counters_file_remove(const struct directory *directory);
 

@@ -8,9 +8,9 @@
  * <path>/v1 is the home: callers hold a descriptor of it, and names are relative to that.
  *
  * Trust: cache/trust.h. The root must not be a symbolic link; its parents may be. Below the root no
- * directory is reached through a link, and the owner of each is checked; in a shared cache each is opened by itself: otherwise a member of the group could replace a
- * directory by a link, and have another user write and remove files elsewhere. For the same reason, a file with a
- * second hard link is not written.
+ * directory is reached through a link, and the owner of each is checked; in a shared cache each is opened by itself:
+ * otherwise a member of the group could replace a directory by a link, and have another user write and remove files
+ * elsewhere. For the same reason, a file with a second hard link is not written.
  *
  * Calling sequence: directory_open() for each call of the store, everything else relative to the home, close().
  * Errors: negative errno values; -EPERM: not trusted; -ENOTDIR: a symbolic link, or not a directory.

@@ -10,8 +10,8 @@
  *
  * A process appends only while it holds the lock of the file, so that no two processes find the same room. It renames
  * the file only while it holds the lock of the file that has the name, so that a new journal is not moved over the old
- * one. On a file system without locks both can happen: each concurrent writer may exceed the size by one record, and the
- * older half may be lost.
+ * one. On a file system without locks both can happen: each concurrent writer may exceed the size by one record, and
+ * the older half may be lost.
  */
 #include "cache/journal.h"
 

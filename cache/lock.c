@@ -47,7 +47,9 @@ enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mo
 {
 	long pause_us = LOCK_SLEEP_MIN_US;
 
-	/* F_OFD_SETLKW would wait for as long as a stopped process likes, and a timer's signal is the host's to handle */
+	/*
+	 * F_OFD_SETLKW would wait for as long as a stopped process likes, and a timer's signal is the host's to handle
+	 */
 	for (unsigned waited_us = 0; set_lock(file, range, mode == LOCK_SHARED ? F_RDLCK : F_WRLCK) < 0;
 	     waited_us += (unsigned)pause_us) {
 		if (!is_held()) {

@@ -25,7 +25,9 @@ struct memory;
 int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory);
 void memory_close(struct memory *memory);
 
-/* The newest entry of that fingerprint whose dependencies hold (check == NULL or no dependencies: it holds), or NULL. */
+/*
+ * The newest entry of that fingerprint whose dependencies hold (check == NULL or no dependencies: it holds), or NULL.
+ */
 struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context);
 /*
  * Entries larger than a quarter of the limit are not cached in memory. An entry with the same dependencies is replaced.

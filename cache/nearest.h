@@ -2,9 +2,9 @@
 /*
  * nearest: the words that a mistyped word may stand for
  *
- * The distance of two words is the number of letters that are missing, too many, wrong, or swapped with their neighbour.
- * A word is near if the distance is at most a third of the longer one's length, rounded up. All words at the smallest
- * distance are suggested.
+ * The distance of two words is the number of letters that are missing, too many, wrong, or swapped with their
+ * neighbour. A word is near if the distance is at most a third of the longer one's length, rounded up. All words at the
+ * smallest distance are suggested.
  *
  * Threads, signals, fork: no state. Memory: the stack's. Errors: none; a text longer than NEAREST_BYTES is near to
  * nothing.

@@ -40,7 +40,10 @@ enum recency_mark { RECENCY_USED, RECENCY_MARKED, RECENCY_SHORT_LIVED };
 /* When the file was last used; and is it marked? */
 int64_t recency_of(const struct stat *found);
 enum recency_mark recency_mark_of(const struct stat *found);
-/* The place in the order of eviction: recency_of(), but below zero for short-lived files. recency_of_rank() undoes that. */
+/*
+ * The place in the order of eviction: recency_of(), but below zero for short-lived files. recency_of_rank() undoes
+ * that.
+ */
 int64_t recency_rank(const struct stat *found);
 int64_t recency_of_rank(int64_t rank);
 bool recency_ahead(int64_t used, int64_t now);

@@ -22,7 +22,10 @@ static const struct verb *const verbs[] = {
 
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
-/* An unknown word is reported with the closest name: of the two global options if it begins with a dash, else of a verb. */
+/*
+ * An unknown word is reported with the closest name: of the two global options if it begins with a dash, else of a
+ * verb.
+ */
 static const struct verb *find_verb(const char *word)
 {
 	static const char *const options[] = {"--help", "--version"};

@@ -2,16 +2,16 @@
 /*
  * compiler: the table that a compiler's folder fills in
  *
- * door/, compile/ and watch/ work for any library that compiles by way of a handle: they find the library, stand in front
- * of its functions, observe it, store what it made and answer from that. Everything that differs from compiler to
+ * door/, compile/ and watch/ work for any library that compiles by way of a handle: they find the library, stand in
+ * front of its functions, observe it, store what it made and answer from that. Everything that differs from compiler to
  * compiler is one constant `struct compiler`: which functions there are, what a call asks for, what a result consists
  * of. interpose/compilers.h lists the tables; CONTRIBUTING.md says how to add one.
  *
- * Every compiler has a handle that the host creates and destroys, calls with options that do the work, and getters. What
- * goes into the handle before the call is recorded as the creation run, a canonical stream (keygen/stream.h). A
- * compiler's own record of a handle begins with `struct handle`, because the functions below are given that; what it has
- * to say of a request is in `own` of `struct request` (compile/attempt.h). A compiler leaves out the functions for which
- * a comment says what NULL means.
+ * Every compiler has a handle that the host creates and destroys, calls with options that do the work, and getters.
+ * What goes into the handle before the call is recorded as the creation run, a canonical stream (keygen/stream.h). A
+ * compiler's own record of a handle begins with `struct handle`, because the functions below are given that; what it
+ * has to say of a request is in `own` of `struct request` (compile/attempt.h). A compiler leaves out the functions for
+ * which a comment says what NULL means.
  *
  * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: `owns`,
  * `wants_door` and everything that a getter calls may run in a signal handler. Errors: see each function. No function
@@ -194,7 +194,9 @@ struct compiler {
 	    artifact_head; /* ARTIFACT_HEAD where the second getter may write less than the first one tells; else 0 */
 	/* The entry that answers for an artifact of the handle. NULL: the real library does. */
 	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
-	/* The code of a getter that is given no place for its answer. NULL: the real one is called, as releases differ. */
+	/*
+	 * The code of a getter that is given no place for its answer. NULL: the real one is called, as releases differ.
+	 */
 	int (*no_room)(const struct handle *);
 	/* Describes the request for people: names and digests of its inputs (keygen/about.h). */
 	void (*about)(const struct handle *, const struct call *, struct stream *);

@@ -12,10 +12,11 @@
  *              also be readable: a thread of the same credentials opened it at the same ctime, or it is opened now
  *              (keygen/credentials.h).
  *   absent     the path was probed or opened and did not exist: it still does not.
- *   identity   the path was stat'ed but not opened, and existed: it still exists, and the same other paths name the same
+ *   identity   the path was stat'ed but not opened, and existed: it still exists, and the same other paths name the
+ *   same
  *              file as before (#pragma once compares device and inode). Identity is compared for opened files too.
- *   exact      debug forms: size and mtime of content and identity paths are equal too, because the cubin contains them.
- *   arithmetic the functions with which the compiler folded constants are the same.
+ *   exact      debug forms: size and mtime of content and identity paths are equal too, because the cubin contains
+ *   them. arithmetic the functions with which the compiler folded constants are the same.
  *   machine    the machine gives the answers that the compiler got when it asked for a number (keygen/machine.h).
  *   root text  root N has exactly this text, because the text was found in the output (B6); always for "/".
  * A path inside a root is stored relative to it, another absolute path literally, a relative path relative to the cwd.

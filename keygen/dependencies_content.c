@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Digests of files that this process has read, by mount, stamp and credentials, so that kernels which share headers read
- * them once. Only files that were settled when they were read are remembered, so that an equal stamp means equal
+ * Digests of files that this process has read, by mount, stamp and credentials, so that kernels which share headers
+ * read them once. Only files that were settled when they were read are remembered, so that an equal stamp means equal
  * content. A remembered file also proves that a thread of these credentials opened it.
  */
 static struct recall remembered = {.count = 8192};

@@ -2,10 +2,11 @@
 /*
  * dir: a directory as the engine: a share that every node mounts (dir:///path)
  *
- * <path>/<prefix>/2-<format>/ab/<62 hex>, plain files, written under a temporary name and renamed, so that readers on any
- * node see a whole one or none. Nothing is ever removed but temporaries of our own: what is old goes by the operator's
- * cron. A call of the kernel to a share that hangs cannot be given up, so limits do not hold here: whoever waits for the
- * agent waits no longer for that (cache/agent_message.h), and a worker is held up until the share answers.
+ * <path>/<prefix>/2-<format>/ab/<62 hex>, plain files, written under a temporary name and renamed, so that readers on
+ * any node see a whole one or none. Nothing is ever removed but temporaries of our own: what is old goes by the
+ * operator's cron. A call of the kernel to a share that hangs cannot be given up, so limits do not hold here: whoever
+ * waits for the agent waits no longer for that (cache/agent_message.h), and a worker is held up until the share
+ * answers.
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"

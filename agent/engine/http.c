@@ -67,7 +67,9 @@ static bool make_room(struct body *body, size_t more)
 	return true;
 }
 
-/* libcurl's: fewer bytes than came end the transfer. It keeps each line until then, and not every version has a limit. */
+/*
+ * libcurl's: fewer bytes than came end the transfer. It keeps each line until then, and not every version has a limit.
+ */
 static size_t take_head(char *bytes, size_t one, size_t count, void *context)
 {
 	struct body *body = context;

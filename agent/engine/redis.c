@@ -2,8 +2,8 @@
 /*
  * redis: Redis and Valkey, over a Unix socket, TCP or TLS
  *
- * GET (GETEX where values expire, which renews), SET, EXISTS, PING; AUTH and SELECT when connecting, and nothing else, so that
- * its ACL can be tight.
+ * GET (GETEX where values expire, which renews), SET, EXISTS, PING; AUTH and SELECT when connecting, and nothing else,
+ * so that its ACL can be tight.
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"

@@ -13,11 +13,11 @@
 /*
  * connection: bytes to and from an engine that speaks no HTTP: a Unix socket, TCP, TLS
  *
- * libcurl connects (CURLOPT_CONNECT_ONLY) and then passes bytes on as they are: so names are looked up, and certificates
- * checked, by a library that can be told when to stop. No SIGPIPE, which the program ignores.
+ * libcurl connects (CURLOPT_CONNECT_ONLY) and then passes bytes on as they are: so names are looked up, and
+ * certificates checked, by a library that can be told when to stop. No SIGPIPE, which the program ignores.
  *
- * Calling sequence: connection_open(), connection_send() and connection_receive() in any order, connection_close(). After
- * any answer but ENGINE_DONE it is of no use: what comes late would be taken for the next answer.
+ * Calling sequence: connection_open(), connection_send() and connection_receive() in any order, connection_close().
+ * After any answer but ENGINE_DONE it is of no use: what comes late would be taken for the next answer.
  * Errors: SLOW, UNREACHABLE, REFUSED, BROKEN, with words. Threads: one. Ownership: the transport must outlive it.
  */
 
@@ -367,7 +367,10 @@ static enum engine_answer connect_to(struct redis_session *session, const struct
 	return answer;
 }
 
-/* Refused, too: a master that has become a replica says so for as long as the connection stands, and its name is another's. */
+/*
+ * Refused, too: a master that has become a replica says so for as long as the connection stands, and its name is
+ * another's.
+ */
 static bool has_ended(enum engine_answer answer)
 {
 	return answer == ENGINE_BROKEN || answer == ENGINE_SLOW || answer == ENGINE_UNREACHABLE ||

@@ -63,7 +63,10 @@ enum redis_step {
 	REDIS_STEP_COMMAND,
 };
 
-/* Of an error ("OOM command not allowed ..."); words that say what would be right, or NULL: the server's own say enough. */
+/*
+ * Of an error ("OOM command not allowed ..."); words that say what would be right, or NULL: the server's own say
+ * enough.
+ */
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words);
 
 enum redis_start {

@@ -2,8 +2,8 @@
 /*
  * s3: a bucket of S3, or of what speaks like it (MinIO and others, by their endpoint)
  *
- * Requests are engine_http's, signed by libcurl (SigV4). The bucket stands in the path, and in the host's name where AWS
- * itself is asked and the name allows it. A session's token of temporary credentials is not supported.
+ * Requests are engine_http's, signed by libcurl (SigV4). The bucket stands in the path, and in the host's name where
+ * AWS itself is asked and the name allows it. A session's token of temporary credentials is not supported.
  */
 #include "agent/engine/http.h"
 
@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Signed are the request and who makes it. Bytes of values are TLS's to guard, and their own signature's: this says so, and
- * S3 wants one or the other said, which libcurl 7.88 does not do by itself. */
+/*
+ * The signature covers the request and the user. TLS and the signature in the value protect its bytes. S3 requires this
+ * header or a digest of the bytes, and libcurl 7.88 sends neither by itself.
+ */
 #define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
 
 /* older ones do not sign that header */

@@ -238,7 +238,9 @@ static ssize_t read_and_pack(void *context, void *bytes, size_t size)
 	return error != 0 ? error : got;
 }
 
-/* It is read as a bundle on its way: nodes read it all the same if an entry is damaged, but such a one need not be put. */
+/*
+ * It is read as a bundle on its way: nodes read it all the same if an entry is damaged, but such a one need not be put.
+ */
 static int pack_bundle(struct value_writer *value, uint64_t *ret_results)
 {
 	struct bundle_reader reader;

@@ -238,7 +238,10 @@ static void drop_silent(struct talk *talk)
 	}
 }
 
-/* Until the next peer's patience ends, or a probe is due; a tenth of a second where descriptors may come free elsewhere. */
+/*
+ * Until the next peer's patience ends, or a probe is due; a tenth of a second where descriptors may come free
+ * elsewhere.
+ */
 static int wait_ms(struct talk *talk)
 {
 	int64_t now = service_now_ns();

@@ -138,8 +138,8 @@ static int remove_dead(const struct listener *listener)
 }
 
 /*
- * Others of the group may put something else under the name at any moment, a link to a file of ours too: what is changed
- * is what was opened, and looked at. Where that fails the socket stays ours alone.
+ * Others of the group may put something else under the name at any moment, a link to a file of ours too: what is
+ * changed is what was opened, and looked at. Where that fails the socket stays ours alone.
  */
 static void open_to_group(const struct listener *listener)
 {

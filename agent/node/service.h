@@ -164,7 +164,10 @@ void service_probed(struct service *service, int64_t seen, enum engine_answer an
 /* -1: none is due. */
 int64_t service_probe_wait_ns(const struct service *service);
 
-/* LEFT: it has not ended by then, as a call of the kernel to a share that hangs does not; nothing that it uses may be freed. */
+/*
+ * LEFT: it has not ended by then, as a call of the kernel to a share that hangs does not; nothing that it uses may be
+ * freed.
+ */
 enum service_thread { SERVICE_JOINED, SERVICE_LEFT };
 enum service_thread service_join(pthread_t thread, int64_t until_ns);
 

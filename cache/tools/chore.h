@@ -4,8 +4,8 @@
  *
  * Purpose: the work reports how far it is and asks whether to go on.
  *
- * Calling sequence: a chore for each call of the store; all members may be left 0. The work calls `tell` after each step,
- * and `stopped` before it: what is done by then stays done. Threads: one.
+ * Calling sequence: a chore for each call of the store; all members may be left 0. The work calls `tell` after each
+ * step, and `stopped` before it: what is done by then stays done. Threads: one.
  */
 #ifndef CACHE_TOOLS_CHORE_H
 #define CACHE_TOOLS_CHORE_H

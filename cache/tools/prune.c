@@ -132,8 +132,8 @@ static void note_outcome(struct work *work, const struct usage_index_record *rec
 }
 
 /*
- * Stores of other processes must not believe the sum of a shard from which files are removed. If this process is killed,
- * the shard stays unknown and the next stores count it. If the index cannot be locked, nothing is removed.
+ * Stores of other processes must not believe the sum of a shard from which files are removed. If this process is
+ * killed, the shard stays unknown and the next stores count it. If the index cannot be locked, nothing is removed.
  */
 static int begin_shard(struct work *work, unsigned shard)
 {

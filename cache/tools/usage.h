@@ -22,9 +22,11 @@ struct store_usage {
 
 /* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; asks every file. */
 int store_usage(struct store *store, struct store_usage *ret_usage);
-/* The same as the usage index has it (cache/upkeep/usage_index.h), without looking at any file, temporaries unknown (0);
- * shards that it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show
- * later. */
+/*
+ * The same as the usage index has it (cache/upkeep/usage_index.h), without looking at any file, temporaries unknown
+ * (0); shards that it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show
+ * later.
+ */
 int store_usage_noted(struct store *store, struct store_usage *ret_usage);
 /* Removes every entry and temporary (not the counters) that its first bytes say is one. Files that vanish meanwhile are
  * fine. An error: what could be removed is, and *ret_removed tells of it. */

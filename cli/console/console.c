@@ -30,8 +30,8 @@ void console_before_error(void (*wipe)(void))
 }
 
 /*
- * Returns the length of the UTF-8 character that begins here, if no terminal takes it for a command; 0: it does, or this
- * is no UTF-8.
+ * Returns the length of the UTF-8 character that begins here, if no terminal takes it for a command; 0: it does, or
+ * this is no UTF-8.
  */
 static size_t harmless_length(const unsigned char *text)
 {

@@ -2,8 +2,8 @@
 /*
  * console: what the commands share: messages, numbers for people, JSON, settings
  *
- * Purpose: every message on stderr begins with the program's name; numbers for people have the forms below; every string
- * in JSON is escaped alike. Threads: one. Errors: output errors are seen once, by console_finish().
+ * Purpose: every message on stderr begins with the program's name; numbers for people have the forms below; every
+ * string in JSON is escaped alike. Threads: one. Errors: output errors are seen once, by console_finish().
  */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H

@@ -8,12 +8,12 @@
  * most, and is narrower than the window at that moment: the bar is left out first, then the time. Where TERM is missing
  * or "dumb", or NO_COLOR is set, it is text without escape sequences.
  *
- * Calling sequence: interrupt_hold() if the work must first put something in order; progress_begin(), progress_show() at
- * each step, progress_end(). For work of cache/tools: progress_chore() instead, handed to the call, and progress_end().
- * progress_wipe() before anything else is printed; console_error() does it.
+ * Calling sequence: interrupt_hold() if the work must first put something in order; progress_begin(), progress_show()
+ * at each step, progress_end(). For work of cache/tools: progress_chore() instead, handed to the call, and
+ * progress_end(). progress_wipe() before anything else is printed; console_error() does it.
  *
- * Signals: SIGHUP, SIGINT and SIGTERM wipe the line and end the process as they would without a handler, so that a shell
- * sees 130 for ^C. After interrupt_hold() the first one is only noted: the work stops at its next step, and
+ * Signals: SIGHUP, SIGINT and SIGTERM wipe the line and end the process as they would without a handler, so that a
+ * shell sees 130 for ^C. After interrupt_hold() the first one is only noted: the work stops at its next step, and
  * interrupt_release() ends the process. A second one ends it at once. A signal that is ignored (nohup) stays ignored.
  * System calls that wait are interrupted (EINTR). Threads: one.
  */

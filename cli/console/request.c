@@ -55,7 +55,9 @@ static int take_fact(const struct about_fact *fact, void *context)
 {
 	struct request *request = context;
 
-	/* each kind has room for as many as were counted; readers see the array as const, only this function fills it */
+	/*
+	 * each kind has room for as many as were counted; readers see the array as const, only this function fills it
+	 */
 	((struct about_fact *)(uintptr_t)request->facts[fact->kind])[request->counts[fact->kind]++] = *fact;
 	return 0;
 }

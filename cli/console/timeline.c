@@ -187,7 +187,10 @@ static bool take_member(struct parser *parser, unsigned depth, enum timeline_lev
 	return take_value(parser, depth + 1, is_args ? TIMELINE_OF_ARGS : TIMELINE_DEEPER);
 }
 
-/* Reads an object or an array. `level`: that of the object's members; only those of an event and its "args" are reported. */
+/*
+ * Reads an object or an array. `level`: that of the object's members; only those of an event and its "args" are
+ * reported.
+ */
 static bool take_nested(struct parser *parser, unsigned depth, enum timeline_level level)
 {
 	char closing = *parser->at == '{' ? '}' : ']';
@@ -235,8 +238,8 @@ static bool take_value(struct parser *parser, unsigned depth, enum timeline_leve
 }
 
 /*
- * Reads events to the end of the text or of the array. False: the text ended within an event, which begins at *ret_event,
- * or is wrong.
+ * Reads events to the end of the text or of the array. False: the text ended within an event, which begins at
+ * *ret_event, or is wrong.
  */
 static bool take_events(struct parser *parser, bool in_array, const char **ret_event)
 {

@@ -2,14 +2,15 @@
 /*
  * timeline: reads a time line (NVRTCCACHE_TRACE, interpose/compile/timeline.h) event by event, and builds no tree
  *
- * Purpose: the text is a JSON array of objects, checked to the last byte. Three more are taken, as a run leaves them: an
- * array that nobody closed; events one after the other with commas between them and no brackets (what a pipe gets); and
- * either of these cut within an event (the process was killed, the disk was full), of which the whole events count.
+ * Purpose: the text is a JSON array of objects, checked to the last byte. Three more are taken, as a run leaves them:
+ * an array that nobody closed; events one after the other with commas between them and no brackets (what a pipe gets);
+ * and either of these cut within an event (the process was killed, the disk was full), of which the whole events count.
  *
- * Calling sequence: timeline_load(), timeline_read(), which calls member() for each member of an event and of its "args"
- * whose value is a string, in order, as the text has them: without the quotes, with its escapes. Then it calls end();
- * members that no end() follows belong to an event that is not whole. Nothing is nested deeper than TIMELINE_DEPTH.
- * Errors: TIMELINE_BAD, with the byte and what was wrong with it. Threads: any. Ownership: the text stays the caller's.
+ * Calling sequence: timeline_load(), timeline_read(), which calls member() for each member of an event and of its
+ * "args" whose value is a string, in order, as the text has them: without the quotes, with its escapes. Then it calls
+ * end(); members that no end() follows belong to an event that is not whole. Nothing is nested deeper than
+ * TIMELINE_DEPTH. Errors: TIMELINE_BAD, with the byte and what was wrong with it. Threads: any. Ownership: the text
+ * stays the caller's.
  */
 #ifndef CLI_CONSOLE_TIMELINE_H
 #define CLI_CONSOLE_TIMELINE_H

@@ -2,8 +2,8 @@
 /*
  * verb: what a verb of the command takes, what its help says, and its function
  *
- * Purpose: each verb is one constant in its own file and one line in VERBS. Parsing, --help, the errors about options and
- * operands, and completion come from that constant alone, so they cannot disagree.
+ * Purpose: each verb is one constant in its own file and one line in VERBS. Parsing, --help, the errors about options
+ * and operands, and completion come from that constant alone, so they cannot disagree.
  *
  * Calling sequence: verb_main() parses the options into the variables that the table names, checks the number of
  * operands, reads the settings where the verb needs them, calls run(), and prints what is left to say. run() returns an

@@ -63,7 +63,9 @@ enum doctor_calls { DOCTOR_CALLS_NONE, DOCTOR_CALLS_SEEN, DOCTOR_CALLS_PASS_BY }
 /* A file that was loaded: is a compiler inside it, is it linked with one of which not all calls were seen? */
 void doctor_object(struct findings *findings, const char *path, const enum doctor_calls calls[DOCTOR_COMPILERS]);
 
-/* A program to run: LD_PRELOAD for it, where its output goes (-1: as ours), and what else it finds in its environment. */
+/*
+ * A program to run: LD_PRELOAD for it, where its output goes (-1: as ours), and what else it finds in its environment.
+ */
 struct doctor_start {
 	char *const *argv;
 	const char *preload;

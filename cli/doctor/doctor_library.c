@@ -104,8 +104,8 @@ static int run_nothing(const char *list, char *ret_said, size_t capacity)
 }
 
 /*
- * Tries the library with all that LD_PRELOAD holds, as programs will be run. What the loader says of another library is a
- * warning, because it leaves that out and runs the program with the cache. False: the library itself is not loaded.
+ * Tries the library with all that LD_PRELOAD holds, as programs will be run. What the loader says of another library is
+ * a warning, because it leaves that out and runs the program with the cache. False: the library itself is not loaded.
  */
 static bool try_preload(struct findings *findings, const char *library, bool *ret_misspelled)
 {

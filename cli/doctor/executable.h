@@ -2,8 +2,8 @@
 /*
  * executable: what a name on a command line would start
  *
- * Purpose: the file that it is found as, as execvp() would find it; where that is a script, what runs it, and so on; and
- * whether the kernel would start it so that a library can be preloaded. Nothing is run.
+ * Purpose: the file that it is found as, as execvp() would find it; where that is a script, what runs it, and so on;
+ * and whether the kernel would start it so that a library can be preloaded. Nothing is run.
  *
  * Calling sequence: executable_find(). Errors: in `trouble`. Threads: one.
  */

@@ -19,9 +19,10 @@
 #define GIVEN  " (given in memory)"
 
 /*
- * For each part of a request: what it is called; how far requests that differ in it are apart; the names of its parts in
- * the about section, where those are compared by digest (a blank at the end: names begin so); and what is said: %n and %w
- * are what it is now and was, %t the compiler's title, %b the option that binds. NULL: %n, %w and what became of them.
+ * For each part of a request: what it is called; how far requests that differ in it are apart; the names of its parts
+ * in the about section, where those are compared by digest (a blank at the end: names begin so); and what is said: %n
+ * and %w are what it is now and was, %t the compiler's title, %b the option that binds. NULL: %n, %w and what became of
+ * them.
  */
 static const struct {
 	const char *name;
@@ -148,8 +149,8 @@ static enum name_place find_name_place(struct span program)
 }
 
 /*
- * The directory of the name counts where it is in the key: it is bound, or relative. An absolute one is a root, which may
- * be any, but not none.
+ * The directory of the name counts where it is in the key: it is bound, or relative. An absolute one is a root, which
+ * may be any, but not none.
  */
 static void compare_program(struct comparison *comparison)
 {

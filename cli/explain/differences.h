@@ -2,12 +2,12 @@
 /*
  * differences: what two requests differ in, by what they say of themselves (keygen/about.h)
  *
- * Purpose: "option -DN=8 was -DN=4". Only what is in the key counts: the directory of a -I that is a root may be another,
- * and so may that of the program's name if the request is not path-dependent.
+ * Purpose: "option -DN=8 was -DN=4". Only what is in the key counts: the directory of a -I that is a root may be
+ * another, and so may that of the program's name if the request is not path-dependent.
  *
- * Calling sequence: request_read() twice, differences_find(), look, differences_free(). `weight` is small if the requests
- * are close, and 0 if they do not differ. Threads: one. Errors: without memory some differences are missing. Ownership:
- * texts point into the requests' bytes.
+ * Calling sequence: request_read() twice, differences_find(), look, differences_free(). `weight` is small if the
+ * requests are close, and 0 if they do not differ. Threads: one. Errors: without memory some differences are missing.
+ * Ownership: texts point into the requests' bytes.
  */
 #ifndef CLI_EXPLAIN_DIFFERENCES_H
 #define CLI_EXPLAIN_DIFFERENCES_H
@@ -60,7 +60,9 @@ struct differences {
 bool differences_related(const struct request *now, const struct request *was);
 
 void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences);
-/* Of two requests with the same key: the -I that lead elsewhere. The key ignores that, but other headers may be there. */
+/*
+ * Of two requests with the same key: the -I that lead elsewhere. The key ignores that, but other headers may be there.
+ */
 void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences);
 void differences_free(struct differences *differences);
 /* Is it the same request from other paths, which are in the key because of debug information or LTO-IR alone? */

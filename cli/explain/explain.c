@@ -37,8 +37,8 @@ static struct span span_of_text(const struct journal_text *text)
 }
 
 /*
- * Returns the two directories of a detail "bound to A, and now it is B", which keygen/dependencies.c writes for an entry
- * that is bound to a path. False: the entry is stale for another reason.
+ * Returns the two directories of a detail "bound to A, and now it is B", which keygen/dependencies.c writes for an
+ * entry that is bound to a path. False: the entry is stale for another reason.
  */
 static bool split_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
 {
@@ -528,8 +528,8 @@ static bool begins_with(const struct journal_record *record, const char *digits)
 }
 
 /*
- * Finds the newest record whose key begins with `digits`; NULL: there is none, and the cache has to be searched. Returns
- * EXIT_TROUBLE after a message if records with several such keys exist.
+ * Finds the newest record whose key begins with `digits`; NULL: there is none, and the cache has to be searched.
+ * Returns EXIT_TROUBLE after a message if records with several such keys exist.
  */
 static int find_record(const struct journal *journal, const char *digits, const struct journal_record **ret_record)
 {

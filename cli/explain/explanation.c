@@ -213,7 +213,10 @@ static int take_about(void *context, const struct entry *entry)
 	return 0;
 }
 
-/* Reads the request of a record. If the record had no room for all of it, the entry that was stored has it, if it exists. */
+/*
+ * Reads the request of a record. If the record had no room for all of it, the entry that was stored has it, if it
+ * exists.
+ */
 static void read_request(const struct settings *settings, struct explanation *explanation,
                          const struct journal_record *given)
 {

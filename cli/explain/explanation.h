@@ -6,9 +6,9 @@
  * directories of NVRTCCACHE_LOWER, and those that the journal says were stored, so that the answer stays the same after
  * an entry is evicted.
  *
- * Calling sequence: explanations_make() of some records of a journal, look, explanations_free(). Every entry is read once,
- * however many records there are. Errors: negative errno values of cache/tools/inventory.h. Threads: one. Ownership:
- * records and journal are the caller's, and stay until the end.
+ * Calling sequence: explanations_make() of some records of a journal, look, explanations_free(). Every entry is read
+ * once, however many records there are. Errors: negative errno values of cache/tools/inventory.h. Threads: one.
+ * Ownership: records and journal are the caller's, and stay until the end.
  */
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H

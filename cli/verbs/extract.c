@@ -102,8 +102,8 @@ static enum form find_form(struct span name, struct span bytes)
 }
 
 /*
- * An entry of a failed compilation has empty sections for what the compiler did not make. They are no artifacts; an empty
- * log is one, as the getter returned it.
+ * An entry of a failed compilation has empty sections for what the compiler did not make. They are no artifacts; an
+ * empty log is one, as the getter returned it.
  */
 static bool is_made(enum form form, struct span bytes, int return_code)
 {
@@ -187,8 +187,8 @@ static int take_artifacts(const struct entry *entry, const struct request *reque
 }
 
 /*
- * "add" of "/src/add.cu". Bytes that are unusual in the name of a file become '_', because the program chose the name and
- * it may hold anything.
+ * "add" of "/src/add.cu". Bytes that are unusual in the name of a file become '_', because the program chose the name
+ * and it may hold anything.
  */
 static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 {

@@ -197,7 +197,9 @@ static size_t measure_character(const char *text)
 	return size;
 }
 
-/* Padded to so many columns; of a longer text the end is shown. One column a character, which holds for most scripts. */
+/*
+ * Padded to so many columns; of a longer text the end is shown. One column a character, which holds for most scripts.
+ */
 static void print_cell(char *text, size_t columns)
 {
 	const char *from = text;

@@ -2,8 +2,8 @@
 /*
  * results: one entry of the cache as `ls` and `show` list it
  *
- * Calling sequence: results_copy(), look at it, results_free(). Errors: -ENOMEM. Threads: one. Ownership: the result has
- * its own copy of the about section, none of the artifacts.
+ * Calling sequence: results_copy(), look at it, results_free(). Errors: -ENOMEM. Threads: one. Ownership: the result
+ * has its own copy of the about section, none of the artifacts.
  */
 #ifndef CLI_VERBS_RESULTS_H
 #define CLI_VERBS_RESULTS_H

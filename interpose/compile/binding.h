@@ -5,13 +5,14 @@
  * Purpose: gives dependencies_build() its input. A root (the program's directory, an absolute -I directory) or the
  * working directory is literal, so that the result is valid only where it has the same text, if
  *   - its text is in a product, the log or a lowered name;
- *   - a text of this compilation (the compiler's read_texts(), files that were read) contains __FILE__ or a similar macro, or
+ *   - a text of this compilation (the compiler's read_texts(), files that were read) contains __FILE__ or a similar
+ *   macro, or
  *     a path inside a place: what the compiler computes from those need not show as text;
  *   - it is the working directory, and a text may spell it in a way that a search does not find.
  *
- * With NVRTCCACHE_SLOPPINESS=debug_paths (B24), paths in logs and in debug information do not count, and a result that is
- * less path-dependent because of that is marked. An output that cannot be searched (REQUEST_SEALED) depends on all roots
- * if a file contains a macro that would show in it.
+ * With NVRTCCACHE_SLOPPINESS=debug_paths (B24), paths in logs and in debug information do not count, and a result that
+ * is less path-dependent because of that is marked. An output that cannot be searched (REQUEST_SEALED) depends on all
+ * roots if a file contains a macro that would show in it.
  *
  * Calling sequence: binding_decide(), dependencies_build(&binding.input), binding_free(). Errors: -ENOMEM; -EINVAL if
  * the working directory cannot be stat'ed. Ownership: input points into the request, into what was observed, and into

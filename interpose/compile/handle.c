@@ -21,14 +21,15 @@
  * left by longjmp, or run in a child of _Fork(), which runs no atfork handlers. A change takes the shard's lock.
  *
  * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
- * finds each record whose addition happened before it, whatever changes meanwhile: - A record stays in its slot, and
- * while it is there, no slot between the start of its look-up and its own is without a handle
- *   (empty_slot() removes handles only from the end of such a run). None of them has its handle, because it was put into the
- *   first vacant one, and into one slot only.
- * - Handles are compared in the table: a record that another thread frees meanwhile is not accessed. - A full table is
- * copied, and the old one stays readable: a look-up in the old one began before the new one was published, and
- *   so before later additions. A record that was removed meanwhile may no longer be asked for. Tables only double, so the sum of
- *   all earlier ones is smaller than the present one.
+ * finds each record whose addition happened before it, even if other threads change the table:
+ * - A record stays in its slot, and while it is there, no slot between the start of its look-up and its own is without
+ * a
+ *   handle (empty_slot() removes handles only from the end of such a run). None of them has its handle, because the
+ *   handle was put into the first vacant slot, and into one only.
+ * - Handles are compared in the table: a record that another thread frees meanwhile is not accessed.
+ * - A full table is copied, and the old one stays readable: a look-up in the old one began before the new one was
+ *   published, and so before later additions. A record that was removed meanwhile is not asked for any more. Tables
+ *   only double, so the sum of all earlier ones is smaller than the present one.
  *
  * Each change is one store, before and after which the table is consistent: a child forked meanwhile has all records
  * except the one being added or removed, and a signal handler finds all.

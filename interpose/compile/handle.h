@@ -8,18 +8,19 @@
  *        |               '-- a miss, and performing them would no longer give what was served --> detached (replay.h)
  *        '--miss--> real (getters are forwarded)
  *
- * The host holds the real handle; the record is found by its value in a table. Getters answer from `served` if it is set
- * and are forwarded otherwise. With a `base`, that entry answers for what the real handle lacks.
+ * The host holds the real handle; the record is found by its value in a table. Getters answer from `served` if it is
+ * set and are forwarded otherwise. With a `base`, that entry answers for what the real handle lacks.
  *
  * Calling sequence: handle_add() after the host's handle was created, with a record of the compiler's that begins with
  * this one; handle_find() in every call; handle_take() before the handle is destroyed, because another thread may be
  * given the same value afterwards; then handle_free(), or handle_put_back() if the library refused.
  * Threads: handle_find() takes no lock; changes of the table take one for a few loads. A record is not locked: a host
  * that uses one handle in two threads has to serialise its calls, as it does without the cache. Getters may run
- * concurrently. Fork: handle_fork_child(). Signals, asynchronous cancellation: handle_find() only. Errors: without memory
- * the handle stays unknown, and its calls are forwarded. Ownership: the record owns its copies and one reference for each
- * held entry. Lowered names point into held entries, and so live as long as the handle. A host that never destroys its
- * programs (TensorRT-LLM) pays for the records and entries; the copy of the source is freed after the first compile.
+ * concurrently. Fork: handle_fork_child(). Signals, asynchronous cancellation: handle_find() only. Errors: without
+ * memory the handle stays unknown, and its calls are forwarded. Ownership: the record owns its copies and one reference
+ * for each held entry. Lowered names point into held entries, and so live as long as the handle. A host that never
+ * destroys its programs (TensorRT-LLM) pays for the records and entries; the copy of the source is freed after the
+ * first compile.
  */
 #ifndef INTERPOSE_COMPILE_HANDLE_H
 #define INTERPOSE_COMPILE_HANDLE_H
@@ -73,7 +74,9 @@ struct handle {
 	int cancel_state; /* the host's thread's, during a compile */
 };
 
-/* Takes ownership of the record, whose `struct handle` is zero except for creation and name. False: no memory; freed. */
+/*
+ * Takes ownership of the record, whose `struct handle` is zero except for creation and name. False: no memory; freed.
+ */
 bool handle_add(struct handle *handle, void *value, struct library *library, enum reach reach);
 struct handle *handle_find(void *value);
 /* The same; NULL also if the handle is another compiler's. */
@@ -102,9 +105,9 @@ bool handle_has_deferred(const struct handle *handle);
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
 /*
- * Around the real call: the thread is cancellable there, as the host has set it, and nowhere else. Our own opens and reads
- * are cancellation points, and a thread that is cancelled in one would leave descriptors and references behind. Returns
- * the state for handle_leave_real().
+ * Around the real call: the thread is cancellable there, as the host has set it, and nowhere else. Our own opens and
+ * reads are cancellation points, and a thread that is cancelled in one would leave descriptors and references behind.
+ * Returns the state for handle_leave_real().
  */
 int handle_enter_real(const struct handle *handle, enum cancellation cancellation);
 void handle_leave_real(int state);

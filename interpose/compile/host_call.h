@@ -23,7 +23,9 @@ static inline int host_call_answer(int host_errno, int result)
 	return result;
 }
 
-/* Calls the real function with the handler's own parameters; errno is what it leaves. `record`: a compiler's, or NULL. */
+/*
+ * Calls the real function with the handler's own parameters; errno is what it leaves. `record`: a compiler's, or NULL.
+ */
 #define HOST_CALL_FORWARD(function, type, host_errno, record, ...)                                                   \
 	do {                                                                                                         \
 		type *real_ =                                                                                        \
@@ -33,8 +35,8 @@ static inline int host_call_answer(int host_errno, int result)
 	} while (0)
 
 /*
- * Call after the real function created `value`. Returns the library for its record; NULL: the handle gets no record, and a
- * record of an earlier handle with that value is removed. `name` is that of the program, or NULL.
+ * Call after the real function created `value`. Returns the library for its record; NULL: the handle gets no record,
+ * and a record of an earlier handle with that value is removed. `name` is that of the program, or NULL.
  */
 struct library *host_call_made(const struct door *door, void *value, const char *name);
 
@@ -44,7 +46,10 @@ struct library *host_call_made(const struct door *door, void *value, const char 
  */
 void host_call_begin_bypass(const struct door *door, const char *name, enum counter reason, struct event *ret_event);
 void host_call_end_bypass(const struct call *call, int result, struct event *event);
-/* Counts a look-up of a private function as a bypass, since what is called through it is not seen. errno does not change. */
+/*
+ * Counts a look-up of a private function as a bypass, since what is called through it is not seen. errno does not
+ * change.
+ */
 void host_call_private(struct library *library, const char *function);
 /* The whole handler of a destroying function, which takes `argument`, a pointer to the host's `value`. */
 int host_call_destroy(const struct door *door, size_t function, void *value, void *argument);

@@ -8,13 +8,13 @@
  *        '--replay_all()--> real     an unknown function needs the real handle, whatever it then holds
  *     detached --replay_take_back()--> served    the library refused the call without doing anything
  *
- * That is with PAST_LEAVES. With PAST_GROWS the deferred steps are always performed, and later results are not cached if
- * one of them answered otherwise than the host was told. With PAST_IS_NOTHING nothing needs to be performed, and the
+ * That is with PAST_LEAVES. With PAST_GROWS the deferred steps are always performed, and later results are not cached
+ * if one of them answered otherwise than the host was told. With PAST_IS_NOTHING nothing needs to be performed, and the
  * compiler's record knows which entry answers for an earlier call.
  *
- * Everything outlasts a later compile of the handle except PTX and log: a product until the next one of its kind, lowered
- * names until the next success. A detached handle was never compiled, so its products are those of later compiles, and
- * the entry answers for those that it lacks.
+ * Everything outlasts a later compile of the handle except PTX and log: a product until the next one of its kind,
+ * lowered names until the next success. A detached handle was never compiled, so its products are those of later
+ * compiles, and the entry answers for those that it lacks.
  *
  * Calling sequence: replay() before a real compile of a handle that may be served.
  * Threads: those of the handle. Errors: none; see replay().
@@ -27,8 +27,8 @@
 /* False: the real handle does not hold what the host was served, so the next result must not be cached. */
 bool replay(struct handle *handle);
 /*
- * Whether the host may be served the entry. A handle that was compiled for real cannot become detached, so it is served no
- * entry that could become stale by the change of a file.
+ * Whether the host may be served the entry. A handle that was compiled for real cannot become detached, so it is served
+ * no entry that could become stale by the change of a file.
  */
 bool replay_allows(const struct handle *handle, const struct entry *entry);
 void replay_all(struct handle *handle);

@@ -5,7 +5,7 @@
  * They are found once, without dlsym, by searching the loaded objects after this one:
  *
  *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
- *                                           `--none is loaded--> a function that finds nothing, and searches again at each call
+ *                                           `--none is loaded--> finds nothing, and searches again
  *
  * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's.
  *

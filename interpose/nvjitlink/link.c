@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, (STEP, SEEN?)?)* */
+/*
+ * The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, (STEP,
+ * SEEN?)?)*
+ */
 #include "interpose/nvjitlink/link.h"
 
 #include "interpose/compile/replay.h"

@@ -16,8 +16,10 @@
 /* A set. */
 enum link_options {
 	LINK_OPTIONS_LTO = 1, /* LTO: nvJitLinkComplete compiles LTO-IR */
-	/* The log is not a function of the input: -verbose reports run times and barrier counts that were never set, and
-	 * what ptxas reports is missing if the driver's own cache was hit. */
+	/*
+	 * The log is not a function of the input: -verbose reports run times and barrier counts that were never set,
+	 * and what ptxas reports is missing if the driver's own cache was hit.
+	 */
 	LINK_OPTIONS_LOGS = 2,
 	LINK_OPTIONS_UNCLEARED = 4, /* options that may affect later links */
 	LINK_OPTIONS_VARIES = 8,    /* the library's output varies between equal calls with them */

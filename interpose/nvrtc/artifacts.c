@@ -171,8 +171,8 @@ static struct names_index *make_index(const struct entry *entry, const struct se
 }
 
 /*
- * Built at the first look-up. The handle holds every entry that it was served until it is freed, so an address names one
- * entry. Another entry answers only after another compilation, during which no getter may run.
+ * Built at the first look-up. The handle holds every entry that it was served until it is freed, so an address names
+ * one entry. Another entry answers only after another compilation, during which no getter may run.
  */
 static const struct names_index *index_of(struct program *program, const struct entry *entry,
                                           const struct section *section)

@@ -61,8 +61,8 @@ struct options {
 
 int options_read(const char *const *options, int count, struct options *ret_options);
 /*
- * Returns true if paths, cwd and PWD must be in the key: they are in the output, unknown, or pch (its files and messages
- * have paths).
+ * Returns true if paths, cwd and PWD must be in the key: they are in the output, unknown, or pch (its files and
+ * messages have paths).
  */
 bool options_bind(const struct options *options);
 /*

@@ -6,8 +6,9 @@
  *               place one HEADERS_DIGEST, of all sizes and texts, behind the names
  *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
  *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/identity.c)
- *     history   of each earlier compile its key and what it left, digested together (seal_history(), compile/describe.c)
- *     option    OPTION, or OPTION_HEAD + ROOT + REST where a root stands in the place of text, or NO_OPTION for NULL
+ *     history   of each earlier compile its key and what it left, digested together (seal_history(),
+ *     compile/describe.c) option    OPTION, or OPTION_HEAD + ROOT + REST where a root stands in the place of text, or
+ *     NO_OPTION for NULL
  */
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"

@@ -7,7 +7,8 @@
  * option that a release knows, with its values, before a set of other compilations; SEARCHED lists the releases. An
  * option that had no effect in any of them is assumed to have none in later releases.
  *
- *   -restrict, -opt-info  12.3 and later: every later compilation of the process, whatever its options (its PTX loads with
+ *   -restrict, -opt-info  12.3 and later: every later compilation of the process, whatever its options (its PTX loads
+ *   with
  *                         ld.global.nc; its log reports what was inlined)
  *   -dlto -gen-opt-lto    all releases that have it: later compilations with -split-compile inline differently
  *   -split-compile        12.0: what later compilations inline, those with -split-compile too

@@ -29,8 +29,8 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
  * The call run: surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM opens no file
  * and asks for no directory, so there are no roots.
  *
- * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What 12.0
- * and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
+ * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What
+ * 12.0 and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
  */
 static enum counter describe_work(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)

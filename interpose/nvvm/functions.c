@@ -40,7 +40,9 @@ bool nvvm_opens(const char *name)
 
 /* The variables that libNVVM reads (interpose/watch/environment.h says what becomes of them). */
 
-/* X(kind, name); the last but one in all releases, the other two from 12.9 on, and at each call, where NVRTC asks once. */
+/*
+ * X(kind, name); the last but one in all releases, the other two from 12.9 on, and at each call, where NVRTC asks once.
+ */
 #define NVVM_VARIABLES(X)                       \
 	X(LOAD, AS_SECURE_LOG_FILE)             \
 	X(LOAD, LIBNVVM_DISABLE_CONCURRENT_API) \

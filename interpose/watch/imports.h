@@ -6,13 +6,15 @@
  * it, and so does scripts/census for libraries that it does not run. A library that imports a function that is not
  * listed is bypassed: none of its results is cached.
  *
- *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine; output.c: writes;
+ *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine; output.c:
+ *   writes;
  *                     taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM imports
- *                     (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, which these libraries
- *                     contain copies of, and the names that compiler flags or a newer glibc use instead
+ *                     (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, which these
+ *                     libraries contain copies of, and the names that compiler flags or a newer glibc use instead
  *                     (__printf_chk, __open_2, open64, stat)
  *   CLEARED(name)     operates on memory, on threads, or on descriptors and streams that a watched call opened
- *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb makes it
+ *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb makes
+ *   it
  *                     give other answers and compares the outputs (tests/perturb/evidence.txt)
  *
  * dlopen, dlsym and dladdr are CLEARED deliberately: dlopen takes RUNPATH from its return address. The inexact

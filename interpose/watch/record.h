@@ -5,13 +5,13 @@
  * Calling sequence: a replacement makes the real call and then records it here, once. Calls that may end the process or
  * return twice (exec, fork) are recorded before they are made.
  *
- * A thread without a trace records nothing while no compile of any thread is running. Otherwise its call taints every live
- * trace with TAINT_OTHER_THREAD; what record_asked() and record_answered() are given is added to every live trace
+ * A thread without a trace records nothing while no compile of any thread is running. Otherwise its call taints every
+ * live trace with TAINT_OTHER_THREAD; what record_asked() and record_answered() are given is added to every live trace
  * instead. record_call() taints nothing, nor does record_directory() if the answer is what the traces expect.
  *
  * Errors: none; what cannot be recorded taints the trace, or marks it as failed. errno and dlerror do not change.
- * Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation point, so
- * a descriptor that the real call opened is not lost.
+ * Threads: any. Fork: see watch.h. Signals: not from handlers. Cancellation: no function here is a cancellation point,
+ * so a descriptor that the real call opened is not lost.
  */
 #ifndef INTERPOSE_WATCH_RECORD_H
 #define INTERPOSE_WATCH_RECORD_H
@@ -39,7 +39,10 @@ void record_made(const char *path);
 void record_output(int descriptor);
 /* A call after which the result must not be cached: enum trace_taint bits. */
 void record_taint(uint32_t taint);
-/* A call that makes the result path-dependent or the like (TAINTS_SOFT). From any thread it counts for every live trace. */
+/*
+ * A call that makes the result path-dependent or the like (TAINTS_SOFT). From any thread it counts for every live
+ * trace.
+ */
 void record_soft(uint32_t taint);
 /* Records a query of an environment variable, and its answer. */
 void record_asked(const char *variable, const char *value);

@@ -22,6 +22,9 @@ check "A sentence with a banned word is refused." prose_refused
 printf 'const char said[] = "the call was passed through";\n' >"$tmp/house/cache/said.c"
 string_refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/said.c:1:.*passed through' "$tmp/said"; }
 check "So is a string with one in a program." string_refused
+printf '/* %0115d */\n' 1 >"$tmp/house/cache/said.c"
+wide_refused() { ! "$tmp/house/scripts/style" >"$tmp/said" 2>&1 && grep -q 'cache/said.c:1: more than 120 columns' "$tmp/said"; }
+check "So is a comment that is too wide." wide_refused
 rm "$tmp/house/cache/said.c"
 in_limits() { "$REPO/scripts/size" --check "$BUILD" >"$tmp/size" 2>&1 || { cat "$tmp/size" && false; }; }
 check "The tree is no larger than the limits in scripts/size." in_limits
