@@ -71,6 +71,13 @@ static bool is_string(const char *bytes, size_t size, uint32_t offset)
 	return offset < size && memchr(bytes + offset, '\0', size - offset);
 }
 
+static bool is_name(const char *bytes, size_t size, uint32_t offset, const char *name)
+{
+	size_t name_size = strlen(name) + 1;
+
+	return offset < size && name_size <= size - offset && memcmp(bytes + offset, name, name_size) == 0;
+}
+
 /* O_NONBLOCK: a FIFO of that name must not hold the host. */
 static enum loader_search open_file(struct loader_file *file)
 {
@@ -95,8 +102,7 @@ static enum loader_search look_in_loader_cache(const char *name, struct loader_f
 		goto out;
 	}
 	for (uint32_t i = 0; i < cache->count; i++, entry++) {
-		if (entry->flags != LOADER_CACHE_FLAGS || !is_string(bytes, size, entry->key) ||
-		    strcmp(bytes + entry->key, name) != 0) {
+		if (entry->flags != LOADER_CACHE_FLAGS || !is_name(bytes, size, entry->key, name)) {
 			continue;
 		}
 		result = LOADER_SEARCH_UNKNOWN;
