@@ -2,16 +2,16 @@
 /*
  * compiler: the table that a compiler's folder fills in
  *
- * door/, compile/ and watch/ work for any library that compiles by way of a handle: they find the library, stand in
- * front of its functions, observe it, store what it made and answer from that. Everything that differs from compiler to
- * compiler is one constant `struct compiler`: which functions there are, what a call asks for, what a result consists
- * of. interpose/compilers.h lists the tables; CONTRIBUTING.md says how to add one.
+ * door/, compile/ and watch/ work for any library that compiles by way of a handle. They find the library, intercept
+ * calls of its functions, watch its compilations, store the results and answer later calls from them. All differences
+ * between compilers are in one constant `struct compiler`: which functions exist, what a call requests, what a result
+ * consists of. interpose/compilers.h lists the tables; CONTRIBUTING.md says how to add one.
  *
- * Every compiler has a handle that the host creates and destroys, calls with options that do the work, and getters.
- * What goes into the handle before the call is recorded as the creation run, a canonical stream (keygen/stream.h). A
- * compiler's own record of a handle begins with `struct handle`, because the functions below are given that; what it
- * has to say of a request is in `own` of `struct request` (compile/attempt.h). A compiler leaves out the functions for
- * which a comment says what NULL means.
+ * Every compiler has a handle, which the host creates and destroys, functions that take the handle with options and
+ * compile, and getters. Everything that the host puts into the handle before the compiling call is recorded as the
+ * creation run, a canonical stream (keygen/stream.h). A compiler's own record of a handle begins with `struct handle`,
+ * because the functions below get a pointer to that. A compiler's own data of a request are in `own` of `struct
+ * request` (compile/attempt.h). A compiler may leave out those functions whose comment says what NULL means.
  *
  * Threads: the functions are called on the host's threads, concurrently for different handles. Signals: `owns`,
  * `wants_door` and everything that a getter calls may run in a signal handler. Errors: see each function. No function
@@ -50,19 +50,22 @@ struct compiler_function {
 
 #define COMPILER_FUNCTIONS_MAX 32
 
-/* What a compiler makes, and the two functions of the table by which a host gets it (compile/artifacts.h). */
+/*
+ * The output of a compiler, and the indexes in `functions` of the two getters that return its size and its bytes
+ * (compile/artifacts.h).
+ */
 struct compiler_artifact {
 	const char *name;
 	size_t size, bytes;
 };
 
-/* A call that does the work: what the host passed to it. */
+/* The arguments of a call that compiles, as the host passed them. */
 struct call {
 	int option_count;
 	const char *const *options;
-	/* Which of the compiler's working functions, or which of its inputs, by the compiler's own numbers. With
-	 * PAST_IS_NOTHING, a call of a higher kind also leaves what one of a lower kind leaves. With PAST_GROWS, 0 is
-	 * the last step. */
+	/* The number of the compiling function, or of the kind of input; each compiler has its own numbering. With
+	 * PAST_IS_NOTHING, a call of a higher kind also does the work of all lower kinds. With PAST_GROWS, 0 is the
+	 * last step. */
 	int kind;
 };
 
@@ -72,24 +75,24 @@ enum past {
 	PAST_LEAVES,
 	/* Calls are steps of one link. The creation run keeps growing, and describes everything before the call. */
 	PAST_GROWS,
-	/* Not at all. The creation run keeps growing. */
+	/* Calls do not depend on earlier ones. The creation run keeps growing. */
 	PAST_IS_NOTHING
 };
 
-/* Whether the host's thread can be cancelled in the real call: never, or as the host has set it. */
+/* Whether the host's thread can be cancelled in the real call: never, or in the state that the host has set. */
 enum cancellation { CANCELLATION_OFF, CANCELLATION_OF_HOST };
 
-/* What a return code of such a call means. */
+/* The meaning of the return code of a call that compiles. */
 enum outcome {
 	OUTCOME_SUCCESS,
-	OUTCOME_FAILURE,         /* the input is at fault, and the log says why: may be cached */
-	OUTCOME_REFUSED_OPTIONS, /* the call leaves nothing behind */
-	OUTCOME_REFUSED_CALL,    /* the library did nothing, and the handle is as before */
+	OUTCOME_FAILURE,         /* the input has an error, which the log describes; may be cached */
+	OUTCOME_REFUSED_OPTIONS, /* the options were rejected, and the handle holds no result of the call */
+	OUTCOME_REFUSED_CALL,    /* the library did nothing; the handle is unchanged */
 	OUTCOME_NO_MEMORY,
-	OUTCOME_OTHER /* what the handle holds now is not known */
+	OUTCOME_OTHER /* the contents of the handle are unknown */
 };
 
-/* What the library is told when it asks the host's callback whether to go on. */
+/* The answer to the library's question whether to continue: yes, no, or the answer of the host's callback. */
 enum answer { ANSWER_GO_ON, ANSWER_STOP, ANSWER_HOST };
 
 /*
@@ -100,115 +103,133 @@ struct compiler {
 	const char *name;         /* in JSON and in file names */
 	const char *title;        /* in messages */
 	const char *unnamed;      /* shown for a handle without a name */
-	int internal_error;       /* the return code for errors that are not the host's */
-	enum counter_group share; /* its part of the counters; COUNTER_NOTHING: none */
+	int internal_error;       /* returned to the host for errors that the host did not cause */
+	enum counter_group share; /* its group of counters; COUNTER_NOTHING: it has none */
 	enum past past;
 
 	/* ---- its libraries: `struct library` (compile/library.h) ---- */
 
-	/* For libraries whose symbols have no version: a function that only they define, beside the landmark. They
-	 * all belong to the first node, and linked hosts bypass the cache. NULL: the landmark's version is the node. */
+	/* For libraries whose symbols have no version: a function that only they define, in addition to the landmark.
+	 * Such libraries all belong to the first node, and linked hosts bypass the cache. NULL: the landmark's version
+	 * identifies the node. */
 	const char *hallmark;
 	struct node *nodes; /* one per soname */
 	size_t node_count;
-	const struct compiler_function *functions; /* those with a door; `real` of struct library has this order */
+	const struct compiler_function *functions; /* intercepted ones, in the order of `real` in struct library */
 	size_t function_count;
-	const struct door_thunks *thunks; /* what dlsym gives out for them */
+	const struct door_thunks *thunks; /* what the host's dlsym() returns for them */
 	size_t thunk_count;
 	struct environment *environment;
-	const struct trace_reader *reader; /* searches the files that it opens; NULL: they are not searched */
+	const struct trace_reader *reader; /* searches the files that the compiler opens; NULL: they are not searched */
 
-	/* Whether `name` is, or could be, a function of this compiler. */
+	/* Returns true if `name` is, or could be, a function of this compiler. */
 	bool (*owns)(const char *name);
-	/* Whether a function of this compiler needs a door: it takes a handle, or is not known. */
+	/* Returns true if a function of this compiler is to be intercepted: it takes a handle, or is unknown. */
 	bool (*wants_door)(const char *name);
-	/* Whether a function only returns an artifact and changes nothing. NULL: that is not known of any. */
+	/* Returns true if a function only returns an artifact and changes nothing. NULL: no function is known to. */
 	bool (*only_gives)(const char *name);
-	/* Whether `name` is another name of the function in the table. NULL: functions have one name each. */
+	/* Returns true if `name` is an alias of `function`, a name in the table. NULL: functions have one name each. */
 	bool (*names)(const char *name, const char *function);
-	/* The name under which libraries of the node have a function. NULL: the name in the table. */
+	/* Returns the name of a function in the libraries of the node. NULL: the name in the table. */
 	const char *(*name_on)(const struct node *, size_t function);
-	/* Does a host that is linked with this name on the node reach us? NULL: if node_exports() says so, and never
-	 * where there is a hallmark. */
+	/* Returns true if the calls of a host that is linked with this name on the node reach this library. NULL:
+	 * node_exports() decides, and for a compiler with a hallmark no call does. */
 	bool (*exports)(const struct node *, const char *name);
-	bool links_private; /* hosts are linked with names that begin with _, which otherwise are private */
-	/* Whether the function gives access to handles behind the cache: a process that looks it up bypasses the cache
-	 * for this library. NULL: there is no such function. */
+	bool links_private; /* hosts are linked with names that begin with _, which are private otherwise */
+	/* Returns true if the function gives access to handles that the cache does not see. A process that looks up
+	 * such a function bypasses the cache for this library. NULL: there is no such function. */
 	bool (*opens)(const char *name);
 	int (*release)(const struct library *, int *ret_major, int *ret_minor);
-	/* The name of the library that it loads by itself and that its results depend on. False, or NULL: none. */
+	/*
+	 * Returns the name of the library that this one loads by itself and on which results depend. False, or NULL:
+	 * there is none.
+	 */
 	bool (*companion)(const struct library *, char *ret_name, size_t size);
 
 	/* ---- a handle (compile/handle.h) ---- */
 
-	void (*free_handle)(struct handle *); /* frees what it added to the record; NULL: nothing */
+	void (*free_handle)(struct handle *); /* frees the compiler's own fields of the record; NULL: there are none */
 
 	/* ---- one call, in the order of compile/compile.h ---- */
 
 	/*
-	 * Writes the call run, numbers the roots, and fills in traits, scratch and `own`. `told` is the state of the
-	 * process to describe; NULL: the present one. Returns COUNTER_NONE, or why the call bypasses the cache.
+	 * Writes the call run, numbers the roots, and fills in traits, scratch and `own`. `told` is the process state
+	 * to describe; NULL: the present state. Returns COUNTER_NONE, or the reason why the call bypasses the cache.
 	 */
 	enum counter (*describe)(struct handle *, const struct call *, struct surroundings *,
 	                         const struct snapshot *told, struct request *);
-	void (*free_request)(struct request *); /* frees and clears what is in `own`; NULL: nothing */
+	void (*free_request)(struct request *); /* frees and clears the contents of `own`; NULL: nothing to free */
 	/*
-	 * Whether the host can be given the entry: false if a linked host would ask the real library, past our exports,
-	 * for something in it. NULL: all getters are exported on all nodes.
+	 * Returns true if the host can be served the entry. False: the host is linked, and would call the real library
+	 * directly, by a name that this library does not export, for something in the entry. NULL: all getters are
+	 * exported on all nodes.
 	 */
 	bool (*reachable)(const struct handle *, const struct entry *);
 	/*
-	 * Notes that the host was given the entry, or, with PAST_GROWS, that it was just stored: what the result
-	 * depends on besides its input goes into the creation run, as later steps depend on it too. NULL: nothing.
+	 * Called when the host was served the entry, or, with PAST_GROWS, when the entry was just stored. Adds to the
+	 * creation run what the result depends on besides its input, because later steps depend on it too. NULL:
+	 * nothing to add.
 	 */
 	void (*served)(struct handle *, const struct entry *);
-	/* For handles with `asks_host` set: calls the host's callback; sets what the library's question is answered
-	 * with. NULL: no handle of this compiler has it set. */
+	/* For handles with `asks_host` set: host_stops() calls the host's callback, and let_answer() sets the answer
+	 * that the library gets when it asks whether to continue. NULL: no handle of this compiler has it set. */
 	bool (*host_stops)(const struct handle *);
 	void (*let_answer)(struct handle *, enum answer);
-	/* Gives the options that replace the host's in the real call, in one block for free(); leaves `ret_given` alone
-	 * where they are the host's. False: no memory. NULL: always the host's. */
+	/* Returns in `ret_given` the options that replace the host's in the real call, in one block for free(). Leaves
+	 * `ret_given` unchanged if the host's options are used. False: no memory. NULL: always the host's options. */
 	bool (*prepare)(const struct handle *, const struct call *, const struct request *, struct call *ret_given);
 	/*
-	 * Makes the real call, between handle_enter_real() and handle_leave_real() (compile/handle.h), as the host's
-	 * thread may be cancelled in it and nowhere else.
+	 * Makes the real call, between handle_enter_real() and handle_leave_real() (compile/handle.h), because the
+	 * host's thread may be cancelled only there.
 	 */
 	int (*run)(const struct handle *, const struct call *, enum cancellation);
 	enum outcome (*outcome)(int return_code);
-	/* The names of the return codes in its headers, from 0 on, for messages. NULL: the headers lack that code. */
+	/* Names of the return codes, from 0 on, for messages. NULL, with code_count 0: messages have only numbers. */
 	const char *const *codes;
 	size_t code_count;
-	/* Adds to the trace what the watch cannot see: COUNTER_NONE, or why that fails. NULL: it sees everything. */
+	/*
+	 * Adds to the trace what the watch cannot see. Returns COUNTER_NONE, or the reason why that fails. NULL: the
+	 * watch sees everything.
+	 */
 	enum counter (*unwatched)(const struct request *, struct trace *);
-	/* Taints the trace by what source, options and names say of paths and times. NULL: they say nothing. */
+	/* Taints the trace if source, options or names contain paths or time macros. NULL: they do not. */
 	void (*read_texts)(struct handle *, const struct call *, const struct request *, struct trace *);
-	/* Why the result must not be cached, for a reason of this compiler's, with details for the event; or
+	/* Returns a reason of this compiler's own why the result must not be cached, with details for the event, or
 	 * COUNTER_NONE. NULL: it has no reasons of its own. */
 	enum counter (*refuses)(const struct handle *, const struct request *, struct event *);
 
 	/* ---- results (compile/result.h) ---- */
 
-	const struct compiler_artifact *artifacts; /* a position is a number in stored results, so it never changes */
+	const struct compiler_artifact *artifacts; /* stored results contain the position, so it never changes */
 	size_t artifact_count;
 	size_t
-	    artifact_head; /* ARTIFACT_HEAD where the second getter may write less than the first one tells; else 0 */
-	/* The entry that answers for an artifact of the handle. NULL: the real library does. */
+	    artifact_head; /* ARTIFACT_HEAD if the bytes getter may write less than the size getter returned; else 0 */
+	/* Returns the entry from which a getter of the handle is answered. NULL: the real library answers. */
 	const struct entry *(*answer_from)(const struct handle *, size_t artifact);
 	/*
-	 * The code of a getter that is given no place for its answer. NULL: the real one is called, as releases differ.
+	 * Returns the code of a getter that gets a NULL pointer for its answer. NULL: the real getter is called,
+	 * because releases differ.
 	 */
 	int (*no_room)(const struct handle *);
-	/* Describes the request for people: names and digests of its inputs (keygen/about.h). */
+	/* Adds names and digests of the request's inputs to the description for people (keygen/about.h). */
 	void (*about)(const struct handle *, const struct call *, struct stream *);
-	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: a getter is odd */
-	/* Whether the log says what is wrong with the input, so that compiling again would say the same. */
+	int (*collect)(const struct handle *, struct result *); /* -ENOMEM; -EPROTO, -EFBIG: see artifact_collect() */
+	/*
+	 * Returns true if the log names an error in the input, so that a second compilation would fail in the same way.
+	 */
 	bool (*explains_failure)(const struct handle *, const struct result *);
-	/* Whether a text can spell the directory in one way only. NULL: that is true of none. */
+	/*
+	 * Returns true if texts can contain the directory in one spelling only. NULL: no directory is known to have
+	 * only one.
+	 */
 	bool (*spells_plainly)(const char *directory, size_t size);
-	/* Looks for the needles in all but logs and debug information (B24). NULL: nothing is loosened. */
+	/*
+	 * Searches everything except logs and debug information for the needles. NULL: the compiler ignores
+	 * SLOPPINESS_DEBUG_PATHS.
+	 */
 	void (*search_code)(const struct result *, struct needles *);
 	bool (*comparable)(const struct section *); /* whether verify compares it; NULL: all sections */
-	/* It makes module ids, which may hide in a difference (compile/equal_modulo_ids.h). */
+	/* Its output contains module ids, which can make a difference incomparable (compile/equal_modulo_ids.h). */
 	bool hides_ids;
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compilers: the list of all compilers that we stand before
+ * compilers: the list of all compilers whose calls this library intercepts
  *
- * X(name, NAME): name_compiler is its table; NAME_NODES, in interpose/name/nodes.h, is the list of its sonames.
- * The names of its functions begin with n or _ (the first letter is all that dlsym.S looks at).
+ * X(name, NAME): name_compiler is the compiler's table; NAME_NODES, in interpose/name/nodes.h, is the list of its
+ * sonames. The names of its functions must begin with n or _, because dlsym.S looks only at the first letter.
  */
 #ifndef INTERPOSE_COMPILERS_H
 #define INTERPOSE_COMPILERS_H
 
 #define COMPILERS(X) X(nvrtc, NVRTC) X(nvjitlink, NVJITLINK) X(nvvm, NVVM)
 
-#ifndef SCRIPT /* the version script wants the lists alone */
+#ifndef SCRIPT /* the version script needs only the lists */
 #include "interpose/compiler.h"
 #include "interpose/elf/elf.h"
 
@@ -21,9 +21,15 @@ enum { COMPILER_COUNT = 0 COMPILERS(COMPILER_ONE) };
 /* In the order of the list. */
 extern const struct compiler *const compilers[COMPILER_COUNT];
 
-/* The compiler whose function a name is, known or not; NULL: nobody's. Callable before a sanitizer's runtime is up. */
+/*
+ * Returns the compiler that a function name belongs to, whether the function is known or not; NULL: none. Callable
+ * before a sanitizer's runtime is initialised.
+ */
 const struct compiler *compiler_of_name(const char *name);
-/* The one that an object is a library of, by what it defines: its node. NULL: none. */
+/*
+ * Returns the node of a compiler's library, recognised by the symbols that it defines. NULL: the object is no
+ * compiler's library.
+ */
 struct node *compiler_node_of(const struct elf_object *object);
 #endif
 

@@ -14,10 +14,13 @@
 #include "interpose/compile/result.h"
 #include "keygen/about.h"
 
-/* `attempt` NULL: the request was not described. Arguments that cannot be read are left out. */
+/*
+ * Describes the request. `attempt` NULL: roots and digests of the key's parts are left out, because the request was not
+ * described for a key. Options that cannot be read (one of them is NULL) are left out.
+ */
 void about_request(const struct handle *handle, const struct call *call, const struct attempt *attempt,
                    struct stream *ret_about);
-/* For a handle without a record. `call` NULL: its arguments are not known. */
+/* Describes a call of a handle without a record. `call` NULL: its arguments are not known. */
 void about_unrecorded(const struct compiler *compiler, const char *program, const struct call *call,
                       struct stream *ret_about);
 void about_result(const struct attempt *attempt, const struct binding *binding, const struct result *result,

@@ -2,15 +2,15 @@
 /*
  * artifacts: what a compiler's getters return, as sections of a result, and their answers from an entry
  *
- * Each artifact has two getters: int size(handle, size_t *) and int bytes(handle, void *); 0 is success with every
- * compiler. Its section has the tag RESULT_TAG_OWN plus its number in the compiler's table (`artifacts` of struct
- * compiler). value: the return code of the size getter, plus that of the bytes getter << 8. bytes: what the bytes
- * getter wrote. If the compiler has an artifact head (ARTIFACT_HEAD bytes), the size that the size getter returned
- * comes first, because the bytes getter does not always write as much.
+ * Each artifact has two getters: int size(handle, size_t *) and int bytes(handle, void *); every compiler returns 0 for
+ * success. The artifact's section has the tag RESULT_TAG_OWN plus its number in the compiler's table (`artifacts` of
+ * struct compiler). Its `value` holds the return code of the size getter, plus that of the bytes getter << 8. Its
+ * `bytes` are those that the bytes getter wrote. If the compiler has an artifact head (ARTIFACT_HEAD bytes), the bytes
+ * begin with the size that the size getter returned, because the bytes getter does not always write as much.
  *
  * Calling sequence: artifact_collect() from the compiler's collect(); the others from host_call_size() and
- * host_call_bytes() (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each; a
- * damaged or missing section gives the compiler's internal error.
+ * host_call_bytes() (compile/host_call.h). Threads, signals: as for getters (compile/handle.h). Errors: see each
+ * function; for a damaged or missing section they return the compiler's internal error.
  */
 #ifndef INTERPOSE_COMPILE_ARTIFACTS_H
 #define INTERPOSE_COMPILE_ARTIFACTS_H
@@ -20,11 +20,12 @@
 #define ARTIFACT_HEAD sizeof(uint64_t)
 
 /*
- * Calls the real getters of an artifact and adds its section; a release without the getters has no section. -ENOMEM;
- * -EFBIG: too large; -EPROTO: with a head, the getter wrote more than the size, or other bytes the second time.
+ * Calls the real getters of an artifact and adds its section. Adds nothing if the release lacks the getters. -ENOMEM;
+ * -EFBIG: the artifact is too large; -EPROTO: with a head, the getter wrote more than the size, or wrote other bytes
+ * the second time.
  */
 int artifact_collect(const struct handle *handle, size_t artifact, struct result *result);
-/* Likewise for all artifacts of the compiler. */
+/* Calls artifact_collect() for each artifact of the compiler. */
 int artifact_collect_all(const struct handle *handle, struct result *result);
 
 /* Returns a getter's return code, and its answer if it succeeded. `size` and `bytes` are not NULL. */

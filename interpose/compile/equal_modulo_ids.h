@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * equal_modulo_ids: compares artifacts without what a compiler generates anew in every process (docs/DESIGN.md B14)
+ * equal_modulo_ids: compares artifacts except for texts that a compiler generates anew in every process
+ * (docs/DESIGN.md)
  *
  * Module ids (_<8 hex>_<pid>: the time in seconds and the process) count as equal, and, up to 12.6, so do the call
  * numbers in comments of PTX and the run times that ptxas reports with -v. Everything else is compared byte by byte.
@@ -18,7 +19,7 @@
 #include <stddef.h>
 
 bool equal_modulo_ids(const void *left, size_t left_size, const void *right, size_t right_size);
-/* For two unequal artifacts: returns true if they may differ only by module ids, in a way that cannot be compared. */
+/* For two unequal artifacts: returns true if they may differ only by module ids, in a form that cannot be compared. */
 bool differ_by_hidden_ids(const void *left, size_t left_size, const void *right, size_t right_size);
 
 #endif

@@ -36,38 +36,38 @@ enum event_kind {
 #undef EVENT_ENUM
 };
 
-/* What `detail` explains. */
+/* What `detail` explains: why the call was not a hit. */
 enum event_why {
 	EVENT_WHY_UNKNOWN, /* nothing: no entry was found */
 	EVENT_WHY_STALE,   /* which dependency of an entry has changed */
-	EVENT_WHY_UNFIT    /* why a valid entry was not served, or none was looked for */
+	EVENT_WHY_UNFIT    /* why a valid entry was not served, or why no look-up was done */
 };
 
 #define EVENT_DETAIL_BYTES 512
 
 struct event_span {
-	int64_t start_ns; /* runtime_clock(); 0: it did not happen */
+	int64_t start_ns; /* runtime_clock(); 0: there was no such wait */
 	uint64_t ns;
 };
 
 struct event {
 	const struct compiler *compiler;
 	const struct library *library; /* NULL: not known */
-	const char *program;           /* the name of what is compiled; NULL: none, or not known */
-	const char *reached;           /* how the call came to the cache: "linked" or "dlsym" */
+	const char *program;           /* the name of the program; NULL: it has none, or it is not known */
+	const char *reached;           /* how the call reached this library: "linked" or "dlsym" */
 	enum event_kind kind;
 	enum counter reason; /* why the result was not cached, or the call bypassed the cache; else COUNTER_NONE */
 	enum event_why why;
-	char detail[EVENT_DETAIL_BYTES];  /* why it was no hit, if known */
-	char refusal[EVENT_DETAIL_BYTES]; /* what kept it from being cached: a file, a variable, a return code */
+	char detail[EVENT_DETAIL_BYTES];  /* why the call was not a hit, if known */
+	char refusal[EVENT_DETAIL_BYTES]; /* what prevented caching: a file, a variable, a return code */
 	int return_code;
 	bool has_key;
 	uint8_t key[ENTRY_KEY_BYTES];
 	struct event_span call;
 	struct event_span wait;   /* for another thread or process that compiled the same */
 	enum agent_outcome agent; /* what the node's agent answered */
-	struct event_span asking; /* the time that took */
-	uint64_t compile_ns;      /* duration of the real compile; for a hit, of the one that was stored */
+	struct event_span asking; /* the duration of the agent's answer */
+	uint64_t compile_ns;      /* duration of the real compile; for a hit, that of the stored one */
 	uint64_t bytes;           /* size of the entry that was stored or served */
 	struct stream about;      /* the request, for people (about.h), or empty */
 };
@@ -75,11 +75,11 @@ struct event {
 /* `program` must stay valid until event_tell(). */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
                  const char *reached, const char *program, int64_t now_ns);
-/* Records the outcome. `entry` is the one that was stored or served; NULL: none. */
+/* Records the outcome. `entry` is the entry that was stored or served; NULL: none. */
 void event_end(struct event *event, enum event_kind kind, enum counter reason, const struct entry *entry);
 /* Sets `refusal`, which is independent of `detail`. */
 __attribute__((format(printf, 2, 3))) void event_explain_refusal(struct event *event, const char *format, ...);
-/* Sets `detail` to why an entry was not served, replacing what it said. */
+/* Sets `detail` to the reason why an entry was not served, and replaces an earlier text. */
 __attribute__((format(printf, 2, 3))) void event_explain_unfit(struct event *event, const char *format, ...);
 /* Adds a wait for another compile to `wait`. */
 void event_note_wait(struct event *event, int64_t since_ns, int64_t now_ns);

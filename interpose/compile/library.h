@@ -5,19 +5,19 @@
  *     unknown --library_adopt()--> adopted --library_prepare() at its first compilation--> ready | bypassed (reason)
  *
  * Purpose: one record per loaded library: its real functions, its identity, whether it can be watched. A library is
- * recognised by its symbols, never by its file's name: it defines its compiler's landmark under a version that is one
- * of the nodes. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
+ * recognised by its symbols, never by its file's name: it defines its compiler's landmark under a version that is the
+ * name of a node. Wheels rename files (libnvrtc-672ee683.so.11.2, pytorch #99781).
  *
- * Adopting only reads (elf.h) and leaves dlerror alone. Preparing pins the library (RTLD_NODELETE; because of BZ 19810
- * a reference is held too), once its release is known. NVRTC itself calls dlopen in its first compilation, so a
- * dlerror state is lost there without the cache too. Imports are patched only at the first miss, so a process with
- * hits only does not pay for it.
+ * Adopting a library only reads memory (elf.h) and leaves dlerror() unchanged. Preparing a library pins it
+ * (RTLD_NODELETE; because of BZ 19810 a reference is held too), once its release is known. NVRTC itself calls dlopen()
+ * in its first compilation, so a dlerror() state is lost there without the cache too. Imports are patched only at the
+ * first miss, so a process that has only hits does not pay for it.
  *
- * Threads: records are written once and published with release order; they are never freed (LIBRARIES_MAX of them). No
- * lock is held across a call into the loader. A thread that finds another one preparing waits at most 100 ms (that one
- * might wait for the loader's lock, which this one holds), then bypasses the cache for this compilation. Fork:
- * library_fork_child() resets a preparation in progress, so that the child prepares the library itself. If a patch was
- * in progress, the child caches nothing more from that library.
+ * Threads: records are written once and published with release order; they are never freed (at most LIBRARIES_MAX). No
+ * lock is held across a call into the loader. A thread that finds another thread preparing waits at most 100 ms,
+ * because the other one may wait for the loader's lock, which this thread may hold; after that, the compilation
+ * bypasses the cache. Fork: library_fork_child() resets a preparation in progress, so that the child prepares the
+ * library itself. If a patch was in progress, the child caches no more results of that library.
  */
 #ifndef INTERPOSE_COMPILE_LIBRARY_H
 #define INTERPOSE_COMPILE_LIBRARY_H
@@ -34,7 +34,7 @@
 #define LIBRARIES_MAX 16 /* thunk slots */
 #define IDENTITY_MAX  256
 
-/* of its imports */
+/* the state of the library's patched imports */
 enum patch_state { PATCH_NOT_YET, PATCH_UNDER_WAY, PATCH_DONE, PATCH_REFUSED };
 
 enum library_state { LIBRARY_ADOPTED, LIBRARY_PREPARING, LIBRARY_READY, LIBRARY_BYPASSED };
@@ -48,7 +48,7 @@ struct library {
 	struct elf_object object;
 	struct elf_generation adopted;               /* when `object` was read */
 	real_function *real[COMPILER_FUNCTIONS_MAX]; /* NULL: this release has no such function */
-	const char *reason_text;                     /* why it is bypassed: a detail for the log, a static string */
+	const char *reason_text;                     /* why it is bypassed: a static string for the log */
 	enum counter reason;
 	/* of a ready library */
 	int major, minor;
@@ -57,7 +57,10 @@ struct library {
 	/* the watch: patched at the first miss */
 	_Atomic int patch_state; /* enum patch_state */
 	_Atomic(struct watch *) watch;
-	/* lasting options that the process gave it: the compiler's own bits, and a hash of unsearched options */
+	/*
+	 * options with process-wide effect that the process passed: the compiler's own bits, and a hash of unsearched
+	 * options
+	 */
 	_Atomic uint64_t uncleared;
 	_Atomic uint32_t uncleared_running; /* calls that may add to it */
 	_Atomic uint32_t told;
@@ -79,38 +82,41 @@ struct library *library_of_door(const struct door *door);
 /* Returns the library of a node for a call from `caller`, adopting it if necessary. NULL: none is loaded. */
 struct library *library_of_node(struct node *node, void *caller);
 /*
- * Returns the real function for a call through this door about a handle of library `known` (NULL: an unknown handle).
- * Works also for a library without a slot. NULL: no library is loaded, or it lacks the function.
+ * Returns the real function for a call through this door. `known` is the library of the call's handle (NULL: the handle
+ * is unknown). Also works for a library without a slot. NULL: no library is loaded, or the library lacks the function.
  */
 real_function *library_function(const struct door *door, const struct library *known, size_t function);
-/* Returns the library that contains the function at `address`; NULL: no compiler's library, or no slot is free. */
+/* Returns the library that contains `address`. NULL: no compiler's library does, or no slot is free. */
 struct library *library_at(uintptr_t address);
-/* Slot number `slot`, whether used or not. */
+/* Returns slot number `slot`, whether used or not. */
 struct library *library_in_slot(int slot);
 
-/* Returns true if the library can be cached; otherwise *ret_reason says why its calls bypass the cache. */
+/*
+ * Prepares the library, unless that was done. Returns true if its results can be cached; otherwise *ret_reason says why
+ * its calls bypass the cache.
+ */
 bool library_prepare(struct library *library, enum counter *ret_reason);
-/* Patches its imports unless that was done. False: it cannot be watched. */
+/* Patches the library's imports, unless that was done. Returns false if it cannot be watched. */
 bool library_watched(struct library *library);
 /* Returns true if the address is in a known library of the node. May be called during dl_iterate_phdr. */
 bool library_holds(const struct node *node, uintptr_t address);
-/* Makes all later calls bypass the cache (its watch was lost). */
+/* Makes all later calls of the library bypass the cache, for example because its watch was lost. */
 void library_give_up(struct library *library, enum counter reason, const char *text);
 void library_fork_child(void);
 
 /*
- * linked_callers: do linked objects call a compiler without passing through this library?
+ * linked_callers: do linked objects call a compiler by names that this library does not export?
  *
- * A linked object that calls functions that are not exported here (docs/DESIGN.md A6), or unknown ones, would find
- * programs that a hit left uncompiled, or set a callback that is not noticed. Getters of artifacts do not count: an
- * entry that has an answer for such a getter is not served (compile.c).
+ * Such an object may call functions that are not exported here, or unknown ones. It would then see that a hit did not
+ * compile the program, or set a callback that this library does not notice. Getters of artifacts do not count: an entry
+ * that has an answer for such a getter is not served (compile.c).
  *
- * Calling sequence: before each compilation; evaluated again when objects are loaded or unloaded. Threads: any. Fork,
- * signals: no state but the last answer. Errors: none.
+ * Calling sequence: before each compilation; evaluated again when objects were loaded or unloaded. Threads: any. Fork,
+ * signals: the only state is the last answer. Errors: none.
  */
 
 bool linked_callers_bypass(struct node *node);
-/* Likewise for one object, which may be mapped but not loaded. */
+/* Checks one object, which may be mapped without being loaded by the loader. */
 bool linked_callers_one_bypasses(const struct elf_object *object, const struct node *node);
 
 #endif

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
-/* Returns true if all options of a list ("-v,-O2") are among those of --help that have no such effect, with values. */
+/*
+ * Returns true if every option of a list ("-v,-O2") is an option of `ptxas --help` without such an effect, for all of
+ * its values.
+ */
 bool ptxas_options_cleared(const char *value);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result: everything that a handle's getters return after a compilation, as sections of an entry (docs/DESIGN.md B13)
+ * result: everything that a handle's getters return after a compilation, as sections of an entry (docs/DESIGN.md)
  *
  * Purpose: a compiler's collect() calls the getters that the host would call, so that empty, failing and left-over
- * artifacts are stored as they were observed. This file has what all compilers' results have in common.
+ * artifacts are stored as they were observed. This file contains the common part of all compilers' results.
  *
- * Sections of an entry: RETURN_CODE (value); the compiler's own. If necessary: UNSET (names of variables, each with
- * its NUL, that are not in the key, and that the compiler read and found unset), SLOPPY (cached by
+ * Sections of an entry: RETURN_CODE (value); the compiler's own; if necessary UNSET (names of variables, each with its
+ * NUL, that the compiler read and found unset and that are not in the key), SLOPPY (cached because of
  * NVRTCCACHE_SLOPPINESS), ABOUT (the description for people).
  *
- * Calling sequence: result_collect(), read the sections (root texts), entry_build(), result_free(). Errors: as for the
+ * Calling sequence: result_collect(), search the sections for roots, entry_build(), result_free(). Errors: as for the
  * compiler's collect(). Ownership: collected bytes belong to the struct; answers point into the entry.
  */
 #ifndef INTERPOSE_COMPILE_RESULT_H
@@ -23,7 +23,7 @@
 
 #define RESULT_SECTIONS 24
 
-/* 2 to 5 and from 0x100 on are the compiler's own. */
+/* 2 to 5, and numbers from 0x100 on, belong to the compilers. */
 enum result_tag {
 	RESULT_TAG_RETURN_CODE = ABOUT_CODE_SECTION,
 	RESULT_TAG_UNSET = 6,
@@ -41,30 +41,32 @@ struct result {
 int result_collect(const struct handle *handle, int return_code, struct result *ret_result);
 void result_free(struct result *result);
 /*
- * For collect(): takes ownership of `owned`, the section's bytes, which must be free()able. Has room for all sections.
+ * Adds a section. For collect(): takes ownership of `owned`, the section's bytes, which are freed with free(). There is
+ * room for the sections of every compiler.
  */
 void result_add(struct result *result, uint32_t tag, int value, void *owned, size_t size);
 /* Searches every artifact and name for the needles. */
 void result_search(const struct result *result, struct needles *needles);
 
 /*
- * Computes a digest of everything that the handle's getters return now, from its entry or from the real library. It
- * includes what a later compilation leaves in place (cubin, lowered names). Errors as for result_collect().
+ * Computes a digest of everything that the handle's getters return now, from its entry or from the real library. That
+ * includes artifacts that a later compilation does not replace (cubin, lowered names). Errors as for result_collect().
  */
 int result_state(const struct handle *handle, struct key *ret_state);
 
-/* Returns a section's name. The entry may have artifacts, stored by a later version, that this one does not know. */
+/* Returns a section's name. Works for artifacts of later versions, which this one does not know. */
 const char *result_section_name(const struct compiler *compiler, uint32_t tag);
 /* Returns the section of that tag, or NULL. */
 const struct section *result_section(const struct result *result, uint32_t tag);
 #define RESULT_SAYS(section, texts) result_says_one_of(section, texts, sizeof(texts) / sizeof((texts)[0]))
+/* Returns true if the log contains one of the texts. */
 bool result_says_one_of(const struct section *log, const char *const *texts, size_t count);
 /* Returns true if the log says that the compiler ran out of memory, which is a temporary failure. */
 bool result_says_shortage(const struct section *log);
 
 /* Adds a section of names of variables, each followed by a NUL (copied; may be empty). -ENOMEM. */
 int result_add_unset(struct result *result, const char *unset, size_t unset_size);
-/* enum sloppiness: only who allows it is given the result. */
+/* Marks the result with bits of enum sloppiness: only processes that allow them are served the result. */
 void result_add_sloppy(struct result *result, unsigned sloppiness);
 void result_add_about(struct result *result, struct stream *about); /* takes its bytes */
 unsigned result_sloppiness(const struct entry *entry);
@@ -76,7 +78,7 @@ enum result_fitness {
 };
 
 /*
- * Returns whether this process may be served the entry. `ret_variable`: the variable that is set; points into the
+ * Returns whether this process may be served the entry. `ret_variable`: the variable that is set; it points into the
  * entry.
  */
 enum result_fitness result_applies(const struct entry *entry, unsigned allowed, const char **ret_variable);
@@ -85,8 +87,8 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 int result_value(const struct entry *entry, uint32_t tag, int otherwise);
 
 /*
- * Compares two results, ignoring what the compiler generates anew each time. `ret_what` names a difference. Hidden:
- * they differ in a way that may or may not be more than that.
+ * Compares two results, ignoring texts that the compiler generates anew each time. `ret_what` names a section that
+ * differs. RESULTS_HIDDEN: the difference may come only from such texts, or not.
  */
 enum results { RESULTS_ALIKE, RESULTS_DIFFER, RESULTS_HIDDEN };
 enum results result_compare(const struct compiler *compiler, const struct entry *a, const struct entry *b,

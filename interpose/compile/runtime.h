@@ -4,14 +4,14 @@
  *
  *     untouched --first handle that a compiler makes--> set up (or off: reason)
  *
- * Purpose: the first handle of a compiler sets everything up, and nothing does so earlier: a process that never calls
- * a compiler reads no environment, opens no file and allocates no memory (A4).
+ * Purpose: the first handle of a compiler sets everything up, and nothing is set up earlier: a process that never calls
+ * a compiler reads no environment, opens no file and allocates no memory.
  *
- * Calling sequence: runtime_get() anywhere; its fields are constant afterwards. Threads: the first caller sets up,
- * others wait for it (no call into the loader happens inside). Fork: the set-up registers a handler that resets the
+ * Calling sequence: runtime_get() anywhere; its fields are constant afterwards. Threads: the first caller sets up, the
+ * others wait for it (the set-up makes no call into the loader). Fork: the set-up registers a handler that resets the
  * locks in the child. There is no handler before the fork, because it would have to take locks while a handler of the
- * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: what could not be set up is NULL, and `off`
- * says why. Exit: a destructor writes the remaining counts, and frees nothing.
+ * host waits (cache/fork_mutex.h). Signals: not from handlers. Errors: a part that could not be set up is NULL; if the
+ * cache is off, `off_reason` says why. Exit: a destructor writes the remaining counts, and frees nothing.
  */
 #ifndef INTERPOSE_COMPILE_RUNTIME_H
 #define INTERPOSE_COMPILE_RUNTIME_H
@@ -28,23 +28,23 @@
 struct runtime {
 	struct settings settings;
 	struct store *store;
-	struct store **lower; /* read-only caches below it, in order (C6) */
+	struct store **lower; /* read-only caches, searched after the store, in order */
 	int lower_count;
 	struct secret secret;  /* for fingerprints */
-	struct memory *memory; /* NULL: no memory, or no secret */
+	struct memory *memory; /* NULL: no memory could be allocated, or there is no secret */
 	bool off;
 	enum counter off_reason;
 };
 
 const struct runtime *runtime_get(void);
 void runtime_count(enum counter counter, uint64_t amount);
-/* One of COUNTERS_OF_EACH, and the compiler's share of it. */
+/* Adds to a counter of COUNTERS_OF_EACH, and to the compiler's share of it. */
 void runtime_count_share(enum counter_group of, enum counter counter, uint64_t amount);
-/* The counter for an error (negative errno) of the layers below. */
+/* Returns the counter for an error (negative errno) of the layers below. */
 enum counter runtime_error_counter(int error, enum counter otherwise);
-/* Writes the counts if it is time. errno does not change. */
+/* Writes the counts to the cache directory if that is due. errno does not change. */
 void runtime_flush(void);
-/* The relaxations that the user allows (NVRTCCACHE_SLOPPINESS): bits. */
+/* Bits: what the user allows (NVRTCCACHE_SLOPPINESS). */
 enum sloppiness { SLOPPINESS_TIME_MACROS = 1, SLOPPINESS_DEBUG_PATHS = 2 };
 unsigned runtime_sloppiness(void);
 int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
@@ -52,12 +52,13 @@ int64_t runtime_clock(void); /* CLOCK_MONOTONIC, nanoseconds */
 /*
  * secret: the random secret of this process's fingerprints (keygen/digest.h)
  *
- * It is read from the kernel by a raw system call: libc has getrandom only since 2.25, and a preload may replace it.
- * If the call is refused or would block (early at boot), the secret is made of the 16 random bytes that every program
- * gets at its start. A forked child has its parent's secret, as it has the parent's memory front.
+ * The secret comes from the kernel by a raw system call, because libc has getrandom() only since 2.25, and a preload
+ * may replace it. If the call is refused or would block (early at boot), the secret is computed from the 16 random
+ * bytes that every program gets at its start. A forked child has its parent's secret, as it has the parent's memory
+ * front.
  *
- * Calling sequence: secret_make() once. Errors: -ENOSYS if both are missing: then nothing may be looked up by
- * fingerprint (the secret is a published one). errno may change.
+ * Calling sequence: secret_make() once. Errors: -ENOSYS if neither source exists. The secret is then a published
+ * constant, so that no entries may be looked up by fingerprint. errno may change.
  */
 
 int secret_make(struct secret *ret_secret);

@@ -5,19 +5,19 @@
  *
  * Purpose: appends one complete event ("ph":"X") per call to a file that all processes of a run may share. Each event
  * is a line, written by one write(2), with a comma at its end. A regular file starts with the bracket of a JSON array,
- * which stays unclosed, as the trace-event format allows; a pipe or a terminal gets only the lines. An incomplete
+ * which is never closed, as the trace-event format allows; a pipe or a terminal gets only the lines. An incomplete
  * event (its process was killed, the disk was full) is removed before the next one is written. A file that starts or
- * ends otherwise is not a trace, and is left alone.
+ * ends otherwise is not a trace, and is not changed.
  *
- * A slice is named by its program. Its category ("cat") is the outcome: EVENT_KINDS (event.h), or "wait" and "agent",
- * nested in another slice, for the time in which the call waited for another process or thread that compiles the same,
- * and for the node's agent. "args": key, compiler, version, arch, options (one text, truncated), reason and detail if
- * there are any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return code). The
- * name of a process (an event "process_name", "ph":"M") precedes its first slice. Bytes that are not UTF-8 appear as
- * U+FFFD.
+ * A slice has the name of its program. Its category ("cat") is the outcome (EVENT_KINDS in event.h). A slice "wait" or
+ * "agent" is nested in another slice: the time for which the call waited for another process or thread that compiles
+ * the same, or for the node's agent. "args": key, compiler, version, arch, options (one text, truncated), reason and
+ * detail if there are any, bytes of the result, cost (of the real compilation, in ns), wait (ns), result (the return
+ * code). The name of a process (an event "process_name", "ph":"M") precedes its first slice. Bytes that are not UTF-8
+ * appear as U+FFFD.
  *
  * Calling sequence: timeline_open() once from the run time's set-up; timeline_write() after each call, if
- * timeline_wanted(). The file is opened and closed for each event. Threads: any. Fork: no state but two words.
+ * timeline_wanted(). The file is opened and closed for each event. Threads: any. Fork: the state is two words.
  * Signals: no. Errors: an event that cannot be written is lost. Ownership: `path` must never be freed.
  */
 #ifndef INTERPOSE_COMPILE_TIMELINE_H
@@ -27,7 +27,7 @@
 
 struct event;
 
-/* path NULL: nothing is written. */
+/* `path` NULL: nothing is written. */
 void timeline_open(const char *path);
 bool timeline_wanted(void);
 /* errno may change. */
