@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Returns true for three numbers or more, separated by dots. */
+/* Returns true for a full release number, which has three parts or more, separated by dots. */
 static bool is_build(const char *at, const char *end)
 {
 	unsigned dots = 0;
@@ -42,7 +42,7 @@ static void put_compiler(struct stream *about, const struct compiler *compiler, 
 
 	about_text(about, ABOUT_COMPILER, compiler->name);
 	about_text(about, ABOUT_TITLE, compiler->title);
-	if (library && library->major > 0) { /* it was asked */
+	if (library && library->major > 0) { /* the release is known */
 		(void)snprintf(release, sizeof(release), "%d.%d", library->major, library->minor);
 		about_text(about, ABOUT_RELEASE, release);
 	}
@@ -74,7 +74,10 @@ static const char *part_of(uint8_t tag)
 	}
 }
 
-/* Every call has all of them except the namespace; a path-dependent request also has its place. */
+/*
+ * Adds a digest of each part. Every call has all parts except the namespace; a path-dependent request also has its
+ * paths.
+ */
 static void put_surroundings(struct stream *about, const struct stream *run)
 {
 	struct cursor cursor = cursor_over(run->bytes, run->size);
@@ -95,7 +98,7 @@ static void put_surroundings(struct stream *about, const struct stream *run)
 		} else if (tag == REQUEST_TAG_VALUE && variable.bytes) {
 			about_part_of(about, "variable", &variable, &field);
 		} else if (tag == REQUEST_TAG_HISTORY) {
-			latest = field; /* its key covers the earlier ones */
+			latest = field; /* the last key covers all earlier ones */
 		}
 	}
 	if (latest.bytes) {
@@ -126,7 +129,7 @@ static void put_roots(struct stream *about, const struct roots *roots)
 	}
 }
 
-/* With the size of the head, so that `nvrtccache extract` needs no knowledge of compilers. */
+/* Adds the artifacts with the size of their head, so that `nvrtccache extract` needs no knowledge of compilers. */
 static void put_artifacts(struct stream *about, const struct compiler *compiler, const struct result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
@@ -139,7 +142,7 @@ static void put_artifacts(struct stream *about, const struct compiler *compiler,
 	}
 }
 
-/* The path with which the program was started, which the kernel provides. */
+/* Adds the name of the host's executable, whose path the kernel provides. */
 static void put_command(struct stream *about)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
@@ -150,7 +153,9 @@ static void put_command(struct stream *about)
 	}
 }
 
-/* Last, because options may be long, and the journal cuts off the end if there is no room (cache/journal.h). */
+/*
+ * Called last, because options may be long, and the journal cuts off the end of a long description (cache/journal.h).
+ */
 static void put_options(struct stream *about, const struct call *call)
 {
 	for (int i = 0; i < call->option_count; i++) {

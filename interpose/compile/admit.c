@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks run from the cheapest and most general reason to the most specific, and the first one that applies is
- * reported. Only a result that passes all of them is read through the getters.
+ * The checks run from the cheapest and most general reason to the most specific one, and the first one that applies is
+ * reported. Only a result that passes all checks is read through the getters.
  */
 #include "interpose/compile/attempt.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names the file that caused the taint, if it is known. */
+/* Records the file that caused the taint, if it is known, for the event. */
 static void name_culprit(struct event *event, const struct trace *trace, uint32_t taints)
 {
 	const char *path = trace_culprit(trace, taints);
@@ -56,7 +56,10 @@ static bool has_time_macro(const struct trace *trace)
 	return (atomic_load(&trace->tainted) & TAINT_TIME_MACRO) != 0;
 }
 
-/* B9: a variable that the compiler read (not a setting of this library), that is set, and that is in no key. */
+/*
+ * Returns a variable that the compiler read (not a setting of this library), that is set, and that is in no key; or
+ * NULL.
+ */
 static const char *unknown_variable(const struct environment *environment, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->asked_count; i++) {
@@ -67,7 +70,10 @@ static const char *unknown_variable(const struct environment *environment, const
 	return NULL;
 }
 
-/* Adds sections that a look-up must check because the key does not cover them: unset variables, and sloppiness. */
+/*
+ * Adds sections that a look-up must check because the key does not cover them: names of unset variables, and
+ * sloppiness.
+ */
 static int add_marks(const struct environment *environment, const struct trace *trace, struct result *result)
 {
 	struct stream unset = STREAM_EMPTY;
@@ -91,8 +97,8 @@ static int add_marks(const struct environment *environment, const struct trace *
 }
 
 /*
- * Returns true if the watch saw what every such compilation does. A failed one may have rejected its options before
- * that.
+ * Returns true if the watch saw the calls that every such compilation makes. A compilation that failed may have
+ * rejected its options before those calls.
  */
 static bool was_seen(const struct request *request, const struct trace *trace)
 {
@@ -100,7 +106,7 @@ static bool was_seen(const struct request *request, const struct trace *trace)
 	       (!(request->traits & REQUEST_ASKS_VARIABLES) || trace->asked_count > 0);
 }
 
-/* The reasons in what was observed, apart from the state of the process. */
+/* Checks what the watch observed. Returns COUNTER_NONE, or why the result must not be cached. */
 static enum counter observation_reason(const struct request *request, const struct observed *observed,
                                        enum outcome outcome, struct event *event)
 {
@@ -130,7 +136,10 @@ static enum counter observation_reason(const struct request *request, const stru
 	return COUNTER_NONE;
 }
 
-/* The reasons in the state of the process: it was not what the request describes. */
+/*
+ * Checks that the state of the process was that of the request. Returns COUNTER_NONE, or why the result must not be
+ * cached.
+ */
 static enum counter surroundings_reason(const struct request *request, const struct trace *trace, struct event *event)
 {
 	struct library *library = request->library;
@@ -161,7 +170,10 @@ static enum counter refusal_reason(const struct handle *handle, const struct att
 	const struct observed *observed = &attempt->observed;
 	enum counter reason;
 
-	/* Other codes report a condition of the moment (no memory, a cancelled compilation), not of the input. */
+	/*
+	 * Other codes report a condition of the moment (no memory, a cancelled compilation), not a property of the
+	 * input.
+	 */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		return COUNTER_BYPASSED_return_code;
 	}
@@ -206,8 +218,8 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	            ? 0
 	            : -EAGAIN;
 	/*
-	 * first, because binding_decide() removes the taints from the trace, among them the one that makes a result
-	 * sloppy
+	 * Before binding_decide(), which removes taints from the trace, among them the one that marks a result as
+	 * sloppy.
 	 */
 	if (error == 0) {
 		error = add_marks(compiler->environment, &attempt->observed.trace, &result);
@@ -237,7 +249,7 @@ static int build_entry(const struct handle *handle, struct attempt *attempt, str
 	return error;
 }
 
-/* Stores in memory and in the directory. Returns COUNTER_NONE, or why no other process will find it. */
+/* Stores the entry in memory and in the directory. Returns COUNTER_NONE, or why other processes will not find it. */
 static enum counter store_entry(const struct finding *finding, struct entry *entry, enum compile_lock_outcome *outcome)
 {
 	const struct runtime *runtime = runtime_get();
@@ -297,7 +309,10 @@ struct entry *admit_result(struct handle *handle, const struct call *call, struc
 	if (compiler->read_texts) {
 		compiler->read_texts(handle, call, &attempt->request, &attempt->observed.trace);
 	}
-	/* Others that wait for this key may try themselves if memory ran out here. */
+	/*
+	 * If memory ran out here, waiters for this key may try themselves. Any other failure would be the same for
+	 * them.
+	 */
 	attempt->outcome = outcome == OUTCOME_NO_MEMORY ? COMPILE_LOCK_ABANDONED : COMPILE_LOCK_NOT_KEPT;
 	about_request(handle, call, attempt, &event->about);
 	reason = refusal_reason(handle, attempt, outcome);

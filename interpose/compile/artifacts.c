@@ -17,7 +17,10 @@
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
-/* A getter may write no more than the returned size, or a NUL if that is 0, because a host has room for no more. */
+/*
+ * Returns true if a getter wrote no more than the size that it returned, or one NUL if that is 0: hosts allocate no
+ * more.
+ */
 static bool fits_size(size_t written, uint64_t told)
 {
 	return written <= (told > 0 ? told : 1);
@@ -32,7 +35,7 @@ static size_t count_written(const uint8_t *one, const uint8_t *other, size_t siz
 	return size;
 }
 
-/* Reads the bytes into `ret_bytes`, after a head with the size `told`; `ret_size` includes the head. */
+/* Reads the artifact into `ret_bytes`, after a head with the size `told`; `ret_size` includes the head. */
 static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t **ret_bytes, size_t *ret_size,
                         int *ret_code)
 {
@@ -61,7 +64,7 @@ static int read_written(bytes_getter *get, void *value, uint64_t told, uint8_t *
 	return 0;
 }
 
-/* The getter of an empty artifact writes nothing; one byte is allocated in case one does. */
+/* Reads `told` bytes. The getter of an empty artifact writes nothing; one byte is allocated in case a release does. */
 static int read_told(bytes_getter *get, void *value, size_t told, uint8_t **ret_bytes, int *ret_code)
 {
 	uint8_t *bytes = calloc(1, told + 1);
@@ -110,7 +113,7 @@ int artifact_collect_all(const struct handle *handle, struct result *result)
 	return error;
 }
 
-/* `ret_told`: the size that the size getter returned; the section is returned without its head. */
+/* Finds the section. `ret_told`: the size that the size getter returned. `ret_section` starts after the head. */
 static bool find_artifact(const struct compiler *compiler, const struct entry *entry, size_t artifact,
                           struct section *ret_section, uint64_t *ret_told)
 {
@@ -151,8 +154,8 @@ int artifact_bytes(const struct compiler *compiler, const struct entry *entry, s
 		return compiler->internal_error;
 	}
 	/*
-	 * Without a head: a host whose size getter failed has no buffer. With one, the number of written bytes is
-	 * known.
+	 * Without a head, a getter that failed has stored no valid bytes, and a host whose size getter failed has no
+	 * buffer. With a head, the section has exactly the bytes that the getter wrote.
 	 */
 	if (section.size > 0 && (compiler->artifact_head > 0 || section.value == 0)) {
 		memcpy(bytes, section.bytes, section.size);

@@ -8,6 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/*
+ * Returns true if a text contains a macro or a path from which the compiler may compute something that depends on
+ * paths.
+ */
 static bool is_wholly_bound(const struct trace *trace)
 {
 	return (atomic_load(&trace->tainted) & (TAINT_PATH_MACRO | TAINT_PLACE)) != 0;
@@ -43,7 +47,7 @@ static bool reads_outside_roots(const struct trace *trace, const struct roots *r
 	return false;
 }
 
-/* Searches the result for the roots and, as the last needle, the working directory. */
+/* Searches the result for the roots and for the working directory, whose needle comes last. */
 static int search_result(const struct roots *roots, const char *cwd, const struct result *result,
                          void (*search)(const struct result *, struct needles *), uint8_t *ret_found)
 {
@@ -73,7 +77,10 @@ static int search_result(const struct roots *roots, const char *cwd, const struc
 	return 0;
 }
 
-/* The same; with the user's leave, only what is found in code is. */
+/*
+ * Searches the result for the paths. If the user allows SLOPPINESS_DEBUG_PATHS, only paths that are found in code
+ * count.
+ */
 static int find_places(const struct request *request, const char *cwd, const struct result *result,
                        struct binding *binding)
 {
@@ -95,7 +102,7 @@ static int find_places(const struct request *request, const char *cwd, const str
 	return error;
 }
 
-/* Returns true if the compiler put the working directory in front of every path. */
+/* Returns true if every path of the compiler was absolute, because it put the working directory in front of it. */
 static bool spells_cwd(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->count; i++) {
@@ -108,6 +115,7 @@ static bool spells_cwd(const struct trace *trace)
 	return true;
 }
 
+/* Adds a probe of the directory to the trace. Returns false if it cannot be stat'ed, or there is no memory. */
 static bool add_directory(struct trace *trace, const char *path)
 {
 	struct trace_event event = {.kind = TRACE_PROBE, .path = path};
@@ -121,8 +129,8 @@ static bool add_directory(struct trace *trace, const char *path)
 }
 
 /*
- * The names that mkdtemp() and the like make there are never used again. getenv() is as safe here as in the compilation
- * that has just ended: the compilers call it, too.
+ * Returns true for paths where mkdtemp() and the like create names, which are never used again. getenv() is as safe
+ * here as in the compilation that has just ended, because the compilers call it too.
  */
 static bool is_temporary(const char *path, size_t size)
 {
@@ -142,7 +150,7 @@ static bool is_temporary(const char *path, size_t size)
 	return false;
 }
 
-/* Path-dependent requests have all their paths in the key. */
+/* Returns true if the result depends on a temporary path. Path-dependent requests have all their paths in the key. */
 static bool is_short_lived(const struct request *request, const struct binding *binding, const char *cwd)
 {
 	bool all = (request->traits & REQUEST_BOUND) != 0;
@@ -185,7 +193,7 @@ int binding_decide(const struct request *request, struct observed *observed, con
 	for (size_t i = 0; i < roots->count; i++) {
 		binding.literal[i] |= all || hidden;
 	}
-	/* A directory that a text may spell in several ways cannot be searched for, so it counts as found. */
+	/* A directory that texts can spell in several ways cannot be searched for, so it counts as found. */
 	cwd_is_literal = all || !cwd || !compiler->spells_plainly || !compiler->spells_plainly(cwd, strlen(cwd)) ||
 	                 binding.literal[roots->count] || (hidden && reads_outside_roots(trace, roots));
 	binding.input.root_is_literal = binding.literal;
@@ -194,7 +202,10 @@ int binding_decide(const struct request *request, struct observed *observed, con
 		binding.input.cwd_spelled = spells_cwd(trace);
 		binding.input.cwd_looked_at = (request->traits & REQUEST_LOOSE) != 0;
 	} else if (!(request->traits & REQUEST_BOUND) && trace_opened_any(trace)) {
-		/* "." and cwd must be one file at look-up too. Path-dependent requests have cwd in their key. */
+		/*
+		 * At the next look-up "." and cwd must be the same file again. Path-dependent requests have cwd in
+		 * their key.
+		 */
 		if (!cwd || !add_directory(trace, ".") || !add_directory(trace, cwd)) {
 			binding_free(&binding);
 			return -EINVAL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hit and a miss start alike: describe, look up, and on a miss describe and look up again after each wait, because
- * the host may change its environment meanwhile. Only then is it decided whether the entry can be served or the real
- * compilation runs.
+ * A hit and a miss start alike: the call is described and looked up. On a miss both steps are repeated after each wait,
+ * because the host may change its environment meanwhile. Only then is it decided whether the entry is served or the
+ * real compilation runs.
  */
 #include "interpose/compile/compile.h"
 
@@ -20,15 +20,16 @@
 #include <string.h>
 
 /*
- * Further compilations of one handle bypass the cache: each makes the next key longer, a miss after hits repeats all
- * of them, and each hit holds an entry as long as the handle lives. (Steps of a link would be performed anyway.)
+ * Further compilations of one handle bypass the cache, because each makes the next key longer, a miss after hits
+ * repeats all of them, and each hit holds an entry as long as the handle lives. This does not apply to the steps of a
+ * link, which have to be performed anyway.
  */
 #define HISTORY_MAX 32
 
-/* Whether a call waits for another compilation of the same key. */
+/* Whether a call waits for another compilation of the same key: never, or as NVRTCCACHE_WAIT says. */
 enum patience { PATIENCE_NONE, PATIENCE_AS_SET };
 
-/* The purpose of a real compilation. */
+/* The purpose of a real compilation: its result is cached, or compared with the entry that was found. */
 enum purpose { PURPOSE_KEEP, PURPOSE_VERIFY };
 
 /* ---- the history of the handle ---- */
@@ -72,7 +73,10 @@ static void note_done(struct handle *handle, const struct call *call, const stru
 	}
 }
 
-/* Later steps depend on everything that this step depends on, so its entry must be known. */
+/*
+ * Records a performed step of a link. Later steps depend on everything that this step depends on, so its entry must be
+ * known; without an entry, later calls of the handle bypass the cache.
+ */
 static void note_step(struct handle *handle, const struct entry *kept)
 {
 	if (!kept) {
@@ -82,7 +86,7 @@ static void note_step(struct handle *handle, const struct entry *kept)
 	}
 }
 
-/* Records a hit as a deferred call. False: no memory, so it cannot be a hit. */
+/* Records a hit as a deferred call. Returns false if there is no memory; the call then cannot be a hit. */
 static bool note_served(struct handle *handle, const struct call *call, const struct attempt *attempt,
                         struct entry *entry)
 {
@@ -97,6 +101,7 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 		return false;
 	}
 	if (handle_answer_from(handle, entry) != 0) {
+		/* without an entry to answer from, the call must not count as deferred */
 		handle->call_count--;
 		return false;
 	}
@@ -113,8 +118,9 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 /* ---- may the entry be served? ---- */
 
 /*
- * A step that is served may have to be performed later, with the same result as now. That is not sure for a step that
- * opens files, which may have changed or vanished by then, or be looked up in another directory.
+ * Returns true if the call can be deferred. A step that is served may have to be performed later, with the same result
+ * as now. That is not certain for a step that opens files: they may have changed or vanished by that time, or be
+ * searched in another directory.
  */
 static bool can_be_deferred(const struct handle *handle, const struct call *call, const struct entry *entry)
 {
@@ -132,7 +138,7 @@ static bool is_fit(const struct handle *handle, const struct call *call, const s
 	enum outcome outcome = compiler->outcome(result_value(entry, RESULT_TAG_RETURN_CODE, -1));
 	const char *variable;
 
-	/* such a result is never cached, so another program wrote the entry */
+	/* such a result is never cached, so another program must have written the entry */
 	if (outcome != OUTCOME_SUCCESS && outcome != OUTCOME_FAILURE) {
 		event_explain_unfit(event, "the entry has a return code that is never cached");
 		return false;
@@ -186,7 +192,10 @@ static enum counter bypass_reason(const struct handle *handle, const struct call
 
 /* ---- the steps of a call ---- */
 
-/* Runs only the real compilation. The handle's history, if later keys need it, is then incomplete. */
+/*
+ * Runs only the real compilation. If later keys depend on the handle's history, they are then incomplete, and the
+ * handle is unkeyed.
+ */
 static int bypass_call(struct handle *handle, const struct call *call, enum counter reason, struct event *event)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -197,7 +206,7 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 	event_count_work(event);
 	(void)replay(handle);
 	if (is_cancelled) {
-		/* The real library is told to stop, which leaves it in the state that the host expects. */
+		/* The real library is told to stop, so that its state is the one that the host expects. */
 		compiler->let_answer(handle, ANSWER_STOP);
 	}
 	result = compiler->run(handle, call, CANCELLATION_OF_HOST);
@@ -219,8 +228,8 @@ static int bypass_call(struct handle *handle, const struct call *call, enum coun
 }
 
 /*
- * Runs the real compilation under the watch and caches the result if allowed. `expected`: an entry to compare with
- * (B14).
+ * Runs the real compilation under the watch and caches the result if that is allowed. `found`: an entry that was not
+ * served, or with PURPOSE_VERIFY the one to compare with; or NULL.
  */
 static int compile_handle(struct handle *handle, const struct call *call, struct attempt *attempt, struct entry *found,
                           enum purpose purpose)
@@ -248,9 +257,9 @@ static int compile_handle(struct handle *handle, const struct call *call, struct
 }
 
 /*
- * After a miss: returns true if the call must be described and looked up again, because the host ran on meanwhile. A
- * compilation with a flow callback never waits: the callback is host code that may wait for another thread, or stop
- * the compilation.
+ * Called after a miss. Returns true if the call must be described and looked up again, because the host's other threads
+ * ran meanwhile. A compilation with a flow callback never waits: the callback is host code, which may wait for another
+ * thread or stop the compilation.
  */
 static bool wait_for_others(enum patience patience, struct attempt *attempt)
 {
@@ -270,7 +279,7 @@ static bool wait_for_others(enum patience patience, struct attempt *attempt)
 	return again;
 }
 
-/* Looks the call up, repeatedly if necessary. Returns COUNTER_NONE, or why it cannot be. */
+/* Describes the call and looks it up, repeatedly if necessary. Returns COUNTER_NONE, or why it cannot be looked up. */
 static enum counter find_result(struct handle *handle, const struct call *call, struct attempt *attempt,
                                 struct entry **ret_entry)
 {
@@ -332,6 +341,7 @@ int compile_call(struct handle *handle, const struct call *call)
 	struct event event;
 	int result;
 
+	/* the library's own opens and reads are cancellation points (handle_enter_real()) */
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &handle->cancel_state);
 	event_begin(&event, handle->library->compiler, handle->library,
 	            handle->reach == REACH_EXPORT ? "linked" : "dlsym", handle->name, runtime_clock());

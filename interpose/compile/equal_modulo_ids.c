@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both artifacts are walked in parallel. Where both have a text that is generated anew, each is skipped by its own
- * length, because a pid or a time may have more digits in one of them.
+ * Both artifacts are scanned in parallel. Where both contain a text that is generated anew, each text is skipped by its
+ * own length, because a pid or a time may have more digits in one of them.
  */
 #include "interpose/compile/equal_modulo_ids.h"
 
@@ -30,7 +30,7 @@ static size_t module_id(const uint8_t *at, size_t left)
 	return size;
 }
 
-/* Returns the length of these words and the number after them; 0 for any other text. */
+/* Returns the length of `words` and the number after them, of `digits`; 0 if another text begins at `at`. */
 static size_t number_told(const char *words, const char *digits, const uint8_t *at, size_t left)
 {
 	size_t size = strlen(words);
@@ -45,10 +45,9 @@ static size_t number_told(const char *words, const char *digits, const uint8_t *
 }
 
 /*
- * Returns the length of a text that NVRTC generates anew in every process and that begins at `at`; 0 if none does.
- * Each kind begins with another byte. Up to 12.6 PTX numbers its calls through the whole process, in comments ("//
- * callseq 17, 0"), and -G puts that PTX into the CUBIN; ptxas reports its run time with -v ("Compile time = 1.871
- * ms").
+ * Returns the length of a text at `at` that NVRTC generates anew in every process; 0 if there is none. Each kind begins
+ * with another byte. Up to 12.6, PTX comments number the calls of the whole process ("// callseq 17, 0"), and with -G
+ * that PTX is contained in the CUBIN; with -v, ptxas reports its run time ("Compile time = 1.871 ms").
  */
 static size_t made_anew(const uint8_t *at, size_t left)
 {
@@ -79,7 +78,9 @@ bool equal_modulo_ids(const void *left, size_t left_size, const void *right, siz
 	return i == left_size && j == right_size;
 }
 
-/* Returns the length of the longest tail of a module id, the one that includes the process; 0 if there is none. */
+/*
+ * Returns the length of the longest tail of a module id in the text; 0 if there is none. The length depends on the pid.
+ */
 static size_t longest_id(const uint8_t *text, size_t size)
 {
 	size_t longest = 0;
@@ -92,10 +93,11 @@ static size_t longest_id(const uint8_t *text, size_t size)
 	return longest;
 }
 
+/* Returns true for encoded artifacts (LTO-IR, OptiX IR) and for debug information. */
 static bool hides_ids(const void *bytes, size_t size)
 {
 	static const uint8_t magic[] = {0xed, 0x43, 0x4e, 0x7f};
-	static const char debug[] = ".debug_info"; /* as in PTX and in the section names of a CUBIN */
+	static const char debug[] = ".debug_info"; /* in PTX, and in the section names of a CUBIN */
 
 	return (size > sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0) ||
 	       memmem(bytes, size, debug, sizeof(debug) - 1);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Field by field: the texts are too large to be cleared for each hit. */
+/* Fields are set one by one, because clearing the large texts for each hit would take time. */
 void event_begin(struct event *ret_event, const struct compiler *compiler, const struct library *library,
                  const char *reached, const char *program, int64_t now_ns)
 {
