@@ -58,6 +58,7 @@ bool fetch_from_agent(struct attempt *attempt)
 
 void fetch_judge_agent(const struct attempt *attempt, const struct entry *entry)
 {
+	/* the compile time that the entry saves; 0 without an entry */
 	const enum agent_outcome said = attempt->event->agent;
 	uint64_t spared = entry ? entry_info(entry)->cost_ns : 0;
 	struct agent_options options;

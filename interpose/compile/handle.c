@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of records: shards by hash, each with an open-addressed table that is read without a lock and changed
- * under the shard's mutex.
+ * The table of records consists of shards by hash. Each shard has an open-addressed table, which is read without a lock
+ * and changed under the shard's mutex.
  */
 #include "interpose/compile/handle.h"
 
@@ -22,13 +22,12 @@
  *
  * A slot has a handle, and a record while the handle's program lives; a look-up ends at a slot without a handle. It
  * finds each record whose addition happened before it, even if other threads change the table:
- * - A record stays in its slot, and while it is there, no slot between the start of its look-up and its own is without
- * a
- *   handle (empty_slot() removes handles only from the end of such a run). None of them has its handle, because the
- *   handle was put into the first vacant slot, and into one only.
+ * - A record stays in its slot. While it is there, every slot between the start of its look-up and its own slot has a
+ *   handle (empty_slot() removes handles only from the end of such a run). None of those slots has the record's own
+ *   handle, because that was put into the first vacant slot, and into one only.
  * - Handles are compared in the table: a record that another thread frees meanwhile is not accessed.
  * - A full table is copied, and the old one stays readable: a look-up in the old one began before the new one was
- *   published, and so before later additions. A record that was removed meanwhile is not asked for any more. Tables
+ *   published, and so before later additions. Callers do not look up a record that was removed meanwhile. Tables
  *   only double, so the sum of all earlier ones is smaller than the present one.
  *
  * Each change is one store, before and after which the table is consistent: a child forked meanwhile has all records
@@ -73,7 +72,7 @@ static struct handle *record_in(const struct slot *slot)
 	return atomic_load_explicit(&slot->record, memory_order_acquire);
 }
 
-/* Returns the slot of the handle's record, or NULL and the slot where one would go (NULL: the table is full). */
+/* Returns the slot of the handle's record; otherwise NULL, and the slot for a new record (NULL: the table is full). */
 static struct slot *slot_of(struct table *table, void *value, struct slot **ret_vacant)
 {
 	size_t at = hash_value(value) / SHARDS;
@@ -105,8 +104,8 @@ static void fill_slot(struct table *table, struct slot *slot, struct handle *han
 }
 
 /*
- * Removes the record. If no look-up continues past this slot, also removes its handle and those of vacant slots before
- * it.
+ * Removes the record. If no look-up continues past this slot, also removes its handle and those of the vacant slots
+ * before it.
  */
 static void empty_slot(struct table *table, struct slot *slot)
 {
@@ -123,7 +122,10 @@ static void empty_slot(struct table *table, struct slot *slot)
 	}
 }
 
-/* Makes room for one more, with as many empty slots as used ones. False: there is no room. */
+/*
+ * Makes room for one more handle; at most half of the slots are in use afterwards. False: there is no room, and no
+ * memory.
+ */
 static bool grow_table(struct shard *shard)
 {
 	struct table *table = shard->table;
@@ -175,8 +177,8 @@ void handle_free(struct handle *handle)
 }
 
 /*
- * Adds the record. A record with the same handle is replaced: its handle was destroyed unnoticed, and the value
- * reused.
+ * Adds the record. A record with the same handle is replaced, because its handle was destroyed without this library's
+ * notice and the value was reused.
  */
 static bool put_in(struct handle *handle)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Getters may run in a signal handler, so they neither lock nor allocate: a lock-free look-up of the record, then a
+ * Getters may run in a signal handler, so they neither lock nor allocate: they find the record without a lock, then
  * copy from its entry.
  */
 #include "interpose/compile/host_call.h"
@@ -62,6 +62,10 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 {
 	int host_errno = errno;
 	typedef int destroy_function(void *);
+	/*
+	 * handle_take() comes before the real call, because another thread may get the same value as soon as the handle
+	 * is destroyed
+	 */
 	struct handle *known = handle_find_of(door_compiler(door), value) ? handle_take(value) : NULL;
 	destroy_function *real = (destroy_function *)library_function(door, known ? known->library : NULL, function);
 	int result = door_compiler(door)->internal_error;
@@ -82,7 +86,7 @@ int host_call_destroy(const struct door *door, size_t function, void *value, voi
 typedef int size_getter(void *handle, size_t *size);
 typedef int bytes_getter(void *handle, void *bytes);
 
-/* Returns the getter's handle (NULL: unknown) and the entry that answers (NULL: the real function does). */
+/* Returns the getter's handle (NULL: unknown) and the entry from which to answer (NULL: call the real function). */
 static struct handle *find_answer(const struct door *door, size_t artifact, void *value, const struct entry **ret_entry)
 {
 	const struct compiler *compiler = door_compiler(door);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An identity is a list of tagged pieces: release, build-ids or file digests. It is made without loading
- * the companion, so that a hit does not pay for that.
+ * An identity is a list of tagged pieces: release, build-ids or file digests. It is computed without loading the
+ * companion, so that a hit does not pay for loading it.
  */
 #include "interpose/compile/attempt.h"
 
@@ -18,10 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The build-id is usually in the first page of a file; if it is not there, FIRST_PAGES bytes are read. */
 #define FIRST_PAGE  4096
 #define FIRST_PAGES 65536
 
-/* Per library slot: published once, and replaced once if the loader loaded another file. */
+/* One per library slot: published once, and replaced once if the loader loaded another companion than predicted. */
 static _Atomic(const struct identity *) identities[LIBRARIES_MAX];
 
 static bool append(struct identity *identity, uint8_t kind, const void *bytes, size_t size)
@@ -81,7 +82,7 @@ static bool append_content(struct identity *identity, const char *path)
 	return appended;
 }
 
-/* Appends the build-id if it is within the first `most` bytes; -ENOENT if not. */
+/* Appends the build-id if it is within the first `most` bytes of the file; -ENOENT if it is not. */
 static int append_build_id(struct identity *identity, int file, size_t most)
 {
 	const uint8_t *id;
@@ -114,6 +115,10 @@ struct wanted_object {
 	char path[PATH_MAX];
 };
 
+/*
+ * Appends the build-id of the loaded object with the wanted name. Without a build-id, returns the object's path
+ * instead.
+ */
 static int match_loaded(const struct elf_object *object, void *context)
 {
 	struct wanted_object *wanted = context;
@@ -133,7 +138,10 @@ static int match_loaded(const struct elf_object *object, void *context)
 	return 1;
 }
 
-/* Returns 1: appended; 0: no such object is loaded; -1: it is loaded, and cannot be identified. */
+/*
+ * Returns 1 if the build-id or digest was appended, 0 if no such object is loaded, -1 if a loaded one cannot be
+ * identified.
+ */
 static int append_loaded(struct identity *identity, const char *name)
 {
 	struct wanted_object *wanted = calloc(1, sizeof(*wanted));
@@ -153,7 +161,7 @@ static int append_loaded(struct identity *identity, const char *name)
 	return result;
 }
 
-/* Whether a companion that is not loaded yet is looked up where the loader would find it. */
+/* Whether a companion that is not loaded is searched where the loader would find it, or counts as missing. */
 enum companion { COMPANION_FORETOLD, COMPANION_LOADED };
 
 static int make_identity(struct library *library, enum companion companion, struct identity *identity)
@@ -233,7 +241,10 @@ bool identity_confirm(struct library *library, const struct identity *identity)
 		free(truth);
 		return true;
 	}
-	/* Not freed: another thread may still read the wrong one. This happens once per library at most. */
+	/*
+	 * The wrong identity is not freed, because another thread may still read it. This happens at most once per
+	 * library.
+	 */
 	log_write(LOG_WARNING, "%s loaded another companion library than expected: not cached", library->path);
 	atomic_store_explicit(&identities[library->slot], truth, memory_order_release);
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records are in an array of LIBRARIES_MAX slots that only grows, because each thunk belongs to one slot for the life
+ * Records are in an array of LIBRARIES_MAX slots, which only grows, because each thunk belongs to one slot for the life
  * of the process.
  */
 #include "interpose/compile/library.h"
@@ -32,8 +32,8 @@ struct library *library_in_slot(int slot)
 }
 
 /*
- * Returns the node of an object that is a compiler's library, and neither this library nor a copy of it; otherwise
- * NULL. The marker of copies is checked last: most objects define no compiler's version, and a hit checks all of them.
+ * Returns the object's node if it is a compiler's library, and neither this library nor a copy of it; otherwise NULL.
+ * The marker of copies is checked last: most objects define no compiler's version, and a hit checks all objects.
  */
 static struct node *node_of(const struct elf_object *object)
 {
@@ -43,8 +43,9 @@ static struct node *node_of(const struct elf_object *object)
 }
 
 /*
- * Until it is pinned, a library may be unloaded, and another build loaded at the same address from the same path (an
- * upgrade, a changed link). Without a build-id the sizes of its tables are compared.
+ * Returns true if the object is still the build that was recorded. Until a library is pinned, it may be unloaded, and
+ * another build may be loaded at the same address from the same path (an upgrade, a changed link). Without a build-id,
+ * the sizes of the string tables are compared.
  */
 static bool same_build(const struct library *library, const struct elf_object *object)
 {
@@ -74,7 +75,7 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-/* `now` was read before `object`. */
+/* Returns the record of the library, added if necessary. NULL: no slot is free. `now` was read before `object`. */
 static struct library *library_adopt(const struct elf_object *object, struct node *node, struct elf_generation now)
 {
 	struct library *library = known_library(object);
@@ -123,8 +124,8 @@ static int collect_candidate(const struct elf_object *object, void *context)
 }
 
 /*
- * If several libraries of one node are loaded: the caller's reference would have been bound in the global scope first,
- * then in the caller's own.
+ * Used if several libraries of one node are loaded. The loader would have bound the caller's reference in the global
+ * scope first, then in the caller's own scope; returns the library that this yields.
  */
 static const struct elf_object *candidate_for(const struct search *search, void *caller)
 {
@@ -148,7 +149,7 @@ static const struct elf_object *candidate_for(const struct search *search, void 
 	return &search->candidates[0];
 }
 
-/* Returns how many libraries of the node are loaded, and which of them the call is for. */
+/* Returns how many libraries of the node are loaded, and in `ret_object` the one that the call is for. */
 static size_t choose_library(const struct node *node, void *caller, struct elf_object *ret_object)
 {
 	struct elf_object candidates[LIBRARIES_MAX];
@@ -168,7 +169,10 @@ struct library *library_of_node(struct node *node, void *caller)
 	struct elf_object object;
 	size_t count;
 
-	/* Checked again after the numbers: another thread may have stored those of another library meanwhile. */
+	/*
+	 * `library` is compared again after the numbers, because another thread may have stored another library's
+	 * meanwhile.
+	 */
 	if (library && atomic_load_explicit(&node->loads, memory_order_acquire) == now.loads &&
 	    atomic_load_explicit(&node->unloads, memory_order_acquire) == now.unloads &&
 	    atomic_load_explicit(&node->library, memory_order_relaxed) == library) {
@@ -190,7 +194,7 @@ struct library *library_of_door(const struct door *door)
 	return door->library ? door->library : library_of_node(door->node, door->caller);
 }
 
-/* For a library without a slot. */
+/* Finds a function of a library that has no slot. */
 static real_function *function_of_node(struct node *node, void *caller, size_t function)
 {
 	struct elf_object object;
@@ -215,7 +219,10 @@ static bool is_generation(struct elf_generation one, struct elf_generation other
 	return one.loads == other.loads && one.unloads == other.unloads;
 }
 
-/* A ready library is pinned; another one is where it was while nothing has been loaded or unloaded since. */
+/*
+ * Returns the known library at the address, if it cannot have moved: a ready library is pinned, and with `now` an
+ * adopted one counts if no object was loaded or unloaded since.
+ */
 static struct library *standing_library(uintptr_t address, const struct elf_generation *now)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_acquire);
@@ -294,11 +301,12 @@ bool library_prepare(struct library *library, enum counter *ret_reason)
 	if (state == LIBRARY_ADOPTED && atomic_compare_exchange_strong(&library->state, &expected, LIBRARY_PREPARING)) {
 		expected = LIBRARY_PREPARING;
 		state = prepare_library(library) ? LIBRARY_READY : LIBRARY_BYPASSED;
-		/* unless library_give_up() was called meanwhile */
+		/* keeps the state that library_give_up() set meanwhile */
 		if (!atomic_compare_exchange_strong(&library->state, &expected, state)) {
 			state = expected;
 		}
 	}
+	/* waits at most 100 ms for another thread that prepares the library */
 	for (int i = 0; i < 100 && state != LIBRARY_READY && state != LIBRARY_BYPASSED; i++) {
 		const struct timespec millisecond = {0, 1000000};
 
@@ -321,9 +329,9 @@ void library_give_up(struct library *library, enum counter reason, const char *t
 }
 
 /*
- * Returns the function to which the loader would bind an import: the first definition in load order, where a
- * definition without a version matches any. dlvsym would skip those, and most preloads define theirs so (path
- * redirection, sandboxes).
+ * Returns the function to which the loader would bind an import: the first definition in load order, where a definition
+ * without a version matches any version. dlvsym() skips definitions without a version, and most preloads define their
+ * functions so (path redirection, sandboxes).
  */
 static uintptr_t bound_globally(const char *name, const char *version)
 {
@@ -332,7 +340,7 @@ static uintptr_t bound_globally(const char *name, const char *version)
 	return address ? address : next_symbol_global(name, version);
 }
 
-/* The loader's own look-up, because libm's functions are IFUNCs. */
+/* Asks the loader itself for the function, because libm's functions are IFUNCs. */
 static uintptr_t bound_function(const struct elf_object *library, const char *name, const char *version)
 {
 	uintptr_t address = 0;
@@ -379,7 +387,7 @@ bool library_watched(struct library *library)
 	return state == PATCH_DONE;
 }
 
-/* Only the thread that called fork exists in the child: no thread finishes what another one had begun. */
+/* Only the thread that called fork() exists in the child, so no thread completes a preparation or patch in progress. */
 void library_fork_child(void)
 {
 	int count = atomic_load_explicit(&library_count, memory_order_relaxed);

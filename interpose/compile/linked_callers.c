@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+/* Returns true if calls of this name on this node reach this library. */
 static bool reaches_us(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
@@ -25,7 +26,7 @@ static bool is_bypassing(const struct node *node, const char *name)
 {
 	const struct compiler *compiler = node->compiler;
 
-	/* no module links against private functions and calls them with a handle that this library gave out */
+	/* modules that link against private functions do not call them with a handle that the cache knows */
 	if ((name[0] == '_' && !compiler->links_private) || !compiler->owns(name) || !compiler->wants_door(name)) {
 		return false;
 	}
@@ -39,7 +40,10 @@ static int is_bypassing_import(const struct elf_import *import, void *context)
 	if (!import->version || strcmp(import->version, node->name) != 0) {
 		return false;
 	}
-	/* bound to the library itself (RTLD_DEEPBIND): the name is one of ours, and yet its calls go past us */
+	/*
+	 * If the import is bound to the library itself (RTLD_DEEPBIND), calls go directly to the compiler, even if the
+	 * name is exported here.
+	 */
 	return is_bypassing(node, import->name) ||
 	       (import->slot && node->compiler->owns(import->name) && node->compiler->wants_door(import->name) &&
 	        library_holds(node, (uintptr_t)*import->slot));
@@ -50,12 +54,16 @@ static int is_bypassing_unversioned(const struct elf_import *import, void *conte
 	return is_bypassing(context, import->name);
 }
 
-/* Of libraries without versions: bound to whichever is found first, maybe to one that is loaded only later. */
+/*
+ * For libraries without versions: an undefined symbol is bound to the first definition, perhaps in a library loaded
+ * later.
+ */
 static int is_bypassing_undefined(const char *name, void *context)
 {
 	return is_bypassing(context, name);
 }
 
+/* For elf_each_object(): returns nonzero if the object may call the compiler without this library. */
 static int is_bypassing_object(const struct elf_object *object, void *context)
 {
 	const struct node *node = context;
@@ -74,12 +82,13 @@ bool linked_callers_one_bypasses(const struct elf_object *object, const struct n
 }
 
 /*
- * Modules that were loaded earlier may have changed process-wide state of the library, and their handles may still
- * exist.
+ * A positive answer stays valid after unloading: the modules may have changed process-wide state of the library, and
+ * their handles may still exist.
  */
 bool linked_callers_bypass(struct node *node)
 {
 	struct elf_generation now = elf_generation();
+	/* the highest bit distinguishes a stored generation from the initial 0, the lowest one is the answer */
 	uint64_t generation = (now.loads << 32 ^ now.unloads << 1) | UINT64_C(1) << 63;
 	uint64_t answer = atomic_load_explicit(&node->callers, memory_order_relaxed);
 

@@ -14,7 +14,9 @@
 static _Atomic(const char *) log_path;
 static _Atomic int log_level;
 
-/* 0: not recorded; else a digest of what descriptor 2 was, or CLOSED if it was closed or a file of the program. */
+/*
+ * 0: not recorded; CLOSED: descriptor 2 was closed, or a file that the host had opened; else a digest of its identity.
+ */
 #define CLOSED UINT64_C(1)
 static _Atomic uint64_t stderr_noted;
 
@@ -44,7 +46,7 @@ void log_note_stderr(void)
 
 	if (atomic_load_explicit(&stderr_noted, memory_order_relaxed) == 0) {
 		flags = fcntl(STDERR_FILENO, F_GETFD);
-		/* a descriptor with FD_CLOEXEC was opened by this program */
+		/* the program itself opened a descriptor with FD_CLOEXEC, so it is not the inherited stderr */
 		(void)atomic_compare_exchange_strong(
 		    &stderr_noted, &none, flags < 0 || (flags & FD_CLOEXEC) != 0 ? CLOSED : identify(STDERR_FILENO));
 	}
@@ -69,7 +71,7 @@ bool log_may_write(const char *path, int descriptor)
 	return i == sizeof(names) / sizeof(names[0]) || is_noted(descriptor);
 }
 
-/* On a duplicate, so that another thread cannot replace the descriptor between the check and the write. */
+/* Writes to a duplicate, so that another thread cannot replace the descriptor between the check and the write. */
 void log_put_stderr(const char *line, size_t size)
 {
 	int saved = errno;
@@ -97,7 +99,7 @@ bool log_wanted(enum log_level level)
 	       (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
 }
 
-/* Converts days since 1970-01-01 to a Gregorian date; gmtime_r() reads TZ, takes locks and may open files. */
+/* Converts days since 1970-01-01 to a Gregorian date. gmtime_r() reads TZ, takes locks and may open files. */
 static void date_of(int64_t days, int *ret_year, int *ret_month, int *ret_day)
 {
 	int64_t since = days + 719468; /* from 0000-03-01 on: leap days come last in a year */
@@ -127,7 +129,7 @@ static int put_head(char *line, size_t size)
 	                second / 3600, second / 60 % 60, second % 60, (int)(now.tv_nsec / 1000000), (int)call_getpid());
 }
 
-/* C0, DEL, and C1 in UTF-8: a terminal interprets them. */
+/* Replaces control characters, which a terminal interprets: C0, DEL, and C1 in UTF-8. */
 static void blank_controls(char *line, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory is searched by fingerprint. Only if that fails is the key computed, which costs ten times as much, and the
- * directory and the lower caches are searched.
+ * Memory is searched first, by fingerprint. Only if that fails is the key computed, which costs ten times as much, and
+ * the directory and the lower caches are searched.
  */
 #include "interpose/compile/attempt.h"
 
@@ -29,7 +29,7 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 	const struct looking *looking = context;
 	struct finding *finding = looking->finding;
 	char other
-	    [EVENT_DETAIL_BYTES]; /* the newest entry comes first, and the reason why it does not hold is the one reported */
+	    [EVENT_DETAIL_BYTES]; /* for later entries: the newest entry comes first, and only its reason is reported */
 	char *why = looking->event->detail[0] == '\0' ? looking->event->detail : other;
 
 	free(finding->anew);
@@ -44,7 +44,7 @@ static bool dependencies_still_hold(void *context, const void *dependencies, siz
 	return false;
 }
 
-/* Looks in the directory, then in the read-only caches below it, in order (C6), until one has an entry that holds. */
+/* Searches the directory, then the lower caches in order, until one of them has an entry whose dependencies hold. */
 static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 {
 	const struct runtime *runtime = runtime_get();
@@ -68,11 +68,11 @@ static int look_on_disk(struct looking *looking, struct entry **ret_entry)
 	return error;
 }
 
-#define NEAREST_NS (INT64_C(100) * 1000000) /* limit for all entries; after it no further one is checked */
+#define NEAREST_NS (INT64_C(100) * 1000000) /* time limit; entries that are left afterwards are not compared */
 
 struct nearest {
 	const struct looking *looking;
-	unsigned least; /* number of its dependencies that do not hold */
+	unsigned least; /* number of failing dependencies of the closest entry so far */
 	int64_t until_ns;
 };
 
@@ -83,6 +83,7 @@ static void count_failing(const struct dependency *dependency, void *context)
 	*failing += dependency->state != DEPENDENCY_UNCHANGED && dependency->state != DEPENDENCY_NOT_ASKED;
 }
 
+/* Returns how many roots the entry is bound to under another path. */
 static unsigned roots_elsewhere(const struct roots *roots, const void *dependencies, size_t size)
 {
 	unsigned count = 0;
@@ -98,7 +99,7 @@ static unsigned roots_elsewhere(const struct roots *roots, const void *dependenc
 	return count;
 }
 
-/* Always returns false, because entries that do not hold are being compared. */
+/* Notes the entry if it has fewer failing dependencies than those before. Returns false, so that the search goes on. */
 static bool note_if_nearest(void *context, const void *dependencies, size_t size)
 {
 	struct nearest *nearest = context;
@@ -124,16 +125,16 @@ static void look_for_nearest(struct store *store, struct nearest *nearest)
 {
 	struct entry *entry = NULL;
 
-	/* an entry without dependencies always holds: it was stored meanwhile */
+	/* found: an entry without dependencies, stored meanwhile, which always holds */
 	if (store_get(store, nearest->looking->finding->key.bytes, note_if_nearest, nearest, &entry) == 0) {
 		entry_unref(entry);
 	}
 }
 
 /*
- * If the request has several results, for example from branches of a checkout, reports the one with the fewest
- * changes, the newest of equal ones. This checks all of them again, which is acceptable before a compilation; on a
- * slow file system the rest is skipped.
+ * If the request has several results, for example from branches of a checkout, reports the one with the fewest changes,
+ * and among equal ones the newest. This checks all of them again, which is acceptable before a compilation. On a slow
+ * file system the comparison stops after NEAREST_NS.
  */
 static void explain_by_nearest(const struct looking *looking)
 {
@@ -148,7 +149,10 @@ static void explain_by_nearest(const struct looking *looking)
 	}
 }
 
-/* A lower cache is never written: an entry found there is stored in the directory. */
+/*
+ * Stores the entry with new stamps. An entry of a lower cache is stored in the directory, because lower caches are
+ * read-only.
+ */
 static void write_anew(const struct entry *entry, const struct entry *anew, enum origin origin)
 {
 	const struct runtime *runtime = runtime_get();
@@ -173,9 +177,9 @@ static void write_anew(const struct entry *entry, const struct entry *anew, enum
 
 /*
  * Stamps are valid on one node, until its next boot. The first hit on an entry that was fetched, imported, part of an
- * image, or made before the last boot reads the files and stores new stamps, so that the next process pays no more
- * than for an entry of its own. Takes the reference to `entry`, and returns one: to `entry`, or to a copy with those
- * stamps.
+ * image, or stored before the last boot reads the files and stores new stamps, so that the next process pays no more
+ * than for an entry of its own. Takes the reference to `entry`, and returns a reference to `entry` or to a copy with
+ * new stamps.
  */
 static struct entry *renew_stamps(struct finding *finding, struct entry *entry)
 {
@@ -202,7 +206,7 @@ static void remember_entry(const struct finding *finding, struct entry *entry)
 	}
 }
 
-/* An entry that only its owner may read is not served after the process has changed its user. */
+/* Searches memory. An entry that only its owner may read is not served after the process has changed its user. */
 static struct entry *look_in_memory(struct looking *looking)
 {
 	const struct finding *finding = looking->finding;
@@ -236,7 +240,7 @@ struct entry *look_up(const struct request *request, struct event *event, struct
 	ret_finding->origin = ORIGIN_MEMORY;
 	entry = look_in_memory(&looking);
 	if (entry) {
-		/* The entry contains its key, so a hit in memory saves digesting the request. */
+		/* The entry contains its key, so a hit in memory does not have to digest the request. */
 		memcpy(ret_finding->key.bytes, entry_info(entry)->key, sizeof(ret_finding->key.bytes));
 		if (ret_finding->anew) {
 			entry = renew_stamps(ret_finding, entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real call may not return: the host's thread can be cancelled in it, and a callback may jump out of it. A cleanup
- * handler covers the first case; in the second the attempt, which is on the heap, is leaked.
+ * The real call may not return: the host's thread can be cancelled in it, and a callback may jump out of it. In the
+ * first case a cleanup handler frees the attempt. In the second case the attempt, which is on the heap, is leaked.
  */
 #include "interpose/compile/attempt.h"
 #include "interpose/compile/runtime.h"
@@ -13,13 +13,13 @@
 /* A call into the compiler or the host's callback, which may not return. */
 struct excursion {
 	const struct handle *handle;
-	const struct call *call; /* of a real compile */
+	const struct call *call; /* for a real compile; NULL: the host's callback */
 	struct attempt *attempt;
-	struct entry *held; /* or NULL */
+	struct entry *held; /* a reference to drop; or NULL */
 	int result;
 };
 
-/* Cleanup handler: the host's thread was cancelled in the real compilation or in its callback. */
+/* Cleanup handler for a host's thread that is cancelled in the real compilation or in the callback. */
 static void abandon_attempt(void *context)
 {
 	const struct excursion *excursion = context;
@@ -33,7 +33,7 @@ static void abandon_attempt(void *context)
 	attempt_free(excursion->attempt);
 }
 
-/* Before glibc 2.34 pthread_cleanup_push() needs libpthread; a process without it cannot cancel a thread. */
+/* Before glibc 2.34 pthread_cleanup_push() needs libpthread. A process without libpthread cannot cancel a thread. */
 #pragma weak __pthread_register_cancel
 #pragma weak __pthread_unregister_cancel
 #pragma weak __pthread_unwind_next
@@ -76,7 +76,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 {
 	struct library *library = request->library;
 
-	/* Taken before the compilation: each answer to the compiler is compared with it. */
+	/* The snapshot is taken before the compilation, because each answer to the compiler is compared with it. */
 	observed->told = snapshot_take(library->compiler->environment);
 	if (!observed->told) {
 		observed->doubt = COUNTER_ERRORS_memory;
@@ -94,6 +94,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 		return;
 	}
 	observed->watching = WATCHING_IMPORTS;
+	/* calls of libm cannot be seen, so every compilation counts as one that made some */
 	if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
 		trace_taint(&observed->trace, TAINT_ARITHMETIC);
 	}
@@ -133,7 +134,7 @@ void observe_compile(struct handle *handle, const struct call *call, enum counte
 	}
 	excursion.call = observed->given.options ? &observed->given : call;
 	begin_watch(request, watching, observed);
-	/* After the set-up of the watch, because this is the time that a hit is reported to save. */
+	/* The clock starts after the set-up of the watch, because this is the time that a hit is reported to save. */
 	start = runtime_clock();
 	observed->return_code = go_out(&excursion, call_compiler);
 	observed->cost_ns = (uint64_t)(runtime_clock() - start);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Options of ptxas without an effect on later compilations, whatever their values. */
+/* Options of ptxas that have no effect on later compilations, whatever their values are. */
 #define PTXAS_CLEARED                                                                                               \
 	"-v", "--verbose", "-w", "--disable-warnings", "-O0", "-O1", "-O2", "-O3", "--opt-level", "-dlcm", "-dscm", \
 	    "--def-load-cache", "--def-store-cache", "-flcm", "-fscm", "--force-load-cache", "--force-store-cache", \

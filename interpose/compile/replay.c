@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before anything is performed, every deferred call is described again and its entry's dependencies are checked. Only
- * if all of them hold does the compiler see the same input as when the entries were made.
+ * Before any call is performed, all deferred calls are described again and the dependencies of their entries are
+ * checked. Only if all of them hold does the compiler see the same input as when the entries were stored.
  */
 #include "interpose/compile/replay.h"
 
@@ -18,15 +18,17 @@
 
 /*
  * Performs each deferred call in the rounding mode in which the host made it. A callback that the host has set since
- * must not cancel these calls; it cannot be unset, only replaced. Returns false if the real library returns another
- * code than the host got.
+ * must not cancel these calls; it cannot be unset, only replaced. Returns false if the real library returned another
+ * code than the cache.
  */
 static bool catch_up(struct handle *handle)
 {
 	const struct compiler *compiler = handle->library->compiler;
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
 	uint64_t mode = arithmetic_mode();
-	/* No step is served if decimals are not written with a dot, so every deferred step was requested with dots. */
+	/*
+	 * No step is served if the locale's decimal separator is not a dot, so every deferred step was made with a dot.
+	 */
 	locale_t dots = compiler->past == PAST_GROWS && environment_decimals(decimals)
 	                    ? newlocale(LC_ALL_MASK, "C", (locale_t)0)
 	                    : (locale_t)0;
@@ -71,8 +73,8 @@ void replay_all(struct handle *handle)
 }
 
 /*
- * Returns true if every compilation of the handle was a hit or was rejected: then held[] are the answers to the
- * deferred calls.
+ * Returns true if every compilation of the handle was a hit or was refused. Then held[] are the answers to the deferred
+ * calls.
  */
 static bool never_compiled(const struct handle *handle)
 {
@@ -95,7 +97,10 @@ bool replay_allows(const struct handle *handle, const struct entry *entry)
 	return never_compiled(handle) || !dependencies_name_files(dependencies, size);
 }
 
-/* Compares with the request as it would be described now, because directory and environment matter too. */
+/*
+ * Returns true if the call, described again, has the same request (directory and environment matter too) and its entry
+ * is still valid.
+ */
 static bool holds_still(struct handle *handle, size_t index)
 {
 	const struct past_call *past = &handle->calls[index];
@@ -155,7 +160,7 @@ bool replay_unchanged(struct handle *handle)
 	return all_hold_still(handle) && catch_up(handle);
 }
 
-/* Steps cannot be skipped: the next step needs what they leave. */
+/* Steps are performed even if something has changed, because the next step needs their results. */
 static bool replay_steps(struct handle *handle)
 {
 	bool still = all_hold_still(handle);

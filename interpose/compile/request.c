@@ -21,8 +21,8 @@ struct attempt *attempt_new(struct event *event)
 }
 
 /*
- * Also releases the compile lock, with the outcome noted so far, so that waiting processes go on even if the host's
- * thread is cancelled in the real compilation.
+ * Also releases the compile lock, with the outcome recorded so far, so that waiting processes continue even if the
+ * host's thread is cancelled in the real compilation.
  */
 void attempt_free(struct attempt *attempt)
 {
@@ -39,9 +39,9 @@ void attempt_free(struct attempt *attempt)
 }
 
 /*
- * A compilation keeps the cubin and the lowered names of earlier ones, and those depend on more than their requests: on
- * headers, on the clock, on anything that made them uncacheable. So a digest of the state of the handle goes into the
- * key.
+ * Adds a digest of the handle's state to the key of the last call. A compilation leaves the cubin and the lowered names
+ * of earlier ones in place, and those depend on more than their requests: on headers, on the clock, on anything that
+ * made them uncacheable.
  */
 static int seal_history(struct handle *handle)
 {
@@ -63,7 +63,7 @@ static int seal_history(struct handle *handle)
 	return error;
 }
 
-/* `told`: the state of the process at some moment; NULL: its present state. */
+/* Describes a call. `told`: a recorded state of the process; NULL: its present state. */
 static enum counter describe_call(struct handle *handle, size_t earlier, const struct call *call,
                                   const struct snapshot *told, struct request *request)
 {
@@ -100,6 +100,7 @@ static enum counter describe_call(struct handle *handle, size_t earlier, const s
 	return handle->library->compiler->describe(handle, call, &around, told, request);
 }
 
+/* For roots: returns the digest of the host's libm, on which folded constants depend; NULL: it is not known. */
 static const struct key *arithmetic_of(void *context)
 {
 	struct library *library = context;
@@ -118,7 +119,7 @@ enum counter request_describe(struct handle *handle, size_t earlier, const struc
 	ret_request->roots.context = handle->library;
 	ret_request->spans[0] = (struct span){ret_request->run.bytes, ret_request->run.size};
 	ret_request->spans[1] = (struct span){handle->creation.bytes, handle->creation.size};
-	/* The keys of earlier compilations replace the creation run. */
+	/* The keys of earlier compilations cover the creation run. */
 	ret_request->span_count = earlier && handle->library->compiler->past == PAST_LEAVES ? 1 : 2;
 	return reason;
 }
@@ -144,8 +145,8 @@ static bool same_request(struct handle *handle, const struct call *call, const s
 }
 
 /*
- * Described with the snapshot, with which every answer to the compiler agreed; and with the present state, for what no
- * call shows (TZ, the locale).
+ * Describes the call with the snapshot, with which every answer to the compiler agreed, and with the present state,
+ * because no watched call shows the rest (TZ, the locale).
  */
 bool request_unchanged(struct handle *handle, const struct call *call, const struct request *request,
                        const struct snapshot *told)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections are collected through the real getters, and marks (UNSET, SLOPPY, ABOUT) are added after them. Marks are
- * not part of a comparison of two results.
+ * Sections are collected through the real getters. Marks (UNSET, SLOPPY, ABOUT) are added after them, and are not part
+ * of a comparison of two results.
  */
 #include "interpose/compile/result.h"
 
@@ -68,7 +68,7 @@ bool result_says_one_of(const struct section *log, const char *const *texts, siz
 	return false;
 }
 
-/* Messages of nvcc, ptxas and libstdc++; the first letter is omitted if its case differs. */
+/* Searches for messages of nvcc, ptxas and libstdc++. The first letter of a text is omitted where its case differs. */
 bool result_says_shortage(const struct section *log)
 {
 	static const char *const shortages[] = {"emory allocation", "out of memory", "nsufficient memory", "bad_alloc"};
@@ -98,7 +98,7 @@ void result_add_about(struct result *result, struct stream *about)
 	*about = STREAM_EMPTY;
 }
 
-/* Marked, so that it is not served to a process without the setting, nor sent to another node. */
+/* The mark prevents that the result is served to a process without the setting, or sent to another node. */
 void result_add_sloppy(struct result *result, unsigned sloppiness)
 {
 	for (size_t i = 0; i < result->count; i++) {
@@ -110,7 +110,7 @@ void result_add_sloppy(struct result *result, unsigned sloppiness)
 	result_add(result, RESULT_TAG_SLOPPY, (int)sloppiness, NULL, 0);
 }
 
-/* Returns true for a section that describes the result and is not part of it. */
+/* Returns true for a section that describes the result, but is not part of it. */
 static bool is_mark(const struct section *section)
 {
 	return section->tag == RESULT_TAG_UNSET || section->tag == RESULT_TAG_SLOPPY ||
@@ -137,7 +137,7 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 	}
 	end = (const char *)section.bytes + section.size;
 	for (name = section.bytes; name < end; name += strnlen(name, (size_t)(end - name)) + 1) {
-		/* the variable that the compiler would read, not a setting of this library */
+		/* getenv() reads a variable of the compiler, not a setting of this library */
 		if (end[-1] != '\0' || getenv(name)) {
 			*ret_variable = end[-1] != '\0' ? "?" : name;
 			return RESULT_VARIABLE_SET;
@@ -146,7 +146,7 @@ enum result_fitness result_applies(const struct entry *entry, unsigned allowed, 
 	return RESULT_FITS;
 }
 
-/* Without the return code: only the compilation itself returns it, and no getter does. */
+/* The return code is left out, because only the compilation itself returns it, and no getter does. */
 int result_state(const struct handle *handle, struct key *ret_state)
 {
 	struct result result = {.count = 0};
@@ -196,7 +196,10 @@ const char *result_section_name(const struct compiler *compiler, uint32_t tag)
 	                                                       : "another artifact";
 }
 
-/* A head has a size, which changes with the ids; a damaged section has no head. */
+/*
+ * Compares without the heads, because a head contains a size, which changes with the ids. A damaged section has no
+ * head.
+ */
 static bool is_alike(const struct compiler *compiler, const struct section *left, const struct section *right)
 {
 	size_t head = left->tag >= RESULT_TAG_OWN ? compiler->artifact_head : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The set-up runs once, on the thread of the first caller. It has its own once-mechanism, because pthread_once() is
- * not in libc before 2.34, and it starts again in a child that was forked meanwhile.
+ * The set-up runs once, on the thread of the first caller. pthread_once() is not used, because it is not in libc before
+ * 2.34. A child that was forked during the set-up starts it again.
  */
 #include "interpose/compile/runtime.h"
 
@@ -34,17 +34,17 @@
 #include <linux/futex.h>
 
 /*
- * pthread_atfork() by its LSB name, which is in libc itself before 2.34 too. `object`: unloading it removes the
+ * pthread_atfork() by its LSB name, which libc itself has even before 2.34. `object`: unloading that object removes the
  * handlers.
  */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 
 static struct runtime runtime;
 
-/* 0, then the id of the process that sets up, then READY */
+/* 0 at first, then the id of the process that sets up, then READY. */
 #define READY (-1)
 static _Atomic int progress;
-static atomic_bool waited_for; /* a thread sleeps until READY, or is about to */
+static atomic_bool waited_for; /* a thread sleeps until READY, or is about to do so */
 
 /* There is no handler before the fork (cache/fork_mutex.h). */
 static void fork_child(void)
@@ -57,7 +57,7 @@ static void fork_child(void)
 	counters_fork_child();
 }
 
-/* dir:dir:dir */
+/* Opens the lower caches of a list "dir:dir:dir". A directory that cannot be opened is left out. */
 static void open_lower(const char *list)
 {
 	size_t most = 1;
@@ -136,7 +136,7 @@ static void log_place(const char *variable, const char *path, size_t size, int e
 	log_write(LOG_WARNING, "%s: '%.*s' cannot be used: %s", variable, (int)size, path, error_text(error, buffer));
 }
 
-/* The work is done only if the log is read. */
+/* Logs unusable settings. The environment and the directories are examined only if a log is written. */
 static void log_settings(const struct settings *settings)
 {
 	for (int i = 0; i < settings->complaint_count; i++) {
@@ -151,7 +151,7 @@ static void log_settings(const struct settings *settings)
 
 static void set_up(void)
 {
-	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts it again */
+	runtime = (struct runtime){0}; /* a child that was forked during the set-up starts with a half-written struct */
 	if (copies_another_is_active()) {
 		runtime.off = true;
 		runtime.off_reason = COUNTER_BYPASSED_disabled;
@@ -167,8 +167,8 @@ static void set_up(void)
 		open_layers();
 	}
 	/*
-	 * Never called from a fork handler, where glibc 2.28 to 2.35 would deadlock (BZ 24595), because no compiler
-	 * runs in one.
+	 * The set-up never runs in a fork handler, where glibc 2.28 to 2.35 would deadlock in __register_atfork() (BZ
+	 * 24595), because no host compiles in a fork handler.
 	 */
 	if (__register_atfork(NULL, NULL, fork_child, NULL) != 0) {
 		runtime.off = true;
@@ -177,9 +177,8 @@ static void set_up(void)
 }
 
 /*
- * pthread_once() is in libpthread before glibc 2.34, so this replaces it: one thread sets up, the others sleep until
- * it has. A child that was forked meanwhile finds its parent's id, and starts again. A function of its own, so that
- * runtime_get() is a single load afterwards.
+ * One thread sets up, and the others sleep until it has finished. A child that was forked meanwhile finds its parent's
+ * id in `progress`, and starts again. This is a function of its own, so that runtime_get() is a single load afterwards.
  */
 __attribute__((noinline)) static void set_up_once(void)
 {
@@ -189,7 +188,7 @@ __attribute__((noinline)) static void set_up_once(void)
 	int cancelling;
 
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
-	                             &cancelling); /* a cancelled thread would leave the others asleep for ever */
+	                             &cancelling); /* a cancelled thread would never wake the others */
 	while (seen != READY) {
 		if (seen == process) {
 			atomic_store(&waited_for, true);
@@ -308,7 +307,7 @@ static unsigned long long count_here(enum counter counter)
 	return counters_here(counter);
 }
 
-/* ", 3 not cached (time_macros 2)": the sum, and the reason that was met most. */
+/* Adds ", 3 not cached (time_macros 2)": the sum, and the most frequent reason. */
 static void add_reasons(char line[LINE_BYTES], const char *words, enum counter sum, enum counter_group group)
 {
 	enum counter top = COUNTER_NONE;
@@ -325,7 +324,7 @@ static void add_reasons(char line[LINE_BYTES], const char *words, enum counter s
 	}
 }
 
-/* Added if more than one compiler was used. */
+/* Adds the hits of each compiler, if the process used more than one. */
 static void add_compilers(char line[LINE_BYTES])
 {
 	static const struct {
@@ -389,7 +388,7 @@ __attribute__((destructor)) static void at_exit(void)
 	if (atomic_load_explicit(&progress, memory_order_acquire) != READY) {
 		return;
 	}
-	/* a preload in front of libc may have been finalised already (cache/calls.h) */
+	/* another preload's wrapper of libc functions may have been finalised already (cache/calls.h) */
 	calls_go_straight();
 	flush_counters(COUNTERS_NOW);
 	if (runtime.settings.stats) {

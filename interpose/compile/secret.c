@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The raw system call is non-blocking: early at boot it fails, and the fallback is used, instead of delaying the host.
+ * The raw system call does not block: early at boot it fails, and the fallback is used, so that the host is not
+ * delayed.
  */
 #include "interpose/compile/runtime.h"
 

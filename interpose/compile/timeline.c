@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before each event of a regular file its end is read and an incomplete event is cut off, so that a process that was
- * killed during its write does not make the whole file unreadable.
+ * Before an event is appended to a regular file, the end of the file is read and an incomplete event is cut off. So a
+ * process that was killed during its write does not make the whole file unreadable.
  */
 #include "interpose/compile/timeline.h"
 
@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Limits of escaped texts: their sum and the rest of an event fit into EVENT_BYTES. */
+/* Limits of escaped texts. Their sum and the rest of an event fit into EVENT_BYTES. */
 #define NAME_SHOWN    240
 #define OPTIONS_SHOWN 1000
 #define DETAIL_SHOWN  400
@@ -51,7 +51,7 @@ bool timeline_wanted(void)
 }
 
 /*
- * Returns where the next event goes: after the last complete line. What follows that line is the start of an event
+ * Returns the offset of the next event, after the last complete line. Bytes after that line are the start of an event
  * whose process was killed during the write, or whose disk was full. -1: the file is not a trace.
  */
 static off_t find_end(int file, off_t size)
@@ -77,7 +77,7 @@ static off_t find_end(int file, off_t size)
 	return -1;
 }
 
-/* The file is open for appending, so the kernel ignores the offset, which output_at() checks against RLIMIT_FSIZE. */
+/* The file is open for appending, so the kernel ignores the offset, but output_at() checks it against RLIMIT_FSIZE. */
 static void append_regular(int file, const char *line, size_t size)
 {
 	struct stat found;
@@ -115,7 +115,7 @@ static void append_line(const char *path, const char *line, size_t size)
 	call_close(file);
 }
 
-/* What was asked for: a link's options came long before. */
+/* The options of the call, and the architecture that they name. `left`: room in bytes. */
 struct asked {
 	struct json *json;
 	struct arch arch;
@@ -137,7 +137,7 @@ static int put_option(const struct about_fact *fact, void *context)
 	return 0;
 }
 
-/* As typed in a shell, without quoting. */
+/* Writes the options as one text, as typed in a shell but without quoting. */
 static void put_options(struct json *json, const struct stream *about)
 {
 	struct asked asked = {.json = json, .left = OPTIONS_SHOWN};
@@ -167,7 +167,7 @@ static void put_thread(struct json *json)
 	json_integer(json, "tid", syscall(SYS_gettid));
 }
 
-/* The event that names the process, before its first slice; again after a fork, with the same name. */
+/* Writes the event that names the process before its first slice, and again after a fork, with the same name. */
 static void put_process(struct json *json, const struct stream *about)
 {
 	static _Atomic pid_t named;
@@ -204,7 +204,7 @@ static void put_library(struct json *json, const struct library *library)
 
 static void put_facts(struct json *json, const struct event *event)
 {
-	/* Why it was no hit, or, if that is not known, why it was not cached. */
+	/* The reason why the call was not a hit, or, if that is not known, why the result was not cached. */
 	const char *detail = event->detail[0] != '\0' ? event->detail : event->refusal;
 	char digits[DIGITS_BYTES(sizeof(event->key))];
 
@@ -248,7 +248,7 @@ static void put_slice(struct json *json, const struct event *event, const char *
 	json_end(json);
 }
 
-/* `json` holds one event; it is empty afterwards. */
+/* Appends the one event that `json` holds, and empties `json`. */
 static void write_line(const char *path, struct json *json)
 {
 	if (!json->failed && json->size > 0) {

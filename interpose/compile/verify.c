@@ -10,7 +10,10 @@
 
 #include <errno.h>
 
-/* A header that was edited between the hit and the compilation causes a difference that is no error. */
+/*
+ * Returns true if the entry is still valid. A header that was edited between hit and compilation causes a difference
+ * that is no error.
+ */
 static bool still_holds(const struct roots *roots, const struct entry *entry)
 {
 	size_t size;
@@ -19,7 +22,10 @@ static bool still_holds(const struct roots *roots, const struct entry *entry)
 	return size == 0 || dependencies_hold(dependencies, size, roots, NULL, 0);
 }
 
-/* A result after a sticky option cannot be compared with a hit, which is the result of the compilation alone. */
+/*
+ * Returns true if an option with process-wide effect was used before. The compilation then differs from a hit, which is
+ * the result of the compilation alone.
+ */
 static bool is_spoiled(const struct handle *handle, const struct attempt *attempt)
 {
 	const struct compiler *compiler = handle->library->compiler;
@@ -29,20 +35,20 @@ static bool is_spoiled(const struct handle *handle, const struct attempt *attemp
 	return reason == COUNTER_BYPASSED_sticky_options || reason == COUNTER_BYPASSED_uncleared_options;
 }
 
-/* An error, not a warning, because a wrong hit breaks the guarantee of this library. */
+/* Logged as an error, not as a warning, because a wrong hit breaks the guarantee of this library. */
 static void log_mismatch(const struct handle *handle, const struct entry *expected, const char *what)
 {
 	char digits[DIGITS_BYTES(ENTRY_KEY_BYTES)];
 
-	/* The name comes last: it may be long, and lines are cut. */
+	/* The name comes last, because it may be long, and lines are truncated. */
 	log_write(LOG_ERROR, "verify: mismatch: the cached %s differs from that of %s; key %s, program %s", what,
 	          handle->library->compiler->title, digits_spell(entry_info(expected)->key, ENTRY_KEY_BYTES, digits),
 	          handle->name ? handle->name : "without a name");
 }
 
 /*
- * Counts and logs a difference. Encoded artifacts may differ by a module id alone, and address-dependent ones differ
- * between processes: there a wrong hit cannot be told from a right one.
+ * Counts and logs a difference. Encoded artifacts may differ only by a module id, and artifacts with addresses differ
+ * between processes. For these a wrong hit looks like a correct one, so they count as not comparable.
  */
 static void report_difference(const struct handle *handle, const struct attempt *attempt, const struct entry *expected,
                               const struct entry *given)

@@ -21,6 +21,7 @@
 
 /* ---- the counters ---- */
 
+/* The time in nanoseconds that the hit saved: the stored compile time less the duration of the call. */
 static uint64_t saved_by(const struct event *event)
 {
 	return event->compile_ns > event->call.ns ? event->compile_ns - event->call.ns : 0;
@@ -40,7 +41,9 @@ void event_count_work(const struct event *event)
 	}
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_misses, 1);
 	runtime_count_share(event->compiler->share, COUNTER_TOTAL_compile_ns, event->compile_ns);
-	/* Also counted as a miss: this counter says how many misses were due to changed files. */
+	/*
+	 * Stale entries are also counted as misses: this counter says how many misses were due to changed dependencies.
+	 */
 	runtime_count(COUNTER_TOTAL_stale, event->why == EVENT_WHY_STALE);
 }
 
@@ -139,7 +142,7 @@ static void put_times(struct line *line, const struct event *event)
 	}
 }
 
-/* ", from the agent in 870 us", ", the agent has no entry, asked for 35 us" */
+/* Adds ", from the agent in 870 us", or ", the agent has no entry, asked for 35 us". */
 static void put_agent(struct line *line, const struct event *event)
 {
 	if (event->agent == AGENT_FETCH_FOUND && event->kind == EVENT_HIT_ON_DISK) {
@@ -157,7 +160,7 @@ static void put_explanation(struct line *line, const char *text)
 	}
 }
 
-/* The program's name comes last, because it may be long, and lines are cut. */
+/* The program's name comes last, because it may be long, and lines are truncated. */
 static void write_log(const struct event *event)
 {
 	char digits[DIGITS_BYTES(KEY_SHOWN)];
@@ -175,14 +178,14 @@ static void write_log(const struct event *event)
 	          event->program ? event->program : event->compiler->unnamed);
 }
 
-/* ---- the line of the journal: of what was no hit ---- */
+/* ---- the line of the journal, for calls that were not hits ---- */
 
 static struct journal_text text_of(const char *text)
 {
 	return (struct journal_text){text, strlen(text)};
 }
 
-/* The time when the call ended, which may be a while ago if counts had to be written first. */
+/* Returns the time when the call ended, which may be some time ago if counts had to be written first. */
 static uint64_t end_of(const struct event *event)
 {
 	struct timespec now = {0};
@@ -234,7 +237,7 @@ static void write_journal(const struct event *event)
 	(void)journal_write(&directory, &record);
 }
 
-/* Hits leave no record, nor do compiles that verify one. */
+/* Hits are not recorded, nor are compilations that verify a hit. */
 static bool is_for_journal(const struct event *event)
 {
 	return (event->kind == EVENT_STORED || event->kind == EVENT_NOT_KEPT || event->kind == EVENT_BYPASSED) &&
@@ -267,7 +270,7 @@ void event_tell(struct event *event, int return_code)
 		timeline_write(event);
 	}
 	runtime_flush();
-	/* After the counts, whose writing creates a missing directory. */
+	/* The journal comes after the counters, because writing those creates a missing directory. */
 	if (is_for_journal(event)) {
 		write_journal(event);
 	}
