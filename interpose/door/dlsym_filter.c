@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RTLD_DEFAULT and RTLD_NEXT depend on the caller, and the loader takes the caller from the return address, which here
- * is this library. So each is resolved by other means, and the real look-up is left to dlsym.S, which jumps with the
- * caller's own return address, if those means give no certain answer.
+ * RTLD_DEFAULT and RTLD_NEXT depend on the caller, which the loader recognises by the return address; in a call from
+ * here that would be this library. So each is first resolved by other means. If those give no certain answer, dlsym.S
+ * makes the real look-up by a jump, with the caller's own return address.
  */
 #include "interpose/door/dlsym_filter.h"
 
@@ -25,15 +25,15 @@ static bool is_ours(const void *address)
 }
 
 /*
- * The exports have the compilers' versions, so a dlvsym in the global scope finds them even if no such library is
- * loaded. The definition after this library is the one that counts (A6).
+ * Replaces an export of this library by the next definition in load order, which is the real one. The exports have the
+ * compilers' versions, so dlvsym in the global scope finds them even if no such library is loaded.
  */
 static void *behind_us(void *found, const char *name, const char *version, enum next_symbol_which which)
 {
 	return is_ours(found) ? next_symbol(RTLD_NEXT, name, version, which) : found;
 }
 
-/* Resolves RTLD_DEFAULT for this caller, as far as that is possible from here. */
+/* Resolves RTLD_DEFAULT for this caller, if that is possible from here; otherwise NULL. */
 static void *default_symbol(const char *name, const char *version, void *caller, enum next_symbol_which which)
 {
 	struct elf_object object;
@@ -51,7 +51,10 @@ static void *default_symbol(const char *name, const char *version, void *caller,
 	return found;
 }
 
-/* Returns true if the real look-up would find only this library's export. dlerror then says what is missing. */
+/*
+ * Returns true if the real look-up would find only this library's export. The failed look-up here has set the dlerror
+ * text.
+ */
 static bool finds_only_ours(void *handle, const char *name, const char *version, void *caller,
                             enum next_symbol_which which)
 {
@@ -63,8 +66,8 @@ static bool finds_only_ours(void *handle, const char *name, const char *version,
 }
 
 /*
- * Resolves RTLD_NEXT for this caller, if a walk over the loaded objects and the loader's answer for this library
- * agree.
+ * Resolves RTLD_NEXT for this caller. Returns NULL unless a search of the loaded objects and the loader's answer for
+ * this library agree.
  */
 static void *following_symbol(const char *name, const char *version, void *caller, enum next_symbol_which which)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Doors for unknown functions are numbered assembly entries in dlsym.S, which preserve every register. Before the real
- * function runs, each of its arguments that is a known handle gets its deferred calls performed and is not cached any
- * more, because the function may read or change it.
+ * function runs, the deferred calls of each known handle among its arguments are performed, and the handle's later
+ * calls bypass the cache, because the function may read or change the handle.
  */
 #include "interpose/door/doors.h"
 
@@ -26,7 +26,10 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6]);
 
 static _Atomic(void *) unknown[UNKNOWN_MAX];
 
-/* Called by the door of an unknown function: performs the deferred calls of every handle among its arguments (A6). */
+/*
+ * Called by the door of an unknown function. Performs the deferred calls of every handle among its arguments, and
+ * returns the real function.
+ */
 void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 {
 	int host_errno = errno;
@@ -45,7 +48,10 @@ void *unknown_prepare(unsigned index, const uintptr_t arguments[6])
 	return atomic_load_explicit(&unknown[index], memory_order_acquire);
 }
 
-/* Entries are never reused, because a host may store the pointer. */
+/*
+ * Returns the door of an unknown function; `address` itself if all are in use. Doors are never reused, because a host
+ * may store the pointer.
+ */
 static void *unknown_door(void *address)
 {
 	for (unsigned i = 0; i < UNKNOWN_MAX; i++) {
@@ -70,7 +76,10 @@ void *doors_for_symbol(const char *name, void *address)
 	if (compiler->opens && compiler->opens(name)) {
 		library_give_up(library, COUNTER_BYPASSED_private_functions,
 		                "the program looked up a private function of it");
-		/* May set the runtime up and write: only a host that is about to compile looks this name up. */
+		/*
+		 * Setting up the runtime and writing an event is allowed here, because only a host that is about to
+		 * compile looks this name up.
+		 */
 		host_call_private(library, name);
 		return address;
 	}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doors: the functions that a host calls in place of a compiler's (docs/DESIGN.md A, "How calls reach us")
+ * doors: the functions that a host calls in place of a compiler's (docs/DESIGN.md, "How calls reach us")
  *
  *     export   nvrtcX@libnvrtc.so.13: hidden versioned, one per function and node; for linked programs and modules
  *     thunk    one per function and library slot; returned by dlsym
- *     unknown  returned by dlsym for an unlisted function of a compiler: an assembly door that preserves every register
+ *     unknown  returned by dlsym for an unlisted function of a compiler: an assembly door that preserves all registers
  *
- * Each compiler's folder makes its exports and thunks with door/make.h.
+ * Each compiler's folder defines its exports and thunks with door/make.h.
  *
- * A door determines the library of a call: an export by its node (and, if several libraries have that node, by its
- * caller's scope), a thunk by its slot. A call about a known handle goes to that handle's library.
+ * A door determines the library of a call: an export by its node (and by its caller's scope, if several libraries have
+ * that node), a thunk by its slot. A call with a known handle goes to that handle's library.
  *
  * Threads: any. Fork, signals: no state except the table of unknown functions, which only grows.
  */
@@ -18,15 +18,15 @@
 
 #include "interpose/compile/library.h"
 
-/* The thunks of a function, by library slot; dlsym returns them. */
+/* The thunks of one function, by library slot. */
 struct door_thunks {
 	const char *name;
 	real_function *of_slot[LIBRARIES_MAX];
 };
 
 /*
- * Returns the door for a function that the real dlsym found at `address`, or `address` if it needs no door or none is
- * free.
+ * Returns the door for a function that the real dlsym found at `address`. Returns `address` itself if the function
+ * needs no door, or if no door is free.
  */
 void *doors_for_symbol(const char *name, void *address);
 

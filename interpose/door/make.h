@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make: macros that make a compiler's doors from its lists (interpose/door/doors.h lists the kinds)
+ * make: macros that define a compiler's doors from its lists (interpose/door/doors.h lists the kinds)
  *
- * A row of functions is X(name, since, gone, (parameters), arguments...); all return int, and handle_name(door, ...)
- * is its handler. A row of nodes is X(id, soname, floor, ...). Where this is included, DOOR_NODE(id) is the node's
- * address. In a compiler's handlers.c:
+ * A row of functions is X(name, since, gone, (parameters), arguments...); every function returns int, and its handler
+ * is handle_name(door, ...). A row of nodes is X(id, soname, floor, ...). The file that includes this one defines
+ * DOOR_NODE(id) as the node's address. In a compiler's handlers.c:
  *
  *     #define EXPORT(name, ...) NODES(DOOR_EXPORT, name, __VA_ARGS__)    exports export_name_id as name@soname
  *     FUNCTIONS(EXPORT)
@@ -18,18 +18,19 @@
 #include "interpose/compile/library.h"
 #include "interpose/door/doors.h"
 
-/* (a, b, c) -> a, b, c */
+/* Removes the parentheses: (a, b, c) becomes a, b, c. */
 #define DOOR_UNPACK(...) __VA_ARGS__
 
 /*
- * Exported only if every release of the node has the function: a weak reference must not find what the library lacks.
+ * The export exists only if every release of the node has the function. Otherwise a weak reference would find a
+ * function that the library lacks.
  */
 #define DOOR_EXPORT(id, soname, floor, name, since, gone, parameters, ...) \
 	DOOR_EXPORT_AS(id, #name "@" #soname, id, floor, name, since, gone, parameters, __VA_ARGS__)
 
 /*
- * Exports under another name: `which` distinguishes the exports of a function, `symbol` is the name that hosts are
- * linked with.
+ * Defines an export under another name: `which` distinguishes the exports of a function, `symbol` is the name that
+ * hosts are linked with.
  */
 #define DOOR_EXPORT_AS(which, symbol, id, floor, name, since, gone, parameters, ...)                         \
 	int export_##name##_##which parameters;                                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same doors as in arch/x86_64/dlsym.S, which explains them and shows them in C. */
+/* The same doors as in arch/x86_64/dlsym.S, where comments explain them and show them in C. */
 
 	.text
 

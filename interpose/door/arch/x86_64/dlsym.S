@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlsym, dlvsym: trampolines that keep the caller's return address.
+ * dlsym, dlvsym: trampolines that preserve the caller's return address.
  *
- * glibc resolves RTLD_NEXT and RTLD_DEFAULT by its caller's return address, so a call that is not ours to answer must
- * reach the next dlsym in line by a jump, with every register as it came. In C, for dlsym@GLIBC_2.34:
+ * glibc resolves RTLD_NEXT and RTLD_DEFAULT by its caller's return address. So a call that this library does not answer
+ * must reach the next dlsym in load order by a jump, with all registers unchanged. In C, for dlsym@GLIBC_2.34:
  *
  *	if (name begins with 'n' or '_') {
  *		struct dlsym_answer answer = dlsym_filter(handle, name, version or NULL, return_address, which);
@@ -12,12 +12,13 @@
  *	}
  *	goto *next_symbol_functions[which];
  *
- * next_symbol_functions[] starts out with the address of next_symbol_resolve, which fills it by next_symbol_bootstrap() and goes on.
+ * next_symbol_functions[] initially has the address of next_symbol_resolve, which fills it by next_symbol_bootstrap()
+ * and then jumps to the function that it found.
  */
 #if __has_include(<cet.h>)
 #include <cet.h>
 #else
-#define _CET_ENDBR /* clang before 11: the library is then not marked as one with landing pads, and none are asked for */
+#define _CET_ENDBR /* clang before 11: the library is not marked as having landing pads, so none are required */
 #endif
 
 	.text
@@ -71,7 +72,7 @@
 	.symver	our_dlvsym_old, dlvsym@GLIBC_2.2.5
 	.symver	our_dlvsym_new, dlvsym@@GLIBC_2.34
 
-	/* One resolver per pointer: each knows which of the four it stands for. */
+	/* One resolver per pointer, because each has to know which of the four functions to jump to. */
 	.macro RESOLVER which
 	.type	next_symbol_resolve_\which, @function
 	.balign	16
@@ -114,11 +115,11 @@ next_symbol_functions:
 	.quad	next_symbol_resolve_3
 
 	/*
-	 * unknown_entry[n]: doors for functions of NVRTC that we do not know (docs/DESIGN.md A6). In C:
+	 * unknown_entry[n]: doors for functions that no compiler's table lists. In C:
 	 *
 	 *	goto *unknown_prepare(n, { rdi, rsi, rdx, rcx, r8, r9 });
 	 *
-	 * with every argument register as it came.
+	 * with every argument register unchanged.
 	 */
 	.text
 	.globl	unknown_entries
