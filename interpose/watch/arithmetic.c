@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One replacement is generated for each watched function, and each has one real function for the whole process. A
- * second library that is bound to another version of that function gets no replacement; its use is then assumed in
- * every compilation.
+ * There is one replacement for each watched function, and each replacement has one real function for the whole process.
+ * If a second library is bound to another version of that function, its slot is not redirected, and every compilation
+ * of that library is assumed to call the function.
  */
 #include "interpose/watch/arithmetic.h"
 
@@ -14,7 +14,7 @@
 
 typedef void any_function(void);
 
-/* What each replacement calls; 0 until the first library that imports it. */
+/* The real function of each replacement; 0 until a library imports it. */
 static _Atomic(uintptr_t) real[ARITHMETIC_COUNT];
 
 #define REAL(name, type) ((type *)atomic_load_explicit(&real[ARITHMETIC_##name], memory_order_relaxed))
@@ -85,6 +85,7 @@ bool arithmetic_knows(const char *name)
 	return find_function(name) < ARITHMETIC_COUNT;
 }
 
+/* Returns true if an unbound slot of the object still leads to the stub that calls the lazy resolver. */
 static bool is_stub(const struct elf_object *object, uintptr_t function)
 {
 	return elf_contains(object, function);
@@ -95,6 +96,7 @@ static bool is_soname_of_libm(const struct elf_object *object)
 	return object->soname && strncmp(object->soname, "libm.so.", 8) == 0;
 }
 
+/* For elf_each_object(): returns nonzero if an object other than libm defines the function too. */
 static int defines_too(const struct elf_object *object, void *context)
 {
 	const struct elf_import *import = context;
@@ -103,8 +105,8 @@ static int defines_too(const struct elf_object *object, void *context)
 }
 
 /*
- * Returns true if the function behind the stub might not be libm's: a program's log() need not be a logarithm, so it
- * must not be called to find out.
+ * Records an unbound slot, and returns true, if its function may be another one than libm's: a program's log() may not
+ * be a logarithm, so it must not be called as one.
  */
 static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import *import, uintptr_t stub)
 {
@@ -128,7 +130,7 @@ bool arithmetic_missed(const struct arithmetic *arithmetic)
 	return false;
 }
 
-/* Returns the function that the slot is or would be bound to, or 0. */
+/* Returns the function to which the slot is, or would be, bound; 0 if there is none. */
 static uintptr_t function_behind(const struct arithmetic *arithmetic, const struct elf_object *object,
                                  const struct elf_import *import)
 {
@@ -156,7 +158,7 @@ static int is_libm(const struct elf_object *object, void *context)
 	return 0;
 }
 
-/* Functions that are correctly rounded or do no arithmetic; each also with the suffix f or l. */
+/* Returns true for functions that are correctly rounded or do no arithmetic; each also has the suffix f or l. */
 static bool is_exact(const char *name)
 {
 	static const char *const exact[] = {
@@ -179,8 +181,7 @@ static bool is_exact(const char *name)
 }
 
 /*
- * Returns true if libm has an inexact function of that name that the table does not list: a later NVRTC may import
- * one.
+ * Returns true if libm has an inexact function of that name that the table does not list. A later NVRTC may import one.
  */
 static bool is_unheard_of(struct arithmetic *arithmetic, const char *name)
 {
@@ -221,7 +222,7 @@ bool arithmetic_add(struct arithmetic *arithmetic, const struct elf_object *obje
 		return false;
 	}
 	arithmetic->real[id] = function;
-	/* One replacement has one real function: another library may have been bound to another version of it. */
+	/* One replacement has one real function, and another library may be bound to another version of it. */
 	if (!functions[id].replacement ||
 	    (!atomic_compare_exchange_strong(&real[id], &there, function) && there != function)) {
 		know_less(arithmetic, ARITHMETIC_ALWAYS);
@@ -254,7 +255,7 @@ void arithmetic_end(struct arithmetic *arithmetic)
 		spans[count++] = (struct span){places[i], sizeof(places[i])};
 		spans[count++] = (struct span){id, id_size};
 	}
-	/* libm is added even if no function is its own: a preloaded pow() may call libm's. */
+	/* libm is added even if none of the functions is libm's own, because a preloaded pow() may call libm's. */
 	if (elf_each_object(is_libm, &object) && elf_build_id(&object, &id, &id_size) == 0) {
 		spans[count++] = (struct span){"libm", sizeof("libm")};
 		spans[count++] = (struct span){id, id_size};

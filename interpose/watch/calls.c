@@ -28,7 +28,7 @@
 		return result;                               \
 	}
 
-/* Mode letters "e", "m", "x", "b" and "c" do not matter here; ",ccs=" makes libc load a character set converter. */
+/* Mode letters "e", "m", "x", "b" and "c" have no effect here; ",ccs=" makes libc load a character set converter. */
 static void record_stream(FILE *stream, const char *path, const char *mode)
 {
 	int error = errno;
@@ -76,7 +76,7 @@ static void record_descriptor(int descriptor, int directory, const char *path, i
 
 #define OPENED(directory) record_descriptor(result, directory, path, flags)
 
-/* `mode` is forwarded even if the caller passed none: libc ignores it then, and on both machines it is a register. */
+/* `mode` is forwarded even if the caller passed none: libc then ignores it, and both machines pass it in a register. */
 RECORD_AFTER(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
 RECORD_AFTER(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), OPENED(AT_FDCWD))
 RECORD_AFTER(int, openat, (int directory, const char *path, int flags, mode_t mode), (directory, path, flags, mode),
@@ -89,7 +89,7 @@ RECORD_AFTER(int, __open64_2, (const char *path, int flags), (path, flags), OPEN
 
 RECORD_AFTER(int, stat, (const char *path, struct stat *status), (path, status), PROBED)
 RECORD_AFTER(int, stat64, (const char *path, struct stat *status), (path, status), PROBED)
-/* Until glibc 2.33 a program's stat was __xstat with the version of its struct stat: always ours on 64-bit machines. */
+/* Before glibc 2.33 a program's stat was __xstat with the version of its struct stat; 64-bit machines have only one. */
 RECORD_AFTER(int, __xstat, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
 RECORD_AFTER(int, __xstat64, (int version, const char *path, struct stat *status), (version, path, status), PROBED)
 
@@ -107,7 +107,7 @@ RECORD_AFTER(int, statfs, (const char *path, struct statfs *status), (path, stat
 RECORD_AFTER(int, statfs64, (const char *path, struct statfs *status), (path, status), LISTED)
 RECORD_AFTER(int, statvfs, (const char *path, struct statvfs *status), (path, status), LISTED)
 
-/* Calls that say more than whether a path exists: only the absence of the path can be a dependency. */
+/* Records a call that reveals more than whether a path exists: only the absence of the path can be a dependency. */
 static void judge_path(bool done, const char *path)
 {
 	if (!done && (errno == ENOENT || errno == ENOTDIR)) {
@@ -122,11 +122,11 @@ RECORD_AFTER(int, access, (const char *path, int mode), (path, mode),
 RECORD_AFTER(char *, realpath, (const char *path, char *resolved), (path, resolved), judge_path(result != NULL, path))
 RECORD_AFTER(char *, __realpath_chk, (const char *path, char *resolved, size_t room), (path, resolved, room),
              judge_path(result != NULL, path))
-/* ENOTDIR is not absence: a file may exist in place of the directory. */
+/* ENOTDIR does not mean that the path is absent: it may be a file. */
 RECORD_AFTER(DIR *, opendir, (const char *path), (path),
              !result && errno == ENOENT ? record_probe(path, NULL, ENOENT) : record_listing(path))
 
-/* A call whose buffer is too small (ERANGE) tells the compiler nothing about the directory. */
+/* Records a query of the directory. One whose buffer is too small (ERANGE) tells the compiler nothing about it. */
 static void record_getcwd(const char *directory)
 {
 	int error = errno;
@@ -146,7 +146,7 @@ RECORD_AFTER(char *, __getcwd_chk, (char *buffer, size_t size, size_t room), (bu
 RECORD_AFTER(char *, getenv, (const char *name), (name), record_asked(name, result))
 RECORD_AFTER(char *, secure_getenv, (const char *name), (name), record_asked(name, result))
 
-/* Numbers of the machine. */
+/* Numbers of the machine, which are recorded with their answers (keygen/machine.h). */
 
 RECORD_AFTER(int, get_nprocs, (void), (), record_answered(MACHINE_GET_NPROCS, result))
 RECORD_AFTER(long, sysconf, (int name), (name), record_answered(MACHINE_QUESTION(MACHINE_SYSCONF, name), result))
@@ -156,8 +156,8 @@ RECORD_AFTER(unsigned long, __getauxval, (unsigned long type), (type),
              record_answered(MACHINE_QUESTION(MACHINE_AUXILIARY, type), (int64_t)result))
 
 /*
- * NVRTC 13.2 and later size a thread pool by it (-enable-tile). A query for another process or with another set size
- * cannot be repeated at look-up.
+ * NVRTC 13.2 and later choose the size of a thread pool by the affinity (-enable-tile). A query for another process or
+ * with another set size cannot be repeated at look-up, so it makes the result uncacheable.
  */
 REPLACEMENT(int, sched_getaffinity, (pid_t pid, size_t size, cpu_set_t *set))
 {

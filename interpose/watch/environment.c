@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values with which the process started are read from the stack, where the kernel put them: setenv() replaces
- * pointers in `environ` and leaves those strings as they are.
+ * The values with which the process started are read from the stack, where the kernel put them. setenv() replaces
+ * pointers in `environ`, and does not change those strings.
  */
 #include "interpose/watch/environment.h"
 
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit on arguments and environment: 3/4 of 8 MiB of stack */
+#define INITIAL_MAX ((size_t)6 << 20) /* the kernel's limit for arguments and environment is 3/4 of 8 MiB of stack */
 
-/* The values of the LOAD variables when the process started, in their order. */
+/* The values of the LOAD variables at the start of the process, in the order of the list. */
 struct initial {
-	char *block; /* what the values point into, if it was allocated */
+	char *block; /* the allocated block into which the values point, or NULL */
 	const char *values[ENVIRONMENT_MAX];
 };
 
-/* One pass over the environment instead of one getenv per name: memory hits pay for this each time. */
+/* One pass over the environment replaces one getenv() per name, because every hit in memory pays for this. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX])
 {
 	const uint64_t first = environment->first, second = environment->second, lengths = environment->lengths;
@@ -45,7 +45,7 @@ size_t environment_values(const struct environment *environment, struct environm
 		const char *text = *entry;
 		size_t size;
 
-		/* no name on the list starts with a NUL, so the second byte exists */
+		/* no listed name starts with a NUL, so an empty entry is rejected before its second byte is read */
 		if (!(first >> (text[0] & 63) & 1) || !(second >> (text[1] & 63) & 1)) {
 			continue;
 		}
@@ -65,9 +65,9 @@ size_t environment_values(const struct environment *environment, struct environm
 }
 
 /*
- * The strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment,
- * AT_EXECFN's string]. They are read in place, which saves a hit in a fresh process the open of /proc/self/environ.
- * The arguments are searched too; an argument that looks like a variable can only cause a bypass.
+ * Returns the strings that the kernel put at the top of the stack: [AT_RANDOM's bytes, ..., arguments, environment,
+ * AT_EXECFN's string]. They are read in place, so that a hit in a fresh process does not have to open
+ * /proc/self/environ. The arguments are searched too; an argument that looks like a variable can only cause a bypass.
  */
 static const char *initial_strings(size_t *ret_size)
 {
@@ -81,7 +81,7 @@ static const char *initial_strings(size_t *ret_size)
 	return start + 16;
 }
 
-/* Reads /proc/self/environ, for a stack with another layout (an emulator). */
+/* Reads /proc/self/environ. Used if the stack has another layout, as under an emulator. */
 static char *read_initial(size_t *ret_size)
 {
 	int descriptor = open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
@@ -113,8 +113,8 @@ static char *read_initial(size_t *ret_size)
 }
 
 /*
- * Skips the gap of random size in front of the arguments, some 4 KiB of zeros, each of which would count as an empty
- * string.
+ * Skips zeros: the gap of random size in front of the arguments has about 4 KiB of them, and each would count as an
+ * empty string.
  */
 static const char *skip_zeros(const char *at, const char *end)
 {
@@ -129,7 +129,7 @@ static const char *skip_zeros(const char *at, const char *end)
 	return at;
 }
 
-/* One pass over the strings; `values` is in the order of the LOAD variables. */
+/* Finds the values in one pass over the strings; `values` is in the order of the LOAD variables. */
 static void find_initial(const struct environment *environment, const char *block, size_t size,
                          const char *values[ENVIRONMENT_MAX])
 {
@@ -149,8 +149,8 @@ static void find_initial(const struct environment *environment, const char *bloc
 }
 
 /*
- * Never freed. A forked child uses the values of its parent, which is correct because it also inherits the parent's
- * loaded library.
+ * Returns the values at the start of the process, which are never freed. A forked child uses those of its parent, which
+ * is correct because it also inherits the parent's loaded library.
  */
 static const struct initial *initial(struct environment *environment)
 {
@@ -213,7 +213,7 @@ bool environment_known(const struct environment *environment, const char *name)
 
 const char *environment_pwd(void)
 {
-	const char *pwd = getenv("PWD"); /* what the compiler will read, no setting of ours */
+	const char *pwd = getenv("PWD"); /* the value that the compiler will read, not a setting of this library */
 	struct stat named, here;
 
 	if (pwd && stat(pwd, &named) == 0 && stat(".", &here) == 0 && named.st_dev == here.st_dev &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment: the environment variables that a compiler reads, and their values (docs/DESIGN.md B1, B9)
+ * environment: the environment variables that a compiler reads, and their values (docs/DESIGN.md)
  *
- * Purpose: returns the values of the variables that a compiler is known to read, in a fixed order, for the key; and
- * says whether a variable that the compiler was seen to read is on its list.
+ * Purpose: returns, in a fixed order for the key, the values of the variables that a compiler is known to read. Also
+ * tells whether a variable that the compiler was seen to read is on the compiler's list.
  *
- * Some variables are read when the library is loaded, which may be long before this code runs. Their present value
- * goes into the key, and the request is bypassed if it differs from the value with which the process started, because
- * either of the two may be the one that the library read.
+ * Some variables are read when the library is loaded, which may be long before this code runs. Their present value goes
+ * into the key. If it differs from the value with which the process started, the request is bypassed, because the
+ * library may have read either of the two.
  *
  * Threads: as safe as getenv(): the host must not change its environment meanwhile. Errors: the list of values is
- * always produced. Fork, signals: no state but the values read at the start. Ownership: values point into the
- * environment; use them before the host can change it.
+ * always complete. Fork, signals: the only state are the values with which the process started. Ownership: values point
+ * into the environment and are valid until the host changes it.
  */
 #ifndef INTERPOSE_WATCH_ENVIRONMENT_H
 #define INTERPOSE_WATCH_ENVIRONMENT_H
@@ -43,8 +43,8 @@ struct environment {
 	const struct variable *variables;
 	size_t count;
 	/*
-	 * One bit for each length, first letter and second letter of the names that are read: these masks reject
-	 * nearly all of the host's other variables without a comparison.
+	 * One bit for each length, first letter and second letter of the names that are read. These masks reject nearly
+	 * all other variables of the host without a comparison.
 	 */
 	uint64_t lengths, first, second;
 	_Atomic(const struct initial *) initial; /* the values at the start of the process */
@@ -63,24 +63,25 @@ struct environment {
 	 0 list(ENVIRONMENT_SECOND),                 \
 	 NULL}
 
-/* Fills `values` with the LOAD and CALL variables; returns how many. */
+/* Fills `values` with the LOAD and CALL variables, and returns their number. */
 size_t environment_values(const struct environment *environment, struct environment_value values[ENVIRONMENT_MAX]);
 /* Returns true if the LOAD variables have the values with which the process started. */
 bool environment_unchanged(struct environment *environment, const struct environment_value *values, size_t count);
+/* Returns true if the variable is on the compiler's list. */
 bool environment_known(const struct environment *environment, const char *name);
 /* Returns $PWD if it names the same directory as ".", which is how NVRTC checks it; otherwise NULL. */
 const char *environment_pwd(void);
 /*
- * Returns true if the locale of this thread has single-byte letters beyond ASCII (Latin-1, SJIS; neither "C" nor
+ * Returns true if the locale of this thread has single-byte letters beyond ASCII (Latin-1, SJIS; but neither "C" nor
  * UTF-8).
  */
 bool environment_has_letters(void);
 
 /*
- * Returns NULL if the decimal separator is a dot, otherwise a description of it, written to `text`, that differs
- * between separators. ptxas parses the constants of inline assembly by the locale: with a decimal comma it reads "1.5"
- * as 1, in the CUBIN only (12.9 to 13.5). The thread's locale counts, and so does the process's, which the compiler's
- * own threads use.
+ * Returns NULL if the decimal separator is a dot. Otherwise writes a description of it to `text`, which differs between
+ * separators, and returns `text`. ptxas parses the constants of inline assembly by the locale: with a decimal comma it
+ * reads "1.5" as 1, in the CUBIN only (12.9 to 13.5). Both the thread's locale and the process's count, because the
+ * compiler's own threads use the latter.
  */
 #define ENVIRONMENT_DECIMALS_MAX 300
 const char *environment_decimals(char text[ENVIRONMENT_DECIMALS_MAX]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table and the look-up in it. The slots themselves are patched by watch.c. */
+/* The table and its look-up. watch.c patches the slots. */
 #include "interpose/watch/imports.h"
 
 #include <stdlib.h>

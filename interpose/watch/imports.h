@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports: the table of the libc functions that a compiler library may import (docs/DESIGN.md B22)
+ * imports: the table of the libc functions that a compiler library may import (docs/DESIGN.md)
  *
  * Purpose: every function that a compiler imports is listed here once. watch_patch() looks up a library's imports in
- * it, and so does scripts/census for libraries that it does not run. A library that imports a function that is not
- * listed is bypassed: none of its results is cached.
+ * this table, and so does scripts/census for libraries that it does not run. A library that imports an unlisted
+ * function is bypassed: none of its results is cached.
  *
  *   WATCHED(name)     its slot is redirected to a replacement (calls.c: paths, and numbers of the machine; output.c:
- *   writes;
- *                     taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM imports
- *                     (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, which these
- *                     libraries contain copies of, and the names that compiler flags or a newer glibc use instead
+ *                     writes; taints.c: the others). Listed are functions that a release of NVRTC, nvJitLink or libNVVM
+ *                     imports (`scripts/census --unused` prints the others), functions of LLVM and libstdc++, of which
+ *                     these libraries contain copies, and the names that compiler flags or a newer glibc use instead
  *                     (__printf_chk, __open_2, open64, stat)
  *   CLEARED(name)     operates on memory, on threads, or on descriptors and streams that a watched call opened
  *   PERTURBED(name)   answers about the process or the moment, and no answer changes an output: scripts/perturb makes
- *   it
- *                     give other answers and compares the outputs (tests/perturb/evidence.txt)
+ *                     it give other answers and compares the outputs (tests/perturb/evidence.txt)
  *
- * dlopen, dlsym and dladdr are CLEARED deliberately: dlopen takes RUNPATH from its return address. The inexact
+ * dlopen, dlsym and dladdr are CLEARED deliberately, because dlopen takes RUNPATH from its return address. The inexact
  * functions of libm have a table of their own (arithmetic.h).
  *
  * The names are in strcmp order, because the look-up is a binary search.
  *
  * How to extend: add the name in order; for WATCHED add `watch_<name>` beside similar functions, for PERTURBED a CALL
- * in tests/perturb/shim.c. Threads, fork, signals: all is constant except `imports_real`, which is written before the
- * first slot is redirected.
+ * in tests/perturb/shim.c. Threads, fork, signals: everything is constant except `imports_real`, which is written
+ * before the first slot is redirected.
  */
 #ifndef INTERPOSE_WATCH_IMPORTS_H
 #define INTERPOSE_WATCH_IMPORTS_H
@@ -130,7 +128,7 @@ enum import_id {
 
 typedef void import_function(void);
 
-/* One for each watched name: the address of its replacement, which is static in the file that defines it. */
+/* For each watched name the address of its replacement, which is static in the file that defines it. */
 #define IMPORT_WATCHED(name) extern import_function *const replacement_##name;
 #define IMPORT_CLEARED(name)
 IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
@@ -138,14 +136,13 @@ IMPORTS(IMPORT_WATCHED, IMPORT_CLEARED, IMPORT_CLEARED)
 #undef IMPORT_CLEARED
 
 struct import_entry {
-	char name
-	    [32]; /* an array, because each pointer would be a relocation in every process that preloads the library */
+	char name[32]; /* an array: a pointer would cost every process that preloads the library a relocation */
 	import_function *const *replacement; /* NULL: cleared */
 };
 
 extern const struct import_entry imports[IMPORT_COUNT];
 /*
- * The function that each replacement calls: the one that the slots were or would have been bound to; 0 before
+ * The real function of each replacement: the one to which the slots were, or would have been, bound; 0 before
  * watch_patch().
  */
 extern _Atomic(uintptr_t) imports_real[IMPORT_COUNT];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compilations of one thread, innermost first:
+ * The compilations of one thread, innermost first:
  *
  *     none --watch_begin()--> live --watch_begin()--> live, hiding the outer one
  *     live --watch_end()--> the outer one, or none; before that, variables that other threads read are added, and the
- *                           stamps of the files that were read are checked again
+ *                           stamps of the files that were read are compared again
  */
 #include "interpose/watch/live.h"
 #include "cache/fork_mutex.h"
@@ -21,7 +21,7 @@ _Thread_local struct live *live_current;
 static _Atomic unsigned live_count;
 static struct live *live_list;
 static struct fork_mutex live_lock = FORK_MUTEX_INITIALIZER;
-static _Atomic pid_t live_owner; /* not this process: a child of _Fork or clone, which run no handlers (BZ 17490) */
+static _Atomic pid_t live_owner; /* another pid: this is a child of _Fork or clone, which run no handlers (BZ 17490) */
 
 static void lock_list(void)
 {
@@ -83,8 +83,8 @@ void watch_begin(struct trace *trace)
 }
 
 /*
- * A file that changed between the replacement's reading and the compiler's would be in the result under the digest of
- * the old content.
+ * Compares the stamps of all files again. A file that changed after the replacement read it, but before the compiler
+ * did, would be in the result under the digest of the old content.
  */
 static void look_again(struct trace *trace)
 {
@@ -131,7 +131,7 @@ void watch_end(struct trace *trace)
 		free(live->foreign[i]);
 	}
 	look_again(trace);
-	/* A compilation inside a flow callback is part of the outer one: what taints it taints both. */
+	/* A compilation inside a flow callback is part of the outer one, so its taints apply to both. */
 	if (live->outer) {
 		trace_taint(live->outer->trace, atomic_load(&trace->tainted));
 	}
@@ -152,7 +152,10 @@ void live_taint_all(uint32_t taint)
 	unlock_list();
 }
 
-/* Compilers start threads (split compilation), and a call does not show for which compilation such a thread works. */
+/*
+ * A thread without a compilation may be the compiler's own (split compilation), and the call does not show for which
+ * compilation the thread works. So all traces are tainted.
+ */
 struct live *live_enter(void)
 {
 	if (live_current) {
@@ -163,7 +166,7 @@ struct live *live_enter(void)
 	return live_current;
 }
 
-/* Stores a name for the thread that owns the trace, because only that thread may change the trace's lists. */
+/* Stores a name until watch_end(), because only the thread that owns the trace may change the trace's lists. */
 static void ask_for(struct live *live, const char *variable)
 {
 	for (size_t i = 0; i < live->foreign_count; i++) {

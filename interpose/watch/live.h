@@ -2,8 +2,8 @@
 /*
  * live: the compilations in progress and their threads (shared by the files of watch)
  *
- * live_current is the innermost compilation of this thread. A list of all compilations serves calls from threads
- * without one. The list's lock is held for a few loads and stores, never during a call that takes a path.
+ * live_current is the innermost compilation of this thread. Calls from threads without a compilation use a list of all
+ * compilations. The list's lock is held for a few loads and stores, never during a call that takes a path.
  */
 #ifndef INTERPOSE_WATCH_LIVE_H
 #define INTERPOSE_WATCH_LIVE_H
@@ -14,10 +14,10 @@
 
 struct live {
 	struct trace *trace;
-	struct live *outer; /* of the same thread */
-	struct live *next;  /* of any thread; under the lock */
+	struct live *outer; /* the enclosing compilation of the same thread, or NULL */
+	struct live *next;  /* in the list of all threads' compilations; under the lock */
 	struct live *previous;
-	uint8_t *buffer;                 /* one piece of a file; NULL until the first file is read */
+	uint8_t *buffer;                 /* for reading files in pieces; NULL until the first file is read */
 	char *foreign[LIVE_FOREIGN_MAX]; /* variables read by threads without a trace; under the lock */
 	size_t foreign_count;
 	char locale[512]; /* the last answer of setlocale(category, NULL), "" if there was none */
@@ -26,17 +26,23 @@ struct live {
 extern _Thread_local struct live *live_current;
 
 /*
- * Records that a call was seen and returns this thread's compilation. If the thread has none, returns NULL and taints
- * the traces of all compilations.
+ * Records that a call was seen, and returns this thread's compilation. If the thread has none, taints the traces of all
+ * compilations and returns NULL.
  */
 struct live *live_enter(void);
 /* Taints the traces of all compilations in progress. */
 void live_taint_all(uint32_t taint);
-/* Compares the answer to a query of a variable, or (NULL) of the working directory, with the key of the compilation. */
+/*
+ * Compares the answer to a query with the snapshot of the compilation, and taints the trace if they differ. `variable`
+ * NULL: the query was for the working directory.
+ */
 void live_told(struct trace *trace, const char *variable, const char *answer);
-/* The same for a thread without a compilation: checks every compilation, and adds the variable to each when it ends. */
+/*
+ * Does the same for a thread without a compilation: compares with every compilation's snapshot. The variable is added
+ * to each trace when its compilation ends.
+ */
 void live_ask_all(const char *variable, const char *answer);
-/* Records a number of the machine: for the compilation of this thread, or, if it has none, for all compilations. */
+/* Records a number of the machine for the compilation of this thread, or, if it has none, for all compilations. */
 void live_answered(uint32_t question, int64_t answer);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Replacements for calls that write to streams and descriptors. A file that the compiler opened for writing was
- * recorded when it was opened. Output to a stream of the host (`-Xptxas --version` prints to stdout) is a side effect,
+ * recorded at that open. Output to a stream of the host (`-Xptxas --version` prints to stdout) is a side effect,
  * because a hit would not repeat it.
  */
 #undef _FORTIFY_SOURCE /* no format checks that the compiler library was not built with */
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Returns -1 for a memory stream. */
+/* Returns the stream's descriptor; -1 for a memory stream. */
 static int descriptor_of(FILE *stream)
 {
 	int saved_errno = errno;
@@ -56,7 +56,7 @@ WRITES_STREAM(int, __vfprintf_chk, (FILE * stream, int flag, const char *format,
 WRITES_STDOUT(int, vprintf, (const char *format, va_list rest), (format, rest))
 WRITES_STDOUT(int, __vprintf_chk, (int flag, const char *format, va_list rest), (flag, format, rest))
 
-/* Variable arguments can be forwarded only as a va_list. */
+/* printf() can forward its variable arguments only as a va_list. */
 #define PRINTS(descriptor, name, params, ...) \
 	REPLACEMENT(int, name, params)        \
 	{                                     \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects are visited in load order, so the first one that defines a function is the one that all callers are bound
- * to.
+ * Objects are visited in load order, so all callers are bound to the first object that defines a function.
  */
 #include "interpose/watch/watch.h"
 
@@ -19,6 +18,7 @@ struct owners {
 	uintptr_t base[NAME_COUNT]; /* base + 1 of the first object that defines the function; 0: none yet */
 };
 
+/* Returns true for objects whose functions do not count: this library, libpthread and sanitizer runtimes. */
 static bool passes_on(const struct elf_object *object)
 {
 	return elf_contains(object, (uintptr_t)&names) ||

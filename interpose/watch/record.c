@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that may change errno restore it, because the compiler looks at it after the call. A file's content
- * is digested at the moment the compiler opens it, through the compiler's descriptor: a later open of the path might
+ * Functions that may change errno restore it, because the compiler reads it after the call. A file's content is
+ * digested when the compiler opens the file, through the compiler's descriptor, because a later open of the path might
  * find another file.
  */
 #include "interpose/watch/record.h"
@@ -35,8 +35,8 @@ static void add_event(struct trace *trace, enum trace_kind kind, const char *pat
 }
 
 /*
- * Returns true if an event can be made of the path. The empty path and one longer than PATH_MAX never exist, so they
- * are no dependency; NVRTC 13.5 builds one from leftover bytes if the program is named "/".
+ * Returns true if the path can be recorded. The empty path and paths longer than PATH_MAX never exist, so they are no
+ * dependency; NVRTC 13.5 builds such a path from leftover bytes if the program is named "/".
  */
 static bool has_path(struct trace *trace, const char *path)
 {
@@ -49,14 +49,14 @@ static bool has_path(struct trace *trace, const char *path)
 
 static void add_error(struct trace *trace, enum trace_kind kind, const char *path, int error)
 {
-	/* Other errors (EACCES, EMFILE) may be passing, or differ for the process that looks the entry up. */
+	/* Other errors (EACCES, EMFILE) may be temporary, or differ for the process that looks the entry up. */
 	if (error != ENOENT && error != ENOTDIR) {
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 	}
 	add_event(trace, kind, path, error, NULL, NULL);
 }
 
-/* Scratch files of the compiler are recorded as such and are no dependency. */
+/* Returns the kind of scratch file. Scratch files are recorded as such, and are no dependency. */
 static enum scratch scratch_of(const struct live *live, const char *path)
 {
 	return live && live->trace->scratch ? live->trace->scratch(path) : SCRATCH_NO;
@@ -130,7 +130,7 @@ void record_presence(const char *path)
 	errno = saved_errno;
 }
 
-/* Unlike pread(), a raw system call is no cancellation point. */
+/* Reads with a raw system call, because pread() would be a cancellation point. */
 static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 {
 	ssize_t got;
@@ -141,7 +141,10 @@ static ssize_t read_at(int descriptor, void *bytes, size_t size, int64_t offset)
 	return got;
 }
 
-/* Computes the digest of a whole file, and the number of bytes read. */
+/*
+ * Computes the digest of a whole file, and the number of bytes read; also searches the file for the taints of the
+ * trace's reader.
+ */
 static bool digest_file(struct live *live, const char *path, int descriptor, struct key *ret_digest, uint64_t *ret_size)
 {
 	const struct trace_reader *reader = live->trace->reader;
@@ -185,7 +188,10 @@ static bool digest_file(struct live *live, const char *path, int descriptor, str
 	return true;
 }
 
-/* The content is digested as the compiler opens the file, because it may be changed right after. */
+/*
+ * Adds a file with the digest of its content. The file is digested now, because it may change right after the compiler
+ * opened it.
+ */
 static void add_content(struct live *live, const char *path, int descriptor)
 {
 	struct trace *trace = live->trace;
@@ -202,8 +208,8 @@ static void add_content(struct live *live, const char *path, int descriptor)
 	}
 	if (!S_ISREG(status.st_mode)) {
 		/*
-		 * fopen(directory, "r") succeeds; reading a FIFO or a device could block, or consume data that the
-		 * compiler needs.
+		 * This is not a regular file: fopen(directory, "r") succeeds; reading a FIFO or a device could block,
+		 * or consume data that the compiler needs.
 		 */
 		trace_taint_by(trace, TAINT_UNREADABLE, path);
 		add_event(trace, TRACE_LISTING, path, 0, NULL, NULL);
@@ -264,7 +270,8 @@ void record_listing(const char *path)
 }
 
 /*
- * A descriptor above 2 belongs to a file that was recorded when it was opened for writing: as a taint, or as scratch.
+ * A descriptor above 2 belongs to a file that was recorded when it was opened for writing, as a taint or as a scratch
+ * file.
  */
 void record_output(int descriptor)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories are compared by device and inode as well as by name, because a name can stay the same while it comes to
- * mean another directory.
+ * Directories are compared by device and inode as well as by name, because the same name may later refer to another
+ * directory.
  */
 #include "interpose/watch/snapshot.h"
 
@@ -49,7 +49,7 @@ struct snapshot *snapshot_take(const struct environment *environment)
 	}
 	taken->environment = environment;
 	taken->count = environment_values(environment, taken->values);
-	complete = copy_text(getenv("PWD"), &taken->pwd); /* what the compiler will read, no setting of ours */
+	complete = copy_text(getenv("PWD"), &taken->pwd); /* the value that the compiler will read, not a setting */
 	for (size_t i = 0; i < taken->count; i++) {
 		complete &= copy_text(taken->values[i].value, (char **)&taken->values[i].value);
 	}
@@ -85,7 +85,7 @@ bool snapshot_agrees_variable(const struct snapshot *snapshot, const char *name,
 	if (strcmp(name, "PWD") == 0) {
 		return same_text(snapshot->pwd, value);
 	}
-	/* A variable outside the key must be unset (docs/DESIGN.md B9), unless it is known not to affect the output. */
+	/* A variable outside the key must be unset, unless it is known not to affect the output. */
 	return !value || environment_known(snapshot->environment, name);
 }
 

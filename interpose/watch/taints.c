@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 
 /*
- * X(taint, name). setenv changes what later calls return; message catalogues and converters are files that libc opens
- * itself, where no import slot shows it.
+ * X(taint, name). setenv changes the answers to later calls. Message catalogues and converters are files that libc
+ * opens itself, where no import slot shows it.
  */
 /* It would indent each line deeper than the one before. */
 /* clang-format off */
@@ -35,9 +35,9 @@
 /* clang-format on */
 
 /*
- * Each takes at most six integers or pointers, which both machines pass in registers of one word, so one prototype
- * serves all of them: a function ignores registers that it takes no parameter in, and its result is in the same
- * register.
+ * Each function takes at most six integers or pointers. Both machines pass those in registers of one word, so one
+ * prototype serves all functions: a function ignores registers for which it has no parameter, and its result is in the
+ * same register.
  */
 #define WORDS (long a, long b, long c, long d, long e, long f)
 
@@ -56,7 +56,7 @@ REPLACEMENT(long, mkdir, WORDS)
 	return REAL(mkdir)(a, b, c, d, e, f);
 }
 
-/* The first parameter is the path that is created or removed, which may be a scratch file of the compiler. */
+/* The first parameter is the path to be created or removed, which may be a scratch file of the compiler. */
 #define WRITE_PATH(name)                             \
 	REPLACEMENT(long, name, WORDS)               \
 	{                                            \
@@ -79,8 +79,8 @@ REPLACEMENT(int, getnameinfo,
 }
 
 /*
- * Every compilation sets "C" and then restores the previous locale (11.8 and 12.0 with setlocale, later ones with
- * newlocale).
+ * Every compilation sets the locale "C" and then restores the previous one (11.8 and 12.0 with setlocale, later ones
+ * with newlocale).
  */
 
 REPLACEMENT(char *, setlocale, (int category, const char *locale))
@@ -109,7 +109,7 @@ REPLACEMENT(locale_t, __newlocale, (int mask, const char *locale, locale_t base)
 	return REAL(__newlocale)(mask, locale, base);
 }
 
-/* System calls without a libc wrapper (NVRTC: gettid), and others that affect only this process. */
+/* Returns true for system calls without a libc wrapper (NVRTC: gettid), and others that affect only this process. */
 static bool is_harmless(long number)
 {
 	switch (number) {

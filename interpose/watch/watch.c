@@ -5,7 +5,7 @@
  *     planned (elf_each_needed, elf_each_import) --all imports known--> resolved --> unprotected --> patched, protected
  *         \--an import is not in the table: -ENOTSUP  \--not found: -ENOTSUP \--mprotect fails: -EPERM, slots unchanged
  *
- * The whole plan is made before the first slot is written, so a library is patched completely or stays as it was.
+ * The plan is complete before the first slot is written, so a library is either patched completely or not changed.
  */
 #include "interpose/watch/watch.h"
 #include "interpose/watch/imports.h"
@@ -42,7 +42,7 @@ struct plan {
 	const char *reason;
 };
 
-/* Libraries whose functions the table of imports lists: libc and its family. */
+/* Accepts the libraries whose functions the table of imports lists: libc and its family. Others become the reason. */
 static int is_known_library(const char *name, void *context)
 {
 	static const char *const known[] = {"libc.so.",  "libm.so.",    "libdl.so.", "libpthread.so.",
@@ -70,7 +70,7 @@ static bool is_obstacle(const struct import_entry *entry, const struct elf_impor
 	return entry->replacement && !import->slot;
 }
 
-/* For `doctor`, which inspects a file and must change nothing. */
+/* For watch_obstacle(), with which `doctor` inspects a file, so it must change nothing. */
 static int find_obstacle(const struct elf_import *import, void *context)
 {
 	const char **ret_reason = context;
@@ -136,10 +136,11 @@ static int plan_import(const struct elf_import *import, void *context)
 	id = (size_t)(entry - imports);
 	real = plan->arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
-		/* A weak import that nothing defines is never called; an IFUNC looks the same here. */
+		/* A weak import that nothing defines is never called. The slot of an IFUNC, which has no address here
+		 * either, is not 0. */
 		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
 	}
-	/* One replacement has one real function: two versions that are two functions cannot both be watched. */
+	/* One replacement has one real function, so two versions that are two functions cannot both be watched. */
 	earlier = plan->real[id] ? plan->real[id] : atomic_load(&imports_real[id]);
 	if (earlier && earlier != real) {
 		return -ENOTSUP;
@@ -194,7 +195,10 @@ static void protect_again(const struct plan *plan)
 	}
 }
 
-/* Another thread may have patched another library meanwhile. A claimed function that is then not used does no harm. */
+/*
+ * Stores the real functions. Fails if another thread patched another library with other functions meanwhile. A function
+ * that is stored but then not used does no harm.
+ */
 static int claim_functions(const struct plan *plan)
 {
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
@@ -208,7 +212,7 @@ static int claim_functions(const struct plan *plan)
 	return 0;
 }
 
-/* Release order: a thread that calls through a slot at once must find the real function in imports_real. */
+/* Release order, because a thread that calls through a slot immediately must find the real function in imports_real. */
 static void store_slots(struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {
@@ -219,7 +223,10 @@ static void store_slots(struct watch *watch)
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason)
 {
-	/* On the heap: the plan takes several kilobytes, too much for the small stacks of some hosts' threads. */
+	/*
+	 * The plan is on the heap, because its several kilobytes are too much for the small stacks of some hosts'
+	 * threads.
+	 */
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct watch *watch = NULL;
 	const char *reason = NULL;
@@ -279,7 +286,10 @@ const struct arithmetic *watch_arithmetic(const struct watch *watch)
 	return &watch->arithmetic;
 }
 
-/* A thread that was inside the lazy resolver while the slot was patched writes the real function into it afterwards. */
+/*
+ * A slot can change after the patch: a thread that was inside the lazy resolver meanwhile writes the real function into
+ * it.
+ */
 bool watch_verify(const struct watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++) {

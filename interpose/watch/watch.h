@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: records what a compiler library reads from and does to the outside world (docs/DESIGN.md B2, B7, B9, B10,
- * B16)
+ * watch: records what a compiler library reads from and does to the outside world (docs/DESIGN.md)
  *
- * Purpose: the import slots (GOT) of one library that lead to functions that take paths, read the environment, start
- * processes or communicate are redirected to replacements. A replacement makes the call that the library would have
- * made and records it in the trace of the calling thread.
+ * Purpose: some of a library's import slots (GOT) lead to functions that take paths, read the environment, start
+ * processes or communicate. These slots are redirected to replacements. A replacement makes the call that the library
+ * would have made, and records it in the trace of the calling thread.
  *
  *     unpatched --watch_patch()--> patched --watch_verify() fails--> lost (the library is bypassed)
  *         \--an import is not in the table, or mprotect fails--> unwatchable
@@ -13,23 +12,24 @@
  * The plan: every import is looked up in one table (interpose/watch/imports.h), which says whether it is watched
  * (redirected) or cleared. A library is unwatchable if it imports a function that is not in the table, has a DT_NEEDED
  * beyond libc's own family (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), or has a watched import that is
- * an IFUNC or whose slot cannot be redirected. libnvrtc's slots of dlopen, dlsym and dlclose stay as they are, because
+ * an IFUNC or whose slot cannot be redirected. The slots of dlopen, dlsym and dlclose are not redirected, because
  * dlopen takes RUNPATH from its return address.
  *
- * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without
- * one is not recorded while no thread compiles. Otherwise it taints every live trace (TAINT_OTHER_THREAD) if it
- * concerns files or processes; if it reads the environment, the variable is added to every live trace, because NVRTC's
+ * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without a
+ * trace is not recorded while no thread compiles. Otherwise it taints every live trace (TAINT_OTHER_THREAD) if it
+ * concerns files or processes. If it reads the environment, the variable is added to every live trace, because NVRTC's
  * worker threads call getenv.
  *
- * Calling sequence: watch_patch() once per library, before its first compilation and outside dlopen (it finds the
- * functions of the slots' symbol versions with the next dlvsym in load order); watch_verify() before and after each
- * compilation; watch_begin(); the real compilation; watch_end().
+ * Calling sequence: watch_patch() once per library, before its first watched compilation and outside dlopen (its
+ * `resolve` calls into the loader); watch_verify() before and after each compilation; watch_begin(); the real
+ * compilation; watch_end().
  *
- * Errors: watch_patch returns -ENOTSUP (no plan; ret_reason names the import), -EPERM (mprotect failed), -ENOEXEC.
- * Threads: the caller serialises watch_patch() for each library; the rest is any-thread. Slots are stored with release
- * order. Fork: a compilation in a forked child works; it has the trace of the thread that called fork. Signals:
- * replacements leave errno as the real call set it, allocate only while a trace is recorded, and never change dlerror.
- * Ownership: slots stay patched until the process ends (the compiler library and this one are pinned).
+ * Errors: watch_patch() returns -ENOTSUP (the library is unwatchable; ret_reason names the import), -EPERM (mprotect
+ * failed), -ENOEXEC, -ENOMEM. Threads: the caller serialises watch_patch() for each library; all other functions may be
+ * called on any thread. Slots are stored with release order. Fork: a compilation in a forked child works; it has the
+ * trace of the thread that called fork. Signals: replacements leave errno as the real call set it, allocate only while
+ * a trace is recorded, and never change dlerror. Ownership: slots stay patched until the process ends (the compiler
+ * library and this one are pinned).
  */
 #ifndef INTERPOSE_WATCH_WATCH_H
 #define INTERPOSE_WATCH_WATCH_H
@@ -44,8 +44,8 @@ struct watch; /* the patched slots of one library */
 int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct watch **ret_watch,
                 const char **ret_reason);
 /*
- * Returns the name of the first import or needed library that prevents watching `object`, or NULL if nothing does.
- * Changes nothing; the object may be a file that is mapped but not loaded. The name is the object's.
+ * Returns the name of the first import or needed library that prevents watching `object`, or NULL if none does. Changes
+ * nothing; the object may be a file that is mapped but not loaded. The name points into the object.
  */
 const char *watch_obstacle(const struct elf_object *object);
 /*
@@ -58,17 +58,17 @@ bool watch_verify(const struct watch *watch);
 const struct arithmetic *watch_arithmetic(const struct watch *watch);
 
 /*
- * Records this thread's watched calls in `trace` from here on. Nests, because a flow callback may compile: the inner
+ * Starts recording this thread's watched calls in `trace`. Calls nest, because a flow callback may compile: the inner
  * trace hides the outer one, which gets only the taints of the inner one.
  */
 void watch_begin(struct trace *trace);
 void watch_end(struct trace *trace);
 
-/* For an atfork handler: in the child only the traces of the thread that called fork remain. */
+/* To be called in a forked child: only the traces of the thread that called fork remain. */
 void watch_fork_child(void);
 
 /*
- * path_functions: do all functions that take paths come from one library?
+ * path_functions: checks whether all functions that take paths come from one library
  *
  * Purpose: a preload that redirects paths (nixpkgs' libredirect) replaces some of these functions and not others.
  * NVRTC calls open, fopen, stat and access; this library calls openat and statx. If they do not all come from one
