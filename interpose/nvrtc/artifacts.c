@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host that asks for thousands of lowered names (one per instantiation) would scan the section each time, so the
- * first look-up builds a hash index of it.
+ * A host that asks for thousands of lowered names (one per instantiation) would search the whole section each time, so
+ * the first look-up builds a hash index.
  */
 #include "interpose/nvrtc/artifacts.h"
 
@@ -96,6 +96,7 @@ const struct entry *artifacts_product_from(const struct handle *handle, size_t p
 	size_getter *get_size;
 	size_t size = 0;
 
+	/* PTX and log do not outlast a later compile, so a detached handle's entry does not answer for them */
 	if (handle->served || !handle->base || product == PRODUCT_PTX || product == PRODUCT_ProgramLog) {
 		return handle->served;
 	}
@@ -123,7 +124,7 @@ const struct entry *artifacts_names_from(const struct program *program)
 	           : NULL;
 }
 
-/* The offset of each expression in the section, plus 1, by hash, in a table that is at most half full. */
+/* The index of an entry's expressions: offset in the section, plus 1, by hash. The table is at most half full. */
 struct names_index {
 	const struct entry *entry;
 	size_t mask;
@@ -171,8 +172,9 @@ static struct names_index *make_index(const struct entry *entry, const struct se
 }
 
 /*
- * Built at the first look-up. The handle holds every entry that it was served until it is freed, so an address names
- * one entry. Another entry answers only after another compilation, during which no getter may run.
+ * Returns the index, which the first look-up builds. The handle holds every entry that it was served until it is freed,
+ * so an address identifies one entry. Another entry answers only after another compilation, during which no getter may
+ * run.
  */
 static const struct names_index *index_of(struct program *program, const struct entry *entry,
                                           const struct section *section)
@@ -209,7 +211,7 @@ static bool find_name(const struct names_index *index, const struct section *sec
 	return false;
 }
 
-/* For a process without memory for an index. */
+/* Searches the section without an index, for a process without memory for one. */
 static bool scan_names(const struct section *section, const char *expression, struct lowered *ret_lowered)
 {
 	struct cursor cursor = cursor_over(section->bytes, section->size);
@@ -267,7 +269,7 @@ int artifacts_pch_heap(const struct entry *entry, size_t *size)
 	return section.value;
 }
 
-/* What NVRTC reports of its automatic precompiled headers depends on earlier compilations of the process. */
+/* Returns true for a log about automatic precompiled headers, which depends on earlier compilations of the process. */
 static bool speaks_of_pch(const struct section *section)
 {
 	return section->tag == RESULT_TAG_OWN + PRODUCT_ProgramLog &&
@@ -285,7 +287,10 @@ static bool line_begins(const char *line, const char *end, const char *word)
 	return (size_t)(end - line) >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
 }
 
-/* Lines of files, and sections of debug information, which end with the first brace. The PTX ends with a NUL. */
+/*
+ * Searches PTX except lines of files and sections of debug information, which end with the first brace. Every PTX ends
+ * with a NUL.
+ */
 static void search_ptx(const char *line, const char *end, struct needles *needles)
 {
 	bool debug = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifacts: NVRTC's outputs as sections of a result, and the getters' answers from an entry (docs/DESIGN.md B13)
+ * artifacts: NVRTC's outputs as sections of a result, and the getters' answers from an entry (docs/DESIGN.md)
  *
  * Sections of an entry: one for each product (compile/artifacts.h); NAMES (expression, return code, lowered name);
  * NO_NAME (value: the return code for an unknown expression); PCH_STATUS (value) and PCH_HEAP (value, eight bytes).
@@ -21,21 +21,26 @@ extern const struct compiler_artifact nvrtc_products[PRODUCT_COUNT];
 
 int artifacts_collect(const struct handle *handle, struct result *result);
 /*
- * Returns true if the log explains a failure by the program. If memory runs out, ptxas fails with the return code of
- * an error in the program: 13.0 with only warnings in the log (its message goes to stderr), other releases may say it
- * in the log.
+ * Returns true if the log names an error in the program. If memory runs out, ptxas fails with the return code of an
+ * error in the program. Then the log of 13.0 has only warnings (the message goes to stderr); other releases may report
+ * the shortage in the log.
  */
 bool artifacts_explain_failure(const struct handle *handle, const struct result *result);
-/* All but the log and the debug information of PTX. The CUBIN is made of the PTX, and only searched without it. */
+/*
+ * Searches everything except the log and the debug information of the PTX. The CUBIN is made from the PTX, so it is
+ * searched only if there is no PTX.
+ */
 void artifacts_search_code(const struct result *result, struct needles *needles);
 bool artifacts_comparable(const struct section *section);
 const struct entry *artifacts_product_from(const struct handle *handle, size_t product);
 int artifacts_no_room(const struct handle *handle);
 
-/* As artifacts_product_from(), for lowered names; `program` may be NULL. */
+/* Like artifacts_product_from(), for lowered names; `program` may be NULL. */
 const struct entry *artifacts_names_from(const struct program *program);
 
-/* `program` caches an index of the names, so that many look-ups take linear time in total. */
+/*
+ * Answers nvrtcGetLoweredName. `program` holds an index of the names, so that many look-ups take linear time in total.
+ */
 int artifacts_lowered_name(struct program *program, const struct entry *entry, const char *expression,
                            const char **name);
 int artifacts_pch_status(const struct entry *entry);

@@ -41,7 +41,7 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 	return version && version(ret_major, ret_minor) == RESULT_SUCCESS ? 0 : -ENOSYS;
 }
 
-/* "libnvrtc.alt.so.13" and 13.0 -> "libnvrtc-builtins.alt.so.13.0" */
+/* "libnvrtc.alt.so.13" and 13.0 give "libnvrtc-builtins.alt.so.13.0". */
 static bool name_companion(const struct library *library, char *ret_name, size_t size)
 {
 	const char *node = library->node->name + strlen("libnvrtc");
@@ -51,7 +51,9 @@ static bool name_companion(const struct library *library, char *ret_name, size_t
 	return true;
 }
 
-/* Linked hosts call functions that are not exported on their node directly, so a hit must have no answer for them. */
+/*
+ * Linked hosts call functions that are not exported on their node directly, so the entry must have no answer for those.
+ */
 static bool can_reach(const struct handle *handle, const struct entry *entry)
 {
 	struct section section;
@@ -65,6 +67,7 @@ static bool can_reach(const struct handle *handle, const struct entry *entry)
 	return true;
 }
 
+/* A result that was cached in spite of time macros means that the texts, which were not scanned, contain some. */
 static void note_served(struct handle *handle, const struct entry *entry)
 {
 	struct program *program = program_of(handle);
@@ -139,6 +142,10 @@ static enum outcome judge_code(int return_code)
 	}
 }
 
+/*
+ * Adds what earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers, which a hit would
+ * not do.
+ */
 static enum counter complete_trace(const struct request *request, struct trace *trace)
 {
 	enum counter reason = COUNTER_NONE;

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 /*
- * NVRTC looks for its builtins' headers in each compile, so one that looked at no file at all was not watched.
- * Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) gives one of two PTX. Which, hangs on where
- * the loader and malloc put things: it is the same again through a process, and without address randomisation in all.
+ * NVRTC searches the headers of its builtins in every compilation, so a compilation without file accesses was not
+ * watched. Split compilation for new architectures (seen with 12.9 and 13.0, sm_100) makes one of two PTX. Which one
+ * depends on the addresses that the loader and malloc choose: it is the same throughout a process, and the same in all
+ * processes without address randomisation.
  */
 static unsigned traits_of(const struct options *options)
 {
@@ -26,9 +27,9 @@ static unsigned traits_of(const struct options *options)
 }
 
 /*
- * --use-bundled-headers (13.3): NVRTC makes the directory and a lock in it, locks that, and unpacks its headers where a
- * marker does not say that they are there; without the lock it fails. So a request with the lock at hand depends on
- * nothing but the marker and the headers, which are seen being read.
+ * With --use-bundled-headers (13.3), NVRTC creates the directory and a lock file in it, takes the lock, and unpacks its
+ * headers unless a marker says that they exist; without the lock it fails. So a request that could take the lock
+ * depends only on the marker and the headers, and the watch sees NVRTC read those.
  */
 static enum counter find_bundle(const struct options *options, struct request *request)
 {
@@ -51,7 +52,10 @@ static enum counter find_bundle(const struct options *options, struct request *r
 	if (descriptor < 0) {
 		return COUNTER_BYPASSED_bundled_headers;
 	}
-	/* NVRTC would wait for a process that unpacks. The shared lock lets other processes that only look pass. */
+	/*
+	 * NVRTC would wait for a process that unpacks. The lock is shared, so that processes that look up do not
+	 * exclude each other.
+	 */
 	busy = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
 	(void)close(descriptor);
 	return busy ? COUNTER_BYPASSED_bundled_headers : COUNTER_NONE;
@@ -84,6 +88,7 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 	if (options->pch && pch_heap_was_set(library)) {
 		return COUNTER_BYPASSED_precompiled_header;
 	}
+	/* PWD is looked up only for path-dependent requests, because that takes two stats */
 	if (options_bind(options) && (request.around.pwd = told ? snapshot_pwd(told) : environment_pwd())) {
 		request_clear(ret_request);
 		if (request_call(&request, &ret_request->run, &ret_request->roots, options) != 0) {
@@ -96,9 +101,9 @@ enum counter describe_compile(struct handle *handle, const struct call *call, st
 }
 
 /*
- * From 12.9 on, NVRTC may take the output of ptxas from a cache of the driver, and then lacks the messages of ptxas: a
- * log that the program asked for would be cached without them. So such a compilation gets --no-cache. The option goes
- * first, because the last option of the program may lack its value and would take ours.
+ * From 12.9 on, NVRTC may take the output of ptxas from a cache of the driver, and then the log lacks the messages of
+ * ptxas. A log that the program asked for would be cached without them, so such a compilation gets --no-cache. The
+ * option comes first, because the program's last option may lack its value and would take --no-cache as its value.
  */
 bool describe_prepare(const struct handle *handle, const struct call *call, const struct request *request,
                       struct call *ret_given)

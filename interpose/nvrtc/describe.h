@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe: the request of one nvrtcCompileProgram, and the options of its real call (docs/DESIGN.md B1, B5, B6)
+ * describe: the request of one nvrtcCompileProgram, and the options of its real call (docs/DESIGN.md)
  *
  * Calling sequence: the compiler's describe(), free_request() and prepare() (interpose/compiler.h).
  */

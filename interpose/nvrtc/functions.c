@@ -39,13 +39,13 @@ static bool is_among(const char *name, const char *const *list, size_t count)
 
 bool nvrtc_owns(const char *name)
 {
-	/* nvrtccache_library_version is this library's own */
+	/* nvrtccache_library_version is exported by this library */
 	return (plain_begins(name, "nvrtc") && !plain_begins(name, "nvrtccache")) || plain_begins(name, "__nvrtc");
 }
 
 bool nvrtc_wants_door(const char *name)
 {
-	/* libnvrtc looks these up in its builtins, at each first compilation */
+	/* libnvrtc looks these names up in its builtins at its first compilation */
 	return !is_among(name, plain, sizeof(plain) / sizeof(plain[0])) && strncmp(name, "__nvrtc_builtins", 16) != 0;
 }
 
@@ -55,10 +55,10 @@ bool nvrtc_only_gives(const char *name)
 }
 
 /*
- * The variables that NVRTC reads (interpose/watch/environment.h says what becomes of them).
+ * The variables that NVRTC reads (interpose/watch/environment.h explains the kinds).
  *
- * NVRTC_APPEND_FLAGS and its gate NVRTCWIZ are left out on purpose: they add options that we have not read, so a
- * result is neither kept nor served where one of them is set.
+ * NVRTC_APPEND_FLAGS and NVRTCWIZ, which enables it, are left out on purpose: they add options that this library has
+ * not read. So while one of them is set, no result is cached or served.
  */
 
 /* X(kind, name) */

@@ -2,15 +2,15 @@
 /*
  * functions: all of NVRTC's functions from 11.0 to 13.5
  *
- * NVRTC_HANDLED: functions that operate on a program, or change what it returns; each has a door. X(name, since, gone,
- * (parameters), arguments...): since and gone are releases, major * 100 + minor; gone 9999: still there. All return
+ * NVRTC_HANDLED: functions that operate on a program, or change later results; each has a door. X(name, since, gone,
+ * (parameters), arguments...): `since` and `gone` are releases, major * 100 + minor; gone 9999: still there. All return
  * nvrtcResult (int).
  *
- * NVRTC_PLAIN: functions that take no program: never interposed, dlsym returns the real one. NVRTC_PRODUCTS: the
- * outputs of a compilation, each with a Get<name>Size and a Get<name>. The position is the number of the section in
- * stored results, so new ones are added at the end.
+ * NVRTC_PLAIN: functions that take no program. They are never interposed; dlsym returns the real ones. NVRTC_PRODUCTS:
+ * the outputs of a compilation, each with a Get<name>Size and a Get<name>. Stored results contain the position as the
+ * number of the section, so new products are added at the end.
  *
- * __nvrtcNvvmHandle (from 13.1 on) is private, and treated like any unknown function.
+ * __nvrtcNvvmHandle (from 13.1 on) is private, and treated as an unknown function.
  */
 #ifndef INTERPOSE_NVRTC_FUNCTIONS_H
 #define INTERPOSE_NVRTC_FUNCTIONS_H
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The part of its interface that is used, declared here so that the build needs no toolkit. */
+/* The part of NVRTC's interface that is used, declared here so that the build needs no toolkit. */
 
 typedef struct nvrtc_program_of_the_library *nvrtcProgram;
 typedef int flow_callback(void *payload, void *reserved);
@@ -72,8 +72,9 @@ enum nvrtc_result {
 	  callback, payload)
 
 /*
- * Private, with a door that is not part of a library's record: nvrtcCreateProgram with extensions. The parameters
- * after their number are not documented; as many words are forwarded as any known caller passes.
+ * Private functions, with a door that is not part of a library's record. __nvrtcCPEx is nvrtcCreateProgram with
+ * extensions. The parameters after the number of extensions are not documented; as many words are forwarded as any
+ * known caller passes.
  */
 #define NVRTC_PRIVATE(X)                                                                                               \
 	X(__nvrtcCPEx, 1102, 9999,                                                                                     \
@@ -117,14 +118,17 @@ enum nvrtc_product {
 extern const struct compiler_function nvrtc_functions[FUNCTION_COUNT];
 extern struct environment nvrtc_environment;
 
-/* __nvrtcCPEx is nvrtcCreateProgram with extensions; without extensions it is cached, with them bypassed (A7). */
+/*
+ * One more for __nvrtcCPEx. Without extensions it is handled as nvrtcCreateProgram, with extensions the program
+ * bypasses the cache.
+ */
 #define NVRTC_THUNK_COUNT (FUNCTION_COUNT + 1)
 
 extern const struct door_thunks nvrtc_thunks[NVRTC_THUNK_COUNT];
 
-/* Returns true for a name of NVRTC, listed or not (nvrtc*, __nvrtc*). */
+/* Returns true for a name of NVRTC (nvrtc*, __nvrtc*), listed or not. */
 bool nvrtc_owns(const char *name);
-/* Returns true if dlsym of such a name returns a door; false for plain functions and builtins. */
+/* Returns true if dlsym returns a door for such a name; false for plain functions and those of the builtins. */
 bool nvrtc_wants_door(const char *name);
 /* Returns true if the function only returns a product or its size. */
 bool nvrtc_only_gives(const char *name);

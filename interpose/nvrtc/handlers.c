@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters), and the
- * doors that lead to them (interpose/door/doors.h lists the kinds). A call about an unknown program is forwarded
- * unchanged. errno is what the real function left, or, if it was not called, what the host had.
+ * There is one handler per function of NVRTC_HANDLED and NVRTC_PRIVATE: handle_X(door, the function's own parameters).
+ * The doors that lead to the handlers are at the end (interpose/door/doors.h lists the kinds). A call with an unknown
+ * program is forwarded unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
@@ -26,7 +26,7 @@ static real_function *real_of(const struct door *door, const struct program *pro
 	return library_function(door, program ? program->handle.library : NULL, function);
 }
 
-/* Records the creation run; large in-memory headers stay with the host. */
+/* Records the creation run. The texts of large in-memory headers are not copied. */
 static int record_creation(struct program *program, const char *source, const char *name,
                            const struct request_header *headers, size_t count)
 {
@@ -91,7 +91,7 @@ static int handle_nvrtcCreateProgram(const struct door *door, nvrtcProgram *prog
 	return host_call_answer(host_errno, result);
 }
 
-/* Without extensions it is nvrtcCreateProgram; with them the source may be encoded and of unknown length (A7). */
+/* Without extensions this is nvrtcCreateProgram. With extensions the source may be encoded and its length unknown. */
 static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, const char *source, const char *name,
                               int header_count, const char *const *headers, const char *const *include_names,
                               int extension_count, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
@@ -114,6 +114,7 @@ static int handle___nvrtcCPEx(const struct door *door, nvrtcProgram *program, co
 	host_call_begin_bypass(door, name, COUNTER_BYPASSED_extensions, &event);
 	result = real(program, source, name, header_count, headers, include_names, extension_count, a, b, c, d);
 	host_errno = errno;
+	/* sets up the runtime, without which the event would not reach the log and the trace file */
 	(void)runtime_get();
 	host_call_end_bypass(NULL, result, &event);
 	if (result == RESULT_SUCCESS && program) {
@@ -148,7 +149,7 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	if (off) {
 		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	} else if (program &&
-	           (library = library_of_door(door))) { /* without a program NVRTC does not read the options */
+	           (library = library_of_door(door))) { /* without a program, NVRTC does not read the options */
 		sticky_begin(library, &call, &sticky);
 	}
 	real = (function *)real_of(door, NULL, FUNCTION_nvrtcCompileProgram);
@@ -163,7 +164,7 @@ static int handle_nvrtcCompileProgram(const struct door *door, nvrtcProgram prog
 	return result;
 }
 
-/* Early releases check first whether the program was compiled, and then crash at a null expression. */
+/* Early releases check first whether the program was compiled, and only then crash at a null expression. */
 static bool looks_late_at_null(const struct program *program)
 {
 	return nvrtc_differs(DIFFERENCE_NULL_EXPRESSION_CRASHES, program->handle.library->major,
@@ -203,6 +204,7 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 	struct program *known = program_find(program);
 	const struct entry *entry = artifacts_names_from(known);
 
+	/* after a failure, early releases return this code without reading the expression */
 	if (entry && !expression && name && looks_late_at_null(known) &&
 	    result_value(entry, RESULT_TAG_RETURN_CODE, RESULT_INTERNAL_ERROR) != RESULT_SUCCESS) {
 		*name = NULL;
@@ -214,7 +216,7 @@ static int handle_nvrtcGetLoweredName(const struct door *door, nvrtcProgram prog
 	HOST_CALL_FORWARD(nvrtcGetLoweredName, function, host_errno, known, program, expression, name);
 }
 
-/* handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters. */
+/* Defines handle_nvrtcGetPTX(), handle_nvrtcGetPTXSize() and the other getters. */
 #define PRODUCT_HANDLERS(product)                                                                              \
 	static int handle_nvrtcGet##product##Size(const struct door *door, nvrtcProgram program, size_t *size) \
 	{                                                                                                      \

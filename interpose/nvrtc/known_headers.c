@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Sorted hexadecimal digits; not pointers, each of which would be relocated in every process. */
+/* Sorted hexadecimal digits. An array of pointers would need a relocation for each in every process. */
 static const char digests[][DIGITS_BYTES(KEY_BYTES)] = {
 #include "interpose/nvrtc/known_headers.list"
 };

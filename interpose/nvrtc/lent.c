@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The headers are read through the kernel, after the real compilation, and digested again: only bytes that still have
+ * The headers are read through the kernel, after the real compilation, and digested again, because only bytes that have
  * the digest of the creation run may be scanned.
  */
 #include "interpose/nvrtc/lent.h"
@@ -29,7 +29,10 @@ int lent_take(const struct request_header *headers, size_t count, const struct s
 	return 0;
 }
 
-/* The kernel returns EIO for unmapped memory, where a load would crash the host. */
+/*
+ * Reads through /proc/self/mem: the kernel returns EIO for unmapped memory, where a load instruction would crash the
+ * host.
+ */
 static bool read_own_memory(int memory, char *to, const char *from, size_t size)
 {
 	while (size > 0) {

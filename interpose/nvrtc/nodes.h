@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nodes: one symbol version node per soname of NVRTC; the version of a symbol of the real library is its soname.
+ * nodes: one symbol version node per soname of NVRTC; the version of a symbol of the real library is its soname
  *
- * X(id, soname, floor, ...): floor is the oldest release of that soname, major * 100 + minor. A function is exported on
- * a node only if every release from the floor on has it, so that a weak reference never finds what the library lacks.
- * 11.2 serves 11.2 to 11.8. The .alt libraries are NVIDIA's second builds, with nodes of their own. 14 and later do not
- * exist yet; a release that keeps the pattern works without a change here.
+ * X(id, soname, floor, ...): `floor` is the oldest release of that soname, major * 100 + minor. A function is exported
+ * on a node only if every release from the floor on has it, so that a weak reference never finds a function that the
+ * library lacks. Node 11.2 is that of releases 11.2 to 11.8. The .alt libraries are NVIDIA's second builds, with nodes
+ * of their own. Releases from 14 on do not exist yet; those that follow the naming pattern work without a change here.
  */
 #ifndef INTERPOSE_NVRTC_NODES_H
 #define INTERPOSE_NVRTC_NODES_H
@@ -28,7 +28,7 @@
 	X(18, libnvrtc.so.18, 1800, __VA_ARGS__)
 /* clang-format on */
 
-#ifndef SCRIPT /* the version script wants the list alone */
+#ifndef SCRIPT /* the version script needs only the list */
 #include "interpose/node.h"
 
 enum nvrtc_node {
@@ -38,7 +38,7 @@ enum nvrtc_node {
 	    NVRTC_NODE_COUNT
 };
 
-extern const struct compiler nvrtc_compiler; /* whose they are: compiler.c */
+extern const struct compiler nvrtc_compiler; /* defined in compiler.c */
 extern struct node nvrtc_nodes[NVRTC_NODE_COUNT];
 #endif
 

@@ -5,8 +5,8 @@
  *     option --FLAG, -Ix, -I x, --name=value--> option
  *        \----name alone, of an option with a value--> value --any string--> option
  *
- * NVRTC cuts blanks off both ends of every string first, then looks the name up exactly; measured on 11.8, 12.0, 12.4,
- * 12.9, 13.0 and 13.5, which differ only in which names they know (tests/cases/spellings.py).
+ * NVRTC removes blanks at both ends of every string first, then looks the name up exactly. Measured on 11.8, 12.0,
+ * 12.4, 12.9, 13.0 and 13.5, which differ only in the names that they know (tests/cases/spellings.py).
  */
 #include "interpose/nvrtc/options.h"
 
@@ -25,12 +25,12 @@ enum option_class {
 	OPTION_OPTIX,
 	OPTION_PCH,
 	OPTION_INCLUDE,
-	OPTION_BUNDLE, /* also a directory of headers, which NVRTC unpacks and locks */
+	OPTION_BUNDLE, /* like INCLUDE; NVRTC unpacks its headers there, under a lock */
 	OPTION_PRE_INCLUDE,
 	OPTION_PTXAS,
 	OPTION_RESTRICT,   /* harmless, and sticky */
-	OPTION_OPT_INFO,   /* the same */
-	OPTION_SPLIT,      /* the same */
+	OPTION_OPT_INFO,   /* like RESTRICT */
+	OPTION_SPLIT,      /* like RESTRICT */
 	OPTION_GEN_LTO,    /* like -dlto, and sticky */
 	OPTION_TRACE,      /* path-dependent, and sticky */
 	OPTION_PROCESS,    /* path-dependent, and its output depends on the process */
@@ -39,15 +39,16 @@ enum option_class {
 };
 
 enum option_form {
-	FORM_FLAG,   /* the name alone */
+	FORM_FLAG,   /* only the name */
 	FORM_JOINED, /* name=value */
 	FORM_VALUE,  /* name=value, or the value is the next string */
-	FORM_LETTER  /* the same, and glued or behind blanks: -Ix, "-I x" */
+	FORM_LETTER  /* like VALUE, or the value follows directly or after blanks: -Ix, "-I x" */
 };
 
 /*
- * X(class, form, --long name, -short name). HARMLESS: PTX, CUBIN and log of one program were the same bytes under two
- * directories for sources, headers, cwd and PWD, with header times differing, on each version that knows the option.
+ * X(class, form, --long name, -short name). HARMLESS: PTX, CUBIN and log of one program had the same bytes with two
+ * different directories for sources, headers, cwd and PWD and with different header times, in every release that knows
+ * the option.
  */
 #define OPTIONS(X)                                                                    \
 	X(HARMLESS, LETTER, "define-macro", "D")                                      \
@@ -128,7 +129,7 @@ enum option_form {
 	X(PROCESS, FLAG, "enable-cache-trace", "enable-cache-trace")
 
 struct known_option {
-	const char *names[2]; /* [0] behind two dashes, [1] behind one */
+	const char *names[2]; /* [0] after two dashes, [1] after one */
 	uint8_t sizes[2];
 	uint8_t class;
 	uint8_t form;
@@ -159,7 +160,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Values of -Xptxas that do not concern lines or files. "-v" logs a run time, which is not about paths. */
+/* Returns true for values of -Xptxas that do not concern lines or files. "-v" logs a run time, but no path. */
 static bool ptxas_value_is_harmless(const char *value)
 {
 	static const char *const harmless[] = {"-v",  "--verbose", "-O0",      "-O1",      "-O2",
@@ -173,15 +174,18 @@ static bool ptxas_value_is_harmless(const char *value)
 	return false;
 }
 
-/* Several options, or another order, give another hash, so such a compilation is not taken for an earlier one. */
+/*
+ * Adds to the hash. Several options, or the same ones in another order, have another hash, so that such a compilation
+ * does not count as one with the same options.
+ */
 static void not_cleared(struct options *options, const char *option)
 {
 	options->uncleared = XXH3_64bits_withSeed(option, strlen(option), options->uncleared) | 1;
 }
 
 /*
- * Only space, tab and newline were measured as blanks, so another control byte at an end makes the request
- * path-dependent.
+ * Returns true for an empty string, or one with a blank or control byte at an end. Only space, tab and newline were
+ * measured as blanks, so such a string makes the request path-dependent.
  */
 static bool has_doubtful_ends(const char *string, size_t size)
 {
@@ -205,8 +209,8 @@ static int add_include(struct options *options, size_t capacity, int index, cons
 }
 
 /*
- * NVRTC locks the directory by its name as passed, and from 13.3 on opens its headers by their absolute names. Both
- * depend on the working directory, so a relative one makes the request path-dependent.
+ * Adds the directory of --use-bundled-headers. NVRTC locks it by its name as passed, and from 13.3 on opens its headers
+ * by their absolute names. Both depend on the working directory, so a relative name makes the request path-dependent.
  */
 static int add_bundle(struct options *options, size_t capacity, int index, const char *directory)
 {
@@ -225,8 +229,8 @@ static int note_value(struct options *options, size_t capacity, const struct kno
 		return add_bundle(options, capacity, index, value);
 	case OPTION_PRE_INCLUDE:
 		/*
-		 * Its text is in the key, and the watch sees the file being opened; but an absolute path may be in a
-		 * root.
+		 * Its text is in the key, and the watch sees the compiler open the file. But an absolute path may be in
+		 * a root.
 		 */
 		options->unknown |= value[0] == '/' || has_doubtful_ends(value, strlen(value));
 		break;
@@ -308,8 +312,8 @@ static int read_option(struct options *options, size_t capacity, int index, cons
 			*ret_waiting = known;
 			return 0;
 		}
-		/* One '=' right behind the letter, or blanks, are skipped, not both: "-I= x" is " x", "-I =x" is "=x".
-		 */
+		/* NVRTC skips either one '=' right after the letter, or blanks, but not both: "-I= x" is " x", "-I =x"
+		 * is "=x". */
 		value = name + 1;
 		if (*value == '=') {
 			value++;
@@ -376,8 +380,8 @@ int options_read(const char *const *options, int count, struct options *ret_opti
 	found.unknown |= waiting != NULL;
 	found.spells = found.debug || found.ir;
 	/*
-	 * The warnings about precompiled headers depend on earlier compilations of the process, and here they may be
-	 * errors.
+	 * The warnings about precompiled headers depend on earlier compilations of the process, and with these options
+	 * they may be errors.
 	 */
 	found.tells_process |= found.pch && (found.errors || found.unknown);
 	*ret_options = found;

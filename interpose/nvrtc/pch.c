@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The makers of PCH files are in a list that only grows at its head, so that it can be read without a lock. NVRTC's
- * scratch files are recognised by their names, because it opens them like any other file.
+ * The compilations that created PCH files are in a list that grows only at its head, so that it can be read without a
+ * lock. NVRTC's scratch files are recognised by their names, because NVRTC opens them like any other file.
  */
 #include "interpose/nvrtc/pch.h"
 
@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The files that the maker of one PCH file read; `trace` is only a container of events here. */
+/*
+ * One PCH file, and the files that the compilation that created it had read. `trace` is only a container of events
+ * here.
+ */
 struct maker {
 	struct maker *next;
 	char *path;
@@ -25,7 +28,7 @@ static const char *skip_digits(const char *text)
 	return text + strspn(text, "0123456789");
 }
 
-/* edg<digits>_<digits>, or (13.5) mkstemp's edg.<six of its letters> */
+/* Returns true for edg<digits>_<digits>, or (13.5) edg.<six letters of mkstemp>. */
 static bool is_work_file(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -74,7 +77,10 @@ static struct maker *find_maker(const char *path)
 	return maker;
 }
 
-/* Directories are compared by identity only: their times change with every temporary file of another process. */
+/*
+ * Returns true if the path still has the state of the event. Directories are compared only by identity, because their
+ * times change with every temporary file of another process.
+ */
 static bool still_so(const struct trace_event *event)
 {
 	struct file_stamp stamp;
@@ -162,7 +168,7 @@ void pch_remember(const struct trace *trace)
 		}
 		maker = make_maker(trace->events[i].path, trace);
 		if (maker) {
-			/* if a file is made again, its newest maker is found first */
+			/* if a file is created again, the search finds its newest record first */
 			maker->next = atomic_load_explicit(&makers, memory_order_relaxed);
 			while (!atomic_compare_exchange_weak_explicit(&makers, &maker->next, maker,
 			                                              memory_order_release, memory_order_relaxed)) {
@@ -171,7 +177,7 @@ void pch_remember(const struct trace *trace)
 	}
 }
 
-#define TOLD_HEAP (UINT32_C(1) << 31) /* in struct library's `told`, beside the sticky options (options.h) */
+#define TOLD_HEAP (UINT32_C(1) << 31) /* in `told` of struct library, beside the sticky options (options.h) */
 
 void pch_set_heap(struct library *library)
 {

@@ -19,6 +19,7 @@ struct program *program_add(nvrtcProgram value, struct library *library, enum re
 		handle_free(handle_take(value));
 		return NULL;
 	}
+	/* before the texts are scanned, they are assumed to be path-dependent */
 	program->findings = SCAN_PATH | SCAN_PLACE;
 	return handle_add(&program->handle, value, library, reach) ? program : NULL;
 }

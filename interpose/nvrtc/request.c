@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two runs, field by field ("?" where there is one, "*" any number; the rest is keygen/surroundings.h's):
+ * The two runs, field by field ("?": optional, "*": any number; keygen/surroundings.h describes the shared fields):
  *
- *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME; where the texts are large, in their
- *               place one HEADERS_DIGEST, of all sizes and texts, behind the names
+ *     creation  CREATION format, SOURCE, (HEADER_NAME, HEADER_TEXT)*, BASE_NAME; if the texts are large, HEADERS_DIGEST
+ *               follows the names in place of the texts: one digest of all sizes and texts
  *     call      surroundings_begin(), MEMORY_HEADERS, surroundings_compute(), option*, EXPRESSION*, surroundings_end()
  *     identity  kind, length, bytes of each: 'n' soname and release, 'b' build-id, 'c' digest (compile/identity.c)
- *     history   of each earlier compile its key and what it left, digested together (seal_history(),
- *     compile/describe.c) option    OPTION, or OPTION_HEAD + ROOT + REST where a root stands in the place of text, or
- *     NO_OPTION for NULL
+ *     history   for each earlier compile one digest of its key and the state that it left (seal_history() in
+ *               compile/request.c)
+ *     option    OPTION; or OPTION_HEAD + ROOT + REST, if a root replaces text; or NO_OPTION for NULL
  */
 #include "interpose/nvrtc/request.h"
 #include "interpose/nvrtc/scan.h"
@@ -44,7 +44,10 @@ struct plan {
 	size_t include_directory[DIRECTORIES_MAX]; /* options->include[i] -> directories, or NOT_A_ROOT */
 };
 
-/* With 11.8 to 13.5 NULL, "" and "default_program" gave the same artifacts and logs in every form. */
+/*
+ * Returns the name that NVRTC uses. With 11.8 to 13.5, NULL, "" and "default_program" gave the same artifacts and logs
+ * in every form.
+ */
 static const char *effective_name(const char *name)
 {
 	return name && *name ? name : "default_program";
@@ -112,7 +115,7 @@ int request_creation(const char *source, const char *program_name, const struct 
 	return 0;
 }
 
-/* After a first compilation there is no creation run: the history replaces it. */
+/* After the first compilation there is no creation run, because the history replaces it. */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about)
 {
@@ -142,7 +145,7 @@ void request_about(const struct stream *creation, const char *const *name_expres
 	}
 }
 
-/* Returns true if a path in it has only one spelling, so that a search of a text finds it (scan.h). */
+/* Returns true if paths in this directory have only one spelling, so that a search of a text finds them (scan.h). */
 static bool is_plain(const char *path, size_t size)
 {
 	return directories_plain(path, size) && scan_spells_plainly(path, size);
@@ -163,7 +166,7 @@ static bool plan_name(struct plan *plan, const char *name)
 		return is_plain(name, size) && directory_size > 0 &&
 		       directories_add(&plan->directories, name, directory_size);
 	}
-	/* A relative name stays as text, but only if the text has one meaning. */
+	/* A relative name stays in the key as text, but only if the text has one meaning. */
 	plan->name.lies = NAME_IN_RELATIVE_DIRECTORY;
 	return name[size - 1] != '/' && !strstr(name, "//") && !strstr(name, "/./") && !strstr(name, "/../");
 }
@@ -181,7 +184,7 @@ static bool plan_directories(struct plan *plan, const struct nvrtc_request *requ
 		if (text[0] != '/') {
 			continue;
 		}
-		/* NVRTC opens "/d/h.h" for -I/d and for -I/d/ alike, but "/d//h.h" for -I/d//. */
+		/* NVRTC opens "/d/h.h" both for -I/d and for -I/d/, but "/d//h.h" for -I/d//. */
 		if (size > 1 && text[size - 1] == '/') {
 			size--;
 		}
@@ -194,8 +197,8 @@ static bool plan_directories(struct plan *plan, const struct nvrtc_request *requ
 }
 
 /*
- * A path in another option (-DKERNELS=/d/k, for #include STRING(KERNELS/a.h), as hashcat does) stays as text, so it
- * would not move with its root.
+ * Returns true if an option other than -I contains a path (-DKERNELS=/d/k, for #include STRING(KERNELS/a.h), as hashcat
+ * does). It stays in the key as text, so it would not change with its root.
  */
 static bool other_option_has_path(const struct nvrtc_request *request, const struct options *options)
 {
@@ -269,6 +272,7 @@ int request_call(const struct nvrtc_request *request, struct stream *ret_stream,
 	if (error) {
 		return error;
 	}
+	/* OptiX IR contains paths only in some releases */
 	options.spells = options.debug || options.lto || (options.ir && request->optix_spells);
 	options.loose = options.spells && request->debug_paths;
 	error = make_plan(&plan, request, &options);

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request: an NVRTC request as one canonical stream (docs/DESIGN.md B1, B6, B8)
+ * request: an NVRTC request as one canonical stream (docs/DESIGN.md)
  *
- * Purpose: turns a recorded program and one compile call into the bytes of which its key and its fingerprint are made,
- * and into the roots that dependencies are relative to.
+ * Purpose: turns a recorded program and one compile call into the bytes from which key and fingerprint are computed,
+ * and into the roots of the dependencies.
  *
  * The stream has two runs. The creation run (source, in-memory headers with names, the program's base name) is built
  * once, when the program is created, and is the only stored copy of the host's strings. Large in-memory headers
- * (libmathdx passes 120 MB per program) are in it as one digest; their texts stay with the host, and are read again
- * and compared with the digest if a result is to be cached (interpose/nvrtc/lent.h). The call run is built at each
- * compilation. request.c lists the fields of both; the fields that all compilers share are described in
- * keygen/surroundings.h. When a handle is compiled again, the keys of its earlier compilations replace the creation
- * run, which may be freed after the first.
+ * (libmathdx passes 120 MB per program) are in it as one digest; their texts stay in the host's memory, and are read
+ * again and compared with the digest if a result is to be cached (interpose/nvrtc/lent.h). The call run is built at
+ * each compilation. request.c lists the fields of both; keygen/surroundings.h describes the fields that all compilers
+ * share. When a handle is compiled again, the keys of its earlier compilations replace the creation run, which may be
+ * freed after the first compilation.
  *
  * Path-neutral requests (no option is path-dependent): the directory of the program's name and each absolute -I
- * directory are in numbered roots; options and program name have "root N" in place of the root's text. Roots are the
- * outermost directories: -I/v/include -I/v/include/cccl has one root, and the second option is "root 0" with the rest
- * "/cccl", so no root is inside another and a path is in at most one. Relative directories and names stay as they are
- * spelled, because NVRTC resolves them in the working directory.
+ * directory are in numbered roots, and options and program name contain "root N" in place of the root's text. Roots are
+ * the outermost directories: -I/v/include -I/v/include/cccl has one root, and the second option is "root 0" with the
+ * rest "/cccl". So no root is inside another, and a path is in at most one root. Relative directories and names stay as
+ * they are spelled, because NVRTC resolves them in the working directory.
  *
  * Path-dependent requests have all options, the whole name, cwd and PWD literally and have no roots. A request is
  * path-dependent if its options are, if its cwd is unknown, if its name or an absolute -I has an empty, "." or ".."
- * component, is directly in "/" or can be spelled in more than one way (interpose/nvrtc/scan.h), if another option
- * contains a '/' beside a root (it may be a path into the root, which would not move with it), or if there are 128
+ * component, is directly in "/" or can be spelled in more than one way (interpose/nvrtc/scan.h), if there is a root and
+ * another option contains a '/' (which may be a path into the root, and would not change with it), or if there are 128
  * directories.
  *
- * The call run cannot show that a source or header spells a root's absolute path (#include "/v/include/a.h"). When the
- * result is cached, such a root counts as literal, as does one whose text is found in the output (B6).
+ * The call run cannot show that a source or header contains a root's absolute path (#include "/v/include/a.h"). When
+ * the result is cached, such a root counts as literal, as does a root whose text is found in the output.
  *
  * Calling sequence: request_creation() at nvrtcCreateProgram; request_call() at nvrtcCompileProgram; then
  * digest_fingerprint()/digest_key() over { call, creation }, in that order. Errors: -ENOMEM. Ownership: outputs belong
@@ -41,10 +41,13 @@
 struct request_header {
 	const char *name;
 	const char *text;
-	size_t size; /* size of the text, without its NUL */
+	size_t size; /* of the text, without its NUL */
 };
 
-/* In-memory headers whose total size is larger are not copied; the creation run has one digest of them. */
+/*
+ * Limit for the total size of in-memory headers: larger ones are not copied, and the creation run has one digest of
+ * them.
+ */
 #define REQUEST_HEADERS_WHOLE_MAX ((size_t)4 << 20)
 
 struct nvrtc_request {
@@ -52,26 +55,29 @@ struct nvrtc_request {
 	const char *program_name; /* as passed to nvrtcCreateProgram; NULL counts as "default_program" */
 	bool has_memory_headers;
 	bool debug_paths;  /* NVRTCCACHE_SLOPPINESS=debug_paths */
-	bool optix_spells; /* OptiX IR of this release has paths in it without debug information */
+	bool optix_spells; /* OptiX IR of this release contains paths even without debug information */
 	const char *const *options;
 	int option_count;
 	const char *const *name_expressions;
 	size_t name_count;
 };
 
+/* Returns true if the headers are so large that the creation run has only their digest. */
 bool request_digests_headers(const struct request_header *headers, size_t count);
-/* The digest of their sizes and texts, in order. `secret`: as in content_digest(). */
+/* Computes the digest of the headers' sizes and texts, in order. `secret`: as in content_digest(). */
 int request_digest_headers(const struct request_header *headers, size_t count, const struct secret *secret,
                            struct key *ret_digest);
-/* Builds the creation run. Headers in the host's order. `headers_digest`: NULL unless request_digests_headers(). */
+/*
+ * Builds the creation run. `headers` are in the host's order. `headers_digest`: NULL unless request_digests_headers().
+ */
 int request_creation(const char *source, const char *program_name, const struct request_header *headers, size_t count,
                      const struct key *headers_digest, struct stream *ret_stream);
 
-/* Describes the texts for people (keygen/about.h). */
+/* Adds digests of the texts, and the expressions, to the description for people (keygen/about.h). */
 void request_about(const struct stream *creation, const char *const *name_expressions, size_t name_count,
                    struct stream *about);
 
-/* Builds the call run, the roots and the parsed options. On failure all three outputs are untouched. */
+/* Builds the call run, the roots and the parsed options. On failure no output is changed. */
 int request_call(const struct nvrtc_request *request, struct stream *ret_stream, struct roots *ret_roots,
                  struct options *ret_options);
 

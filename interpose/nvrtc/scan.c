@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text is searched 16 bytes at a time for two distinguishing letters at a fixed distance, and only matches are
- * compared with names and places. Texts with line splices are rare, so splices are removed only if the text may have
+ * A text is searched 16 bytes at a time for two distinguishing letters at a fixed distance, and only at matches is it
+ * compared with names and places. Texts with line splices are rare, so splices are removed only if the text may contain
  * one.
  */
 #include "interpose/nvrtc/scan.h"
@@ -13,7 +13,7 @@
 typedef uint8_t lanes __attribute__((vector_size(16)));
 
 #define LONGEST 16 /* length of the longest name below */
-#define SECONDS 4  /* distinct second bytes of places that are compared 16 bytes at a time */
+#define SECONDS 4  /* number of distinct second bytes of places that the fast search compares */
 
 static const struct {
 	const char *name;
@@ -24,17 +24,17 @@ static const struct {
     {"_builtin_FILE", SCAN_PATH}, {"source_location", SCAN_PATH},
 };
 
-/* One search: the places, and the byte after the first slash of each. */
+/* One search: the places, and the distinct bytes that follow their first slashes. */
 struct search {
 	const struct places *places;
 	uint8_t second[SECONDS];
-	size_t seconds; /* more than SECONDS: any byte */
+	size_t seconds; /* more than SECONDS: the fast search accepts any byte */
 };
 
 /*
- * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a
- * string; up to C++14 a trigraph may replace each of the others, or starts with it. Also bytes that end a path in a
- * text.
+ * Bytes with more than one spelling. A blank may be any white space or a comment where a macro is turned into a string.
+ * Up to C++14, each of the others may be replaced by a trigraph, or starts one. The table also has the bytes that end a
+ * path in a text.
  */
 static const bool is_ambiguous[UINT8_MAX + 1] = {
     [0 ... ' '] = true, ['"'] = true,  ['#'] = true, ['<'] = true, ['>'] = true,          ['?'] = true,
@@ -70,14 +70,16 @@ static bool continues_name(uint8_t byte)
 	       byte == '-' || byte == '+' || byte == '.';
 }
 
-/* A macro may add the rest of a path, so no slash is required after the place. */
+/*
+ * Returns true if the text begins with the place. A macro may add the rest of a path, so no slash is required after it.
+ */
 static bool begins_with(const uint8_t *text, size_t size, const char *place, size_t length)
 {
 	return length > 1 && size >= length && memcmp(text, place, length) == 0 &&
 	       (size == length || !continues_name(text[length]));
 }
 
-/* Finds a place, or a path inside one, that begins at `at`. */
+/* Returns SCAN_PLACE if a place, or a path inside one, begins at `at`. */
 static uint32_t place_at(const uint8_t *text, size_t size, size_t at, const struct places *places)
 {
 	if (places->cwd && begins_with(text + at, size - at, places->cwd, strlen(places->cwd))) {
@@ -125,8 +127,8 @@ static struct search search_for(const struct places *places)
 }
 
 /*
- * Sixteen places at once. All names have a letter of their own at two fixed distances: '_' and, five further, 'E'
- * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on: the masks only have to be rarely true,
+ * Searches 16 positions at once. Each name has its own letter at two fixed distances: '_' and, five bytes later, 'E'
+ * (DATE, TIME, FILE), 'L' of "_BASE_FILE_" moved by one '_', and so on. The masks only have to match rarely, because
  * look_at() decides.
  */
 static uint32_t look(const struct search *search, const uint8_t *at, size_t size)
@@ -200,7 +202,7 @@ static bool may_splice(const uint8_t *text, size_t size)
 	return false;
 }
 
-/* Returns where the white space at the end of [from, end) begins. */
+/* Returns the start of the white space at the end of [from, end). */
 static uint8_t *before_white(const uint8_t *from, uint8_t *end)
 {
 	while (end > from && is_white(end[-1])) {
@@ -210,8 +212,8 @@ static uint8_t *before_white(const uint8_t *from, uint8_t *end)
 }
 
 /*
- * Returns the end of the output at the end of the line that began at `line`, without the splice that ends it, if there
- * is one.
+ * Ends the line that began at `line`. Returns the new end of the output: without the splice that ends the line, or, if
+ * there is none, after a newline.
  */
 static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 {
@@ -228,9 +230,9 @@ static uint8_t *end_line(const uint8_t *line, uint8_t *to)
 }
 
 /*
- * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is the start of
- * the line that the text continues, because a splice may have begun there, and is set to the start of the last line.
- * Returns the end of the output.
+ * Writes the text without its splices to `to`, which may be the text itself. `*line` (at most `to`) is the start of the
+ * line that the text continues, because a splice may have begun there; it is set to the start of the last line. Returns
+ * the end of the output.
  */
 static uint8_t *join(const uint8_t **line, uint8_t *to, const uint8_t *text, size_t size)
 {
@@ -288,9 +290,9 @@ uint32_t scan_text(const void *text, size_t size, const struct places *places)
 }
 
 /*
- * Macros that expand to __FILE__ although no searched text contains it: NVRTC's own assert() comes from no file, the
- * others from headers that may use __FILE__ (texts.h). A program that makes a string of one and takes its size, or
- * that defines the function that the macro calls, gets a result that depends on the path without showing it.
+ * Macros that expand to __FILE__ although no searched text contains __FILE__. NVRTC's own assert() is in no file; the
+ * others are in headers that may use __FILE__ (texts.h). If a program makes a string of such a macro and takes its
+ * size, or defines the function that the macro calls, its result depends on the path without showing it.
  */
 static const char *const path_macros[] = {"assert",          "CubDebug",         "_CUDA_CUB_RET_IF_FAIL",
                                           "_CCCL_ASSERT",    "_CCCL_VERIFY",     "CUB_COMP_DEPR",
@@ -301,7 +303,10 @@ static bool is_small_letter(uint8_t byte)
 	return (uint8_t)(byte - 'a') < 26;
 }
 
-/* The names of a family continue with a capital or an underscore, unlike "assertion"; "static_assert" is not one. */
+/*
+ * Returns true if the text names the macro or one of its family, whose names continue with a capital letter or an
+ * underscore, unlike "assertion". "static_assert" does not count.
+ */
 static bool names_macro(const uint8_t *text, size_t size, const char *macro)
 {
 	const size_t length = strlen(macro);
@@ -348,7 +353,10 @@ void scan_begin(struct scan *scan, const struct places *places)
 	*scan = (struct scan){.places = places};
 }
 
-/* One white byte at the end is enough for any number of them, so that a splice never outgrows the room for it. */
+/*
+ * Returns the end of the text with at most one white byte after the rest. One is enough for any number of them, and a
+ * splice never outgrows the room for it.
+ */
 static uint8_t *trim(const uint8_t *from, uint8_t *end)
 {
 	uint8_t *begin = before_white(from, end);
@@ -356,7 +364,7 @@ static uint8_t *trim(const uint8_t *from, uint8_t *end)
 	return end > begin ? begin + 1 : end;
 }
 
-/* Returns where the last line of a text without splices begins. */
+/* Returns the start of the last line of a text without splices. */
 static const uint8_t *last_line(const uint8_t *from, const uint8_t *end)
 {
 	const uint8_t *newline = memrchr(from, '\n', (size_t)(end - from));
@@ -385,7 +393,7 @@ void scan_piece(struct scan *scan, uint8_t *piece, size_t size)
 	memmove(piece - scan->kept, end - scan->kept, scan->kept);
 }
 
-/* Returns the end of the run of bytes that may belong to a path in a place. */
+/* Returns the end of the bytes from `at` on that may belong to a path in a place. */
 static const uint8_t *end_of_path(const uint8_t *at, const uint8_t *end)
 {
 	while (at < end && !is_ambiguous[*at]) {
@@ -407,7 +415,7 @@ static void put_paths(const uint8_t *at, const uint8_t *end, struct stream *stre
 			at++;
 		}
 		size = (size_t)(path_end - at);
-		/* Rows of dashes in comments come many times. */
+		/* Comments contain many equal rows of dashes and slashes, so a repeated path is left out. */
 		if (size > 1 && !(size == 2 && at[1] == '*') &&
 		    !(last && last_size == size && memcmp(last, at, size) == 0)) {
 			stream_bytes(stream, at, size);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: what a text that the compiler reads contains that keys and dependencies do not show
+ * scan: searches the texts that the compiler reads for contents that keys and dependencies do not show
  *
  *   SCAN_TIME  __DATE__ or __TIME__: the result changes with the clock.
  *   SCAN_PATH  __FILE__ or a similar macro: the result may depend on a path in a way that does not show as its text
  *              (sizeof(__FILE__), one character of it, a hash computed by the compiler).
- *   SCAN_PLACE one of the given places, or an absolute path in it: it does not move when the place moves.
+ *   SCAN_PLACE one of the given places, or an absolute path in it: it does not change when the place moves.
  *
  * Every text is searched: sources, headers in memory and on disk, options, name expressions, program names. The search
- * sees the text as the front end does after removing line splices. NVRTC 11.8 to 13.5 accept a backslash, any number
- * of carriage returns and a newline; up to C++14 "\?\?/" is a backslash too; in C++23 (13.5) blanks may follow the
- * backslash. All of these are removed from every text: removing too many only joins more names, and none is lost by
+ * sees the text as the front end does after removing line splices. NVRTC 11.8 to 13.5 accept a backslash, any number of
+ * carriage returns and a newline; up to C++14 "\?\?/" is a backslash too; in C++23 (13.5) blanks may follow the
+ * backslash. All of these are removed from every text. Removing too many only joins more names, and no name is lost by
  * that. The front end knows no other spelling of a name or a path (measured: universal character names, escapes in
  * computed includes, UTF-16, digraphs), as long as the path has none of the bytes that scan_spells_plainly() rejects.
  *
- * Comments are searched too. Names and paths that macros paste together are not found.
+ * Comments are searched too. Names and paths that macros concatenate are not found.
  *
- * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for one in pieces. One
- * pass, 16 bytes at a time. scan_paths() extracts from a text what scan_text() needs to find SCAN_PLACE in it. Errors:
- * without memory, scan_text() returns all findings.
+ * Calling sequence: scan_text() for a text in one piece; scan_begin(), scan_piece()..., `found` for a text in pieces. A
+ * search takes one pass, 16 bytes at a time. scan_paths() extracts from a text the part that scan_text() needs to find
+ * SCAN_PLACE. Errors: without memory, scan_text() returns all findings.
  */
 #ifndef INTERPOSE_NVRTC_SCAN_H
 #define INTERPOSE_NVRTC_SCAN_H
@@ -32,34 +32,34 @@
 
 enum scan_finding { SCAN_TIME = 1 << 0, SCAN_PATH = 1 << 1, SCAN_PLACE = 1 << 2 };
 
-/* `places` NULL: do not look for SCAN_PLACE. */
+/* Returns the findings in the text. `places` NULL: does not search for SCAN_PLACE. */
 uint32_t scan_text(const void *text, size_t size, const struct places *places);
 
 /*
- * Returns SCAN_PATH if the text names a macro that may expand to __FILE__ (scan.c has the list). Only for texts of the
- * program: headers on disk name such macros too often, in assertions.
+ * Returns SCAN_PATH if the text names a macro that may expand to __FILE__ (scan.c has the list). Used only for texts of
+ * the program: headers on disk name such macros too often, in assertions.
  */
 uint32_t scan_macros(const void *text, size_t size);
 
-/* Room before each piece for the end of the previous one, because a name or path may span two pieces. */
+/* Room before each piece for the end of the previous piece, because a name or path may be in both. */
 #define SCAN_ROOM 4112
 
 struct scan {
 	const struct places *places;
 	uint32_t found;
-	size_t kept; /* bytes before the next piece */
+	size_t kept; /* number of bytes before the next piece */
 	size_t line; /* how many of them belong to the line that the next piece continues */
 };
 
 void scan_begin(struct scan *scan, const struct places *places);
 /*
- * Searches a piece. A place that ends at the end of the piece counts as found. Writes to the piece, and to the
- * SCAN_ROOM bytes before it, which must be as the last call left them.
+ * Searches a piece. A place that ends at the end of the piece counts as found. Changes the piece and the SCAN_ROOM
+ * bytes before it, which the caller must leave as the last call left them.
  */
 void scan_piece(struct scan *scan, uint8_t *piece, size_t size);
 
 /*
- * Appends the possible absolute paths of the text, one per line: for any places, scan_text() finds SCAN_PLACE in those
+ * Appends the possible absolute paths of the text, one per line. For any places, scan_text() finds SCAN_PLACE in these
  * lines if it finds it in the text. -ENOMEM.
  */
 int scan_paths(const void *text, size_t size, struct stream *stream);

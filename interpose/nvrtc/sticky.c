@@ -8,7 +8,7 @@
 #include "interpose/nvrtc/functions.h"
 #include "interpose/nvrtc/versions.h"
 
-/* Compilations with two different sets of uncleared options. */
+/* The value of `uncleared` after compilations with different sets of uncleared options. */
 #define UNCLEARED_SEVERAL UINT64_MAX
 
 /* Returns those of the given options that affect later compilations with this release. */
@@ -33,7 +33,7 @@ static void note_uncleared(struct library *library, uint64_t uncleared)
 	}
 }
 
-/* May be called before the release is known. */
+/* Works before the release is known. */
 void sticky_begin(struct library *library, const struct call *call, struct sticky_call *ret_sticky)
 {
 	struct options read = {0};
@@ -61,7 +61,10 @@ void sticky_end(const struct sticky_call *sticky, int result)
 	}
 }
 
-/* After an option to split compilations, results depend on more than whether it was given. */
+/*
+ * STICKY_SPLIT always spoils: after an option to split compilations, results depend on more than whether they have it
+ * too.
+ */
 bool sticky_spoils(const struct library *library, const struct options *options)
 {
 	uint32_t asked = options->sticky & ~(uint32_t)STICKY_SPLIT;

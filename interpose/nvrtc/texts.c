@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings of the source and the in-memory headers are stored with the program, except SCAN_PLACE, because the places
- * differ from call to call: for that the possible paths of the text are stored, and searched again.
+ * Findings of the source and the in-memory headers are stored with the program. SCAN_PLACE is not, because the places
+ * differ from call to call; instead, the possible paths of the text are stored and searched again.
  */
 #include "interpose/nvrtc/texts.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the findings of a text that the key does not show. */
+/* Adds the findings of a text, and the paths in it. */
 static int read_text(const void *text, size_t size, struct stream *paths, uint32_t *findings)
 {
 	if (scan_paths(text, size, paths) != 0) {
@@ -36,6 +36,7 @@ static int read_lent(const struct lent *lent, struct stream *paths, uint32_t *fi
 	return error;
 }
 
+/* Scans source and in-memory headers, unless that was done. If it fails, they are assumed to contain everything. */
 static void read_creation(struct program *program)
 {
 	const struct stream *creation = &program->handle.creation;
@@ -56,7 +57,7 @@ static void read_creation(struct program *program)
 	program->texts_known = true;
 }
 
-/* A path in the value of -I is a place itself, and not one that a text mentions. */
+/* Returns true if the option is an -I. A path in its value is a place itself, not a mention of one. */
 static bool is_include(const struct options *read, int index)
 {
 	for (size_t i = 0; i < read->include_count; i++) {
@@ -67,7 +68,7 @@ static bool is_include(const struct options *read, int index)
 	return false;
 }
 
-/* Returns the enum scan_finding of all texts of this compilation that are not files. */
+/* Returns the findings (enum scan_finding) in all texts of this compilation that are not files. */
 static uint32_t find_in_texts(const struct program *program, const struct call *call, const struct options *options,
                               const struct places *places)
 {
@@ -84,7 +85,7 @@ static uint32_t find_in_texts(const struct program *program, const struct call *
 		found |= scan_text(program->names[i], strlen(program->names[i]), places) |
 		         scan_macros(program->names[i], strlen(program->names[i]));
 	}
-	/* Without places: the directory of the name is a place itself. */
+	/* The name is searched without places, because its directory is a place itself. */
 	return name ? found | scan_text(name, strlen(name), NULL) : found;
 }
 
@@ -116,6 +117,7 @@ static uint32_t found_taints(const void *search, const struct key *digest)
 {
 	uint32_t found = taints_of(((const struct scan *)search)->found);
 
+	/* in a known header, __FILE__ shows in the output if it is used */
 	if ((found & TAINT_PATH_MACRO) && known_header(digest)) {
 		found ^= TAINT_PATH_MACRO | TAINT_KNOWN_MACRO;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * versions: what releases of NVRTC do differently, once. (Which functions they have: functions.h.)
+ * versions: the differences between releases of NVRTC (functions.h lists which functions each release has)
  *
- * X(name, since, before, sentence): true of releases from `since` on and not from `before` on; major * 100 + minor;
- * 0 and 9999: no end known. Measured on 11.2, 11.5, 11.7, 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0 to 13.5:
+ * X(name, since, before, sentence): true for releases from `since` on that are older than `before`; major * 100 +
+ * minor; 0 and 9999: no limit is known. Measured on 11.2, 11.5, 11.7, 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0 to 13.5:
  * tests/cases/versions.py asks real libraries for every line (`scripts/matrix build all`).
  */
 #ifndef INTERPOSE_NVRTC_VERSIONS_H
