@@ -25,13 +25,14 @@ bool link_artifacts_explain_failure(const struct handle *handle, const struct re
 	static const char *const errors[] = {"error", "fatal", "Undefined reference"};
 	const struct section *log = result_section(result, RESULT_TAG_OWN + NVJITLINK_ARTIFACT_ErrorLog);
 
-	/* the log also has earlier errors, and a failure for lack of memory need not add one */
+	/* the log also has earlier errors, and a failure for lack of memory may add none */
 	return !link_of(handle)->has_failed && log && !result_says_shortage(log) && RESULT_SAYS(log, errors);
 }
 
 /*
- * Lines that name no earlier input: a line of ptxas names what its text defines, and belongs to the input being added.
- * (The others: what 13.4 and later report of LTO-IR, and NVJITLINK_TRACE_MESSAGES.)
+ * Returns true for a line that names no earlier input. A line of ptxas names what its text defines, and belongs to the
+ * input that is being added. The others are reports of 13.4 and later about LTO-IR, and those of
+ * NVJITLINK_TRACE_MESSAGES.
  */
 static bool line_names_none(const char *line)
 {
@@ -47,7 +48,10 @@ static bool line_names_none(const char *line)
 	return false;
 }
 
-/* A log names an input by the host's pointer, whose text may have changed (B23). */
+/*
+ * Returns true if the log may name an input. The library reads the name by the host's pointer, whose text may have
+ * changed. A log that cannot be read counts as one with a name.
+ */
 static bool log_may_name(const struct handle *handle, enum nvjitlink_artifact artifact)
 {
 	size_getter *get_size = (size_getter *)handle->library->real[nvjitlink_artifacts[artifact].size];

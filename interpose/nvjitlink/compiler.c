@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* A tag of nvJitLink's own in the call run (keygen/surroundings.h) */
+/* A tag of nvJitLink in the call run (keygen/surroundings.h). */
 #define TAG_KIND 24
 
 enum kind { KIND_COMPLETE = 1, KIND_ADD = 2 };
@@ -27,7 +27,10 @@ struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 #undef NODE_ROW
 };
 
-/* 12.0 to 12.2 have no nvJitLinkVersion, but each exports a name for every release that it is compatible with. */
+/*
+ * Finds the release of 12.0 to 12.2. They have no nvJitLinkVersion, but each exports names for its own and all earlier
+ * releases.
+ */
 static int release_by_names(const struct library *library, int *ret_major, int *ret_minor)
 {
 	char name[64];
@@ -61,9 +64,9 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run: surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). Everything else is in the
- * creation run. There are no roots, because no directory reaches the output; members of thin archives are
- * dependencies, and a relative one follows the working directory as in the library.
+ * The call run consists of surroundings_begin(), surroundings_compute(), KIND, surroundings_end(). Everything else is
+ * in the creation run. There are no roots, because no directory reaches the output. Members of thin archives are
+ * dependencies, and a relative member follows the working directory as in the library.
  */
 static enum counter describe_link(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)
@@ -86,9 +89,9 @@ static enum counter describe_link(struct handle *handle, const struct call *call
 	ret_request->traits = REQUEST_LOOKS_COUNT | (around->cwd ? 0 : REQUEST_BOUND) |
 	                      (link->options & LINK_OPTIONS_VARIES ? REQUEST_VARIES : 0);
 	/*
-	 * NVVM always reads a variable before it compiles. ptxas does not: up to 13.0 only after it has parsed the
-	 * text, in 13.5 only for sm_90 and later. For its steps only the watch's check of the slots, before and after,
-	 * shows that it was watched.
+	 * NVVM always reads a variable before it compiles. ptxas does not: up to 13.0 it reads one only after it has
+	 * parsed the text, in 13.5 only for sm_90 and later. For steps of ptxas, only the watch's check of the slots,
+	 * before and after, shows that they were watched.
 	 */
 	if (call->kind == LINK_COMPLETE && (link->options & LINK_OPTIONS_LTO)) {
 		ret_request->traits |= REQUEST_ASKS_VARIABLES;
@@ -102,7 +105,7 @@ static const struct link_input *input_of(const struct handle *handle, const stru
 	return call->kind == LINK_COMPLETE ? NULL : &link_of(handle)->inputs[call->kind - 1];
 }
 
-/* Before the watch begins: the queries of a scratch link are no dependencies of this link. */
+/* Called before the watch begins, because the files that a scratch link reads are no dependencies of this link. */
 static bool settle_prefix(const struct handle *handle, const struct call *call, const struct request *request,
                           struct call *ret_given)
 {
@@ -123,7 +126,7 @@ static int run_link(const struct handle *handle, const struct call *call, enum c
 	const char *name = input ? link_step_name(link, call->kind) : NULL;
 	int ours, result;
 
-	/* a deferred step is added as it was */
+	/* names are not refreshed for a deferred step, which is added with the names that it had */
 	if (call->kind == link->adding) {
 		link_refresh_names(link);
 	}
@@ -149,7 +152,7 @@ static enum outcome judge_code(int return_code)
 	}
 }
 
-/* With machine code as input, results of 12.0 to 12.2 contain uninitialised bytes. */
+/* With machine code as input, the results of 12.0 to 12.2 contain uninitialised bytes, so they are not cached. */
 static enum counter refuse_result(const struct handle *handle, const struct request *request, struct event *event)
 {
 	const struct library *library = handle->library;

@@ -26,7 +26,7 @@ bool nvjitlink_wants_door(const char *name)
 	return !plain_equal(name, "nvJitLinkVersion");
 }
 
-/* "_12_9" */
+/* Returns true for a release like "_12_9". */
 static bool is_release(const char *text)
 {
 	for (int i = 0; i < 2; i++) {
@@ -50,7 +50,7 @@ bool nvjitlink_names(const char *name, const char *function)
 	return strncmp(name + 2, function, size) == 0 && is_release(name + 2 + size);
 }
 
-/* Plain names exist from 12.3 on. */
+/* Plain names exist only from 12.3 on, so a library of node 12 is asked for the names of 12.0. */
 const char *nvjitlink_name_on(const struct node *node, size_t function)
 {
 	static const char *const of_12[NVJITLINK_FUNCTION_COUNT] = {
@@ -94,10 +94,11 @@ bool nvjitlink_opens(const char *name)
 }
 
 /*
- * The variables that nvJitLink reads (interpose/watch/environment.h says what becomes of them).
+ * The variables that nvJitLink reads (interpose/watch/environment.h explains the kinds).
  *
- * Some are read when a handle is made or an input is added, so the values of that moment go into the creation run.
- * FINALIZER_CUBIE is left out on purpose: 13.5 writes the CUBIN to the file that it names.
+ * Some are read when a handle is created or an input is added, so their values at that moment go into the creation run.
+ * FINALIZER_CUBIE is left out on purpose: 13.5 writes the CUBIN to the file that the variable names, so a result with
+ * it must not be cached.
  */
 
 /* X(kind, name) */

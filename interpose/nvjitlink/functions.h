@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions: nvJitLink's functions on a handle; X(name, since, gone, (parameters), arguments...), all return int
+ * functions: nvJitLink's functions on a handle: X(name, since, gone, (parameters), arguments...); all return int
  *
- * A library exports each function as nvJitLinkX and as __nvJitLinkX_<major>_<minor> for every minor up to its own
- * release. These are one function, listed here once by its plain name.
+ * A library exports each function as nvJitLinkX and as __nvJitLinkX_<major>_<minor> for every minor release up to its
+ * own. All these names belong to one function, which is listed here once by its plain name.
  *
- * nvJitLinkVersion takes no handle, so dlsym returns the real one. __nvJitLinkAPI returns functions that operate on
- * handles without passing through this library.
+ * nvJitLinkVersion takes no handle, so dlsym returns the real one. __nvJitLinkAPI returns functions with which a
+ * program operates on handles without this library.
  */
 #ifndef INTERPOSE_NVJITLINK_FUNCTIONS_H
 #define INTERPOSE_NVJITLINK_FUNCTIONS_H
@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The part of its interface that is used, declared here so that the build needs no toolkit. */
+/* The part of nvJitLink's interface that is used, declared here so that the build needs no toolkit. */
 
 typedef void *nvjitlink_handle;
 
-/* The return codes that are used. */
+/* The return codes that this library compares or returns. */
 enum nvjitlink_result {
 	NVJITLINK_SUCCESS = 0,
 	NVJITLINK_UNRECOGNIZED_OPTION = 1,
@@ -63,7 +63,7 @@ enum nvjitlink_type {
 	X(nvJitLinkGetLinkedLTOIRSize, 1302, 9999, (nvjitlink_handle handle, size_t *size), handle, size)           \
 	X(nvJitLinkGetLinkedLTOIR, 1302, 9999, (nvjitlink_handle handle, void *bytes), handle, bytes)
 
-/* The artifacts, each with a size and a bytes getter. The position is the number in stored results. */
+/* The artifacts, each with a size and a bytes getter. Stored results contain the position, so it never changes. */
 #define NVJITLINK_ARTIFACTS(X) \
 	X(LinkedCubin)         \
 	X(LinkedPtx)           \
@@ -87,7 +87,7 @@ enum nvjitlink_artifact {
 
 extern const struct compiler_function nvjitlink_functions[NVJITLINK_FUNCTION_COUNT];
 extern struct environment nvjitlink_environment;
-/* What dlsym gives out for them (handlers.c). */
+/* The thunks that dlsym returns for these functions (handlers.c). */
 extern const struct door_thunks nvjitlink_thunks[NVJITLINK_FUNCTION_COUNT];
 
 /* The compiler's functions of these names (interpose/compiler.h). */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One handler per function of NVJITLINK_HANDLED: handle_X(door, the function's own parameters), and the doors that lead
- * to them. A call about an unknown handle is forwarded unchanged. errno is what the real function left, or, if it was
- * not called, what the host had.
+ * There is one handler per function of NVJITLINK_HANDLED: handle_X(door, the function's own parameters). The doors that
+ * lead to the handlers are at the end. A call with an unknown handle is forwarded unchanged. errno is that of the real
+ * function, or, if it was not called, that of the host.
  *
- * There are two kinds of input. An input that the library only copies (CUBIN, LTO-IR) is added to the real handle at
- * once. An input that is compiled while it is added (PTX, and types that may contain PTX) is a step: the call is
+ * There are two kinds of input. An input that the library only copies (CUBIN, LTO-IR) is added to the real handle
+ * immediately. An input that is compiled while it is added (PTX, and types that may contain PTX) is a step: the call is
  * answered from the cache if possible, and is then a deferred call of the real handle. Every input after a step is a
  * step too, because the real handle may have deferred calls before it, and a key must not depend on whether it has.
  * nvJitLinkComplete is the last step.
@@ -32,7 +32,7 @@ static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *han
 	int host_errno = errno;
 	typedef int function(nvjitlink_handle *, uint32_t, const char **);
 	function *real = (function *)library_function(door, NULL, FUNCTION_nvJitLinkCreate);
-	/* more than INT_MAX options cannot be read */
+	/* more than INT_MAX options count as unreadable */
 	const struct call call = {.option_count = option_count <= INT_MAX ? (int)option_count : -1, .options = options};
 	struct library *library;
 	int result;
@@ -44,7 +44,7 @@ static int handle_nvJitLinkCreate(const struct door *door, nvjitlink_handle *han
 	result = real(handle, option_count, options);
 	host_errno = errno;
 	library = result == NVJITLINK_SUCCESS ? host_call_made(door, *handle, NULL) : NULL;
-	/* if one is NULL, the library crashes or reports it */
+	/* a handle whose options cannot be read gets no record */
 	if (library && handle_call_sound(&call)) {
 		link_add(*handle, library, door->library ? REACH_THUNK : REACH_EXPORT, &call);
 	} else if (library) {
@@ -83,7 +83,7 @@ static int make_step(struct link *link, int kind)
 	return result;
 }
 
-/* `link` is the record of this handle, keyed or not. */
+/* Adds an input. `link` is the record of this handle, keyed or not. */
 static int add_input(const struct door *door, struct link *link, nvjitlink_handle handle,
                      const struct link_input *input, int host_errno)
 {
@@ -117,9 +117,9 @@ static int handle_nvJitLinkAddData(const struct door *door, nvjitlink_handle han
 }
 
 /*
- * The library reads the file and adds the content under the path's name. This handler reads it once and adds the
- * bytes, so that the key describes what was linked even if the file changes. A file that is empty or not regular is
- * left to the library.
+ * The library reads the file and adds its content under the name of the path. This handler reads the file once and adds
+ * the bytes, so that the key describes the linked bytes even if the file changes. The library itself reads a file that
+ * is empty or not regular.
  */
 static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle handle, int type, const char *path)
 {
@@ -143,7 +143,10 @@ static int handle_nvJitLinkAddFile(const struct door *door, nvjitlink_handle han
 	HOST_CALL_FORWARD(nvJitLinkAddFile, function, host_errno, link, handle, type, path);
 }
 
-/* Without LTO-IR and steps a link takes a tenth of a millisecond, and a look-up is no faster. */
+/*
+ * Returns true if a look-up can save time. Without LTO-IR and steps a link takes a tenth of a millisecond, and a
+ * look-up is no faster.
+ */
 static bool has_work(const struct link *link)
 {
 	return (link->options & LINK_OPTIONS_LTO) || link->handle.call_count > 0;
@@ -190,7 +193,7 @@ static int handle_nvJitLinkComplete(const struct door *door, nvjitlink_handle ha
 	HOST_CALL_FORWARD(nvJitLinkComplete, function, host_errno, link, handle);
 }
 
-/* handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters. */
+/* Defines handle_nvJitLinkGetLinkedCubin(), handle_nvJitLinkGetLinkedCubinSize() and the other getters. */
 #define GETTERS(artifact)                                                                                              \
 	static int handle_nvJitLinkGet##artifact##Size(const struct door *door, nvjitlink_handle handle, size_t *size) \
 	{                                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An input is accepted only if its own headers agree with the size that the host passed. Otherwise the library may
- * read other bytes than the key covers, and the input is left to it.
+ * An input is accepted only if its own headers agree with the size that the host passed. Otherwise the library may read
+ * other bytes than the key covers, so the host's call is forwarded.
  */
 #include "interpose/nvjitlink/input.h"
 
@@ -20,7 +20,7 @@
 #define EM_CUDA 190
 #endif
 
-/* The header of a fatbin. (The struct that nvcc places before one has another magic, and contains pointers.) */
+/* The header of a fatbin. The struct that nvcc places before a fatbin has another magic, and contains pointers. */
 struct fatbin {
 	uint32_t magic;
 	uint16_t version, head_size;
@@ -28,7 +28,7 @@ struct fatbin {
 };
 
 #define PAGE_LEAST 4096 /* the smallest page size */
-#define NAME_ROOM  4096 /* the least room for a copied name, because the host may store a longer one there */
+#define NAME_ROOM  4096 /* the least room for a copied name, because the host may replace it by a longer one */
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define LTOIR_MAGIC  "\xed\x43\x4e\x7f"
@@ -71,7 +71,7 @@ static bool read_head(const struct link_input *input, Elf64_Ehdr *ret_head)
 	return ret_head->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* Compilers and assemblers place the section table last, so its end is the end of the object. */
+/* Compilers and assemblers place the section table last, so the end of the table is the end of the object. */
 static bool is_whole_object(const struct link_input *input)
 {
 	Elf64_Ehdr head;
@@ -178,7 +178,7 @@ bool link_input_keeps_name(const struct link_input *input)
 	return input->name && input->type != NVJITLINK_LTOIR;
 }
 
-/* Read by the kernel, so that memory that the host has unmapped gives an error and not a crash. */
+/* Reads through the kernel, so that memory that the host has unmapped causes an error and not a crash. */
 static size_t read_host(char *to, const char *from, size_t size)
 {
 	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
@@ -210,7 +210,7 @@ void link_input_refresh_name(struct link_input *input)
 #define FILE_LEAST 2 /* for a file of one byte the library reports another error than for one byte of data */
 #define FILE_MAX   ((off_t)16 << 20)
 
-/* Reads one byte more than fstat() said, to see whether the file has grown. -EAGAIN: its size has changed. */
+/* Reads one byte more than the size from fstat(), to detect that the file has grown. -EAGAIN: its size has changed. */
 static int read_all(int descriptor, char *bytes, size_t size)
 {
 	const ssize_t got = call_pread(descriptor, bytes, size + 1, 0);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * input: an input of a link, and how many of its bytes may be read
+ * input: an input of a link, and the number of its bytes that may be read
  *
- * The size that the host passes is trusted exactly if the library trusts it, which was measured: bytes that the
- * library reads may be read here too. For objects and fatbins the library uses the size in their headers, so they are
- * accepted only if the two sizes are equal. From 12.4 on the library reads one byte beyond a text without a
- * terminating NUL. An input of type ANY or of an unknown type need not be text; that byte is then not read if it is on
- * another page, which may be unmapped.
+ * The size that the host passes is trusted where measurements show that the library trusts it: bytes that the library
+ * reads may be read here too. For objects and fatbins the library uses the size in their headers, so they are accepted
+ * only if the two sizes are equal. From 12.4 on the library reads one byte beyond a text without a terminating NUL. An
+ * input of type ANY or of an unknown type need not be a text. Then that byte is not read if it is on another page,
+ * which may be unmapped.
  *
- * Calling sequence: pure functions, except those on copies. Threads, fork, signals: no state. Errors: an input that is
- * not understood is LINK_INPUT_UNKNOWN and is left to the library. Ownership: a copied input owns its data and its
- * copy of the name.
+ * Calling sequence: pure functions, except those on copies. Threads, fork, signals: no state. Errors: an input that
+ * cannot be parsed is LINK_INPUT_UNKNOWN, and the host's call is forwarded. Ownership: a copied input owns its data and
+ * its copy of the name.
  */
 #ifndef INTERPOSE_NVJITLINK_INPUT_H
 #define INTERPOSE_NVJITLINK_INPUT_H
@@ -21,14 +21,14 @@
 #include <stddef.h>
 
 /*
- * An input as the host added it. The library copies data, and the name of LTO-IR. Of every other name it stores the
+ * An input as the host added it. The library copies the data, and the name of LTO-IR. Of every other name it stores the
  * pointer, and reads the name in later calls, to report where a symbol was defined. So the real call gets the host's
  * pointer. An input that is added later than the host added it has a copy of its name, which is refreshed from the
  * host's memory before the library may read it.
  */
 struct link_input {
 	int type;
-	void *data; /* a copy is followed by a NUL; NULL: the real handle has the data */
+	void *data; /* a NUL follows a copy; NULL: the real handle has the data */
 	size_t size;
 	const char *name;      /* the host's pointer; may be NULL */
 	char *name_copy;       /* NULL: no copy is needed */
@@ -39,7 +39,7 @@ struct link_input {
 enum link_input_kind {
 	LINK_INPUT_UNKNOWN,
 	LINK_INPUT_COPIED,   /* the library only copies it */
-	LINK_INPUT_WORKED_ON /* PTX, or a type that may contain PTX: compiled while it is added */
+	LINK_INPUT_WORKED_ON /* compiled while it is added: PTX, or a type that may contain PTX */
 };
 enum link_input_kind link_input_kind(const struct link_input *input);
 
@@ -47,17 +47,17 @@ enum link_input_kind link_input_kind(const struct link_input *input);
 enum link_text_end { LINK_TEXT_NONE, LINK_TEXT_ENDS_INSIDE, LINK_TEXT_ENDS_BEHIND, LINK_TEXT_DOES_NOT_END };
 enum link_text_end link_input_end(const struct link_input *input);
 
-/* Copies data and name of `from`. Returns false if there is no memory. */
+/* Copies data and name of `from` into `input`. Returns false if there is no memory. */
 bool link_input_copy(struct link_input *input, const struct link_input *from);
 void link_input_free(struct link_input *input);
 /* Returns true if the library stores a pointer to the name. */
 bool link_input_keeps_name(const struct link_input *input);
-/* Refreshes the copy of the name from the host's memory. If that cannot be read, the copy stays unchanged. */
+/* Refreshes the copy of the name from the host's memory. If that cannot be read, the copy is not changed. */
 void link_input_refresh_name(struct link_input *input);
 
 /*
- * Reads a file that the host names, for free(); a NUL follows the last byte. Errors: a negative errno; -EINVAL if it is
- * empty or not a regular file, -EFBIG, -EAGAIN if it changed during the reading.
+ * Reads the file at `path` into a block for free(); a NUL follows the last byte. Errors: a negative errno; -EINVAL if
+ * the file is empty or not regular, -EFBIG, -EAGAIN if it changed while it was read.
  */
 int link_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The creation run: CREATION format, (OPTION)*, told, (TYPE, NAME?, ENDS?, WHOLE | DIGEST, ANSWER?, told, (STEP,
- * SEEN?)?)*
+ * SEEN?)?)*. `told` stands for the variables of put_told().
  */
 #include "interpose/nvjitlink/link.h"
 
@@ -41,15 +41,18 @@ enum own_tag {
 _Static_assert(offsetof(struct link, handle) == 0, "a handle's record is a link's");
 
 /*
- * Larger inputs are not deferred but added at once: copies that the host did not ask for must not exhaust its memory,
- * and of a large archive the library reads less than a copy would.
+ * The limit for the copies of inputs. Larger inputs are added immediately: copies that the host did not ask for must
+ * not exhaust its memory, and of a large archive the library reads less than a copy would.
  */
 #define COPIES_MAX ((size_t)8 << 20)
 
-/* Entries of format 0 may contain what was at the address of a name after the host had reused it. */
+/* Part of the format: entries of format 0 may contain text from the address of a name after the host had reused it. */
 #define LINK_FORMAT (UINT64_C(1) << 8)
 
-/* The first release in which PTX may be a step: what 12.0 to 12.3 read after its end was not measured. */
+/*
+ * The first release in which adding PTX may be a step. How far 12.0 to 12.3 read beyond the end of PTX was not
+ * measured.
+ */
 #define STEPS_SINCE 1204
 
 /* Earlier releases report unresolved symbols on stderr. */
@@ -60,7 +63,7 @@ static int release_of(const struct link *link)
 	return link->handle.library->major * 100 + link->handle.library->minor;
 }
 
-/* The variables that are set, because the library may read them in the call in progress. */
+/* Adds the variables that are set, because the library may read them in the call in progress. */
 static void put_told(struct stream *stream)
 {
 	struct environment_value values[ENVIRONMENT_MAX];
@@ -116,7 +119,10 @@ struct link *link_find(nvjitlink_handle value)
 	return handle ? link_of(handle) : NULL;
 }
 
-/* With another decimal separator ptxas parses numbers by it, but a deferred step is performed with dots. */
+/*
+ * Returns LINK_WAY_STEP, or FORWARD if the decimal separator is not a dot: ptxas would parse numbers by it, but a
+ * deferred step is performed with dots.
+ */
 static enum link_way way_of_step(void)
 {
 	char decimals[ENVIRONMENT_DECIMALS_MAX];
@@ -173,7 +179,10 @@ void link_record(struct link *link, const struct link_input *input, int return_c
 	}
 }
 
-/* Copied, because the host may free its buffer as soon as the call returns, and a deferred step runs later. */
+/*
+ * The input is copied, because the host may free its buffer as soon as the call returns, and a deferred step runs
+ * later.
+ */
 int link_step(struct link *link, const struct link_input *input)
 {
 	struct link_input *inputs;
@@ -213,6 +222,7 @@ const char *link_step_name(struct link *link, int kind)
 {
 	struct link_input *input = &link->inputs[kind - 1];
 
+	/* a deferred step may run when the host's pointer is no longer valid, so it gets the copy */
 	input->is_added_by_copy = kind != link->adding && input->name;
 	return input->is_added_by_copy ? input->name_copy : input->name;
 }
@@ -226,7 +236,7 @@ void link_refresh_names(struct link *link)
 	}
 }
 
-/* ptxas runs when a text is added, and when LTO-IR is linked to a CUBIN. */
+/* Returns the states that the real call sets. ptxas runs when a text is added, and when LTO-IR is linked to a CUBIN. */
 static enum prefix_states states_of(const struct link *link, const struct link_input *input, int return_code)
 {
 	const unsigned lto = link->options & (LINK_OPTIONS_LTO | LINK_OPTIONS_PTX);
@@ -237,7 +247,7 @@ static enum prefix_states states_of(const struct link *link, const struct link_i
 	return lto == LINK_OPTIONS_LTO && return_code == NVJITLINK_SUCCESS ? PREFIX_FATAL | PREFIX_ERROR : PREFIX_FATAL;
 }
 
-/* The states that affect what a call may print. Errors in PTX or LTO-IR go into the log. */
+/* Returns the states that affect what a call may print to stderr. Errors in PTX or LTO-IR go into the log. */
 static enum prefix_states prints_by(const struct link *link, const struct link_input *input)
 {
 	if (!input) {
@@ -248,7 +258,10 @@ static enum prefix_states prints_by(const struct link *link, const struct link_i
 	case NVJITLINK_LTOIR:
 		return PREFIX_NONE;
 	case NVJITLINK_CUBIN:
-		/* a duplicate symbol; not for the first input, because no host should wait for ptxas for that */
+		/*
+		 * The message is that of a duplicate symbol. The first input cannot have one, so it does not wait for a
+		 * run of ptxas.
+		 */
 		return !link->handle.keyed || link->has_cubins || link->input_count > 1 ? PREFIX_FATAL | PREFIX_ERROR
 		                                                                        : PREFIX_FATAL;
 	default:
@@ -267,8 +280,8 @@ void link_set_prefix(const struct link *link, const struct link_input *input, in
 }
 
 /*
- * Later steps depend on everything that this step depended on: on its call run too (the rounding mode of that time),
- * and on members of archives in other files.
+ * Later steps depend on everything that this step depended on, including its call run (the rounding mode at that time)
+ * and members of archives in other files.
  */
 void link_grown(struct handle *handle, const struct entry *entry)
 {
@@ -284,13 +297,14 @@ void link_grown(struct handle *handle, const struct entry *entry)
 		            states_of(link, link->adding ? &link->inputs[link->adding - 1] : NULL, return_code));
 	}
 	/*
-	 * the key replaces everything that was added, so that a link of many steps does not digest the first ones
-	 * again and again
+	 * The key replaces everything that was added so far, so that a link of many steps does not digest the first
+	 * ones again and again.
 	 */
 	handle->creation.size = link->head_size;
 	stream_field(&handle->creation, TAG_STEP, entry_info(entry)->key, KEY_BYTES);
 	if (seen) {
 		memcpy(seen, dependencies, size);
+		/* stamps are removed, because they would differ from machine to machine, and so would later keys */
 		dependencies_forget(seen, size);
 		stream_field(&handle->creation, TAG_SEEN, seen, size);
 		free(seen);

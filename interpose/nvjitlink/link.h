@@ -2,19 +2,18 @@
 /*
  * link: the record of one nvJitLink handle, in addition to that of all handles (interpose/compile/handle.h)
  *
- *     open --link_record()--> open      an input that the real handle has
- *     open --link_step()--> open        an input that the real handle has, or that is deferred
+ *     open --link_record()--> open      the real handle has the input
+ *     open --link_step()--> open        the real handle has the input, or adding it is deferred
  *     open --link_complete()--> linked
- *     any  --link_settle()--> unkeyed   deferred calls have been performed; every call is forwarded
+ *     any  --link_settle()--> unkeyed   deferred calls have been performed; every later call is forwarded
  *
- * The creation run consists of the options and each input in order, each with the variables that the library had read
- * by then. It describes everything that a link depends on, so a step's key is made of the run up to the step, and for
- * later inputs the key replaces the run.
+ * The creation run consists of the options and of each input in order, each with the variables that the library had
+ * read at that time. It describes everything that a link depends on, so a step's key is computed from the run up to the
+ * step. For later inputs, that key replaces the run.
  *
- * Calling sequence: link_add() after a successful nvJitLinkCreate, link_find() in every call about the handle.
- * Threads, fork, signals: as in handle.h. Errors: without memory the handle stays unknown, or is settled. Ownership:
- * inputs of steps are copies. Copies of names live as long as the handle, because the library may store pointers to
- * them.
+ * Calling sequence: link_add() after a successful nvJitLinkCreate, link_find() in every call with the handle. Threads,
+ * fork, signals: as in handle.h. Errors: without memory the handle stays unknown, or is settled. Ownership: inputs of
+ * steps are copies. Copies of names live as long as the handle, because the library may store pointers to them.
  */
 #ifndef INTERPOSE_NVJITLINK_LINK_H
 #define INTERPOSE_NVJITLINK_LINK_H
@@ -27,17 +26,16 @@ struct link {
 	unsigned options; /* enum link_options */
 	struct link_input *inputs;
 	size_t input_count;
-	size_t
-	    head_size; /* size of the first part of the creation run: options, and variables read by nvJitLinkCreate */
-	size_t copied; /* total bytes of all copies made */
-	int adding;    /* the step being added; 0: none */
-	bool keeps_names; /* the library stores pointers of the host to names of inputs */
+	size_t head_size; /* size of the run's first part: options, and variables that nvJitLinkCreate may have read */
+	size_t copied;    /* total bytes of all copies made */
+	int adding;       /* the step being added; 0: none */
+	bool keeps_names; /* the library stores the host's pointers to names of inputs */
 	bool has_cubins;
-	bool has_failed; /* an input failed, so the log is not empty */
+	bool has_failed; /* an earlier input failed, so the log is not empty */
 	bool is_complete;
 };
 
-/* Kinds of calls: 0 is nvJitLinkComplete, a step has the number of its input, from 1 on. */
+/* Kinds of calls: 0 is nvJitLinkComplete; a step has the number of its input, from 1 on. */
 #define LINK_COMPLETE 0
 
 void link_add(nvjitlink_handle value, struct library *library, enum reach reach, const struct call *call);
@@ -50,28 +48,34 @@ static inline struct link *link_of(const struct handle *handle)
 
 /* How an input is added. */
 enum link_way {
-	LINK_WAY_FORWARD, /* its effect is not known: link_settle() first */
-	LINK_WAY_AT_ONCE, /* the library copies it: link_record() after it */
+	LINK_WAY_FORWARD, /* the effect is not known: link_settle() first */
+	LINK_WAY_AT_ONCE, /* the library copies the input: link_record() after the real call */
 	LINK_WAY_STEP     /* link_step(), then compile_call() */
 };
 enum link_way link_way(const struct link *link, const struct link_input *input);
 
+/* Adds an input that the real handle has to the creation run. */
 void link_record(struct link *link, const struct link_input *input, int return_code);
-/* Copies the input that the host is adding. Returns the kind of the call; -ENOMEM or -EFBIG: forward the call. */
+/*
+ * Copies the input that the host is adding, and adds it to the creation run. Returns the kind of the call; -ENOMEM or
+ * -EFBIG: forward the call.
+ */
 int link_step(struct link *link, const struct link_input *input);
-/* After a step: drops the copies that the real handle does not need. */
+/* To be called after a step: drops the copies that the real handle does not need. */
 void link_stepped(struct link *link, int kind);
 /* Returns the name to pass to the real handle with the input of a step. */
 const char *link_step_name(struct link *link, int kind);
-/* Refreshes the copies of names. Call it before the library may read the names of earlier inputs. */
+/* Refreshes the copies of names. To be called before the library may read the names of earlier inputs. */
 void link_refresh_names(struct link *link);
-/* Before and after a real call that adds the input or, with NULL, completes the link (prefix.h). */
+/*
+ * To be called before and after a real call that adds the input or, if `input` is NULL, completes the link (prefix.h).
+ */
 void link_settle_prefix(const struct link *link, const struct link_input *input);
 void link_set_prefix(const struct link *link, const struct link_input *input, int return_code);
-/* The compiler's served(). */
+/* Adds the key of the step and its dependencies to the creation run; the compiler's served(). */
 void link_grown(struct handle *handle, const struct entry *entry);
 
-/* Performs the deferred calls; later calls are all forwarded. */
+/* Performs the deferred calls. All later calls are forwarded. */
 void link_settle(struct link *link, enum counter reason);
 
 /* The compiler's about(). */

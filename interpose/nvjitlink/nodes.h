@@ -2,8 +2,8 @@
 /*
  * nodes: one symbol version node per soname of nvJitLink: X(id, soname, floor, landmark, ...)
  *
- * floor is the oldest release of that soname, landmark the name under which all of its releases have nvJitLinkCreate.
- * 14 is not released yet; it works without a change here if it keeps the pattern.
+ * `floor` is the oldest release of that soname, `landmark` the name under which all of its releases have
+ * nvJitLinkCreate. 14 is not released yet; it works without a change here if it follows the pattern.
  */
 #ifndef INTERPOSE_NVJITLINK_NODES_H
 #define INTERPOSE_NVJITLINK_NODES_H
@@ -16,12 +16,12 @@
 	X(14, libnvJitLink.so.14, 1400, "nvJitLinkCreate", __VA_ARGS__)
 
 /*
- * The names exported to linked hosts: X(which, prefix, suffix, version, id, floor, ...). A toolkit's header makes
- * nvJitLinkX() a call of __nvJitLinkX_<its release>; plain names exist from 12.3 on. Only names that every release of
- * a soname has are exported. With more exports, a host would load with an older library that lacks its release's
- * names; without them the loader refuses it, and some hosts then use a fallback. A host that is linked with other
- * names (the headers of 12.1 to 12.9) bypasses the cache, and so does every other caller in the process
- * (compile/library.h).
+ * The names that are exported to linked hosts: X(which, prefix, suffix, version, id, floor, ...). A toolkit's header
+ * makes nvJitLinkX() a call of __nvJitLinkX_<its release>; plain names exist from 12.3 on. Only names that every
+ * release of a soname has are exported. With more exports, a host would load with an older library that lacks the names
+ * of the host's release; without them the loader rejects that library, and some hosts then use a fallback. A host that
+ * is linked with other names (the headers of 12.1 to 12.9) bypasses the cache, and so does every other caller in the
+ * process (compile/library.h).
  */
 #define NVJITLINK_LINKED(X, ...)                                                     \
 	X(12_0, "__", "_12_0", "@libnvJitLink.so.12", 12, 1200, __VA_ARGS__)         \
@@ -31,7 +31,7 @@
 	X(14_0, "__", "_14_0", "@libnvJitLink.so.14", 14, 1400, __VA_ARGS__)
 /* clang-format on */
 
-#ifndef SCRIPT /* the version script wants the list of nodes alone */
+#ifndef SCRIPT /* the version script needs only the list of nodes */
 #include "interpose/node.h"
 
 enum nvjitlink_node {
@@ -41,7 +41,7 @@ enum nvjitlink_node {
 	    NVJITLINK_NODE_COUNT
 };
 
-extern const struct compiler nvjitlink_compiler; /* their compiler: compiler.c */
+extern const struct compiler nvjitlink_compiler; /* defined in compiler.c */
 extern struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT];
 #endif
 

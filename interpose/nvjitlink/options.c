@@ -7,12 +7,15 @@
 
 enum form { FORM_FLAG, FORM_VALUE };
 
-/* Flags of one option: ptxas adds to the log; the driver's cache is not used (from 12.5 on). */
+/*
+ * Flags of one option, used only in this file. SPEAKS: ptxas adds to the log. NO_CACHE: the driver's cache is not used
+ * (from 12.5 on).
+ */
 enum { SPEAKS = 0x100, NO_CACHE = 0x200 };
 
 /*
- * X(name, form, what): measured on 12.0, 12.4, 12.9, 13.0 and 13.5. -split-compile-extended, and from 13.5 on -g and
- * -Ofc, give other bytes from link to link.
+ * X(name, form, what): options without an effect on later links, measured on 12.0, 12.4, 12.9, 13.0 and 13.5. With
+ * -split-compile-extended, and from 13.5 on with -g and -Ofc, the output has other bytes from link to link.
  */
 #define CLEARED(X)                                                    \
 	X("-arch", FORM_VALUE, 0)                                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The states are bits in the library's `told`. They cannot be read from nvJitLink, so the code tracks which real calls
- * set them, and a scratch link of a minimal kernel sets those that a hit skipped.
+ * The states are bits in the library's `told`. nvJitLink does not reveal them, so the code tracks which real calls set
+ * them. A scratch link of a minimal kernel sets those that a hit skipped.
  */
 #include "interpose/nvjitlink/prefix.h"
 
@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* From this release on an option keeps nvJitLinkCreate from initialising a driver. */
+/* From this release on, the option -no-cache prevents nvJitLinkCreate from initialising a driver. */
 #define NO_CACHE_SINCE 1205
 
 void prefix_skip(struct library *library, enum prefix_states states)
@@ -30,7 +30,7 @@ void prefix_set(struct library *library, enum prefix_states states)
 	}
 }
 
-/* A text that every release since 12.0 accepts; all of them know sm_90. */
+/* Adds a text that every release since 12.0 accepts; all of them know sm_90. */
 static int add_text(struct library *library, nvjitlink_handle handle)
 {
 	typedef int function(nvjitlink_handle, int, const void *, size_t, const char *);
@@ -70,7 +70,10 @@ void prefix_settle(struct library *library, enum prefix_states states)
 	if (skipped == PREFIX_NONE) {
 		return;
 	}
-	/* Set first, so that a signal handler that jumps out of the scratch link does not cause a second one. */
+	/*
+	 * The states are recorded first, so that a signal handler that jumps out of the scratch link does not cause a
+	 * second one.
+	 */
 	prefix_set(library, skipped);
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	link_scratch(library, skipped);
