@@ -10,13 +10,16 @@
 
 #include <errno.h>
 
-/* Tags of libNVVM's own in the call run (keygen/surroundings.h) */
+/* Tags of libNVVM in the call run (keygen/surroundings.h). */
 enum own_tag { TAG_OPTION = 24, TAG_WORK = 25 };
 
 struct node nvvm_nodes[1] = {
     {.compiler = &nvvm_compiler, .name = "libnvvm.so.4", .landmark = "nvvmCreateProgram", .floor = 1108}};
 
-/* It is 2.0 for ten releases of CUDA: it is only shown to people, and the build-id distinguishes them. */
+/*
+ * Returns the version, which is 2.0 in ten releases of CUDA. It is only shown to people; the build-id distinguishes
+ * releases.
+ */
 static int ask_release(const struct library *library, int *ret_major, int *ret_minor)
 {
 	int (*version)(int *major, int *minor) =
@@ -26,11 +29,12 @@ static int ask_release(const struct library *library, int *ret_major, int *ret_m
 }
 
 /*
- * The call run: surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM opens no file
- * and asks for no directory, so there are no roots.
+ * The call run consists of surroundings_begin(), surroundings_compute(), WORK, OPTION*, surroundings_end(). libNVVM
+ * opens no file and asks for no directory, so there are no roots.
  *
- * All releases ask for NVVM_IR_VER_CHK once they have parsed the modules, 12.9 and later for more before that. What
- * 12.0 and 12.4 cannot parse looks like a call that was not watched, and is parsed again.
+ * All releases read NVVM_IR_VER_CHK after they have parsed the modules, and 12.9 and later read other variables before
+ * that. So with 12.0 and 12.4 a module that cannot be parsed looks like a call that was not watched: its result is not
+ * cached.
  */
 static enum counter describe_work(struct handle *handle, const struct call *call, struct surroundings *around,
                                   const struct snapshot *told, struct request *ret_request)
@@ -102,7 +106,7 @@ static enum counter refuse_result(const struct handle *handle, const struct requ
 	return nvvm_options_spoil(handle->library);
 }
 
-/* PTX and log include their NUL, LTO-IR has none, and an empty artifact is a single NUL. */
+/* PTX and log include their NUL, LTO-IR has none, and an empty artifact consists of a single NUL. */
 static const struct compiler_artifact artifacts[ARTIFACT_COUNT] = {
     [ARTIFACT_RESULT] = {"compiled result", FUNCTION_nvvmGetCompiledResultSize, FUNCTION_nvvmGetCompiledResult},
     [ARTIFACT_LOG] = {"log", FUNCTION_nvvmGetProgramLogSize, FUNCTION_nvvmGetProgramLog},
@@ -116,7 +120,10 @@ static int collect_artifacts(const struct handle *handle, struct result *result)
 	return error ? error : artifact_collect(handle, ARTIFACT_LOG, result);
 }
 
-/* The log of a failure has no fixed words: "NAME (190, 2): parse ...", "NAME: link error: ...". */
+/*
+ * Returns true for a log that is not empty. The log of a failure has no fixed words: "NAME (190, 2): parse ...", "NAME:
+ * link error: ...".
+ */
 static bool explains_failure(const struct handle *handle, const struct result *result)
 {
 	const struct section *log = result_section(result, RESULT_TAG_OWN + ARTIFACT_LOG);
@@ -142,7 +149,7 @@ const struct compiler nvvm_compiler = {
     .name = "nvvm",
     .title = "libNVVM",
     .unnamed = "<unnamed>",
-    .internal_error = RESULT_INVALID_PROGRAM, /* it has no code for internal errors */
+    .internal_error = RESULT_INVALID_PROGRAM, /* libNVVM has no code for internal errors */
     .share = COUNTER_NVVM,
     .past = PAST_IS_NOTHING,
     .hallmark = "__nvvmHandle",

@@ -38,10 +38,11 @@ bool nvvm_opens(const char *name)
 	return plain_begins(name, "__nvvmHandle");
 }
 
-/* The variables that libNVVM reads (interpose/watch/environment.h says what becomes of them). */
+/* The variables that libNVVM reads (interpose/watch/environment.h explains the kinds). */
 
 /*
- * X(kind, name); the last but one in all releases, the other two from 12.9 on, and at each call, where NVRTC asks once.
+ * X(kind, name). All releases read NVVM_IR_VER_CHK; 12.9 and later also read LIBNVVM_NVVM_VERSION and NV_NVVM_VERSION,
+ * at each call, while NVRTC reads the latter only once.
  */
 #define NVVM_VARIABLES(X)                       \
 	X(LOAD, AS_SECURE_LOG_FILE)             \

@@ -3,12 +3,12 @@
  * functions: libNVVM's functions from 11.8 to 13.5
  *
  * NVVM_HANDLED: functions on a program, each with a door. X(name, since, gone, (parameters), arguments...); all return
- * nvvmResult (int), and every release has them.
+ * nvvmResult (int), and all releases have them.
  *
- * NVVM_PLAIN: functions that take no program; dlsym returns the real one.
+ * NVVM_PLAIN: functions that take no program; dlsym returns the real ones.
  *
- * __nvvmHandle and __nvvmHandleTarget (13.0) are private, and return functions that change programs without passing
- * through this library: once one of them is looked up, the library is bypassed.
+ * __nvvmHandle and __nvvmHandleTarget (13.0) are private, and return functions with which a host changes programs
+ * without this library. Once one of them is looked up, the library is bypassed.
  */
 #ifndef INTERPOSE_NVVM_FUNCTIONS_H
 #define INTERPOSE_NVVM_FUNCTIONS_H
@@ -16,7 +16,7 @@
 #include "interpose/compiler.h"
 #include "interpose/door/doors.h"
 
-/* The part of its interface that is used, declared here so that the build needs no toolkit. */
+/* The part of libNVVM's interface that is used, declared here so that the build needs no toolkit. */
 
 /* nvvmResult; only the header of 13.0 has 10 (cancelled). */
 enum nvvm_result {
@@ -32,10 +32,10 @@ enum nvvm_result {
 	RESULT_COMPILATION = 9
 };
 
-/* The kind of a call (interpose/compiler.h). A compilation leaves everything that a verification leaves. */
+/* The kind of a call (interpose/compiler.h). A compilation also leaves everything that a verification leaves. */
 enum nvvm_work { WORK_VERIFY = 1, WORK_COMPILE = 2 };
 
-/* The artifacts; the position is the number in stored results. */
+/* The artifacts. Stored results contain the position, so it never changes. */
 enum nvvm_artifact { ARTIFACT_RESULT, ARTIFACT_LOG, ARTIFACT_COUNT };
 
 #define NVVM_HANDLED(X)                                                                                                \
@@ -70,7 +70,7 @@ enum nvvm_function {
 
 extern const struct compiler_function nvvm_functions[FUNCTION_COUNT];
 extern struct environment nvvm_environment;
-/* What dlsym gives out for them (handlers.c). */
+/* The thunks that dlsym returns for these functions (handlers.c). */
 extern const struct door_thunks nvvm_thunks[FUNCTION_COUNT];
 
 /* The compiler's functions of these names (interpose/compiler.h). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One handler per function of NVVM_HANDLED: handle_X(door, the function's own parameters), and the doors that lead to
- * them; there are no exports (nodes.h). A call about an unknown program is forwarded unchanged. errno is what the real
- * function left, or, if it was not called, what the host had.
+ * There is one handler per function of NVVM_HANDLED: handle_X(door, the function's own parameters). The doors that lead
+ * to the handlers are at the end; there are no exports (nodes.h). A call with an unknown program is forwarded
+ * unchanged. errno is that of the real function, or, if it was not called, that of the host.
  */
 #include "interpose/compile/compile.h"
 #include "interpose/compile/host_call.h"
@@ -46,7 +46,10 @@ static int handle_nvvmDestroyProgram(const struct door *door, void **program)
 	return host_call_destroy(door, FUNCTION_nvvmDestroyProgram, program ? *program : NULL, program);
 }
 
-/* The real program gets every module at once: adding only copies, and a miss then has nothing to repeat. */
+/*
+ * The real program gets every module immediately: adding a module only copies it, and a miss then has nothing to
+ * repeat.
+ */
 static int add_module(const struct door *door, enum nvvm_function function, void *program,
                       const struct nvvm_module *module)
 {
@@ -84,7 +87,7 @@ static int handle_nvvmLazyAddModuleToProgram(const struct door *door, void *prog
 	                  &(struct nvvm_module){MODULE_LAZY, bytes, size, name});
 }
 
-/* For an unknown program: the lasting options of the call affect the library all the same. */
+/* For an unknown program: options with process-wide effect in this call affect the library nevertheless. */
 static int forward_work(const struct door *door, enum nvvm_function function, void *program, const struct call *call,
                         int host_errno)
 {
@@ -102,7 +105,7 @@ static int forward_work(const struct door *door, enum nvvm_function function, vo
 		host_call_begin_bypass(door, NULL, runtime_get()->off_reason, &event);
 	}
 	told =
-	    program ? nvvm_options_begin(library, call) : 0; /* without a program libNVVM does not read the options */
+	    program ? nvvm_options_begin(library, call) : 0; /* without a program, libNVVM does not read the options */
 	errno = host_errno;
 	result = real(program, call->option_count, call->options);
 	host_errno = errno;

@@ -8,7 +8,10 @@
 
 #define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
 
-/* Run before plain compilations with 12.0, 12.4, 12.9, 13.0 and 13.5, without any change (tests/nvvm/options.py). */
+/*
+ * These were run before plain compilations with 12.0, 12.4, 12.9, 13.0 and 13.5, and changed nothing
+ * (tests/nvvm/options.py).
+ */
 static const char *const clear[] = {"-g",         "-gen-lto",     "-generate-line-info", "-inline-info",
                                     "-fast-math", "-numba-debug", "-nvvm-latest"};
 static const char *const clear_beginnings[] = {
@@ -68,7 +71,7 @@ uint32_t nvvm_options_begin(struct library *library, const struct call *call)
 	return told;
 }
 
-/* Rejected options have no effect. */
+/* Rejected options have no effect, so they are not recorded. */
 void nvvm_options_end(struct library *library, uint32_t told, int result)
 {
 	if (!told) {
@@ -83,7 +86,7 @@ void nvvm_options_end(struct library *library, uint32_t told, int result)
 enum counter nvvm_options_spoil(const struct library *library)
 {
 	bool running = atomic_load(&library->uncleared_running) !=
-	               0; /* read first, because a running call adds to `told` before it ends */
+	               0; /* read before `told`, to which a running call adds before it ends */
 	uint32_t told = atomic_load(&library->told);
 
 	if (told & TOLD_STICKY) {

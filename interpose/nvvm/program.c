@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The creation run: CREATION format, (MODULE kind, NAME?, BYTES or DIGEST)* */
+/* The creation run: CREATION format, (MODULE kind, NAME?, BYTES or DIGEST)*. */
 #include "interpose/nvvm/program.h"
 
 #include "interpose/compile/replay.h"
@@ -48,8 +48,8 @@ static bool has_log(const struct entry *entry)
 }
 
 /*
- * A verification without findings leaves an empty log, as a new program has one, so its absence cannot be observed.
- * (numba verifies, and then adds libdevice.)
+ * Returns true if the absence of the deferred call cannot be observed: a verification without findings leaves an empty
+ * log, as a new program has one. (numba verifies a program, and then adds libdevice.)
  */
 static bool lacks_nothing(const struct nvvm_program *program)
 {
@@ -57,8 +57,8 @@ static bool lacks_nothing(const struct nvvm_program *program)
 }
 
 /*
- * Afterwards the getters still answer from the entries, whatever the deferred calls returned in the present
- * environment.
+ * Afterwards the getters still answer from the entries, even if the deferred calls would have other results in the
+ * present environment.
  */
 void nvvm_program_settle(struct nvvm_program *program)
 {
@@ -99,7 +99,10 @@ void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_mod
 	}
 }
 
-/* Set before the call, because a signal handler of the host may jump out of it, and then the entry must not answer. */
+/*
+ * The fields are set before the call, because a signal handler of the host may jump out of it, and then the entry must
+ * not answer.
+ */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work)
 {
 	program->has_worked = true;

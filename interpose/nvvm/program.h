@@ -2,15 +2,15 @@
 /*
  * program: the record of one nvvmProgram, in addition to that of all handles (interpose/compile/handle.h)
  *
- * The creation run consists of the modules in order. The real program gets them at once, so a call that was a hit can
- * be performed later, until the next module is added. A compilation leaves a result and a log, a verification only a
- * log; each stays until the next call that leaves the same. So the record knows for both whether an entry or the real
- * program answers.
+ * The creation run consists of the modules in order. The real program gets them immediately, so a call that was a hit
+ * can be performed later, until the next module is added. A compilation leaves a result and a log, a verification only
+ * a log; each stays until the next call that replaces it. So the record knows for each of the two whether an entry or
+ * the real program answers.
  *
- * Calling sequence: nvvm_program_add() after a successful nvvmCreateProgram; nvvm_program_find() in every call about
- * it; nvvm_program_settle() before a module is added and nvvm_program_add_module() after it; nvvm_program_works()
+ * Calling sequence: nvvm_program_add() after a successful nvvmCreateProgram; nvvm_program_find() in every call with the
+ * program; nvvm_program_settle() before a module is added and nvvm_program_add_module() after it; nvvm_program_works()
  * before each real call, nvvm_program_served() after each hit. Threads, fork, signals, errors: as in handle.h.
- * Ownership: the entries are held by the handle.
+ * Ownership: the handle holds the entries.
  */
 #ifndef INTERPOSE_NVVM_PROGRAM_H
 #define INTERPOSE_NVVM_PROGRAM_H
@@ -20,9 +20,9 @@
 
 struct nvvm_program {
 	struct handle handle;
-	const struct entry *result, *log; /* they answer the getters; NULL: the real program does */
+	const struct entry *result, *log; /* these answer the getters; NULL: the real program does */
 	enum nvvm_work latest;            /* the last call that was performed on the real program */
-	bool has_worked;                  /* any call was performed on it */
+	bool has_worked;                  /* a call was performed on the real program */
 };
 
 enum nvvm_module_kind { MODULE_NEEDED, MODULE_LAZY };
@@ -36,7 +36,7 @@ struct nvvm_module {
 
 /* Adds a record. If there is no memory, an earlier record of that handle is removed. */
 void nvvm_program_add(void *value, struct library *library);
-/* NULL: unknown, or a handle of another compiler. */
+/* Returns the record. NULL: the program is unknown, or a handle of another compiler. */
 struct nvvm_program *nvvm_program_find(void *value);
 
 static inline struct nvvm_program *nvvm_program_of(const struct handle *handle)
@@ -44,11 +44,14 @@ static inline struct nvvm_program *nvvm_program_of(const struct handle *handle)
 	return (struct nvvm_program *)handle;
 }
 
-/* Call before a module is added: performs those deferred calls whose absence could be observed afterwards. */
+/*
+ * To be called before a module is added: performs the deferred calls, unless their absence cannot be observed or their
+ * input has changed.
+ */
 void nvvm_program_settle(struct nvvm_program *program);
 void nvvm_program_add_module(struct nvvm_program *program, const struct nvvm_module *module);
 
-/* Call before the real call. */
+/* To be called before the real call: the real program then answers the getters of its artifacts. */
 void nvvm_program_works(struct nvvm_program *program, enum nvvm_work work);
 /* The compiler's about(). */
 void nvvm_program_about(const struct handle *handle, const struct call *call, struct stream *about);
