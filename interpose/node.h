@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node: a symbol version that identifies libraries of a compiler and under which functions are exported
+ * node: a symbol version that identifies libraries of a compiler, and under which functions are exported
  *
  * The version of a symbol in the real library is its soname. A function is exported on a node only if every release
- * from the floor on has it, so that a weak reference never finds what the library lacks.
+ * from the floor on has it, so that a weak reference never finds a function that the library lacks. A compiler whose
+ * symbols have no version (`hallmark` of struct compiler) has one node and no exports.
  *
- * Threads: the last result found is published with release order. Fork, signals: a child finds no state half-written.
+ * Threads: the last answer is published with release order. Fork, signals: a child never finds half-written state.
  */
 #ifndef INTERPOSE_NODE_H
 #define INTERPOSE_NODE_H
@@ -15,12 +16,12 @@
 struct node {
 	const struct compiler *compiler;
 	const char *name;
-	const char *landmark; /* a function that every library of the node defines, under that version */
+	const char *landmark; /* a function that every library of the node defines under that version */
 	int floor;            /* the oldest release of that soname */
-	/* For library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
+	/* Used by library.c: the only library of the node, valid while no object has been loaded or unloaded since. */
 	_Atomic(struct library *) library;
 	_Atomic unsigned long long loads, unloads;
-	/* For linked_callers.c: the generation of loaded objects, with the answer in the lowest bit. */
+	/* Used by linked_callers.c: the generation of loaded objects, with the answer in the lowest bit. */
 	_Atomic uint64_t callers;
 };
 

@@ -10,7 +10,10 @@ enum active { ACTIVE_UNKNOWN, ACTIVE_THIS, ACTIVE_ANOTHER };
 
 static _Atomic int active; /* enum active */
 
-/* Stops at the first copy. A program that links the library in statically, as tests do, exports no marker. */
+/*
+ * Stops at the first copy in load order. A program that is linked statically with this library, as tests are, exports
+ * no marker.
+ */
 static int decide_copy(const struct elf_object *object, void *context)
 {
 	(void)context;

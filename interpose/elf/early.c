@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the first dlsym of a process, when dl_iterate_phdr cannot be called yet: ThreadSanitizer intercepts it and calls
- * dlsym to find the real one.
+ * Used for the first dlsym of a process, when dl_iterate_phdr cannot be called yet, because ThreadSanitizer intercepts
+ * it and calls dlsym to find the real one.
  */
 #include "interpose/elf/elf.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
 
-/* this object's, not another one's: link.h does not declare it hidden */
+/* The dynamic section of this object. link.h does not declare it hidden, so it could be another object's. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden"))); /* NOLINT(readability-redundant-declaration) */
 
-/* Returns the list of loaded objects, from the main program's DT_DEBUG; NULL if it has none (started through ld.so). */
+/*
+ * Returns the list of loaded objects, from the main program's DT_DEBUG. NULL: it has none (the program was started
+ * through ld.so).
+ */
 static const struct link_map *first_object(void)
 {
 	const ElfW(Phdr) *phdr = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -39,8 +42,9 @@ static const struct link_map *first_object(void)
 }
 
 /*
- * A link map does not contain the segments, and the ELF header need not be at l_addr. So the view has one segment that
- * covers everything, and the tables of the dynamic section are trusted, as the loader trusts them.
+ * Returns true if the object defines the symbol and is not a copy of this library. A link map does not contain the
+ * segments, and the ELF header need not be at l_addr. So the view has one segment that covers all memory, and the
+ * tables of the dynamic section are trusted, as the loader trusts them.
  */
 static bool finds_in(const struct link_map *map, const char *name, const char *version, uintptr_t *ret_address)
 {

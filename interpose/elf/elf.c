@@ -55,7 +55,10 @@ struct holder {
 	bool found;
 };
 
-/* Programs that look up each function before each use come here often, so only the holder's dynamic section is read. */
+/*
+ * Programs that look up each function before each use call this often, so only the dynamic section of the right object
+ * is read.
+ */
 static int view_holder(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct holder *holder = context;
@@ -84,12 +87,12 @@ bool elf_object_at(uintptr_t address, struct elf_object *ret_object)
 struct scope {
 	const char *name;
 	const char *version;
-	uintptr_t after; /* 0 after that object was passed */
+	uintptr_t after; /* set to 0 when the walk has passed that object */
 	uintptr_t skip;
 	uintptr_t found;
 };
 
-/* As in the loader, the first definition in load order wins. */
+/* As in the loader, the first definition in load order is used. */
 static int scope_one(const struct elf_object *object, void *context)
 {
 	struct scope *scope = context;

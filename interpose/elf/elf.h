@@ -2,16 +2,16 @@
 /*
  * elf: reads loaded objects without calling the loader
  *
- * Purpose: dlsym, dlopen and dlvsym change the host's dlerror state, take the loader's lock, and are interposed by
- * this library and by others. Whatever only needs to read is therefore done here, on the memory images of loaded
+ * Purpose: dlsym, dlopen and dlvsym change the host's dlerror state, take the loader's lock, and are interposed by this
+ * library and by others. So everything that can be found by reading is read here from the memory images of loaded
  * objects: the dynamic section, symbols with versions, import slots, the build-id.
  *
- * Calling sequence: elf_each_object() (based on dl_iterate_phdr) passes an elf_object per loaded object, in load
- * order. The struct has pointers into the image, valid while the object stays loaded.
+ * Calling sequence: elf_each_object() (based on dl_iterate_phdr) passes one struct elf_object for each loaded object,
+ * in load order. The struct has pointers into the image, which are valid while the object stays loaded.
  *
- * Errors: an object that lacks or garbles what is needed is skipped (elf_view returns -ENOEXEC); every index and name
- * is checked against the tables. Threads: the lock of dl_iterate_phdr is held while callbacks run: they must not
- * allocate, lock, or call the loader. No allocation, no errno change.
+ * Errors: an object in which a needed table is missing or invalid is skipped (elf_view returns -ENOEXEC); every index
+ * and name is checked against the tables. Threads: the lock of dl_iterate_phdr is held while callbacks run, so they
+ * must not allocate, lock, or call the loader. No function here allocates or changes errno.
  */
 #ifndef INTERPOSE_ELF_ELF_H
 #define INTERPOSE_ELF_ELF_H
@@ -20,11 +20,12 @@
 
 /*
  * Returns the address of a defined function or object. `version` NULL: any version, preferably the default one. As in
- * the loader, an unversioned definition satisfies every version. 0 if it is missing, undefined, or an IFUNC.
+ * the loader, an unversioned definition satisfies every version. Returns 0 if the symbol is missing, undefined, or an
+ * IFUNC.
  */
 uintptr_t elf_symbol(const struct elf_object *object, const char *name, const char *version);
 /*
- * Returns true if there is such a definition. The address of an IFUNC is given as 0, because resolving it would run
+ * Returns true if there is such a definition. For an IFUNC *ret_address is 0, because resolving the address would run
  * code.
  */
 bool elf_finds(const struct elf_object *object, const char *name, const char *version, uintptr_t *ret_address);
@@ -36,15 +37,18 @@ const char *elf_symbol_version(const struct elf_object *object, const char *name
  * It is part of the ABI and never changes (docs/COMPATIBILITY.md).
  */
 #define ELF_COPY_MARKER nvrtccache_library_version
-/* Returns true if the object is a copy of this library, of any version; also for this copy itself. */
+/* Returns true if the object is a copy of this library, of any version, including this copy itself. */
 bool elf_is_copy(const struct elf_object *object);
 
 /*
- * Reads NT_GNU_BUILD_ID; -ENOENT. Notes are read 4-aligned, and also found where patchelf has moved them (in the
- * wheels of CUDA 11.8 to 12.4 PT_NOTE points to other bytes).
+ * Returns the build-id, from NT_GNU_BUILD_ID; -ENOENT if there is none. Notes are read with an alignment of 4, and also
+ * found where patchelf has moved them (in the wheels of CUDA 11.8 to 12.4 PT_NOTE points to other bytes).
  */
 int elf_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t *ret_size);
-/* Likewise from the first pages of a file; -ENOENT if it is not within them, -ENOEXEC if the file is not ELF. */
+/*
+ * Returns the build-id from the first pages of a file; -ENOENT if they do not contain it, -ENOEXEC if the file is not
+ * ELF.
+ */
 int elf_build_id_in_file(const void *bytes, size_t size, const uint8_t **ret_id, size_t *ret_size);
 
 /* A slot in an object that the loader fills with the address of an imported symbol. */
@@ -58,47 +62,47 @@ struct elf_import {
 
 /*
  * Calls `each` for the JUMP_SLOT, GLOB_DAT and ABS64 relocations of symbols that this object does not define. Stops at
- * the first non-zero return of `each` and returns it; -ENOEXEC if the relocation tables are invalid.
+ * the first non-zero return value of `each` and returns it; -ENOEXEC if the relocation tables are invalid.
  */
 int elf_each_import(const struct elf_object *object, int (*each)(const struct elf_import *import, void *context),
                     void *context);
 
 /*
- * Likewise for the undefined names in the symbol table. -ENODATA if they cannot be read; elf_each_import() may
- * succeed.
+ * Does the same for the undefined names in the symbol table. -ENODATA if they cannot be read; elf_each_import() may
+ * then still succeed.
  */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 
-/* Likewise for the DT_NEEDED names, in order. */
+/* Does the same for the DT_NEEDED names, in order. */
 int elf_each_needed(const struct elf_object *object, int (*each)(const char *name, void *context), void *context);
 
 /* Returns true if the object refers to symbols of that version (of any library). */
 bool elf_needs_version(const struct elf_object *object, const char *version);
 
-/* Likewise for the loaded objects in load order, without the vDSO and unreadable ones. */
+/* Does the same for the loaded objects in load order, except the vDSO and unreadable objects. */
 int elf_each_object(int (*each)(const struct elf_object *object, void *context), void *context);
 
-/* Counts of objects loaded and unloaded so far (dlpi_adds, dlpi_subs): equal counts mean no change. */
+/* Counts of objects loaded and unloaded so far (dlpi_adds, dlpi_subs). If the counts are equal, nothing has changed. */
 struct elf_generation {
 	unsigned long long loads, unloads;
 };
 struct elf_generation elf_generation(void);
 
-/* Finds the object that contains an address; false if there is none. */
+/* Finds the object that contains an address. Returns false if there is none. */
 bool elf_object_at(uintptr_t address, struct elf_object *ret_object);
 
 /*
- * Returns the definition of `name@version` in the first object after the one that contains `after`, in load order; 0
- * if there is none. This is RTLD_NEXT without dlsym. Copies of this library are skipped (elf_is_copy()).
+ * Returns the definition of `name@version` in the first object after the one that contains `after`, in load order; 0 if
+ * there is none. This is RTLD_NEXT without dlsym. Copies of this library are skipped (elf_is_copy()).
  */
 uintptr_t elf_next_symbol(uintptr_t after, const char *name, const char *version);
 /*
- * Likewise for objects after this one, without dl_iterate_phdr, which ThreadSanitizer intercepts and for which it
- * needs dlsym: walks the debugger's list of loaded objects. For the first dlsym of the process; 0 also if there is no
- * list.
+ * Does the same for objects after this one, by the debugger's list of loaded objects. For the first dlsym of the
+ * process, when dl_iterate_phdr cannot be used: ThreadSanitizer intercepts it and needs dlsym itself. Also returns 0 if
+ * there is no such list.
  */
 uintptr_t elf_next_symbol_early(const char *name, const char *version);
-/* Likewise over all objects from the first: the answer of the global scope for libc's functions. */
+/* Does the same for all objects from the first one on, as the loader does for libc's functions in the global scope. */
 uintptr_t elf_global_symbol(const char *name, const char *version);
 
 #endif

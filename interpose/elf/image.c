@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every table of an object is checked against its loaded segments before it is read, because objects may be truncated,
- * packed or modified (patchelf), and a fault here would end the host.
+ * packed or modified (patchelf), and a fault here would kill the host.
  */
 #include "interpose/elf/image.h"
 
@@ -30,7 +30,9 @@ bool elf_contains(const struct elf_object *object, uintptr_t address)
 	return elf_readable(object, address) != 0;
 }
 
-/* glibc relocates d_ptr in memory on most machines; musl, riscv and the vDSO do not. */
+/*
+ * Returns the address of an entry. On most machines glibc relocates d_ptr in memory; musl, riscv and the vDSO do not.
+ */
 static const void *dynamic_pointer(const struct elf_object *object, const ElfW(Dyn) * entry, size_t alignment)
 {
 	uintptr_t address = entry->d_un.d_ptr;
@@ -65,7 +67,7 @@ bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash)
 	return true;
 }
 
-/* Returns one past the last symbol that DT_GNU_HASH reaches; 0 if it contains none. */
+/* Returns the index after the last symbol that DT_GNU_HASH contains; 0 if it contains none. */
 static size_t count_hashed(const struct elf_object *object)
 {
 	struct elf_hash hash;
@@ -88,7 +90,9 @@ static size_t count_hashed(const struct elf_object *object)
 	return last + 1;
 }
 
-/* Without counting, symbol_count is an upper bound, which saves look-ups a walk over all buckets. */
+/*
+ * Whether symbols are counted. Otherwise symbol_count is an upper bound, which saves look-ups a walk over all buckets.
+ */
 enum symbols { SYMBOLS_UNCOUNTED, SYMBOLS_COUNTED };
 
 static void count_symbols(struct elf_object *object, enum symbols symbols)
@@ -101,7 +105,7 @@ static void count_symbols(struct elf_object *object, enum symbols symbols)
 	} else if (symbols == SYMBOLS_COUNTED) {
 		count = count_hashed(object);
 	}
-	/* ld writes an empty GNU hash for an object that exports nothing, whatever it imports. */
+	/* ld writes an empty GNU hash for an object that exports nothing, even if it imports symbols. */
 	object->symbol_count = count > 0 && count < room ? count : room;
 }
 

@@ -2,8 +2,8 @@
 /*
  * image: one loaded object, its tables and their bounds, as used by elf.h
  *
- * Pure functions over program headers and the tables that they lead to. Declarations after elf_contains() are for elf/
- * only.
+ * Pure functions of program headers and the tables to which they lead. Declarations after elf_contains() are used only
+ * in elf/.
  */
 #ifndef INTERPOSE_ELF_IMAGE_H
 #define INTERPOSE_ELF_IMAGE_H
@@ -24,7 +24,7 @@ struct elf_object {
 	size_t strings_size;
 	const ElfW(Sym) * symbols;
 	size_t
-	    symbol_count; /* from elf_view(): DT_HASH or a full walk of DT_GNU_HASH; from elf_view_quickly(): an upper bound */
+	    symbol_count; /* elf_view(): of DT_HASH, or by a walk of DT_GNU_HASH; elf_view_quickly(): an upper bound */
 	const uint32_t *gnu_hash;
 	const uint32_t *sysv_hash;
 	const ElfW(Half) * versym;
@@ -36,16 +36,19 @@ struct elf_object {
 	uintptr_t relro_start, relro_end; /* PT_GNU_RELRO; 0, 0 if there is none */
 };
 
+/* Fills in the struct. -ENOEXEC: a table that every object needs is missing or invalid. */
 int elf_view(const struct dl_phdr_info *info, struct elf_object *ret_object);
 
 /* Returns true if the address is in one of the object's loaded segments. */
 bool elf_contains(const struct elf_object *object, uintptr_t address);
 
-/* As elf_view(), but symbol_count is only the number that can be read, which saves look-ups a walk over all buckets. */
+/*
+ * Like elf_view(), but symbol_count is only the number that can be read. This saves look-ups a walk over all buckets.
+ */
 int elf_view_quickly(const struct dl_phdr_info *info, struct elf_object *ret_object);
-/* Returns how many bytes can be read from `address` on, within its loaded segment; 0 outside all segments. */
+/* Returns how many bytes of the loaded segment can be read from `address` on; 0 outside all segments. */
 size_t elf_readable(const struct elf_object *object, uintptr_t address);
-/* Returns true if `size` bytes can be read there, through a pointer of that alignment. */
+/* Returns true if `size` bytes at `address` can be read through a pointer of that alignment. */
 bool elf_can_read(const struct elf_object *object, const void *address, size_t size, size_t alignment);
 
 struct elf_hash {
@@ -55,7 +58,7 @@ struct elf_hash {
 	const uint32_t *chains; /* from symbol `first` on */
 	size_t chain_count;     /* at most this many can be read */
 };
-/* Reads DT_GNU_HASH, which must be there. Returns false if it cannot be used. */
+/* Reads DT_GNU_HASH, which the object must have. Returns false if the table is invalid. */
 bool elf_hash_open(const struct elf_object *object, struct elf_hash *ret_hash);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an object needs from others (imports, needed libraries and versions), and its build-id. */
+/* Reads what an object needs from others (imports, needed libraries and versions), and its build-id. */
 #include "interpose/elf/elf.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@
 #define MOVED_MAX ((size_t)64 * 1024)
 
 /*
- * Returns the version that the object needs under that index, or, with `wanted`, of that name; NULL if there is none.
+ * Returns the version that the object needs under that index, or, if `wanted` is not NULL, of that name; NULL if there
+ * is none.
  */
 static const char *find_needed_version(const struct elf_object *object, unsigned index, const char *wanted)
 {
@@ -68,10 +69,10 @@ bool elf_needs_version(const struct elf_object *object, const char *version)
 struct relocations {
 	uintptr_t at;
 	size_t size;
-	size_t relative; /* how many at the start have no symbol (DT_RELACOUNT) */
+	size_t relative; /* number of relocations at the start that have no symbol (DT_RELACOUNT) */
 };
 
-/* DT_RELACOUNT skips the 200,000 relative relocations of libnvrtc, which have no symbol. */
+/* The first DT_RELACOUNT relocations are skipped: libnvrtc has 200,000 relative ones, which have no symbol. */
 static int each_relocation(const struct elf_object *object, const struct relocations *table,
                            int (*each)(const struct elf_import *import, void *context), void *context)
 {
@@ -111,7 +112,7 @@ static int each_relocation(const struct elf_object *object, const struct relocat
 		    elf_can_read(object, &object->versym[index], sizeof(ElfW(Half)), sizeof(ElfW(Half)))) {
 			import.version = needed_version(object, object->versym[index] & 0x7fff);
 		}
-		/* With an addend the slot does not contain the function's address itself. */
+		/* If there is an addend, the slot does not contain the address of the function itself. */
 		if (type != RELOC_ABSOLUTE && (type == RELOC_SLOT || rela[i].r_addend == 0) &&
 		    slot % sizeof(void *) == 0) {
 			import.slot = (void **)slot;
@@ -196,7 +197,9 @@ int elf_each_needed(const struct elf_object *object, int (*each)(const char *nam
 	return 0;
 }
 
-/* Notes are stepped through 4-aligned: right also for the one note that is really 8-aligned (.note.gnu.property). */
+/*
+ * Notes are read with an alignment of 4, which is right also for the only note that really has 8 (.note.gnu.property).
+ */
 static int find_build_id(const uint8_t *notes, size_t size, const uint8_t **ret_id, size_t *ret_size)
 {
 	size_t at = 0;
@@ -228,8 +231,9 @@ static int find_build_id(const uint8_t *notes, size_t size, const uint8_t **ret_
 }
 
 /*
- * patchelf has moved the note into its own small segment at the end and left PT_NOTE behind (the wheels of
- * CUDA 11.8, 12.0 and 12.4), so that only section headers, which are not loaded, lead to it.
+ * patchelf has moved the note into its own small segment at the end, but PT_NOTE still points to the old place (the
+ * wheels of CUDA 11.8, 12.0 and 12.4). Only section headers, which are not loaded, lead to the note, so the last
+ * segment is searched.
  */
 static int find_moved_build_id(const struct elf_object *object, const uint8_t **ret_id, size_t *ret_size)
 {

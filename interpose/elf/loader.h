@@ -2,12 +2,13 @@
 /*
  * loader: the loader's own functions, if the process has them
  *
- * Purpose: before glibc 2.34 dlopen, dlclose, dlinfo and dlerror are in libdl. A preload that needs libdl brings it
+ * Purpose: before glibc 2.34 dlopen, dlclose, dlinfo and dlerror are in libdl. A preload that needs libdl would load it
  * into every process, and this library may need only libc, so the references are weak. Every compiler library needs
  * libdl, and so does every program that opens one, so a process without libdl has no compiler library to open again.
  *
  * Calling sequence: loader_open_again(); its result may be passed to dlinfo() and dlclose(). Errors: NULL, and the
- * host's dlerror state has changed until loader_forget_error(). Threads: any. Not under the loader's lock.
+ * host's dlerror state has changed until loader_forget_error() clears it. Threads: any. Not to be called under the
+ * loader's lock.
  */
 #ifndef INTERPOSE_ELF_LOADER_H
 #define INTERPOSE_ELF_LOADER_H
@@ -26,6 +27,7 @@ static inline void *loader_open_again(const char *path, int flags)
 	return dlopen ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | flags) : NULL;
 }
 
+/* Clears the dlerror state of this thread. */
 static inline void loader_forget_error(void)
 {
 	if (dlerror) {

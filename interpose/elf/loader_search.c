@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search repeats the loader's order without opening the library. If a directory for processor variants exists on
- * the way, the answer is UNKNOWN, because which variant is used depends on the loader's own tests of the processor.
+ * The search repeats the loader's order without opening the library. If it finds a directory for processor variants,
+ * the answer is UNKNOWN, because the choice of the variant depends on the loader's own tests of the processor.
  */
 #include "interpose/elf/loader_search.h"
 
@@ -29,7 +29,7 @@
 #define LOADER_VARIANTS    "aarch64", "atomics"
 #endif
 
-/* sysdeps/generic/dl-cache.h */
+/* Both structs are those of glibc's sysdeps/generic/dl-cache.h. */
 struct loader_cache {
 	char magic[20];
 	uint32_t count;
@@ -45,8 +45,8 @@ struct loader_cache_entry {
 };
 
 /*
- * Mapped, not read: the file has some 100 KB, of which a search reads little. ld.so maps it too, and it is only
- * replaced as a whole (ldconfig renames), so no page of it can vanish.
+ * The file is mapped, not read: it has about 100 KB, of which a search reads little. ld.so maps it too. ldconfig
+ * replaces it by rename(), so no page of the mapping can vanish.
  */
 static const char *map_loader_cache(size_t *ret_size)
 {
@@ -78,7 +78,7 @@ static bool is_name(const char *bytes, size_t size, uint32_t offset, const char 
 	return offset < size && name_size <= size - offset && memcmp(bytes + offset, name, name_size) == 0;
 }
 
-/* O_NONBLOCK: a FIFO of that name must not hold the host. */
+/* O_NONBLOCK, because opening a FIFO of that name would otherwise block the host. */
 static enum loader_search open_file(struct loader_file *file)
 {
 	file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -118,7 +118,10 @@ out:
 	return result;
 }
 
-/* How many of `variants` the loader knows: glibc up to 2.36 searches those after the first too, alone and nested. */
+/*
+ * Returns how many of `variants` the loader knows. glibc up to 2.36 searches also those after the first, alone and
+ * nested.
+ */
 static size_t count_variants(size_t all)
 {
 	const char *version = gnu_get_libc_version();
@@ -150,8 +153,8 @@ static enum loader_search look_in_directory(const char *directory, const char *n
 }
 
 /*
- * How many of the directories stand before ld.so.cache in the order of search: all but the loader's own defaults, which
- * are the last ones, each once. dls_flags would tell, but glibc leaves it 0 (elf/dl-load.c, "XXX").
+ * Returns how many of the directories are searched before ld.so.cache: all except the loader's own defaults, which are
+ * at the end, each once. dls_flags would say so, but glibc always sets it to 0 (elf/dl-load.c, "XXX").
  */
 static unsigned before_loader_cache(const Dl_serinfo *info)
 {

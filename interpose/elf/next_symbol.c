@@ -15,9 +15,9 @@ typedef void *dlsym_function(void *handle, const char *name);
 typedef void *dlvsym_function(void *handle, const char *name, const char *version);
 
 /*
- * Before glibc 2.34 dlsym is in libdl, which a process may not have loaded. Such a process calls dlsym only if a weak
- * reference to it, which binds to the export of this library, is not NULL. libdl may be loaded later, so the look-up is
- * then repeated.
+ * In the table if there is no dlsym. Before glibc 2.34 dlsym is in libdl, which a process may not have loaded. Such a
+ * process calls dlsym only if a weak reference to it is not NULL, which is so because it binds to the export of this
+ * library. libdl may be loaded later, so every call searches again.
  */
 static void *no_dlsym(void *handle, const char *name)
 {
@@ -37,7 +37,7 @@ static void *no_dlvsym(void *handle, const char *name, const char *version)
 	return next == (void *)no_dlvsym ? NULL : ((dlvsym_function *)next)(handle, name, version);
 }
 
-/* Filled on first use; two threads store the same values. */
+/* The table is filled on first use. Two concurrent threads store the same values. */
 void next_symbol_bootstrap(void)
 {
 	static const struct {
@@ -57,7 +57,7 @@ void next_symbol_bootstrap(void)
 	for (int i = 0; i < NEXT_SYMBOL_COUNT && !found[i] && !found[i ^ 1]; i++) {
 		found[i] = elf_next_symbol((uintptr_t)&next_symbol_bootstrap, wanted[i].name, wanted[i].version);
 	}
-	/* Before glibc 2.34 only the old version exists (in libdl), and no other module refers to the new one. */
+	/* Before glibc 2.34 only the old version exists (in libdl), and no module refers to the new one. */
 	for (int i = 0; i < NEXT_SYMBOL_COUNT; i++) {
 		uintptr_t none = i >= NEXT_SYMBOL_DLVSYM_OLD ? (uintptr_t)no_dlvsym : (uintptr_t)no_dlsym;
 		uintptr_t address = found[i] ? found[i] : found[i ^ 1];

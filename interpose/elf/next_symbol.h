@@ -2,14 +2,15 @@
 /*
  * next_symbol: the dlsym and dlvsym after this library in load order: libc's, or those of another preloaded library
  *
- * They are found once, without dlsym, by searching the loaded objects after this one:
+ * They are found once, without dlsym, by a search of the loaded objects after this one:
  *
  *     next_symbol_functions[i]: resolver --first call of any--> the next dlsym or dlvsym of the same version
- *                                           `--none is loaded--> finds nothing, and searches again
+ *                                           `--none is loaded--> finds nothing, and searches again at the next call
  *
  * dlsym.S (door/arch/) jumps through that table for every name that is not a compiler's.
  *
- * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as for dlsym; dlerror changes. Threads: any.
+ * Calling sequence: next_symbol(), next_symbol_global() anywhere. Errors: as for dlsym; the dlerror state changes.
+ * Threads: any.
  */
 #ifndef INTERPOSE_ELF_NEXT_SYMBOL_H
 #define INTERPOSE_ELF_NEXT_SYMBOL_H
@@ -26,12 +27,18 @@ enum next_symbol_which {
 
 extern void *next_symbol_functions[NEXT_SYMBOL_COUNT];
 
-/* For the resolvers: fills the table. */
+/* Fills the table; called by the resolvers. */
 void next_symbol_bootstrap(void);
 
-/* Calls one of them from this library (RTLD_NEXT: after all copies of it). Only dlvsym uses `version`. */
+/*
+ * Calls one of the functions from this library. RTLD_NEXT: searches after all copies of this library. Only dlvsym uses
+ * `version`.
+ */
 void *next_symbol(void *handle, const char *name, const char *version, enum next_symbol_which which);
-/* dlvsym(RTLD_DEFAULT, name, version), or dlsym if there is no dlvsym or `version` is NULL. 0 if nothing is found. */
+/*
+ * Returns dlvsym(RTLD_DEFAULT, name, version). If that finds nothing, or `version` is NULL, returns the result of
+ * dlsym; 0 if nothing is found.
+ */
 uintptr_t next_symbol_global(const char *name, const char *version);
 
 #endif

@@ -3,8 +3,8 @@
  * plain: string comparison without calls to other objects
  *
  * The exported dlsym is called before the sanitizers' runtimes have found the functions that they intercept:
- * AddressSanitizer looks up strcmp through dlsym while its own strcmp is bound but does not work yet. So the path of a
- * dlsym of a name that is not a compiler's must not call a string function of libc.
+ * AddressSanitizer looks up strcmp through dlsym while its own strcmp is bound but does not work yet. So a dlsym of a
+ * name that is not a compiler's must not call a string function of libc.
  */
 #ifndef INTERPOSE_ELF_PLAIN_H
 #define INTERPOSE_ELF_PLAIN_H

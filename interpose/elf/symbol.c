@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf, second part: finding a definition by name and version. */
+/* Finds a definition by name and version; the second part of elf.h's functions. */
 #include "interpose/elf/elf.h"
 #include "interpose/elf/plain.h"
 
@@ -15,7 +15,7 @@ static const char *string_at(const struct elf_object *object, size_t offset)
 	return offset < object->strings_size ? object->strings + offset : NULL;
 }
 
-/* The name of a version that this object defines, by index. */
+/* Returns the name of a version that this object defines, by index; NULL if there is none. */
 static const char *defined_version(const struct elf_object *object, unsigned index)
 {
 	const char *at = (const char *)object->verdef;
@@ -46,8 +46,8 @@ static unsigned version_of(const struct elf_object *object, size_t index)
 	return object->versym[index];
 }
 
-/* The name of a symbol that other objects can bind to, or NULL. IFUNCs are left out: finding their address runs code.
- */
+/* Returns the name of a symbol to which other objects can bind, or NULL. IFUNCs have names too; elf_finds() leaves out
+ * their addresses. */
 static const char *exported_name(const struct elf_object *object, size_t index)
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];
@@ -62,11 +62,11 @@ static const char *exported_name(const struct elf_object *object, size_t index)
 	return string_at(object, symbol->st_name);
 }
 
-/* What a walk over the definitions of one name has found. */
+/* The result of a walk over the definitions of one name. */
 struct search {
 	const char *name;
 	const char *version;
-	size_t found; /* 0: nothing; symbol 0 is never a real one */
+	size_t found; /* index of the symbol; 0: none, because symbol 0 is never a real one */
 	bool sure;    /* no later definition can be better */
 };
 
@@ -144,7 +144,7 @@ static void search_sysv(const struct elf_object *object, struct search *search)
 		value = (value ^ ((value >> 24) & 0xf0)) & 0x0fffffff;
 	}
 	index = words[2 + value % buckets];
-	/* The count ends a chain that goes round in a circle. */
+	/* The number of steps is limited, in case the chain is a circle. */
 	for (uint32_t steps = 0; index != 0 && index < chains && steps < chains && !search->sure; steps++) {
 		consider_symbol(object, index, search);
 		index = words[2 + buckets + index];
@@ -183,8 +183,8 @@ static bool has_definitions(const struct elf_hash *hash)
 }
 
 /*
- * A GNU hash table lists definitions; the symbols before the first listed one are not in it. For an empty table that
- * number is 1.
+ * Only the symbols before the first one in the GNU hash table are visited, because the table lists only definitions. An
+ * empty table cannot be used: its first number is 1.
  */
 int elf_each_undefined(const struct elf_object *object, int (*each)(const char *name, void *context), void *context)
 {
