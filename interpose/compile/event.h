@@ -46,7 +46,7 @@ enum event_why {
 #define EVENT_DETAIL_BYTES 512
 
 struct event_span {
-	int64_t start_ns; /* runtime_clock(); 0: there was no such wait */
+	int64_t start_ns; /* runtime_clock(); 0: there was no such period */
 	uint64_t ns;
 };
 

@@ -123,8 +123,8 @@ static void empty_slot(struct table *table, struct slot *slot)
 }
 
 /*
- * Makes room for one more handle; at most half of the slots are in use afterwards. False: there is no room, and no
- * memory.
+ * Makes room for one more handle. Doubles the table when half of its slots are in use, if there is memory. False: there
+ * is no room.
  */
 static bool grow_table(struct shard *shard)
 {

@@ -108,9 +108,9 @@ bool handle_has_deferred(const struct handle *handle);
 int handle_answer_from(struct handle *handle, struct entry *entry);
 
 /*
- * To be called around the real call: the thread is cancellable only between them, and only if the host has set so. The
- * library's own opens and reads are cancellation points, and a thread cancelled in one of them would leak descriptors
- * and references. Returns the state for handle_leave_real().
+ * To be called before and after the real call: only between the two is the thread cancellable, if the host has set so.
+ * The library's own opens and reads are cancellation points, and a thread cancelled in one of them would leak
+ * descriptors and references. Returns the state for handle_leave_real().
  */
 int handle_enter_real(const struct handle *handle, enum cancellation cancellation);
 void handle_leave_real(int state);

@@ -116,8 +116,7 @@ struct wanted_object {
 };
 
 /*
- * Appends the build-id of the loaded object with the wanted name. Without a build-id, returns the object's path
- * instead.
+ * Appends the build-id of the loaded object with the wanted name. Without a build-id, sets `path` to the object's path.
  */
 static int match_loaded(const struct elf_object *object, void *context)
 {

@@ -75,7 +75,10 @@ static struct library *known_library(const struct elf_object *object)
 	return NULL;
 }
 
-/* Returns the record of the library, added if necessary. NULL: no slot is free. `now` was read before `object`. */
+/*
+ * Returns the record of the library, added if necessary. NULL: no slot is free, or the path is too long. `now` was read
+ * before `object`.
+ */
 static struct library *library_adopt(const struct elf_object *object, struct node *node, struct elf_generation now)
 {
 	struct library *library = known_library(object);

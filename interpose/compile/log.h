@@ -2,8 +2,8 @@
 /*
  * log: the log that the user asked for (NVRTCCACHE_LOG, NVRTCCACHE_LOG_LEVEL)
  *
- * Purpose: writes one line per event with one write(2), so that lines of several processes do not mix. Without a log
- * file nothing is written. Only interpose/ logs; the layers below return values.
+ * Purpose: writes one line per event with one write(2), so that lines of several processes do not mix. Without
+ * NVRTCCACHE_LOG nothing is written. Only interpose/ logs; the layers below return values.
  *
  * Calling sequence: log_open() once from the run time's set-up; log_write() at any time (before log_open() it does
  * nothing). The file is opened and closed for each line, because hosts close descriptors that they do not know.

@@ -94,7 +94,7 @@ static void begin_watch(const struct request *request, enum watching watching, s
 		return;
 	}
 	observed->watching = WATCHING_IMPORTS;
-	/* calls of libm cannot be seen, so every compilation counts as one that made some */
+	/* not all calls of mathematics functions can be observed, so every compilation counts as having made some */
 	if (watch_arithmetic(atomic_load(&library->watch))->knowledge != ARITHMETIC_WATCHED) {
 		trace_taint(&observed->trace, TAINT_ARITHMETIC);
 	}

@@ -98,7 +98,7 @@ void result_add_about(struct result *result, struct stream *about)
 	*about = STREAM_EMPTY;
 }
 
-/* The mark prevents that the result is served to a process without the setting, or sent to another node. */
+/* Marks the result, so that it is not served to a process without the setting, nor sent to another node. */
 void result_add_sloppy(struct result *result, unsigned sloppiness)
 {
 	for (size_t i = 0; i < result->count; i++) {

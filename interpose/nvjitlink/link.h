@@ -4,7 +4,7 @@
  *
  *     open --link_record()--> open      the real handle has the input
  *     open --link_step()--> open        the real handle has the input, or adding it is deferred
- *     open --link_complete()--> linked
+ *     open --nvJitLinkComplete--> linked
  *     any  --link_settle()--> unkeyed   deferred calls have been performed; every later call is forwarded
  *
  * The creation run consists of the options and of each input in order, each with the variables that the library had
@@ -68,7 +68,8 @@ const char *link_step_name(struct link *link, int kind);
 /* Refreshes the copies of names. To be called before the library may read the names of earlier inputs. */
 void link_refresh_names(struct link *link);
 /*
- * To be called before and after a real call that adds the input or, if `input` is NULL, completes the link (prefix.h).
+ * For a real call that adds the input or, if `input` is NULL, completes the link (prefix.h): the first is called before
+ * it, the second before or after it.
  */
 void link_settle_prefix(const struct link *link, const struct link_input *input);
 void link_set_prefix(const struct link *link, const struct link_input *input, int return_code);

@@ -8,10 +8,10 @@
  * print, a scratch link sets the states: this takes 0.5 ms for the first, 8 to 22 ms for the second (12.4 to 13.5), and
  * happens at most once for each.
  *
- * Calling sequence: prefix_skip() at a hit; prefix_settle() before a real call that may print; prefix_set() after a
- * real call that sets a state itself. Threads: any; two concurrent scratch links do no harm. Fork: the child has the
- * library's states and the records. Signals: no lock is held. Errors: none; if the scratch link fails, the prefix is
- * missing.
+ * Calling sequence: prefix_skip() at a hit; prefix_settle() before a real call that may print; prefix_set() before or
+ * after a real call that sets a state itself. Threads: any; two concurrent scratch links do no harm. Fork: the child
+ * has the library's states and the records. Signals: no lock is held. Errors: none; if the scratch link fails, the
+ * prefix is missing.
  */
 #ifndef INTERPOSE_NVJITLINK_PREFIX_H
 #define INTERPOSE_NVJITLINK_PREFIX_H

@@ -143,8 +143,8 @@ static enum outcome judge_code(int return_code)
 }
 
 /*
- * Adds what earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers, which a hit would
- * not do.
+ * Adds the files that earlier --pch compilations read. Refuses the result if NVRTC unpacked bundled headers, which a
+ * hit would not do.
  */
 static enum counter complete_trace(const struct request *request, struct trace *trace)
 {

@@ -106,7 +106,7 @@ static int defines_too(const struct elf_object *object, void *context)
 
 /*
  * Records an unbound slot, and returns true, if its function may be another one than libm's: a program's log() may not
- * be a logarithm, so it must not be called as one.
+ * be a logarithm, so it must not be called just to resolve the slot.
  */
 static bool wait_for_use(struct arithmetic *arithmetic, const struct elf_import *import, uintptr_t stub)
 {

@@ -10,7 +10,7 @@
  * library may have read either of the two.
  *
  * Threads: as safe as getenv(): the host must not change its environment meanwhile. Errors: the list of values is
- * always complete. Fork, signals: the only state are the values with which the process started. Ownership: values point
+ * always complete. Fork, signals: the values with which the process started are the only state. Ownership: values point
  * into the environment and are valid until the host changes it.
  */
 #ifndef INTERPOSE_WATCH_ENVIRONMENT_H

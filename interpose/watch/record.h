@@ -53,7 +53,7 @@ void record_soft(uint32_t taint);
 void record_asked(const char *variable, const char *value);
 /* Records a query of the working directory, and its answer; NULL: the query failed. */
 void record_directory(const char *answer);
-/* A query of a number of the machine (keygen/machine.h), and its answer. */
+/* Records a query of a number of the machine (keygen/machine.h), and its answer. */
 void record_answered(uint32_t question, int64_t answer);
 /* Records any other call, as evidence that the watch works. */
 void record_call(void);

@@ -136,8 +136,10 @@ static int plan_import(const struct elf_import *import, void *context)
 	id = (size_t)(entry - imports);
 	real = plan->arithmetic.resolve(NULL, import->name, import->version);
 	if (!real) {
-		/* A weak import that nothing defines is never called. The slot of an IFUNC, which has no address here
-		 * either, is not 0. */
+		/*
+		 * A weak import that nothing defines is never called, and its slot is 0. Any other import without an
+		 * address (perhaps an IFUNC) cannot be watched.
+		 */
 		return import->weak && atomic_load((_Atomic(uintptr_t) *)import->slot) == 0 ? 0 : -ENOTSUP;
 	}
 	/* One replacement has one real function, so two versions that are two functions cannot both be watched. */
