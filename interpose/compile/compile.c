@@ -17,6 +17,7 @@
 #include "keygen/dependencies.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -102,7 +103,7 @@ static bool note_served(struct handle *handle, const struct call *call, const st
 	}
 	if (handle_answer_from(handle, entry) != 0) {
 		/* without an entry to answer from, the call must not count as deferred */
-		handle->call_count--;
+		free(handle->calls[--handle->call_count].options);
 		return false;
 	}
 	handle->calls[handle->call_count - 1].answer = entry;

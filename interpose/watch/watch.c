@@ -272,7 +272,7 @@ int watch_patch(const struct elf_object *object, watch_resolver *resolve, struct
 	*ret_watch = watch;
 	watch = NULL;
 out:
-	if (error && ret_reason) {
+	if (reason) {
 		*ret_reason = reason;
 	}
 	free(watch);

@@ -10,10 +10,10 @@
  *         \--an import is not in the table, or mprotect fails--> unwatchable
  *
  * The plan: every import is looked up in one table (interpose/watch/imports.h), which says whether it is watched
- * (redirected) or cleared. A library is unwatchable if it imports a function that is not in the table, has a DT_NEEDED
- * beyond libc's own family (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), or has a watched import that is
- * an IFUNC or whose slot cannot be redirected. The slots of dlopen, dlsym and dlclose are not redirected, because
- * dlopen takes RUNPATH from its return address.
+ * (redirected) or cleared. A library is unwatchable if it imports a function that is not in the table, has a
+ * DT_NEEDED beyond libc's own family (libc, libm, libdl, libpthread, librt, ld-linux, libgcc_s), or has a watched
+ * import whose function cannot be found or whose slot cannot be redirected. The slots of dlopen, dlsym and dlclose
+ * are not redirected, because dlopen takes RUNPATH from its return address.
  *
  * Attribution: a thread that compiles has a trace (watch_begin/end, thread-local). A watched call on a thread without a
  * trace is not recorded while no thread compiles. Otherwise it taints every live trace (TAINT_OTHER_THREAD) if it
