@@ -2,8 +2,8 @@
 /*
  * nvrtccache: the command for people
  *
- * Finds the verb that the first word names and hands over to verb_main(). The verbs `version` and `help` are here,
- * because they need the list of all verbs or nothing at all.
+ * Finds the verb that the first word names, and calls verb_main() with it. `help` is in this file because it needs the
+ * list of all verbs, `version` because it needs nothing else.
  */
 #include "cache/nearest.h"
 #include "cache/version.h"
@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* each verb's file defines its constant; the list is VERBS in cli/console/verb.h */
+/* Each verb's file defines its constant. The list is VERBS in cli/console/verb.h. */
 static const struct verb *const verbs[] = {
 #define VERB_POINTER(name) &verb_##name,
     VERBS(VERB_POINTER)
@@ -23,8 +23,8 @@ static const struct verb *const verbs[] = {
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
 /*
- * An unknown word is reported with the closest name: of the two global options if it begins with a dash, else of a
- * verb.
+ * Returns the verb with that name. Otherwise returns NULL after a message, which suggests the closest global option if
+ * the word begins with a dash, else the closest verb.
  */
 static const struct verb *find_verb(const char *word)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages and tables contain names that others chose: of files, programs, options, entries. Everything printed with
- * them is formatted into memory first and disarmed there, so that no name can move the cursor, clear the screen or
- * forge a line.
- * The last message is remembered, because it is all that --json prints if a command fails before its first output.
+ * Messages and tables contain untrusted names: of files, programs, options, entries. Text with such names is formatted
+ * into memory first, and console_disarm() replaces control characters there, so that no name can move the cursor, clear
+ * the screen or forge a line.
+ * The last message is stored, because --json prints only that message if a command fails before its first output.
  */
 #include "cli/console/console.h"
 
@@ -30,8 +30,8 @@ void console_before_error(void (*wipe)(void))
 }
 
 /*
- * Returns the length of the UTF-8 character that begins here, if no terminal takes it for a command; 0: it does, or
- * this is no UTF-8.
+ * Returns the length of the UTF-8 character at `text`, which is not ASCII. Returns 0 if the bytes are not UTF-8, or if
+ * a terminal could interpret the character as a command.
  */
 static size_t harmless_length(const unsigned char *text)
 {
@@ -42,7 +42,7 @@ static size_t harmless_length(const unsigned char *text)
 	if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0)) {
 		return 0;
 	}
-	/* U+2028 to U+202E and U+2066 to U+2069 break lines and turn what follows round */
+	/* U+2028 to U+202E and U+2066 to U+2069 break lines or reverse the direction of the text after them */
 	if (text[0] == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
 	                        (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9))) {
 		return 0;
@@ -70,7 +70,7 @@ void console_disarm(char *text)
 	}
 }
 
-/* Formats into memory, which the caller frees, and disarms the result. NULL: out of memory. */
+/* Formats the text and disarms it. Returns memory that the caller frees; NULL: out of memory. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *format, va_list arguments)
 {
 	char *text;
@@ -91,7 +91,7 @@ void console_error(const char *format, ...)
 	text = format_text(format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it is */
 	va_end(arguments);
 	if (text == NULL) {
-		/* the text itself could not be formatted */
+		/* the message could not be formatted, so this fixed text is printed without an allocation */
 		fputs("nvrtccache: out of memory\n", stderr);
 		return;
 	}
@@ -141,7 +141,7 @@ int console_refuse(const struct settings *settings, int error)
 	const struct passwd *owner;
 	struct stat found;
 
-	/* a directory of our own or of root's is refused for its mode, not for its owner */
+	/* a directory that belongs to this user or to root is refused because of its mode, not because of its owner */
 	if (error != -EPERM || stat(settings->directory, &found) < 0 || found.st_uid == 0 ||
 	    found.st_uid == geteuid()) {
 		console_error("%s: %s", settings->directory, console_reason(error));
@@ -167,7 +167,7 @@ void console_print_count(uint64_t count, const char *one, const char *many)
 
 static const char *get_variable(const char *name)
 {
-	/* settings_read() wants const, which getenv() does not return */
+	/* settings_read() takes a function that returns const char *, which getenv() does not */
 	return getenv(name);
 }
 
@@ -265,7 +265,7 @@ const char *console_time(uint64_t ns, char ret_text[CONSOLE_NUMBER_BYTES])
 	if (ns == 0) {
 		return "0 s";
 	}
-	/* ends at the last row, which takes everything */
+	/* the loop ends at the last row at the latest, because its limit is 0 */
 	while ((double)ns < units[i].from_ns) {
 		i++;
 	}
@@ -297,7 +297,7 @@ const char *console_size_setting(uint64_t bytes, char ret_text[CONSOLE_NUMBER_BY
 	static const char units[] = "KMGT";
 	size_t unit = 0;
 
-	/* exact or not at all: the text has to read back as the same size */
+	/* only whole units are used, because the text has to read back as the same size */
 	while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
 		bytes /= 1024;
 		unit++;
@@ -328,7 +328,7 @@ void console_want_json(void)
 	json_is_wanted = true;
 }
 
-/* Stdio takes the stream's buffer at the first output, so a stream without one has seen none. */
+/* stdio allocates the buffer of a stream at the first output, so a stream without a buffer has printed nothing. */
 static bool has_printed(void)
 {
 	return __fbufsize(stdout) != 0;
@@ -336,7 +336,7 @@ static bool has_printed(void)
 
 int console_finish(int status)
 {
-	/* fflush() below sees only its own write; one that failed earlier has set this flag */
+	/* fflush() reports only its own write; an earlier write that failed has set the error flag of the stream */
 	int failed = ferror(stdout);
 
 	if (json_is_wanted && status != EXIT_DONE && !has_printed()) {

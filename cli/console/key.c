@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The digits are packed into bytes. The first two name the shard; the names in it are compared with the others by
- * cache/tools/inventory.c, half a byte at the end included.
+ * The digits are packed into bytes. The first two digits name the shard, and cache/tools/inventory.c compares the
+ * remaining ones with the file names in it. An odd number of digits ends with half a byte, which is compared too.
  */
 #include "cli/console/key.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAMED 6 /* so many keys are listed if the text is ambiguous */
+#define NAMED 6 /* keys that the message lists if the text is ambiguous */
 
 void key_spell(const uint8_t key[ENTRY_KEY_BYTES], char ret_text[KEY_TEXT_BYTES])
 {
@@ -39,7 +39,7 @@ static bool read_digits(const char *text, struct inventory_beginning *ret_beginn
 	return beginning.digits > 0;
 }
 
-/* The most recently used come first, with as many digits as tell them apart. */
+/* Lists the most recently used keys first, with as many digits as are needed to tell them apart. */
 static void name_keys(const struct inventory *inventory, unsigned digits)
 {
 	char list[NAMED * (KEY_TEXT_BYTES + 1) + 1] = "";
@@ -50,7 +50,7 @@ static void name_keys(const struct inventory *inventory, unsigned digits)
 	for (size_t i = 0; i < shown; i++) {
 		key_spell(inventory->records[inventory->count - 1 - i].key, keys[i]);
 		for (size_t j = 0; j < i; j++) {
-			/* ends, because no two keys are equal */
+			/* the loop below ends, because no two keys are equal */
 			size_t same = 0;
 
 			while (keys[i][same] == keys[j][same]) {
@@ -92,7 +92,7 @@ int key_find(const struct settings *settings, const char *text, struct inventory
 		status = EXIT_DONE;
 	} else if (inventory.count > 1) {
 		name_keys(&inventory, beginning.digits);
-		/* an unreadable shard may hold the key, so "no entry" would be a guess */
+		/* "no entry" is not printed here, because an unreadable shard may contain the key */
 	} else if (inventory.failures > 0) {
 		console_error("%s: %u of its directories cannot be read", settings->directory, inventory.failures);
 	} else {
@@ -107,7 +107,10 @@ static int take_entry(void *context, const struct entry *entry)
 {
 	struct key_entries *entries = context;
 
-	/* the entry outlives this visit; the cast is safe, because the reader made it and no other thread has it yet */
+	/*
+	 * The reference makes the entry outlive this call. The cast is safe, because inventory_read() created the entry
+	 * and no other thread uses it yet.
+	 */
 	entries->list[entries->count++] = entry_ref((struct entry *)(uintptr_t)entry);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library is searched where the kinds of installation put it: beside the command (build tree, wheel), in ../lib
- * from there (a prefix, a tarball), in the system's directories (packages). Before a program gets it, this process
- * loads it.
+ * The library is searched where installations put it: beside the command (build tree, wheel), in ../lib relative to the
+ * command (a prefix, a tarball), and in the system's directories (packages). This process loads the library before it
+ * preloads it into a program.
  * A copy is recognised by a symbol that no other library defines, because the file may have any name.
  */
 #include "cli/console/library.h"
@@ -25,10 +25,10 @@
 
 #define LIBRARY        "libnvrtccache.so"
 #define VERSION_SYMBOL "nvrtccache_library_version" /* no other library has it */
-/* ld.so splits LD_PRELOAD at these and knows no quotes. */
+/* ld.so splits LD_PRELOAD at these characters and does not support quoting. */
 #define PRELOAD_SEPARATORS ": "
 #define COPIES_MAX         8
-/* Debian keeps the libraries of each machine in a directory of their own. */
+/* Debian installs the libraries of each architecture in a directory of its own. */
 #if defined(__x86_64__)
 #define MULTIARCH "x86_64-linux-gnu/"
 #elif defined(__aarch64__)
@@ -42,10 +42,10 @@ static bool is_file(const char *path)
 	return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, R_OK) == 0;
 }
 
-/* Absolute path of this executable's directory, with a slash at its end; "" when it cannot be had. */
+/* Writes the absolute path of this executable's directory, with a slash at its end; "" if that is unknown. */
 static void find_own_directory(char ret_path[PATH_MAX])
 {
-	/* argv[0] may be a bare name, or any text that the parent process chose */
+	/* argv[0] is not used, because it may be a name without a path or any text that the parent process chose */
 	ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
 	char *slash;
 
@@ -56,7 +56,7 @@ static void find_own_directory(char ret_path[PATH_MAX])
 	}
 }
 
-/* Relative places are seen from the directory of the command. */
+/* The relative places are relative to the directory of the command. */
 char *library_find(void)
 {
 	static const char *const places[] = {LIBRARY,
@@ -73,8 +73,8 @@ char *library_find(void)
 
 	if (named && named[0]) {
 		/*
-		 * ld.so resolves LD_PRELOAD in the program's working directory, which may be another: the path must
-		 * be absolute
+		 * the path must be absolute, because ld.so resolves LD_PRELOAD in the program's working directory,
+		 * which may be another
 		 */
 		char *real = is_file(named) ? realpath(named, NULL) : NULL;
 
@@ -97,8 +97,9 @@ char *library_find(void)
 }
 
 /*
- * The loader maps segments without checking the size of the file, and the program would then end by SIGBUS. A file that
- * is not ELF is left to the error text of the loader.
+ * Returns whether a segment lies outside the file. The loader maps segments without checking the size of the file, and
+ * the program would then be killed by SIGBUS. Returns false for a file that is not ELF: dlopen() then fails with an
+ * error text of its own.
  */
 static bool is_cut_short(const char *path)
 {
@@ -136,12 +137,12 @@ size_t library_preloaded(struct library_copy ret_copies[], size_t capacity)
 		return 0;
 	}
 	for (; map != NULL && count < capacity; map = map->l_next) {
-		/* loads nothing; the handles stay open, because `ret_copies` points into what they keep */
+		/* loads nothing; the handles stay open, because `ret_copies` points into link map and library */
 		void *handle = map->l_name[0] != '\0' ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 		const char *version = handle != NULL ? dlsym(handle, VERSION_SYMBOL) : NULL;
 		Dl_info holder;
 
-		/* dlsym looks in what the object needs, too */
+		/* dlsym() searches the dependencies of the object too, so the symbol may belong to another object */
 		if (version != NULL && dladdr(version, &holder) != 0 && (uintptr_t)holder.dli_fbase == map->l_addr) {
 			ret_copies[count++] = (struct library_copy){map->l_name, version};
 		}
@@ -169,7 +170,7 @@ bool library_loads(const char *path)
 	return true;
 }
 
-/* Programs inherit a copy that this process has; a second one would only step aside. */
+/* Programs inherit a copy that is preloaded into this process. A second copy would do nothing. */
 static bool is_preloaded(void)
 {
 	const char *asked = getenv("NVRTCCACHE_LIBRARY");
@@ -179,7 +180,7 @@ static bool is_preloaded(void)
 	if (library_preloaded(&copy, 1) == 0) {
 		return false;
 	}
-	/* by inode, because the same file may be named by a link */
+	/* compares inodes, because two paths may lead to the same file */
 	if (asked != NULL && asked[0] != '\0' && stat(copy.path, &active) == 0 && stat(asked, &other) == 0 &&
 	    (active.st_dev != other.st_dev || active.st_ino != other.st_ino)) {
 		console_error("NVRTCCACHE_LIBRARY: '%s' is not used, because '%s' is preloaded already", asked,
@@ -188,7 +189,7 @@ static bool is_preloaded(void)
 	return true;
 }
 
-/* Sets LD_PRELOAD to both lists, of which one may be NULL or empty. */
+/* Sets LD_PRELOAD to the two lists joined by a colon. Either list may be NULL or empty. */
 static bool set_preload(const char *first, const char *second)
 {
 	bool is_pair = first != NULL && *first != '\0' && second != NULL && *second != '\0';
@@ -227,7 +228,7 @@ bool library_preload(void)
 	return done;
 }
 
-/* By its name, or because it is loaded: NVRTCCACHE_LIBRARY may have named a file that is called otherwise. */
+/* The file name is not enough to recognise a copy, because NVRTCCACHE_LIBRARY may name a file with any name. */
 static bool is_copy(const char *path)
 {
 	struct library_copy copies[COPIES_MAX];
@@ -248,7 +249,7 @@ bool library_leave(void)
 	bool done = list != NULL && unsetenv("LD_PRELOAD") == 0;
 	char *rest, *path;
 
-	/* rebuilt from empty, one path at a time, which keeps the order of the others */
+	/* LD_PRELOAD is unset first and then gets the other libraries one by one, in their order */
 	for (path = done ? strtok_r(list, PRELOAD_SEPARATORS, &rest) : NULL; path != NULL && done;
 	     path = strtok_r(NULL, PRELOAD_SEPARATORS, &rest)) {
 		done = is_copy(path) || set_preload(getenv("LD_PRELOAD"), path);

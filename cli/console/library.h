@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library: the libnvrtccache.so that `run` and `env` preload, and whether the loader will take it
+ * library: finds the libnvrtccache.so that `run` and `env` preload, and checks that the loader accepts it
  *
- * What cannot be preloaded is a line of ld.so's on stderr and nothing more: the program would run without a cache. So
- * it is loaded here first, as the program's loader will (the library does nothing until NVRTC is used).
+ * If a library cannot be preloaded, ld.so prints one line on stderr and runs the program without it, that is without a
+ * cache. Therefore this process loads the library first, as the program's loader will do. That is safe, because the
+ * library does nothing until a compiler is used. Errors: reported on stderr. Threads: one.
  */
 #ifndef CLI_LIBRARY_H
 #define CLI_LIBRARY_H
@@ -12,28 +13,29 @@
 #include <stddef.h>
 
 /*
- * Returns a malloc'ed absolute path: NVRTCCACHE_LIBRARY, otherwise the installed library. NULL after a message: none
- * was found.
+ * Returns the absolute path of the library, which the caller frees: NVRTCCACHE_LIBRARY if that is set, otherwise the
+ * installed library. Returns NULL after a message if there is none.
  */
 char *library_find(void);
 /*
- * The copies of the library that this process was started with, by LD_PRELOAD or /etc/ld.so.preload, and so is each
- * program that it starts: in load order, so that the first one is active (docs/COMPATIBILITY.md). Returns how many.
+ * Finds the copies of the library that were preloaded into this process by LD_PRELOAD or /etc/ld.so.preload; programs
+ * that it starts inherit them. The copies are in load order, and the first one is active (docs/COMPATIBILITY.md).
+ * Returns their number, `capacity` at most.
  */
 struct library_copy {
 	const char *path, *version; /* "libnvrtccache 0.1.0"; both live as long as the process */
 };
 size_t library_preloaded(struct library_copy ret_copies[], size_t capacity);
 
-/* Returns false after a message if it cannot be loaded or is another library. */
+/* Loads the library into this process. Returns false after a message if that fails or the file is another library. */
 bool library_loads(const char *path);
 
 /*
- * Puts the library in front of LD_PRELOAD in the environment of this process. If a copy is preloaded already, it stays
- * the only one. Returns false after a message: no library can be preloaded, or no memory.
+ * Puts the library first in LD_PRELOAD in the environment of this process. Changes nothing if a copy is preloaded
+ * already. Returns false after a message if no library can be preloaded or memory runs out.
  */
 bool library_preload(void);
-/* Takes every copy out of LD_PRELOAD; the other libraries stay. False: no memory. */
+/* Removes every copy from LD_PRELOAD and leaves the other libraries in order. Returns false if memory runs out. */
 bool library_leave(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line is written with write(2), past stdio, because the signal handler wipes it as well; what the handler reads
- * is in sig_atomic_t variables. Whether and how to draw is asked again for each line: the window may be resized, and
- * the job may be put into the background.
- * Signals are caught only once a line was drawn or an interrupt is held. Until then they end the process by
- * themselves.
+ * The line is written with write(2) and not with stdio, because the signal handler wipes the line too. Everything that
+ * the handler reads is in sig_atomic_t variables. The terminal is examined again for each line, because the window may
+ * be resized and the job may move to the background.
+ * The handler is installed when the first line is drawn or an interrupt is held. Before that, signals end the process
+ * by default.
  */
 #include "cli/console/progress.h"
 
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS       INT64_C(100000000)
-#define LEFT_AFTER_NS   INT64_C(500000000) /* before that, the speed so far is a poor estimate of the rest */
+#define LEFT_AFTER_NS   INT64_C(500000000) /* until then the time left is not shown: the estimate would be poor */
 #define LINE_BYTES      512
 #define COLUMNS_DEFAULT 80
 #define CELLS_MIN       8
@@ -50,7 +50,7 @@ static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
 
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
-/* In the handler the signal is blocked, and takes effect when the handler returns. */
+/* If the handler calls this function, the raised signal is blocked and takes effect when the handler returns. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
@@ -79,13 +79,13 @@ static void watch_signals(void)
 		return;
 	}
 	watched = true;
-	/* all of them are blocked in the handler: a second one must not come while it writes */
+	/* the handler runs with all of them blocked, so that a second signal does not interrupt its write */
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < NUMBERS; i++) {
 		(void)sigaddset(&action.sa_mask, numbers[i]);
 	}
 	for (size_t i = 0; i < NUMBERS; i++) {
-		/* nohup ignores SIGHUP, a shell's background job SIGINT: they stay ignored */
+		/* nohup ignores SIGHUP, and a background job of a shell ignores SIGINT: these stay ignored */
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
 			(void)sigaction(numbers[i], &action, NULL);
 		}
@@ -130,7 +130,7 @@ static enum terminal find_terminal(void)
 		return TERMINAL_NONE;
 	}
 	escapes = term && *term && strcmp(term, "dumb") != 0 && !(colour && *colour);
-	/* fails where the terminal is not that of this session: then no other job has its foreground either */
+	/* tcgetpgrp() fails if this is not the controlling terminal; then no other job of the session uses it either */
 	front = tcgetpgrp(STDERR_FILENO);
 	return front >= 0 && front != getpgrp() ? TERMINAL_NONE : escapes ? TERMINAL_FULL : TERMINAL_PLAIN;
 }
@@ -145,7 +145,7 @@ static size_t find_columns(void)
 	return columns > 1 ? columns - 1 : 1;
 }
 
-/* A line that cannot be written is no error. */
+/* Errors are ignored, because the work does not depend on the progress line. */
 static void write_bytes(const char *bytes, size_t size)
 {
 	ssize_t done = write(STDERR_FILENO, bytes, size);
@@ -153,7 +153,7 @@ static void write_bytes(const char *bytes, size_t size)
 	(void)done;
 }
 
-/* Replaces the line that is there. Called by the handler too. */
+/* Replaces the line on the terminal. Async-signal-safe, because the signal handler calls it too. */
 static void replace_line(const char *line, size_t length)
 {
 	char bytes[2 * LINE_BYTES + 8] = "\r";
@@ -168,7 +168,7 @@ static void replace_line(const char *line, size_t length)
 		memset(bytes + size, ' ', before - length);
 		size += before - length;
 		bytes[size] = '\r';
-		/* after a wipe the cursor has to stand at the beginning for what is printed next */
+		/* after a wipe the cursor has to be in the first column, where the next output begins */
 		size += length == 0;
 	}
 	shown = (sig_atomic_t)length;
@@ -177,7 +177,7 @@ static void replace_line(const char *line, size_t length)
 
 void progress_wipe(void)
 {
-	/* the handler may interrupt code between a failed call and its look at errno */
+	/* errno is restored, because the handler may interrupt code between a failed call and its check of errno */
 	int saved = errno;
 
 	if (shown != 0) {
@@ -273,7 +273,7 @@ void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum)
 	if (terminal != TERMINAL_NONE) {
 		watch_signals();
 		console_before_error(progress_wipe);
-		/* an estimate that was exceeded is replaced, so that the bar never shows more than all */
+		/* the count replaces an estimate that was too low, so that the line never shows more than 100% */
 		draw_line(terminal, now, done, sum == PROGRESS_ESTIMATED && whole != 0 && whole < done ? done : whole,
 		          sum);
 	}
@@ -290,7 +290,7 @@ static void show_chore(struct chore *chore)
 {
 	const char *doing = chore->phase == CHORE_LOOKING ? work.looking : work.working;
 
-	/* the chore has entered its second phase, which has its own time and speed */
+	/* a new phase starts the clock again, because it has its own speed */
 	if (progress.doing != doing) {
 		progress_begin(doing);
 	}

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress: how far long work is, in one line on standard error, and the signals that interrupt it
+ * progress: shows the progress of long work in one line on standard error, and handles the signals that interrupt it
  *
  *     pruning  [#######.....]  81,204 of 200,000 entries  3 s left
  *
- * The line is drawn only if standard error is a terminal of which the command has the foreground, ten times a second at
- * most, and is narrower than the window at that moment: the bar is left out first, then the time. Where TERM is missing
- * or "dumb", or NO_COLOR is set, it is text without escape sequences.
+ * The line is drawn only if standard error is a terminal and the command is in its foreground, at most ten times a
+ * second. The line is always narrower than the window: the bar is left out first, then the time. If TERM is missing or
+ * "dumb", or NO_COLOR is set, the line has no bar and no escape sequences.
  *
- * Calling sequence: interrupt_hold() if the work must first put something in order; progress_begin(), progress_show()
- * at each step, progress_end(). For work of cache/tools: progress_chore() instead, handed to the call, and
- * progress_end(). progress_wipe() before anything else is printed; console_error() does it.
+ * Calling sequence: interrupt_hold() if the work must clean up before the process ends; progress_begin(),
+ * progress_show() at each step, progress_end(). For a function of cache/tools, pass it progress_chore() instead, and
+ * call progress_end() afterwards. Call progress_wipe() before anything else is printed; console_error() does that.
  *
  * Signals: SIGHUP, SIGINT and SIGTERM wipe the line and end the process as they would without a handler, so that a
- * shell sees 130 for ^C. After interrupt_hold() the first one is only noted: the work stops at its next step, and
- * interrupt_release() ends the process. A second one ends it at once. A signal that is ignored (nohup) stays ignored.
- * System calls that wait are interrupted (EINTR). Threads: one.
+ * shell sees 130 for ^C. After interrupt_hold() the first signal is only noted: the work stops at its next step, and
+ * interrupt_release() ends the process. A second signal ends the process at once. A signal that is ignored (nohup)
+ * stays ignored. Blocking system calls are interrupted and fail with EINTR. Threads: one.
  */
 #ifndef CLI_CONSOLE_PROGRESS_H
 #define CLI_CONSOLE_PROGRESS_H
@@ -24,26 +24,32 @@
 
 #include <stdint.h>
 
-/* Whether `whole` is the number of entries, or an estimate; 0: not known. */
+/* Whether the `whole` of progress_show() is the exact number of entries or an estimate. */
 enum progress_sum { PROGRESS_KNOWN, PROGRESS_ESTIMATED };
 
+/* Starts the clock. `doing` begins the line and must stay valid until progress_end(). */
 void progress_begin(const char *doing);
+/* Draws the line, unless it was drawn less than 0.1 s ago. `whole` 0: the number of entries is not known. */
 void progress_show(uint64_t done, uint64_t whole, enum progress_sum sum);
 void progress_end(void);
 void progress_wipe(void);
 
-/* Shows the work by two names, and stops it when a signal has come. It lives until the next call. */
+/*
+ * Returns a chore that draws the progress line and stops the work after a signal. `looking` and `working` name its two
+ * phases. The chore is static memory and is valid until the next call.
+ */
 struct chore *progress_chore(const char *looking, const char *working);
 
-/* Nanoseconds of the monotonic clock. */
+/* Returns the time of the monotonic clock in nanoseconds. */
 int64_t progress_clock(void);
 
+/* Makes the first signal a note, which the work reads with interrupt_seen(), until interrupt_release(). */
 void interrupt_hold(void);
-/* The number of the signal that has come since interrupt_hold(); 0: none. */
+/* Returns the number of the signal that arrived since interrupt_hold(); 0: none. */
 int interrupt_seen(void);
-/* Forgets a signal that has come: it was the usual way to end the work. */
+/* Discards the noted signal, for work that users end with a signal as a rule. */
 void interrupt_forget(void);
-/* Writes out what was printed and ends the process if a signal has come. */
+/* Ends the hold. If a signal was noted, flushes stdout and ends the process by that signal. */
 void interrupt_release(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files are listed first: name, size, time of use. Then they are read one by one in that order. The bar thereby
- * knows how many there are, and only one file's entries are in memory.
- * One bad file does not end the reading; an error that the visitor returns, an interrupt or a lack of memory does.
+ * The files are listed first: name, size, time of use. Then they are read one by one in the order of use. The bar
+ * therefore knows their number, and only the entries of one file are in memory at a time.
+ * A bad file does not end the reading. An error that the visitor returns, an interrupt, or lack of memory does.
  */
 #include "cli/console/reading.h"
 
@@ -16,7 +16,7 @@ struct visiting {
 	reading_visit *visit;
 	void *context;
 	int64_t used;
-	int result; /* of `visit`, where that is what ended it */
+	int result; /* what `visit` returned last */
 };
 
 static int visit_entry(void *context, const struct entry *entry)
@@ -33,21 +33,21 @@ int reading_begin(const struct settings *settings, const char *doing, struct rea
 
 	*ret_reading = (struct reading){.directory = {settings->directory, settings->shared}, .doing = doing};
 	error = inventory_take(&ret_reading->directory, progress_chore("listing", ""), &ret_reading->inventory);
-	/* shards that could not be listed */
+	/* directories of shards that could not be listed */
 	ret_reading->unreadable = ret_reading->inventory.failures;
 	return error;
 }
 
-/* Below 0: what ends the whole reading. */
+/* Counts the error of one file. Returns a negative value if it has to end the whole reading, else 0. */
 static int judge_error(struct reading *reading, const struct visiting *visiting, int error)
 {
-	/* inventory_read() passes on what the visitor returned; only `result` tells that from an error of the file */
+	/* inventory_read() returns the visitor's result too; only `result` shows that it is not an error of the file */
 	if (visiting->result < 0 || error == -ENOMEM) {
 		return error;
 	}
 	if (error == -EBADMSG || error == -EPERM) {
 		reading->left_out++;
-	} else if (error != 0 && error != -ENOENT) { /* an entry that no longer exists was evicted meanwhile */
+	} else if (error != 0 && error != -ENOENT) { /* -ENOENT: the file was evicted after it had been listed */
 		reading->unreadable++;
 	}
 	return 0;

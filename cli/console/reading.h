@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reading: all entries of a cache directory one after the other, used longest ago first, with a bar meanwhile
+ * reading: reads all entries of a cache directory, least recently used first, and shows a progress bar
  *
- * Calling sequence: reading_begin(), reading_each(), reading_end(). Errors: those of cache/tools/inventory.h; -EINTR: a
- * signal has come (interrupt_hold()); what `visit` returns below 0 ends it and is returned. Files that are damaged, not
- * trusted or not readable are left out and counted. Threads: one. Ownership: an entry is the reading's.
+ * Calling sequence: reading_begin(), reading_each(), reading_end(). Errors: those of cache/tools/inventory.h; -EINTR
+ * after a signal (interrupt_hold()); a negative value that `visit` returns ends the reading and is returned. Files that
+ * are damaged, not trusted or not readable are skipped and counted. Threads: one. Ownership: an entry is valid only
+ * during the call of `visit`, unless `visit` takes a reference.
  */
 #ifndef CLI_CONSOLE_READING_H
 #define CLI_CONSOLE_READING_H
@@ -22,13 +23,17 @@ struct reading {
 
 typedef int reading_visit(void *context, const struct entry *entry, int64_t used);
 
-/* Lists what is there. `doing`: what the bar says while entries are read. */
+/* Lists the files. `doing` is the text of the bar while entries are read. */
 int reading_begin(const struct settings *settings, const char *doing, struct reading *ret_reading);
+/* Calls `visit` for each entry with the time when its file was used, in nanoseconds since 1970. */
 int reading_each(struct reading *reading, reading_visit *visit, void *context);
-/* After reading_begin() that failed too. */
+/* Releases the reading. Has to be called after a failed reading_begin() too. */
 void reading_end(struct reading *reading);
 
-/* Says on stderr how many files were left out. Returns EXIT_TROUBLE if any could not be read. */
+/*
+ * Reports on stderr how many files were left out. Returns EXIT_TROUBLE if a file or directory was not readable; damaged
+ * and untrusted files do not count as an error.
+ */
 int reading_report(const struct reading *reading);
 
 #endif

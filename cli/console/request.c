@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The about section is read twice: once to count the facts of each kind, once to place them. One array holds all
- * facts, and each kind is a slice of it, in the section's order.
- * An option and its value are separate facts, because the section has the strings as the program passed them. They
- * are paired by how they look.
+ * The about section is read twice: once to count the facts of each kind, once to copy them. One array holds all facts,
+ * and each kind is a slice of it, in the section's order.
+ * An option and its value are separate facts, because the section has the strings as the program passed them.
+ * pair_options() guesses which strings belong together: is_value() has the rule.
  */
 #include "cli/console/request.h"
 
@@ -15,7 +15,7 @@
 
 bool span_equal(struct span a, struct span b)
 {
-	/* memcmp() must not be given NULL, and an empty span may have it */
+	/* the bytes of an empty span may be NULL, which memcmp() must not get */
 	return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
@@ -56,13 +56,17 @@ static int take_fact(const struct about_fact *fact, void *context)
 	struct request *request = context;
 
 	/*
-	 * each kind has room for as many as were counted; readers see the array as const, only this function fills it
+	 * count_fact() has counted the room for each kind. The array is const for readers; only this function writes
+	 * to it.
 	 */
 	((struct about_fact *)(uintptr_t)request->facts[fact->kind])[request->counts[fact->kind]++] = *fact;
 	return 0;
 }
 
-/* A text that does not look like an option is the value of the one before it, if that has none yet. */
+/*
+ * Returns whether a text is the value of the option before it: the text does not begin with '-', and the option has
+ * neither a value nor a '='.
+ */
 static bool is_value(const struct request *request, struct span text)
 {
 	const struct request_option *last = request->option_count ? &request->options[request->option_count - 1] : NULL;
@@ -97,7 +101,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 	for (size_t i = 0; i < REQUEST_KINDS; i++) {
 		sum += counts[i];
 	}
-	/* one more than needed: calloc() of 0 elements may return NULL, which would read as out of memory */
+	/* one element more than needed, because calloc() of 0 elements may return NULL, as it does without memory */
 	request.memory = facts = calloc(sum + 1, sizeof(*facts));
 	request.options = calloc(counts[ABOUT_OPTION] + 1, sizeof(*request.options));
 	if (!facts || !request.options) {
@@ -108,7 +112,7 @@ int request_read(const void *about, size_t size, struct request *ret_request)
 		request.facts[i] = facts;
 		facts += counts[i];
 	}
-	/* cannot fail: the same bytes were read without an error above, and take_fact() accepts all of them */
+	/* cannot fail: the first reading of the same bytes succeeded, and take_fact() returns 0 for each fact */
 	(void)about_read(about, size, take_fact, &request);
 	pair_options(&request);
 	*ret_request = request;
@@ -167,8 +171,8 @@ bool request_is_bound(const struct request *request)
 struct span request_binder(const struct request *request)
 {
 	/*
-	 * for messages only: which options make a request path-dependent is decided in interpose/nvrtc/ when the key
-	 * is made
+	 * used for messages only; when the key is made, the table in interpose/nvrtc/options.c decides which options
+	 * are path-dependent
 	 */
 	static const char *const binders[] = {
 	    "-G",        "--device-debug", "-lineinfo",    "--generate-line-info", "-dlto", "--dlink-time-opt",

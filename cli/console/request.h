@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request: what an entry or a journal record says of itself (keygen/about.h), sorted by kind
+ * request: the facts in the about section of an entry or a journal record (keygen/about.h), sorted by kind
  *
- * Calling sequence: request_read(), look at it, request_free(). Threads: one. Errors: -ENOMEM; -EBADMSG: damaged;
- * -EPROTONOSUPPORT: of another format. Ownership: texts point into the bytes of the about section.
+ * Calling sequence: request_read(), the other functions, request_free(). Threads: one. Errors: -ENOMEM; -EBADMSG if the
+ * section is damaged; -EPROTONOSUPPORT if it has another format. Ownership: texts point into the bytes of the about
+ * section, which must outlive the request.
  */
 #ifndef CLI_CONSOLE_REQUEST_H
 #define CLI_CONSOLE_REQUEST_H
@@ -17,35 +18,37 @@
 
 struct request_option {
 	struct span text;
-	struct span value; /* of an option that is two strings; else empty */
+	struct span value; /* second string of an option that has two, else empty */
 };
 
 struct request {
-	const struct about_fact *facts[REQUEST_KINDS]; /* by enum about_kind, in their order */
+	const struct about_fact *facts[REQUEST_KINDS]; /* indexed by enum about_kind, in the order of the section */
 	size_t counts[REQUEST_KINDS];
-	struct request_option *options; /* ABOUT_OPTION, with those that are two strings as one */
+	struct request_option *options; /* facts of ABOUT_OPTION; an option with its value is one element */
 	size_t option_count;
-	bool is_cut; /* the last facts are missing: what another request has more may have been in this one too */
+	bool is_cut; /* the last facts are missing, so a fact that is absent here may have been in the request */
 	void *memory;
 };
 
 int request_read(const void *about, size_t size, struct request *ret_request);
 void request_free(struct request *request);
 
-/* The first fact of a kind; bytes NULL: there is none. */
+/* Returns the text of the first fact of a kind; its bytes are NULL if there is none. */
 struct span request_text(const struct request *request, enum about_kind kind);
+/* Returns whether the first fact of a kind is this text. */
 bool request_is(const struct request *request, enum about_kind kind, const char *text);
-/* "sm_90": the architecture that the options name; bytes NULL: none. */
+/* Returns the architecture that the options name, such as "sm_90"; its bytes are NULL if they name none. */
 struct span request_arch(const struct request *request);
-/* A part with that name, and its digest; NULL: none. */
+/* Returns the part with that name; NULL if there is none. */
 const struct about_fact *request_find(const struct request *request, struct span name);
+/* Returns the digest of the part with that name; NULL if there is none. */
 const uint8_t *request_part(const struct request *request, const char *name);
-/* A request of NVRTC's is path-dependent from the outset: its working directory is in its key. */
+/* Returns whether the request is path-dependent before it is compiled: its working directory is part of its key. */
 bool request_is_bound(const struct request *request);
-/* The option that puts paths into what NVRTC makes, of those that are known to; size 0: none. */
+/* Returns the first option that is known to put paths into the output of NVRTC; size 0 if there is none. */
 struct span request_binder(const struct request *request);
 
-/* For "%.*s". */
+/* The two arguments for "%.*s". */
 #define SPAN(span) (int)(span).size, (span).size ? (const char *)(span).bytes : ""
 
 static inline struct span span_of(const struct about_fact *fact)
@@ -55,8 +58,8 @@ static inline struct span span_of(const struct about_fact *fact)
 
 bool span_equal(struct span a, struct span b);
 bool span_is(struct span span, const char *text);
-/* What follows `head`; false: the span does not begin with it. */
+/* Finds the rest of the span after `head`. Returns false if the span does not begin with `head`. */
 bool span_behind(struct span span, const char *head, struct span *ret_rest);
-struct span span_base(struct span path); /* behind its last slash */
+struct span span_base(struct span path); /* the part after the last slash */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A regular file, or a file that does not exist yet, is written as a temporary file in its directory, which
- * target_close() renames. Devices and pipes are opened and written to, because a rename would replace them by a
- * regular file.
- * Bytes are gathered to pieces, because the writers of bundles and pages put many small fields.
+ * target_close() renames. Devices and pipes are written directly, because a rename would replace them with a regular
+ * file.
+ * Bytes are buffered, because the writers of bundles and pages append many small fields.
  */
 #include "cli/console/target.h"
 
@@ -22,7 +22,7 @@
 static mode_t mode_of_new_file(void)
 {
 	/*
-	 * the mask can only be read by setting it; the command has one thread, so no other file is created meanwhile
+	 * umask() can only read the mask by setting it. The command has one thread, so no file is created in between.
 	 */
 	mode_t mask = umask(0);
 
@@ -36,7 +36,7 @@ static int begin_temporary(struct target *target, mode_t mode)
 	int directory;
 	int error;
 
-	/* the path is cut at its last slash: from here on the file is `name` in an open directory */
+	/* cuts the path at its last slash; `name` is then relative to the open directory */
 	target->name = slash != NULL ? slash + 1 : target->path;
 	if (*target->name == '\0') {
 		return -EISDIR;
@@ -52,7 +52,7 @@ static int begin_temporary(struct target *target, mode_t mode)
 	if (directory < 0) {
 		return -errno;
 	}
-	/* the descriptor is the temporary file's until target_close() */
+	/* on success target->temporary holds the descriptor, which target_close() closes */
 	error = temporary_begin(directory, mode, &target->temporary);
 	if (error != 0) {
 		close(directory);
@@ -78,7 +78,7 @@ static int open_named(const char *file, struct target *target)
 		target->fd = open(file, O_WRONLY | O_CLOEXEC);
 		return target->fd < 0 ? -errno : 0;
 	}
-	/* a rename would replace a symbolic link: its target is replaced instead, and the link stays */
+	/* links are resolved, because the rename would otherwise replace the link and not the file it leads to */
 	target->path = there ? realpath(file, NULL) : strdup(file);
 	if (target->path == NULL) {
 		return -errno;
@@ -117,7 +117,7 @@ static int write_piece(struct target *target)
 	while (size > 0) {
 		ssize_t done = write(target->fd, next, size);
 
-		/* EINTR without a held interrupt comes from being stopped and continued */
+		/* EINTR without a noted signal: for example, the process was stopped and continued */
 		if (done < 0 && errno == EINTR && interrupt_seen() == 0) {
 			continue;
 		}
@@ -136,7 +136,7 @@ int target_close(struct target *target, enum durability durability, int error)
 		error = write_piece(target);
 	}
 	if (target->path != NULL) {
-		/* ^C while the last piece was written: the file must not appear after it */
+		/* after ^C during the last write the file must not be published */
 		if (error == 0 && interrupt_seen() != 0) {
 			error = -EINTR;
 		}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target: the file that a command writes, by name or standard output
+ * target: the output file of a command, or standard output
  *
- * Purpose: a file is written under a temporary name beside it and renamed, so that it is there whole or not at all; a
- * device or a pipe is written to as it is, and so is standard output ('-'). An interrupt takes the temporary file away.
- * Bytes are gathered and written in large pieces.
+ * Purpose: a file is written as a temporary file in the same directory and then renamed, so that readers see either the
+ * complete file or none. A device, a pipe and standard output ('-') are written directly. After an interrupt,
+ * target_close() removes the temporary file. Bytes are buffered and written in large pieces.
  *
- * Calling sequence: target_open(), target_put() any number of times, target_close() once where it was opened. Errors:
- * negative errno values; target_put() gives -EINTR once a signal has come (cli/console/progress.h: it is held from
- * target_open() on).
+ * Calling sequence: target_open(), target_put() any number of times, target_close() once if target_open() succeeded.
+ * Errors: negative errno values. target_open() calls interrupt_hold() (cli/console/progress.h), and target_put()
+ * returns -EINTR after a signal.
  * Threads: one; one target at a time. Ownership: `file` stays the caller's.
  */
 #ifndef CLI_TARGET_H
@@ -17,18 +17,21 @@
 #include "cache/temporary.h"
 
 struct target {
-	char *path;       /* of the file that is replaced: links followed; NULL: written to directly */
-	const char *name; /* in its directory */
+	char *path;       /* of the file that is replaced, with links resolved; NULL: written directly */
+	const char *name; /* last part of the path */
 	struct temporary temporary;
-	int fd;      /* where it is written to directly */
-	char *piece; /* what is not yet written */
+	int fd;      /* for direct writing */
+	char *piece; /* bytes not yet written */
 	size_t filled;
 };
 
 int target_open(const char *file, struct target *ret_target);
-/* `context` is the target: what writers of a format call. */
+/* Appends bytes. `context` is the target; it is a void * because format writers take this function as a callback. */
 int target_put(void *context, const void *bytes, size_t size);
-/* `error`: what has happened so far; then nothing appears. Returns it, or that of the last step. */
+/*
+ * Writes the rest and renames the temporary file, unless `error`, the caller's result so far, is negative: then the
+ * temporary file is removed. Returns `error`, or the error of the last step.
+ */
 int target_close(struct target *target, enum durability durability, int error);
 
 #endif

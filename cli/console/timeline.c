@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recursive-descent parser over the text in memory. Each take_...() moves `at` behind what it read, or returns
- * false.
- * The end of the text is no error: programs that are killed leave traces that are cut anywhere. `what` tells the two
- * apart: wrong() sets it only where there is text left.
+ * A recursive-descent parser over the text in memory. Each take_...() function moves `at` past the text that it read,
+ * or returns false.
+ * An early end of the text is not an error, because a program that is killed leaves a trace that may end anywhere.
+ * `what` distinguishes the two cases: wrong() sets it only if there is text left.
  */
 #include "cli/console/timeline.h"
 
@@ -16,7 +16,7 @@
 
 struct parser {
 	const char *at, *end;
-	/* what is wrong; NULL: nothing, or the text has ended */
+	/* what is wrong with the byte at `at`; NULL: nothing, or the text has ended */
 	const char *what;
 	const struct timeline_reader *reader;
 };
@@ -67,7 +67,7 @@ static bool take_escape(struct parser *parser)
 	if (parser->at == parser->end) {
 		return false;
 	}
-	/* surrogates are not paired: readers get the string with its escapes, as the trace has it */
+	/* surrogates are not checked for pairs, because readers get the string with its escapes unchanged */
 	if (*parser->at != 'u') {
 		if (memchr("\"\\/bfnrt", *parser->at, 8) == NULL) {
 			return wrong(parser, "no such escape");
@@ -103,7 +103,7 @@ static bool take_string(struct parser *parser, struct timeline_text *ret_text)
 			size_t left = (size_t)(parser->end - parser->at);
 			size_t length = json_character(parser->at, left);
 
-			/* a character may be cut with the text */
+			/* with fewer than 4 bytes left, the text may have been cut within a character */
 			if (length == 0) {
 				return left >= 4 && wrong(parser, "not UTF-8");
 			}
@@ -162,7 +162,7 @@ static bool take_number(struct parser *parser)
 
 static bool take_value(struct parser *parser, unsigned depth, enum timeline_level level);
 
-/* A member's name and value. Those of an event and of its "args" are handed to the reader. */
+/* Reads a member's name and value, and reports it to the reader if the value is a string and `level` allows it. */
 static bool take_member(struct parser *parser, unsigned depth, enum timeline_level level)
 {
 	struct timeline_member member = {.level = level};
@@ -187,15 +187,12 @@ static bool take_member(struct parser *parser, unsigned depth, enum timeline_lev
 	return take_value(parser, depth + 1, is_args ? TIMELINE_OF_ARGS : TIMELINE_DEEPER);
 }
 
-/*
- * Reads an object or an array. `level`: that of the object's members; only those of an event and its "args" are
- * reported.
- */
+/* Reads an object or an array. `level` is the level of the object's members. */
 static bool take_nested(struct parser *parser, unsigned depth, enum timeline_level level)
 {
 	char closing = *parser->at == '{' ? '}' : ']';
 
-	/* each level is two calls deep: a hostile trace could otherwise exhaust the stack */
+	/* each level takes two nested calls, so a malicious trace could otherwise exhaust the stack */
 	if (depth == TIMELINE_DEPTH) {
 		return wrong(parser, "nested too deeply");
 	}
@@ -233,13 +230,13 @@ static bool take_value(struct parser *parser, unsigned depth, enum timeline_leve
 	if (is_one_of(parser, "-0123456789")) {
 		return take_number(parser);
 	}
-	/* any other letter is reported by take_word(), which finds that it is not "null" */
+	/* for any other letter take_word() reports the error, because the text is not "null" */
 	return take_word(parser, is_one_of(parser, "t") ? "true" : is_one_of(parser, "f") ? "false" : "null");
 }
 
 /*
- * Reads events to the end of the text or of the array. False: the text ended within an event, which begins at
- * *ret_event, or is wrong.
+ * Reads events to the end of the text or of the array. Returns false if the text is wrong, or if it ended within an
+ * event; *ret_event is then where that event begins.
  */
 static bool take_events(struct parser *parser, bool in_array, const char **ret_event)
 {
@@ -280,7 +277,7 @@ enum timeline_ending timeline_read(const char *text, size_t size, const struct t
 	bool in_array = is_next(&parser, '[');
 	const char *event;
 
-	/* without a bracket, the trace was written to a pipe */
+	/* a trace without a bracket was written to a pipe */
 	parser.at += in_array;
 	if (take_events(&parser, in_array, &event)) {
 		return TIMELINE_WHOLE;
@@ -296,7 +293,7 @@ int timeline_load(FILE *file, char **ret_text, size_t *ret_size)
 	ssize_t size;
 
 	errno = 0;
-	/* JSON has no NUL: one that is there is part of the text and ends it, as something wrong */
+	/* a NUL is invalid in JSON: reading stops after the first one, which timeline_read() then reports as wrong */
 	size = getdelim(&text, &capacity, '\0', file);
 	if (size < 0 && (ferror(file) || errno == ENOMEM)) {
 		free(text);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline: reads a time line (NVRTCCACHE_TRACE, interpose/compile/timeline.h) event by event, and builds no tree
+ * timeline: reads a trace file (NVRTCCACHE_TRACE, interpose/compile/timeline.h) event by event, and builds no tree
  *
- * Purpose: the text is a JSON array of objects, checked to the last byte. Three more are taken, as a run leaves them:
- * an array that nobody closed; events one after the other with commas between them and no brackets (what a pipe gets);
- * and either of these cut within an event (the process was killed, the disk was full), of which the whole events count.
+ * Purpose: the text is a JSON array of objects, and every byte is checked. Runs also leave three other forms, which are
+ * accepted: an array without its closing bracket; events separated by commas without brackets (what a pipe gets); and
+ * either of these cut within an event (the process was killed, the disk was full). The complete events of a cut text
+ * are reported.
  *
- * Calling sequence: timeline_load(), timeline_read(), which calls member() for each member of an event and of its
- * "args" whose value is a string, in order, as the text has them: without the quotes, with its escapes. Then it calls
- * end(); members that no end() follows belong to an event that is not whole. Nothing is nested deeper than
- * TIMELINE_DEPTH. Errors: TIMELINE_BAD, with the byte and what was wrong with it. Threads: any. Ownership: the text
- * stays the caller's.
+ * Calling sequence: timeline_load(), timeline_read(). timeline_read() calls member() for each member of an event, and
+ * of its "args", whose value is a string: in order, without the quotes, with the escapes unchanged. Then it calls
+ * end(). Members without a following end() belong to an incomplete event. Text nested deeper than TIMELINE_DEPTH is
+ * rejected. Errors: TIMELINE_BAD, with the offset of the wrong byte and what was wrong. Threads: any. Ownership: the
+ * text stays the caller's.
  */
 #ifndef CLI_CONSOLE_TIMELINE_H
 #define CLI_CONSOLE_TIMELINE_H
@@ -20,7 +21,7 @@
 
 #define TIMELINE_DEPTH 32
 
-/* DEEPER: inside of other members, and not handed on. */
+/* Where a member is. Members at TIMELINE_DEEPER, inside other members, are not reported. */
 enum timeline_level { TIMELINE_OF_EVENT, TIMELINE_OF_ARGS, TIMELINE_DEEPER };
 
 struct timeline_text {
@@ -41,15 +42,16 @@ struct timeline_reader {
 
 enum timeline_ending { TIMELINE_WHOLE, TIMELINE_CUT, TIMELINE_BAD };
 
-/* Where the event that was cut begins; or the byte that is wrong, and why. */
+/* TIMELINE_CUT: where the incomplete event begins. TIMELINE_BAD: which byte is wrong, and why. */
 struct timeline_fault {
 	size_t offset;
 	const char *what;
 };
 
-/* All that a stream has to give, malloc'ed; NULL where that is nothing. Negative errno values. */
+/* Reads a stream to its end, or to its first NUL. The caller frees the text. Returns 0 or a negative errno value. */
 int timeline_load(FILE *file, char **ret_text, size_t *ret_size);
 
+/* Reads all events. Sets *ret_fault unless it returns TIMELINE_WHOLE. */
 enum timeline_ending timeline_read(const char *text, size_t size, const struct timeline_reader *reader,
                                    struct timeline_fault *ret_fault);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of a verb becomes the tables of getopt_long(), so that abbreviations, "--name=value" and letters work as
- * in other programs. Messages are made here, because those of getopt begin with the verb's name instead of the
- * command's, suggest nothing, and are lost to --json.
+ * The table of a verb is converted to the tables of getopt_long(), so that abbreviations, "--name=value" and letters
+ * work as in other programs. This file prints the messages itself, because those of getopt begin with the verb's name
+ * instead of the command's, suggest no other option, and do not appear in the output of --json.
  */
 #include "cli/console/verb.h"
 
@@ -16,12 +16,12 @@
 
 #define OPTIONS_MAX  32
 #define OPTION_WIDTH 28
-#define OPTION_FIRST 256 /* what getopt returns for the first row: beyond all letters */
+#define OPTION_FIRST 256 /* what getopt returns for the first row; greater than any letter */
 
 static bool show_help;
 static const struct verb_option help_row = {"help", 'h', NULL, "show this text", &show_help, NULL};
 
-/* The verb's rows with --help behind them, as getopt wants them. */
+/* The verb's rows followed by --help, in the form that getopt takes. */
 struct table {
 	const struct verb_option *rows[OPTIONS_MAX];
 	struct option options[OPTIONS_MAX + 1];
@@ -48,8 +48,8 @@ static void add_row(struct table *table, const struct verb_option *row)
 }
 
 /*
- * ':' makes getopt tell a missing value from an unknown option. '+' stops at the first operand: what follows are the
- * options of the program that is run.
+ * ':' makes getopt distinguish a missing value from an unknown option. '+' makes it stop at the first operand, because
+ * the words after it are options of the program that is run.
  */
 static struct table make_table(const struct verb *verb)
 {
@@ -95,13 +95,13 @@ int verb_usage(const struct verb *verb)
 	return EXIT_USAGE;
 }
 
-/* How long the name is in "--name=value". */
+/* Returns the length of "--name" in "--name=value". */
 static size_t name_size(const char *typed)
 {
 	return strcspn(typed, "=");
 }
 
-/* Returns how many options begin with the given text; `ret_takes`: whether the last one takes a value. */
+/* Returns how many options begin with the given text. *ret_takes: whether the last of them takes a value. */
 static unsigned count_matches(const struct table *table, const char *typed, bool *ret_takes)
 {
 	unsigned count = 0;
@@ -125,7 +125,7 @@ static void complain_about_name(const struct verb *verb, const struct table *tab
 
 	for (size_t i = 0; i < table->count; i++) {
 		snprintf(names[i], sizeof(names[i]), "--%s", table->rows[i]->name);
-		/* with the dashes, as the suggestion is printed */
+		/* the candidates include the dashes, because the suggestion is printed with them */
 		words[i] = names[i];
 	}
 	if (matches > 1) {
@@ -179,7 +179,7 @@ static bool take_option(const struct verb *verb, const struct verb_option *row, 
 	return true;
 }
 
-/* Looks at all options at once, because an error in one of them may come before --json. */
+/* Scans all words before they are parsed, because a wrong option may precede --json. */
 static bool asks_for_json(const struct verb *verb, const struct table *table, int count, char **words)
 {
 	bool has_json = false;
@@ -198,7 +198,7 @@ static bool asks_for_json(const struct verb *verb, const struct table *table, in
 	return false;
 }
 
-/* Returns false after a message about what is wrong. */
+/* Returns false after a message if an option is wrong. */
 static bool parse_options(const struct verb *verb, int count, char **words)
 {
 	const struct table table = make_table(verb);
@@ -208,7 +208,7 @@ static bool parse_options(const struct verb *verb, int count, char **words)
 		console_want_json();
 	}
 	opterr = 0;
-	optind = 0; /* getopt starts anew */
+	optind = 0; /* makes glibc's getopt reinitialise its state */
 	/* --help ends the parsing: it is shown even if a later option is wrong */
 	while (!show_help && (option = getopt_long(count, words, table.letters, table.options, NULL)) != -1) {
 		const struct verb_option *row = option == '?' || option == ':' ? NULL : find_row(&table, option);

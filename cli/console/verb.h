@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verb: what a verb of the command takes, what its help says, and its function
+ * verb: the description of a verb: its options and operands, its help, and its function
  *
  * Purpose: each verb is one constant in its own file and one line in VERBS. Parsing, --help, the errors about options
- * and operands, and completion come from that constant alone, so they cannot disagree.
+ * and operands, and completion use only that constant, so they cannot disagree.
  *
  * Calling sequence: verb_main() parses the options into the variables that the table names, checks the number of
- * operands, reads the settings where the verb needs them, calls run(), and prints what is left to say. run() returns an
- * exit status and reports its own errors. It may call interrupt_hold(); verb_main() releases. Threads: one.
+ * operands, reads the settings if the verb needs them, calls run(), and calls console_finish(). run() returns an exit
+ * status and reports its own errors. It may call interrupt_hold(); verb_main() calls interrupt_release(). Threads: one.
  */
 #ifndef CLI_CONSOLE_VERB_H
 #define CLI_CONSOLE_VERB_H
@@ -16,12 +16,12 @@
 
 #include <stdbool.h>
 
-/* One of `flag` and `value` is set. A value is never empty, except an optional one: "" if there was none. */
+/* Either `flag` or `value` is set. A value is never empty; only an optional value is "" if it was left out. */
 struct verb_option {
 	const char *name; /* "json" of --json */
 	char letter;      /* 'j'; 0: none */
 	const char
-	    *argument;     /* "FILE"; NULL: a flag; "[=N]": optional, and the next word if that begins with a digit */
+	    *argument;     /* "FILE"; NULL: a flag; "[=N]": optional, or the next word if that begins with a digit */
 	const char *words; /* one line for --help */
 	bool *flag;
 	const char **value;
@@ -29,23 +29,23 @@ struct verb_option {
 
 enum verb_needs {
 	VERB_NOTHING,
-	VERB_SETTINGS, /* the environment's, with complaints about bad values printed */
-	VERB_DIRECTORY /* and a directory that is there or can be made */
+	VERB_SETTINGS, /* settings from the environment; bad values are reported */
+	VERB_DIRECTORY /* settings, and a cache directory that exists or can be created */
 };
 
-/* Words behind the first operand belong to another program, whose options are not looked at. */
+/* VERB_OPERANDS_COMMAND: the words after the first operand belong to another program and are not parsed as options. */
 enum verb_operands { VERB_OPERANDS_OWN, VERB_OPERANDS_COMMAND };
 
 struct verb {
 	const char *name, *arguments, *summary;
 	const char *more;  /* a paragraph for --help; NULL: none */
-	const char *exits; /* exit status, where it differs from that of most verbs; else NULL */
+	const char *exits; /* text on the exit status; NULL: the usual one */
 	const char *example;
-	const struct verb_option *options; /* NULL at the end; NULL: --help alone */
+	const struct verb_option *options; /* ends with a row without a name; NULL: only --help */
 	enum verb_needs needs;
 	enum verb_operands kind;
-	const char *operand; /* what one is called: "KEY" */
-	int least, most;     /* number of operands */
+	const char *operand; /* name of an operand in messages: "KEY" */
+	int least, most;     /* limits of the number of operands */
 	int (*run)(struct settings *settings, char **operands);
 };
 
@@ -73,10 +73,10 @@ struct verb {
 VERBS(VERB_DECLARE)
 #undef VERB_DECLARE
 
-/* `words`: the verb's name and all behind it. Returns the exit status. */
+/* Runs a verb. `words` are its name and the words after it, `count` of them. Returns the exit status. */
 int verb_main(const struct verb *verb, int count, char **words);
 
-/* On stdout: usage, what the verb does, its options, exit status, example. */
+/* Prints usage, summary, options, exit status and an example on stdout. */
 void verb_print_help(const struct verb *verb);
 
 /* Prints "see 'nvrtccache help VERB'" on stderr and returns EXIT_USAGE. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the checks is that of their dependencies: the settings name the directory and the agent, and a program
- * is run only if its file can be preloaded into and the library loads.
+ * The checks are ordered by their dependencies: the settings name the directory and the agent, and a program is run
+ * only if the library loads and can be preloaded into that program.
  * With --json, stdout holds one JSON value and nothing else, so the program's standard output goes to stderr.
  */
 #include "cli/doctor/doctor.h"
@@ -18,7 +18,7 @@ static struct {
 
 enum form { FORM_LINES, FORM_JSON };
 
-/* `argv`: of the program to run; empty: no program was given. */
+/* Makes all checks and prints the findings. `argv` is the program to run; argv[0] NULL: no program was given. */
 static void examine(struct findings *findings, char **argv, enum form form)
 {
 	char path[PATH_MAX], *library = library_find();
@@ -26,7 +26,7 @@ static void examine(struct findings *findings, char **argv, enum form form)
 	size_t shown = 0;
 	bool loads;
 
-	/* every other check needs them */
+	/* every other check needs the settings */
 	if (!doctor_settings(findings, &settings)) {
 		free(library);
 		return;
@@ -35,7 +35,7 @@ static void examine(struct findings *findings, char **argv, enum form form)
 	doctor_directory(findings, &settings);
 	doctor_agent(findings, &settings);
 	if (argv[0] && doctor_program(findings, argv[0], path) && loads) {
-		if (form == FORM_LINES) { /* before the program's own words */
+		if (form == FORM_LINES) { /* printed before the program's own output */
 			findings_print(findings, 0);
 			(void)fflush(stdout);
 			shown = findings->count;
@@ -56,7 +56,7 @@ static int run_doctor(struct settings *settings, char **operands)
 	struct findings findings = {0};
 	int status;
 
-	/* not read by verb_main(), which would print bad values on stderr: here they are findings */
+	/* doctor reads the settings itself, because verb_main() would print bad values on stderr, not as findings */
 	(void)settings;
 	examine(&findings, operands, asked.json ? FORM_JSON : FORM_LINES);
 	status = findings.failures == 0 ? EXIT_DONE : EXIT_TROUBLE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: whether the node's agent answers
+ * doctor: checks whether the node's agent answers
  *
- * The agent is asked by the function that a process calls after a miss, with the same time limits. The key is all
- * zeros, which no request has, so a working agent answers that it has no such entry.
+ * Calls the function that a process calls after a miss, with the same time limits. The key is all zeros, which no
+ * request has, so a working agent answers that it has no such entry.
  */
 #include "cli/doctor/doctor.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What a person can do about each, or NULL. */
+/* Returns what the user can do about a failure; NULL: no advice. */
 static const char *advice(enum agent_outcome outcome)
 {
 	switch (outcome) {
@@ -54,7 +54,7 @@ void doctor_agent(struct findings *findings, const struct settings *settings)
 		            "NVRTCCACHE_AGENT=%s: the path of the socket cannot be determined", settings->agent);
 		return;
 	}
-	/* an agent serves one directory, which the question names by device and inode */
+	/* an agent serves one directory, which the request identifies by device and inode */
 	if (agent_socket_place(&options.directory, &device, &inode) < 0) {
 		finding_add(findings, FINDING_WARN, "agent",
 		            "agent %s is not asked, because the cache directory is missing or cannot be used", path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: the cache directory, its owner, its file system, and the space left there
+ * doctor: checks the cache directory, its owner, its file system, and the free space
  *
- * The verdict comes from places_directory(), which the library uses too. This file finds the words for it: which
- * mode, which owner, which limit. Nothing is created or changed.
+ * places_directory(), which the library uses too, decides whether the directory is usable. This file finds the reason:
+ * which mode, owner or limit. Nothing in the directory is changed.
  */
 #include "cli/doctor/doctor.h"
 
@@ -25,7 +25,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Looks at the directory again, to say which test of cache/trust.c has refused it. */
+/* Examines the directory again, to report which test of cache/trust.c it failed. */
 static void note_distrust(struct findings *findings, const struct settings *settings)
 {
 	const char *path = settings->directory;
@@ -79,7 +79,10 @@ static void note_file_system(struct findings *findings, int place)
 	}
 }
 
-/* How many bytes the cache may still grow by, from the noted size: counting all files would take long. */
+/*
+ * Returns by how many bytes the cache may still grow. The current size comes from the usage index, because counting all
+ * files would take long.
+ */
 static uint64_t room_below_cap(const struct settings *settings)
 {
 	const struct store_options options = {.directory = settings->directory,
@@ -124,27 +127,27 @@ static void note_space(struct findings *findings, const struct settings *setting
 	}
 }
 
-/* Tries to create a file in the directory, one that never gets a name. Returns 0 or an errno value. */
+/* Tries to create an unnamed file in the directory. Returns 0 or an errno value. */
 static int try_write(int place)
 {
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	int file;
 
 	sprintf(path, "/proc/self/fd/%d", place);
-	/* quotas, ACLs and read-only mounts count as well, which mode bits would not tell */
+	/* the attempt also covers quotas, ACLs and read-only mounts, which the mode bits do not show */
 	file = open(path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (file >= 0) {
 		close(file);
 		return 0;
 	}
-	/* one of these means that the kernel or the file system has no O_TMPFILE: then permissions have to do */
+	/* these errors mean that the kernel or the file system has no O_TMPFILE: then only permissions are checked */
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) {
 		return errno;
 	}
 	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* With NVRTCCACHE_READONLY neither permission to write nor space matters. */
+/* Examines a usable directory. With NVRTCCACHE_READONLY, write permission and free space are not checked. */
 static void note_present(struct findings *findings, const struct settings *settings, int place)
 {
 	int error = settings->read_only ? 0 : try_write(place);
@@ -178,7 +181,7 @@ static void note_present(struct findings *findings, const struct settings *setti
 	}
 }
 
-/* Opens the closest parent that exists: the directory will be on its file system. */
+/* Opens the closest existing parent, on whose file system the directory will be. Returns a descriptor or -1. */
 static int open_above(const char *path)
 {
 	char *above = strdup(path);
@@ -195,7 +198,7 @@ static int open_above(const char *path)
 	return place;
 }
 
-/* The default directory is not created in a $HOME that is missing or another user's (cache/directory.h). */
+/* The default directory is not created in a $HOME that is missing or belongs to another user (cache/directory.h). */
 static bool home_forbids(const struct settings *settings)
 {
 	char *home = settings->home_length > 0 ? strndup(settings->directory, settings->home_length) : NULL;

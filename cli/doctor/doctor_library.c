@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: the library that a program is to be run with, and what else is preloaded
+ * doctor: checks the library that programs are run with, and what else is preloaded
  *
- * The loader is the judge: `true` is run with the same LD_PRELOAD that a program would get, and what ld.so says on
- * stderr becomes findings.
+ * The check runs `true` with the LD_PRELOAD that a program would get, and makes each line that ld.so prints on stderr a
+ * finding.
  */
 #include "cli/doctor/doctor.h"
 
@@ -30,7 +30,7 @@ static const char *base_name(const char *path, size_t size, size_t *ret_size)
 	return path + at;
 }
 
-/* Libraries in LD_PRELOAD before ours matter: their symbols are found first. Those behind it are not listed. */
+/* Lists the libraries that precede ours in LD_PRELOAD, because their symbols are found first. */
 static void note_preload(struct findings *findings)
 {
 	const char *list = getenv("LD_PRELOAD");
@@ -45,7 +45,7 @@ static void note_preload(struct findings *findings)
 			found = true;
 			break;
 		}
-		/* names that do not fit are left out */
+		/* names that do not fit into the message are left out */
 		if (size && strlen(others) + size + 3 < sizeof(others)) {
 			sprintf(others + strlen(others), "%s%.*s", others[0] ? ", " : "", (int)size, list);
 		}
@@ -67,7 +67,7 @@ static void note_preload(struct findings *findings)
 	}
 }
 
-/* Copies that this process has are in every program that it starts. */
+/* Lists the copies that are preloaded into this process, because programs that it starts inherit them. */
 static void note_copies(struct findings *findings)
 {
 	struct library_copy copies[8];
@@ -85,13 +85,13 @@ static void note_copies(struct findings *findings)
 }
 
 /*
- * Runs `true` with these libraries preloaded. Returns its exit status and the messages of its loader; -errno: it could
- * not be run.
+ * Runs `true` with the libraries in `list` preloaded, and copies the messages of its loader to `ret_said`. Returns its
+ * exit status, or -errno if it could not be run.
  */
 static int run_nothing(const char *list, char *ret_said, size_t capacity)
 {
 	char *const argv[] = {(char *)"true", NULL};
-	int said = (int)syscall(SYS_memfd_create, "said", MFD_CLOEXEC); /* libc has it from glibc 2.27 on */
+	int said = (int)syscall(SYS_memfd_create, "said", MFD_CLOEXEC); /* glibc has memfd_create() since 2.27 only */
 	const struct doctor_start start = {.argv = argv, .preload = list, .output = -1, .error = said};
 	int status = said < 0 ? -errno : doctor_start(&start);
 	ssize_t size = said < 0 ? 0 : pread(said, ret_said, capacity - 1, 0);
@@ -104,8 +104,9 @@ static int run_nothing(const char *list, char *ret_said, size_t capacity)
 }
 
 /*
- * Tries the library with all that LD_PRELOAD holds, as programs will be run. What the loader says of another library is
- * a warning, because it leaves that out and runs the program with the cache. False: the library itself is not loaded.
+ * Tries the library together with all libraries in LD_PRELOAD, as programs will be run. A message about another library
+ * is a warning, because the loader skips that library and the program still runs with the cache. Returns false if the
+ * library itself is not loaded. Sets *ret_misspelled if LD_PRELOAD names a copy of it that cannot be loaded.
  */
 static bool try_preload(struct findings *findings, const char *library, bool *ret_misspelled)
 {
@@ -124,7 +125,7 @@ static bool try_preload(struct findings *findings, const char *library, bool *re
 			loads = false;
 			finding_add(findings, FINDING_FAIL, "library", "library: %s: %s", library, line);
 		} else {
-			/* another copy of the library, by a path that LD_PRELOAD had already */
+			/* LD_PRELOAD already named another copy of the library, which cannot be loaded */
 			bool is_ours = strstr(line, LIBRARY_NAME) != NULL;
 
 			*ret_misspelled |= is_ours;
@@ -170,7 +171,7 @@ bool doctor_library(struct findings *findings, const char *library)
 		return false;
 	}
 	loads = try_preload(findings, library, &is_misspelled);
-	/* otherwise ld.so's own line has said that LD_PRELOAD names a library of ours that cannot be loaded */
+	/* if LD_PRELOAD names a copy that cannot be loaded, ld.so's own line has already reported it */
 	if (!is_misspelled) {
 		note_preload(findings);
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: compilers inside the files that a run has loaded
+ * doctor: finds compilers inside the files that a run loaded
  *
- * A compiler that is linked statically makes no call that can be intercepted, so the run's trace does not show it.
- * The symbol tables of the loaded files do: a defined landmark function is a copy of the compiler, an imported
- * function is a caller.
+ * Calls to a statically linked compiler cannot be intercepted, so the run's trace does not show them. The symbol tables
+ * of the loaded files do: a file that defines a landmark function contains a copy of the compiler, and a file that
+ * imports one of its functions calls the compiler.
  */
 #include "cli/doctor/doctor.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* How the names of each compiler's functions begin, and one that every copy of it has. */
+/* The prefix of each compiler's function names, and a function that every copy of the compiler defines (landmark). */
 static const struct {
 	const char *name, *title, *prefix, *landmark;
 } compilers[DOCTOR_COMPILERS] = {
@@ -35,7 +35,10 @@ struct seen {
 	bool is_inside[DOCTOR_COMPILERS], is_imported[DOCTOR_COMPILERS];
 };
 
-/* nvJitLink's functions are called __nvJitLinkCreate_12_0, by release, and some also nvJitLinkCreate. */
+/*
+ * Returns the name without leading underscores. Functions of nvJitLink have the release in their names, as in
+ * __nvJitLinkCreate_12_0; some are also defined as nvJitLinkCreate.
+ */
 static const char *plain_name(const char *name)
 {
 	return strncmp(name, "__nvJitLink", 11) == 0 ? name + 2 : name;
@@ -75,13 +78,13 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 	elf_file_each_symbol(&file, see_symbol, &seen);
 	elf_file_close(&file);
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
-		/* the compiler's own library has its name, however it was renamed */
+		/* the compiler's own library is not reported: its file name contains the prefix, also in wheels */
 		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
 			finding_add(findings, FINDING_FAIL, "compiler",
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "
 			            "cached",
 			            compilers[i].title, path);
-			/* if all calls were seen, an import is no news */
+			/* an import is reported only if calls are missing from the trace */
 		} else if (seen.is_imported[i] && calls[i] != DOCTOR_CALLS_SEEN) {
 			finding_add(findings, FINDING_WARN, "compiler", "linked: %s imports functions of %s, %s", path,
 			            compilers[i].title,

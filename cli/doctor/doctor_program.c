@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: the file that a program's name stands for
+ * doctor: checks the file that a program's name stands for
  *
- * executable_find() judges; the words for each trouble are here. The table's texts follow the path of the file.
+ * executable_find() makes the checks. This file has the text for each trouble.
  */
 #include "cli/doctor/doctor.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What is said behind the file's name; NULL: something else. */
+/* Texts that follow the path of the file. The troubles without a text have messages of their own below. */
 static const char *const troubles[] = {
     [EXECUTABLE_NOT_EXECUTABLE] = "cannot be executed: no permission, or not a regular file",
     [EXECUTABLE_UNKNOWN] = "is neither a script nor an ELF program",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: what a run of the program shows
+ * doctor: runs the program and reports which compilers it called
  *
- * The program runs with NVRTCCACHE_TRACE, NVRTCCACHE_LOG and LD_DEBUG set to files in a directory of this run alone.
- * The trace has the outcome of each call, the log the library's warnings, and the loader's files the libraries that
- * the program and its children loaded.
+ * The program runs with NVRTCCACHE_TRACE, NVRTCCACHE_LOG and LD_DEBUG_OUTPUT set to files in a new temporary directory.
+ * The trace contains the outcome of each call. The log contains the library's warnings. The loader's files name the
+ * libraries that the program and its children loaded.
  * Calls are counted in rows by compiler, outcome and reason; a report line joins the rows of one compiler and
  * outcome.
  */
@@ -20,10 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OBJECTS_MAX  4096 /* further libraries are not looked into */
+#define OBJECTS_MAX  4096 /* further libraries are not examined */
 #define OBJECTS_NAME "objects"
 
-/* What the trace calls the outcomes of calls. LIBRARY: none of these, but which file was called. */
+/* Outcomes of calls, as in the trace. LIBRARY is not an outcome: its rows count the calls of each library file. */
 enum kind { HIT_IN_MEMORY, HIT_ON_DISK, STORED, NOT_KEPT, VERIFIED, PASSED_THROUGH, LIBRARY };
 
 static const struct {
@@ -38,14 +38,14 @@ static const struct {
     [PASSED_THROUGH] = {"bypassed", "bypassed", FINDING_FAIL},
 };
 
-/* One thing that was seen, and how often: a library, or a reason for an outcome. */
+/* A library, or an outcome with its reason, and how often the trace has it. */
 struct row {
 	enum kind kind;
 	char compiler[32], text[600];
 	uint64_t count;
 };
 
-/* What is known so far of the event that is being read. */
+/* The members of the event that is being read. */
 struct call {
 	char category[32], compiler[32], version[32], library[512], reached[16], reason[64];
 };
@@ -67,7 +67,7 @@ static void count_row(struct seen *seen, const struct row *row)
 		i++;
 	}
 	if (i == seen->count) {
-		/* one more at a time: there are as many rows as reasons, not as calls */
+		/* grows by one element at a time, because the number of rows is that of reasons, not of calls */
 		rows = realloc(seen->rows, (i + 1) * sizeof(*rows));
 		if (!rows) {
 			return;
@@ -78,7 +78,7 @@ static void count_row(struct seen *seen, const struct row *row)
 	seen->rows[i].count++;
 }
 
-/* Values are cut to the fields' sizes: they are shown, or compared with short names. */
+/* Values are truncated to the sizes of the fields, because they are only printed or compared with short names. */
 static void note_member(void *context, const struct timeline_member *member)
 {
 	struct seen *seen = context;
@@ -113,11 +113,11 @@ static void count_call(struct seen *seen, enum kind kind)
 	snprintf(row.compiler, sizeof(row.compiler), "%s", call->compiler);
 	snprintf(row.text, sizeof(row.text), "%s", call->reason);
 	count_row(seen, &row);
-	/* one call that bypasses the cache is enough: seen calls do not take that back */
+	/* a single call that bypasses the cache sets PASS_BY, and later calls do not change that */
 	if (compiler >= 0 && seen->calls[compiler] != DOCTOR_CALLS_PASS_BY) {
 		seen->calls[compiler] = strcmp(call->reason, "exports") == 0 ? DOCTOR_CALLS_PASS_BY : DOCTOR_CALLS_SEEN;
 	}
-	/* the same call once more, counted by library */
+	/* counts the same call a second time, by library */
 	if (call->library[0]) {
 		row.kind = LIBRARY;
 		snprintf(row.text, sizeof(row.text), "%s%s%s, %s", call->version, call->version[0] ? ", " : "",
@@ -133,7 +133,7 @@ static void note_end(void *context, const struct timeline_text *event)
 	(void)event;
 
 	for (enum kind kind = 0; kind < LIBRARY; kind++) {
-		/* events of other categories are no calls */
+		/* events of other categories are not calls */
 		if (strcmp(seen->call.category, kinds[kind].category) == 0 && seen->call.compiler[0]) {
 			count_call(seen, kind);
 		}
@@ -158,7 +158,10 @@ static void read_trace(struct seen *seen, const char *path)
 	}
 }
 
-/* "nvrtc: 2 not cached (time_macros 2)": one line for all rows of this kind, printed at the first of them. */
+/*
+ * Adds "nvrtc: 2 not cached (time_macros 2)": one finding for all rows with this compiler and outcome. Does nothing if
+ * `first` is not the first of these rows.
+ */
 static void tell_kind(struct findings *findings, const struct seen *seen, size_t first)
 {
 	const struct row *head = &seen->rows[first];
@@ -203,7 +206,7 @@ static void tell_seen(struct findings *findings, const struct seen *seen)
 	}
 }
 
-/* Each line of the log is a warning, because of the log level. Its text follows "nvrtccache[4711]: ". */
+/* Each line of the log is a warning, because run_in() sets that log level. The text follows "nvrtccache[4711]: ". */
 static void tell_log(struct findings *findings, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -215,7 +218,7 @@ static void tell_log(struct findings *findings, const char *path)
 
 		line[strcspn(line, "\n")] = '\0';
 		words = words ? words + 3 : line;
-		/* the processes of a pool log the same line one after the other */
+		/* repeated lines are skipped, because each process of a pool logs the same line */
 		if (!before || strcmp(before, words) != 0) {
 			finding_add(findings, FINDING_WARN, "log", "%s", words);
 		}
@@ -247,7 +250,7 @@ static void add_object(struct objects *objects, const char *path)
 	}
 }
 
-/* "     4711:\tcalling init: /lib/libm.so.6", "     4711:\tinitialize program: /usr/bin/python3" */
+/* Reads "     4711:\tcalling init: /lib/libm.so.6" and "     4711:\tinitialize program: /usr/bin/python3". */
 static void read_objects(struct objects *objects, const char *path)
 {
 	static const char *const heads[] = {"calling init: ", "initialize program: "};
@@ -271,7 +274,7 @@ static void read_objects(struct objects *objects, const char *path)
 	}
 }
 
-/* Reads and removes everything in the directory. LD_DEBUG_OUTPUT is one file for each process, named with its id. */
+/* Reads the loader's files and removes all files in the directory. The loader writes one file per process. */
 static void take_objects(struct objects *objects, const char *place)
 {
 	DIR *directory = opendir(place);
@@ -297,7 +300,7 @@ static void tell_objects(struct findings *findings, struct objects *objects, con
                          const struct seen *seen)
 {
 	for (size_t i = 0; i < objects->count; i++) {
-		/* the library exports the compilers' functions itself */
+		/* the library is skipped, because it exports the compilers' functions itself */
 		if (strcmp(objects->paths[i], library) != 0) {
 			doctor_object(findings, objects->paths[i], seen->calls);
 		}
@@ -314,7 +317,7 @@ static void tell_end(struct findings *findings, const char *name, int status)
 	}
 }
 
-/* Leaves `place` empty. */
+/* Runs the program with its files in the directory `place`, which is empty again afterwards. */
 static void run_in(struct findings *findings, const char *place, const char *library, const char *path,
                    struct doctor_start *start)
 {
@@ -330,7 +333,7 @@ static void run_in(struct findings *findings, const char *place, const char *lib
 	snprintf(log, sizeof(log), "%s/log", place);
 	snprintf(list, sizeof(list), "%s/" OBJECTS_NAME, place);
 	start->more = more;
-	/* doctor waits for the program alone: files of children that outlive it are read as they are then */
+	/* doctor waits only for the program: if a child outlives it, the child's files are read incomplete */
 	status = doctor_start(start);
 	if (status >= 0) {
 		read_trace(&seen, trace);

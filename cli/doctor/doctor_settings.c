@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: the settings
+ * doctor: checks the settings
  *
- * The environment is read by the function that the library reads it with, so doctor reports what the library refuses.
- * Values that are valid and yet keep results from being served are in a table.
+ * settings_read() reads the environment for the library too, so doctor reports exactly the values that the library
+ * rejects. A table lists valid values that prevent hits or have no effect.
  */
 #include "cli/doctor/doctor.h"
 
@@ -30,7 +30,7 @@ static void note_trouble(const char *variable, const char *path, size_t size, in
 	            "%s: '%.*s' cannot be used: %s", variable, (int)size, path, console_reason(error));
 }
 
-/* What is set on purpose and keeps results from being served. */
+/* Adds warnings about valid settings that prevent hits, or that have no effect. */
 static void note_modes(struct findings *findings, const struct settings *settings)
 {
 	const struct {
@@ -42,7 +42,7 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	    {settings->verify, "NVRTCCACHE_VERIFY is set: every hit is compiled as well, as slow as without a cache"},
 	    {settings->memory_size == 0,
 	     "NVRTCCACHE_MEM_SIZE is 0: each process reads every result from the disk again"},
-	    /* 2 is the default, which cannot be told from a level that was set */
+	    /* a level of 2 is not reported, because it may be the default */
 	    {settings->log_level != 2 && !settings->log, "NVRTCCACHE_LOG_LEVEL has no effect without NVRTCCACHE_LOG"},
 	    {settings->recache && settings->read_only,
 	     "NVRTCCACHE_RECACHE with NVRTCCACHE_READONLY: nothing is looked up and nothing is stored"},
@@ -56,13 +56,13 @@ static void note_modes(struct findings *findings, const struct settings *setting
 	}
 }
 
-/* Those that can be used; what is wrong with others has been said. */
+/* Adds a layer that can be used. places_each_trouble() has reported the unusable ones. */
 static void note_layer(struct findings *findings, const struct settings *settings, const char *path, size_t size)
 {
 	struct settings layer = {.directory = strndup(path, size), .shared = settings->shared};
 	int error;
 
-	/* compared as text: another spelling of the same directory costs a second look-up and no more */
+	/* paths are compared as text: if two spellings name the same directory, each miss costs a second look-up */
 	if (layer.directory && settings->directory && strcmp(layer.directory, settings->directory) == 0) {
 		finding_add(findings, FINDING_WARN, "layers", "NVRTCCACHE_LOWER: '%s' is the cache directory itself",
 		            layer.directory);
@@ -105,7 +105,7 @@ bool doctor_settings(struct findings *findings, struct settings *ret_settings)
 	settings_each_unknown(environ, note_unknown, findings);
 	note_modes(findings, ret_settings);
 	places_each_trouble(ret_settings, note_trouble, findings);
-	/* before the layers are listed: one that can be used is a finding, but nothing to complain about */
+	/* has to precede note_layers(), which adds a finding for each usable layer although the settings are valid */
 	if (findings->count == before) {
 		finding_add(findings, FINDING_OK, "settings", "settings are valid");
 	}

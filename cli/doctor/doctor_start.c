@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor: runs a program with something preloaded
+ * doctor: runs a program with a library preloaded
  *
- * Works like system(), but tells an execvp() that failed from a program that ended with 127: the child sends its
- * errno through a pipe, which a successful execvp() closes.
+ * Works like system(), but distinguishes a failed execvp() from a program that ended with status 127: the child writes
+ * errno to a pipe, which a successful execvp() closes.
  */
 #include "cli/doctor/doctor.h"
 
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs in the child. Returns an errno value if the program could not be started, and otherwise not at all. */
+/* Runs in the child. Returns an errno value if the program could not be started; otherwise does not return. */
 static int become(const struct doctor_start *start)
 {
 	if ((start->preload[0] ? setenv("LD_PRELOAD", start->preload, 1) : unsetenv("LD_PRELOAD")) < 0) {
@@ -48,10 +48,10 @@ int doctor_start(const struct doctor_start *start)
 		_exit(write(trouble[1], &error, sizeof(error)) == sizeof(error) ? 127 : 126);
 	}
 	close(trouble[1]);
-	/* as system() does: ^C is for the program, and doctor reports how it ended */
+	/* ignores ^C as system() does: the program gets the signal, and doctor then reports how the program ended */
 	(void)sigaction(SIGINT, &ignored, &interrupt);
 	(void)sigaction(SIGQUIT, &ignored, &quit);
-	/* 0 bytes: execvp() closed the pipe, and `error` is still 0 */
+	/* if execvp() succeeded, it closed the pipe: read() returns 0 bytes and leaves `error` at 0 */
 	if (pid < 0 || TEMP_FAILURE_RETRY(read(trouble[0], &error, sizeof(error))) < 0) {
 		error = errno;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is mapped, because compilers' libraries have a hundred megabytes of which only the tables are looked at.
- * Nothing in it is believed: each offset is checked with lies_within() before it is used, and each structure is
- * copied out, because a damaged file need not align it.
+ * The file is mapped, because the libraries of compilers have a hundred megabytes, of which only the tables are read.
+ * The content is untrusted: lies_within() checks each offset before it is used, and each structure is copied with
+ * memcpy(), because in a damaged file it may be misaligned.
  */
 #include "cli/doctor/elf_file.h"
 
@@ -21,7 +21,7 @@ static bool lies_within(const struct elf_file *file, size_t offset, size_t size)
 static int map_file(struct elf_file *file, const char *path)
 {
 	struct stat found;
-	/* the open must neither wait for a FIFO's writer nor take a terminal */
+	/* open() must neither wait for the writer of a FIFO nor acquire a controlling terminal */
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int error = descriptor < 0 ? -errno : 0;
 
@@ -43,7 +43,7 @@ static int map_file(struct elf_file *file, const char *path)
 	return error;
 }
 
-/* Class, machine and type are at the same place in 32-bit files, which cannot be read further. */
+/* Class, machine and type have the same offsets in 32-bit files; the rest of a 32-bit file is not read. */
 static int read_header(struct elf_file *file, Elf64_Ehdr *ret_header)
 {
 	Elf32_Ehdr small;
@@ -98,7 +98,7 @@ int elf_file_open(const char *path, struct elf_file *ret_file)
 	return 0;
 }
 
-/* Class, machine, type and interpreter stay valid. */
+/* The members `is_elf`, `bits`, `machine`, `type` and `interpreter` stay valid. */
 void elf_file_close(struct elf_file *file)
 {
 	if (file->bytes) {
@@ -108,7 +108,7 @@ void elf_file_close(struct elf_file *file)
 	file->size = 0;
 }
 
-/* False: there is no such section. */
+/* Returns false if the section does not exist or lies outside the file. */
 static bool read_section(const struct elf_file *file, const Elf64_Ehdr *header, size_t number, Elf64_Shdr *ret_section)
 {
 	if (number >= header->e_shnum || header->e_shentsize != sizeof(*ret_section) ||
@@ -116,7 +116,7 @@ static bool read_section(const struct elf_file *file, const Elf64_Ehdr *header, 
 		return false;
 	}
 	memcpy(ret_section, file->bytes + header->e_shoff + number * sizeof(*ret_section), sizeof(*ret_section));
-	/* NOBITS has no bytes in the file, wherever its offset points */
+	/* a section of type NOBITS has no bytes in the file, so its offset is not checked */
 	return ret_section->sh_type == SHT_NOBITS || lies_within(file, ret_section->sh_offset, ret_section->sh_size);
 }
 
@@ -128,7 +128,7 @@ void elf_file_each_symbol(const struct elf_file *file, void (*visit)(const struc
 
 	memcpy(&header, file->bytes, sizeof(header));
 	for (size_t number = 0; read_section(file, &header, number, &table); number++) {
-		/* a string table that ends with NUL ends every name in it */
+		/* the string table has to end with NUL, so that every name in it is terminated */
 		if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
 		    !read_section(file, &header, table.sh_link, &strings) || strings.sh_type != SHT_STRTAB ||
 		    strings.sh_size == 0 || file->bytes[strings.sh_offset + strings.sh_size - 1] != '\0') {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_file: what a program or a library says of itself, read from its file
+ * elf_file: reads the header, the interpreter and the symbols of a program or library from its file
  *
- * Nothing is loaded, relocated or run. Calling sequence: elf_file_open(), look, elf_file_close(). Errors: -ENOEXEC: no
- * ELF file, damaged, or of another class or byte order (`is_elf`, `bits` and `machine` say so all the same); -errno of
- * what the system refused. Threads: one. A file that is cut short meanwhile ends the process.
+ * Nothing is loaded, relocated or run. Calling sequence: elf_file_open(), elf_file_each_symbol(), elf_file_close().
+ * Errors: -ENOEXEC if the file is not ELF, damaged, or of another class or byte order (`is_elf`, `bits` and `machine`
+ * are set if it has an ELF header); -errno of a system call. Threads: one. If another process truncates the file while
+ * it is open, this process gets SIGBUS.
  */
 #ifndef CLI_DOCTOR_ELF_FILE_H
 #define CLI_DOCTOR_ELF_FILE_H
@@ -18,11 +19,12 @@ struct elf_file {
 	int bits;              /* 32 or 64 */
 	unsigned machine;      /* EM_X86_64, ... */
 	unsigned type;         /* ET_DYN, ... */
-	char interpreter[256]; /* of programs: the loader's path; "": none */
+	char interpreter[256]; /* path of the program's loader (PT_INTERP); "": none */
 	const char *bytes;
 	size_t size;
 };
 
+/* Maps a file and reads its header. After an error the file is closed. */
 int elf_file_open(const char *path, struct elf_file *ret_file);
 void elf_file_close(struct elf_file *file);
 
@@ -31,7 +33,10 @@ struct elf_file_symbol {
 	bool is_defined, is_function;
 };
 
-/* Of the table that the loader looks names up in, and of the one that only tools read. */
+/*
+ * Calls `visit` for each symbol of an open file, in .dynsym, which the loader uses, and in .symtab, which only tools
+ * read. A name is valid until elf_file_close().
+ */
 void elf_file_each_symbol(const struct elf_file *file, void (*visit)(const struct elf_file_symbol *, void *),
                           void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows execvp(), the kernel's #! lines and PT_INTERP by reading files. A program that does not start, or into
- * which nothing can be preloaded, is thereby found without running it.
+ * Repeats the search of execvp(), the kernel's #! lines and PT_INTERP by reading files. This detects programs that
+ * cannot start, or into which nothing can be preloaded, without running them.
  */
 #include "cli/doctor/executable.h"
 
@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPTS_MAX 4 /* of a script that a script runs, and so on: the kernel has a limit too */
+#define SCRIPTS_MAX 4 /* nested scripts, each the interpreter of the one before; the kernel has such a limit too */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -32,8 +32,8 @@ static bool is_executable(const char *path)
 }
 
 /*
- * Searches PATH, whose empty elements stand for the working directory. Like execvp(), remembers a file that may not be
- * run, and reports it if no later one may.
+ * Searches PATH, whose empty elements mean the working directory. Like execvp(), goes on after a file without execute
+ * permission, and reports that file if no later one is executable.
  */
 static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
 {
@@ -71,13 +71,13 @@ static enum executable_trouble search(const char *name, char ret_path[PATH_MAX])
 }
 
 /*
- * Reads the interpreter from the first line of a script. Returns false if the file is not a script. "#!/usr/bin/env
- * [-S] NAME" gives NAME.
+ * Reads the interpreter from the first line of a script; for "#!/usr/bin/env [-S] NAME" that is NAME. Returns false if
+ * the file is not a script.
  */
 static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 {
 	char line[PATH_MAX], *word, *rest;
-	/* the open must neither wait for a FIFO's writer nor take a terminal */
+	/* open() must neither wait for the writer of a FIFO nor acquire a controlling terminal */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t size = file >= 0 ? read(file, line, sizeof(line) - 1) : -1;
 	const char *slash;
@@ -92,7 +92,7 @@ static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 	line[strcspn(line, "\n")] = '\0';
 	word = strtok_r(line + 2, " \t", &rest);
 	slash = word ? strrchr(word, '/') : NULL;
-	/* env's own options and assignments stand before the name */
+	/* env's options and assignments precede the name */
 	if (slash && strcmp(slash, "/env") == 0) {
 		word = strtok_r(NULL, " \t", &rest);
 		while (word && (word[0] == '-' || strchr(word, '='))) {
@@ -104,8 +104,9 @@ static bool read_script(const char *path, char ret_interpreter[PATH_MAX])
 }
 
 /*
- * Does the kernel start it with other rights than ours, so that the loader ignores LD_PRELOAD? Set-group-ID without
- * execution by the group is no privilege, and root has all capabilities anyway.
+ * Returns whether the kernel starts the program with more privileges than ours, so that the loader ignores LD_PRELOAD.
+ * Set-group-ID without execute permission for the group grants no privilege. Capabilities of the file add nothing to
+ * those of root.
  */
 static bool is_privileged(const char *path)
 {
@@ -126,7 +127,7 @@ static enum executable_trouble look_at_elf(struct executable *program)
 
 	elf_file_close(&file);
 	if (!file.is_elf) {
-		/* a program may be executable and not readable: it runs, and its file tells nothing */
+		/* a program that is executable but not readable can run, and nothing else is known of it */
 		return error == -EACCES ? EXECUTABLE_FINE : EXECUTABLE_UNKNOWN;
 	}
 	if (file.bits != 64 || file.machine != OWN_MACHINE) {
@@ -139,7 +140,7 @@ static enum executable_trouble look_at_elf(struct executable *program)
 		return EXECUTABLE_STATIC;
 	}
 	if (access(file.interpreter, X_OK) != 0) {
-		/* execvp() reports ENOENT for the program, though the loader is what is missing */
+		/* execvp() would fail with ENOENT as if the program was missing, so the loader is named instead */
 		snprintf(program->path, sizeof(program->path), "%s", file.interpreter);
 		return EXECUTABLE_NO_INTERPRETER;
 	}
@@ -161,7 +162,7 @@ void executable_find(const char *name, struct executable *ret_program)
 			program->trouble = EXECUTABLE_UNKNOWN;
 			return;
 		}
-		/* the first script is the program itself; later ones are interpreters */
+		/* the first script is the program itself; later scripts are interpreters */
 		if (scripts == 1) {
 			strcpy(program->script, program->path);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings are gathered and then printed, because JSON begins with the number of failures, and a run's own output has
- * to stand between the findings before and after it.
+ * Findings are collected before they are printed, because the JSON begins with the number of failures, and because the
+ * output of a program that is run has to appear between the findings before and after the run.
  */
 #include "cli/doctor/doctor.h"
 
@@ -26,7 +26,7 @@ static void end_without_memory(void)
 
 void finding_add(struct findings *findings, enum finding_level level, const char *about, const char *format, ...)
 {
-	/* one more at a time: there are a few dozen */
+	/* grows by one element at a time, because there are only a few dozen findings */
 	struct finding *list = realloc(findings->list, (findings->count + 1) * sizeof(*list));
 	va_list arguments;
 	char *text;
@@ -46,7 +46,7 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 	findings->failures += level == FINDING_FAIL;
 }
 
-/* Colours for terminals, unless NO_COLOR is set to anything (no-color.org). */
+/* Returns whether to print colours: on a terminal, unless NO_COLOR is set and not empty (no-color.org). */
 static bool has_colours(void)
 {
 	const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
@@ -78,7 +78,7 @@ void findings_print_json(const struct findings *findings)
 		json_begin_object(&json, NULL);
 		json_string(&json, "level", levels[findings->list[i].level].name);
 		json_string(&json, "about", findings->list[i].about);
-		/* not disarmed: JSON escapes control characters */
+		/* console_disarm() is not needed, because json_string() escapes control characters */
 		json_string(&json, "text", findings->list[i].text);
 		json_end(&json);
 	}

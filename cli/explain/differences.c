@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two requests are compared part by part. Single facts (compiler, program, directory) have rules of their own, parts
- * with a digest are looked up by name in the other request, and lists (options, name expressions, headers) are
- * matched item by item. The table `kinds` has the weight and the words of each difference.
+ * Two requests are compared part by part. Each single fact (compiler, program, directory) has its own comparison. Parts
+ * with a digest are looked up by name in the other request. Lists (options, name expressions, headers) are matched item
+ * by item. The table `kinds` has the weight and the text of each difference.
  */
 #include "cli/explain/differences.h"
 
@@ -11,18 +11,18 @@
 #include <string.h>
 
 #define SHOWN_BYTES 400
-#define HEAD_BYTES  60 /* of a text that is too long: its beginning, and the surroundings of the first difference */
-#define LEAD_BYTES  40
+#define HEAD_BYTES  60 /* bytes shown of the beginning of a long text */
+#define LEAD_BYTES  40 /* bytes shown before its first difference */
 
 #define ROUNDS "the thread's rounding mode, or its flushing of denormal numbers, differs; constants are folded with it"
 #define ORDER  "%n comes before %w, and came after it"
 #define GIVEN  " (given in memory)"
 
 /*
- * For each part of a request: what it is called; how far requests that differ in it are apart; the names of its parts
- * in the about section, where those are compared by digest (a blank at the end: names begin so); and what is said: %n
- * and %w are what it is now and was, %t the compiler's title, %b the option that binds. NULL: %n, %w and what became of
- * them.
+ * For each kind of difference: its name in messages; its weight in the distance of two requests; the names of its parts
+ * in the about section if they are compared by digest (a name that ends with a blank is a prefix); and the texts for a
+ * changed, new and gone part. In a text, %n and %w are the values now and before, %t is the compiler's title, and %b is
+ * the option that makes the result path-dependent. NULL: the default of find_saying().
  */
 static const struct {
 	const char *name;
@@ -78,8 +78,10 @@ static void add_difference(struct comparison *comparison, const struct differenc
 	struct differences *differences = comparison->differences;
 	struct difference *grown = realloc(differences->list, (differences->count + 1) * sizeof(*grown));
 
-	/* the same program in another directory is closer than another program */
-	/* counted even if there is no memory for the difference: the order of candidates does not depend on it */
+	/*
+	 * A program that only moved to another directory weighs less than another program. The weight is added even if
+	 * there is no memory for the difference, so that the choice of the closest entry does not depend on memory.
+	 */
 	differences->weight += kinds[is_moved_program(difference) ? DIFFERENCE_PLACE : difference->kind].weight;
 	if (grown) {
 		differences->list = grown;
@@ -126,7 +128,7 @@ static void compare_compiler(struct comparison *comparison)
 	enum about_kind kind = knows_build ? ABOUT_BUILD : ABOUT_RELEASE;
 	struct span now_text = request_text(now, kind), was_text = request_text(was, kind);
 
-	/* the same library may be known by two names */
+	/* equal digests mean the same library, even if the names differ */
 	if (is_same_digest(now_part, was_part)) {
 		return;
 	}
@@ -137,7 +139,7 @@ static void compare_compiler(struct comparison *comparison)
 	}
 }
 
-/* What the key has of the directory of an NVRTC program's name that is not path-dependent. */
+/* The part of the directory of a program's name that is in the key of an NVRTC request that is not path-dependent. */
 enum name_place { NAME_BARE, NAME_RELATIVE, NAME_ABSOLUTE };
 
 static enum name_place find_name_place(struct span program)
@@ -149,8 +151,9 @@ static enum name_place find_name_place(struct span program)
 }
 
 /*
- * The directory of the name counts where it is in the key: it is bound, or relative. An absolute one is a root, which
- * may be any, but not none.
+ * Compares the directory of the name only if it is in the key: the request is path-dependent, or the name is relative.
+ * The directory of an absolute name is a root, and any two roots are equal. A name with a root differs from a name
+ * without one.
  */
 static void compare_program(struct comparison *comparison)
 {
@@ -184,7 +187,7 @@ static void compare_place(struct comparison *comparison)
 
 /* ---- parts with a digest ---- */
 
-/* Returns false if the part is compared by facts other than its digest. */
+/* Finds the kind of a part that is compared by digest. Returns false if other functions compare the part. */
 static bool find_part(struct span name, enum difference_kind *ret_kind, struct span *ret_of)
 {
 	static const char *const elsewhere[] = {"compiler", "program name", "working directory", "PWD"};
@@ -200,20 +203,23 @@ static bool find_part(struct span name, enum difference_kind *ret_kind, struct s
 			bool is_head = part[strlen(part) - 1] == ' ';
 
 			if (span_behind(name, part, ret_of) && (is_head || ret_of->size == 0)) {
-				/* an input's kind is part of its name */
+				/* "input " or "module " is part of the name that is printed */
 				*ret_of = kind == DIFFERENCE_INPUT ? name : *ret_of;
 				*ret_kind = (enum difference_kind)kind;
 				return true;
 			}
 		}
 	}
-	/* a part that a newer version has added */
+	/* a newer version of the library has recorded a part that this version does not know */
 	*ret_kind = DIFFERENCE_OTHER;
 	*ret_of = name;
 	return true;
 }
 
-/* A source that one of them lacks was not known there: it is behind an earlier compile of the handle. */
+/*
+ * Adds the difference of a part. A source that only one request has is ignored: the other request recorded an earlier
+ * compilation of the handle instead.
+ */
 static void add_part(struct comparison *comparison, const struct about_fact *part, enum difference_way way)
 {
 	struct difference difference = {.way = way};
@@ -235,7 +241,7 @@ static void compare_parts(struct comparison *comparison)
 			add_part(comparison, part, before ? DIFFERENCE_CHANGED : DIFFERENCE_NEW);
 		}
 	}
-	/* facts that a truncated record lacks may have existed */
+	/* a cut record does not have all facts, so a missing part does not mean that it is gone */
 	for (size_t i = 0; i < was->counts[ABOUT_PART] && !now->is_cut; i++) {
 		if (!request_find(now, span_of(&was->facts[ABOUT_PART][i]))) {
 			add_part(comparison, &was->facts[ABOUT_PART][i], DIFFERENCE_GONE);
@@ -250,7 +256,10 @@ struct items {
 	size_t count;
 };
 
-/* For each item the number of its like in the other list plus one; 0: none. PAIRED: it was reported with another. */
+/*
+ * For each item, the index of the matching item in the other list plus one; 0: none. PAIRED: the item was reported as
+ * the old value of an unmatched item.
+ */
 struct matching {
 	const struct items *now, *was;
 	size_t *of_now, *of_was;
@@ -268,7 +277,7 @@ static bool is_same_text(const struct comparison *comparison, const struct reque
 	return span_equal(now->text, was->text) && span_equal(now->value, was->value);
 }
 
-/* The directory of a -I, and the option without it; false: it is another option. */
+/* Splits a -I option into its directory and the text before it. Returns false if it is another option. */
 static bool split_include(const struct request_option *option, struct span *ret_head, struct span *ret_directory)
 {
 	static const char *const heads[] = {"--include-path=", "-I=", "-I"};
@@ -284,7 +293,7 @@ static bool split_include(const struct request_option *option, struct span *ret_
 	return (span_is(option->text, "-I") || span_is(option->text, "--include-path")) && option->value.size > 0;
 }
 
-/* Which root a path is in, and the rest of the path; false: in none. */
+/* Finds the root that contains a path, and the rest of the path. Returns false if no root contains it. */
 static bool find_root(const struct request *request, struct span path, size_t *ret_root, struct span *ret_rest)
 {
 	for (size_t i = 0; i < request->counts[ABOUT_ROOT]; i++) {
@@ -326,7 +335,7 @@ static void match_items(const struct comparison *comparison, item_test *is_like,
 	}
 }
 
-/* The first place at which another one of those that both have stands than before. */
+/* Reports the first position at which the items that both lists have are in another order. */
 static void compare_order(struct comparison *comparison, const struct matching *matching, enum difference_kind kind)
 {
 	size_t j = 0;
@@ -343,7 +352,7 @@ static void compare_order(struct comparison *comparison, const struct matching *
 	}
 }
 
-/* How far an option's name goes: "-DN" of "-DN=4", "-I" of all of those, "-arch" of "-arch=sm_90". */
+/* Returns the name of an option: "-DN" of "-DN=4", "-arch" of "-arch=sm_90", "-I" of every option that begins so. */
 static struct span find_option_name(const struct request_option *option)
 {
 	const char *text = option->text.bytes, *end = memchr(text, '=', option->text.size);
@@ -352,7 +361,7 @@ static struct span find_option_name(const struct request_option *option)
 	return (struct span){text, option->text.size >= 2 && memcmp(text, "-I", 2) == 0 ? 2 : size};
 }
 
-/* One of the same name that has no like either; `count`: none. */
+/* Returns the index in `was` of an unmatched option with the same name; matching->was->count if there is none. */
 static size_t find_pair(const struct matching *matching, size_t number)
 {
 	struct span name = find_option_name(&matching->now->list[number]);
@@ -386,7 +395,10 @@ static void compare_unmatched(struct comparison *comparison, const struct matchi
 	}
 }
 
-/* `kind` DIFFERENCE_HEADER: what is new or gone is one of the parts, and reported already. */
+/*
+ * Compares two lists: their items and their order. For headers only the order, because compare_parts() has reported new
+ * and missing headers.
+ */
 static void compare_items(struct comparison *comparison, const struct items *now, const struct items *was,
                           enum difference_kind kind, enum difference_kind order)
 {
@@ -398,7 +410,7 @@ static void compare_items(struct comparison *comparison, const struct items *now
 	}
 	match_items(comparison, is_same_text, &matching);
 	if (kind == DIFFERENCE_OPTION) {
-		/* last, so that a directory that both have is not taken for another one's new place */
+		/* equal options are matched first, so that a directory in both lists does not match a different one */
 		match_items(comparison, is_same_place, &matching);
 	}
 	compare_order(comparison, &matching, order);
@@ -408,7 +420,7 @@ static void compare_items(struct comparison *comparison, const struct items *now
 	free(partners);
 }
 
-/* Facts of one kind whose texts begin with `head`. */
+/* Returns the facts of one kind whose texts begin with `head`, without it. The caller frees the list. */
 static struct items take_items(const struct request *request, enum about_kind kind, const char *head)
 {
 	struct items items = {.list = calloc(request->counts[kind] + 1, sizeof(*items.list))};
@@ -451,7 +463,7 @@ void differences_find_moved(const struct request *now, const struct request *was
 	struct comparison comparison = {now, was, ret_differences};
 
 	*ret_differences = (struct differences){.count = 0};
-	/* equal keys mean equal options in the same order, apart from directories of roots */
+	/* requests with equal keys have the same options in the same order, except for directories that are roots */
 	for (size_t i = 0; i < now->option_count && now->option_count == was->option_count; i++) {
 		if (!is_same_text(&comparison, &now->options[i], &was->options[i])) {
 			add_texts(&comparison, DIFFERENCE_OPTION, &now->options[i], &was->options[i]);
@@ -500,14 +512,14 @@ static bool share_text(const struct request *now, const struct request *was)
 bool differences_related(const struct request *now, const struct request *was)
 {
 	struct span program = request_text(now, ABOUT_PROGRAM);
-	/* names that stand for none say nothing */
+	/* these two names are defaults for programs without a name */
 	bool is_named = program.size > 0 && !span_is(program, "default_program") && !span_is(program, "<unnamed>");
 
 	if (!span_equal(request_text(now, ABOUT_COMPILER), request_text(was, ABOUT_COMPILER)) ||
 	    !span_equal(request_text(now, ABOUT_STEP), request_text(was, ABOUT_STEP))) {
 		return false;
 	}
-	/* the first input of a link is not comparable with another's second */
+	/* an input that is added first to a link is not compared with one that is added later */
 	if (!request_part(now, "earlier inputs") != !request_part(was, "earlier inputs")) {
 		return false;
 	}
@@ -522,7 +534,7 @@ const char *differences_name(enum difference_kind kind)
 	return kinds[kind].name;
 }
 
-/* Returns how many bytes two texts have in common at their beginnings. */
+/* Returns the length of the common beginning of two texts. */
 static size_t count_common(struct span one, struct span other)
 {
 	const char *a = one.bytes, *b = other.bytes;
@@ -534,7 +546,7 @@ static size_t count_common(struct span one, struct span other)
 	return size;
 }
 
-/* Of a long text the beginning and the surroundings of the first difference, with dots for what is left out. */
+/* Writes a text; of a long text only its beginning and the bytes around its first difference, with dots for gaps. */
 static void spell_text(struct span span, struct span other, char *ret_text, size_t capacity)
 {
 	const char *bytes = span.bytes;
@@ -553,7 +565,7 @@ static void spell_text(struct span span, struct span other, char *ret_text, size
 static void spell_option(const struct request_option *option, const struct request_option *other,
                          char ret_text[DIFFERENCE_TEXT_BYTES])
 {
-	/* the name of a long value is left out, so that the difference in the value can be seen */
+	/* if the value is long, only the value is written, so that the difference in it is visible */
 	if (option->text.size <= SHOWN_BYTES && option->text.size + option->value.size > SHOWN_BYTES) {
 		spell_text(option->value, other->value, ret_text, DIFFERENCE_TEXT_BYTES);
 		return;
@@ -566,7 +578,7 @@ static void spell_option(const struct request_option *option, const struct reque
 	}
 }
 
-/* Around a text that would not be seen otherwise, or not where it ends. */
+/* Returns quotes for a text that is empty, or whose blanks at the ends would be invisible. */
 static const char *find_quotes(const char *text)
 {
 	size_t size = strlen(text);
@@ -586,7 +598,7 @@ static const char *find_saying(const struct difference *difference)
 	}
 }
 
-/* The saying with its marks replaced. */
+/* Writes a text of the table with its marks replaced. */
 static void spell_saying(const char *saying, const struct request *now, struct difference_words *words)
 {
 	struct span title = request_text(now, ABOUT_TITLE), binder = request_binder(now);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * differences: what two requests differ in, by what they say of themselves (keygen/about.h)
+ * differences: finds the differences of two requests in their about sections (keygen/about.h)
  *
- * Purpose: "option -DN=8 was -DN=4". Only what is in the key counts: the directory of a -I that is a root may be
- * another, and so may that of the program's name if the request is not path-dependent.
+ * Purpose: finds differences like "option -DN=8 was -DN=4". Only facts that are in the key are compared. The directory
+ * of a -I that is a root is not, and the directory of the program's name is not unless the request is path-dependent.
  *
- * Calling sequence: request_read() twice, differences_find(), look, differences_free(). `weight` is small if the
- * requests are close, and 0 if they do not differ. Threads: one. Errors: without memory some differences are missing.
- * Ownership: texts point into the requests' bytes.
+ * Calling sequence: request_read() twice, differences_find(), differences_spell() for each, differences_free().
+ * `weight` is small if the requests are similar, and 0 if they do not differ. Threads: one. Errors: without memory some
+ * differences are missing. Ownership: texts point into the requests' bytes.
  */
 #ifndef CLI_EXPLAIN_DIFFERENCES_H
 #define CLI_EXPLAIN_DIFFERENCES_H
 
 #include "cli/console/request.h"
 
-/* The parts of a request; differences.c has the table of how each is compared and what is said about it. */
+/* The parts of a request. A table in differences.c has the weight and the text of each. */
 enum difference_kind {
 	DIFFERENCE_COMPILER,
 	DIFFERENCE_BUILD,
@@ -39,14 +39,17 @@ enum difference_kind {
 	DIFFERENCE_KINDS
 };
 
-/* All but CHANGED say which of the two has it. */
+/* NEW: only the request `now` has the part. GONE: only the request `was` has it. */
 enum difference_way { DIFFERENCE_CHANGED, DIFFERENCE_NEW, DIFFERENCE_GONE };
 
-/* Texts may be empty: no more is known than that there is another. Of an order: what now stands first, and what did. */
+/*
+ * The texts are empty if only the fact of a difference is known. For an order, they are the items that come first now
+ * and came first before.
+ */
 struct difference {
 	enum difference_kind kind;
 	enum difference_way way;
-	struct span of; /* which header, variable or input */
+	struct span of; /* name of the header, variable or input */
 	struct request_option now, was;
 };
 
@@ -56,33 +59,40 @@ struct differences {
 	unsigned weight;
 };
 
-/* Are they of one compiler and step, and of the same program or source? Others are not compared. */
+/*
+ * Returns whether two requests are worth comparing: they have the same compiler and step, and the same program name or
+ * source.
+ */
 bool differences_related(const struct request *now, const struct request *was);
 
+/* Finds all differences. The caller frees them with differences_free(). */
 void differences_find(const struct request *now, const struct request *was, struct differences *ret_differences);
 /*
- * Of two requests with the same key: the -I that lead elsewhere. The key ignores that, but other headers may be there.
+ * Finds the -I options with different directories, for two requests with the same key. The key does not contain these
+ * directories, but they may contain other headers.
  */
 void differences_find_moved(const struct request *now, const struct request *was, struct differences *ret_differences);
 void differences_free(struct differences *differences);
-/* Is it the same request from other paths, which are in the key because of debug information or LTO-IR alone? */
+/*
+ * Returns whether the requests differ only in paths, which are in the key only because of debug information or LTO-IR.
+ */
 bool differences_are_paths(const struct differences *differences, const struct request *now);
 
-/* What "bound path" is called. */
+/* Returns the name of a kind, such as "bound path". */
 const char *differences_name(enum difference_kind kind);
 
-/* A difference as a person would say it; longer texts are shortened. */
+/* Size of the texts below; longer ones are shortened. */
 #define DIFFERENCE_TEXT_BYTES 512
 
 struct difference_words {
 	char what[DIFFERENCE_TEXT_BYTES]; /* "header inc/vec.h" */
 	char now[DIFFERENCE_TEXT_BYTES];
 	char was[DIFFERENCE_TEXT_BYTES];
-	bool knows_now, knows_was;             /* whether there is one; an empty text may be one */
-	char words[3 * DIFFERENCE_TEXT_BYTES]; /* to stand behind `what` */
+	bool knows_now, knows_was;             /* whether the text exists; it may exist and be empty */
+	char words[3 * DIFFERENCE_TEXT_BYTES]; /* text that follows `what` */
 };
 
-/* `now`: the request that was compared. */
+/* Writes the words for a difference. `now` is the request that differences_find() got. */
 void differences_spell(const struct difference *difference, const struct request *now,
                        struct difference_words *ret_words);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain: why a compilation was a miss, was not cached, or bypassed the cache
+ * explain: prints why a compilation was a miss, was not cached, or was bypassed
  *
- * The journal has a record of each such call, with what the request said of itself. explanation.c finds the cause;
- * this file prints it for people or as JSON. A key without a record is explained by its newest entry, as if it had
- * just been stored.
+ * The journal has a record of each such call, with the about section of its request. explanation.c finds the cause, and
+ * this file prints it as text or as JSON. For a key without a record, its newest entry is explained as if it had just
+ * been stored.
  */
 #include "cache/agent.h"
 #include "cache/tools/inventory.h"
@@ -28,7 +28,7 @@
 
 static struct {
 	bool json;
-	const char *last; /* "": one; NULL: not said */
+	const char *last; /* "": --last without a number, which means 1; NULL: not given */
 } asked;
 
 static struct span span_of_text(const struct journal_text *text)
@@ -37,8 +37,8 @@ static struct span span_of_text(const struct journal_text *text)
 }
 
 /*
- * Returns the two directories of a detail "bound to A, and now it is B", which keygen/dependencies.c writes for an
- * entry that is bound to a path. False: the entry is stale for another reason.
+ * Finds the two directories in a detail "bound to A, and now it is B", which keygen/dependencies.c writes for a
+ * path-dependent entry. Returns false if the entry is stale for another reason.
  */
 static bool split_moved(const struct explanation *explanation, struct span *ret_now, struct span *ret_was)
 {
@@ -60,11 +60,11 @@ static bool split_moved(const struct explanation *explanation, struct span *ret_
 
 /* ---- in words ---- */
 
-/* The clock alone is enough for what was today. */
+/* Writes the local time, without the date if it was less than 20 hours ago. */
 static const char *spell_when(uint64_t when_ns, char ret_text[WHEN_BYTES])
 {
 	time_t when = (time_t)(when_ns / 1000000000), now = time(NULL);
-	/* 20 hours, so that a time of yesterday is not taken for one of today */
+	/* 20 hours and not 24, so that a time of yesterday cannot be mistaken for one of today */
 	bool is_recent = when <= now && now - when < 20 * 3600;
 	struct tm parts = {0};
 
@@ -93,7 +93,7 @@ static const char *spell_distance(const struct explanation *explanation, char re
 	return ret_text;
 }
 
-/* The first line of an explanation. A bypassed call has neither key nor cost, because nothing was looked up. */
+/* Prints the outcome in the first line. A bypassed call has neither key nor cost, because it was not looked up. */
 static void print_outcome(const struct journal_record *record)
 {
 	char cost[CONSOLE_NUMBER_BYTES], key[KEY_TEXT_BYTES];
@@ -112,13 +112,13 @@ static void print_outcome(const struct journal_record *record)
 	for (size_t i = 0; i < record->reason.size; i++) { /* too_new -> too new */
 		char byte = record->reason.bytes[i];
 
-		/* the journal is a file that others may write in a shared cache */
+		/* other bytes are replaced, because other users can write to the journal of a shared cache */
 		putchar(byte == '_' ? ' ' : byte >= 'a' && byte <= 'z' ? byte : '?');
 	}
 	putchar('\n');
 }
 
-/* A program without a name is shown as "?". An entry that is explained without a record has no process id. */
+/* Prints the first line. A program without a name is shown as "?". An entry without a record has no process id. */
 static void print_head(const struct explanation *explanation)
 {
 	const struct journal_record *record = &explanation->record;
@@ -134,7 +134,7 @@ static void print_head(const struct explanation *explanation)
 	print_outcome(record);
 }
 
-/* The file or variable that the reason is about, and what the reason means. */
+/* Prints the file or variable that the reason is about, and what the reason means. */
 static void print_why(const struct journal_record *record)
 {
 	enum counter reason = reasons_find(span_of_text(&record->reason));
@@ -167,7 +167,7 @@ static void print_differences(const struct explanation *explanation)
 		int size;
 
 		differences_spell(&differences->list[i], &explanation->request, &words);
-		/* the texts are made twice: once for the width of the column, once to print them */
+		/* the texts are written twice: here for the width of the column, below to be printed */
 		size = (int)strlen(words.what);
 		width = size > width && size <= WHAT_WIDTH ? size : width;
 	}
@@ -182,7 +182,7 @@ static void print_differences(const struct explanation *explanation)
 	}
 }
 
-/* Is none of the differences of these kinds? */
+/* Returns whether no difference is of one of these kinds. */
 static bool has_none(const struct differences *differences, const enum difference_kind *kinds, size_t count)
 {
 	for (size_t i = 0; i < differences->count; i++) {
@@ -220,8 +220,8 @@ static void print_same(bool is_same, struct span what, const char **separator)
 }
 
 /*
- * Prints " Same source, NVRTC, headers.": what people suspect first, when it is not the cause. Headers and options are
- * left out if the request has none, or if its record is cut, since the rest of them is not known.
+ * Prints " Same source, NVRTC, headers.", because users suspect these parts first. Headers and options are left out if
+ * the request has none, or if its record is cut, because the missing ones are unknown.
  */
 static void print_sameness(const struct explanation *explanation)
 {
@@ -248,7 +248,7 @@ static void print_switch(void)
 	puts("  NVRTCCACHE_SLOPPINESS=debug_paths lets it hit where that path is in a log or debug information only");
 }
 
-/* The closest entry may have been removed: the journal still has the request that made it. */
+/* Prints the closest entry. It may have been removed; then its request comes from the journal. */
 static void print_closest(const struct explanation *explanation)
 {
 	static const char *const places[] = {
@@ -275,7 +275,7 @@ static void print_closest(const struct explanation *explanation)
 	}
 }
 
-/* The entry was found by its key and refused for a dependency, which the record's detail names. */
+/* Prints why an entry with the same key was not used: the record's detail names the dependency that changed. */
 static void print_stale(const struct explanation *explanation)
 {
 	struct span now, was;
@@ -345,7 +345,7 @@ static void add_span(struct json *json, const char *name, struct span span)
 	}
 }
 
-/* NULL where the text is empty. */
+/* Adds null if the text is empty. */
 static void add_text(struct json *json, const char *name, struct span text)
 {
 	add_span(json, name, text.size ? text : (struct span){NULL, 0});
@@ -371,7 +371,7 @@ static void add_difference(struct json *json, struct span what, struct span now,
 	json_end(json);
 }
 
-/* "header changed: inc/vec.h" is "header changed", now "inc/vec.h". */
+/* Adds the detail "header changed: inc/vec.h" as "what": "header changed", "now": "inc/vec.h". */
 static void add_stale(struct json *json, const struct explanation *explanation)
 {
 	struct span detail = span_of_text(&explanation->record.detail), what = detail, now = {NULL, 0}, was = {NULL, 0};
@@ -408,7 +408,7 @@ static void add_differences(struct json *json, const struct explanation *explana
 
 static void add_explanation(struct json *json, const struct explanation *explanation)
 {
-	/* names in JSON are older than the words for people and stay: scripts compare them */
+	/* these names differ from the printed words and must not change, because scripts compare them */
 	static const char *const causes[] = {
 	    [CAUSE_UNKNOWN] = "unknown", [CAUSE_BROUGHT] = "brought",     [CAUSE_PASSED] = "bypassed",
 	    [CAUSE_STALE] = "stale",     [CAUSE_UNFIT] = "unfit",         [CAUSE_GONE] = "gone",
@@ -427,7 +427,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 	json_begin_object(json, NULL);
 	json_string(json, "outcome", outcomes[record->outcome]);
 	add_span(json, "program", request_text(&explanation->request, ABOUT_PROGRAM));
-	/* a miss has no reason of the compiler's: its cause stands in */
+	/* a miss has no reason for a refusal or bypass, so its cause is written instead */
 	json_string(json, "reason", reason != COUNTER_NONE ? counter_name(reason) : causes[explanation->cause]);
 	json_string(json, "cause", causes[explanation->cause]);
 	json_bool(json, "cut", record->is_cut);
@@ -452,7 +452,7 @@ static void add_explanation(struct json *json, const struct explanation *explana
 
 /* ---- the verb ---- */
 
-/* One object where one was asked for, else an array. */
+/* Whether the JSON is one object or an array. */
 enum number { NUMBER_ONE, NUMBER_SEVERAL };
 
 static void print_json(const struct explanation *list, size_t count, enum number number)
@@ -493,7 +493,7 @@ static int explain(const struct settings *settings, const struct journal *journa
 	return EXIT_DONE;
 }
 
-/* The newest first. */
+/* Explains the last records, newest first. */
 static int explain_last(const struct settings *settings, const struct journal *journal, size_t last)
 {
 	size_t count = last < journal->count ? last : journal->count;
@@ -509,7 +509,7 @@ static int explain_last(const struct settings *settings, const struct journal *j
 		console_error("%s", strerror(ENOMEM));
 	} else {
 		for (size_t i = 0; i < count; i++) {
-			/* the journal has the oldest first */
+			/* the journal has the oldest record first */
 			records[i] = journal->records[journal->count - 1 - i];
 		}
 		status = explain(settings, journal, records, count, last == 1 ? NUMBER_ONE : NUMBER_SEVERAL);
@@ -528,8 +528,8 @@ static bool begins_with(const struct journal_record *record, const char *digits)
 }
 
 /*
- * Finds the newest record whose key begins with `digits`; NULL: there is none, and the cache has to be searched.
- * Returns EXIT_TROUBLE after a message if records with several such keys exist.
+ * Finds the newest record whose key begins with `digits`; *ret_record is NULL if there is none. Returns EXIT_TROUBLE
+ * after a message if several keys of the journal begin with them.
  */
 static int find_record(const struct journal *journal, const char *digits, const struct journal_record **ret_record)
 {
@@ -543,7 +543,7 @@ static int find_record(const struct journal *journal, const char *digits, const 
 		}
 		if (found && memcmp(found->key, record->key, ENTRY_KEY_BYTES) != 0) {
 			char one[KEY_TEXT_BYTES], other[KEY_TEXT_BYTES];
-			int shown = KEY_SHORT; /* as many as tell them apart */
+			int shown = KEY_SHORT; /* more digits if the two keys begin alike */
 
 			key_spell(found->key, one);
 			key_spell(record->key, other);
@@ -560,7 +560,7 @@ static int find_record(const struct journal *journal, const char *digits, const 
 	return EXIT_DONE;
 }
 
-/* Explains the newest entry of a key that the journal has no record of, as if it had been stored just now. */
+/* Explains the newest entry of a key without a record in the journal, as if it had just been stored. */
 static int explain_entry(const struct settings *settings, const struct journal *journal, const char *digits)
 {
 	struct journal_record record = {.outcome = JOURNAL_STORED, .has_key = true};
@@ -579,7 +579,7 @@ static int explain_entry(const struct settings *settings, const struct journal *
 		record.when_ns = info->created_ns;
 		record.cost_ns = record.took_ns = info->cost_ns;
 		memcpy(record.key, info->key, sizeof(record.key));
-		/* a failure is stored with its return code */
+		/* a cached failure has a return code other than 0 */
 		record.has_failed = entry_section(entries.list[0], ABOUT_CODE_SECTION, &section) && section.value != 0;
 		if (entry_section(entries.list[0], ABOUT_SECTION, &section)) {
 			record.about = (struct journal_text){section.bytes, section.size};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All requests are compared with an entry while it is in memory, so that every entry is read once, however many calls
- * are explained. A request keeps a copy of the about section of its closest entry so far, because entries are
+ * All requests are compared with an entry while it is in memory, so that every entry is read once, even if many calls
+ * are explained. Each explanation has a copy of the about section of its closest entry so far, because an entry is
  * released after the visit.
- * The cause is found last, by the first of several tests that applies: what the record says, then what the cache and
- * the journal hold.
+ * The cause is determined last. find_cause() makes several tests in order and stops at the first that applies: first
+ * tests of the record, then tests of what the cache and the journal contain.
  */
 #include "cli/explain/explanation.h"
 
@@ -66,8 +66,8 @@ static int replace_closest(struct closest *closest, const struct candidate *cand
 }
 
 /*
- * Takes the candidate if it is closer to the request than the closest so far. Entries with the request's own key differ
- * from it only in the directories of -I: the fewer lead elsewhere, the closer.
+ * Replaces the closest entry by the candidate if that is closer to the request. Entries with the key of the request can
+ * only differ from it in the directories of -I: the fewer of these differ, the closer the entry is.
  */
 static int compare_candidate(struct explanation *explanation, const struct candidate *candidate,
                              enum closest_place place)
@@ -78,7 +78,7 @@ static int compare_candidate(struct explanation *explanation, const struct candi
 	struct differences differences;
 	int error = 0;
 
-	/* an entry that was stored during the call or later cannot have been missed */
+	/* an entry that was stored during the call or later is not compared, because the call could not find it */
 	if (candidate->created_ns >= began_ns ||
 	    (!has_same_key && !differences_related(&explanation->request, &candidate->request))) {
 		return 0;
@@ -133,7 +133,7 @@ static int search_directory(const struct settings *settings, struct search *sear
 	return error;
 }
 
-/* "dir:dir:dir". A directory that cannot be read has no entries. */
+/* Searches the directories in "dir:dir:dir". A directory that cannot be read counts as empty. */
 static int search_lower(const struct settings *settings, struct search *search)
 {
 	const char *lower = settings->lower ? settings->lower : "";
@@ -161,7 +161,7 @@ static int search_journal(const struct journal *journal, const struct search *se
 	for (size_t i = 0; i < journal->count && error == 0; i++) {
 		const struct journal_record *record = &journal->records[i];
 
-		/* a cut record would seem to lack options and headers */
+		/* a cut record is not compared, because options and headers are missing in it */
 		if (record->outcome == JOURNAL_STORED && record->has_key && !record->is_cut) {
 			error = compare_with_all(search, record->key, record->when_ns,
 			                         (struct span){record->about.bytes, record->about.size});
@@ -189,7 +189,7 @@ static int search_all(const struct settings *settings, const struct journal *jou
 
 /* ---- the request ---- */
 
-/* The latest entry of the key that the call can have stored. */
+/* Copies the about section of the newest entry that the call can have stored; entries are visited oldest first. */
 static int take_about(void *context, const struct entry *entry)
 {
 	struct explanation *explanation = context;
@@ -197,7 +197,7 @@ static int take_about(void *context, const struct entry *entry)
 	struct section about;
 	void *copy;
 
-	/* a later entry of the same key was made by another call */
+	/* an entry with a later time was stored by another call */
 	if (entry_info(entry)->created_ns > record->when_ns || !entry_section(entry, ABOUT_SECTION, &about)) {
 		return 0;
 	}
@@ -214,8 +214,8 @@ static int take_about(void *context, const struct entry *entry)
 }
 
 /*
- * Reads the request of a record. If the record had no room for all of it, the entry that was stored has it, if it
- * exists.
+ * Reads the request of a record. If the record is cut, the request is read from the entry that the call stored, if that
+ * entry still exists.
  */
 static void read_request(const struct settings *settings, struct explanation *explanation,
                          const struct journal_record *given)
@@ -235,7 +235,7 @@ static void read_request(const struct settings *settings, struct explanation *ex
 
 /* ---- the cause ---- */
 
-/* When the same key was stored before that; 0: never, as far as the journal goes. */
+/* Returns the last time before the record at which the same key was stored; 0: the journal has no such record. */
 static uint64_t find_stored(const struct journal *journal, const struct journal_record *record)
 {
 	uint64_t when = 0;
@@ -268,7 +268,7 @@ static enum cause find_cause(const struct journal *journal, struct explanation *
 	if (closest->has_same_key && closest->place != CLOSEST_GONE) {
 		return CAUSE_BROUGHT;
 	}
-	/* the journal is bounded, so an entry that is gone for long is not found and counts as never stored */
+	/* the journal has a limited size, so an entry that was removed long ago counts as never stored */
 	explanation->stored_ns = record->has_key ? find_stored(journal, record) : 0;
 	if (explanation->stored_ns != 0) {
 		return CAUSE_GONE;
@@ -285,7 +285,7 @@ static void conclude(const struct journal *journal, struct explanation *explanat
 
 	if (closest->place != CLOSEST_NOWHERE &&
 	    request_read(closest->about, closest->about_size, &explanation->nearest) != 0) {
-		/* cannot be read now, though it could be compared: no memory */
+		/* the section was readable when it was compared, so this error means lack of memory */
 		closest->place = CLOSEST_NOWHERE;
 	}
 	explanation->cause = find_cause(journal, explanation);

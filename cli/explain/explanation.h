@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explanation: why calls of a journal were misses, by what the cache holds
+ * explanation: finds out why calls in a journal were misses, by comparing them with the entries of the cache
  *
- * Each request is compared with all entries that existed before it: those of the cache directory, those of the
- * directories of NVRTCCACHE_LOWER, and those that the journal says were stored, so that the answer stays the same after
- * an entry is evicted.
+ * Each request is compared with all entries that are older: those in the cache directory, those in the directories of
+ * NVRTCCACHE_LOWER, and those that were stored according to the journal, so that the result does not change when an
+ * entry is evicted.
  *
- * Calling sequence: explanations_make() of some records of a journal, look, explanations_free(). Every entry is read
- * once, however many records there are. Errors: negative errno values of cache/tools/inventory.h. Threads: one.
- * Ownership: records and journal are the caller's, and stay until the end.
+ * Calling sequence: explanations_make() for some records of a journal, explanations_free(). Every entry is read once,
+ * for all records together. Errors: negative errno values of cache/tools/inventory.h. Threads: one. Ownership: records
+ * and journal belong to the caller, and must stay valid until explanations_free().
  */
 #ifndef CLI_EXPLAIN_EXPLANATION_H
 #define CLI_EXPLAIN_EXPLANATION_H
@@ -19,17 +19,17 @@
 #include "cli/explain/differences.h"
 
 enum cause {
-	CAUSE_UNKNOWN,   /* the record says too little */
-	CAUSE_BROUGHT,   /* the entry is there, and was not available then */
-	CAUSE_PASSED,    /* nothing was looked up: the record's reason */
-	CAUSE_STALE,     /* there was an entry, and a dependency of it has changed */
-	CAUSE_UNFIT,     /* an entry was there and not used, or not looked for: the detail */
+	CAUSE_UNKNOWN,   /* the record does not contain enough */
+	CAUSE_BROUGHT,   /* the entry exists now, but was not available to the call */
+	CAUSE_PASSED,    /* the call was bypassed, for the reason in the record */
+	CAUSE_STALE,     /* an entry was found, but one of its dependencies has changed */
+	CAUSE_UNFIT,     /* an entry was not used or not looked up, for the reason in the record's detail */
 	CAUSE_GONE,      /* an entry existed and was removed */
-	CAUSE_DIFFERENT, /* from the closest cached entry */
+	CAUSE_DIFFERENT, /* the request differs from the closest cached entry */
 	CAUSE_FIRST      /* no comparable entry existed before */
 };
 
-/* Where the closest entry is now. Of equally close ones the first of these is taken. */
+/* Where the closest entry is now. Among equally close entries, the earlier value of this list wins. */
 enum closest_place { CLOSEST_NOWHERE, CLOSEST_CACHED, CLOSEST_BELOW, CLOSEST_GONE };
 
 struct closest {
@@ -44,12 +44,12 @@ struct closest {
 
 struct explanation {
 	struct journal_record record;
-	void *about;            /* of the entry that was stored, where the record had no room for all of it; or NULL */
-	struct request request; /* empty where the record's about section cannot be read */
+	void *about;            /* copy from the stored entry if the record's about section is cut; else NULL */
+	struct request request; /* empty if the about section cannot be read */
 	bool is_comparable;
 	struct closest closest;
-	struct request nearest;         /* what the closest entry says of itself */
-	struct differences differences; /* from that; of a stale entry: the -I that lead elsewhere */
+	struct request nearest;         /* the request of the closest entry */
+	struct differences differences; /* from that request; of a stale entry: -I with other directories */
 	enum cause cause;
 	uint64_t stored_ns; /* CAUSE_GONE */
 };
@@ -58,9 +58,9 @@ int explanations_make(const struct settings *settings, const struct journal *jou
                       const struct journal_record *records, size_t count, struct explanation **ret_list);
 void explanations_free(struct explanation *list, size_t count);
 
-/* COUNTER_NONE: no reason has that name. `name` need not end. */
+/* Returns the reason with that name; COUNTER_NONE if there is none. */
 enum counter reasons_find(struct span name);
-/* One or two sentences: what the reason means and what helps. NULL: it is no reason. */
+/* Returns one or two sentences: what the reason means and what the user can do. NULL: the counter is not a reason. */
 const char *reasons_words(enum counter reason);
 
 #endif

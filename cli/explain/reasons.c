@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One text for each reason that a record can have, by counter. Counters without a text are totals and no reasons. The
- * same counter serves results that were not cached and calls that bypassed the cache, so each reason stands here
- * once.
+ * One text for each reason that a record can have, indexed by counter. Counters without a text are not reasons. The
+ * same counter is used for results that were not cached and for calls that were bypassed, so each reason has only one
+ * text.
  */
 #include "cli/explain/explanation.h"
 

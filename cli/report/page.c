@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the page are embedded with .incbin, so the command needs no files at run time. frame.html has the
- * marks @NONCE@, @STYLE@, @DATA@ and @SCRIPT@, which page_write() replaces while it hands the page on; only the
- * traces' events are held in memory.
+ * The parts of the page are embedded with .incbin, so the command needs no files at run time. frame.html contains the
+ * marks @NONCE@, @STYLE@, @DATA@ and @SCRIPT@, which page_write() replaces while it writes. Only the events of the
+ * traces are copied to memory.
  */
 #include "cli/report/page.h"
 
@@ -18,7 +18,10 @@
 
 #define NONCE_BYTES 16
 
-/* The makefile rebuilds this object when a file of cli/report/page/ changes; the compiler does not see .incbin. */
+/*
+ * The makefile lists the files of cli/report/page/ as prerequisites of this object, because the compiler's dependency
+ * output does not contain files of .incbin.
+ */
 #define PART(name, file)                                                                                            \
 	extern const char name[], name##_end[];                                                                     \
 	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"cli/report/page/" file "\"\n" #name "_end:\n.byte 0\n" \
@@ -42,8 +45,8 @@ static const struct part scripts[] = {WHOLE(page_format), WHOLE(page_model), WHO
                                       WHOLE(page_main)};
 
 /*
- * Escapes what could end the element in HTML. In a JSON text these characters stand only within strings, where \u is
- * allowed.
+ * Appends an event and escapes the characters that could end the script element in HTML. In JSON, these characters
+ * occur only within strings, where \u is allowed.
  */
 static void take_event(void *context, const struct timeline_text *event)
 {
@@ -93,7 +96,10 @@ enum timeline_ending page_take(struct page *page, const struct page_source *sour
 	return ending;
 }
 
-/* The nonce of the page's policy is a digest of its data: no data can contain it, and equal traces give equal pages. */
+/*
+ * Spells the nonce of the page's Content-Security-Policy. The nonce is a digest of the page's data, so that the data
+ * cannot contain it, and the same traces give the same page.
+ */
 static void spell_nonce(const struct json *json, char ret_digits[DIGITS_BYTES(NONCE_BYTES)])
 {
 	const struct span span = {json->bytes, json->size};
@@ -113,7 +119,7 @@ static int put_scripts(int (*put)(void *context, const void *bytes, size_t size)
 	return error;
 }
 
-/* "@NAME@" in the frame is replaced by the part of that name. */
+/* Writes the frame with each "@NAME@" replaced by the part of that name. */
 int page_write(struct page *page, int (*put)(void *context, const void *bytes, size_t size), void *context)
 {
 	char nonce[DIGITS_BYTES(NONCE_BYTES)];
@@ -132,7 +138,7 @@ int page_write(struct page *page, int (*put)(void *context, const void *bytes, s
 		if (error != 0) {
 			break;
 		}
-		/* the first letters tell the marks apart; STYLE and SCRIPT differ in their second */
+		/* the first letter identifies NONCE and DATA, the second letter STYLE and SCRIPT */
 		if (mark[1] == 'N') {
 			error = put(context, nonce, strlen(nonce));
 		} else if (mark[1] == 'D') {

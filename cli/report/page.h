@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page: time lines as one HTML page (cli/report/page/), with all that it needs in it
+ * page: writes traces as one self-contained HTML page (cli/report/page/)
  *
- * Purpose: the events stand in it as the traces have them, one JSON value of which the page's own script makes all that
- * is seen. Nothing in them can leave the element that they stand in: `<`, `>` and `&` are escaped. The page's policy
- * lets nothing in but what it holds: its script and style carry a number that the digest of all data gives, so that no
- * data can name it. The same traces give the same page.
+ * Purpose: the page contains the events of the traces as one JSON value, from which its script draws everything. `<`,
+ * `>` and `&` are escaped in the events, so that no event can end the element that contains it. The page's
+ * Content-Security-Policy allows only the script and the style with the page's nonce. The nonce is a digest of all
+ * events, so that no event can contain it. The same traces give the same page.
  *
- * Calling sequence: page_begin(), page_take() for each file, page_write() once, page_free(). Errors: of page_take()
- * those of timeline.h; a page for which there was no memory says so in page_write(), -ENOMEM, which otherwise returns
- * what `put` does. Threads: one. Memory: all of the traces.
+ * Calling sequence: page_begin(), page_take() for each file, page_write() once, page_free(). Errors: page_take()
+ * returns those of timeline.h. page_write() returns -ENOMEM if memory ran out in any of the calls, else the first error
+ * of `put`. Threads: one. Memory: the events of all traces.
  */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
@@ -21,16 +21,16 @@
 #include <stdint.h>
 
 struct page {
-	struct json json; /* what its script reads */
+	struct json json; /* the data that the page's script reads */
 	uint64_t events;
 	unsigned file_count;
 };
 
 struct page_source {
 	const char *name;
-	const char *text; /* a zero behind it */
+	const char *text; /* `size` bytes */
 	size_t size;
-	int64_t written; /* seconds since 1970 */
+	int64_t written; /* modification time, seconds since 1970; 0: unknown */
 };
 
 void page_begin(struct page *ret_page);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: traces (NVRTCCACHE_TRACE) as an HTML page
+ * report: turns traces (NVRTCCACHE_TRACE) into an HTML page
  *
- * All traces are read before the page is opened: a bad one leaves the page of an earlier run as it is. The remaining
- * traces are read nevertheless, so that all bad ones are named at once.
+ * All traces are read before the page is opened, so that a bad trace does not overwrite the page of an earlier run.
+ * After a bad trace the others are still read, so that one run reports all bad traces.
  */
 #include "cli/console/console.h"
 #include "cli/console/progress.h"
@@ -23,7 +23,7 @@ static struct {
 	const char *file;
 } asked;
 
-/* `report trace.json -o trace.json`: the page would replace the trace. */
+/* Returns whether the page would replace the trace, as in `report trace.json -o trace.json`. */
 static bool is_same_file(const struct stat *trace, const char *target)
 {
 	struct stat found;
@@ -47,7 +47,7 @@ static bool take_trace(struct page *page, const struct page_source *source)
 	return true;
 }
 
-/* Returns false after a message. */
+/* Adds a trace file to the page. Returns false after a message if that fails. */
 static bool take_file(struct page *page, const char *name, const char *target)
 {
 	bool is_input = strcmp(name, "-") == 0;
@@ -68,7 +68,7 @@ static bool take_file(struct page *page, const char *name, const char *target)
 		goto out;
 	}
 	source.text = text ? text : "";
-	/* the page tells traces apart by their time; a pipe has none */
+	/* the page uses the time to tell traces apart; a pipe has no modification time */
 	source.written = S_ISREG(found.st_mode) ? found.st_mtim.tv_sec : 0;
 	is_taken = take_trace(page, &source);
 out:
@@ -95,7 +95,7 @@ static int write_page(struct page *page, const char *file)
 		console_error("%s: %s", name, interrupt_seen() != 0 ? "interrupted" : strerror(-error));
 		return EXIT_TROUBLE;
 	}
-	/* standard output may be the page */
+	/* the message must not get into a page on standard output */
 	stream = target.fd == STDOUT_FILENO ? stderr : stdout;
 	console_print(stream, "Wrote %s: %" PRIu64 " %s of %u %s", name, page->events,
 	              page->events == 1 ? "event" : "events", page->file_count,
@@ -116,7 +116,7 @@ static int write_report(char **traces, const char *file)
 		}
 	}
 	if (status == EXIT_DONE) {
-		/* reading can be interrupted at once; from here on there is a temporary file to remove */
+		/* until now a signal could end the process at once; target_close() has to remove the temporary file */
 		interrupt_hold();
 		status = write_page(&page, file);
 	}
