@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config: the settings in effect, and where each comes from
+ * config: prints the settings in effect, and whether each comes from the environment
  *
- * SETTINGS (cache/settings.h) is the list of all settings with their kinds. The macros below make one row of each, so
- * a new setting appears here by itself; the spell_KIND() functions have the kinds' capitals because the macros paste
- * their names.
+ * SETTINGS (cache/settings.h) lists all settings with their kinds. The macros below make one row of each, so that a new
+ * setting is printed without a change here. The names of the spell_KIND() functions contain capitals because the macros
+ * paste the kinds into them.
  */
 #include "cache/places.h"
 #include "cli/console/console.h"
@@ -17,7 +17,7 @@ static struct {
 	bool json;
 } asked;
 
-/* by level, from 1 on */
+/* indexed by level - 1 */
 static const char *const levels[] = {"error", "warning", "info", "debug"};
 
 static const char *spell_SIZE(uint64_t value, char text[CONSOLE_NUMBER_BYTES])
@@ -55,12 +55,12 @@ static const char *spell_LEVEL(int value, char text[CONSOLE_NUMBER_BYTES])
 	return levels[value - 1];
 }
 
-/* Is the variable set to a value that was accepted? */
+/* Returns whether the variable is set to a valid value. */
 static bool is_from_environment(const struct settings *settings, const char *variable)
 {
 	const char *value = getenv(variable);
 
-	/* a value that was refused has left the default in place */
+	/* an invalid value was ignored, so the default is in effect */
 	for (int i = 0; i < settings->complaint_count; i++) {
 		if (strcmp(settings->complaints[i], variable) == 0) {
 			return false;
@@ -80,7 +80,7 @@ static void report_places(const struct settings *settings)
 {
 	int error;
 
-	/* a cache that is off does not use its directory */
+	/* the directory is not checked if the cache is disabled, because it is then not used */
 	if (settings->directory != NULL && !settings->disable && places_directory(settings, &error) == PLACES_REFUSED) {
 		report_place("NVRTCCACHE_DIR", settings->directory, strlen(settings->directory), error, NULL);
 	}
@@ -103,7 +103,7 @@ static void print_table(const struct settings *settings)
 #undef SETTING_SHOW
 }
 
-/* NULL: there is none. */
+/* Adds one setting. `value` NULL: it has no value. */
 static void add_member(struct json *json, const char *variable, bool from_environment, const char *value)
 {
 	json_begin_object(json, variable);
@@ -112,7 +112,7 @@ static void add_member(struct json *json, const char *variable, bool from_enviro
 	json_end(json);
 }
 
-/* Values as the variables take them. */
+/* Prints each value in the form that its variable takes. */
 static void print_json(const struct settings *settings)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env: prints the shell commands that set LD_PRELOAD as `run` does, or take the library out of it
+ * env: prints the shell commands that set LD_PRELOAD as `run` does, or that remove the library from it
  *
- * The change is made in this process's own environment by the functions that `run` uses, and what came of it is
- * printed for the shell.
+ * The functions that `run` uses change the environment of this process, and the new value is printed for the shell.
  */
 #include "cli/console/console.h"
 #include "cli/console/library.h"
@@ -25,7 +24,7 @@ static const struct shell sh = {"export LD_PRELOAD=", "unset LD_PRELOAD"};
 static const struct shell csh = {"setenv LD_PRELOAD ", "unsetenv LD_PRELOAD"};
 static const struct shell fish = {"set -gx LD_PRELOAD ", "set -e LD_PRELOAD"};
 
-/* Backslashes, because each shell has other quotes (csh expands '!' in all of its own), and all know the backslash. */
+/* Quotes with backslashes, which every shell supports. Quotes differ: csh expands '!' within all of its own. */
 static void print_word(const char *word)
 {
 	for (; *word != '\0'; word++) {
@@ -41,7 +40,7 @@ static int print_change(const struct shell *shell, const char *before, const cha
 	if (strcmp(before, after) == 0) {
 		return EXIT_DONE;
 	}
-	/* a line break ends a command in every shell, backslash or not */
+	/* not even a backslash quotes a line break in every shell, so control characters are rejected */
 	for (const char *c = after; *c != '\0'; c++) {
 		if (iscntrl((unsigned char)*c)) {
 			console_error("LD_PRELOAD: '%s' has a control character, which shells cannot quote", after);
@@ -54,7 +53,7 @@ static int print_change(const struct shell *shell, const char *before, const cha
 	return EXIT_DONE;
 }
 
-/* Makes the change in this process's own environment, then prints what became of it. */
+/* Applies the change to the environment of this process, then prints the commands for it. */
 static int change_environment(const struct shell *shell, bool (*apply)(void))
 {
 	const char *value = getenv("LD_PRELOAD");

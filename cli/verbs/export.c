@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export: the entries of the cache directory as one file
+ * export: writes the entries of the cache directory to one file
  *
- * The most recently used entries come last, so that a smaller cache that imports the file keeps those. The entries
- * are written without the stamps of files, which mean nothing on another machine.
+ * The most recently used entries come last, so that a smaller cache that imports the file evicts the others first. The
+ * entries are written without the stamps of files, which are not valid on another machine.
  */
 #include "cache/tools/age.h"
 #include "cache/tools/bundle.h"
@@ -45,7 +45,7 @@ static int put_entry(void *context, const struct entry *entry, int64_t used)
 	return error;
 }
 
-/* Takes entries out of the list that were not used within so many nanoseconds. */
+/* Removes the entries that were not used within the last `within_ns` nanoseconds from the list. */
 static void drop_unused(struct inventory *inventory, int64_t within_ns)
 {
 	struct timespec clock = {0};
@@ -55,7 +55,7 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	(void)clock_gettime(CLOCK_REALTIME, &clock);
 	now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
 	for (size_t i = 0; i < inventory->count; i++) {
-		/* INT64_MAX, the default, would wrap round in the subtraction */
+		/* `within_ns` is INT64_MAX by default, so that every entry stays in the list */
 		if (within_ns > now || inventory->records[i].used >= now - within_ns) {
 			inventory->records[kept++] = inventory->records[i];
 		}
@@ -63,7 +63,7 @@ static void drop_unused(struct inventory *inventory, int64_t within_ns)
 	inventory->count = kept;
 }
 
-/* What is wrong with the directory is reported; what is wrong with the file is the caller's to report. */
+/* Writes all entries to the target. Reports errors of the directory; the caller reports errors of the target. */
 static int write_bundle(const struct settings *settings, int64_t within_ns, struct target *target,
                         struct export *export, struct reading *reading)
 {
@@ -71,7 +71,7 @@ static int write_bundle(const struct settings *settings, int64_t within_ns, stru
 
 	if (error == 0) {
 		drop_unused(&reading->inventory, within_ns);
-		/* the number of files is in the bundle's head, for the bar of the import */
+		/* the bundle's header contains the number of files, for the progress bar of the import */
 		error = bundle_write_begin(&export->writer, reading->inventory.count, target_put, target);
 		error = error ? error : reading_each(reading, put_entry, export);
 		error = error ? error : bundle_write_end(&export->writer);
@@ -82,7 +82,7 @@ static int write_bundle(const struct settings *settings, int64_t within_ns, stru
 	return error;
 }
 
-/* Standard output may be the file. */
+/* Prints a summary, to standard error if the bundle went to standard output. */
 static void print_report(const struct settings *settings, const struct target *target, const struct export *export,
                          int64_t began_ns)
 {
@@ -114,21 +114,21 @@ static int export_to(const struct settings *settings, const char *file, int64_t 
 		console_error("%s: %s", name, strerror(-error));
 		return EXIT_TROUBLE;
 	}
-	/* target_close() frees the path */
+	/* read here, because target_close() frees the path */
 	is_replaced = target.path != NULL;
 	error = target_close(&target, settings->fsync ? DURABILITY_SYNC : DURABILITY_NONE,
 	                     write_bundle(settings, within_ns, &target, &export, &reading));
 	if (error != 0 && interrupt_seen() != 0) {
 		console_error("%s: interrupted; %s", name,
 		              is_replaced ? "the file is not written" : "the bundle is incomplete");
-	} else if (error != 0 && export.writer.put) { /* else it was the directory */
+	} else if (error != 0 && export.writer.put) { /* without `put` the error was that of the directory */
 		console_error("%s: %s", name, strerror(-error));
 	}
 	if (error != 0) {
 		return EXIT_TROUBLE;
 	}
 	print_report(settings, &target, &export, began_ns);
-	/* an entry that could not be read is missing from the file, which is complete otherwise */
+	/* entries that could not be read are missing from the file, but the file is valid */
 	return reading_report(&reading);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extract: artifacts of an entry as files that cuobjdump, nvdisasm, ptxas and linkers read
+ * extract: writes artifacts of an entry to files that cuobjdump, nvdisasm, ptxas and linkers read
  *
- * Each compiler has its own names for its artifacts; a form ("ptx") is the same for all. The bytes are those that the
- * getter gave the program, except for the NUL behind PTX and logs: a file has none, and ptxas rejects it.
+ * Each compiler has its own names for its artifacts; a form ("ptx") is the same for all compilers. The bytes are those
+ * that the getter returned to the program, without the NUL at the end of PTX and logs, because ptxas rejects it.
  */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
@@ -70,7 +70,7 @@ static const struct {
     {"ErrorLog", FORM_ERROR_LOG},
 };
 
-/* libNVVM's one result is PTX, or with -gen-lto LTO-IR, which begins so. */
+/* libNVVM has a single result: PTX, or with -gen-lto LTO-IR, which begins with these bytes. */
 static const char compiled_result[] = "compiled result";
 static const uint8_t ltoir_magic[] = {0xed, 0x43, 0x4e, 0x7f};
 
@@ -79,10 +79,10 @@ static struct {
 	const char *file, *all, *number;
 } asked;
 
-/* The artifact of an entry in one form; bytes NULL: it has none. */
+/* The artifacts of an entry, indexed by form; bytes NULL: the entry does not have that form. */
 struct artifacts {
 	struct span of[FORM_COUNT];
-	void *lines; /* of the lowered names */
+	void *lines; /* memory of the lowered names */
 	int return_code;
 };
 
@@ -102,8 +102,8 @@ static enum form find_form(struct span name, struct span bytes)
 }
 
 /*
- * An entry of a failed compilation has empty sections for what the compiler did not make. They are no artifacts; an
- * empty log is one, as the getter returned it.
+ * Returns whether the compiler made the artifact. An entry of a failed compilation has empty sections for artifacts
+ * that were not made. An empty log counts as made, because the getter returned it.
  */
 static bool is_made(enum form form, struct span bytes, int return_code)
 {
@@ -117,7 +117,7 @@ static void take_artifact(const struct entry *entry, const struct about_fact *fa
 	struct span bytes;
 	enum form form;
 
-	/* before `skip` the section has bytes that no getter returned */
+	/* the first `skip` bytes of the section were not returned by a getter */
 	if (!entry_section(entry, fact->tag, &section) || section.size < fact->skip) {
 		return;
 	}
@@ -134,7 +134,7 @@ static void take_artifact(const struct entry *entry, const struct about_fact *fa
 	}
 }
 
-/* Tabs and line breaks separate the fields, so those within an expression become blanks. */
+/* Appends an expression. Tabs and line breaks in it become blanks, because they separate fields and lines. */
 static void put_expression(struct stream *lines, const char *expression)
 {
 	for (; *expression != '\0'; expression++) {
@@ -168,7 +168,7 @@ static int take_names(const struct entry *entry, struct artifacts *artifacts)
 	} else if (is_made(FORM_NAMES, (struct span){lines.bytes, lines.size}, artifacts->return_code)) {
 		artifacts->of[FORM_NAMES] = (struct span){lines.bytes ? (const void *)lines.bytes : "", lines.size};
 	}
-	/* owns the bytes that the artifact points to */
+	/* `lines` owns the bytes that the artifact points to */
 	artifacts->lines = error ? NULL : lines.bytes;
 	return error;
 }
@@ -187,8 +187,8 @@ static int take_artifacts(const struct entry *entry, const struct request *reque
 }
 
 /*
- * "add" of "/src/add.cu". Bytes that are unusual in the name of a file become '_', because the program chose the name
- * and it may hold anything.
+ * Writes the base of the file names: "add" for "/src/add.cu". Bytes that are unusual in file names become '_', because
+ * the program chose the name, and it may contain any bytes.
  */
 static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 {
@@ -200,7 +200,7 @@ static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 	/* leaves room for the suffix in NAME_MAX */
 	size = size < 128 ? size : 127;
 	for (size_t i = 0; i < size; i++) {
-		/* no option, and no hidden file */
+		/* the name must not begin like an option or a hidden file */
 		bool is_plain = memchr(plain, text[i], sizeof(plain) - 1) && (i > 0 || !strchr("-.", text[i]));
 
 		ret_base[i] = is_plain ? text[i] : '_';
@@ -208,7 +208,7 @@ static void spell_base(const struct request *request, char ret_base[NAME_MAX])
 	strcpy(ret_base + size, size == 0 ? "result" : "");
 }
 
-/* May it go to a terminal: text, with nothing in it that commands one? */
+/* Returns whether the bytes may be written to a terminal: they are text without control sequences. */
 static bool is_harmless(enum form form, struct span bytes)
 {
 	char *text = strndup(bytes.size ? bytes.bytes : "", bytes.size), *disarmed;
@@ -216,7 +216,7 @@ static bool is_harmless(enum form form, struct span bytes)
 
 	if (text && forms[form].is_text && strlen(text) == bytes.size) {
 		for (char *at = text; *at != '\0'; at++) {
-			/* these are control characters too, and harmless in text */
+			/* these control characters are harmless, so they are removed before the comparison */
 			*at = strchr("\t\r\n", *at) ? ' ' : *at;
 		}
 		disarmed = strdup(text);
@@ -242,7 +242,7 @@ static int write_file(enum form form, struct span bytes, const char *file)
 		              forms[form].option);
 		return EXIT_TROUBLE;
 	}
-	/* a rename would replace a file without write permission */
+	/* checked here, because the rename would replace a file that has no write permission */
 	if (!is_output && access(file, W_OK) < 0 && errno != ENOENT) {
 		error = -errno;
 	}
@@ -296,7 +296,7 @@ static int write_artifacts(const struct request *request, const struct artifacts
 			status = write_file((enum form)form, artifacts->of[form], asked.file ? asked.file : path);
 		}
 	}
-	/* what is missing is reported last: the other artifacts are written nevertheless */
+	/* missing artifacts are reported last, so that the others are written first */
 	for (int form = 0; form < FORM_COUNT && status == EXIT_DONE; form++) {
 		if (asked.wanted[form] && !artifacts->of[form].bytes) {
 			complain_of_missing((enum form)form, artifacts);
@@ -332,7 +332,7 @@ static int extract_from(const struct entry *entry)
 	return status;
 }
 
-/* Do the options go together? */
+/* Checks the combination of options and reads --number. Returns false after a message if they are wrong. */
 static bool check_options(unsigned long *ret_number)
 {
 	unsigned count = 0;
@@ -372,7 +372,7 @@ static int run_extract(struct settings *settings, char **operands)
 	if (status != EXIT_DONE) {
 		return status;
 	}
-	/* may fail for one entry and still give the others */
+	/* key_read() may fail for one entry and still return the others */
 	read = key_read(settings, record.key, &entries);
 	if (entries.count == 0) {
 		status = EXIT_TROUBLE;

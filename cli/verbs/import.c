@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import: reads the entries of a bundle, checks each like an entry read from the cache, and stores it as if it had just
- * been compiled. The bundle's order, oldest use first, thereby becomes the order of use here.
+ * been compiled. The bundle has the least recently used entry first, so the order of use stays the same.
  */
 #include "cache/directory.h"
 #include "cache/store.h"
@@ -26,8 +26,8 @@ struct origin {
 
 struct import {
 	struct store *store;
-	uint64_t entries, bytes, known, large, damaged; /* `known`: there already */
-	int error;                                      /* of the cache, which takes no more; 0: none */
+	uint64_t entries, bytes, known, large, damaged; /* `known`: the cache already had the entry */
+	int error;                                      /* of the cache, which ends the import; 0: none */
 };
 
 static ssize_t read_origin(void *context, void *bytes, size_t size)
@@ -35,7 +35,7 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	struct origin *origin = context;
 	ssize_t got = 0;
 
-	/* reads ahead: the reader of the bundle asks for a few bytes at a time */
+	/* reads are buffered, because the reader of the bundle takes a few bytes at a time */
 	while (origin->at == origin->end && interrupt_seen() == 0) {
 		got = read(origin->file, origin->ahead, sizeof(origin->ahead));
 		if (got >= 0 || errno != EINTR) {
@@ -58,7 +58,7 @@ static ssize_t read_origin(void *context, void *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-/* Errors that only a directory still to be created can have; the others are those of every command. */
+/* Reports an error of the cache directory. The two cases here occur only if the directory has to be created. */
 static int refuse_store(const struct settings *settings, int error)
 {
 	if (error == -ENXIO || error == -ENOTDIR) {
@@ -73,7 +73,10 @@ static int refuse_store(const struct settings *settings, int error)
 static bool begin_reading(const char *file, const struct settings *settings, struct bundle_reader *reader,
                           struct origin *origin)
 {
-	/* an eighth of the limit, as for every store; of a limit below eight bytes too */
+	/*
+	 * Entries larger than an eighth of the size limit are not stored, as in every store. The result is at least 1
+	 * unless there is no limit, because 0 means no limit.
+	 */
 	uint64_t largest = settings->max_size == 0 ? 0 : settings->max_size < 16 ? 1 : settings->max_size / 8;
 	int error = bundle_read_begin(reader, largest, read_origin, origin);
 
@@ -96,7 +99,7 @@ static void put_entry(struct import *import, const struct entry *entry)
 	enum foreign_put outcome;
 	int error = foreign_put(import->store, entry, dependencies_forget, dependencies_same, &outcome);
 
-	/* left out and counted, as a smaller one may follow */
+	/* the entry is only counted, because smaller ones may follow */
 	if (error == -EFBIG) {
 		import->large++;
 	} else if (error != 0) {
@@ -111,8 +114,8 @@ static void put_entry(struct import *import, const struct entry *entry)
 }
 
 /*
- * Fails if the directory cannot be used, before the bundle is read: a bundle without entries would otherwise succeed
- * anywhere. A missing directory is created by the first entry.
+ * Checks the directory before the bundle is read, because the import of a bundle without entries would otherwise
+ * succeed with any directory. A missing directory is not an error: the first entry creates it.
  */
 static int ask_directory(const struct settings *settings)
 {
@@ -126,13 +129,13 @@ static int ask_directory(const struct settings *settings)
 	return error == -ENOENT ? 0 : error;
 }
 
-/* Reads to the end, or as far as the file can be read and the cache takes it. */
+/* Imports entries until the bundle ends, or until it cannot be read or the cache returns an error. */
 static enum bundle_found take_all(struct bundle_reader *reader, struct import *import, int *ret_error)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
 
 	progress_begin("importing");
-	/* up to BUNDLE_LARGE, what was found concerns one entry; what follows ends the bundle */
+	/* the values up to BUNDLE_LARGE concern one entry; the values after it end the bundle */
 	while (found <= BUNDLE_LARGE && import->error == 0) {
 		struct entry *entry = NULL;
 
@@ -155,7 +158,7 @@ static const char *find_ending(enum bundle_found found, const struct import *imp
 {
 	switch (found) {
 	case BUNDLE_CHANGED:
-		/* the checksum of the whole file; a damaged entry explains it and was reported */
+		/* the checksum of the whole file is wrong; a damaged entry, which was reported, would be the cause */
 		return import->damaged == 0 ? "not as it was written" : NULL;
 	case BUNDLE_CUT:
 		return "cut short; the entries before that are imported";
@@ -230,7 +233,7 @@ static int run_import(struct settings *settings, char **operands)
 	struct store *store = NULL;
 	int error, status;
 
-	/* the default directory is created only in a $HOME of the user's own */
+	/* makes the store create a default directory only in a $HOME that belongs to this user */
 	directory_settle(settings->directory, settings->home_length);
 	error = settings->read_only ? -EROFS
 	                            : store_open(&(struct store_options){.directory = settings->directory,

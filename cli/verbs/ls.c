@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ls: one line for each entry, most recently used first
+ * ls: prints one line for each entry, most recently used first
  *
- * Two entries of one program look alike in a table. So each line also shows what tells its entry from the others of
- * that program: a name expression, or the first option that some of them lack. Counting programs and options by hash
- * finds that in one pass over the list.
+ * Entries of one program would look the same in the table. Therefore each line also shows what distinguishes its entry
+ * from the others of that program (its mark): a name expression, or the first option that some of them do not have. The
+ * mark is found by counting the hashes of programs and options.
  */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
@@ -37,7 +37,7 @@ static int take_entry(void *context, const struct entry *entry, int64_t used)
 	struct list *list = context;
 
 	if (list->count == list->capacity) {
-		/* doubles: there may be a million entries */
+		/* the capacity doubles, because there may be a million entries */
 		size_t capacity = list->capacity ? 2 * list->capacity : 256;
 		struct listed_result *grown = realloc(list->results, capacity * sizeof(*grown));
 
@@ -82,11 +82,11 @@ static const struct {
 
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
 
-/* ---- what tells entries of one program apart ---- */
+/* ---- the mark of an entry ---- */
 
 /*
- * A hash for each program, and one for each program with an option of it; sorted, so that equal ones can be counted.
- * Collisions do no harm: a less telling option is shown.
+ * For each entry, the hash of its program name and the hashes of that name with each option; sorted, so that equal ones
+ * can be counted. After a collision, only a less distinctive option may be shown.
  */
 struct census {
 	uint64_t *hashes;
@@ -112,7 +112,7 @@ static int compare_hashes(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* How many are smaller. */
+/* Returns the number of hashes that are smaller. */
 static size_t count_below(const struct census *census, uint64_t hash)
 {
 	size_t low = 0, high = census->count;
@@ -131,11 +131,11 @@ static size_t count_below(const struct census *census, uint64_t hash)
 
 static size_t count_hash(const struct census *census, uint64_t hash)
 {
-	/* hash + 1 would be 0 there */
+	/* for UINT64_MAX, hash + 1 would be 0 */
 	return (hash == UINT64_MAX ? census->count : count_below(census, hash + 1)) - count_below(census, hash);
 }
 
-/* Without memory there are no hashes, and nothing is told apart. */
+/* Hashes the programs and options of all entries. If memory runs out, hashes are missing and so are some marks. */
 static struct census take_census(const struct list *list)
 {
 	struct census census = {.count = 0};
@@ -161,7 +161,10 @@ static struct census take_census(const struct list *list)
 	return census;
 }
 
-/* The first name expression, else the first option that other entries of the same program lack; size 0: neither. */
+/*
+ * Returns the mark of an entry: its first name expression, else its first option that some other entry of the same
+ * program does not have. Size 0: it has neither.
+ */
 static struct span find_mark(const struct census *census, const struct request *request)
 {
 	uint64_t program = hash_program(request);
@@ -177,7 +180,7 @@ static struct span find_mark(const struct census *census, const struct request *
 	return request_text(request, ABOUT_EXPRESSION);
 }
 
-/* Compilers give a program without a name one of these (struct compiler, `unnamed`): the mark says more. */
+/* Returns whether the name is a default for programs without a name (struct compiler, `unnamed`). */
 static bool is_unnamed(struct span program)
 {
 	return program.size == 0 || span_is(program, "default_program") || span_is(program, "link") ||
@@ -186,7 +189,7 @@ static bool is_unnamed(struct span program)
 
 /* ---- the table ---- */
 
-/* Returns the size of the character that begins there; a byte that is not UTF-8 counts as one. */
+/* Returns the size of the character at `text` in bytes; a byte that is not UTF-8 counts as a character. */
 static size_t measure_character(const char *text)
 {
 	size_t size = 1;
@@ -198,7 +201,8 @@ static size_t measure_character(const char *text)
 }
 
 /*
- * Padded to so many columns; of a longer text the end is shown. One column a character, which holds for most scripts.
+ * Prints a text padded to the given number of columns. Of a longer text the end is printed, after "...". Each character
+ * counts as one column, which is right for most scripts.
  */
 static void print_cell(char *text, size_t columns)
 {
@@ -219,7 +223,7 @@ static void print_cell(char *text, size_t columns)
 	printf("%s%*s  ", from, (int)(columns - count), "");
 }
 
-/* Two texts with a blank between them; neither: a dash. */
+/* Prints two texts with a blank between them, or a dash if both are empty. */
 static void print_pair(struct span first, struct span second, size_t columns)
 {
 	char *text;
@@ -299,7 +303,7 @@ static int list_entries(const struct settings *settings, size_t order)
 	if (error != 0) {
 		status = console_refuse(settings, error);
 	} else {
-		/* qsort() must not be given NULL, which an empty list is */
+		/* the list of no entries is NULL, which qsort() must not get */
 		if (list.count > 1) {
 			qsort(list.results, list.count, sizeof(*list.results), orders[order].compare);
 		}

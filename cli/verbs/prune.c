@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prune and clear: remove entries, some of them or all
+ * prune and clear: remove some entries or all entries
  *
- * Both are one call of cache/tools/. An interrupt is held: the work stops at its next file, and what was removed
- * until then is reported.
+ * Each calls one function of cache/tools/. Interrupts are held: after a signal the work stops at its next file, and the
+ * command reports what it has removed.
  */
 #include "cache/tools/prune.h"
 #include "cache/store.h"
@@ -63,7 +63,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 	if (error == 0 && removal == REMOVE_ALL) {
 		error = store_clear(store, &pruned.removed);
 		pruned.foreign = pruned.removed.foreign;
-		/* print_removed() would call them stale, and clear also removes those of running compilations */
+		/* not reported: print_removed() calls them stale, but `clear` removes those of running processes too */
 		pruned.removed.temporaries = 0;
 	} else if (error == 0) {
 		error = store_prune_unused(store, unused_ns, &pruned);
@@ -74,7 +74,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		return console_refuse(settings, error);
 	}
 	print_removed(settings, &pruned, progress_clock() - began_ns);
-	/* after `clear` nothing is left but what could not be removed */
+	/* `clear` leaves only files that could not be removed, which are reported below */
 	if (removal == REMOVE_UNUSED) {
 		print_left(settings, &pruned);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries are copied without their artifacts, of which only tags and sizes are kept: `ls` has all entries of the
- * cache in memory at once, and an artifact may have megabytes.
+ * Entries are copied without their artifacts, except for tags and sizes, because `ls` has all entries of the cache in
+ * memory at once and an artifact may have megabytes.
  */
 #include "cli/verbs/results.h"
 
@@ -26,7 +26,7 @@ static int copy_sections(const struct entry *entry, struct listed_result *result
 			result->return_code = section.value;
 		}
 		if (section.tag == ABOUT_SECTION && section.size > 0) {
-			/* the entry is released after the visit */
+			/* copied, because the entry is released after the visit */
 			result->about = malloc(section.size);
 			if (!result->about) {
 				return -ENOMEM;
@@ -78,7 +78,7 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 {
 	for (size_t i = 0; i < result->section_count; i++) {
 		if (result->sections[i].tag == artifact->tag) {
-			/* the section begins with bytes that are not the artifact's */
+			/* the first `skip` bytes of the section do not belong to the artifact */
 			return result->sections[i].size > artifact->skip ? result->sections[i].size - artifact->skip
 			                                                 : 0;
 		}
@@ -86,7 +86,7 @@ uint64_t results_artifact_size(const struct listed_result *result, const struct 
 	return 0;
 }
 
-/* null, not "": the entry does not say it */
+/* Adds null, not "", if the entry does not have the fact. */
 static void add_span(struct json *json, const char *name, struct span span)
 {
 	if (span.bytes) {

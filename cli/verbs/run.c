@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: sets the environment of a program so that the library is loaded into it, and becomes that program
+ * run: sets LD_PRELOAD and other variables, then executes a program in this process
  *
- * No process of ours stays behind: signals, job control and the exit status are the program's own.
+ * No parent process remains, so that the program gets signals and job control directly and its exit status is the
+ * command's.
  */
 #include "cli/console/console.h"
 #include "cli/console/library.h"
@@ -29,7 +30,7 @@ static bool set_variable(const char *name, const char *value)
 	return false;
 }
 
-/* The program may change its directory before the library reads this. */
+/* Sets a variable to an absolute path, because the program may change its directory before the library reads it. */
 static bool set_path(const char *name, const char *path)
 {
 	char absolute[PATH_MAX];
@@ -63,12 +64,12 @@ static bool apply_options(void)
 	       (!asked.read_only || set_variable("NVRTCCACHE_READONLY", "1"));
 }
 
-/* Why a program could not be started, and the exit status for it. */
+/* Reports why a program could not be started. Returns the exit status for it. */
 static int report_not_started(const char *name, int error)
 {
 	struct executable program;
 
-	/* execvp() reports ENOENT for a missing interpreter of a script or program as well */
+	/* execvp() also fails with ENOENT if the interpreter of a script or program is missing */
 	executable_find(name, &program);
 	if (error == ENOENT && program.trouble == EXECUTABLE_NO_INTERPRETER) {
 		console_error("%s: cannot start: its interpreter '%s' is missing", name, program.path);
@@ -87,11 +88,11 @@ static int run_run(struct settings *settings, char **operands)
 		              settings_wanted("NVRTCCACHE_MAX_SIZE"));
 		return verb_usage(&verb_run);
 	}
-	/* the program itself does not complain about a misspelled variable, and would run with the cache on */
+	/* misspelled variables are reported here, because the library in the program would ignore them silently */
 	if (!apply_options() || !console_settings(settings) || !library_preload()) {
 		return EXIT_NOT_STARTED;
 	}
-	/* returns only if it failed */
+	/* returns only if it fails */
 	execvp(operands[0], operands);
 	return report_not_started(operands[0], errno);
 }

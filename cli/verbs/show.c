@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show: all that the entries of one key say of themselves, and what has become of their dependencies
+ * show: prints all properties of the entries of one key, and the state of their dependencies
  *
- * Relative paths are looked up from the directory that --from names, else from the one that the entry depends on, else
- * from the working directory: where an entry that is not path-dependent was compiled is not stored. A root is looked up
- * where the entry says that it was. The process changes its working directory meanwhile.
+ * Relative paths are resolved against the directory that --from names, else against the directory that the entry
+ * depends on, else against the working directory. Only path-dependent entries record where they were compiled. A root
+ * is looked up at the path that the entry recorded. The process changes its working directory to check the paths.
  */
 #include "cli/console/console.h"
 #include "cli/console/key.h"
@@ -32,7 +32,7 @@ static struct {
 	const char *from;
 } asked;
 
-/* Where relative paths are looked up. NEVER: no path is relative, or the directory cannot be entered. */
+/* What relative paths are resolved against. NEVER: no path is relative, or the directory cannot be entered. */
 enum from { FROM_NEVER, FROM_BOUND, FROM_NAMED, FROM_HERE };
 
 struct shown {
@@ -40,27 +40,30 @@ struct shown {
 	struct listed_result result;
 	struct request request;
 	struct dependencies_told told;
-	size_t count, paths; /* of dependencies */
-	bool is_relative;    /* one of them is */
+	size_t count, paths; /* number of dependencies, and of those that are paths */
+	bool is_relative;    /* a path is relative */
 	enum from from;
-	char *directory; /* of `from`; NULL: none */
+	char *directory; /* that `from` means; NULL: none */
 };
 
 /* ---- which directory an entry depends on, and why ---- */
 
 enum reason {
-	REASON_REQUEST,  /* the request itself names it */
-	REASON_ARTIFACT, /* an artifact contains its name */
+	REASON_REQUEST,  /* the request names the directory */
+	REASON_ARTIFACT, /* an artifact contains the directory's name */
 	REASON_TEXT      /* a text that was compiled can name its own file (__FILE__ and the like) */
 };
 
-/* Why an entry is bound to a directory. `by`: the option or the artifact; size 0: not known. */
+/* A directory that the entry depends on, and why. `by`: the option or the artifact; size 0: unknown. */
 struct bound {
 	struct span directory, by;
 	enum reason reason;
 };
 
-/* An entry of an earlier build may be path-dependent by its key and not name the directory: it counts as one. */
+/*
+ * Returns the number of directories that the entry depends on. Entries of earlier builds may be path-dependent by their
+ * key without naming the directory; these count as one directory.
+ */
 static size_t count_bound(const struct shown *shown)
 {
 	size_t count = shown->request.counts[ABOUT_BOUND];
@@ -68,7 +71,10 @@ static size_t count_bound(const struct shown *shown)
 	return count == 0 && request_is_bound(&shown->request) ? 1 : count;
 }
 
-/* The artifact that contains the text, by the search that made the entry path-dependent; size 0: none. */
+/*
+ * Returns the name of the artifact that contains the text; size 0: none. The search is the one that made the entry
+ * path-dependent when it was stored.
+ */
 static struct span find_artifact(const struct shown *shown, struct span text)
 {
 	const struct request *request = &shown->request;
@@ -76,11 +82,10 @@ static struct span find_artifact(const struct shown *shown, struct span text)
 	struct section section;
 
 	for (size_t i = 0; entry_section_at(shown->entry, i, &section); i++) {
-		/* the same search found the path when the entry was made, so it finds it here */
 		struct needles *needles;
 		bool found;
 
-		/* the about section names the directory itself, and is no artifact */
+		/* the about section is not an artifact, and always names the directory */
 		if (section.tag == ABOUT_SECTION || needles_new(&needle, 1, &needles) != 0) {
 			continue;
 		}
@@ -93,7 +98,7 @@ static struct span find_artifact(const struct shown *shown, struct span text)
 			}
 		}
 		if (found) {
-			/* the only section that is neither an artifact nor the about section, and can have paths */
+			/* the only other section that can contain paths is that of the lowered names */
 			return (struct span){"lowered names", strlen("lowered names")};
 		}
 	}
@@ -110,7 +115,7 @@ static struct bound find_bound(const struct shown *shown, size_t number)
 	}
 	if (number == 0 && request_is_bound(request)) {
 		if (request_is(request, ABOUT_COMPILER, "nvrtc")) {
-			/* the binding options are NVRTC's; for links, the directory comes with the names of files */
+			/* request_binder() knows options of NVRTC only; for links the paths of files are the reason */
 			bound.by = request_binder(request);
 		}
 		return bound;
@@ -121,8 +126,9 @@ static struct bound find_bound(const struct shown *shown, size_t number)
 }
 
 /*
- * The working directory of the request, where the entry depends on it. It comes first; the others are roots that the
- * dependencies spell out, so there is one if the key has it or if there is one more than such roots.
+ * Returns the working directory of the request if the entry depends on it, else NULL. The caller frees it. The bound
+ * directories are the working directory, if any, and then the roots that the dependencies name. So the first one is the
+ * working directory if the key contains it, or if there are more bound directories than such roots.
  */
 static char *find_bound_directory(const struct shown *shown)
 {
@@ -145,7 +151,7 @@ static void count_dependency(const struct dependency *dependency, void *context)
 	shown->is_relative |= dependency->relative;
 }
 
-/* Enters the directory from which relative paths are looked up. Returns false after a message if --from names none. */
+/* Enters the directory against which relative paths are resolved. Returns false after a message if --from fails. */
 static bool enter_directory(struct shown *shown)
 {
 	char *bound = shown->is_relative && !asked.from ? find_bound_directory(shown) : NULL;
@@ -154,7 +160,7 @@ static bool enter_directory(struct shown *shown)
 		console_error("%s: %s", asked.from, strerror(errno));
 		return false;
 	}
-	/* a directory that the entry is bound to goes before the working directory, not before --from */
+	/* the order is: --from, then the directory that the entry depends on, then the working directory */
 	if (bound && chdir(bound) == 0) {
 		shown->from = FROM_BOUND;
 	} else if (shown->is_relative && !bound) {
@@ -167,7 +173,7 @@ static bool enter_directory(struct shown *shown)
 	return true;
 }
 
-/* Goes over the dependencies, each with its state. */
+/* Checks all dependencies and calls `each` with every one and its state. Returns 0 or a negative errno value. */
 static int walk_dependencies(struct shown *shown, void (*each)(const struct dependency *dependency, void *context),
                              void *context)
 {
@@ -175,7 +181,7 @@ static int walk_dependencies(struct shown *shown, void (*each)(const struct depe
 	size_t size, count = request->counts[ABOUT_ROOT];
 	const void *dependencies = entry_dependencies(shown->entry, &size);
 	struct root *roots = calloc(count + 1, sizeof(*roots));
-	/* another number of roots than the dependencies have: then the directory of none is known */
+	/* if the number of roots differs from that in the dependencies, no root is used */
 	const struct dependency_places places = {
 	    .root = roots,
 	    .root_count = roots && count == shown->told.roots ? count : 0,
@@ -186,7 +192,7 @@ static int walk_dependencies(struct shown *shown, void (*each)(const struct depe
 	for (size_t i = 0; i < places.root_count; i++) {
 		const struct about_fact *fact = &request->facts[ABOUT_ROOT][i];
 
-		/* the facts' texts do not end with NUL */
+		/* copied, because the texts of facts are not NUL-terminated */
 		roots[i] = (struct root){strndup(fact->text, fact->size), fact->size};
 	}
 	error = dependencies_tell(dependencies, size, &places, each, context, &shown->told);
@@ -228,7 +234,7 @@ static void print_compiler(const struct request *request)
 	puts(title.bytes ? "" : "not known: an earlier build made this entry");
 }
 
-/* Would a shell take the text as it is? */
+/* Returns whether a shell takes the text without quotes. */
 static bool is_plain(const struct about_fact *fact)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/%@";
@@ -241,7 +247,7 @@ static bool is_plain(const struct about_fact *fact)
 	return fact->size > 0;
 }
 
-/* Options wrap at LINE_WIDTH and are quoted where a shell needs it, so that they can be pasted into a command. */
+/* Prints the options, wrapped at LINE_WIDTH and quoted for a shell, so that they can be pasted into a command. */
 static void print_options(const struct request *request)
 {
 	size_t column = 0;
@@ -265,8 +271,8 @@ static void print_options(const struct request *request)
 }
 
 /*
- * Lowered names exist only in entries of NVRTC. They are in a section of their own, as the about section has
- * expressions alone.
+ * Prints name expressions with their lowered names, which only entries of NVRTC have. They are in a section of their
+ * own, because the about section contains only the expressions.
  */
 static void print_names(const struct shown *shown)
 {
@@ -348,7 +354,7 @@ static void print_bound(const struct shown *shown)
 	}
 }
 
-/* States are words of keygen/dependencies_tell.h, the same in JSON. */
+/* Prints one dependency. dependency_state_text() names the states for JSON too. */
 static void print_dependency(const struct dependency *dependency, void *context)
 {
 	char size[CONSOLE_NUMBER_BYTES];
@@ -365,7 +371,7 @@ static void print_dependency(const struct dependency *dependency, void *context)
 	}
 	if (dependency->root != DEPENDENCY_NO_ROOT) {
 		*has_unknown_root = true;
-		/* entries of earlier builds number their roots and do not name them */
+		/* entries of earlier builds have only the numbers of their roots, not the paths */
 		printf("(directory %" PRIu32 ")", dependency->root + 1);
 	}
 	console_print(stdout, "%s", dependency->path);
@@ -456,7 +462,7 @@ static void add_dependency(const struct dependency *dependency, void *context)
 	json_begin_object(json, NULL);
 	json_string(json, "kind", kinds[dependency->kind]);
 	json_string(json, "state", dependency_state_text(dependency->state));
-	/* every object has every member: null where it has no meaning */
+	/* every object has all members; those without a meaning are null */
 	json_string(json, "path", is_question ? NULL : dependency->path);
 	json_bool(json, "relative", dependency->relative);
 	json_bool(json, "directory", dependency->directory);
@@ -527,7 +533,7 @@ static void add_shown(struct json *json, struct shown *shown)
 
 /* ---- the verb ---- */
 
-/* `json` NULL: for people. `home`: the working directory, which is restored. */
+/* Shows an entry as JSON, or as text if `json` is NULL. `home` is the working directory, which is restored. */
 static int show_entry(const struct entry *entry, int64_t used_ns, int home, struct json *json)
 {
 	struct shown shown = {.entry = entry};
@@ -535,12 +541,12 @@ static int show_entry(const struct entry *entry, int64_t used_ns, int home, stru
 	const void *dependencies = entry_dependencies(entry, &size);
 	int status = EXIT_TROUBLE;
 
-	/* the file's time of use stands for all entries under the key */
+	/* all entries under the key have the time of use of their file */
 	if (results_copy(entry, used_ns, &shown.result) != 0) {
 		console_error("%s", strerror(ENOMEM));
 		return EXIT_TROUBLE;
 	}
-	/* the walk below needs to know first whether a path is relative, and how many roots there are */
+	/* the first pass finds out whether a path is relative and how many roots there are, for the second pass */
 	shown.request = results_request(&shown.result);
 	(void)dependencies_tell(dependencies, size, NULL, count_dependency, &shown, &shown.told);
 	if (enter_directory(&shown)) {
@@ -551,7 +557,7 @@ static int show_entry(const struct entry *entry, int64_t used_ns, int home, stru
 		}
 		status = EXIT_DONE;
 	}
-	/* the next entry may have relative paths of its own, and --from may be relative */
+	/* restored for the next entry, whose relative paths, or a relative --from, start from here */
 	if (fchdir(home) < 0) {
 		console_error("the working directory: %s", strerror(errno));
 		status = EXIT_TROUBLE;
@@ -588,7 +594,7 @@ static int run_show(struct settings *settings, char **operands)
 {
 	struct inventory_record record;
 	struct key_entries entries;
-	/* a descriptor, because the directory may have no path from which it can be entered again */
+	/* a descriptor and not a path, because the directory may have been removed or be unreachable by path */
 	int home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int status = key_find(settings, operands[0], &record), shown;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: what all processes have counted, and the size of the cache
+ * stats: prints the counters of all processes and the size of the cache
  *
- * Counters are rows of the lists in cache/counters.h: a new counter of a group appears in both forms of output by
- * itself. The size is the noted one, which stores keep up to date; --count reads the directory instead.
+ * Counters are rows of the lists in cache/counters.h, so that a new counter of a group appears in both forms of output
+ * without a change here. The size comes from the usage index, which stores update; --count reads the directory instead.
  */
 #include "cache/counters.h"
 #include "cache/settings.h"
@@ -24,13 +24,13 @@
 
 static struct {
 	bool json, zero, count;
-	const char *watch; /* seconds; "": the default; NULL: once */
+	const char *watch; /* seconds; "": the default; NULL: print once */
 } asked;
 
 struct counted {
 	struct store_usage usage;
 	uint64_t counts[COUNTER_COUNT];
-	int64_t since; /* seconds since 1970; 0: nothing was counted yet */
+	int64_t since; /* start of the counters, seconds since 1970; 0: nothing was counted yet */
 };
 
 static const struct {
@@ -58,7 +58,7 @@ static void add_group(struct json *json, const char *name, enum counter_group gr
 
 static void add_since(struct json *json, int64_t since)
 {
-	/* UTC in JSON, for machines; local time in the table */
+	/* JSON has UTC, because programs read it; the table has local time */
 	time_t then = (time_t)since;
 	struct tm parts;
 	char text[64];
@@ -68,7 +68,10 @@ static void add_since(struct json *json, int64_t since)
 	json_string(json, "since", known ? text : NULL);
 }
 
-/* JSON must not have a member twice: these totals have the names of groups, whose objects add up to them. */
+/*
+ * Returns whether a total has the name of a group. Such a total is not written to JSON, because a member must not occur
+ * twice; it is the sum of the group's members.
+ */
 static bool has_group(enum counter total)
 {
 	return total == COUNTER_TOTAL_not_kept || total == COUNTER_TOTAL_bypassed;
@@ -118,7 +121,7 @@ static void print_share(const char *name, uint64_t part, uint64_t whole)
 	putchar('\n');
 }
 
-/* The sum, then every reason that occurred. Counters' names are those of JSON, so underscores become blanks. */
+/* Prints the sum, then every reason that occurred. Underscores in the counters' JSON names become blanks. */
 static void print_group(const char *title, enum counter_group group, const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t sum = 0;
@@ -141,7 +144,7 @@ static void print_group(const char *title, enum counter_group group, const uint6
 	}
 }
 
-/* Prints a line for each compiler that was used. With one alone it would repeat the line "Hits". */
+/* Prints a line for each compiler, if several were used. For a single compiler it would repeat the line "Hits". */
 static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t hits[COMPILERS], misses[COMPILERS];
@@ -163,7 +166,7 @@ static void print_compilers(const uint64_t counts[COUNTER_COUNT])
 	}
 }
 
-/* Prints what the node's agent answered. Without an agent there is nothing to print. */
+/* Prints how often the node's agent was asked and what it answered. Prints nothing without an agent. */
 static void print_agent(const uint64_t counts[COUNTER_COUNT])
 {
 	uint64_t questions = counts[COUNTER_TOTAL_agent_asked];
@@ -181,7 +184,7 @@ static void print_agent(const uint64_t counts[COUNTER_COUNT])
 	printf(ROW "%s\n", "  time waited", console_time(counts[COUNTER_TOTAL_agent_wait_ns], text));
 }
 
-/* "2026-11-20 14:02 (2.1 days)" */
+/* Prints when the counters started: "2026-11-20 14:02 (2.1 days)". */
 static void print_since(int64_t since)
 {
 	time_t then = (time_t)since;
@@ -201,7 +204,7 @@ static void print_table(const struct settings *settings, const struct counted *s
 	const struct store_usage *usage = &shown->usage;
 	const uint64_t *counts = shown->counts;
 	uint64_t hits = counts[COUNTER_TOTAL_hits_memory] + counts[COUNTER_TOTAL_hits_disk];
-	/* shares are of the calls that were looked up: bypassed ones are not in it */
+	/* percentages are of the calls that were looked up, which excludes bypassed calls */
 	uint64_t looked_up = hits + counts[COUNTER_TOTAL_misses];
 	char text[CONSOLE_NUMBER_BYTES];
 	char cap[CONSOLE_NUMBER_BYTES];
@@ -248,7 +251,7 @@ static int gather(const struct settings *settings, struct counted *ret_shown)
 	struct store *store;
 	struct store_options options = {.directory = settings->directory,
 	                                .max_size = settings->max_size,
-	                                /* the command must not create a directory, nor change what it counts */
+	                                /* read-only, so that the command neither creates nor changes the store */
 	                                .read_only = true,
 	                                .shared = settings->shared,
 	                                .chore = progress_chore("counting", "")};
@@ -260,7 +263,7 @@ static int gather(const struct settings *settings, struct counted *ret_shown)
 	error = asked.count ? store_usage(store, &ret_shown->usage) : store_usage_noted(store, &ret_shown->usage);
 	progress_end();
 	store_close(store);
-	/* nothing was ever stored; counters may be there nevertheless */
+	/* nothing was ever stored, but there may be counters */
 	if (error == -ENOENT) {
 		memset(&ret_shown->usage, 0, sizeof(ret_shown->usage));
 		error = 0;
@@ -289,7 +292,7 @@ static int show_stats(const struct settings *settings)
 	if (!asked.zero) {
 		return EXIT_DONE;
 	}
-	/* statistics that could not be shown are not reset */
+	/* the counters are not reset if they could not be printed */
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		return EXIT_TROUBLE;
 	}
@@ -297,7 +300,7 @@ static int show_stats(const struct settings *settings)
 	return error == 0 ? EXIT_DONE : console_refuse(settings, error);
 }
 
-/* "14:02:11  12 hits (+3), 4 misses (+1), 0 not cached, 2 bypassed, 3.1 s saved, 8 entries, 1.2 MiB" */
+/* Prints "14:02:11  12 hits (+3), 4 misses (+1), 0 not cached, 2 bypassed, 3.1 s saved, 8 entries, 1.2 MiB". */
 static void print_changes(const struct counted *now, const struct counted *before)
 {
 	const uint64_t *counts = now->counts, *earlier = before->counts;
@@ -320,12 +323,12 @@ static void print_changes(const struct counted *now, const struct counted *befor
 	       now->usage.entries == 1 ? "y" : "ies", console_bytes(now->usage.bytes, size));
 }
 
-/* Runs until a signal comes. ^C is the usual way to end it and no failure: the exit status is 0. */
+/* Prints the statistics periodically until a signal arrives. After ^C, the usual end, the exit status is 0. */
 static int watch_stats(const struct settings *settings, int64_t period_ns)
 {
 	struct timespec pause = {.tv_sec = (time_t)(period_ns / 1000000000), .tv_nsec = (long)(period_ns % 1000000000)};
 	const char *term = getenv("TERM");
-	/* a terminal gets the whole table again and again, a file or pipe one line each time */
+	/* on a terminal the whole table is redrawn; a file or pipe gets one line per period */
 	bool redraw = isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0 && !asked.json;
 	struct counted shown = {.since = 0}, before;
 	int status = EXIT_DONE;
@@ -342,15 +345,15 @@ static int watch_stats(const struct settings *settings, int64_t period_ns)
 		} else if (asked.json || redraw) {
 			print_counted(settings, &shown);
 		} else {
-			/* the first line has nothing to compare with */
+			/* the first line is compared with itself, so that its changes are 0 */
 			print_changes(&shown, is_first ? &shown : &before);
 		}
-		/* a reader that has closed the pipe (`| head`) ends the watch */
+		/* the watch ends when the reader closes the pipe (`| head`) */
 		if (fflush(stdout) != 0 || ferror(stdout)) {
 			return EXIT_TROUBLE;
 		}
 		if (status == EXIT_DONE && interrupt_seen() == 0) {
-			/* a signal ends the sleep; one that came just before it waits for a period */
+			/* a signal ends the sleep; one that arrives just before it takes effect a period later */
 			(void)nanosleep(&pause, NULL);
 		}
 	}
@@ -372,7 +375,7 @@ static int run_stats(struct settings *settings, char **operands)
 	}
 	if (asked.watch && *asked.watch) {
 		snprintf(text, sizeof(text), "%ss", asked.watch);
-		/* age_parse() wants a unit */
+		/* `text` has the unit "s" appended, because age_parse() requires a unit */
 		if (strlen(asked.watch) > 16 || !age_parse(text, &period_ns) || period_ns < 100000000) {
 			console_error(
 			    "stats: --watch: bad interval '%s': it takes seconds, at least 0.1, such as 2 or 0.5",
@@ -381,7 +384,7 @@ static int run_stats(struct settings *settings, char **operands)
 		}
 	}
 	if (settings->shared) {
-		/* --zero may create the file, whose group has to be able to write it */
+		/* --zero may create the counter file, which the group has to be able to write */
 		counters_share();
 	}
 	return asked.watch ? watch_stats(settings, period_ns) : show_stats(settings);

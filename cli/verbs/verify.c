@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify: reads every file of the cache directory to the last byte and names those that are bad
+ * verify: reads every entry of the cache directory completely and reports bad files
  *
  * An entry is sound if its checksums are right and its dependencies can be read. A sound entry is out of date if a
  * path that is the same for every request (an absolute one, outside of roots) has changed. Other paths depend on the
- * request and cannot be judged without one.
+ * request and cannot be checked without one.
  */
 #include "cache/discard.h"
 #include "cache/tools/inspect.h"
@@ -28,7 +28,7 @@ struct verify {
 	const struct settings *settings;
 	struct directory directory;
 	struct json json;
-	uint64_t estimate; /* of the number of files; 0: none */
+	uint64_t estimate; /* estimated number of files; 0: unknown */
 	uint64_t files[INSPECT_VERDICTS];
 	uint64_t looked_at, entries, bytes;
 	uint64_t outdated; /* entries */
@@ -57,9 +57,9 @@ static void see_state(const struct dependency *dependency, void *context)
 	switch (dependency->state) {
 	case DEPENDENCY_UNCHANGED:
 	case DEPENDENCY_NOT_ASKED:
-	/* not proven to have changed */
+	/* these two do not prove a change */
 	case DEPENDENCY_DOUBTFUL:
-	case DEPENDENCY_UNREADABLE: /* to us, perhaps not to the program */
+	case DEPENDENCY_UNREADABLE: /* this user cannot read the file, but the program perhaps can */
 		break;
 	default:
 		*outdated = true;
@@ -68,7 +68,7 @@ static void see_state(const struct dependency *dependency, void *context)
 
 static const char *judge_entry(void *context, const struct entry *entry, bool *ret_other)
 {
-	/* neither roots nor a working directory: only what is the same for every request is looked at */
+	/* without roots and working directory, only paths that are the same for every request are checked */
 	static const struct dependency_places everywhere = {.root = NULL};
 	struct verify *verify = context;
 	struct dependencies_told told;
@@ -81,7 +81,7 @@ static const char *judge_entry(void *context, const struct entry *entry, bool *r
 
 	if (error == -EPROTONOSUPPORT) {
 		*ret_other = true;
-		/* written by another version, which may read it: no damage */
+		/* not reported as damage, because the version that wrote the entry may be able to read it */
 		return "the dependencies have another format";
 	}
 	if (error == -EBADMSG) {
@@ -125,7 +125,8 @@ static void name_file(struct verify *verify, const struct inspected *file, bool 
 static void take_bad(struct verify *verify, const struct inspected *file)
 {
 	/*
-	 * not tried; removing also gives it, if another process holds the entry's lock. Neither is an error to report
+	 * -EAGAIN: removal was not tried, or, from discard_file(), another process holds the entry's lock. Neither is
+	 * reported as an error.
 	 */
 	int error = -EAGAIN;
 
@@ -147,34 +148,34 @@ static int take_file(void *context, const struct inspected *file)
 
 	verify->files[file->verdict]++;
 	verify->entries += file->results;
-	/* files that are no entries are looked at and not read to the end */
+	/* only files of entries are read to the end */
 	verify->bytes += file->key ? (uint64_t)file->found.st_size : 0;
 	if (verdicts[file->verdict].bad) {
 		take_bad(verify, file);
 	}
 	verify->looked_at++;
-	/* without an estimate: shards have about as many files each */
+	/* without an estimate, the total is extrapolated: all shards have about the same number of files */
 	progress_show(verify->looked_at,
 	              verify->estimate ? verify->estimate : verify->looked_at * DIRECTORY_SHARDS / (file->number + 1),
 	              PROGRESS_ESTIMATED);
 	return interrupt_seen() != 0 ? -EINTR : 0;
 }
 
-/* Returns EXIT_TROUBLE, after a message, if the directory cannot be read. Bad files are no reason to stop. */
+/* Inspects all shards and goes on after bad files. Returns EXIT_TROUBLE, after a message, if there is no access. */
 static int inspect_all(struct verify *verify)
 {
 	int home = -1;
 	int error = directory_open(&verify->directory, DIRECTORY_REACH, &home);
 
 	if (error != 0) {
-		/* nothing was ever stored where there is no directory */
+		/* a missing directory is not an error, because it means that nothing was ever stored */
 		return error == -ENOENT ? EXIT_DONE : console_refuse(verify->settings, error);
 	}
 	verify->estimate = usage_guess(&verify->directory);
 	progress_begin("verifying");
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS && interrupt_seen() == 0; shard++) {
 		error = inspect_shard(&verify->directory, home, shard, judge_entry, take_file, verify);
-		/* the other shards are read nevertheless */
+		/* an unreadable shard does not end the work */
 		if (error < 0 && error != -EINTR) {
 			verify->unreadable++;
 			console_error("%s/v1/%02x: %s", verify->directory.path, shard, console_reason(error));
