@@ -125,8 +125,8 @@ static void name_file(struct verify *verify, const struct inspected *file, bool 
 static void take_bad(struct verify *verify, const struct inspected *file)
 {
 	/*
-	 * -EAGAIN: removal was not tried, or, from discard_file(), another process holds the entry's lock. Neither is
-	 * reported as an error.
+	 * -EAGAIN: removal was not tried, or discard_file() left the file because it has changed or another process is
+	 * replacing it. Neither is reported as an error.
 	 */
 	int error = -EAGAIN;
 
