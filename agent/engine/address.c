@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser is strict: each part of an address may contain only characters that have no special meaning in a URL, a
- * file name or a log. Error texts show a correct form.
+ * The parser is strict: each part of an address may contain only characters without a special meaning in a URL, a file
+ * name or a log. Error texts show a correct form.
  */
 #include "agent/engine/address.h"
 
@@ -15,7 +15,7 @@
 #define DATABASE_MAX 65535
 #define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS       "0123456789"
-/* characters that a URL never escapes, so every client and server spells them alike */
+/* characters that are never escaped in a URL, so that all clients and servers write them in the same way */
 #define UNRESERVED LETTERS DIGITS "-._~"
 
 static const struct scheme {
@@ -34,7 +34,7 @@ static const struct scheme {
     {"s3://", ADDRESS_S3, false, true, 0},
 };
 
-/* The "://" keeps one scheme from being a prefix of another. */
+/* No scheme is a prefix of another, because each ends with "://". */
 static const struct scheme *scheme_of(const char *text)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
@@ -45,14 +45,14 @@ static const struct scheme *scheme_of(const char *text)
 	return NULL;
 }
 
-/* The address itself is not repeated: it may hold a password by mistake. */
+/* The text does not contain the address, because that may contain a password by mistake. */
 static int tell_wrong(struct engine_error *error, const char *words)
 {
 	engine_tell(error, "the engine's address: %s", words);
 	return -EINVAL;
 }
 
-/* Parses at least one digit and returns the end. strtoul() would accept blanks, signs and hexadecimal. */
+/* Parses at least one digit and moves *at to the end. strtoul() would also accept blanks and signs. */
 static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
 {
 	unsigned number = 0;
@@ -72,7 +72,7 @@ static bool take_decimal(const char **at, unsigned max, unsigned *ret_number)
 	return true;
 }
 
-/* Copies the first `size` bytes if they fit. */
+/* Copies the first `length` bytes of the text if they fit into `size` bytes with a NUL. */
 static bool copy_text(char *ret_text, size_t size, const char *text, size_t length)
 {
 	if (length >= size) {
@@ -83,7 +83,7 @@ static bool copy_text(char *ret_text, size_t size, const char *text, size_t leng
 	return true;
 }
 
-/* Rejects empty, "." and ".." components: a server may resolve ".." and leave the prefix. */
+/* Rejects empty, "." and ".." components, because a server may resolve ".." to a path outside the prefix. */
 static bool parts_are_plain(const char *path)
 {
 	while (*path == '/') {
@@ -98,7 +98,7 @@ static bool parts_are_plain(const char *path)
 	return *path == '\0';
 }
 
-/* Only characters that need no escaping, so the path is the same in a URL, a signature and a log. */
+/* Accepts only characters that need no escaping, so that the path is the same in a URL, a signature and a log. */
 static int take_path(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	size_t length = strlen(text);
@@ -116,7 +116,7 @@ static int take_path(const char *text, struct engine_address *address, struct en
 	return 0;
 }
 
-/* ?db=N, or nothing */
+/* Parses "?db=N" or an empty text. */
 static int take_database(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	if (*text == '\0') {
@@ -131,7 +131,7 @@ static int take_database(const char *text, struct engine_address *address, struc
 	return tell_wrong(error, "the database must be ?db=NUMBER, after host and port or after the socket");
 }
 
-/* ":/" ends the socket's path in http+unix, as nginx writes it. */
+/* In http+unix addresses, ":/" ends the path of the socket, as in the configuration of nginx. */
 static int take_socket(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	const char *end = text + strlen(text);
@@ -171,7 +171,7 @@ static const char *end_of_host(const char *text)
 	return length > 0 && text[0] != '-' && text[0] != '.' ? text + length : NULL;
 }
 
-/* An '@' after the host means that what was parsed as the host is a user name. */
+/* An '@' after the host means that the parsed text was a user name and not a host. */
 static int take_host(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	const char *rest = end_of_host(text);
@@ -191,7 +191,7 @@ static int take_host(const char *text, struct engine_address *address, struct en
 	return address->kind == ADDRESS_REDIS ? take_database(rest, address, error) : take_path(rest, address, error);
 }
 
-/* The S3 naming rules, because the bucket becomes part of a host name. */
+/* Checks the bucket's name, because it becomes part of a host name. */
 static int take_bucket(const char *text, struct engine_address *address, struct engine_error *error)
 {
 	size_t length = strspn(text, LETTERS DIGITS "-._");
@@ -204,7 +204,7 @@ static int take_bucket(const char *text, struct engine_address *address, struct 
 	return take_path(text + length, address, error);
 }
 
-/* Parsed by hand: libcurl's parser accepts far more, such as users, queries and escapes. */
+/* libcurl's parser is not used, because it also accepts users, queries and escapes. */
 int engine_address_parse(const char *text, struct engine_address *ret_address, struct engine_error *ret_error)
 {
 	const struct scheme *scheme = scheme_of(text);
@@ -245,7 +245,7 @@ void engine_address_place(const struct engine_address *address, char *ret_text, 
 	}
 }
 
-/* Colons separate the parts of Redis names; elsewhere a prefix is one directory. */
+/* Colons are allowed for Redis, where they separate the parts of names. For the others a prefix is one directory. */
 int engine_address_prefix(const struct engine_address *address, const char *prefix, struct engine_error *ret_error)
 {
 	bool colons = address->kind == ADDRESS_REDIS;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dir: a directory as the engine: a share that every node mounts (dir:///path)
+ * dir: a directory as the engine, usually a share that every node mounts (dir:///path)
  *
- * <path>/<prefix>/2-<format>/ab/<62 hex>, plain files, written under a temporary name and renamed, so that readers on
- * any node see a whole one or none. Nothing is ever removed but temporaries of our own: what is old goes by the
- * operator's cron. A call of the kernel to a share that hangs cannot be given up, so limits do not hold here: whoever
- * waits for the agent waits no longer for that (cache/agent_message.h), and a worker is held up until the share
- * answers.
+ * Values are plain files, <path>/<prefix>/2-<format>/ab/<62 hex>. Each is written under a temporary name and renamed,
+ * so that readers on any node see a complete file or none. The engine removes only its own temporary files; the
+ * operator's cron job has to remove old values. A system call on a hung share cannot be interrupted, so time limits are
+ * not enforced here. A worker then blocks until the share answers, but a process that waits for the agent does not: it
+ * has a time limit of its own (cache/agent_message.h).
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"
@@ -27,10 +27,10 @@
 struct engine_dir {
 	struct engine engine;
 	char *root;
-	const char *prefix; /* within root's memory */
+	const char *prefix; /* points into the memory of `root` */
 };
 
-/* The share need not be mounted yet: each request opens it. */
+/* The directory is not opened here, because each request opens it; the share need not be mounted yet. */
 static int dir_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	const char *path = options->address + strlen("dir://");
@@ -66,7 +66,7 @@ static void dir_close(struct engine *engine)
 	free(((struct engine_dir *)engine)->root);
 }
 
-/* Decides which errors count as engine failures: a full disk is an answer, a stale handle is a failure. */
+/* Maps errno values to answers. For the breaker a full disk is an answer, but a stale handle is a failure. */
 static enum engine_answer tell_errno(const struct engine_dir *dir, int error, struct engine_error *ret_error)
 {
 	enum engine_answer answer;
@@ -108,7 +108,7 @@ static enum engine_answer tell_errno(const struct engine_dir *dir, int error, st
 	return answer;
 }
 
-/* A share that is not mounted or does not exist must not look like an empty engine. */
+/* A missing root is an error and not an absent value, because the share may not be mounted. */
 static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root, struct engine_error *ret_error)
 {
 	int root = open(dir->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -124,7 +124,7 @@ static enum engine_answer open_root(const struct engine_dir *dir, int *ret_root,
 	return tell_errno(dir, errno, ret_error);
 }
 
-/* O_NONBLOCK and O_NOCTTY: a FIFO must not block the agent, and a terminal must not become its controlling one. */
+/* O_NONBLOCK: a FIFO must not block the agent. O_NOCTTY: a terminal must not become its controlling terminal. */
 static int open_value(int root, const struct engine_dir *dir, const struct engine_name *name, int *ret_file)
 {
 	char path[ENGINE_NAME_MAX];
@@ -134,7 +134,7 @@ static int open_value(int root, const struct engine_dir *dir, const struct engin
 	return *ret_file < 0 ? errno : 0;
 }
 
-/* Checks type and size before it allocates: a FIFO or a directory is not a value. */
+/* Reads a value. Type and size are checked before the allocation, because a FIFO or a directory is not a value. */
 static enum engine_answer take_value(const struct engine_dir *dir, int file, void **ret_value, size_t *ret_size,
                                      struct engine_error *ret_error)
 {
@@ -153,7 +153,7 @@ static enum engine_answer take_value(const struct engine_dir *dir, int file, voi
 	}
 	value = malloc((size_t)found.st_size + 1);
 	got = value == NULL ? -1 : call_pread(file, value, (size_t)found.st_size, 0);
-	if (got != found.st_size) { /* a file that shrank during the read is not a value */
+	if (got != found.st_size) { /* an error, or the file became shorter during the read */
 		int error = value == NULL ? ENOMEM : got < 0 ? errno : EIO;
 
 		free(value);
@@ -208,7 +208,7 @@ static enum engine_answer dir_has(struct engine *engine, const struct engine_nam
 	return answer;
 }
 
-/* Creates the directories below the root. The operator creates the root. */
+/* Creates the directories below the root and opens the last one. The operator has to create the root. */
 static int make_place(int root, char *place, int *ret_place)
 {
 	for (char *slash = strchr(place, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -228,10 +228,10 @@ static int make_place(int root, char *place, int *ret_place)
 	return *ret_place < 0 ? errno : 0;
 }
 
-/* Renamed in the same directory, so that no reader sees a part of it, on NFS too. */
+/* The temporary file is renamed within its directory, so that no reader sees an incomplete file, also on NFS. */
 static int put_value(int place, const char *name, const void *value, size_t size)
 {
-	unsigned long long random; /* processes of two nodes may have one number */
+	unsigned long long random; /* processes on two nodes may have the same process id */
 	char temporary[48];
 	int error;
 	int file;
@@ -245,7 +245,7 @@ static int put_value(int place, const char *name, const void *value, size_t size
 		return errno;
 	}
 	error = -output_at(file, 0, value, size);
-	/* NFS says at close() that there was no room */
+	/* NFS may report a full disk only at close() */
 	if (close(file) != 0 && error == 0) {
 		error = errno;
 	}
@@ -258,7 +258,7 @@ static int put_value(int place, const char *name, const void *value, size_t size
 	return error;
 }
 
-/* Directories are made as values need them, with the rights that the umask leaves. */
+/* Directories are created when a value needs them, with the permissions that the umask allows. */
 static enum engine_answer dir_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                                   unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -284,13 +284,13 @@ static enum engine_answer dir_put(struct engine *engine, const struct engine_nam
 		error = put_value(place, file, value, size);
 		close(place);
 	}
-	if (error == ENOENT) { /* another process removes directories meanwhile: not an answer to a put */
+	if (error == ENOENT) { /* another process removed a directory meanwhile; ABSENT is not an answer to a put */
 		error = ESTALE;
 	}
 	return error == 0 ? ENGINE_DONE : tell_errno(dir, error, ret_error);
 }
 
-/* Effective rights, as the questions use them. */
+/* Checks permissions of the effective user, because requests are made with these. */
 static enum engine_answer dir_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_dir *dir = (const struct engine_dir *)engine;

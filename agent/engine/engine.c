@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of engine.h go through one table of functions to the kind of the address. What all kinds need (texts
- * without control characters, deadlines) is below.
+ * Each call of engine.h is forwarded to the kind that the scheme of the address selected. This file also contains the
+ * functions that all kinds share: texts without control characters, deadlines.
  */
 #include "agent/engine/engine.h"
 
@@ -23,7 +23,7 @@ static const struct engine_kind *const kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* The first that fits: schemes are distinct. */
+/* Returns the kind with the scheme of the address; NULL if there is none. */
 static const struct engine_kind *kind_of(const char *address)
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -36,7 +36,7 @@ static const struct engine_kind *kind_of(const char *address)
 	return NULL;
 }
 
-/* "dir://, redis://, ..." */
+/* Writes the list of schemes, "dir://, redis://, ...". */
 static void schemes_text(char *ret_text, size_t size)
 {
 	size_t at = 0;
@@ -60,7 +60,7 @@ static bool holds_secret(const char *address)
 	return at != NULL;
 }
 
-/* Checked here for all kinds: an address with a password would be shown by ps. */
+/* The address is checked for a password here, for all kinds. */
 int engine_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	const struct engine_kind *kind = options->address != NULL ? kind_of(options->address) : NULL;
@@ -82,7 +82,7 @@ int engine_open(const struct engine_options *options, struct engine **ret_engine
 	return kind->open(options, ret_engine, ret_error);
 }
 
-/* NULL is accepted, for clean-up after a failure. */
+/* Accepts NULL, which simplifies the clean-up after a failure. */
 void engine_close(struct engine *engine)
 {
 	if (engine != NULL) {
@@ -110,7 +110,7 @@ enum engine_answer engine_has(struct engine *engine, const struct engine_name *n
 	return engine->kind->has(engine, name, limit_ms, ret_error);
 }
 
-/* A value larger than readers accept is not sent. */
+/* A value that is too large for readers is not sent. */
 enum engine_answer engine_put(struct engine *engine, const struct engine_name *name, const void *value, size_t size,
                               unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -128,9 +128,9 @@ enum engine_answer engine_probe(struct engine *engine, unsigned limit_ms, struct
 	return engine->kind->probe(engine, limit_ms, ret_error);
 }
 
-/* ---- what every kind uses (kind.h) */
+/* ---- functions for all kinds (kind.h) */
 
-/* Zeroed, so that close() of the kind may run after a failure half-way. */
+/* The memory is zeroed, so that the kind's close() can be called on a partly initialized engine. */
 struct engine *engine_new(const struct engine_kind *kind, size_t size)
 {
 	struct engine *engine = calloc(1, size);
@@ -141,7 +141,7 @@ struct engine *engine_new(const struct engine_kind *kind, size_t size)
 	return engine;
 }
 
-/* Error texts end on terminals and in logs, but server messages and addresses may contain any bytes. */
+/* Control characters are replaced, because texts are printed on terminals and may contain bytes from a server. */
 static void write_text(char *ret_text, size_t size, const char *format, va_list arguments)
 {
 	vsnprintf(ret_text, size, format, arguments);
@@ -175,7 +175,7 @@ const char *engine_prefix(const struct engine_options *options)
 	return options->prefix != NULL ? options->prefix : "nvrtccache";
 }
 
-/* One deadline for all steps of a call, since each step could use up a limit of its own. */
+/* All steps of a call share one deadline, because separate limits for each step would add up. */
 struct timespec engine_deadline(unsigned limit_ms)
 {
 	struct timespec when;
@@ -190,7 +190,7 @@ struct timespec engine_deadline(unsigned limit_ms)
 	return when;
 }
 
-/* 0 means over, never "no limit". */
+/* 0 means that the deadline has passed, and never that there is no limit. */
 unsigned engine_left_ms(const struct timespec *deadline)
 {
 	struct timespec now;

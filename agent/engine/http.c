@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One libcurl handle for each engine, so that connections are kept. The body of an answer is a value only with
- * status 200; of anything else a few kilobytes are read for the code of an error.
+ * Each engine has one libcurl handle, so that connections are reused. The body of a response is a value only with
+ * status 200. Of another body only a few kilobytes are stored, which contain the error code.
  */
 #include "agent/engine/http.h"
 
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX   4096  /* bytes kept of a response that is not a value */
-#define HEAD_MAX    65536 /* of an answer, with what comes behind its body */
+#define WORDS_MAX   4096  /* bytes stored of a response that is not a value */
+#define HEAD_MAX    65536 /* bytes of the headers and trailers of a response */
 #define PAGE_MAX    65536 /* bytes read of a response that is not a value */
 #define CONTINUE_MS 100L  /* how long the client waits for "100 Continue" before it sends a large value */
 
-/* What comes as a body. */
+/* The response of one request. */
 struct body {
 	CURL *handle;
 	char *bytes;
@@ -25,7 +25,7 @@ struct body {
 	size_t head;
 	bool head_too_large;
 	size_t page;
-	bool has_enough; /* of an error page; the status has all the information */
+	bool has_enough; /* PAGE_MAX was exceeded, so the transfer was ended: the status is sufficient */
 	bool too_large;
 	bool no_memory;
 };
@@ -38,8 +38,8 @@ struct request {
 };
 
 /*
- * Room for `more` bytes, for all that are announced at once. Content-Length saves the copies of growing buffers, but
- * is believed only up to the largest value.
+ * Makes room for `more` bytes. Room for the whole Content-Length is allocated at once, which avoids copies of the
+ * buffer, unless the announced size is larger than ENGINE_VALUE_MAX.
  */
 static bool make_room(struct body *body, size_t more)
 {
@@ -68,7 +68,8 @@ static bool make_room(struct body *body, size_t more)
 }
 
 /*
- * libcurl's: fewer bytes than came end the transfer. It keeps each line until then, and not every version has a limit.
+ * Callback of libcurl for header lines. Returning less than the size ends the transfer. The headers are limited here,
+ * because libcurl stores all lines and not every version has a limit.
  */
 static size_t take_head(char *bytes, size_t one, size_t count, void *context)
 {
@@ -80,7 +81,7 @@ static size_t take_head(char *bytes, size_t one, size_t count, void *context)
 	return body->head_too_large ? 0 : one * count;
 }
 
-/* The same of what is in it. */
+/* Callback of libcurl for the body. Returning less than the size ends the transfer. */
 static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 {
 	struct body *body = context;
@@ -138,7 +139,7 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 {
 	CURL *handle = http->handle;
 
-	curl_easy_reset(handle); /* connections stay */
+	curl_easy_reset(handle); /* does not close connections */
 	transport_handle(&http->transport, handle);
 	prove_who_we_are(http);
 	curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -154,7 +155,7 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 		curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
 		break;
 	case HTTP_PUT:
-		/* as fields, and not read by a function: so they are sent again without being wound back */
+		/* POSTFIELDS and not a read callback, so that libcurl can send the value again without rewinding */
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
 		curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request->size > 0 ? request->value : "");
 		curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS, CONTINUE_MS);
@@ -167,13 +168,13 @@ static void prepare_handle(struct engine_http *http, const struct request *reque
 	}
 }
 
-/* Chosen by the configuration, because servers do not identify themselves reliably. */
+/* The dialect depends on the options, because servers do not identify themselves reliably. */
 static enum http_dialect dialect_of(const struct engine_http *http)
 {
 	return http->signature != NULL ? HTTP_S3 : http->bazel ? HTTP_BAZEL : HTTP_PLAIN;
 }
 
-/* The error page is not shown: it is HTML, or repeats the request. */
+/* The error page is not part of the message, because it is HTML or repeats the request. */
 static enum engine_answer tell_status(const struct engine_http *http, const struct request *request,
                                       const struct body *body, struct engine_error *error)
 {
@@ -198,8 +199,8 @@ static enum engine_answer tell_status(const struct engine_http *http, const stru
 }
 
 /*
- * The last byte has come, or none will. Our own reasons to stop come first: libcurl reports all of them as a failed
- * write.
+ * Returns the answer after the transfer has ended. The reasons for which our callbacks end a transfer are checked
+ * first, because libcurl reports all of them as a failed write.
  */
 static enum engine_answer judge_status(const struct engine_http *http, const struct request *request,
                                        const struct body *body, CURLcode code, struct engine_error *error)
@@ -222,7 +223,7 @@ static enum engine_answer judge_status(const struct engine_http *http, const str
 	return tell_status(http, request, body, error);
 }
 
-/* The names contain only characters that URLs leave as they are. */
+/* Names need no escaping, because they contain only unreserved characters of URLs. */
 static char *url_of(const struct engine_http *http, const struct engine_name *name)
 {
 	char place[ENGINE_NAME_MAX];
@@ -236,7 +237,7 @@ static char *url_of(const struct engine_http *http, const struct engine_name *na
 	return asprintf(&url, "%s/%s", http->base, place) < 0 ? NULL : url;
 }
 
-/* The caller owns the received body for every status. */
+/* Sends a request. The caller frees the received body after every answer. */
 static enum engine_answer send_request(struct engine_http *http, const struct engine_name *name,
                                        const struct request *request, struct body *ret_body, struct engine_error *error)
 {
@@ -257,7 +258,7 @@ static enum engine_answer send_request(struct engine_http *http, const struct en
 	return answer;
 }
 
-/* An empty value is a value. */
+/* An empty body is a valid value, so that `ret_value` is never NULL on success. */
 enum engine_answer http_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms, void **ret_value,
                             size_t *ret_size, struct engine_error *ret_error)
 {
@@ -299,7 +300,7 @@ enum engine_answer http_put(struct engine *engine, const struct engine_name *nam
 	return answer;
 }
 
-/* 404 is an answer: the value is absent. */
+/* Status 404 shows that the server works, so ENGINE_ABSENT becomes ENGINE_DONE. */
 enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	const struct engine_name nobody = {.format = 0};
@@ -308,7 +309,7 @@ enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct e
 	return answer == ENGINE_ABSENT ? ENGINE_DONE : answer;
 }
 
-/* libcurl does not copy header lists, so they must live as long as the handle. */
+/* The handle is freed before the header lists, because libcurl does not copy them. */
 void http_close(struct engine *engine)
 {
 	struct engine_http *http = (struct engine_http *)engine;
@@ -322,7 +323,7 @@ void http_close(struct engine *engine)
 	free(http->signature);
 }
 
-/* With the port, also if it is the usual one: each address has one form. */
+/* The port is always written, so that each address has a single form. */
 int http_base(const struct engine_address *address, const char *bucket, char **ret_base)
 {
 	const char *slash = bucket != NULL ? "/" : "";
@@ -345,7 +346,10 @@ static bool add_header(struct curl_slist **headers, const char *header)
 	return longer != NULL;
 }
 
-/* A PUT's: it is no form. (What libcurl shall leave out, "Expect:", its signatures of S3 would still have in them.) */
+/*
+ * A PUT has a content type, because libcurl would otherwise send that of a form. "Expect" is not removed, because
+ * libcurl's S3 signature would still cover it.
+ */
 static bool make_headers(struct engine_http *http, const char *header)
 {
 	return (header == NULL || (add_header(&http->headers, header) && add_header(&http->put_headers, header))) &&
@@ -373,7 +377,7 @@ int http_new(const struct engine_kind *kind, const struct engine_options *option
 	return 0;
 }
 
-/* -EINVAL: two conflicting options */
+/* Returns -EINVAL with a text if an option is wrong or two options conflict. */
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (options->layout != NULL && strcmp(options->layout, "plain") != 0 && strcmp(options->layout, "bazel") != 0) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http: values as files of an HTTP server: GET, HEAD, PUT
+ * http: stores values as files on an HTTP server, with GET, HEAD and PUT
  *
- * HTTP and S3 send the same requests to different URLs. Redirects are never followed: each question would take twice as
- * long, and could lead anywhere; the error says so. libcurl asks once more if the server has closed a kept connection.
+ * HTTP and S3 send the same requests to different URLs. Redirects are not followed, because each request would take
+ * twice as long and could lead to any host; the error text says so. libcurl sends a request again if the server has
+ * closed an idle connection.
  *
- * Calling sequence: http_new(), then the kind's own fields, then the functions of an engine_kind.
+ * Calling sequence: http_new(), then set the fields that depend on the kind, then the functions of an engine_kind.
  * Errors, threads, ownership: as in kind.h.
  */
 #ifndef AGENT_ENGINE_HTTP_H
@@ -21,18 +22,24 @@ struct engine_http {
 	struct engine engine;
 	struct transport transport;
 	CURL *handle;
-	struct curl_slist *headers;     /* of every request */
-	struct curl_slist *put_headers; /* of a PUT: these, and more */
+	struct curl_slist *headers;     /* of GET and HEAD */
+	struct curl_slist *put_headers; /* of PUT: the same headers and more */
 	char *prefix;
-	char *base;      /* "https://host:port/path", no '/' at its end */
-	bool bazel;      /* names as Bazel's ac/ */
-	char *signature; /* CURLOPT_AWS_SIGV4's, or NULL: Basic, Bearer or nothing */
+	char *base;      /* "https://host:port/path", without '/' at the end */
+	bool bazel;      /* names have the form of Bazel's ac/ */
+	char *signature; /* value of CURLOPT_AWS_SIGV4; NULL: Basic, Bearer or no authentication */
 };
 
-/* `header`: of every request, or NULL. On failure nothing is left; words are in `ret_error` where it is not memory. */
+/*
+ * Allocates an engine. `header` is added to every request; NULL: none. Returns a negative errno value on failure, with
+ * a text in `ret_error` unless memory ran out; everything is freed then.
+ */
 int http_new(const struct engine_kind *kind, const struct engine_options *options, const char *header,
              struct engine_http **ret_http, struct engine_error *ret_error);
-/* "https://host:port/path" of an HTTP address; behind a socket the host is a mere name. -1: no memory */
+/*
+ * Writes "https://host:port/path" for an HTTP address, followed by the bucket if that is not NULL. For a Unix socket
+ * the host is "localhost". The caller frees the text. Returns -1 if memory runs out.
+ */
 int http_base(const struct engine_address *address, const char *bucket, char **ret_base);
 
 void http_close(struct engine *engine);
@@ -45,7 +52,7 @@ enum engine_answer http_put(struct engine *engine, const struct engine_name *nam
 enum engine_answer http_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error);
 
 /*
- * http_status: what a status of HTTP comes to
+ * http_status: maps HTTP status codes to answers
  *
  * Threads: no state.
  */
@@ -56,18 +63,18 @@ enum http_method {
 	HTTP_PUT,
 };
 
-/* The dialect tells what a status means where the number alone does not. */
+/* The kind of server, on which the meaning of some status codes depends. */
 enum http_dialect {
 	HTTP_PLAIN,
 	HTTP_BAZEL,
 	HTTP_S3,
 };
 
-/* `ret_words`: what would be right, or NULL: the number says enough. */
+/* Returns the answer for a status. *ret_words is constant advice for the operator, or NULL if there is none. */
 enum engine_answer http_status_answer(long status, enum http_method method, enum http_dialect dialect,
                                       const char **ret_words);
 
-/* <Code>...</Code> of what S3 says about an error: letters alone, else "". */
+/* Copies the text of <Code>...</Code> from an error response of S3; "" if it is not only letters. */
 void http_status_code_of_s3(const char *body, size_t size, char ret_code[48]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of what a status means for the agent, and advice for those that operators meet most. */
+/* A table maps each status to an answer. Frequent ones also have advice for the operator. */
 #include "agent/engine/http.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct status {
     {300, 399, ENGINE_UNSUITED, "redirects are not followed: use the address that the server redirects to"},
 };
 
-/* Statuses whose meaning depends on the server and the method. */
+/* Returns advice for a status whose meaning depends on the server and the method; NULL: none. */
 static const char *advice_for(long status, enum http_method method, enum http_dialect dialect)
 {
 	if (status == 400 && dialect == HTTP_BAZEL) {
@@ -44,13 +44,13 @@ static const char *advice_for(long status, enum http_method method, enum http_di
 	return NULL;
 }
 
-/* 206 and 203 are not the value that was put. */
+/* For GET only 200 is a success, because the body of a 203 or 206 may differ from the stored value. */
 static bool is_success(long status, enum http_method method)
 {
 	return method == HTTP_GET ? status == 200 : status >= 200 && status < 300;
 }
 
-/* What S3 and bazel-remote mean differs from the table in a few cases, which come first. */
+/* A few cases of S3 and bazel-remote differ from the table and are checked first. */
 enum engine_answer http_status_answer(long status, enum http_method method, enum http_dialect dialect,
                                       const char **ret_words)
 {
@@ -67,7 +67,7 @@ enum engine_answer http_status_answer(long status, enum http_method method, enum
 			if (*ret_words == NULL) {
 				*ret_words = statuses[i].words;
 			}
-			/* a PUT to a server or prefix that does not exist */
+			/* after a PUT, "absent" means that the server does not have that path */
 			return statuses[i].answer == ENGINE_ABSENT && method == HTTP_PUT ? ENGINE_UNSUITED
 			                                                                 : statuses[i].answer;
 		}
@@ -75,7 +75,7 @@ enum engine_answer http_status_answer(long status, enum http_method method, enum
 	return ENGINE_UNSUITED;
 }
 
-/* No XML parser for one word: anything unusual gives "". */
+/* Searches for the element without an XML parser; "" if the text is unusual. */
 void http_status_code_of_s3(const char *body, size_t size, char ret_code[48])
 {
 	static const char opening[] = "<Code>";

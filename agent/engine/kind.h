@@ -17,7 +17,7 @@
 #include <time.h>
 
 struct engine_kind {
-	const char *const *schemes; /* what an address begins with ("redis://"), NULL at the end */
+	const char *const *schemes; /* beginnings of addresses ("redis://"), NULL at the end */
 	int (*open)(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error);
 	void (*close)(struct engine *engine);
 	enum engine_answer (*get)(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
@@ -39,17 +39,18 @@ extern const struct engine_kind engine_kind_redis;
 extern const struct engine_kind engine_kind_http;
 extern const struct engine_kind engine_kind_s3;
 
-/* Zeros of `size` bytes that begin with a struct engine; NULL: no memory. */
+/* Allocates `size` zeroed bytes, which begin with a struct engine. Returns NULL if memory runs out. */
 struct engine *engine_new(const struct engine_kind *kind, size_t size);
-/* What engine_says() will give. */
+/* Sets the description that engine_says() returns. */
 __attribute__((format(printf, 2, 3))) void engine_say(struct engine *engine, const char *format, ...);
-/* Words of an error, cut where they are too long; control characters in them become '?'. */
+/* Writes the text of an error. It is truncated if it is too long, and control characters become '?'. */
 __attribute__((format(printf, 2, 3))) void engine_tell(struct engine_error *error, const char *format, ...);
-/* The options' prefix, or "nvrtccache". */
+/* Returns the prefix of the options, or "nvrtccache". */
 const char *engine_prefix(const struct engine_options *options);
 
-/* When a limit of so many milliseconds from now has passed; what is left of it, at least 0. */
+/* Returns the time of CLOCK_MONOTONIC that is `limit_ms` milliseconds from now. */
 struct timespec engine_deadline(unsigned limit_ms);
+/* Returns the milliseconds until the deadline; 0 if it has passed. */
 unsigned engine_left_ms(const struct timespec *deadline);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two nodes must give a value the same name, also if their versions differ. Anything that changes the meaning of a
- * value is therefore part of its name.
+ * Two nodes must use the same name for a value, also if their versions differ. Therefore everything that changes the
+ * meaning of a value is part of its name.
  */
 #include "agent/engine/name.h"
 
@@ -22,8 +22,8 @@ size_t engine_name_redis(const char *prefix, const struct engine_name *name, cha
 }
 
 /*
- * A folder for the first byte, as in the cache directory: no directory of an HTTP server or share gets too many
- * files.
+ * The first byte of the key names a subdirectory, as in the cache directory, so that no directory of an HTTP server or
+ * share gets too many files.
  */
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX])
 {
@@ -34,7 +34,7 @@ void engine_name_path(const char *prefix, const struct engine_name *name, char r
 	               digits + 2);
 }
 
-/* Of the Redis name, which has version, format and prefix in it. */
+/* The digest is that of the Redis name, which contains version, format and prefix. */
 void engine_name_digest(const char *prefix, const struct engine_name *name, uint8_t ret_digest[ENGINE_NAME_DIGEST])
 {
 	char text[ENGINE_NAME_MAX];

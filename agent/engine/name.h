@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name: the name of a value in each kind of engine
+ * name: makes the name of a value in each kind of engine
  *
  * Every name contains the version of the naming, the format of the entry and the prefix, so old and new formats never
  * meet.
@@ -16,11 +16,11 @@
 
 #define ENGINE_NAME_DIGEST 32
 
-/* How many bytes it has is given back. */
+/* Returns the length of the name. */
 size_t engine_name_redis(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
 void engine_name_path(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
 void engine_name_digest(const char *prefix, const struct engine_name *name, uint8_t ret_digest[ENGINE_NAME_DIGEST]);
-/* ac/<64 hex of the digest> */
+/* Writes ac/<64 hex of the digest>. */
 void engine_name_bazel(const char *prefix, const struct engine_name *name, char ret_name[ENGINE_NAME_MAX]);
 
 #endif

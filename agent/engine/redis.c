@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis: Redis and Valkey, over a Unix socket, TCP or TLS
+ * redis: Redis and Valkey as the engine, over a Unix socket, TCP or TLS
  *
- * GET (GETEX where values expire, which renews), SET, EXISTS, PING; AUTH and SELECT when connecting, and nothing else,
- * so that its ACL can be tight.
+ * Uses only GET (or GETEX, which renews the expiry), SET, EXISTS and PING, and AUTH and SELECT after connecting, so
+ * that an ACL can forbid all other commands.
  */
 #include "agent/engine/kind.h"
 #include "agent/engine/name.h"
@@ -21,7 +21,7 @@ struct engine_redis {
 	unsigned expire_s;
 };
 
-/* The connection stays: the server spoke its protocol. */
+/* Reports an unexpected reply. The connection stays open, because the reply was valid in the protocol. */
 static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisReply *reply, struct engine_error *error)
 {
 	freeReplyObject(reply);
@@ -31,7 +31,7 @@ static enum engine_answer tell_unsuited(const struct engine_redis *redis, redisR
 
 enum renewal { RENEW, LEAVE };
 
-/* GETEX reads and renews in one command, so no value expires while it is used. */
+/* GETEX reads a value and renews its expiry in one command, so that values in use do not expire. */
 static enum engine_answer ask_value(struct engine_redis *redis, const struct engine_name *name, enum renewal renewal,
                                     const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
@@ -49,7 +49,7 @@ static enum engine_answer ask_value(struct engine_redis *redis, const struct eng
 	return redis_ask(&redis->session, &command, deadline, ret_reply, error);
 }
 
-/* Replicas, and users without the right to GETEX, refuse it. Later reads use GET. */
+/* If GETEX is refused, by a replica or for lack of permission, this read and later ones use GET. */
 static enum engine_answer redis_get(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                     void **ret_value, size_t *ret_size, struct engine_error *ret_error)
 {
@@ -87,7 +87,7 @@ static enum engine_answer redis_get(struct engine *engine, const struct engine_n
 	return ENGINE_DONE;
 }
 
-/* EXISTS and not GET: values may be megabytes. */
+/* Uses EXISTS and not GET, because a value may have megabytes. */
 static enum engine_answer redis_has(struct engine *engine, const struct engine_name *name, unsigned limit_ms,
                                     struct engine_error *ret_error)
 {
@@ -112,7 +112,7 @@ static enum engine_answer redis_has(struct engine *engine, const struct engine_n
 	return answer;
 }
 
-/* A reply that says +<word>. A server that answers anything else is not Redis. */
+/* Sends a command whose reply has to be +<word>. Another reply means that the server is not Redis. */
 static enum engine_answer ask_for_word(struct engine_redis *redis, const struct redis_command *command,
                                        unsigned limit_ms, const char *word, struct engine_error *error)
 {
@@ -130,7 +130,7 @@ static enum engine_answer ask_for_word(struct engine_redis *redis, const struct 
 	return ENGINE_DONE;
 }
 
-/* SET with EX in one command: with two, a value could stay for ever if the agent ends in between. */
+/* SET has EX, because with a separate EXPIRE a value would never expire if the agent ended between the two. */
 static enum engine_answer redis_put(struct engine *engine, const struct engine_name *name, const void *value,
                                     size_t size, unsigned limit_ms, struct engine_error *ret_error)
 {
@@ -150,7 +150,7 @@ static enum engine_answer redis_put(struct engine *engine, const struct engine_n
 	return ask_for_word(redis, &command, limit_ms, "OK", ret_error);
 }
 
-/* PING also needs the password, so it shows that both are right. */
+/* PING requires authentication, so a reply shows that both connection and password work. */
 static enum engine_answer redis_probe(struct engine *engine, unsigned limit_ms, struct engine_error *ret_error)
 {
 	struct redis_command command = {.count = 0};
@@ -168,7 +168,7 @@ static void redis_close(struct engine *engine)
 	free(redis->prefix);
 }
 
-/* Does not connect: an engine that is down must not keep the agent from starting. */
+/* Does not connect, because the agent has to start even if the engine is down. */
 static int redis_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_redis *redis;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define DIGITS_MAX 8 /* of ENGINE_VALUE_MAX */
+#define DIGITS_MAX 8 /* ENGINE_VALUE_MAX has so many decimal digits */
 
 static const struct reply {
 	const char *begins;
@@ -32,7 +32,7 @@ static const struct reply {
     {"ERR Protocol error: invalid bulk", ENGINE_TOO_LARGE, "the value is larger than proto-max-bulk-len"},
 };
 
-/* "ERR" of AUTH is not looked up: it may repeat the password. */
+/* An "ERR" in reply to AUTH is not looked up, because its text may repeat the password. */
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words)
 {
 	if (step != REDIS_STEP_LOGIN || strncmp(text, "ERR ", 4) != 0) {
@@ -56,8 +56,8 @@ enum engine_answer redis_reply_error(const char *text, enum redis_step step, con
 }
 
 /*
- * $<length>\r\n; -1: absent. The number of digits is limited, because a server that never ends the line would be read
- * for ever.
+ * Checks "$<length>\r\n", where a length of -1 means that the value is absent. The number of digits is limited, because
+ * reading would not end if a server never ends the line.
  */
 static enum redis_start start_of_value(const char *bytes, size_t size)
 {
@@ -90,7 +90,7 @@ static enum redis_start start_of_value(const char *bytes, size_t size)
 	                                                     : REDIS_START_FINE;
 }
 
-/* Arrays and the types of RESP3 are never answers to our commands. */
+/* Arrays and the types of RESP3 are rejected, because our commands do not get them. */
 enum redis_start redis_reply_start(const char *bytes, size_t size)
 {
 	if (size == 0) {

@@ -11,14 +11,15 @@
 #include <string.h>
 
 /*
- * connection: bytes to and from an engine that speaks no HTTP: a Unix socket, TCP, TLS
+ * connection: a byte stream to an engine that does not use HTTP, over a Unix socket, TCP or TLS
  *
- * libcurl connects (CURLOPT_CONNECT_ONLY) and then passes bytes on as they are: so names are looked up, and
- * certificates checked, by a library that can be told when to stop. No SIGPIPE, which the program ignores.
+ * libcurl connects (CURLOPT_CONNECT_ONLY) and then sends and receives bytes unchanged. It is used because it resolves
+ * names and checks certificates within a time limit. The program must ignore SIGPIPE.
  *
  * Calling sequence: connection_open(), connection_send() and connection_receive() in any order, connection_close().
- * After any answer but ENGINE_DONE it is of no use: what comes late would be taken for the next answer.
- * Errors: SLOW, UNREACHABLE, REFUSED, BROKEN, with words. Threads: one. Ownership: the transport must outlive it.
+ * After any answer other than ENGINE_DONE the connection must be closed, because a late reply would be taken for the
+ * reply to the next command.
+ * Errors: SLOW, UNREACHABLE, REFUSED, BROKEN, with a text. Threads: one. Ownership: the transport must outlive it.
  */
 
 struct connection {
@@ -27,7 +28,7 @@ struct connection {
 	int socket;
 };
 
-/* An address that libcurl understands; behind a socket's path the host is a mere name. */
+/* Connects with an HTTP URL, which libcurl does not send in this mode. For a Unix socket its host is not used. */
 static CURLcode connect_only(struct connection *connection, const struct timespec *deadline)
 {
 	const struct engine_address *address = &connection->transport->address;
@@ -64,7 +65,7 @@ static void connection_close(struct connection *connection)
 	}
 }
 
-/* Certificates and names are checked here, within the same limit as all else. */
+/* Connecting includes the check of certificates and host names, within the same deadline. */
 static enum engine_answer connection_open(struct transport *transport, const struct timespec *deadline,
                                           struct connection **ret_connection, struct engine_error *ret_error)
 {
@@ -88,8 +89,8 @@ static enum engine_answer connection_open(struct transport *transport, const str
 }
 
 /*
- * The other side has closed it, or has said something that nobody asked for. Anything that can be read now is the
- * end of the connection, or an answer to nothing.
+ * Returns whether the server has closed the connection or sent unexpected bytes. Between two commands nothing should be
+ * readable.
  */
 static bool connection_is_stale(const struct connection *connection)
 {
@@ -104,7 +105,7 @@ static enum engine_answer too_late(const struct connection *connection, struct e
 	return ENGINE_SLOW;
 }
 
-/* Until libcurl may be asked again. */
+/* Waits until the socket is ready or the deadline has passed. */
 static enum engine_answer wait_for(const struct connection *connection, short events, const struct timespec *deadline,
                                    struct engine_error *error)
 {
@@ -118,7 +119,7 @@ static enum engine_answer wait_for(const struct connection *connection, short ev
 	return too_late(connection, error);
 }
 
-/* A large value may fill the socket's buffer several times. */
+/* Sends all bytes, in several steps because a large value may fill the socket's buffer. */
 static enum engine_answer connection_send(struct connection *connection, const void *bytes, size_t size,
                                           const struct timespec *deadline, struct engine_error *ret_error)
 {
@@ -140,12 +141,12 @@ static enum engine_answer connection_send(struct connection *connection, const v
 	return ENGINE_DONE;
 }
 
-/* At least one byte, at most `size`. */
+/* Receives at least one byte and at most `size` bytes. */
 static enum engine_answer connection_receive(struct connection *connection, void *bytes, size_t size,
                                              const struct timespec *deadline, size_t *ret_got,
                                              struct engine_error *ret_error)
 {
-	/* also of one that has always more to say */
+	/* the deadline is checked in each call, because a server may send bytes without end */
 	while (engine_left_ms(deadline) > 0) {
 		size_t got = 0;
 		CURLcode code = curl_easy_recv(connection->handle, bytes, size, &got);
@@ -171,14 +172,14 @@ static enum engine_answer connection_receive(struct connection *connection, void
 	return too_late(connection, ret_error);
 }
 
-#define WORDS_MAX 65536 /* of a reply that is no value */
+#define WORDS_MAX 65536 /* bytes of a reply that is not a value */
 
-/* One on its way. */
+/* A command that has been sent and its reply. */
 struct exchange {
 	const struct timespec *deadline;
 	struct engine_error *error;
 	enum redis_step step;
-	bool heard; /* a byte of the reply has come */
+	bool heard; /* a byte of the reply was received */
 };
 
 void redis_add_bytes(struct redis_command *command, const void *bytes, size_t size)
@@ -193,7 +194,7 @@ void redis_add(struct redis_command *command, const char *word)
 	redis_add_bytes(command, word, strlen(word));
 }
 
-/* What held the password is zeroed before it is freed. */
+/* Sends a command. The buffer of AUTH is zeroed before it is freed, because it contains the password. */
 static enum engine_answer send_command(struct redis_session *session, const struct redis_command *command,
                                        struct exchange *exchange)
 {
@@ -217,8 +218,8 @@ static enum engine_answer send_command(struct redis_session *session, const stru
 }
 
 /*
- * What has come of a reply so far: is it one of ours? Judged by the first bytes, before anything of the announced
- * size is allocated.
+ * Checks the received part of a reply. `head` has its first bytes, and `come` is the size so far. The check precedes
+ * the parser, so that memory of the announced size is allocated only for valid replies.
  */
 static enum engine_answer judge_start(const struct redis_session *session, const char *head, size_t size, size_t come,
                                       struct engine_error *error)
@@ -239,7 +240,7 @@ static enum engine_answer judge_start(const struct redis_session *session, const
 	return ENGINE_BROKEN;
 }
 
-/* The reader of hiredis grows with what comes, and the first bytes bound that. */
+/* judge_start() limits the size of the reply, because the buffer of hiredis grows without a limit. */
 static enum engine_answer receive_reply(struct redis_session *session, struct exchange *exchange, redisReader *reader,
                                         redisReply **ret_reply)
 {
@@ -278,8 +279,9 @@ static enum engine_answer receive_reply(struct redis_session *session, struct ex
 }
 
 /*
- * A reply that is no error. What comes after it would be taken for the next command's. A password never appears in
- * an error: the server's words are shown for commands only.
+ * Sends a command and receives its reply. Bytes after the reply are an error, because they would be taken for the reply
+ * to the next command. The server's own text is shown only for commands, because after AUTH it may contain the
+ * password.
  */
 static enum engine_answer ask_once(struct redis_session *session, const struct redis_command *command,
                                    struct exchange *exchange, redisReply **ret_reply)
@@ -289,7 +291,7 @@ static enum engine_answer ask_once(struct redis_session *session, const struct r
 	enum engine_answer answer = send_command(session, command, exchange);
 	const char *words;
 
-	/* one that has had enough of a command says why, closes, and breaks our writing */
+	/* a reply is read even after ENGINE_BROKEN: a server that rejects a command sends the reason, then closes */
 	if (answer != ENGINE_DONE && answer != ENGINE_BROKEN) {
 		return answer;
 	}
@@ -319,7 +321,7 @@ static enum engine_answer ask_once(struct redis_session *session, const struct r
 	return answer;
 }
 
-/* What was refused on one connection may be allowed on the next, so that is forgotten too. */
+/* Closes the connection and resets `only_read`, because the next connection may have the permission. */
 void redis_drop(struct redis_session *session)
 {
 	connection_close(session->connection);
@@ -327,7 +329,7 @@ void redis_drop(struct redis_session *session)
 	session->only_read = false;
 }
 
-/* One of the commands that come with a connection; its reply says no more than that it went well. */
+/* Sends AUTH or SELECT on a new connection. The content of a reply other than an error is ignored. */
 static enum engine_answer send_introduction(struct redis_session *session, const struct redis_command *command,
                                             enum redis_step step, const struct exchange *of)
 {
@@ -341,7 +343,7 @@ static enum engine_answer send_introduction(struct redis_session *session, const
 	return answer;
 }
 
-/* A user with AUTH needs Redis 6; without one it is the password of the default user. */
+/* AUTH with a user name requires Redis 6; without one, the password is that of the default user. */
 static enum engine_answer connect_to(struct redis_session *session, const struct exchange *exchange)
 {
 	struct redis_command login = {.count = 0};
@@ -368,8 +370,8 @@ static enum engine_answer connect_to(struct redis_session *session, const struct
 }
 
 /*
- * Refused, too: a master that has become a replica says so for as long as the connection stands, and its name is
- * another's.
+ * Returns whether the connection has to be closed. ENGINE_REFUSED is among these: a master that became a replica
+ * refuses writes on its open connections, and a new connection to the same name may reach the new master.
  */
 static bool has_ended(enum engine_answer answer)
 {
@@ -377,7 +379,7 @@ static bool has_ended(enum engine_answer answer)
 	       answer == ENGINE_TOO_LARGE || answer == ENGINE_REFUSED;
 }
 
-/* At most twice: a server that closes each connection is broken. */
+/* Tries at most twice. A server that closes the second connection too is broken. */
 enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
                              const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error)
 {
@@ -392,7 +394,7 @@ enum engine_answer redis_ask(struct redis_session *session, const struct redis_c
 
 		if (session->connection == NULL) {
 			answer = connect_to(session, &exchange);
-			if (answer != ENGINE_DONE) { /* half introduced */
+			if (answer != ENGINE_DONE) { /* without AUTH and SELECT the connection cannot be used */
 				redis_drop(session);
 				return answer;
 			}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redis_session: one connection to Redis or Valkey: a command, then its reply
+ * redis_session: a connection to Redis or Valkey that sends one command at a time and receives its reply
  *
- * hiredis formats commands and parses replies. libcurl transports the bytes, because it has TLS, which older versions
- * of hiredis lack. AUTH and SELECT are sent with each new connection.
+ * hiredis formats commands and parses replies. libcurl transports the bytes, because older versions of hiredis do not
+ * support TLS. AUTH and SELECT are sent on each new connection.
  *
  *     no connection --connect, AUTH, SELECT--> ready --command, its whole reply--> ready
  *           ^                                    |
  *           +------- anything else --------------+
  *
- * If a kept connection breaks before the first byte of a reply, the command is sent once more on a new one: servers
- * close idle connections.
+ * If a reused connection breaks before the first byte of a reply, the command is sent again on a new connection,
+ * because servers close idle connections.
  *
- * Calling sequence: a struct of zeros, transport_open() of its transport; redis_add() for each word, redis_ask(),
- * freeReplyObject(); redis_drop() and transport_close(). Errors: those of engines, with words. Threads: one.
- * Ownership: a command's words are the caller's, and so is a reply.
+ * Calling sequence: zero the struct, transport_open() for its transport; redis_add() for each word, redis_ask(),
+ * freeReplyObject(); redis_drop() and transport_close(). Errors: those of engines, with a text. Threads: one.
+ * Ownership: the words of a command belong to the caller, and so does a reply.
  */
 #ifndef AGENT_ENGINE_REDIS_SESSION_H
 #define AGENT_ENGINE_REDIS_SESSION_H
@@ -31,7 +31,7 @@
 struct redis_session {
 	struct transport transport;
 	struct connection *connection; /* NULL: none */
-	bool only_read;                /* on it renewing was refused: a replica's, or of a user without that right */
+	bool only_read;                /* the server refused GETEX on it: a replica, or a user without permission */
 	char chunk[REDIS_CHUNK];
 };
 
@@ -45,38 +45,41 @@ struct redis_command {
 void redis_add(struct redis_command *command, const char *word);
 void redis_add_bytes(struct redis_command *command, const void *bytes, size_t size);
 
-/* A reply that is no error. */
+/*
+ * Sends a command and receives its reply; connects first if there is no connection. On ENGINE_DONE, *ret_reply is a
+ * reply other than an error, which the caller frees.
+ */
 enum engine_answer redis_ask(struct redis_session *session, const struct redis_command *command,
                              const struct timespec *deadline, redisReply **ret_reply, struct engine_error *error);
 void redis_drop(struct redis_session *session);
 
 /*
- * redis_reply: what Redis says, made an answer of
+ * redis_reply: maps replies of Redis to answers
  *
- * Valkey and other servers of the same protocol say the same. Threads: no state.
+ * Valkey and other servers with the same protocol send the same replies. Threads: no state.
  */
 
-/* What was asked when an error came. */
+/* Which command an error answers. */
 enum redis_step {
-	REDIS_STEP_LOGIN,    /* AUTH: what is not known here is a refusal, and its words may have a secret in them */
+	REDIS_STEP_LOGIN,    /* AUTH: an unknown error is a refusal, and its text may contain a secret */
 	REDIS_STEP_DATABASE, /* SELECT */
 	REDIS_STEP_COMMAND,
 };
 
 /*
- * Of an error ("OOM command not allowed ..."); words that say what would be right, or NULL: the server's own say
- * enough.
+ * Returns the answer for an error such as "OOM command not allowed ...". *ret_words is constant advice for the
+ * operator, or NULL if the server's own text is enough.
  */
 enum engine_answer redis_reply_error(const char *text, enum redis_step step, const char **ret_words);
 
 enum redis_start {
-	REDIS_START_UNFINISHED, /* more bytes are needed to tell */
+	REDIS_START_UNFINISHED, /* more bytes are needed to decide */
 	REDIS_START_FINE,
-	REDIS_START_TOO_LARGE, /* a value that is longer than ENGINE_VALUE_MAX */
-	REDIS_START_FOREIGN,   /* no reply of those that our commands have */
+	REDIS_START_TOO_LARGE, /* a value longer than ENGINE_VALUE_MAX */
+	REDIS_START_FOREIGN,   /* a type of reply that our commands never get */
 };
 
-/* Of the first bytes of a reply, before the rest is read: how much is going to come? */
+/* Checks the first bytes of a reply before the rest is read: its type and its length. */
 enum redis_start redis_reply_start(const char *bytes, size_t size);
 
 #endif

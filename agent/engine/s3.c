@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * s3: a bucket of S3, or of what speaks like it (MinIO and others, by their endpoint)
+ * s3: a bucket of S3, or of a compatible server such as MinIO (--s3-endpoint), as the engine
  *
- * Requests are engine_http's, signed by libcurl (SigV4). The bucket stands in the path, and in the host's name where
- * AWS itself is asked and the name allows it. A session's token of temporary credentials is not supported.
+ * Requests are those of engine_http, signed by libcurl (SigV4). The bucket is part of the path, or of the host name for
+ * AWS itself if its name allows that. Session tokens of temporary credentials are not supported.
  */
 #include "agent/engine/http.h"
 
@@ -13,12 +13,12 @@
 #include <string.h>
 
 /*
- * The signature covers the request and the user. TLS and the signature in the value protect its bytes. S3 requires this
- * header or a digest of the bytes, and libcurl 7.88 sends neither by itself.
+ * The signature covers the request and the user but not the bytes, which TLS and the signature in the value protect. S3
+ * requires this header or a digest of the bytes, and libcurl 7.88 sends neither by itself.
  */
 #define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
 
-/* older ones do not sign that header */
+/* libcurl before 7.88 does not sign that header */
 #define SIGNS (LIBCURL_VERSION_NUM >= 0x075800)
 
 static int say_place(struct engine_error *error, const char *words)
@@ -27,14 +27,14 @@ static int say_place(struct engine_error *error, const char *words)
 	return -EINVAL;
 }
 
-/* It becomes part of a host's name. */
+/* The characters are limited, because the region becomes part of a host name. */
 static bool is_region(const char *text)
 {
 	return text[0] != '\0' && strlen(text) < 64 &&
 	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == strlen(text);
 }
 
-/* Said when the agent starts, not at the first question. */
+/* Checks the options when the agent starts, so that an error is not reported only at the first request. */
 static int judge_options(const struct engine_options *options, struct engine_error *error)
 {
 	if (!SIGNS) {
@@ -55,7 +55,10 @@ static int judge_options(const struct engine_options *options, struct engine_err
 	return 0;
 }
 
-/* AWS's own: https://<bucket>.s3.<region>.amazonaws.com; dots in the bucket's name do not go with its certificate. */
+/*
+ * Writes https://<bucket>.s3.<region>.amazonaws.com. A bucket with a dot in its name is put into the path, because the
+ * certificate of AWS does not match such a host name.
+ */
 static int aws_base(struct engine_http *http, const char *region)
 {
 	const char *bucket = http->transport.address.host;
@@ -67,7 +70,7 @@ static int aws_base(struct engine_http *http, const char *region)
 	return asprintf(&http->base, "https://s3.%s.amazonaws.com/%s%s", region, bucket, path);
 }
 
-/* <endpoint>/<bucket><path>; the endpoint's socket or host is what is connected to from now on. */
+/* Writes <endpoint>/<bucket><path>. The address of the endpoint replaces that of the engine. */
 static int endpoint_base(struct engine_http *http, const char *endpoint, struct engine_error *error)
 {
 	struct engine_address of_endpoint;
@@ -116,7 +119,7 @@ static int fill_in(struct engine_http *http, const struct engine_options *option
 	return 0;
 }
 
-/* The same requests as HTTP, signed. */
+/* Opens an HTTP engine whose requests are signed. */
 static int s3_open(const struct engine_options *options, struct engine **ret_engine, struct engine_error *ret_error)
 {
 	struct engine_http *http = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets are read once, checked to be closed to others, and zeroed when they are freed. */
+/* Files with secrets must not be accessible to other users. Secrets are zeroed before they are freed. */
 #include "agent/engine/secret_file.h"
 
 #include "cache/calls.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* By the open file, not by its path. Root may own it: systemd's credentials are root's. */
+/* Checks the open file, not the path, which could change. Root may own the file, as with credentials of systemd. */
 static int judge_file(const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
@@ -23,10 +23,10 @@ static int judge_file(const struct stat *found)
 	return found->st_size > SECRET_FILE_MAX ? -EFBIG : 0;
 }
 
-/* Room for one byte more than is allowed tells a file that is too long. */
+/* Reads up to one byte more than the limit, to detect a file that has grown beyond it. */
 int secret_file_read(const char *path, char **ret_text)
 {
-	/* a FIFO must not hold us up */
+	/* O_NONBLOCK, because the open of a FIFO would block */
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *text = NULL;
 	struct stat found;
@@ -60,7 +60,7 @@ int secret_file_read(const char *path, char **ret_text)
 	return 0;
 }
 
-/* Editors end a file with a line break that is no part of the password. */
+/* Only the first line is used, because editors end a file with a line break that is not part of the password. */
 int secret_file_line(const char *path, char **ret_line)
 {
 	char *text;
@@ -80,7 +80,7 @@ int secret_file_line(const char *path, char **ret_line)
 	return 0;
 }
 
-/* Only the text: what lay behind it was zeroed when it was cut. */
+/* Zeroes only the text, because secret_file_line() has zeroed the bytes after it. */
 void secret_file_wipe(char *text)
 {
 	if (text != NULL) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_file: a file that only its reader may access: passwords, tokens, keys (docs/DESIGN.md G4)
+ * secret_file: reads a file with a password, token or key that only this user may access (docs/DESIGN.md G4)
  *
- * Errors: negative errno values; secret_file_reason() has words for them. -EACCES: another user owns it, or the group
- * or others have any right; -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: a NUL in it, or not a regular file.
- * Ownership: the texts are the caller's, and are freed by secret_file_wipe().
+ * Errors: negative errno values, for which secret_file_reason() has texts. -EACCES: a user other than this one and root
+ * owns the file, or the group or others have any permission; -EFBIG: longer than SECRET_FILE_MAX; -EINVAL: the file
+ * contains a NUL or is not a regular file. Ownership: the caller frees the texts with secret_file_wipe().
  */
 #ifndef AGENT_ENGINE_SECRET_FILE_H
 #define AGENT_ENGINE_SECRET_FILE_H
@@ -13,13 +13,13 @@
 
 #define SECRET_FILE_MAX 65536
 
-/* The whole text, a NUL behind it. */
+/* Reads the whole file as a NUL-terminated text. */
 int secret_file_read(const char *path, char **ret_text);
-/* Its first line, without the line's end: a password, a token. -ENODATA: that is empty. */
+/* Reads the first line without its line break, for a password or token. -ENODATA: the line is empty. */
 int secret_file_line(const char *path, char **ret_line);
-/* Zeros over it, then free(); NULL is fine. */
+/* Overwrites the text with zeros and frees it. NULL is accepted. */
 void secret_file_wipe(char *text);
-/* Of a negative errno value of these. */
+/* Returns the text for an error of these functions. */
 const char *secret_file_reason(int error);
 
 #endif

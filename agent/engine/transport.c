@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcurl does the network; what is set here is what must hold for every engine: certificates are checked, TLS is
- * 1.2 or later, no signal is raised, and every call has a deadline.
+ * Sets the options of libcurl that every engine needs: certificates are checked, TLS is 1.2 or later, libcurl uses no
+ * signals, and every call has a deadline.
  */
 #include "agent/engine/transport.h"
 
@@ -22,7 +22,7 @@ static void start_curl(void)
 	(void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* NULL stays NULL. */
+/* Copies a text; NULL is not copied. */
 static int copy_text(const char *text, char **ret_copy)
 {
 	if (text != NULL) {
@@ -34,7 +34,7 @@ static int copy_text(const char *text, char **ret_copy)
 	return 0;
 }
 
-/* The error names the file, which people know, and never its content. */
+/* The error text names the file and never contains anything of its content. */
 static int read_secret(const char *what, const char *path, char **ret_secret, struct engine_error *error)
 {
 	int failure = path != NULL ? secret_file_line(path, ret_secret) : 0;
@@ -67,7 +67,7 @@ static int fill_in(const struct engine_options *options, struct transport *trans
 	return failure;
 }
 
-/* libcurl's global set-up is not safe among threads in old versions, so it runs once. */
+/* curl_global_init() is not thread-safe in old versions, so pthread_once() calls it. */
 int transport_open(const struct engine_options *options, struct transport *ret_transport,
                    struct engine_error *ret_error)
 {
@@ -84,7 +84,7 @@ int transport_open(const struct engine_options *options, struct transport *ret_t
 	return 0;
 }
 
-/* Secrets are zeroed. */
+/* Zeroes the secrets before they are freed. */
 void transport_close(struct transport *transport)
 {
 	secret_file_wipe(transport->password);
@@ -95,7 +95,7 @@ void transport_close(struct transport *transport)
 	free(transport->certificate_key);
 }
 
-/* Proxies of the environment are off for sockets and Redis, which they cannot serve. */
+/* For Unix sockets and Redis, proxies of the environment are disabled, because they cannot forward these. */
 void transport_handle(struct transport *transport, CURL *handle)
 {
 	const struct engine_address *address = &transport->address;
@@ -104,12 +104,12 @@ void transport_handle(struct transport *transport, CURL *handle)
 	curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, transport->words);
 	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* a name server that says nothing would hold us up in getaddrinfo() past every limit */
+	/* without this option, libcurl waits for its resolver thread past the limit if a name server does not answer */
 	curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
 #endif
-	/* also where the settings of the system allow older versions */
+	/* set explicitly, because the system's configuration may allow older versions */
 	curl_easy_setopt(handle, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	/* a file:// or another protocol is never what an engine leads to */
+	/* no engine needs another protocol, such as file:// */
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, ALLOWED);
 #else
@@ -133,17 +133,17 @@ void transport_handle(struct transport *transport, CURL *handle)
 	}
 }
 
-/* Both limits: some versions of libcurl count connecting apart. */
+/* Sets both limits, because some versions of libcurl measure the connection time separately. */
 void transport_limit(CURL *handle, const struct timespec *deadline)
 {
 	unsigned left = engine_left_ms(deadline);
 
-	/* 0 would be no limit at all */
+	/* 0 would mean no limit */
 	curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, left > 0 ? (long)left : 1L);
 	curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, left > 0 ? (long)left : 1L);
 }
 
-/* A certificate that cannot be verified means that this is not our server: unreachable. */
+/* An unverified certificate counts as unreachable, because the server may be another one. */
 static enum engine_answer answer_of(const struct transport *transport, CURLcode code)
 {
 	switch (code) {
@@ -181,7 +181,10 @@ static const char *guess_cause(const struct transport *transport, enum engine_an
 	           : "";
 }
 
-/* The variable that names a proxy for this address. Whether libcurl went there (no_proxy) it does not tell. */
+/*
+ * Returns the variable that names a proxy for this address; NULL: none. libcurl may not have used that proxy, because
+ * of no_proxy, and does not report whether it did.
+ */
 static const char *proxy_of(const struct engine_address *address)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
@@ -202,7 +205,7 @@ static const char *proxy_of(const struct engine_address *address)
 enum engine_answer transport_tell(const struct transport *transport, CURL *handle, CURLcode code,
                                   struct engine_error *ret_error)
 {
-	/* of a proxy that it does not understand it repeats all that the environment says, password and all */
+	/* libcurl's text about an invalid proxy repeats the variable, which may contain a password (user:pw@host) */
 	bool plain = transport->words[0] != '\0' && strchr(transport->words, '@') == NULL;
 	const char *words = plain ? transport->words : curl_easy_strerror(code);
 	enum engine_answer answer = answer_of(transport, code);
@@ -222,7 +225,7 @@ enum engine_answer transport_tell(const struct transport *transport, CURL *handl
 	return answer;
 }
 
-/* A server may say anything, and so what it was told. */
+/* Returns whether the text contains the secret, because a server may repeat what it was sent. */
 static bool tells_secret(const char *text, const char *secret)
 {
 	return secret != NULL && strstr(text, secret) != NULL;
@@ -231,7 +234,7 @@ static bool tells_secret(const char *text, const char *secret)
 void transport_words(const struct transport *transport, struct engine_error *ret_error, const char *format, ...)
 {
 	char place[ADDRESS_HOST_MAX + 16];
-	char *text = NULL; /* all of it: where it were cut, a secret could not be found in it */
+	char *text = NULL; /* not truncated, because a truncated secret would not be found in it */
 	va_list arguments;
 
 	va_start(arguments, format);

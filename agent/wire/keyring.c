@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text is parsed line by line, strictly: a mistake in a key file should be reported when the agent starts, not
- * when a value is refused a week later.
+ * The text is parsed line by line, strictly, so that a mistake in a key file is reported when the agent starts and not
+ * when a value is rejected a week later.
  */
 #include "agent/wire/keyring.h"
 
@@ -17,7 +17,7 @@
 
 #define BLANKS " \t\r"
 
-/* Letters, digits and few signs: ids appear in --status and in error texts. */
+/* Ids may contain only letters, digits and three other characters, because --status and error texts print them. */
 static bool take_id(const char *text, size_t size, struct keyring_key *key)
 {
 	if (size == 0 || size >= sizeof(key->id)) {
@@ -32,7 +32,7 @@ static bool take_id(const char *text, size_t size, struct keyring_key *key)
 	return true;
 }
 
-/* At least 32 bytes: a short key could be guessed. At most what keyed BLAKE2b takes. */
+/* A key has at least 32 bytes, because a short one could be guessed, and at most the 64 bytes that BLAKE2b takes. */
 static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
 {
 	key->size = size / 2;
@@ -40,7 +40,7 @@ static bool take_bytes(const char *text, size_t size, struct keyring_key *key)
 	       digits_parse(text, key->size, key->bytes);
 }
 
-/* "id hex", blanks around and between. Nothing may follow the key: a third word is probably a mistake. */
+/* Parses "id hex", with blanks around and between. A third word is an error, because it is probably a mistake. */
 static bool take_line(const char *line, size_t size, struct keyring_key *key)
 {
 	const char *end = line + size;
@@ -53,7 +53,7 @@ static bool take_line(const char *line, size_t size, struct keyring_key *key)
 	return rest + strspn(rest, BLANKS) == end && take_id(id, id_size, key) && take_bytes(hex, hex_size, key);
 }
 
-/* A comment line, too. */
+/* Returns whether the line is empty or a comment. */
 static bool is_empty(const char *line)
 {
 	char first = line[strspn(line, BLANKS)];
@@ -61,7 +61,7 @@ static bool is_empty(const char *line)
 	return first == '\0' || first == '\n' || first == '#';
 }
 
-/* Two keys with one id would make it a matter of chance which one verifies. */
+/* Rejects two keys with the same id, because the second one could never be found. */
 int keyring_parse(const char *text, struct keyring **ret_keyring, unsigned *ret_line)
 {
 	struct keyring *keyring = calloc(1, sizeof(*keyring));
@@ -123,7 +123,7 @@ int keyring_read(const char *path, struct keyring **ret_keyring, char ret_text[K
 	return error;
 }
 
-/* explicit_bzero(), as the compiler may drop a memset() before free(). */
+/* Uses explicit_bzero(), because the compiler may remove a memset() before free(). */
 void keyring_free(struct keyring *keyring)
 {
 	if (keyring != NULL) {
@@ -132,7 +132,7 @@ void keyring_free(struct keyring *keyring)
 	}
 }
 
-/* Ids are public, so this comparison may take different times. */
+/* The comparison need not take constant time, because ids are public. */
 const struct keyring_key *keyring_find(const struct keyring *keyring, const char id[KEYRING_ID_BYTES])
 {
 	for (size_t i = 0; keyring != NULL && i < keyring->count; i++) {

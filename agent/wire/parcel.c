@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries lose their stamps when they enter a parcel, so results of two nodes can be compared by what they depend
- * on.
+ * parcel_add() removes the stamps of an entry, so that results of two nodes can be compared by their dependencies.
  */
 #include "agent/wire/parcel.h"
 
@@ -12,13 +11,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* Rejects results of another key, which a value could otherwise plant in this cache. */
+/* Rejects results of another key, because a value could otherwise insert them into this cache. */
 static int add_of_key(struct parcel *parcel, const struct entry *entry, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	return memcmp(entry_info(entry)->key, key, ENTRY_KEY_BYTES) == 0 ? parcel_add(parcel, entry) : -EBADMSG;
 }
 
-/* A partial parcel is discarded: the missing results would look absent from the engine. */
+/* After an error the caller discards the parcel, because its missing results would seem absent from the engine. */
 static int read_bundle(struct value_reader *value, const uint8_t key[ENTRY_KEY_BYTES], struct parcel *parcel)
 {
 	enum bundle_found found = BUNDLE_ENTRY;
@@ -40,7 +39,7 @@ static int read_bundle(struct value_reader *value, const uint8_t key[ENTRY_KEY_B
 	return error;
 }
 
-/* Why a bundle is bad does not matter here: either all of the results can be used, or the value is damaged. */
+/* All errors of a bundle except -ENOMEM become VALUE_DAMAGED, because the value cannot be used in either case. */
 enum value_found parcel_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                              const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
                              struct parcel *ret_parcel)
@@ -63,7 +62,7 @@ enum value_found parcel_open(const void *value, size_t size, const uint8_t key[E
 	return VALUE_SOUND;
 }
 
-/* Without stamps: those of this node mean nothing on another one. */
+/* The stamps are removed, because the stamps of this node are not valid on another node. */
 int parcel_add(struct parcel *parcel, const struct entry *entry)
 {
 	int error = parcel->count == STORE_RESULTS_MAX ? -ENOSPC : 0;
@@ -75,7 +74,10 @@ int parcel_add(struct parcel *parcel, const struct entry *entry)
 	return error;
 }
 
-/* By dependencies, as the store judges: two results that ask for the same serve the same requests. */
+/*
+ * Returns whether the parcel has a result with the same dependencies. The store uses the same rule, because such
+ * results are valid for the same requests.
+ */
 static bool has_result(const struct parcel *parcel, const struct entry *entry)
 {
 	size_t size;
@@ -92,7 +94,7 @@ static bool has_result(const struct parcel *parcel, const struct entry *entry)
 	return false;
 }
 
-/* The results of `parcel` stay in front, as the newest. */
+/* The results of `parcel` stay first, so they count as the newest. */
 bool parcel_merge(struct parcel *parcel, const struct parcel *other)
 {
 	bool more = false;
@@ -106,7 +108,7 @@ bool parcel_merge(struct parcel *parcel, const struct parcel *other)
 	return more;
 }
 
-/* Then nothing needs to be uploaded. */
+/* If the parcel from the engine has all results, nothing has to be uploaded. */
 bool parcel_holds(const struct parcel *parcel, const struct parcel *part)
 {
 	for (size_t i = 0; i < part->count; i++) {
@@ -118,8 +120,8 @@ bool parcel_holds(const struct parcel *parcel, const struct parcel *part)
 }
 
 /*
- * Returns how many of the newest results fit; 0: none. Computed before packing, because packing a value that is too
- * large is much slower.
+ * Returns how many of the newest results fit; 0: none. This is computed before the compression, because compressing a
+ * value that is too large takes much longer.
  */
 static size_t count_fitting(const struct parcel *parcel, uint64_t raw_max, uint64_t *ret_size)
 {
@@ -139,7 +141,7 @@ static size_t count_fitting(const struct parcel *parcel, uint64_t raw_max, uint6
 	return count;
 }
 
-/* If not all results fit, the newest go: they are the likeliest to be wanted. */
+/* If not all results fit, the value contains the newest ones, which are the most likely to be used. */
 int parcel_seal(const struct parcel *parcel, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
                 uint64_t raw_max, void **ret_value, size_t *ret_size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packing and unpacking are streams: neither the bundle nor its unpacked form is ever in memory as a whole. The
- * signature is computed over the packed bytes, so that it can be checked before anything is unpacked.
+ * Bundles are compressed and decompressed piece by piece, so that only the compressed form is in memory as a whole. The
+ * signature is computed over the compressed bytes, so that it can be checked before anything is decompressed.
  */
 #include "agent/wire/value.h"
 
@@ -16,7 +16,7 @@
 
 #define MAC_BYTES  32
 #define ROOM_FIRST 16384
-#define WINDOW_LOG 23 /* of what is believed: 8 MB; VALUE_THOROUGH takes half of that */
+#define WINDOW_LOG 23 /* largest accepted zstd window, 8 MiB; VALUE_THOROUGH uses half of that */
 
 enum { FLAG_SIGNED = 1 };
 
@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct head) == VALUE_HEAD_BYTES, "this is a format");
 
 static const uint8_t magic[8] = {0x8e, 'N', 'V', 'E', 'N', 'V', '\r', '\n'};
 
-/* The id of the key is signed too: a value cannot be passed off as another key's. */
+/* The signature covers the id of the key, so that it cannot be changed to that of another key. */
 static bool sign_head(const struct keyring_key *key, const struct head *head, const void *payload, size_t size,
                       uint8_t ret_mac[MAC_BYTES])
 {
@@ -49,7 +49,7 @@ static bool sign_head(const struct keyring_key *key, const struct head *head, co
 	return done;
 }
 
-/* Compares in constant time. */
+/* Compares in constant time, so that timing does not reveal how many bytes of a forged signature are right. */
 static bool macs_equal(const uint8_t *one, const uint8_t *other)
 {
 	unsigned difference = 0;
@@ -62,7 +62,7 @@ static bool macs_equal(const uint8_t *one, const uint8_t *other)
 
 /* ---- making one */
 
-/* Doubles the buffer up to the largest value that an engine accepts; a larger value fails early. */
+/* Doubles the buffer, up to the largest value that an engine accepts. A larger value fails here and not later. */
 static int grow_room(struct value_writer *writer)
 {
 	size_t room = writer->room != 0 ? 2 * writer->room : ROOM_FIRST;
@@ -81,7 +81,7 @@ static int grow_room(struct value_writer *writer)
 	return 0;
 }
 
-/* zstd fails here for lack of memory only: its input and parameters are ours. */
+/* Every zstd error means lack of memory here, because input and parameters are valid. */
 static int pack_bytes(struct value_writer *writer, const void *bytes, size_t size, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {.src = bytes, .size = size};
@@ -104,7 +104,7 @@ static int pack_bytes(struct value_writer *writer, const void *bytes, size_t siz
 	return 0;
 }
 
-/* A pledged size goes into the frame, and zstd chooses its tables by it. */
+/* zstd writes the pledged size into the frame and adapts its tables to it. */
 int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint64_t raw_size, uint64_t raw_max)
 {
 	struct value_writer writer = {.packer = ZSTD_createCCtx(), .size = VALUE_HEAD_BYTES, .raw_max = raw_max};
@@ -119,7 +119,7 @@ int value_begin(struct value_writer *ret_writer, enum value_effort effort, uint6
 	return 0;
 }
 
-/* Counted here for the field of the head that holds the unpacked size. */
+/* The sum of the sizes becomes the field `raw_size` of the head. */
 int value_write(void *context, const void *bytes, size_t size)
 {
 	struct value_writer *writer = context;
@@ -131,7 +131,7 @@ int value_write(void *context, const void *bytes, size_t size)
 	return pack_bytes(writer, bytes, size, ZSTD_e_continue);
 }
 
-/* The head comes last, because the size and the signature are known only now. Room for it was left in front. */
+/* The head is written last into the room left for it, because size and signature are known only then. */
 int value_end(struct value_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], const struct keyring *keyring,
               void **ret_value, size_t *ret_size)
 {
@@ -160,7 +160,7 @@ int value_end(struct value_writer *writer, const uint8_t key[ENTRY_KEY_BYTES], c
 	return error;
 }
 
-/* Also the end of value_end(), which takes the value out first. */
+/* value_end() calls this too, after it has moved the value out of the writer. */
 void value_abandon(struct value_writer *writer)
 {
 	ZSTD_freeCCtx(writer->packer);
@@ -170,7 +170,7 @@ void value_abandon(struct value_writer *writer)
 
 /* ---- opening one */
 
-/* Flags of a later version are refused: they may change what the other fields mean. */
+/* Rejects flags of later versions, because they may change the meaning of the other fields. */
 static enum value_found judge_head(const struct head *head, const uint8_t key[ENTRY_KEY_BYTES], uint64_t raw_max)
 {
 	if (memcmp(head->magic, magic, sizeof(magic)) != 0 || head->version != htole32(VALUE_VERSION) ||
@@ -185,8 +185,8 @@ static enum value_found judge_head(const struct head *head, const uint8_t key[EN
 }
 
 /*
- * --trust-engine accepts values without a signature and of unknown keys, but not one whose known key says that it
- * was changed.
+ * Checks the signature. VALUE_TRUST_ENGINE (--trust-engine) accepts values without a signature or with an unknown key,
+ * but never a value whose signature by a known key is wrong.
  */
 static enum value_found judge_signature(const struct head *head, const void *payload, size_t size,
                                         const struct keyring *keyring, enum value_trust trust)
@@ -203,7 +203,7 @@ static enum value_found judge_signature(const struct head *head, const void *pay
 	return sign_head(key, head, payload, size, mac) && macs_equal(mac, head->mac) ? VALUE_SOUND : VALUE_FORGED;
 }
 
-/* Cheap checks first: a forged value is refused before a signature is computed over megabytes. */
+/* The head is checked first, so that a wrong value is rejected before a signature is computed over megabytes. */
 enum value_found value_open(const void *value, size_t size, const uint8_t key[ENTRY_KEY_BYTES],
                             const struct keyring *keyring, enum value_trust trust, uint64_t raw_max,
                             struct value_reader *ret_reader)
@@ -236,8 +236,8 @@ enum value_found value_open(const void *value, size_t size, const uint8_t key[EN
 }
 
 /*
- * A frame that ends early or late is damaged. The limit on unpacked bytes stops a small value that unpacks to
- * gigabytes.
+ * Rejects a frame that is shorter or longer than the head says. The limit on decompressed bytes stops a small value
+ * that would decompress to gigabytes.
  */
 ssize_t value_read(void *context, void *bytes, size_t size)
 {
@@ -254,7 +254,7 @@ ssize_t value_read(void *context, void *bytes, size_t size)
 			return -EBADMSG;
 		}
 		reader->left -= out.pos;
-		/* one frame, of as many bytes as it says, and nothing behind it */
+		/* the value is one frame, with the size in the head, and no bytes follow the frame */
 		if (reader->ended && (reader->left != 0 || reader->in.pos != reader->in.size)) {
 			return -EBADMSG;
 		}
@@ -268,7 +268,7 @@ void value_close(struct value_reader *reader)
 	reader->unpacker = NULL;
 }
 
-/* They follow the name of a bundle and a colon. */
+/* Messages print these texts after the name of a bundle and a colon. */
 const char *value_words(enum value_found found)
 {
 	static const char *const words[VALUE_FOUNDS] = {
@@ -288,7 +288,7 @@ const char *value_words(enum value_found found)
 
 /* ---- names */
 
-/* These characters need no quoting in a shell, and none of them ends a line. */
+/* The allowed characters need no quoting in a shell, and cannot break a line of a message. */
 bool value_name_allowed(const char *name)
 {
 	size_t size = strlen(name);
