@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each row of the table names the field that an option sets and how its value is checked. Parsing is one switch over
- * the kinds of rows, so most new options need only a row.
+ * Each row of the table names the field that an option sets, and how its value is checked. take_option() has a case for
+ * each kind of row, so most new options need only a row.
  */
 #include "agent/node/arguments.h"
 
@@ -19,14 +19,14 @@
 
 /* What an option does with its value, or which mode it chooses. */
 enum option_kind {
-	OPTION_TEXT, /* stored in the field as it is */
-	OPTION_PATH, /* the same, made absolute: the agent leaves its directory */
-	OPTION_NAME, /* the same; the name of a bundle */
+	OPTION_TEXT, /* stored in the field unchanged */
+	OPTION_PATH, /* stored as an absolute path, because the agent changes its working directory */
+	OPTION_NAME, /* stored after a check: the name of a bundle */
 	OPTION_COST,
 	OPTION_AGE,
 	OPTION_LAYOUT,
-	OPTION_FLAG, /* `value` is stored in the field, an enum or a bool */
-	OPTION_MODE  /* `value` is the mode; a name that comes with it is stored in the field */
+	OPTION_FLAG, /* `value` is stored in the field, which is an enum or a bool */
+	OPTION_MODE  /* `value` is the mode; the name of a bundle, if any, is stored in the field */
 };
 
 #define FIELD(field) offsetof(struct arguments, field)
@@ -83,7 +83,7 @@ static const struct line {
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
-/* The texts of the table are also the manual page's. */
+/* The manual page has the same texts as the table. */
 void arguments_help(void)
 {
 	printf(
@@ -116,7 +116,7 @@ static int say_bad(const struct line *line, const char *wanted)
 	return -1;
 }
 
-/* Returns "/here/keys" for "keys"; NULL, after a message, without memory or directory. */
+/* Returns "/here/keys" for "keys"; NULL, after a message, if memory runs out or there is no working directory. */
 static const char *make_absolute(const char *path)
 {
 	char *here;
@@ -141,7 +141,7 @@ static int take_cost(const struct line *line, uint64_t *ret_ns)
 
 	errno = 0;
 	ms = strtoul(optarg, &end, 10);
-	/* strtoul() alone accepts signs and blanks */
+	/* the first character is checked, because strtoul() also accepts signs and blanks */
 	if (optarg[0] < '0' || optarg[0] > '9' || *end != '\0' || errno != 0 || ms > INT_MAX) {
 		return say_bad(line, "milliseconds, such as 100");
 	}
@@ -211,8 +211,8 @@ static int take_option(const struct line *line, struct arguments *options)
 }
 
 /*
- * Returns the line of the next option; NULL: there are no more, or *ret_wrong. The last two options have a letter as
- * well.
+ * Returns the row of the next option; NULL if there is none, or if the option is wrong (*ret_wrong). The last two rows,
+ * --help and --version, also have a letter.
  */
 static const struct line *next_option(int argc, char **argv, bool *ret_wrong)
 {
@@ -282,7 +282,7 @@ enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_
 	}
 	if (optind < argc) {
 		options.program = argv + optind;
-	} else if (strcmp(argv[argc - 1], "--") == 0) { /* a script's variable that is empty, say */
+	} else if (strcmp(argv[argc - 1], "--") == 0) { /* for example, a variable in a script was empty */
 		service_say("the program after '--' is missing");
 		return ARGUMENTS_WRONG;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arguments: the agent's command line
+ * arguments: parses the agent's command line
  *
- * One table holds every option, for the parser and for --help. Relative paths are made absolute, because the agent
- * leaves the directory that it was started in.
+ * One table contains every option, for the parser and for --help. Relative paths are made absolute, because the agent
+ * changes its working directory.
  *
- * Errors: arguments_read() prints what is wrong. Ownership: texts are argv's, or live as long as the program.
+ * Errors: arguments_read() prints an error. Ownership: texts point into argv or stay valid as long as the process.
  */
 #ifndef AGENT_NODE_ARGUMENTS_H
 #define AGENT_NODE_ARGUMENTS_H
@@ -24,10 +24,10 @@ enum arguments_mode {
 struct arguments {
 	enum arguments_mode mode;
 	bool json;
-	const char *directory; /* NULL: NVRTCCACHE_DIR's, or the default */
+	const char *directory; /* NULL: NVRTCCACHE_DIR or the default */
 	struct service_options service;
-	const char *bundle; /* to put or to get */
-	char **program;     /* behind "--", NULL at its end; NULL: none */
+	const char *bundle; /* name of the bundle to put or to get */
+	char **program;     /* the words after "--", with NULL at the end; NULL: none */
 };
 
 enum arguments_read { ARGUMENTS_FINE, ARGUMENTS_WRONG };
@@ -35,15 +35,15 @@ enum arguments_read arguments_read(int argc, char **argv, struct arguments *ret_
 void arguments_help(void);
 
 /*
- * commands: what the program does apart from serving: --status, --put-bundle, --get-bundle
+ * commands: the modes of the program other than serving: --status, --put-bundle, --get-bundle
  *
- * Bundles go from standard input into the engine, and from the engine to standard output, piece by piece: in memory is
- * at most what lies in the engine. A bundle is read on its way in: what is damaged, or no bundle, is not put.
+ * Bundles are streamed from standard input into the engine, and from the engine to standard output: memory holds at
+ * most the compressed value. A bundle from standard input is checked, and is not put if it is damaged or not a bundle.
  *
- * Errors: said on stderr. Each gives the exit status. Threads: one.
+ * Errors: printed on stderr. Each function returns the exit status. Threads: one.
  */
 
-/* What the agent that runs has to say; `socket`: a path, or NULL for the one in the directory. */
+/* Prints the status of the running agent. `socket` is a path, or NULL for the socket in the directory. */
 int command_status(const struct settings *settings, const char *socket, bool as_json);
 int command_put_bundle(const struct service_options *options, const char *name);
 int command_get_bundle(const struct service_options *options, const char *name);

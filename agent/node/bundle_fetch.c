@@ -14,7 +14,7 @@
 
 #define LIMIT_MS 60000
 
-/* What became of a bundle's entries. */
+/* Counts of a bundle's entries: stored, too large, damaged. */
 struct landing {
 	struct service *service;
 	const _Atomic bool *ending;
@@ -23,7 +23,7 @@ struct landing {
 
 /*
  * Stores entries until one cannot be read or stored, or the agent ends. An entry that is too large for this cache is
- * skipped; any other failure of the store would repeat itself for each entry.
+ * skipped. Any other error of the store ends the loop, because it would occur again for each entry.
  */
 static enum bundle_found store_entries(struct landing *landing, struct bundle_reader *reader, int *ret_error)
 {
@@ -52,7 +52,7 @@ static enum bundle_found store_entries(struct landing *landing, struct bundle_re
 	return found;
 }
 
-/* On stderr at the start, because users look there when the first kernels are slow. */
+/* Prints the result on stderr, where users look when the first kernels are slow. */
 static void report_landing(const struct landing *landing, enum bundle_found found, int error)
 {
 	const char *name = landing->service->options.bundle;
@@ -71,7 +71,7 @@ static void report_landing(const struct landing *landing, enum bundle_found foun
 	}
 }
 
-/* Entries stored before the damage stay, because each entry has its own checksum. */
+/* Entries before damaged bytes stay in the directory, because each entry has its own checksum. */
 static enum service_bundle land_bundle(struct service *service, struct value_reader *value, const _Atomic bool *ending)
 {
 	struct landing landing = {.service = service, .ending = ending};
@@ -114,7 +114,7 @@ static enum service_bundle open_bundle(struct service *service, const uint8_t *k
 	return bundle;
 }
 
-/* Only an engine that did not answer is asked again: any other answer would be the same. */
+/* Only if the engine did not answer, the bundle is fetched again later: other answers would not change. */
 enum service_bundle bundle_fetch(struct service *service, struct engine *engine, const _Atomic bool *ending)
 {
 	struct engine_name name = {.format = ENTRY_FORMAT};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --status asks the agent that runs. The two commands for bundles need no agent: they use an engine once, and stream
- * between it and a pipe.
+ * --status sends a request to the running agent. The two commands for bundles need no agent: they use an engine once,
+ * and copy between the engine and a pipe.
  */
 #include "agent/node/arguments.h"
 
@@ -28,7 +28,7 @@
 
 /* ---- --status */
 
-/* Texts that say what to do; the text of errno would name a socket. */
+/* These texts tell users what is wrong with the agent, unlike the texts of errno, which describe the socket. */
 static const char *explain_status_error(int error)
 {
 	switch (error) {
@@ -51,7 +51,7 @@ static const char *explain_status_error(int error)
 	}
 }
 
-/* A timeout, so that a stopped agent (SIGSTOP) does not block the caller. */
+/* Has a timeout, so that a stopped agent (SIGSTOP) does not block the command. */
 static int ask_status(int socket, char *ret_text, size_t size)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_STATUS};
@@ -90,8 +90,8 @@ static void print_member(const char *name, int name_size, const char *value, int
 }
 
 /*
- * Prints "name value" for each member of the JSON text except zeros, false and empty strings. Control characters stay
- * escaped, as they are in the JSON text, because the engine's last words may hold some.
+ * Prints "name value" for each member of the JSON text except zeros, false and empty strings. Strings are printed with
+ * their JSON escapes, because the engine's last error text may contain control characters.
  */
 static void print_status(const char *text)
 {
@@ -119,7 +119,7 @@ static void print_status(const char *text)
 	}
 }
 
-/* On stderr, and as an object on stdout where JSON was asked for. Scripts that asked for JSON get JSON in any case. */
+/* Prints an error on stderr, and with --json also as an object on stdout, because scripts then expect JSON. */
 static void report_failure(const char *asked, int error, bool as_json)
 {
 	char text[PATH_MAX + 256];
@@ -138,7 +138,7 @@ static void report_failure(const char *asked, int error, bool as_json)
 	}
 }
 
-/* The check that programs make: another user could have created the socket. */
+/* Checks the socket as programs do, because another user could have created it. */
 int command_status(const struct settings *settings, const char *said, bool json)
 {
 	struct directory directory = {.path = settings->directory,
@@ -178,20 +178,20 @@ int command_status(const struct settings *settings, const char *said, bool json)
 /* ---- bundles */
 
 struct once {
-	struct service service; /* the options alone */
+	struct service service; /* only its options are used */
 	struct keyring *keyring;
 	struct engine *engine;
 	struct engine_name name;
 };
 
-/* No directory and no settings: a job that puts a bundle may run where there is no cache. */
+/* Needs neither a directory nor settings, because a job that puts a bundle may run on a machine without a cache. */
 static bool begin_once(struct once *once, const struct service_options *options, const char *name)
 {
 	char text[KEYRING_TEXT_MAX];
 
 	*once = (struct once){.service.options = *options, .name.format = ENTRY_FORMAT};
 	value_name_key(name, once->name.key);
-	launch_ignore_writes(); /* the reader of our output, or the engine, may be gone */
+	launch_ignore_writes(); /* the reader of our output, or the engine, may close the connection */
 	if (options->key_file != NULL && keyring_read(options->key_file, &once->keyring, text) != 0) {
 		service_say("%s", text);
 		return false;
@@ -239,7 +239,8 @@ static ssize_t read_and_pack(void *context, void *bytes, size_t size)
 }
 
 /*
- * It is read as a bundle on its way: nodes read it all the same if an entry is damaged, but such a one need not be put.
+ * Compresses standard input and parses it as a bundle at the same time. A bundle with a damaged entry is rejected,
+ * although nodes could still read its other entries.
  */
 static int pack_bundle(struct value_writer *value, uint64_t *ret_results)
 {
@@ -267,7 +268,7 @@ struct made {
 	uint64_t results, raw_size;
 };
 
-/* Signs only after the whole bundle has been checked. */
+/* The value is signed only after the whole bundle has been checked. */
 static int make_value(const struct once *once, struct made *ret_made)
 {
 	struct value_writer writer;
@@ -285,7 +286,7 @@ static int make_value(const struct once *once, struct made *ret_made)
 	return value_end(&writer, once->name.key, once->keyring, &ret_made->value, &ret_made->size);
 }
 
-/* Prints the numbers on success, so that the user sees whether the right bundle was piped in. */
+/* Prints the number of entries and bytes on success, so that users can see whether it was the right bundle. */
 static bool put_value(struct once *once, const char *name, const struct made *made)
 {
 	struct engine_error error = {.text = ""};
@@ -304,7 +305,7 @@ static bool put_value(struct once *once, const char *name, const struct made *ma
 	return true;
 }
 
-/* Standard input from a terminal is a mistake: the command would wait for ever. */
+/* A terminal as standard input is rejected, because the command would wait forever. */
 int command_put_bundle(const struct service_options *options, const char *name)
 {
 	struct made made = {.value = NULL};
@@ -344,7 +345,7 @@ static int write_all(const void *bytes, size_t size)
 	return 0;
 }
 
-/* Unpacked piece by piece, as a bundle may be much larger than its value. */
+/* Decompresses piece by piece, because a bundle may be much larger than its value. */
 static bool write_bundle(struct value_reader *bundle, const char *name)
 {
 	static char piece[PIECE_BYTES];
@@ -364,7 +365,7 @@ static bool write_bundle(struct value_reader *bundle, const char *name)
 	return got == 0;
 }
 
-/* An absent bundle is an error, so that a job that needs it notices. */
+/* An absent bundle is an error, so that a job that needs it fails. */
 static bool get_value(struct once *once, const char *name)
 {
 	struct engine_error error = {.text = ""};
@@ -393,7 +394,7 @@ static bool get_value(struct once *once, const char *name)
 	return fine;
 }
 
-/* The bytes of a bundle would garble a terminal. */
+/* A terminal as standard output is rejected, because a bundle is binary. */
 int command_get_bundle(const struct service_options *options, const char *name)
 {
 	struct once once;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conversation: a connection is
+ * conversation: the states of a connection
  *
- *   NEW --FETCH--> WAITING --fetched--> told, closed
- *    |     `--known at once--> told, closed
- *    `--STORED: noted, STATUS: told, anything else, silence--> closed
+ *   NEW --FETCH--> WAITING --fetched--> answered, closed
+ *    |     `--answer is known--> answered, closed
+ *    `--STORED: noted; STATUS: answered; anything else; no message--> closed
  */
 #include "agent/node/conversation.h"
 
@@ -19,17 +19,17 @@
 #include <unistd.h>
 
 #define PEERS_MAX 512
-#define OWN_FILES 64 /* of the limit */
-#define OTHERS    3  /* listener, signals, what was fetched */
+#define OWN_FILES 64 /* descriptors reserved for the agent itself */
+#define OTHERS    3  /* listener, signals, finished fetches */
 #define WAIT_NS   (INT64_C(60) * 1000000000)
-#define RENEW_NS  (INT64_C(2) * 1000000000) /* is the socket still where it was put? */
+#define RENEW_NS  (INT64_C(2) * 1000000000) /* interval of checks whether the socket's file exists */
 
 enum peer_state { PEER_NEW, PEER_WAITING };
 
 struct peer {
 	int socket;
 	enum peer_state state;
-	int64_t until_ns; /* and no longer */
+	int64_t until_ns; /* when the connection is closed at the latest */
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -37,22 +37,22 @@ struct talk {
 	const struct conversation *with;
 	struct peer peers[PEERS_MAX];
 	size_t count;
-	size_t seats; /* at most PEERS_MAX */
+	size_t seats; /* limit of `count`, at most PEERS_MAX */
 	int64_t renewed_ns;
 	bool exhausted; /* no descriptor or no slot is free for a pending connection */
 };
 
-/* Never blocks: a peer that does not read must not delay the others. */
+/* Sends an answer without blocking, because a peer that does not read must not delay the others. */
 static void tell_peer(const struct peer *peer, enum agent_kind kind)
 {
 	struct agent_message message = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = (uint16_t)kind};
 
 	memcpy(message.key, peer->key, sizeof(message.key));
-	/* a peer that has closed or does not read compiles */
+	/* errors are ignored, because a peer without an answer compiles */
 	(void)send(peer->socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A slot and a descriptor are free again, so pending connections can be accepted. */
+/* Closes a connection, which frees a slot and a descriptor, so that pending connections can be accepted. */
 static void drop_peer(struct talk *talk, size_t at)
 {
 	close(talk->peers[at].socket);
@@ -60,7 +60,7 @@ static void drop_peer(struct talk *talk, size_t at)
 	talk->exhausted = false;
 }
 
-/* A status that does not fit into a message is not sent; the client reports that there is no answer. */
+/* Sends the status, unless it does not fit into a message; the client then reports that there is no answer. */
 static void tell_status(const struct talk *talk, const struct peer *peer)
 {
 	const struct conversation *with = talk->with;
@@ -86,7 +86,7 @@ static bool is_here(const struct talk *talk, const struct agent_message *message
 
 enum peer_fate { PEER_STAYS, PEER_GOES };
 
-/* Sends STARTED before anything that could take time, because the process waits only 100 ms for it. */
+/* STARTED is sent before anything that could take time, because the process waits only 100 ms for it by default. */
 static enum peer_fate start_fetch(struct talk *talk, struct peer *peer, const struct agent_message *message)
 {
 	struct tally *tally = &talk->with->service->tally;
@@ -110,7 +110,7 @@ static enum peer_fate start_fetch(struct talk *talk, struct peer *peer, const st
 	return PEER_STAYS;
 }
 
-/* A connection is for one question, so all but a fetch end it. */
+/* Handles a request. A connection is for one request, so every kind except a fetch ends it. */
 static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const struct agent_message *message)
 {
 	switch ((enum agent_kind)message->kind) {
@@ -132,7 +132,7 @@ static enum peer_fate answer_peer(struct talk *talk, struct peer *peer, const st
 	}
 }
 
-/* A peer sends one request. Anything else that it sends while it waits ends the connection. */
+/* Receives a request. A second message, while the peer waits for the answer, ends the connection. */
 static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 {
 	struct agent_message message;
@@ -142,7 +142,7 @@ static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 		return PEER_STAYS;
 	}
 	if (size <= 0) {
-		/* the peer has closed; the fetch continues for later processes */
+		/* the peer has closed; its fetch continues, because other processes can use the result */
 		return PEER_GOES;
 	}
 	if (peer->state != PEER_NEW || size != (ssize_t)sizeof(message) || message.magic != AGENT_MAGIC ||
@@ -153,7 +153,7 @@ static enum peer_fate hear_peer(struct talk *talk, struct peer *peer)
 	return answer_peer(talk, peer, &message);
 }
 
-/* Frees a slot: closes the connection that has been silent for the longest time. */
+/* Frees a slot if all are in use: closes the connection that has been without a request for the longest time. */
 static bool make_room(struct talk *talk)
 {
 	size_t oldest = PEERS_MAX;
@@ -176,12 +176,12 @@ static bool make_room(struct talk *talk)
 	return true;
 }
 
-/* The number of new peers in one turn is bounded. */
+/* Accepts pending connections. */
 static void let_in(struct talk *talk)
 {
 	struct service *service = talk->with->service;
 
-	for (int i = 0; i < PEERS_MAX && make_room(talk); i++) { /* the others have their turn too */
+	for (int i = 0; i < PEERS_MAX && make_room(talk); i++) { /* limited, so that other events are handled too */
 		struct peer *peer = &talk->peers[talk->count];
 		int socket = accept4(talk->with->listener->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -196,7 +196,7 @@ static void let_in(struct talk *talk)
 		}
 		*peer = (struct peer){.socket = socket,
 		                      .until_ns = service_now_ns() + CONVERSATION_PATIENCE_MS * INT64_C(1000000)};
-		/* most peers have sent their request by the time of accept() */
+		/* read at once, because most peers have sent their request before accept() */
 		if (hear_peer(talk, peer) == PEER_STAYS) {
 			talk->count++;
 		} else {
@@ -205,7 +205,7 @@ static void let_in(struct talk *talk)
 	}
 }
 
-/* All peers that wait for the key, not only the first. */
+/* Sends the answers of finished fetches to all peers that wait for these keys. */
 static void tell_fetched(struct talk *talk)
 {
 	uint64_t count;
@@ -224,7 +224,7 @@ static void tell_fetched(struct talk *talk)
 	}
 }
 
-/* From the last to the first, because dropping moves the last one into the gap. */
+/* Closes overdue connections, from last to first, because drop_peer() moves the last peer into the gap. */
 static void drop_silent(struct talk *talk)
 {
 	int64_t now = service_now_ns();
@@ -239,8 +239,8 @@ static void drop_silent(struct talk *talk)
 }
 
 /*
- * Until the next peer's patience ends, or a probe is due; a tenth of a second where descriptors may come free
- * elsewhere.
+ * Returns how long poll() may wait: until the time of a peer has passed or a probe is due, and at most 1 s; at most
+ * 0.1 s if descriptors are exhausted, because other threads may close some.
  */
 static int wait_ms(struct talk *talk)
 {
@@ -255,11 +255,11 @@ static int wait_ms(struct talk *talk)
 	if (talk->exhausted && (wait < 0 || wait > INT64_C(100000000))) {
 		wait = INT64_C(100000000);
 	}
-	/* a breaker that has just opened is noticed within a second */
+	/* at most a second, because another thread may open the breaker meanwhile */
 	return wait < 0 || wait > INT64_C(1000000000) ? 1000 : (int)(wait / 1000000) + 1;
 }
 
-/* All that are pending: a signalfd gives one for each read. */
+/* Handles all pending signals; each read of a signalfd returns one. Returns true if the agent has to end. */
 static bool hear_signals(const struct conversation *with)
 {
 	struct signalfd_siginfo signal;
@@ -272,7 +272,7 @@ static bool hear_signals(const struct conversation *with)
 	return false;
 }
 
-/* From the last to the first, for the same reason. */
+/* Receives from all readable peers, from last to first, because drop_peer() moves the last peer into the gap. */
 static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t count)
 {
 	for (size_t i = count; i > 0; i--) {
@@ -282,7 +282,7 @@ static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t co
 	}
 }
 
-/* Users delete cache directories; then the socket has to be created again, or no process would find the agent. */
+/* Creates the socket again if a user has deleted the cache directory, because processes could not find the agent. */
 static void look_after_socket(struct talk *talk)
 {
 	int64_t now = service_now_ns();
@@ -313,7 +313,7 @@ static int take_turn(struct talk *talk, bool *ret_ends)
 		return -errno;
 	}
 	talk->exhausted = false;
-	/* peers by their numbers first, before others of them come or go */
+	/* first, because the indexes of `polled` are those of the peers until a peer is added or dropped */
 	hear_peers(talk, polled + OTHERS, count);
 	if (polled[2].revents != 0) {
 		tell_fetched(talk);
@@ -328,7 +328,7 @@ static int take_turn(struct talk *talk, bool *ret_ends)
 	return 0;
 }
 
-/* Leaves descriptors for the store and the engine, however many peers connect. */
+/* Returns the limit of connections, which leaves descriptors for the store and the engine. */
 static size_t count_seats(void)
 {
 	struct rlimit limit;
@@ -340,7 +340,7 @@ static size_t count_seats(void)
 	return most == 0 ? 1 : most < PEERS_MAX ? (size_t)most : PEERS_MAX;
 }
 
-/* Peers that still wait at the end see the connection close, and compile. */
+/* Peers that still wait at the end get no answer: the connection is closed, and they compile. */
 int conversation_run(const struct conversation *conversation)
 {
 	struct talk *talk = calloc(1, sizeof(*talk));

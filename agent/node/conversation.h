@@ -6,7 +6,8 @@
  * an invalid message closes the connection, and an answer that a peer does not read is dropped. The loop also handles
  * signals and the end of the program that the agent was started for.
  *
- * Calling sequence: conversation_run() until the agent is to end. Errors: negative errno values. Threads: one.
+ * Calling sequence: conversation_run(), which returns when the agent has to end. Errors: negative errno values.
+ * Threads: one.
  */
 #ifndef AGENT_NODE_CONVERSATION_H
 #define AGENT_NODE_CONVERSATION_H
@@ -27,7 +28,7 @@ struct conversation {
 	struct fetch *fetch;
 	struct upload *upload; /* NULL: the agent only reads */
 	int signals;           /* signalfd */
-	/* True: the agent is to end. */
+	/* Called for each signal. Returns true if the agent has to end. */
 	bool (*signalled)(void *context, const struct signalfd_siginfo *signal);
 	void *context;
 };

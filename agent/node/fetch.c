@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch: a table of jobs
+ * fetch: a table of jobs, with the states
  *
- *   FREE --ask--> QUEUED --a worker takes it--> RUNNING --landed, absent, failed--> DONE --take--> FREE
+ *   FREE --fetch_ask()--> QUEUED --taken by a worker--> RUNNING --stored, absent, failed--> DONE --fetch_take()--> FREE
  */
 #include "agent/node/fetch.h"
 
@@ -30,7 +30,7 @@ enum job_state { JOB_FREE, JOB_QUEUED, JOB_RUNNING, JOB_DONE };
 struct job {
 	enum job_state state;
 	enum agent_kind answer;
-	uint64_t turn; /* first come, first served */
+	uint64_t turn; /* jobs are taken in this order */
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -50,19 +50,19 @@ struct fetch {
 	struct job jobs[JOBS];
 	struct absent absent[ABSENT_KNOWN];
 	uint64_t turns;
-	int64_t probe; /* what was seen of the breaker; 0: none is due */
+	int64_t probe; /* `seen` of service_probe(); 0: no probe is due */
 	_Atomic bool ending;
-	int64_t bundle_due_ns; /* INT64_MAX: a worker is at it, or it is not asked for again */
+	int64_t bundle_due_ns; /* INT64_MAX: a worker is fetching the bundle, or it is not fetched again */
 	int64_t bundle_pause_ns;
-	void (*first)(void *context); /* NULL once it was called */
+	void (*first)(void *context); /* NULL after it was called */
 	void *context;
 };
 
-/* ---- a worker's work, without the lock */
+/* ---- called by workers, without the lock */
 
 /*
- * Oldest first, as each goes before those that are there. An engine's value is stored result by result, so that each
- * is judged by the store's own rules.
+ * Stores the results of a value, oldest first, because the store puts each before the existing ones. They are stored
+ * one by one, so that the store's own rules apply to each.
  */
 static enum agent_kind land_parcel(struct service *service, const struct parcel *parcel)
 {
@@ -83,8 +83,8 @@ static enum agent_kind land_parcel(struct service *service, const struct parcel 
 }
 
 /*
- * A value that cannot be used counts as absent for the process: it compiles, and an agent that writes replaces the
- * value.
+ * Stores the results of a value. A value that cannot be used is reported as absent: the process compiles, and an agent
+ * with --write may replace the value.
  */
 static enum agent_kind unpack_value(struct service *service, const uint8_t *key, const void *value, size_t size)
 {
@@ -103,7 +103,7 @@ static enum agent_kind unpack_value(struct service *service, const uint8_t *key,
 	return answer;
 }
 
-/* Only fetches that returned a value are timed, because the percentiles are of those. */
+/* Fetches a key. Only fetches that return a value are timed, for the percentiles in --status. */
 static enum agent_kind get_value(struct service *service, struct engine *engine, const uint8_t *key)
 {
 	struct engine_name name = {.format = ENTRY_FORMAT};
@@ -130,7 +130,7 @@ static enum agent_kind get_value(struct service *service, struct engine *engine,
 	return kind;
 }
 
-/* Any answer closes the breaker, including a refusal. */
+/* Sends a probe. Any answer closes the breaker, also a refusal. */
 static void probe_engine(struct service *service, struct engine *engine, int64_t seen)
 {
 	struct engine_error error = {.text = ""};
@@ -139,11 +139,9 @@ static void probe_engine(struct service *service, struct engine *engine, int64_t
 	service_probed(service, seen, answer, &error);
 }
 
-/* ---- with the lock */
+/* ---- called with the lock held */
 
-/*
- * Includes finished jobs whose answer has not been taken, so that a process that asks meanwhile gets the same answer.
- */
+/* Also finds finished jobs whose answer was not taken yet, so that another process that asks gets the same answer. */
 static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 {
 	for (size_t i = 0; i < JOBS; i++) {
@@ -154,7 +152,7 @@ static struct job *find_job(struct fetch *fetch, const uint8_t *key)
 	return NULL;
 }
 
-/* Finds the oldest job in `state`, so that no process waits for later ones. */
+/* Returns the oldest job in `state`, so that jobs are served in the order of their requests; NULL: none. */
 static struct job *next_job(struct fetch *fetch, enum job_state state)
 {
 	struct job *next = NULL;
@@ -167,7 +165,7 @@ static struct job *next_job(struct fetch *fetch, enum job_state state)
 	return next;
 }
 
-/* One slot for each hash. A key that replaces another costs one more request. */
+/* Returns the slot of a key. Keys share slots; if one key replaces another, the only cost is a further request. */
 static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
 {
 	uint32_t at;
@@ -176,7 +174,7 @@ static struct absent *absent_place(struct fetch *fetch, const uint8_t *key)
 	return &fetch->absent[at & (ABSENT_KNOWN - 1)];
 }
 
-/* The whole key is compared: places are shared. */
+/* Compares the whole key, because keys share slots. */
 static bool is_known_absent(struct fetch *fetch, const uint8_t *key)
 {
 	const struct absent *absent = absent_place(fetch, key);
@@ -184,7 +182,7 @@ static bool is_known_absent(struct fetch *fetch, const uint8_t *key)
 	return absent->until_ns > service_now_ns() && memcmp(absent->key, key, ENTRY_KEY_BYTES) == 0;
 }
 
-/* The descriptor wakes the thread that talks to processes; the count in it is not used. */
+/* The eventfd wakes the thread of the conversation. Its count is not used. */
 static void finish_job(struct fetch *fetch, struct job *job, enum agent_kind answer)
 {
 	const uint64_t one = 1;
@@ -220,9 +218,9 @@ static void run_job(struct fetch *fetch, struct engine *engine, struct job *job)
 {
 	enum agent_kind answer = AGENT_DOWN;
 
-	job->state = JOB_RUNNING; /* from here on only this worker accesses the job */
+	job->state = JOB_RUNNING; /* no other worker takes the job, so its key can be read without the lock */
 	pthread_mutex_unlock(&fetch->lock);
-	if (service_may_ask(fetch->service)) { /* the engine may have failed since the question came */
+	if (service_may_ask(fetch->service)) { /* the breaker may have opened since the job was queued */
 		answer = get_value(fetch->service, engine, job->key);
 	}
 	pthread_mutex_lock(&fetch->lock);
@@ -231,7 +229,7 @@ static void run_job(struct fetch *fetch, struct engine *engine, struct job *job)
 
 static bool bundle_is_due(const struct fetch *fetch)
 {
-	/* the first time the breaker, which is closed then, is not asked */
+	/* before the first attempt the breaker is not asked, because it is closed */
 	return service_now_ns() >= fetch->bundle_due_ns && (fetch->first != NULL || service_may_ask(fetch->service));
 }
 
@@ -251,7 +249,7 @@ static void run_bundle(struct fetch *fetch, struct engine *engine)
 	if (bundle == SERVICE_BUNDLE_AWAITED) {
 		int64_t half = fetch->bundle_pause_ns / 2;
 
-		/* random, so that nodes that lost the same engine do not ask it at the same time */
+		/* half of the pause is random, so that nodes that lost the same engine do not retry at the same time */
 		fetch->bundle_due_ns = service_now_ns() + half + (int64_t)(service_random() % (uint64_t)half);
 		fetch->bundle_pause_ns = half < BUNDLE_PAUSE_MOST_NS / 4 ? 4 * half : BUNDLE_PAUSE_MOST_NS;
 	}
@@ -282,7 +280,7 @@ static void *run_worker(void *context)
 	return NULL;
 }
 
-/* The number is copied to the heap, because this frame is gone when the thread reads it. */
+/* The argument is allocated on the heap, because this function may return before the thread reads it. */
 static bool start_worker(struct fetch *fetch, int number)
 {
 	struct worker *worker = malloc(sizeof(*worker));
@@ -300,7 +298,7 @@ static bool start_worker(struct fetch *fetch, int number)
 	return error == 0;
 }
 
-/* All workers are started before the first question is read. */
+/* After a failure, fetch_end() ends the workers that were started. */
 bool fetch_begin(struct service *service, void (*first)(void *context), void *context, struct fetch **ret_fetch)
 {
 	struct fetch *fetch = calloc(1, sizeof(*fetch));
@@ -333,8 +331,8 @@ bool fetch_begin(struct service *service, void (*first)(void *context), void *co
 }
 
 /*
- * Workers are joined before anything is freed. A hung share may hold one for ever: then all of it is left to the
- * exit.
+ * Workers are joined before anything is freed. If one is blocked on a hung share, nothing is freed, because the process
+ * exits next.
  */
 enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 {
@@ -363,8 +361,8 @@ enum service_thread fetch_end(struct fetch *fetch, int64_t until_ns)
 }
 
 /*
- * Counted, and AGENT_STARTED where it waits now. While the breaker is open nothing is queued: the process must not
- * wait for an engine that does not answer.
+ * Queues a key, unless it is queued or known to be absent, and counts the outcome. While the breaker is open no key is
+ * queued, because processes must not wait for an engine that does not answer.
  */
 static enum agent_kind enqueue_key(struct fetch *fetch, const uint8_t *key)
 {
@@ -390,7 +388,7 @@ static enum agent_kind enqueue_key(struct fetch *fetch, const uint8_t *key)
 	return AGENT_STARTED;
 }
 
-/* The lock is held for a search through 512 jobs at most. */
+/* Holds the lock only for searches through the 512 jobs. */
 enum agent_kind fetch_ask(struct fetch *fetch, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	enum agent_kind answer;
@@ -436,7 +434,7 @@ bool fetch_take(struct fetch *fetch, struct fetched *ret_fetched)
 	return job != NULL;
 }
 
-/* Finished jobs do not count, because they no longer use the engine. */
+/* Returns the number of unfinished jobs. Finished ones do not count, because they no longer need the engine. */
 size_t fetch_waiting(struct fetch *fetch)
 {
 	size_t waiting = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program is a child that was forked before the agent had threads. The agent keeps blocked what it forwards,
- * reads signals from a descriptor, and ends by the status or the signal that ended the program.
+ * The program is a child that is forked before the agent has threads. The agent blocks the signals that it forwards,
+ * reads them from a signalfd, and ends with the status or the signal that ended the program.
  */
 #include "agent/node/launch.h"
 
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* O_PATH: the directory may be one that cannot be read. */
+/* The directory is opened with O_PATH, because it may not be readable. */
 void launch_remember(struct launch *ret_launch)
 {
 	*ret_launch = (struct launch){.child = 0, .hold = -1};
@@ -34,7 +34,7 @@ void launch_ignore_writes(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Restores the state that the agent was started with, because the program must not notice the agent. */
+/* Restores directory, signal handling and mask, because the program must run as without the agent. */
 int launch_become(const struct launch *launch, char **program)
 {
 	int error;
@@ -54,7 +54,7 @@ int launch_become(const struct launch *launch, char **program)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_RUNNABLE;
 }
 
-/* Signals are blocked here as they are in us, so none is lost. */
+/* Runs in the child. Signals are still blocked, so none that arrives before exec() is lost. */
 static void wait_for_release(const int hold[2])
 {
 	struct pollfd ended = {.fd = hold[0]};
@@ -65,9 +65,9 @@ static void wait_for_release(const int hold[2])
 }
 
 /*
- * Descriptors that the agent opened close at exec. Inherited descriptors belong to the program, and the agent closes
- * its copies: a process that waits for the end of a pipe or for a lock waits only until the program closes it. Messages
- * still go to standard error.
+ * Closes the agent's copies of inherited descriptors, which belong to the program: a process that waits for the end of
+ * a pipe or for a lock then waits only until the program closes it. Descriptors that the agent opens have O_CLOEXEC.
+ * Standard error stays open for messages.
  */
 static void leave_files_to_program(void)
 {
@@ -92,7 +92,7 @@ static void leave_files_to_program(void)
 	}
 }
 
-/* Forked before there are threads: a child of a process with threads may only call what is safe in signal handlers. */
+/* Forks before there are threads: a child of a process with threads may call only async-signal-safe functions. */
 int launch_start(struct launch *launch, char **program, enum launch_when when)
 {
 	int hold[2] = {-1, -1};
@@ -119,7 +119,7 @@ int launch_start(struct launch *launch, char **program, enum launch_when when)
 		}
 		return -error;
 	}
-	if (launch->here >= 0) { /* or its file system could not be unmounted */
+	if (launch->here >= 0) { /* closed, because it would prevent unmounting that file system */
 		close(launch->here);
 		launch->here = -1;
 	}
@@ -129,7 +129,7 @@ int launch_start(struct launch *launch, char **program, enum launch_when when)
 	return 0;
 }
 
-/* The program waits for the end of this pipe. */
+/* Closes the pipe, whose end the held program waits for. */
 void launch_release(struct launch *launch)
 {
 	int hold = atomic_exchange(&launch->hold, -1);
@@ -143,7 +143,7 @@ static bool has_ended(struct launch *launch)
 {
 	int status;
 
-	/* as the first process of a container the agent also inherits orphans */
+	/* waits for any child, because the agent inherits orphans if it is the first process of a container */
 	while (!launch->ended) {
 		pid_t gone = waitpid(-1, &status, WNOHANG);
 
@@ -156,22 +156,25 @@ static bool has_ended(struct launch *launch)
 	return true;
 }
 
-/* Some process has sent it to us alone (SI_USER and the like), or the kernel has, and no signal of a terminal. */
+/*
+ * Returns whether a signal has to be forwarded: a process sent it to the agent (SI_USER and the like), or the kernel
+ * did and it is not a terminal's signal, which the program gets too.
+ */
 static bool is_for_program(const struct signalfd_siginfo *signal)
 {
 	switch ((int)signal->ssi_signo) {
-	case SIGALRM: /* timers survive exec(): alarm() may have been set before */
+	case SIGALRM: /* timers survive exec(), so one may have been set for the program before the agent */
 	case SIGVTALRM:
 	case SIGPROF:
 		return true;
 	case SIGHUP: /* when a terminal disconnects, the kernel signals only the session leader */
 		return signal->ssi_code <= 0 || getsid(0) == getpid();
-	default: /* sent by this process to itself, as SIGPIPE and SIGXFSZ are */
+	default: /* not the signals that this process raises itself, such as SIGPIPE and SIGXFSZ */
 		return signal->ssi_code <= 0 && signal->ssi_pid != (uint32_t)getpid();
 	}
 }
 
-/* With what came with it. */
+/* Forwards a signal, and the value that sigqueue() sent with it. */
 static void hand_on(const struct launch *launch, const struct signalfd_siginfo *signal)
 {
 	const union sigval value = {.sival_ptr = (void *)(uintptr_t)signal->ssi_ptr};
@@ -181,20 +184,20 @@ static void hand_on(const struct launch *launch, const struct signalfd_siginfo *
 	}
 }
 
-/* A signal may mean that the program is not to begin at all, so one that is held gets it first. */
+/* A held program is released by a signal. It gets the signal first, which may end it before it starts. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal)
 {
 	if (signal->ssi_signo == SIGCHLD) {
 		return has_ended(launch);
 	}
-	if (is_for_program(signal)) { /* one that is held has it before it begins */
+	if (is_for_program(signal)) { /* before launch_release(), so that it is pending at exec() */
 		hand_on(launch, signal);
 	}
 	launch_release(launch);
 	return false;
 }
 
-/* By the same signal, so that a shell or a batch system sees what it would have seen. */
+/* Ends the agent by the signal that ended the program, so that a shell or batch system sees the same status. */
 void launch_finish(const struct launch *launch, void (*leave)(int status))
 {
 	struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
@@ -206,11 +209,11 @@ void launch_finish(const struct launch *launch, void (*leave)(int status))
 		leave(WEXITSTATUS(launch->status));
 	}
 	number = WTERMSIG(launch->status);
-	(void)setrlimit(RLIMIT_CORE, &none); /* the program's own is enough */
+	(void)setrlimit(RLIMIT_CORE, &none); /* the program has written its own core file */
 	(void)sigaction(number, &preset, NULL);
 	sigemptyset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	(void)raise(number);
-	leave(128 + number); /* as a shell has it */
+	leave(128 + number); /* the status of a shell */
 	_exit(128 + number);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch: the program that an agent is started for: `nvrtccache-agent ... -- program args...`
+ * launch: runs the program that an agent is started for: `nvrtccache-agent ... -- program args...`
  *
- * The program runs as if it had been started without the agent: the same directory, umask, signals and descriptors, and
- * two more variables. Signals that a process sends to the agent are forwarded, and those of the kernel that reach only
- * the agent; a terminal's signals reach the program anyway. The agent closes the descriptors that it inherited, except
- * standard error: nobody waits for the agent to close a pipe or release a lock that the program has closed. The agent
- * ends as the program ended. The program can be held before it begins, until its bundle is in the directory.
+ * The program runs as if it had been started without the agent: with the same directory, umask, signals and
+ * descriptors, and two more variables. The agent forwards signals that a process sends to it, and signals of the kernel
+ * that reach only the agent. A terminal sends its signals to the program too, so these are not forwarded. The agent
+ * closes the descriptors that it inherited, except standard error, so that no process waits for the agent to close a
+ * pipe or release a lock that the program has closed. The agent ends with the status or signal of the program. The
+ * program can be held before exec() until its bundle is in the directory.
  *
  * Calling sequence: launch_remember() before anything is changed; launch_start() before there are threads;
  * launch_signal() for each signal, which also releases a held program; launch_finish() ends the process.
@@ -22,13 +23,13 @@
 #include <sys/types.h>
 
 struct launch {
-	sigset_t mask; /* as we found it */
+	sigset_t mask; /* at the start of the agent */
 	struct sigaction pipe, file_size;
 	struct sigaction
 	    child_ended; /* a parent may have ignored SIGCHLD, and then waitpid() cannot report how the child ended */
-	int here;        /* the directory that we were started in */
+	int here;        /* working directory at the start of the agent */
 	pid_t child;     /* 0: none */
-	int status;      /* of waitpid(), once it has ended */
+	int status;      /* from waitpid(), if `ended` */
 	bool ended;
 	_Atomic int hold; /* closing it starts the program; -1: it has started */
 };
@@ -36,23 +37,26 @@ struct launch {
 #define LAUNCH_HELD_MS 10000
 enum launch_when { LAUNCH_AT_ONCE, LAUNCH_HELD };
 
-/* As env and timeout have them. */
+/* Exit statuses with the values of env(1) and timeout(1). */
 enum { LAUNCH_NOT_STARTED = 125, LAUNCH_NOT_RUNNABLE = 126, LAUNCH_NOT_FOUND = 127 };
 
 void launch_remember(struct launch *ret_launch);
 /*
- * SIGPIPE and SIGXFSZ: a write to a closed pipe, or past RLIMIT_FSIZE, raises them, and the write also fails with an
- * errno.
+ * Ignores SIGPIPE and SIGXFSZ, which a write to a closed pipe or beyond RLIMIT_FSIZE raises. The write also fails with
+ * an errno value, which is reported.
  */
 void launch_ignore_writes(void);
-/* HELD: it waits to be released, though no longer than LAUNCH_HELD_MS, and not when we are gone. */
+/*
+ * Forks the program. LAUNCH_HELD: the child waits for launch_release(), but at most LAUNCH_HELD_MS, and not if the
+ * agent exits.
+ */
 int launch_start(struct launch *launch, char **program, enum launch_when when);
 void launch_release(struct launch *launch); /* any thread, any number of times */
-/* In this process. Returns only if the program cannot be run, with the exit status for that. */
+/* Executes the program in this process. Returns the exit status if that fails, and does not return otherwise. */
 int launch_become(const struct launch *launch, char **program);
-/* True: the program has ended. */
+/* Handles a signal of the agent. Returns true if the program has ended. */
 bool launch_signal(struct launch *launch, const struct signalfd_siginfo *signal);
-/* `leave`: exit() or, where threads are left that it would disturb, _exit(). */
+/* Ends the agent as the program ended. `leave` is exit(), or _exit() if threads are still running. */
 _Noreturn void launch_finish(const struct launch *launch, void (*leave)(int status));
 
 #endif

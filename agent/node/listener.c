@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock file decides which agent serves; the socket file only makes it reachable. A dead agent leaves both files but
- * no lock, so a new agent that holds the lock may remove the socket.
+ * The lock on the lock file decides which agent uses the socket. An agent that died leaves both files but no lock, so a
+ * new agent that holds the lock may remove the socket file.
  */
 #include "agent/node/listener.h"
 
@@ -21,7 +21,7 @@
 #define LOCK_TRIES 8
 #define GROUPS_MAX 1024
 
-/* The same function that processes use, so both ends mean the same file. */
+/* Uses the function that the processes use too, so that both get the same path. */
 int listener_path(const char *directory, const char *said, char ret_path[PATH_MAX])
 {
 	return agent_socket_path(said != NULL ? said : "1", directory, ret_path);
@@ -32,7 +32,7 @@ static const char *name_of(const struct listener *listener)
 	return strrchr(listener->path, '/') + 1;
 }
 
-/* Is the socket in the cache directory itself? The slash matters: /cache2 is not in /cache. */
+/* Returns whether the socket is below the cache directory. The slash is compared too: /cache2 is not in /cache. */
 static bool is_within(const struct listener *listener)
 {
 	size_t length = strlen(listener->directory.path);
@@ -45,7 +45,7 @@ static bool is_shared(const struct listener *listener)
 	return listener->directory.shared && is_within(listener);
 }
 
-/* The directory is judged before anything is made in it: another user could replace the socket. */
+/* Opens and checks the socket's directory before a file is created, because another user could replace the socket. */
 static int open_place(struct listener *listener)
 {
 	char parent[PATH_MAX];
@@ -75,8 +75,8 @@ static bool is_there(const struct listener *listener, const char *name, dev_t de
 }
 
 /*
- * The lock's file may have been removed by its last holder between open and lock: then it is another one by now.
- * Also the way to see that another agent has taken over the files.
+ * Returns whether the locked file is still the one with that name. The previous holder may have removed it between
+ * openat() and the lock, and later another agent may have replaced it.
  */
 static bool has_lock(const struct listener *listener, const char *name)
 {
@@ -86,7 +86,7 @@ static bool has_lock(const struct listener *listener, const char *name)
 	       is_there(listener, name, held.st_dev, held.st_ino);
 }
 
-/* Whoever gets the lock of a file that was unlinked meanwhile has nothing: it tries again. */
+/* Takes the lock. A lock on a file that was unlinked meanwhile is worthless, so the loop tries again. */
 static int take_lock(struct listener *listener)
 {
 	char name[NAME_MAX + 1];
@@ -121,8 +121,8 @@ static int take_lock(struct listener *listener)
 }
 
 /*
- * Under the lock nobody lives behind a socket that is there; what is no socket is somebody's, and stays. Only a
- * socket is removed: a file of that name was given by mistake.
+ * Removes the socket of an agent that has died. The caller holds the lock, so no agent uses the socket. Another type of
+ * file is not removed, because its name was probably given by mistake.
  */
 static int remove_dead(const struct listener *listener)
 {
@@ -138,8 +138,9 @@ static int remove_dead(const struct listener *listener)
 }
 
 /*
- * Others of the group may put something else under the name at any moment, a link to a file of ours too: what is
- * changed is what was opened, and looked at. Where that fails the socket stays ours alone.
+ * Makes the socket accessible to the group. Members of the group can replace the file at any moment, also with a link
+ * to another file of this user. Therefore the file is opened and checked, and the changes are made through the
+ * descriptor. If that fails, only the owner can connect.
  */
 static void open_to_group(const struct listener *listener)
 {
@@ -150,7 +151,7 @@ static void open_to_group(const struct listener *listener)
 
 	if (file >= 0 && fstat(file, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_uid == geteuid() &&
 	    fstat(listener->place, &above) == 0 && fchownat(file, "", (uid_t)-1, above.st_gid, AT_EMPTY_PATH) == 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", file); /* there is no chmod of an O_PATH file */
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file); /* fchmod() rejects an O_PATH descriptor */
 		(void)!chmod(path, 0660);
 	}
 	if (file >= 0) {
@@ -158,7 +159,7 @@ static void open_to_group(const struct listener *listener)
 	}
 }
 
-/* The mode is set before bind(): a file that is open to all for a moment can be connected to. */
+/* The mode is set before bind(), so that other users cannot connect at any moment. */
 static int listen_there(struct listener *listener)
 {
 	struct agent_address address;
@@ -169,7 +170,7 @@ static int listen_there(struct listener *listener)
 		return error;
 	}
 	listener->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* the file gets the mode that the socket has (unix(7)); a umask would be that of all threads */
+	/* bind() gives the file the mode of the socket (unix(7)); umask() would affect all threads */
 	if (listener->socket < 0 || fchmod(listener->socket, 0600) != 0 ||
 	    bind(listener->socket, (const struct sockaddr *)&address.name, address.size) != 0) {
 		error = -errno;
@@ -185,7 +186,7 @@ static int listen_there(struct listener *listener)
 	return error == 0 && listen(listener->socket, BACKLOG) != 0 ? -errno : error;
 }
 
-/* In words for the one who starts the agent. */
+/* Returns the text of an error for the user who starts the agent. */
 static const char *explain_error(int error)
 {
 	switch (error) {
@@ -202,7 +203,7 @@ static const char *explain_error(int error)
 	}
 }
 
-/* The files stay: somebody may have the lock. Closing releases the lock as well. */
+/* Closes all descriptors, which releases the lock. The files stay, because another agent may hold the lock. */
 static void close_files(struct listener *listener)
 {
 	int *const files[] = {&listener->socket, &listener->lock, &listener->place};
@@ -215,7 +216,7 @@ static void close_files(struct listener *listener)
 	}
 }
 
-/* Each step is undone by close_files(), so a failure leaves nothing open. */
+/* After a failure, close_files() closes what the steps before it have opened. */
 int listener_open(const struct directory *directory, const char *said, struct listener *ret_listener,
                   char ret_text[LISTENER_TEXT_MAX])
 {
@@ -247,7 +248,7 @@ int listener_open(const struct directory *directory, const char *said, struct li
 	return 0;
 }
 
-/* The new directory is judged like the first one. */
+/* listener_open() checks the new directory as it checked the first one. */
 bool listener_renew(struct listener *listener)
 {
 	const struct directory directory = listener->directory;
@@ -257,7 +258,7 @@ bool listener_renew(struct listener *listener)
 	struct listener renewed;
 	struct stat found;
 
-	/* one that could not be renewed was let go, and its file may have come back without anybody behind it */
+	/* after a failed renewal there is no socket, even if a file with the same inode exists */
 	if (listener->socket >= 0 && stat(listener->path, &found) == 0 && found.st_dev == listener->device &&
 	    found.st_ino == listener->inode) {
 		return false;
@@ -276,7 +277,7 @@ bool listener_renew(struct listener *listener)
 	return true;
 }
 
-/* One of the group that the cache is shared with: as an entry that such a user wrote would be trusted. */
+/* Returns whether the peer is in the group of the shared cache, whose members' entries are trusted too. */
 static bool is_of_group(int peer, gid_t own, gid_t group)
 {
 	gid_t groups[GROUPS_MAX];
@@ -296,7 +297,7 @@ static bool is_of_group(int peer, gid_t own, gid_t group)
 	return false;
 }
 
-/* Root too: an administrator may ask for --status. */
+/* trust_owner() also accepts root, so that an administrator can use --status. */
 bool listener_admits(const struct listener *listener, int peer)
 {
 	struct ucred who;
@@ -314,13 +315,13 @@ bool listener_admits(const struct listener *listener, int peer)
 	       is_of_group(peer, who.gid, root.st_gid);
 }
 
-/* The socket first, then the lock, as another agent may start between the two. */
+/* Removes the socket before the lock file, because another agent may start between the two calls. */
 void listener_close(struct listener *listener)
 {
 	char name[NAME_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s.lock", name_of(listener));
-	/* files that another agent has created meanwhile stay */
+	/* files that another agent has created meanwhile are not removed */
 	if (has_lock(listener, name)) {
 		if (is_there(listener, name_of(listener), listener->device, listener->inode)) {
 			(void)unlinkat(listener->place, name_of(listener), 0);

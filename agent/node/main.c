@@ -2,9 +2,8 @@
 /*
  * main: nvrtccache-agent
  *
- *   options, settings, engine, socket --> [program started, held for the bundle] --> workers --> conversation --signal,
- *   program's end-->
- *   queue drained --> socket removed --> end, as the program did
+ *   options, settings, engine, socket --> [program forked, held until the bundle is there] --> workers --> conversation
+ *   --signal or end of the program--> socket removed --> queue drained --> agent ends as the program did
  */
 #include "agent/node/arguments.h"
 #include "agent/node/conversation.h"
@@ -40,8 +39,8 @@ static void say_unknown(const char *name, size_t size, const char *suggestion, v
 }
 
 /*
- * The socket that --status asks: as a program would choose it, unless an option names one. NULL: the one in the
- * directory.
+ * Returns the socket that --status connects to: that of NVRTCCACHE_AGENT, as for programs, unless an option names the
+ * socket or the directory. NULL: the socket in the directory.
  */
 static const char *asked_socket(const struct arguments *options, const struct settings *settings)
 {
@@ -49,7 +48,7 @@ static const char *asked_socket(const struct arguments *options, const struct se
 	                                                                     : settings->agent;
 }
 
-/* --status with the path of a socket needs none. */
+/* Returns whether the mode needs a cache directory: --status with the path of a socket does not. */
 static bool needs_directory(const struct arguments *options, const struct settings *settings)
 {
 	const char *socket = asked_socket(options, settings);
@@ -57,7 +56,7 @@ static bool needs_directory(const struct arguments *options, const struct settin
 	return options->mode != ARGUMENTS_STATUS || socket == NULL || socket[0] != '/';
 }
 
-/* False: said why. */
+/* Returns false after a message. */
 static bool read_settings(const struct arguments *options, struct settings *ret_settings)
 {
 	if (options->directory != NULL && setenv("NVRTCCACHE_DIR", options->directory, 1) != 0) {
@@ -86,8 +85,8 @@ static bool read_settings(const struct arguments *options, struct settings *ret_
 }
 
 /*
- * Descriptors: one for each connection, and a few engines. No core file, which would contain keys and passwords (1
- * instead of 0: also not through a core pipe).
+ * Raises the limit of descriptors, because each connection needs one. Disables core files, which would contain keys and
+ * passwords: the limit is 1 and not 0, because a limit of 1 also disables a core pipe.
  */
 static void set_limits(void)
 {
@@ -103,7 +102,7 @@ static void set_limits(void)
 	}
 }
 
-/* Unless it was ignored at start: then it stays ignored. */
+/* Adds a signal to the set, unless it is ignored since the start; then it stays ignored. */
 static void add_signal(sigset_t *set, int number)
 {
 	struct sigaction found;
@@ -113,7 +112,7 @@ static void add_signal(sigset_t *set, int number)
 	}
 }
 
-/* SIGSTOP-like signals keep their default action, and so do the signals of this program's own faults. */
+/* Returns whether a signal is forwarded. Job control signals and those for faults of this process are not. */
 static bool is_for_programs(int number)
 {
 	static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD,
@@ -127,7 +126,7 @@ static bool is_for_programs(int number)
 	return true;
 }
 
-/* By signalfd, so that signals are handled between messages and never within one. */
+/* Returns a signalfd, so that signals are handled between messages, or -1. */
 static int watch_signals(bool has_program)
 {
 	static const int of_ours[] = {SIGTERM, SIGINT, SIGHUP};
@@ -159,7 +158,7 @@ static bool take_signal(void *context, const struct signalfd_siginfo *signal)
 	return launch->child == 0 || launch_signal(launch, signal);
 }
 
-/* The program's environment, and ours from here on. Absolute paths: the program may change its directory. */
+/* Sets the variables for the program. Paths are absolute, because the program may change its directory. */
 static bool tell_program(const char *socket, const char *directory)
 {
 	if (setenv("NVRTCCACHE_AGENT", socket, 1) == 0 && setenv("NVRTCCACHE_DIR", directory, 1) == 0) {
@@ -176,7 +175,7 @@ static void say_begun(const struct service *service, const struct listener *list
 	            service->options.writes == SERVICE_WRITES ? "reads and writes" : "reads only");
 }
 
-/* Results reported so far are uploaded. Processes that ask meanwhile get no answer and compile. */
+/* Uploads the results that were reported. Processes that ask meanwhile get no answer and compile. */
 static enum service_thread wind_up(struct service *service, struct fetch *fetch, struct upload *upload)
 {
 	enum service_thread uploaded = upload_end(upload, service_now_ns() + DRAIN_NS);
@@ -190,7 +189,7 @@ static enum service_thread wind_up(struct service *service, struct fetch *fetch,
 	return SERVICE_JOINED;
 }
 
-/* Called by a worker; launch_release() may be called from any thread. */
+/* A worker calls this, which is allowed because launch_release() may be called from any thread. */
 static void begin_program(void *launch)
 {
 	launch_release(launch);
@@ -207,8 +206,8 @@ static void end_at_once(int number)
 }
 
 /*
- * A second termination signal ends the program at once, except for the one that timeout(1) sends to the process and
- * then again to its group.
+ * From now on a termination signal ends the agent at once. Signals within HEED_NS are ignored, because timeout(1) sends
+ * its signal to the process and then again to its group.
  */
 static void heed_signals(void)
 {
@@ -229,7 +228,7 @@ static void heed_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* A problem with the cache does not keep the program from running. */
+/* Runs the program without an agent, because problems with the cache must not prevent it from running. */
 static int without_agent(const struct launch *launch, char **program)
 {
 	if (program == NULL) {
@@ -239,7 +238,7 @@ static int without_agent(const struct launch *launch, char **program)
 	return launch_become(launch, program);
 }
 
-/* The program starts before any thread does, and the agent leaves its directory only after that. */
+/* The program is forked before any thread is created, and the agent changes its directory only after that. */
 static int serve_node(struct service *service, struct listener *listener, struct launch *launch, char **program)
 {
 	struct conversation conversation = {
@@ -270,11 +269,11 @@ static int serve_node(struct service *service, struct listener *listener, struct
 	}
 	if (!fetch_begin(service, begin_program, launch, &conversation.fetch) ||
 	    !upload_begin(service, &conversation.upload)) {
-		error = -EAGAIN; /* said why */
+		error = -EAGAIN; /* a message was printed */
 	} else {
 		error = conversation_run(&conversation);
 	}
-	/* a running program continues without an agent */
+	/* after an error the program continues without an agent, which waits here for its end */
 	listener_close(listener);
 	launch_release(launch);
 	while (program != NULL && !launch->ended) {
@@ -293,10 +292,10 @@ static int serve_node(struct service *service, struct listener *listener, struct
 		launch_finish(launch, leave);
 	}
 	leave(error == 0 ? EXIT_DONE : EXIT_TROUBLE);
-	return EXIT_TROUBLE; /* it does not come here */
+	return EXIT_TROUBLE; /* not reached */
 }
 
-/* If another agent serves the directory, the program uses that one, and this process becomes the program. */
+/* If another agent uses the socket, the program uses that agent, and this process executes the program. */
 static int begin_service(const struct arguments *options, struct settings *settings)
 {
 	char text[LISTENER_TEXT_MAX];
@@ -325,7 +324,8 @@ static int begin_service(const struct arguments *options, struct settings *setti
 }
 
 /*
- * If descriptor 2 is closed, the next file that is opened would receive the messages. The program still gets it closed.
+ * Opens the closed ones among descriptors 0 to 2, because messages would otherwise be written to the file that gets
+ * descriptor 2. O_CLOEXEC closes them again for the program.
  */
 static void fill_standard_streams(void)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A linear search through 1,024 keys is negligible next to one upload. */
+/* A linear search through 1,024 keys is negligible compared with an upload. */
 enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES], int64_t due_ns)
 {
 	for (size_t i = 0; i < queue->count; i++) {
@@ -19,7 +19,7 @@ enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES]
 	return QUEUE_PUT;
 }
 
-/* Returns the number of items if the key is not queued. */
+/* Returns the index of the item that is due first; 0 if the queue is empty. */
 static size_t first_due(const struct queue *queue)
 {
 	size_t first = 0;
@@ -49,7 +49,7 @@ int64_t queue_due_ns(const struct queue *queue)
 	return queue->count == 0 ? INT64_MAX : queue->items[first_due(queue)].due_ns;
 }
 
-/* At the end: delays are for nodes that start together. */
+/* Called when the agent ends, because the delays are only for nodes that start together. */
 void queue_hurry(struct queue *queue)
 {
 	for (size_t i = 0; i < queue->count; i++) {

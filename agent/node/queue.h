@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue: keys that wait for their upload, each with the time when it is due (docs/DESIGN.md G3)
+ * queue: the keys that are to be uploaded, each with the time when it is due (docs/DESIGN.md G3)
  *
- * Bounded: a key that finds no room is dropped, and a sweep of the directory finds it later. A key that waits already
- * is not added again. Threads: the caller holds a lock. Errors: an enum. Times: as the caller counts them.
+ * The queue is bounded: a key is dropped if the queue is full, and a sweep of the directory finds it later. A key that
+ * is in the queue is not added again. Threads: the caller holds a lock. Errors: an enum. Times: of any clock, in
+ * nanoseconds.
  */
 #ifndef AGENT_NODE_QUEUE_H
 #define AGENT_NODE_QUEUE_H
@@ -30,7 +31,7 @@ enum queue_put queue_put(struct queue *queue, const uint8_t key[ENTRY_KEY_BYTES]
 bool queue_take(struct queue *queue, int64_t now_ns, uint8_t ret_key[ENTRY_KEY_BYTES]);
 /* Returns when the next item is due; INT64_MAX: the queue is empty. */
 int64_t queue_due_ns(const struct queue *queue);
-/* All are due now. */
+/* Makes all keys due at once. */
 void queue_hurry(struct queue *queue);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads share the options, which never change, the tally, which has a lock, and two breakers, which are atomic.
- * The first breaker is for all questions, the second for uploads: an engine that is full still serves.
+ * Threads share the options, which never change, the tally, which has a lock, and the circuit breaker, which is atomic.
+ * Uploads have a second breaker, because an engine that is full can still be read.
  */
 #include "agent/node/service.h"
 
@@ -21,7 +21,7 @@
 static const struct breaker_rule rule = {
     .failures = SERVICE_FAILURES, .first_ns = INT64_C(1000000000), .longest_ns = 60 * INT64_C(1000000000)};
 
-/* Addresses and a server's words may hold control sequences for the terminal. */
+/* Control characters are replaced, because texts from a server may contain escape sequences for the terminal. */
 void service_say(const char *format, ...)
 {
 	char text[2048];
@@ -46,7 +46,7 @@ int64_t service_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* getrandom() fails only on kernels before 3.17. The clock then spreads the nodes. */
+/* getrandom() fails only on kernels before 3.17. The clock is random enough to spread the requests of nodes. */
 uint64_t service_random(void)
 {
 	uint64_t random = 0;
@@ -57,7 +57,7 @@ uint64_t service_random(void)
 	return random;
 }
 
-/* Without a key file nothing is signed, and nothing signed is believed. */
+/* Reads the key file. Without one, values are not signed and signatures are not checked (--trust-engine). */
 static bool read_keys(struct service *service)
 {
 	char text[KEYRING_TEXT_MAX];
@@ -70,7 +70,7 @@ static bool read_keys(struct service *service)
 	return false;
 }
 
-/* The same options as a host's: what the agent stores must be found and evicted by their rules. */
+/* The options are those of the processes, because these must find the agent's entries and evict by the same limit. */
 static bool open_store(struct service *service)
 {
 	const struct settings *settings = &service->settings;
@@ -88,7 +88,7 @@ static bool open_store(struct service *service)
 	return error == 0;
 }
 
-/* Each thread has an engine of its own, as engines keep connections. */
+/* Each thread calls this for an engine of its own, because an engine and its connection belong to one thread. */
 bool service_open_engine(const struct service *service, struct engine **ret_engine)
 {
 	struct engine_error error;
@@ -101,7 +101,7 @@ bool service_open_engine(const struct service *service, struct engine **ret_engi
 	return rc == 0;
 }
 
-/* The engine is opened once here, so that a wrong option is reported before any process is told of the agent. */
+/* The engine is opened once here, so that a wrong option is reported before any process can use the agent. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings)
 {
 	struct engine *engine;
@@ -110,7 +110,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	*settings = (struct settings){.directory = NULL};
 	service->directory.path = service->settings.directory;
 	service->directory.shared = service->settings.shared;
-	/* an eighth of the cap, as for everything in the store */
+	/* an eighth of the size limit, which is the limit of the store for an entry */
 	service->raw_max = service->settings.max_size == 0 || service->settings.max_size / 8 > VALUE_RAW_MAX
 	                       ? VALUE_RAW_MAX
 	                       : service->settings.max_size / 8;
@@ -125,7 +125,7 @@ bool service_begin(struct service *service, const struct service_options *option
 	return true;
 }
 
-/* Accepts a partly initialised service. */
+/* Accepts a partly initialized service, for service_begin(). */
 void service_end(struct service *service)
 {
 	store_close(service->store);
@@ -133,7 +133,7 @@ void service_end(struct service *service)
 	settings_free(&service->settings);
 }
 
-/* Keys are digests, so any eight bytes of one name it well enough; the first of them choose the shard. */
+/* Returns the last eight bytes of a key, which identify it well enough because keys are digests. */
 static uint64_t identify_key(const uint8_t *key)
 {
 	uint64_t id;
@@ -156,15 +156,15 @@ bool service_is_settled(const struct service *service, const uint8_t key[ENTRY_K
 	return atomic_load(&service->settled[id % SERVICE_SETTLED]) == id;
 }
 
-/* Half-open counts as open, because only the probe may ask. */
+/* A half-open breaker counts as open, because only the probe may be sent. */
 bool service_may_ask(struct service *service)
 {
 	return breaker_wait_ns(&service->breaker, service_now_ns()) < 0;
 }
 
 /*
- * Returns true if the breaker opened or closed. Only missing answers count: a server that refuses is up, and refuses
- * the next request without delay.
+ * Returns true if the breaker opened or closed. Only missing answers are failures, because a server that refuses is up
+ * and answers the next request without delay.
  */
 static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answer answer)
 {
@@ -177,7 +177,7 @@ static bool note_answer(struct breaker *breaker, int64_t seen, enum engine_answe
 	return !was_closed && breaker_wait_ns(breaker, service_now_ns()) < 0;
 }
 
-/* Logged once when the engine becomes unreachable and once when it is back, not for each request. */
+/* Prints a message only when the breaker opens, not for each failed request. */
 void service_answered(struct service *service, enum engine_answer answer, const struct engine_error *error)
 {
 	tally_answer(&service->tally, answer, error->text);
@@ -188,12 +188,12 @@ void service_answered(struct service *service, enum engine_answer answer, const 
 
 bool service_may_put(struct service_puts *puts)
 {
-	/* the probe may have been taken, and nothing put since then */
+	/* an earlier call may have taken the probe without a put since then; that probe is still to be made */
 	return (puts->seen != 0 && atomic_load(&puts->breaker.until) == puts->seen) ||
 	       breaker_ask(&puts->breaker, &rule, service_now_ns(), &puts->seen);
 }
 
-/* The engine may refuse values, because it is full or read-only, and serve them all the same. */
+/* This breaker is separate, because an engine that is full or read-only refuses puts but answers gets. */
 void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
                  const struct engine_error *error)
 {
@@ -208,7 +208,7 @@ void service_put(struct service *service, struct service_puts *puts, enum engine
 	}
 }
 
-/* Half-open: exactly one thread asks, and all others wait for what it finds. */
+/* When the breaker is half-open, breaker_ask() gives the probe to one thread. */
 bool service_probe(struct service *service, int64_t *ret_seen)
 {
 	return breaker_wait_ns(&service->breaker, service_now_ns()) == 0 &&
@@ -233,7 +233,7 @@ enum service_thread service_join(pthread_t thread, int64_t until_ns)
 	int64_t left_ns = until_ns - service_now_ns();
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until); /* the only clock that pthread_cond_timedwait() of every glibc accepts */
+	clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np() */
 	left_ns = (left_ns > 0 ? left_ns : 0) + until.tv_nsec;
 	until.tv_sec += left_ns / 1000000000;
 	until.tv_nsec = left_ns % 1000000000;

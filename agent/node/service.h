@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service: the state that all parts of a running agent share: options, directory, state of the engine
+ * service: the state that all parts of a running agent share: options, directory, circuit breaker
  *
  * Purpose: each thread has its own engine (agent/engine/engine.h), and all threads share one circuit breaker
  * (cache/breaker.h): service_may_ask() before a request, service_answered() after it. The breaker opens after
@@ -9,8 +9,8 @@
  * uploads can still be read, so service_put() has a second breaker. A line on stderr reports when the engine becomes
  * unreachable and when it is back.
  *
- * Calling sequence: service_begin(), then threads, service_end() after they have ended. Errors: service_begin() prints
- * what is wrong on stderr. Threads: any; options never change. Ownership: the service owns what it has opened.
+ * Calling sequence: service_begin(), start threads, service_end() after they have ended. Errors: service_begin() prints
+ * them on stderr. Threads: any; the options are never changed. Ownership: the service owns what it has opened.
  */
 #ifndef AGENT_NODE_SERVICE_H
 #define AGENT_NODE_SERVICE_H
@@ -32,8 +32,8 @@
 /*
  * tally: the agent's counts since its start (docs/DESIGN.md G5)
  *
- * One X-macro list of counts, which is what `--status --json` shows too; how the engine's answers went; how long its
- * last TALLY_TIMES answers to a fetch took. Threads: any number. Errors: none.
+ * An X-macro lists the counts, which `--status --json` prints under the same names. The tally also counts the engine's
+ * answers, and has the duration of the last TALLY_TIMES fetches. Threads: any number. Errors: none.
  */
 
 #define TALLY_TIMES 1024
@@ -80,7 +80,7 @@ void tally_begin(struct tally *tally);
 void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many);
 void tally_answer(struct tally *tally, enum engine_answer answer, const char *text);
 void tally_time(struct tally *tally, int64_t ns);
-/* Of a value that was not opened. */
+/* Counts a value that could not be opened, by the reason. */
 void tally_refused(struct tally *tally, enum value_found found);
 
 /* Copies a snapshot, with the median and the 99th percentile of the times. */
@@ -111,7 +111,7 @@ struct service_options {
 	struct engine_options engine;
 	const char *socket; /* NULL: the one in the directory */
 	const char *key_file;
-	const char *bundle; /* fetched at the start, or NULL */
+	const char *bundle; /* name of the bundle to fetch at the start, or NULL */
 	enum value_trust trust;
 	enum service_writes writes;
 	enum service_results results;
@@ -124,25 +124,26 @@ struct service {
 	struct directory directory;
 	struct store *store;
 	struct keyring *keyring; /* NULL: no key file */
-	uint64_t raw_max;        /* of what a value unpacks to */
+	uint64_t raw_max;        /* largest decompressed size of a value */
 	char says[ENGINE_TEXT_MAX + ENGINE_NAME_MAX];
 	time_t since;
 	struct tally tally;
 	struct breaker breaker;
 	_Atomic enum service_bundle bundle;
-	_Atomic uint64_t settled[SERVICE_SETTLED]; /* by hash: keys that the engine is known to have */
+	_Atomic uint64_t settled[SERVICE_SETTLED]; /* hash table of keys that the engine is known to have */
 };
 
-/* The breaker of uploads. */
+/* The circuit breaker of uploads. `seen` is not 0 if the next upload is a probe. */
 struct service_puts {
 	struct breaker breaker;
 	int64_t seen;
 };
 
-/* Takes the settings. */
+/* Opens the store, reads the keys and checks the engine's options. Takes over the settings. */
 bool service_begin(struct service *service, const struct service_options *options, struct settings *settings);
 void service_end(struct service *service);
 
+/* Opens an engine for the calling thread. Returns false after a message on stderr. */
 bool service_open_engine(const struct service *service, struct engine **ret_engine);
 
 /*
@@ -158,15 +159,18 @@ void service_answered(struct service *service, enum engine_answer answer, const 
 bool service_may_put(struct service_puts *puts);
 void service_put(struct service *service, struct service_puts *puts, enum engine_answer answer,
                  const struct engine_error *error);
-/* A probe is due, and the caller's: it asks the engine and tells the answer with what was seen. */
+/*
+ * Returns true if a probe is due and the caller has to make it: it calls engine_probe() and passes the answer and
+ * *ret_seen to service_probed(). Only one thread gets true for each probe.
+ */
 bool service_probe(struct service *service, int64_t *ret_seen);
 void service_probed(struct service *service, int64_t seen, enum engine_answer answer, const struct engine_error *error);
-/* -1: none is due. */
+/* Returns the nanoseconds until the next probe is due; -1 if the breaker is closed. */
 int64_t service_probe_wait_ns(const struct service *service);
 
 /*
- * LEFT: it has not ended by then, as a call of the kernel to a share that hangs does not; nothing that it uses may be
- * freed.
+ * Waits for the end of a thread. SERVICE_LEFT: the thread was still running at `until_ns`, for example in a system call
+ * on a hung share; nothing that it uses may be freed.
  */
 enum service_thread { SERVICE_JOINED, SERVICE_LEFT };
 enum service_thread service_join(pthread_t thread, int64_t until_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members are named in one place. `--status --json` prints them as they are, and `--status` as lines. */
+/* Writes the status as JSON, which `--status --json` prints unchanged. `--status` prints its members as lines. */
 #include "agent/node/conversation.h"
 
 #include "cache/json.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* DONE and ABSENT are answers, not errors, so they have no name here. */
+/* ENGINE_DONE and ENGINE_ABSENT have no name here, because they are not errors. */
 static const char *const error_names[ENGINE_ANSWERS] = {
     [ENGINE_TOO_LARGE] = "too_large", [ENGINE_FULL] = "full", [ENGINE_REFUSED] = "refused",
     [ENGINE_UNSUITED] = "unsuited",   [ENGINE_SLOW] = "slow", [ENGINE_UNREACHABLE] = "unreachable",
@@ -18,7 +18,7 @@ static const char *const error_names[ENGINE_ANSWERS] = {
 static const char *const bundle_states[] = {"none", "awaited", "fetched", "absent",
                                             "refused"}; /* enum service_bundle */
 
-/* 0 tells "not asked yet" from "up". */
+/* Returns the number of all answers. With 0, "up" means only that the engine was not asked yet. */
 static uint64_t answers_of(const struct tally_shown *shown)
 {
 	uint64_t answers = 0;
@@ -29,7 +29,7 @@ static uint64_t answers_of(const struct tally_shown *shown)
 	return answers;
 }
 
-/* All of them, with zeros, so that a dashboard has every series from the beginning. */
+/* Adds all error counts, also those that are 0, so that a dashboard has every series from the beginning. */
 static void add_errors(struct json *json, const struct tally_shown *shown)
 {
 	json_begin_object(json, "errors");
@@ -41,7 +41,7 @@ static void add_errors(struct json *json, const struct tally_shown *shown)
 	json_end(json);
 }
 
-/* One member a line: --status without --json prints them so (agent/node/commands.c). */
+/* Each member is on a line of its own, because print_status() in agent/node/commands.c parses the text. */
 char *status_json(struct service *service, const char *socket, struct status_waiting waiting)
 {
 	const struct service_options *options = &service->options;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of the agent since its start. They are few and changed a few hundred times a second at most, so one lock is
- * enough.
+ * One lock protects all counts, because they change at most a few hundred times a second.
  */
 #include "agent/node/service.h"
 
@@ -16,7 +15,7 @@ void tally_begin(struct tally *tally)
 	pthread_mutex_init(&tally->lock, NULL);
 }
 
-/* A lock instead of atomics, because --status shows a consistent snapshot. */
+/* Uses the lock and not atomics, so that --status shows a consistent snapshot. */
 void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -24,7 +23,7 @@ void tally_add(struct tally *tally, enum tally_count what, uint64_t how_many)
 	pthread_mutex_unlock(&tally->lock);
 }
 
-/* An absent value is an answer and not an error. */
+/* Counts an answer, and stores the text of an error. An absent value is not an error. */
 void tally_answer(struct tally *tally, enum engine_answer answer, const char *text)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -36,7 +35,7 @@ void tally_answer(struct tally *tally, enum engine_answer answer, const char *te
 	pthread_mutex_unlock(&tally->lock);
 }
 
-/* The last TALLY_TIMES answers: percentiles of all times would hide what happens now. */
+/* Only the last TALLY_TIMES times are stored, because percentiles of all times would hide a recent change. */
 void tally_time(struct tally *tally, int64_t ns)
 {
 	pthread_mutex_lock(&tally->lock);
@@ -44,7 +43,7 @@ void tally_time(struct tally *tally, int64_t ns)
 	pthread_mutex_unlock(&tally->lock);
 }
 
-/* Bad signatures are counted apart from other formats, because only the former need the attention of the operator. */
+/* Bad signatures have a counter of their own, because they need the attention of the operator. */
 void tally_refused(struct tally *tally, enum value_found found)
 {
 	switch (found) {
@@ -70,7 +69,7 @@ static int compare_times(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Sorted in a copy, so that the lock is held for a few microseconds. */
+/* Sorts a copy of the times, so that the lock is held only for the copying. */
 void tally_show(struct tally *tally, struct tally_shown *ret_shown)
 {
 	uint64_t times[TALLY_TIMES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upload: the thread, its queue and its sweeps; upload_one.c puts one key
+ * upload: the thread, its queue and its sweeps; upload_one.c uploads one key
  *
- *   RUNNING --end--> DRAINING: all is due, a last sweep --nothing left, or the time is up--> joined
+ *   RUNNING --upload_end()--> DRAINING: all keys are due, last sweep --nothing is left, or the time is over--> joined
  */
 #include "agent/node/upload.h"
 
@@ -25,19 +25,19 @@ enum upload_phase { UPLOAD_RUNNING, UPLOAD_DRAINING };
 struct upload {
 	struct service *service;
 	struct engine *engine;
-	struct service_puts puts; /* the thread's: an engine that is read may take no values */
+	struct service_puts puts; /* used by the thread only; an engine that can be read may refuse values */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct queue queue;
 	enum upload_phase phase;
-	bool working;        /* on a key that the queue no longer has */
-	int64_t deadline_ns; /* of draining */
-	int64_t sweep_ns;    /* when the next one is due */
-	int64_t swept_ns;    /* CLOCK_REALTIME: files that changed before were swept */
+	bool working;        /* the thread is uploading a key that is no longer in the queue */
+	int64_t deadline_ns; /* end of draining */
+	int64_t sweep_ns;    /* when the next sweep is due */
+	int64_t swept_ns;    /* CLOCK_REALTIME; files that changed before this time were swept */
 };
 
-/* The clock that stamps files, not the monotonic one. */
+/* Returns the time of CLOCK_REALTIME, because it is compared with the times of files. */
 static int64_t files_now_ns(void)
 {
 	struct timespec now;
@@ -46,7 +46,7 @@ static int64_t files_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* At the end no upload may take longer than what is left. */
+/* Returns the time limit of an upload. While draining, it is at most the time that is left. */
 static unsigned limit_ms(struct upload *upload)
 {
 	int64_t left = UPLOAD_ONE_LIMIT_MS;
@@ -59,7 +59,7 @@ static unsigned limit_ms(struct upload *upload)
 	return left < 1 ? 1 : left < UPLOAD_ONE_LIMIT_MS ? (unsigned)left : UPLOAD_ONE_LIMIT_MS;
 }
 
-/* Only at the end: a running agent may take as long as it likes. */
+/* Returns whether the time for draining is over. A running agent has no such limit. */
 static bool out_of_time(struct upload *upload)
 {
 	bool out;
@@ -70,7 +70,7 @@ static bool out_of_time(struct upload *upload)
 	return out;
 }
 
-/* At the end each upload is tried once more, after any answer. */
+/* While draining, each upload is tried once even if the breaker of uploads is open. */
 static bool may_put(struct upload *upload)
 {
 	bool draining;
@@ -90,13 +90,13 @@ struct looking {
 	size_t count, room;
 };
 
-/* By the time of change, which a copied or unpacked file does not bring with it. */
+/* Returns the ctime, because copying or unpacking a file can set its mtime to an older time. */
 static int64_t changed_ns(const struct stat *file)
 {
 	return file->st_ctim.tv_sec * INT64_C(1000000000) + file->st_ctim.tv_nsec;
 }
 
-/* Temporary files are not entries yet. */
+/* Collects the key of a file, unless it is a temporary file, was swept before, or is known to be in the engine. */
 static int note_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct looking *looking = context;
@@ -122,10 +122,13 @@ static int note_file(void *context, int shard, const char *name, enum directory_
 	return 0;
 }
 
-/* Uploads reported results before swept ones. Returns false if the agent ends or the engine is unreachable. */
+/* Uploads the results that are due. Returns false if an upload got no answer or the time for draining is over. */
 static bool work_off(struct upload *upload);
 
-/* Names are collected first: an upload takes long, and an open directory would be read while others change it. */
+/*
+ * Collects the keys before the uploads, because uploads take long and other processes would change the directory while
+ * it is read. Results that were reported meanwhile are uploaded first.
+ */
 static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 {
 	struct looking looking = {.upload = upload, .shard = shard};
@@ -141,7 +144,7 @@ static bool sweep_shard(struct upload *upload, int home, unsigned shard)
 	return going;
 }
 
-/* Nodes begin at different shards: of the results that all have from one image, each is then put by one of them. */
+/* Starts with a random shard, so that nodes with the same entries, from one image, do not all put the same ones. */
 static void sweep_directory(struct upload *upload)
 {
 	unsigned first = (unsigned)(service_random() % DIRECTORY_SHARDS);
@@ -163,7 +166,7 @@ static void sweep_directory(struct upload *upload)
 
 /* ---- the thread */
 
-/* `working` counts the key that is in neither the queue nor the engine, so that --status shows all that is left. */
+/* Sets `working`, so that --status also counts the key that is neither in the queue nor in the engine. */
 static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 {
 	bool taken;
@@ -175,7 +178,7 @@ static bool take_due(struct upload *upload, uint8_t ret_key[ENTRY_KEY_BYTES])
 	return taken;
 }
 
-/* At the end it is not queued again: the last sweep would find it, if there is time. */
+/* Queues a key again. While draining it is not, because the last sweep finds it if there is time. */
 static void try_again(struct upload *upload, const uint8_t *key)
 {
 	pthread_mutex_lock(&upload->lock);
@@ -199,7 +202,7 @@ static bool work_off(struct upload *upload)
 			try_again(upload, key);
 			return false;
 		}
-		/* the next sweep asks again; an immediate retry would load an engine that has already answered */
+		/* the next sweep tries again; a retry now would get the same answer */
 		tally_add(&upload->service->tally, TALLY_dropped, done == UPLOAD_ONE_GIVEN_UP);
 	}
 	pthread_mutex_lock(&upload->lock);
@@ -209,8 +212,8 @@ static bool work_off(struct upload *upload)
 }
 
 /*
- * Waits until an upload is due or a result is reported, or for one second if the engine is unreachable, was unreachable
- * just now, or refuses values: the breaker cannot wake this thread.
+ * Waits until an upload or a sweep is due or a result is reported; or for one second if a breaker is open, because its
+ * closing cannot wake this thread.
  */
 static void wait_for_work(struct upload *upload)
 {
@@ -227,7 +230,7 @@ static void wait_for_work(struct upload *upload)
 	pthread_cond_timedwait(&upload->change, &upload->lock, &until);
 }
 
-/* The phase is read before the queue is worked off, so that what was queued before the end is still put. */
+/* The phase is read before work_off(), so that results queued before upload_end() are still uploaded. */
 static void *run_thread(void *context)
 {
 	struct upload *upload = context;
@@ -235,7 +238,7 @@ static void *run_thread(void *context)
 
 	while (phase == UPLOAD_RUNNING) {
 		pthread_mutex_lock(&upload->lock);
-		phase = upload->phase; /* before the queue is worked off for the last time */
+		phase = upload->phase; /* DRAINING: this is the last pass */
 		pthread_mutex_unlock(&upload->lock);
 		(void)work_off(upload);
 		if (phase == UPLOAD_DRAINING || service_now_ns() >= upload->sweep_ns) {
@@ -251,7 +254,7 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
-/* An agent without --write has no thread for this, and no right to it. */
+/* An agent without --write has no upload thread. */
 bool upload_begin(struct service *service, struct upload **ret_upload)
 {
 	struct upload *upload;
@@ -288,7 +291,7 @@ bool upload_begin(struct service *service, struct upload **ret_upload)
 	return true;
 }
 
-/* The delay is random, so that of many nodes with the same result one uploads it and the others find it. */
+/* The delay is random, so that one of many nodes with the same result uploads it and the others then find it. */
 void upload_stored(struct upload *upload, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	if (upload == NULL) {
@@ -315,7 +318,7 @@ size_t upload_waiting(struct upload *upload)
 	return waiting;
 }
 
-/* The last sweep finds what was compiled in the last seconds and not reported. */
+/* The last sweep finds results of the last seconds that were not reported. */
 enum service_thread upload_end(struct upload *upload, int64_t until_ns)
 {
 	if (upload == NULL) {

@@ -20,9 +20,9 @@ struct task {
 	struct parcel ours;
 };
 
-/* ---- what goes */
+/* ---- which results are uploaded */
 
-/* A non-zero return value ends the walk: one dependency suffices. */
+/* Returns whether the fact makes the result path-dependent. That ends about_read(), because one such fact is enough. */
 static int find_bound(const struct about_fact *fact, void *context)
 {
 	static const char part[] = "working directory"; /* the key contains the path, so the result is path-dependent */
@@ -32,7 +32,7 @@ static int find_bound(const struct about_fact *fact, void *context)
 	                                     memcmp(fact->text, part, fact->size) == 0);
 }
 
-/* A result without a record of its paths may be path-dependent. */
+/* Returns whether a result is path-dependent. Without an about section it may be, and counts as such. */
 static bool is_bound(const struct entry *entry)
 {
 	struct section about;
@@ -41,7 +41,7 @@ static bool is_bound(const struct entry *entry)
 	       about_read(about.bytes, about.size, find_bound, NULL) != 0;
 }
 
-/* The same limit that readers apply: a value that no node would take is not sent. */
+/* Returns whether a result may be uploaded. Readers have the same size limit and would reject a larger value. */
 static bool may_go(const struct service *service, const struct entry *entry)
 {
 	const struct service_options *options = &service->options;
@@ -54,8 +54,8 @@ static bool may_go(const struct service *service, const struct entry *entry)
 }
 
 /*
- * Entries are read oldest first, and the newest must come first in the value. Left-out results are counted for the
- * operator.
+ * Adds a result in front of the others, because entries are read oldest first and the newest must be first in the
+ * value. Results that may not be uploaded are counted for the operator.
  */
 static int take_result(void *context, const struct entry *entry)
 {
@@ -76,11 +76,12 @@ static int take_result(void *context, const struct entry *entry)
 	return error;
 }
 
-/* ---- what is there */
+/* ---- what the engine has */
 
 /*
- * Decides whether our results must be uploaded, and merges those of the engine into them. ENGINE_DONE: nothing to do.
- * Without the merge the last writer would drop the results of all others, which would then be compiled again and again.
+ * Decides whether our results have to be uploaded, and merges those of the engine into them. Returns ENGINE_ABSENT if
+ * they have to be put, ENGINE_DONE if not. Without the merge a put would drop the results of other nodes, which would
+ * then compile and put them again, and so on.
  */
 static enum engine_answer merge_theirs(struct task *task)
 {
@@ -116,7 +117,7 @@ static enum engine_answer merge_theirs(struct task *task)
 	return answer;
 }
 
-/* Most keys are there already on a node that fetched them, and this costs the engine no value. */
+/* Checks first whether the engine has the key, which transfers no value; usually it does. */
 static enum engine_answer ask_whether_there(struct task *task)
 {
 	unsigned limit_ms = task->limit_ms < HAS_LIMIT_MS ? task->limit_ms : HAS_LIMIT_MS;
@@ -127,7 +128,7 @@ static enum engine_answer ask_whether_there(struct task *task)
 	return answer;
 }
 
-/* Only this answer goes to the breaker of uploads: an engine may be readable and full. */
+/* Only the answer to a put is noted in the breaker of uploads, because a full engine can still be read. */
 static enum engine_answer put_parcel(struct task *task)
 {
 	struct service *service = task->service;
@@ -146,9 +147,9 @@ static enum engine_answer put_parcel(struct task *task)
 	return answer;
 }
 
-/* ---- all of it */
+/* ---- one key */
 
-/* The results are not read if the engine has the key and that is enough: a sweep would read the whole directory. */
+/* If the key is enough, the results are read only if the engine lacks it; a sweep would otherwise read all files. */
 static enum engine_answer settle_key(struct task *task, enum upload_one how)
 {
 	enum engine_answer answer = ask_whether_there(task);
@@ -157,7 +158,7 @@ static enum engine_answer settle_key(struct task *task, enum upload_one how)
 		tally_add(&task->service->tally, TALLY_exists_skipped, answer == ENGINE_DONE);
 		return answer;
 	}
-	/* an entry that cannot be read was evicted since, or is damaged: there is nothing to put */
+	/* errors are ignored, because an entry that was evicted meanwhile or is damaged is simply not put */
 	(void)inventory_read(&task->service->directory, task->name.key, take_result, task);
 	if (task->ours.count == 0) {
 		return ENGINE_DONE;
