@@ -3,7 +3,7 @@
  * kind: the functions of one kind of engine
  *
  * Purpose: engine.c chooses the kind by the address's scheme and forwards every call to it. A kind keeps its state in a
- * struct that begins with a struct engine. To add one: a file <kind>.c here, a line below, a line in engine.c.
+ * struct that begins with a struct engine. To add a kind, add a file <kind>.c, a line below, and a line in engine.c.
  *
  * The functions are those of engine.h. open() allocates with engine_new(), which sets `kind`; close() frees what the
  * kind allocated, but not the struct itself. An error's text is empty at first, and `ret_error` is never NULL. put()

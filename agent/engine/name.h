@@ -2,8 +2,8 @@
 /*
  * name: makes the name of a value in each kind of engine
  *
- * Every name contains the version of the naming, the format of the entry and the prefix, so old and new formats never
- * meet.
+ * Every name contains the version of the naming, the format of the entry and the prefix, so values of old and new
+ * formats never have the same name.
  *     Redis     <prefix>:2:<format>:<64 hex>
  *     paths     <prefix>/2-<format>/ab/<62 hex>
  *     digests   BLAKE2b-256 of the Redis name, for engines whose names are digests (bazel's ac/)

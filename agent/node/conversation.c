@@ -282,7 +282,7 @@ static void hear_peers(struct talk *talk, const struct pollfd *polled, size_t co
 	}
 }
 
-/* Creates the socket again if a user has deleted the cache directory, because processes could not find the agent. */
+/* Creates the socket again if a user has deleted the cache directory, so that processes find the agent again. */
 static void look_after_socket(struct talk *talk)
 {
 	int64_t now = service_now_ns();

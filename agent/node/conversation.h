@@ -38,8 +38,8 @@ int conversation_run(const struct conversation *conversation);
 /*
  * status: the agent's state, as one JSON object
  *
- * It contains no secret: the engine is shown by engine_says(), keys by their ids. Errors: NULL: no memory.
- * Ownership: the text is the caller's (free). Threads: any.
+ * It contains no secret: the engine is described by engine_says(), and keys by their ids. Errors: NULL if memory runs
+ * out. Ownership: the caller frees the text with free(). Threads: any.
  */
 
 struct status_waiting {

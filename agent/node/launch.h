@@ -51,7 +51,7 @@ void launch_ignore_writes(void);
  * agent exits.
  */
 int launch_start(struct launch *launch, char **program, enum launch_when when);
-void launch_release(struct launch *launch); /* any thread, any number of times */
+void launch_release(struct launch *launch); /* may be called by any thread, any number of times */
 /* Executes the program in this process. Returns the exit status if that fails, and does not return otherwise. */
 int launch_become(const struct launch *launch, char **program);
 /* Handles a signal of the agent. Returns true if the program has ended. */

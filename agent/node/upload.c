@@ -275,6 +275,7 @@ bool upload_begin(struct service *service, struct upload **ret_upload)
 		free(upload);
 		return false;
 	}
+	/* wait_for_work() waits until a time of service_now_ns(), which is CLOCK_MONOTONIC */
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&upload->change, &clock);

@@ -347,6 +347,7 @@ int console_finish(int status)
 		json_end(&json);
 		console_json_end(&json);
 	}
+	/* stays 0 if only an earlier write failed, whose errno value is lost */
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed) {
 		return status;

@@ -33,7 +33,7 @@ struct key_entries {
 
 /*
  * Reads all entries under a key. Returns EXIT_DONE, or EXIT_TROUBLE after a message if an entry could not be read; the
- * list then holds the entries that were read before it. The caller calls key_release() in both cases.
+ * list then has the other entries. The caller calls key_release() in both cases.
  */
 int key_read(const struct settings *settings, const uint8_t key[ENTRY_KEY_BYTES], struct key_entries *ret_entries);
 void key_release(struct key_entries *entries);

@@ -3,8 +3,8 @@
  * The line is written with write(2) and not with stdio, because the signal handler wipes the line too. Everything that
  * the handler reads is in sig_atomic_t variables. The terminal is examined again for each line, because the window may
  * be resized and the job may move to the background.
- * The handler is installed when the first line is drawn or an interrupt is held. Before that, signals end the process
- * by default.
+ * The handler is installed when the first line is drawn or an interrupt is held. Before that, signals have their
+ * default action.
  */
 #include "cli/console/progress.h"
 
@@ -284,7 +284,7 @@ void progress_end(void)
 	progress_wipe();
 }
 
-/* ---- of cache/tools ---- */
+/* ---- chores of cache/tools ---- */
 
 static void show_chore(struct chore *chore)
 {

@@ -43,7 +43,7 @@ struct chore *progress_chore(const char *looking, const char *working);
 /* Returns the time of the monotonic clock in nanoseconds. */
 int64_t progress_clock(void);
 
-/* Makes the first signal a note, which the work reads with interrupt_seen(), until interrupt_release(). */
+/* Defers the first signal until interrupt_release(). The work finds it with interrupt_seen(). */
 void interrupt_hold(void);
 /* Returns the number of the signal that arrived since interrupt_hold(); 0: none. */
 int interrupt_seen(void);

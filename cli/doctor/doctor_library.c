@@ -30,7 +30,10 @@ static const char *base_name(const char *path, size_t size, size_t *ret_size)
 	return path + at;
 }
 
-/* Lists the libraries that precede ours in LD_PRELOAD, because their symbols are found first. */
+/*
+ * Lists the libraries that precede ours in LD_PRELOAD, because their symbols are found first. Lists all libraries if
+ * ours is not in it.
+ */
 static void note_preload(struct findings *findings)
 {
 	const char *list = getenv("LD_PRELOAD");

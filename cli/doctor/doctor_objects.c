@@ -78,7 +78,7 @@ void doctor_object(struct findings *findings, const char *path, const enum docto
 	elf_file_each_symbol(&file, see_symbol, &seen);
 	elf_file_close(&file);
 	for (int i = 0; i < DOCTOR_COMPILERS; i++) {
-		/* the compiler's own library is not reported: its file name contains the prefix, also in wheels */
+		/* the compiler's own library is not reported; even if it was renamed, its name contains the prefix */
 		if (seen.is_inside[i] && !strstr(base, compilers[i].prefix)) {
 			finding_add(findings, FINDING_FAIL, "compiler",
 			            "inside: %s is linked statically into %s, where the cache cannot intercept it: not "

@@ -333,7 +333,7 @@ static void run_in(struct findings *findings, const char *place, const char *lib
 	snprintf(log, sizeof(log), "%s/log", place);
 	snprintf(list, sizeof(list), "%s/" OBJECTS_NAME, place);
 	start->more = more;
-	/* doctor waits only for the program: if a child outlives it, the child's files are read incomplete */
+	/* doctor waits only for the program: the files of a child that outlives it may be incomplete */
 	status = doctor_start(start);
 	if (status >= 0) {
 		read_trace(&seen, trace);

@@ -4,8 +4,8 @@
  *
  * Purpose: the page contains the events of the traces as one JSON value, from which its script draws everything. `<`,
  * `>` and `&` are escaped in the events, so that no event can end the element that contains it. The page's
- * Content-Security-Policy allows only the script and the style with the page's nonce. The nonce is a digest of all
- * events, so that no event can contain it. The same traces give the same page.
+ * Content-Security-Policy allows only the script and the style with the page's nonce. The nonce is a digest of that
+ * JSON value, so that the value cannot contain it. The same traces give the same page.
  *
  * Calling sequence: page_begin(), page_take() for each file, page_write() once, page_free(). Errors: page_take()
  * returns those of timeline.h. page_write() returns -ENOMEM if memory ran out in any of the calls, else the first error

@@ -74,7 +74,7 @@ static int remove_entries(const struct settings *settings, enum removal removal,
 		return console_refuse(settings, error);
 	}
 	print_removed(settings, &pruned, progress_clock() - began_ns);
-	/* `clear` leaves only files that could not be removed, which are reported below */
+	/* after `clear` only files of other programs and files that could not be removed are left; see below */
 	if (removal == REMOVE_UNUSED) {
 		print_left(settings, &pruned);
 	}
