@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvrtccache: the command for people
+ * nvrtccache: the command-line tool of the cache
  *
  * Finds the verb that the first word names, and calls verb_main() with it. `help` is in this file because it needs the
  * list of all verbs, `version` because it needs nothing else.
