@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `until` is the whole state: 0 is closed, a time is open until then. A probe moves it, and only the thread whose
- * compare-and-swap succeeds has the probe.
+ * `until` is the state: 0 means closed, a time means open until then. A probe sets it to a later time, and only the
+ * thread whose compare-and-swap succeeds may probe.
  */
 #include "cache/breaker.h"
 
@@ -9,7 +9,7 @@ bool breaker_allows(const struct breaker *breaker, const struct breaker_rule *ru
 {
 	int64_t until = atomic_load(&breaker->until);
 
-	/* a process that moved to a time namespace may see an end that is years ahead: no pause is that long */
+	/* a process that moved to another time namespace may see an end years ahead; it is longer than any pause */
 	if (until != 0 && now < until && until - now <= rule->longest_ns) {
 		return false;
 	}
@@ -28,7 +28,7 @@ bool breaker_ask(struct breaker *breaker, const struct breaker_rule *rule, int64
 		int64_t pause = atomic_load(&breaker->pause);
 		int64_t later = now + (pause > BREAKER_PROBE_NS ? pause : BREAKER_PROBE_NS);
 
-		/* half-open: of the threads that come together one gets the probe */
+		/* half-open: only one of several threads gets the probe */
 		if (!atomic_compare_exchange_strong(&breaker->until, &until, later)) {
 			return false;
 		}
@@ -46,7 +46,7 @@ void breaker_answered(struct breaker *breaker, int64_t seen)
 	}
 }
 
-/* Two processes and two nodes read different nanoseconds from their clocks, so these bits serve as random ones. */
+/* Processes and nodes read different nanoseconds from their clocks, so a hash of `now` serves as a random number. */
 static int64_t draw_pause(int64_t pause, int64_t now)
 {
 	uint64_t drawn = (uint64_t)now * UINT64_C(0x9e3779b97f4a7c15) >> 33;
@@ -62,10 +62,10 @@ bool breaker_failed(struct breaker *breaker, const struct breaker_rule *rule, in
 		return false;
 	}
 	if (atomic_load(&breaker->until) != seen) {
-		return false; /* another question opened it in the meantime */
+		return false; /* another request changed the state in the meantime */
 	}
 	pause = pause < rule->longest_ns ? pause : rule->longest_ns;
-	/* before `until`: the thread that takes the next probe reads the pause */
+	/* stored before `until`, because the thread that takes the next probe reads the pause */
 	atomic_store(&breaker->pause, pause);
 	atomic_store(&breaker->failures, 0);
 	return atomic_compare_exchange_strong(&breaker->until, &seen, now + draw_pause(pause, now));

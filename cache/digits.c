@@ -22,7 +22,7 @@ bool digits_parse(const char *text, size_t size, uint8_t *ret_bytes)
 {
 	for (size_t i = 0; i < size; i++) {
 		int high = digit_value(text[2 * i]);
-		/* the text may end after the first digit */
+		/* not read if the first is no digit: the text may end there */
 		int low = high < 0 ? -1 : digit_value(text[2 * i + 1]);
 
 		if (low < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file may have been replaced by a sound one since it was read: it is removed only if device, inode, size and
- * mtime are still those that were seen.
+ * Another process may have replaced the file by a sound one since it was read. The file is removed only if device,
+ * inode, size and mtime have not changed.
  */
 #include "cache/discard.h"
 
@@ -11,14 +11,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* ctime is not compared: a hit of another process sets the atime, and with it ctime, without a change of content. */
+/* ctime is not compared, because a hit in another process sets the atime, which changes the ctime but no content. */
 static bool is_same(const struct stat *found, const struct stat *seen)
 {
 	return found->st_dev == seen->st_dev && found->st_ino == seen->st_ino && found->st_size == seen->st_size &&
 	       found->st_mtim.tv_sec == seen->st_mtim.tv_sec && found->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
 }
 
-/* The lock is not waited for: its holder is replacing the file anyway. */
+/* Does not wait for the lock, because its holder is about to replace the file. */
 int discard_file(const struct directory *directory, int home, int shard, const uint8_t key[ENTRY_KEY_BYTES],
                  const char *name, const struct stat *seen)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The distance of Damerau and Levenshtein, restricted to swaps of neighbours. */
+/* Uses the Damerau-Levenshtein distance, restricted to swaps of neighbours (optimal string alignment). */
 #include "cache/nearest.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@ static unsigned smaller_of(unsigned one, unsigned other)
 }
 
 /*
- * Row by row of the table of distances between beginnings of both; the row before the last is for neighbours
- * swapped. Three rows suffice, and they fit on the stack of any host.
+ * Computes the table of distances between prefixes of both words, row by row. A swap of neighbours needs the row before
+ * the last, so three rows suffice. They fit on the stack of any thread of the host.
  */
 static unsigned count_edits(const char *one, size_t one_size, const char *other, size_t other_size)
 {
@@ -40,7 +40,7 @@ static unsigned count_edits(const char *one, size_t one_size, const char *other,
 	return above[other_size];
 }
 
-/* How far the word is from the text; NEAREST_BYTES: not near. A third: "DIRR" is near "DIR", "XYZ" near nothing. */
+/* Returns the distance, or NEAREST_BYTES if the word is not close. "DIRR" is close to "DIR", "XYZ" to no setting. */
 static unsigned measure_word(const char *text, size_t size, const char *word)
 {
 	size_t length = strlen(word);

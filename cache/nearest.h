@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nearest: the words that a mistyped word may stand for
+ * nearest: suggests the known words that are closest to a mistyped word
  *
  * The distance of two words is the number of letters that are missing, too many, wrong, or swapped with their
- * neighbour. A word is near if the distance is at most a third of the longer one's length, rounded up. All words at the
- * smallest distance are suggested.
+ * neighbour. A word is close if the distance is at most a third of the longer word's length, rounded up. All words at
+ * the smallest distance are suggested.
  *
- * Threads, signals, fork: no state. Memory: the stack's. Errors: none; a text longer than NEAREST_BYTES is near to
- * nothing.
+ * Threads, signals, fork: no state. Memory: only the stack is used. Errors: none; a text longer than NEAREST_BYTES has
+ * no close words.
  */
 #ifndef CACHE_NEAREST_H
 #define CACHE_NEAREST_H
@@ -18,8 +18,9 @@
 #define NEAREST_TEXT_BYTES 256
 
 /*
- * Writes " (did you mean 'prune' or 'run'?)" for `text`, or "" if none of the `count` words is near; returns ret_text.
- * The first `skip` bytes of each word are the same and do not count; `text` comes without them.
+ * Writes for example " (did you mean 'prune' or 'run'?)" to `ret_text`, or "" if none of the `count` words is close to
+ * `text`. Returns `ret_text`. The first `skip` bytes of each word are a common prefix, which `text` does not have and
+ * which is not compared.
  */
 const char *nearest_suggest(const char *text, size_t size, const char *const *words, size_t count, size_t skip,
                             char ret_text[NEAREST_TEXT_BYTES]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One number says when a file was last used, and its last digits whether the next hit is to be shown. Both live in the
- * atime, so that eviction needs one stat() per file and no file of its own.
+ * The atime holds both the time of use and, in its last three digits, the mark. Therefore eviction needs one stat() per
+ * file and no additional file.
  */
 #include "cache/recency.h"
 
@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define GRAIN_NS  1000
-/* What short-lived files are ranked below others by: more than any time of use, with room for the sums of others. */
+/* Subtracted from the rank of short-lived files. Larger than any time of use, and leaves room for sums with others. */
 #define RANK_BELOW (INT64_C(1) << 62)
 
 int64_t recency_now(void)
@@ -22,7 +22,7 @@ int64_t recency_now(void)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* Times from other systems may lie beyond what 64 bits of nanoseconds hold, or before 1970. */
+/* Converts to nanoseconds. Times from other systems may be before 1970 or too large for 64 bits: they are clamped. */
 static int64_t nanoseconds(struct timespec time)
 {
 	if (time.tv_sec > INT64_MAX / SECOND_NS - 1) {
@@ -31,7 +31,7 @@ static int64_t nanoseconds(struct timespec time)
 	return time.tv_sec < 0 ? 0 : (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
 }
 
-/* mtime too: a file that was copied with its old atime was written here later than that. */
+/* mtime counts too: a file that was copied together with its old atime was written here later than that. */
 int64_t recency_of(const struct stat *found)
 {
 	int64_t accessed = nanoseconds(found->st_atim);
@@ -40,7 +40,7 @@ int64_t recency_of(const struct stat *found)
 	return accessed > written ? accessed : written;
 }
 
-/* No kernel sets such an atime by itself unless by chance, once in a thousand times; that costs one utimensat(). */
+/* An atime that the kernel sets looks marked once in a thousand times by chance. That costs one utimensat(). */
 enum recency_mark recency_mark_of(const struct stat *found)
 {
 	switch (found->st_atim.tv_nsec % GRAIN_NS) {
@@ -80,7 +80,7 @@ bool recency_due(const struct stat *found, int64_t now)
 	return recency_mark_of(found) != RECENCY_USED || now - used >= RECENCY_PERIOD_NS || recency_ahead(used, now);
 }
 
-/* mtime is left alone: eviction and removal of damaged files compare it. */
+/* Omits mtime: eviction uses it as a lower bound of the time of use, and removal of damaged files compares it. */
 static int64_t make_times(struct timespec times[2], int64_t now, enum recency_mark mark)
 {
 	int64_t stamp = now - now % GRAIN_NS + mark;
@@ -91,8 +91,8 @@ static int64_t make_times(struct timespec times[2], int64_t now, enum recency_ma
 }
 
 /*
- * Another user's file allows the present only (utimensat() with times is for the owner). A file written in the
- * future needs that too, or it would always be the newest.
+ * Only the owner may set arbitrary times; another user with write permission may set both times to the current time
+ * (utimensat() with NULL). A file whose mtime is in the future needs that too, or it would always be the newest.
  */
 static int64_t set_times(int at, const char *path, const struct stat *found, int64_t now, enum recency_mark mark)
 {

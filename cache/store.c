@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store: the results of a key in one file
+ * store: reading the results of a key from its file
  *
- *   get:  open, judge --> for each result, newest first: header -> key -> dependencies sound -> check holds?
- *           |                 | damage                                   no: next      yes: adopt, used now, served
- *           |                 v                                          past the last: -ESTALE
- *           |              discard (unless replaced meanwhile): -EBADMSG
- *           `-> -ENOENT, -EPERM
+ *   open, check trust --> for each result, newest first: header -> key -> dependencies sound -> check() holds?
+ *     |        |              |                                              no: next      yes: adopt, update atime
+ *     |        | -EPERM       | damage: -EBADMSG                             no result left: -ESTALE
+ *     |        `------------- +--> discard, unless the file was replaced meanwhile
+ *     `-> -ENOENT
  */
 #include "cache/store_state.h"
 
@@ -47,7 +47,7 @@ int store_open(const struct store_options *options, struct store **ret_store)
 			free(store);
 			return -ENOMEM;
 		}
-		/* O_NOFOLLOW would follow a link that is spelled with a slash behind it */
+		/* O_NOFOLLOW has no effect on a symbolic link if its path ends in a slash */
 		for (length = strlen(store->directory.path); length > 1; length--) {
 			if (store->directory.path[length - 1] != '/') {
 				break;
@@ -102,7 +102,10 @@ static int find_result(struct source *source, const uint8_t key[ENTRY_KEY_BYTES]
 	return -ESTALE;
 }
 
-/* A process whose user ids are one and not root's has no way to another. */
+/*
+ * Returns whether the process may become another user. It cannot if its three user ids are equal and not root's. That
+ * is final, so it is remembered and later calls need no system call.
+ */
 static bool user_may_change(void)
 {
 	static _Atomic bool settled;
@@ -161,8 +164,8 @@ static void close_opened(int descriptor)
 }
 
 /*
- * By its path from the root, in a private cache; otherwise, and to remove the file, the directories are opened one by
- * one.
+ * In a private cache the file is opened by its path from the root. In a shared cache, and to remove a file, the
+ * directories are opened one by one.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry)
@@ -182,7 +185,7 @@ int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_che
 		rc = open_directories(store, key, &home, &shard);
 	}
 	if (rc < 0) {
-		rc = rc == -ESTALE ? -EIO : rc; /* NFS: not a word of ours */
+		rc = rc == -ESTALE ? -EIO : rc; /* NFS: for the caller, -ESTALE means that no result holds */
 		goto out;
 	}
 	shard_name[2] = '/';

@@ -4,32 +4,37 @@
  *
  * Layout: <directory>/v1/ab/<62 hex>: 256 shards by the key's first byte. A file holds the results of one key, newest
  * first, at most STORE_RESULTS_MAX. It is written under a unique temporary name in its shard ("tmp.<pid>.<random>"),
- * then renamed: readers never see a part. No fsync unless asked; a torn file fails its checksum and is a miss.
- * <directory>/v1/lock: those who put to one key take turns by a byte of it that the key chooses (for at most 200 ms). A
- * lock that is held across a call of store_put() must be in another file.
+ * then renamed, so that readers never see a partial file. It is synced only if `fsync` is set; a torn file fails its
+ * checksum and is a miss.
+ * <directory>/v1/lock: store_put() locks one byte of this file, which the key selects, and waits at most 200 ms for it.
+ * A lock that is held across a call of store_put() must be in another file.
  *
  * Calling sequence: store_open() once (touches nothing on disk), store_get(), store_put(), store_close().
  *
- * Reading: the root, v1 and the shard are opened one after the other with O_PATH|O_DIRECTORY|O_NOFOLLOW, and each must
- * belong to us or root and be writable by nobody else (unless `shared`); then openat(O_NOFOLLOW) of the entry, fstat
- * (regular file, trusted owner and mode, size), read into memory of ours, close. Never mmap. No descriptor is kept
- * between calls, because hosts close descriptors that they do not know.
+ * Reading: the root is opened with O_PATH|O_DIRECTORY|O_NOFOLLOW. v1 and the shard are opened in the same way if
+ * `shared` is set; otherwise they are examined with fstatat() from the root. Each must be owned by this user or root
+ * and be writable by no other user (cache/trust.h has the rules for `shared`). Then the file is opened with O_NOFOLLOW,
+ * checked by fstat() (regular file, trusted owner and mode, size), read into allocated memory and closed. Files are
+ * never mapped. No descriptor stays open between calls, because hosts close descriptors that they do not know.
  *
- * Damage of any kind (short, long, flipped bit, other key, other format, other owner) is a miss; a damaged file is
- * removed if it is still the file that was read (same device, inode, size, mtime) and nobody is putting to that key,
- * and the next put overwrites it. So is what is no regular file. Results that lie ahead of the damage are still found,
- * and a put keeps the sound ones.
+ * Damage of any kind (short, long, flipped bit, other key, other format, other owner) is a miss. The damaged file is
+ * removed if it is still the file that was read (same device, inode, size, mtime) and no process is storing under that
+ * key; otherwise the next store_put() replaces it. The same holds for anything that is not a regular file. Results
+ * before the damage are still found, and store_put() copies the sound ones.
  *
- * Size: after each put the sum of all files is brought below max_size (cache/upkeep/evict.h); least recently used goes
- * first. A hit shows that it used the file at most once an hour (cache/recency.h), and never in a read-only store.
+ * Size: after each store_put(), the least recently used files are removed until the sum of all files is below max_size
+ * (cache/upkeep/evict.h). A hit updates a file's time of use at most once an hour, or at once if the file is marked
+ * (cache/recency.h), and never in a read-only store.
  *
- * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT is the plain miss.
- * -EPERM: the root or entry is not trusted. -EROFS: read-only by setting. -EFBIG: larger than max_size / 8 where there
- * is a cap, or than the process may write (RLIMIT_FSIZE). -ENXIO: no directory configured. -ENOTDIR: the directory's
- * path is a symbolic link (its parents may be) or no directory. -EINVAL: the directory is not absolute.
- * Threads: any number at once on one store. Fork: no state that a child could inherit wrongly (temporary names carry
- * the present pid). Signals: EINTR is retried. errno is not preserved. umask does not matter (modes are set).
- * Ownership: the entries given out carry one reference for the caller.
+ * Errors: negative errno values; the caller treats all of them as a miss or as "not stored". -ENOENT: no file has this
+ * key. -EPERM: the root, a directory or the file is not trusted. -EROFS: the `read_only` option is set. -EFBIG: the
+ * entry is larger than max_size / 8 (if there is a cap), or than the process may write (RLIMIT_FSIZE). -ENXIO: no
+ * directory is configured. -ENOTDIR: the directory's path is a symbolic link (its parents may be links) or not a
+ * directory. -EINVAL: the directory's path is not absolute.
+ * Threads: any number at once on one store. Fork: a store has no state that is wrong in a child (temporary names
+ * contain the current process id). Signals: EINTR is retried. errno is not preserved. The umask has no effect (modes
+ * are set explicitly).
+ * Ownership: each returned entry carries one reference, which the caller must release.
  */
 #ifndef CACHE_STORE_H
 #define CACHE_STORE_H
@@ -45,45 +50,46 @@
 struct store;
 struct chore;
 
-/* Nanoseconds of CLOCK_REALTIME, for times of use; tests have their own. */
+/* Returns the current time for times of use, in nanoseconds of CLOCK_REALTIME; tests supply their own clock. */
 typedef int64_t store_clock(void);
 
-/* Do two dependencies ask for the same? Their bytes may differ in stamps. */
+/* Returns whether two records of dependencies require the same; their bytes may differ in stamps. */
 typedef bool store_same(const void *one, size_t one_size, const void *other, size_t other_size);
 
 struct store_options {
-	const char *directory; /* absolute; copied; NULL: every call returns -ENXIO */
+	const char *directory; /* absolute path, copied by store_open(); NULL: reads and writes return -ENXIO */
 	uint64_t max_size;     /* 0: no cap */
 	bool read_only;
 	bool shared;
 	bool fsync;
-	store_clock *clock;  /* NULL: the system's */
-	store_same *same;    /* NULL: equal bytes */
-	struct chore *chore; /* for the functions of cache/tools/; NULL: nobody watches */
+	store_clock *clock;  /* NULL: recency_now() */
+	store_same *same;    /* NULL: compares the bytes */
+	struct chore *chore; /* progress of the functions in cache/tools/; NULL: not reported */
 };
 
-/* Do these dependencies hold now? Called without a lock, with bytes whose checksum is right. */
+/* Returns whether the dependencies hold now. Called without a lock, after the checksum of the bytes was verified. */
 typedef bool store_check(void *context, const void *dependencies, size_t size);
 
 int store_open(const struct store_options *options, struct store **ret_store);
 void store_close(struct store *store);
 
 /*
- * Gives the newest result of `key` whose dependencies hold. -ENOENT: no file. -ESTALE: no result holds. -EBADMSG:
- * damaged (and removed). Opens one file. Without `check`, or without dependencies, a result holds.
+ * Returns the newest result of `key` whose dependencies hold. -ENOENT: the key has no file. -ESTALE: the dependencies
+ * of no result hold. -EBADMSG: the file was damaged, and has been removed if possible. A result is valid if `check` is
+ * NULL or if it has no dependencies. Opens one file.
  */
 int store_get(struct store *store, const uint8_t key[ENTRY_KEY_BYTES], store_check *check, void *context,
               struct entry **ret_entry);
 
 /*
- * Stores a result in front of the other results of its key. A result with the same dependencies is replaced; results
- * beyond STORE_RESULTS_MAX, or beyond max_size / 8 in sum, are dropped. Two processes that store at the same time lose
- * one of their results only on a file system without locks.
+ * Stores a result before the other results of its key. A result with the same dependencies is replaced. The oldest
+ * results are dropped beyond STORE_RESULTS_MAX, or beyond max_size / 8 in sum. If two processes store under one key at
+ * the same time, one result is lost only if the file system has no locks, or if the lock is held for more than 200 ms.
  */
 int store_put(struct store *store, const struct entry *entry);
 /*
- * Replaces `entry` by `anew`, which is `entry` with other dependencies (entry_amend()), if the file still has those
- * bytes. -EAGAIN: it has not, or another process is storing under that key.
+ * Replaces `entry` by `anew`, which is `entry` with other dependencies (entry_amend()), if the file still contains the
+ * bytes of `entry`. -EAGAIN: the file does not contain them, or another process is storing under that key.
  */
 int store_amend(struct store *store, const struct entry *entry, const struct entry *anew);
 /* Returns how many entries store_put() has evicted since the last call of this function. */

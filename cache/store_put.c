@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Publishing a result in its key's file:
+ * Storing a result in the file of its key:
  *
- *   lock of the key --> temporary: the new result, then each old sound one that differs --> renamed --> unlock
- *   --> counted; past the cap: what was used longest ago is removed
+ *   lock the key --> temporary file: the new result, then each sound old one with other dependencies --> rename
+ *   --> unlock --> count the file; above the cap: evict the least recently used entries
  */
 #include "cache/store_state.h"
 
@@ -21,7 +21,7 @@
 
 #define LOCK_WAIT_US 200000
 
-/* The caller's function: dependencies that differ in stamps only ask for the same. */
+/* Calls the caller's function, because dependencies that differ only in stamps require the same. */
 static bool same_dependencies(const struct store *store, const struct entry *a, const struct entry *b)
 {
 	size_t a_size;
@@ -32,13 +32,16 @@ static bool same_dependencies(const struct store *store, const struct entry *a, 
 	return store->same(a_bytes, a_size, b_bytes, b_size);
 }
 
-/* No file is larger than this. One entry that fills the cache would evict everything else. */
+/* Returns the largest size of a file in bytes. A file that fills the cache would evict everything else. */
 static uint64_t size_limit(const struct store *store)
 {
 	return store->max_size ? store->max_size / 8 : UINT64_MAX;
 }
 
-/* Old results that cannot be read, or find no room, are left behind; only a temporary file that fails is an error. */
+/*
+ * Copies the old results of the key behind the new one. Old results that cannot be read or that exceed the size limit
+ * are dropped. Only a failure to write the temporary file is an error.
+ */
 static int append_old(const struct store *store, int shard, const char *name, const struct entry *entry,
                       struct temporary *temporary, struct stat *ret_replaced)
 {
@@ -76,7 +79,10 @@ static int append_old(const struct store *store, int shard, const char *name, co
 	return rc;
 }
 
-/* Results of a file that was used go with a short-lived one that is added to it. */
+/*
+ * A file is marked as short-lived only if it is new or was so marked before. Otherwise the older results in it, which
+ * were used, would be evicted first together with the new one.
+ */
 static enum recency_mark choose_mark(const struct entry *entry, const struct stat *replaced)
 {
 	bool is_new = !S_ISREG(replaced->st_mode) || recency_mark_of(replaced) == RECENCY_SHORT_LIVED;
@@ -84,7 +90,7 @@ static enum recency_mark choose_mark(const struct entry *entry, const struct sta
 	return entry_short_lived(entry) && is_new ? RECENCY_SHORT_LIVED : RECENCY_MARKED;
 }
 
-/* Writes the entry under `name`, before the results that are there. The caller holds the key's lock. */
+/* Writes the entry to the file `name`, before the results that are already there. The caller holds the key's lock. */
 static int publish_entry(const struct store *store, int shard, const char *name, const struct entry *entry,
                          int64_t *ret_now, struct evict_file *ret_file)
 {
@@ -105,7 +111,8 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 		rc = append_old(store, shard, name, entry, &temporary, &replaced);
 	}
 	if (rc == 0) {
-		*ret_now = store->clock(); /* not before: the last write sets the mtime, which counts if it is later */
+		/* read after the last write: that sets the mtime, and the later of mtime and atime counts */
+		*ret_now = store->clock();
 		ret_file->key = entry_info(entry)->key;
 		ret_file->size = temporary.written;
 		ret_file->replaced = S_ISREG(replaced.st_mode) ? (uint64_t)replaced.st_size : 0;
@@ -118,7 +125,7 @@ static int publish_entry(const struct store *store, int shard, const char *name,
 	return rc;
 }
 
-/* Errors are ignored: the result is stored, and the next store counts again. */
+/* Errors are ignored, because the result has been stored and the next store evicts what this one could not. */
 static void keep_below_cap(struct store *store, int home, const struct evict_file *file, int64_t now)
 {
 	struct evict evict = {&store->directory, home, store->max_size, now};
@@ -129,8 +136,8 @@ static void keep_below_cap(struct store *store, int home, const struct evict_fil
 }
 
 /*
- * Is the entry, byte for byte, one of those in the file? Header and dependencies suffice: the header has the
- * checksum of the body.
+ * Returns whether the file contains the entry, byte for byte. Header and dependencies are compared; the header contains
+ * the checksum of the body.
  */
 static bool is_there(const struct store *store, int shard, const char *name, const struct entry *entry)
 {
@@ -161,7 +168,10 @@ static bool is_there(const struct store *store, int shard, const char *name, con
 	return there;
 }
 
-/* `replaced`: what must still be there, and who else has the key's lock is not waited for. NULL: neither. */
+/*
+ * Stores `entry`. If `replaced` is not NULL, the file must still contain that entry, nothing is created but the file,
+ * and a key that another process has locked is an error (-EAGAIN) instead of a wait.
+ */
 static int put_result(struct store *store, const struct entry *entry, const struct entry *replaced)
 {
 	const struct entry_info *info = entry_info(entry);
@@ -194,7 +204,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	}
 	directory_entry_name(info->key, name);
 	if (lock_take_key(&store->directory, home, info->key, replaced ? 0 : LOCK_WAIT_US, &lock) < 0) {
-		lock = -1; /* better to lose another's result than to keep the host waiting */
+		lock = -1; /* losing a result of another process is better than making the host wait longer */
 		rc = replaced ? -EAGAIN : 0;
 	}
 	if (rc == 0 && replaced && !is_there(store, shard, name, replaced)) {
@@ -212,7 +222,7 @@ static int put_result(struct store *store, const struct entry *entry, const stru
 	return rc;
 }
 
-/* Waits for the key's lock, but not for long: a lost result of another process is compiled once more. */
+/* Waits at most LOCK_WAIT_US for the key's lock: a lost result of another process only has to be compiled again. */
 int store_put(struct store *store, const struct entry *entry)
 {
 	return put_result(store, entry, NULL);

@@ -17,7 +17,7 @@ struct store {
 	store_clock *clock;
 	store_same *same;
 	struct chore *chore;
-	_Atomic uint64_t evictions; /* not yet taken */
+	_Atomic uint64_t evictions; /* not yet returned by store_take_evictions() */
 };
 
 #endif
