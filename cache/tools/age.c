@@ -5,7 +5,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Months and years have no fixed length and are not offered. */
+/* Months and years are not supported, because they have no fixed length. */
 static int64_t unit_ns(char letter)
 {
 	switch (letter) {
@@ -24,7 +24,7 @@ static int64_t unit_ns(char letter)
 	}
 }
 
-/* Digits from *text on, which is moved behind them; false: there are none, or too many. */
+/* Reads a decimal number at *text and moves *text past it. Returns false if there are no digits, or too many. */
 static bool read_digits(const char **text, int64_t *ret_number)
 {
 	const char *first = *text;
@@ -40,7 +40,7 @@ static bool read_digits(const char **text, int64_t *ret_number)
 	return *text != first;
 }
 
-/* Parsed by hand: strtod() takes signs, exponents, "nan" and the locale's comma. */
+/* Does not use strtod(), which accepts signs, exponents, "nan" and the locale's decimal comma. */
 bool age_parse(const char *text, int64_t *ret_ns)
 {
 	double fraction = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* age: how long ago, as people say it: "90s", "36h", "1.5d", "2w" */
+/* age: parses a length of time such as "90s", "36h", "1.5d" or "2w" */
 #ifndef CACHE_TOOLS_AGE_H
 #define CACHE_TOOLS_AGE_H
 
@@ -8,7 +8,7 @@
 
 #define AGE_WANTED "a number and s, m, h, d or w, such as 36h, 1.5d or 2w"
 
-/* False: it is none, or longer than 292 years. */
+/* Returns false if `text` is not such a length of time, or is longer than 292 years. */
 bool age_parse(const char *text, int64_t *ret_ns);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bundle: entries in a row
+ * bundle: reading and writing a stream of entries
  *
  *   read_begin --> | frame: sound? --> length within limits? --> bytes --> entry sound, key the same? | --> ENTRY
- *                  |    | no               | no: passed over: LARGE          | no: DAMAGED            |
+ *                  |    | no               | no: skipped: LARGE              | no: DAMAGED            |
  *                  |    v                  v                                 v                        |
  *                  |  BROKEN      <-- next frame <------------------------------------------------------'
  *                  |
- *                  `--> last frame: nothing behind it? --> numbers as counted? --> END
- *                                        | no: BROKEN              | no: CHANGED
- *   bytes that are missing anywhere: CUT
+ *                  `--> last frame: end of stream? --> number and checksum right? --> END
+ *                                        | no: BROKEN        | no: CHANGED
+ *   the stream ends anywhere else: CUT
  */
 #include "cache/tools/bundle.h"
 
@@ -33,7 +33,7 @@ struct header {
 	uint32_t entry_format;
 	uint64_t keys;
 	uint8_t reserved[24];
-	struct checksum sum; /* of all that is before it */
+	struct checksum sum; /* of all members before it */
 };
 
 enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_LAST = 0x5453414c }; /* "ENTR", "LAST" */
@@ -41,9 +41,9 @@ enum frame_kind { FRAME_ENTRY = 0x52544e45, FRAME_LAST = 0x5453414c }; /* "ENTR"
 struct frame {
 	uint32_t kind;
 	uint32_t reserved;
-	uint64_t number;              /* bytes of the entry; FRAME_LAST: entries */
-	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: checksum of every byte before this frame, and zeros */
-	struct checksum sum;          /* of all that is before it */
+	uint64_t number;              /* size of the entry in bytes; FRAME_LAST: number of entries */
+	uint8_t key[ENTRY_KEY_BYTES]; /* FRAME_LAST: checksum of every byte before this frame, then zeros */
+	struct checksum sum;          /* of all members before it */
 };
 
 _Static_assert(sizeof(struct header) == BUNDLE_FRAME_BYTES && sizeof(struct frame) == BUNDLE_FRAME_BYTES,
@@ -64,14 +64,14 @@ static struct checksum frame_sum(const struct frame *frame)
 	return checksum_of(XXH3_128bits(frame, offsetof(struct frame, sum)));
 }
 
-/* Every byte written goes into the sum, which the last frame has. */
+/* Writes bytes and adds them to the checksum that the last frame will contain. */
 static int write_summed(struct bundle_writer *writer, const void *bytes, size_t size)
 {
 	(void)XXH3_128bits_update(&writer->sum, bytes, size);
 	return writer->put(writer->context, bytes, size);
 }
 
-/* The structs are the format: little-endian machines only, as everywhere in the cache. */
+/* The structs are written as they are in memory, because the cache runs on little-endian machines only. */
 int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *put_bytes, void *context)
 {
 	struct header header = {.format = BUNDLE_FORMAT, .entry_format = ENTRY_FORMAT, .keys = keys};
@@ -103,7 +103,7 @@ int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry)
 	return rc;
 }
 
-/* The sum over all bytes shows a stream that lost whole frames, which the sums of its frames cannot. */
+/* The checksum over all bytes detects the loss of whole frames, which the checksums of the frames cannot. */
 int bundle_write_end(struct bundle_writer *writer)
 {
 	struct frame frame = {.kind = FRAME_LAST, .number = writer->entries};
@@ -115,8 +115,8 @@ int bundle_write_end(struct bundle_writer *writer)
 }
 
 /*
- * How many of `size` bytes there were, or a negative errno. A pipe gives less than was asked for; only the end of
- * the stream gives less than all.
+ * Reads until it has `size` bytes or the stream ends, because one read of a pipe may return less. Returns the number of
+ * bytes, or a negative errno.
  */
 static ssize_t read_summed(struct bundle_reader *reader, void *bytes, size_t size)
 {
@@ -136,7 +136,7 @@ static ssize_t read_summed(struct bundle_reader *reader, void *bytes, size_t siz
 	return (ssize_t)done;
 }
 
-/* The format is looked at first: a later one may have other fields behind it. */
+/* Checks the format first, because a later format may have other fields after it. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get_bytes, void *context)
 {
 	struct header header;
@@ -157,7 +157,7 @@ int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bun
 	}
 	reader->format = header.format;
 	reader->entry_format = header.entry_format;
-	/* before the checksum, which another format may have elsewhere */
+	/* before the checksum, which may be elsewhere in another format */
 	if (header.format != BUNDLE_FORMAT) {
 		return -EPROTONOSUPPORT;
 	}
@@ -179,8 +179,8 @@ static enum bundle_found fail_reading(int error, int *ret_error)
 }
 
 /*
- * The buffer grows with the bytes that arrive, so that a wrong length takes no memory. *ret_bytes is owned by the
- * caller (free).
+ * Reads the bytes of one entry. The buffer grows with the bytes that arrive, so that a wrong length does not allocate
+ * memory for bytes that never come. The caller frees *ret_bytes.
  */
 static enum bundle_found get_whole(struct bundle_reader *reader, uint64_t size, uint8_t **ret_bytes, int *ret_error)
 {
@@ -212,7 +212,7 @@ static enum bundle_found get_whole(struct bundle_reader *reader, uint64_t size, 
 	return BUNDLE_ENTRY;
 }
 
-/* Read and not sought: the source may be a pipe. The bytes count for the sum all the same. */
+/* Skips `size` bytes by reading them, because a pipe cannot seek and the checksum over all bytes includes them. */
 static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size, int *ret_error)
 {
 	uint8_t bytes[16384];
@@ -233,7 +233,7 @@ static enum bundle_found pass_over(struct bundle_reader *reader, uint64_t size, 
 	return BUNDLE_LARGE;
 }
 
-/* Key and size must be those of the frame; otherwise an entry could come under another key. */
+/* Checks that key and size are those of the frame: the frame and the entry have separate checksums. */
 static enum bundle_found read_entry(struct bundle_reader *reader, const struct frame *frame, struct entry **ret_entry,
                                     int *ret_error)
 {
@@ -263,7 +263,7 @@ static enum bundle_found read_entry(struct bundle_reader *reader, const struct f
 	return BUNDLE_ENTRY;
 }
 
-/* Nothing may follow: bytes behind the end would be lost without notice. */
+/* Bytes after the last frame are an error, because otherwise they would be ignored without notice. */
 static enum bundle_found read_last(struct bundle_reader *reader, const struct frame *frame, int *ret_error)
 {
 	struct frame expected = {.kind = FRAME_LAST, .number = reader->entries};
@@ -282,7 +282,7 @@ static enum bundle_found read_last(struct bundle_reader *reader, const struct fr
 	return memcmp(frame, &expected, sizeof(expected)) == 0 ? BUNDLE_END : BUNDLE_CHANGED;
 }
 
-/* A sound frame with an impossible size was not written by this program, and nothing behind it is believed. */
+/* A sound frame with an impossible size was not written by this program, so nothing after it is read. */
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry, int *ret_error)
 {
 	struct frame frame;

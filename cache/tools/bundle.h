@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bundle: many entries as one stream of bytes (docs/DESIGN.md E4): `nvrtccache export`, and the values of an engine
+ * bundle: several entries in one stream of bytes (docs/DESIGN.md E4), for `nvrtccache export` and the values of engines
  *
- * Purpose: writes entries one after the other and reads them back, by functions of the caller. It never seeks, so pipes
- * will do. The writer keeps nothing; the reader holds one entry, and never more than twice the bytes that have come.
+ * Purpose: writes entries one after the other and reads them back, with functions of the caller. It never seeks, so
+ * pipes work. The writer buffers nothing. The reader has at most one entry in memory, and never allocates more than
+ * 1 MiB or twice the bytes that have arrived.
  *
  *     header    64 bytes: magic, format, format of the entries, number of keys announced, checksum
  *     per entry frame of 64 bytes (length, key, checksum), then the entry's own bytes (cache/entry.h)
- *     last      frame of 64 bytes (number of entries, checksum over every byte before it), then nothing more
+ *     last      frame of 64 bytes (number of entries, checksum over every byte before it), then the end of the stream
  *
- * Integers are little-endian, everything is 16-byte aligned. Magic and format stay at their place in later formats. The
- * announced number, for progress bars, is the number of keys when the writer began.
+ * Integers are little-endian, everything is 16-byte aligned. Magic and format will have the same place in later
+ * formats. The announced number is the number of keys when the writer began; it is meant for progress bars.
  *
- * Reading trusts nothing: a frame's checksum is verified before its length is used, the length is compared with the
- * limit before anything is allocated, the entry is verified like one from a file (cache/entry.h) and its key compared
- * with the frame's. A damaged entry is reported and skipped, because its frame still says where it ends. Behind a
- * damaged frame nothing can be found. The checksums detect accidents, not forgeries.
+ * The reader does not trust the stream: it verifies a frame's checksum before it uses the length, compares the length
+ * with the limit before it allocates memory, verifies the entry like one from a file (cache/entry.h), and compares the
+ * entry's key with the frame's. A damaged entry is reported and skipped, because its frame still tells where it ends.
+ * After a damaged frame the rest of the stream cannot be read. The checksums detect accidents, not forgeries.
  *
  * Calling sequence: bundle_write_begin(), bundle_write_entry() any number of times, bundle_write_end(); or
- * bundle_read_begin() and bundle_read_next() until it returns a value that ends it.
- * Errors: negative errno values, those of `put` and `get` too; -ENOMEM. bundle_read_begin(): -EBADMSG: not a bundle, or
- * a damaged header; -EPROTONOSUPPORT: another format, see reader->format and entry_format.
- * Threads: one per struct. Ownership: the structs hold nothing that must be freed.
+ * bundle_read_begin(), then bundle_read_next() until it returns a value that ends the reading.
+ * Errors: negative errno values, including those of `put` and `get`; -ENOMEM. bundle_read_begin(): -EBADMSG: not a
+ * bundle, or a damaged header; -EPROTONOSUPPORT: another format, which is in reader->format and reader->entry_format.
+ * Threads: one per struct. Ownership: the structs own no memory.
  */
 #ifndef CACHE_TOOLS_BUNDLE_H
 #define CACHE_TOOLS_BUNDLE_H
@@ -37,7 +38,7 @@
 #define BUNDLE_FORMAT      1
 #define BUNDLE_FRAME_BYTES 64
 
-/* Takes all of it, or returns a negative errno. */
+/* Writes all `size` bytes and returns 0, or returns a negative errno. */
 typedef int bundle_put(void *context, const void *bytes, size_t size);
 
 struct bundle_writer {
@@ -51,7 +52,7 @@ int bundle_write_begin(struct bundle_writer *writer, uint64_t keys, bundle_put *
 int bundle_write_entry(struct bundle_writer *writer, const struct entry *entry);
 int bundle_write_end(struct bundle_writer *writer);
 
-/* Gives 1 to `size` bytes; 0: there are no more; or a negative errno. */
+/* Reads 1 to `size` bytes and returns their number. Returns 0 at the end of the stream, or a negative errno. */
 typedef ssize_t bundle_get(void *context, void *bytes, size_t size);
 
 struct bundle_reader {
@@ -60,26 +61,29 @@ struct bundle_reader {
 	uint64_t entry_size_max;
 	uint32_t format;
 	uint32_t entry_format;
-	uint64_t keys;    /* announced */
-	uint64_t entries; /* frames of entries that were seen */
+	uint64_t keys;    /* the number of keys that the header announces */
+	uint64_t entries; /* number of entries' frames that were read */
 	XXH3_state_t sum; /* of all bytes so far */
 };
 
 enum bundle_found {
-	BUNDLE_ENTRY,   /* a sound one */
-	BUNDLE_DAMAGED, /* an entry that is not what was written: passed over */
-	BUNDLE_LARGE,   /* an entry past the limit: passed over */
-	/* these end it: */
-	BUNDLE_END,     /* all was as it was written */
-	BUNDLE_CHANGED, /* all was read, and not all was as it was written */
-	BUNDLE_CUT,     /* there are no more bytes, and should be */
-	BUNDLE_BROKEN,  /* a frame is damaged, so that what follows cannot be found; or there is more behind the last */
-	BUNDLE_FAILED   /* *ret_error says why */
+	BUNDLE_ENTRY,   /* a sound entry */
+	BUNDLE_DAMAGED, /* a damaged entry, which was skipped */
+	BUNDLE_LARGE,   /* an entry larger than the limit, which was skipped */
+	/* these end the reading: */
+	BUNDLE_END,     /* the stream is complete and unchanged */
+	BUNDLE_CHANGED, /* the stream was read to its end, but differs from what was written */
+	BUNDLE_CUT,     /* the stream ends too early */
+	BUNDLE_BROKEN,  /* a frame is damaged, so the rest cannot be read; or bytes follow the last frame */
+	BUNDLE_FAILED   /* an error, see *ret_error */
 };
 
-/* `entry_size_max` 0: no limit but that of entries. */
+/* Reads the header. `entry_size_max` limits the size of an entry in bytes; 0: ENTRY_BYTES_MAX is the only limit. */
 int bundle_read_begin(struct bundle_reader *reader, uint64_t entry_size_max, bundle_get *get, void *context);
-/* *ret_entry only with BUNDLE_ENTRY, one reference; *ret_error only with BUNDLE_FAILED. */
+/*
+ * Reads the next entry. *ret_entry is written only with BUNDLE_ENTRY, and the caller gets one reference; *ret_error
+ * only with BUNDLE_FAILED.
+ */
 enum bundle_found bundle_read_next(struct bundle_reader *reader, struct entry **ret_entry, int *ret_error);
 
 #endif

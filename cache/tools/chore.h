@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chore: long work that people wait for, as the code that shows its progress sees it
+ * chore: progress and interruption of long work, for the code that shows a progress bar
  *
- * Purpose: the work reports how far it is and asks whether to go on.
+ * Purpose: the work reports its progress and asks whether it should continue.
  *
- * Calling sequence: a chore for each call of the store; all members may be left 0. The work calls `tell` after each
- * step, and `stopped` before it: what is done by then stays done. Threads: one.
+ * Calling sequence: the caller passes a chore to each call that takes one; all members may be 0. The work calls
+ * `stopped` before each step and `tell` after it. Work that is stopped does not undo the steps that are done. Threads:
+ * one.
  */
 #ifndef CACHE_TOOLS_CHORE_H
 #define CACHE_TOOLS_CHORE_H
@@ -21,12 +22,12 @@ typedef void chore_work(void *context, unsigned number);
 
 struct chore {
 	enum chore_phase phase;
-	uint64_t done;      /* files */
-	uint64_t whole;     /* 0: not known */
-	uint64_t guess;     /* of `whole`, from the share of chore_each() that is done */
-	enum chore_sum sum; /* of `whole` */
+	uint64_t done;      /* number of files processed */
+	uint64_t whole;     /* number of all files; 0: not known */
+	uint64_t guess;     /* an estimate of `whole`, from the part of chore_each() that is done */
+	enum chore_sum sum; /* whether `whole` is exact */
 	void (*tell)(struct chore *chore);
-	bool (*stopped)(void);
+	bool (*stopped)(void); /* true: the work should end */
 };
 
 static inline void chore_begin(struct chore *chore, enum chore_phase phase, uint64_t whole, enum chore_sum sum)
@@ -58,7 +59,7 @@ static inline bool chore_stopped(const struct chore *chore)
 	return chore && chore->stopped && chore->stopped();
 }
 
-/* work(context, i) for each i below `count`. */
+/* Calls work(context, i) for each i below `count`, in order and in this thread. */
 static inline void chore_each(struct chore *chore, unsigned count, chore_work *work, void *context)
 {
 	for (unsigned i = 0; i < count; i++) {

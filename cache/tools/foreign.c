@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing stamps makes equal results of two nodes equal bytes. That is how an arriving entry is recognised as one
- * that is there already.
+ * Without stamps, equal results of two nodes consist of equal bytes. That is how a received entry is compared with a
+ * stored one.
  */
 #include "cache/tools/foreign.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy: entries are shared by reference and never change. */
+/* Makes a copy, because entries are shared by reference and immutable. */
 int foreign_neutral(const struct entry *entry, foreign_forget *forget, struct entry **ret_entry)
 {
 	size_t size;
@@ -40,7 +40,7 @@ static bool ask_the_same(void *context, const void *dependencies, size_t size)
 	return asked->same(dependencies, size, asked->dependencies, asked->size);
 }
 
-/* Compared without stamps: those of the entry that is there belong to this node. */
+/* Compares without stamps, because the stored entry has those of this node. */
 static bool is_alike(const struct entry *there, const struct entry *comes, foreign_forget *forget)
 {
 	size_t one_size;

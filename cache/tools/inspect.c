@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file is judged in the order in which a host would stumble over it: its kind and owner, its first bytes, the
- * headers, the checksums, and what the caller's function finds in the dependencies.
+ * A file is checked in the same order as by a host that reads it: type and owner, first bytes, headers and checksums.
+ * Then the caller's function checks the content.
  */
 #include "cache/tools/inspect.h"
 
@@ -37,7 +37,7 @@ static void note_error(struct look *look, int error)
 	             error == -EPERM ? "other users can write to it" : error_text(error, look->text));
 }
 
-/* The first bytes of the file, of any format. */
+/* Reads up to ENTRY_HEADER_BYTES at `offset`, of any format. Returns how many bytes there are. */
 static size_t read_beginning(const struct source *source, uint64_t offset, uint8_t ret_bytes[ENTRY_HEADER_BYTES])
 {
 	const uint64_t left = source->size - offset;
@@ -52,7 +52,7 @@ static size_t read_beginning(const struct source *source, uint64_t offset, uint8
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Names the error in a header that source_header() rejected. */
+/* Finds out why source_header() rejected a header. */
 static void judge_header(struct look *look, const struct source *source, uint64_t offset)
 {
 	uint8_t bytes[ENTRY_HEADER_BYTES];
@@ -86,7 +86,7 @@ static void judge_header(struct look *look, const struct source *source, uint64_
 	}
 }
 
-/* A result of another build is intact but unusable for this one: the function of the caller decides. */
+/* Verifies one result. The caller's function recognises a result of another build, which is intact but not usable. */
 static bool judge_result(struct look *look, struct source *source, uint64_t offset, const struct entry_info *info)
 {
 	struct entry *entry;
@@ -112,7 +112,7 @@ static bool judge_result(struct look *look, struct source *source, uint64_t offs
 	return true;
 }
 
-/* From the last to the first, because the first result may take over the loaded bytes. */
+/* Reads from the last result to the first, because source_take() of the first one may take over the loaded bytes. */
 static void read_results(struct look *look, struct source *source)
 {
 	struct source_result results[STORE_RESULTS_MAX];
@@ -133,7 +133,7 @@ static void read_results(struct look *look, struct source *source)
 	}
 }
 
-/* O_NOATIME is set after opening, because open() would fail with it for another user's file. */
+/* Sets O_NOATIME after opening, because open() with O_NOATIME fails for another user's file. */
 static void read_file(struct look *look)
 {
 	struct source source = {.file = -1};
@@ -156,7 +156,7 @@ static void read_file(struct look *look)
 	source_close(&source);
 }
 
-/* Temporary files are named and not judged: their writer may be at work. */
+/* Temporary files are reported but not checked, because another process may still be writing them. */
 static int inspect_file(struct look *look, const char *name)
 {
 	look->file.name = name;
@@ -171,7 +171,7 @@ static int inspect_file(struct look *look, const char *name)
 	} else {
 		look->file.key = look->key;
 		read_file(look);
-		/* it went, as any result may at any moment */
+		/* not reported if another process has removed it meanwhile, as eviction may at any time */
 		if (look->file.verdict == INSPECT_UNREADABLE &&
 		    faccessat(look->file.shard, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
 			return 0;

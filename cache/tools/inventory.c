@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listing reads names, times and sizes and opens no entry. Each shard is listed by itself, in parallel if the
- * caller's chore has threads, and the lists are joined and sorted.
+ * Listing reads names, times and sizes and opens no entry. Each shard is listed separately, then the lists are joined
+ * and sorted.
  */
 #include "cache/tools/inventory.h"
 
@@ -18,7 +18,7 @@
 
 #define FIRST_ROOM 256
 
-/* What one shard has. */
+/* The records of one shard. */
 struct taking {
 	const struct listing *listing;
 	struct inventory inventory;
@@ -35,7 +35,7 @@ struct listing {
 	struct taking shards[DIRECTORY_SHARDS];
 };
 
-/* An odd number of digits ends in the middle of a byte. */
+/* If the number of digits is odd, the last one is compared with the high half of a byte. */
 static bool key_begins(const uint8_t *key, const struct inventory_beginning *beginning)
 {
 	const size_t whole = beginning->digits / 2;
@@ -44,7 +44,7 @@ static bool key_begins(const uint8_t *key, const struct inventory_beginning *beg
 	       (beginning->digits % 2 == 0 || (key[whole] & 0xf0) == (beginning->bytes[whole] & 0xf0));
 }
 
-/* A file that vanishes meanwhile is left out: evictions go on. */
+/* Skips a file that was removed meanwhile, because other processes evict while this one lists. */
 static int take_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct taking *taking = context;
@@ -77,7 +77,7 @@ static int take_file(void *context, int shard, const char *name, enum directory_
 	return 0;
 }
 
-/* Keys decide between equal times, so that two runs give the same order. */
+/* Equal times are ordered by key, so that two runs give the same order. */
 static int compare_records(const void *left, const void *right)
 {
 	const struct inventory_record *a = left;
@@ -89,7 +89,7 @@ static int compare_records(const void *left, const void *right)
 	return memcmp(a->key, b->key, ENTRY_KEY_BYTES);
 }
 
-/* A shard is walked if one of its keys may begin so; that needs the first byte only. */
+/* Returns whether keys of the shard can begin with these digits, which the first byte decides. */
 static bool shard_begins(unsigned shard, const struct inventory_beginning *beginning)
 {
 	const uint8_t key[ENTRY_KEY_BYTES] = {(uint8_t)shard};
@@ -110,7 +110,7 @@ static void take_shard(void *context, unsigned shard)
 	}
 }
 
-/* Of all shards; each one's is given up. */
+/* Moves the records of all shards to one inventory, and frees those of the shards. */
 static int join_shards(struct listing *listing, struct inventory *ret_inventory)
 {
 	struct inventory all = {.records = NULL};
@@ -143,7 +143,7 @@ static int join_shards(struct listing *listing, struct inventory *ret_inventory)
 	return rc;
 }
 
-/* Each shard collects its own records, so its threads share nothing; they are joined and sorted at the end. */
+/* A missing home is no error: join_shards() then gives an empty inventory. */
 static int list_records(const struct directory *directory, const struct inventory_beginning *beginning,
                         struct chore *chore, struct inventory *ret_inventory)
 {
@@ -185,14 +185,14 @@ int inventory_take(const struct directory *directory, struct chore *chore, struc
 	return list_records(directory, &all, chore, ret_inventory);
 }
 
-/* May be called on an empty inventory. */
+/* Accepts an empty inventory. */
 void inventory_free(struct inventory *inventory)
 {
 	free(inventory->records);
 	*inventory = (struct inventory){.records = NULL};
 }
 
-/* From the last to the first: a file has the newest in front. */
+/* Visits from the last result to the first, because a file has the newest result first. Damaged ones are skipped. */
 static int visit_results(struct source *source, const struct source_result *results, size_t count,
                          inventory_visit *visit, void *context)
 {
@@ -259,7 +259,7 @@ int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KE
 	if (rc < 0) {
 		return rc;
 	}
-	/* reading for people is not use: only the owner may ask for that, and others leave an atime behind */
+	/* inspection is not use; only a file's owner may set O_NOATIME, so reading another user's may set the atime */
 	(void)fcntl(source.file, F_SETFL, O_NONBLOCK | O_NOATIME);
 	rc = read_source(&source, key, visit, context);
 	source_close(&source);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inventory: all keys of a cache directory in order of use, and the results of one key, for `ls`, `export` and the
- * agent
+ * inventory: lists all keys of a cache directory in order of use, and the results of one key (for `ls`, `export` and
+ * the agent)
  *
- * Entries are read with the checks of the store (cache/source.h), but reading leaves no trace: no lock is taken,
- * nothing is written or removed, and the time of last use stays (O_NOATIME, which a file's owner may use).
+ * Entries are read with the checks of the store (cache/source.h), but reading changes nothing: no lock is taken,
+ * nothing is written or removed, and the time of last use does not change (O_NOATIME, which only the owner of a file
+ * may use).
  *
- * Order: least recently used first, equal times by key. Storing the results in this order in another cache gives them
- * the same order of use there; if that cache is too small for all, the most recently used ones stay.
+ * Order: least recently used first; equal times are ordered by key. If the results are stored in this order in another
+ * cache, they have the same order of use there; if that cache is too small, the most recently used ones remain.
  *
  * Calling sequence: inventory_take() or inventory_find(), inventory_read() for each record, inventory_free().
- * Errors: negative errno values. inventory_take(): a shard that cannot be read is left out and counted; -EINTR: the
- * chore was stopped. It needs 96 bytes of memory per key. inventory_read(): -ENOENT: removed since; -EPERM: not
- * trusted; -EBADMSG: damaged, but every sound result was visited.
- * Threads: any. Ownership: the records are the inventory's.
+ * Errors: negative errno values. inventory_take(): a shard that cannot be read is left out and counted in `failures`;
+ * -EINTR: the chore was stopped. It needs 96 bytes of memory per key. inventory_read(): -ENOENT: the file was removed
+ * since; -EPERM: not trusted; -EBADMSG: damaged, but every sound result was visited.
+ * Threads: any. Ownership: the records belong to the inventory, and inventory_free() frees them.
  */
 #ifndef CACHE_TOOLS_INVENTORY_H
 #define CACHE_TOOLS_INVENTORY_H
@@ -25,7 +26,7 @@
 struct inventory_record {
 	uint8_t key[ENTRY_KEY_BYTES];
 	int64_t used;
-	uint64_t size; /* of its file */
+	uint64_t size; /* of the key's file */
 };
 
 struct inventory {
@@ -34,18 +35,19 @@ struct inventory {
 	unsigned failures; /* shards that could not be read */
 };
 
-/* A directory that is missing has no records. */
+/* Lists all keys. A missing directory has no records. `chore` may be NULL. */
 int inventory_take(const struct directory *directory, struct chore *chore, struct inventory *ret_inventory);
-/* Only keys that begin with these hexadecimal digits; two of them or more: one shard is walked, not all. */
+/* The hexadecimal digits that a key begins with. With two digits or more, inventory_find() reads only one shard. */
 struct inventory_beginning {
-	uint8_t bytes[ENTRY_KEY_BYTES]; /* two digits in each, the first in the high half; zeros behind the last */
+	uint8_t bytes[ENTRY_KEY_BYTES]; /* two digits per byte, the first in the high half; zeros after the last */
 	unsigned digits;                /* 0 to 64 */
 };
+/* Like inventory_take(), for the keys that begin with these digits. */
 int inventory_find(const struct directory *directory, const struct inventory_beginning *beginning,
                    struct inventory *ret_inventory);
 void inventory_free(struct inventory *inventory);
 
-/* Called for each sound result of the key, the oldest first. A negative return ends it and is given back. */
+/* Called for each sound result of the key, oldest first. inventory_read() stops at and returns a negative value. */
 typedef int inventory_visit(void *context, const struct entry *entry);
 int inventory_read(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES], inventory_visit *visit,
                    void *context);

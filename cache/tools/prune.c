@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All shards are scanned first, so the order of removal is exact. Then records are removed in rounds, shard by
- * shard: the shard is marked unknown, its files are removed under their keys' locks, and it is counted anew. Between
- * these steps stores of other processes go on.
+ * shard: the shard is marked as unknown, its files are removed under their keys' locks, and it is counted again. Other
+ * processes can store between these steps.
  */
 #include "cache/tools/prune.h"
 
@@ -25,15 +25,15 @@
 struct work {
 	const struct evict *evict;
 	struct chore *chore;
-	pthread_mutex_t mutex; /* guards what follows, and the usage index, among the chore's threads */
+	pthread_mutex_t mutex; /* guards the members below and the usage index; a chore runs in one thread today */
 	struct evict_report report;
 	struct evict_list list;
-	uint64_t shard_bytes[DIRECTORY_SHARDS]; /* by our own scans: right where no usage index can be written, too */
-	uint64_t foreign_bytes;                 /* of these, what is not ours to remove */
+	uint64_t shard_bytes[DIRECTORY_SHARDS]; /* from our own scans, so also right if no index can be written */
+	uint64_t foreign_bytes;                 /* the part of them that is not ours to remove */
 	int error;
 };
 
-/* The entries of one round, sorted by shard. */
+/* The entries of one round, sorted by shard. Those of shard i are from[i] to from[i + 1] - 1. */
 struct round {
 	struct work *work;
 	struct usage_index_record *records;
@@ -42,7 +42,7 @@ struct round {
 
 enum outcome { REMOVED, GONE, KEPT, FOREIGN, FAILED };
 
-/* Two seconds: people would rather wait than start again. */
+/* Waits two seconds, ten times as long as a store does: for the user of a command, waiting is better than a failure. */
 static int begin_index(const struct evict *evict, int *ret_lock, struct usage_index **ret_index)
 {
 	return usage_index_begin(evict->directory, evict->home, LOCK_WAIT_US, ret_lock, ret_index);
@@ -66,7 +66,7 @@ static int scan_shards(struct work *work, uint64_t *ret_entries)
 	int lock;
 
 	for (unsigned shard = 0; shard < DIRECTORY_SHARDS; shard++) {
-		/* the lock is taken anew for each shard, so that no store waits for all of them */
+		/* the lock is acquired again for each shard, so that no store waits for the scan of all of them */
 		int rc = chore_stopped(work->chore) ? -EINTR : begin_index(evict, &lock, &index);
 
 		if (rc < 0) {
@@ -85,7 +85,7 @@ static int scan_shards(struct work *work, uint64_t *ret_entries)
 	return work->list.failed ? -ENOMEM : 0;
 }
 
-/* Removes the file if its size and time of use are still those of the record. */
+/* Removes the file if its size and time of use have not changed since the scan, and its first bytes are ours. */
 static enum outcome remove_file(const struct evict *evict, int shard, const struct usage_index_record *record)
 {
 	char name[DIRECTORY_NAME_BYTES];
@@ -118,7 +118,7 @@ static void note_outcome(struct work *work, const struct usage_index_record *rec
 		report->entries++;
 		report->bytes += record->size;
 		break;
-	case FOREIGN: /* more entries must not go in its place */
+	case FOREIGN: /* its bytes no longer count, or entries would be removed in its place */
 		report->foreign++;
 		work->foreign_bytes += record->size;
 		break;
@@ -132,8 +132,8 @@ static void note_outcome(struct work *work, const struct usage_index_record *rec
 }
 
 /*
- * Stores of other processes must not believe the sum of a shard from which files are removed. If this process is
- * killed, the shard stays unknown and the next stores count it. If the index cannot be locked, nothing is removed.
+ * Marks the shard as unknown, because its sum is wrong while files are removed from it. If this process is killed, the
+ * shard stays unknown and the next stores count it. If the index cannot be locked, nothing is removed.
  */
 static int begin_shard(struct work *work, unsigned shard)
 {
@@ -151,7 +151,7 @@ static int begin_shard(struct work *work, unsigned shard)
 	return rc;
 }
 
-/* Counts the shard anew: other processes may have stored in it meanwhile. */
+/* Counts the shard again with a scan, because other processes may have stored in it meanwhile. */
 static void end_shard(const struct round *round, unsigned shard, const enum outcome *outcomes, size_t count)
 {
 	const struct usage_index_record *records = round->records + round->from[shard];
@@ -176,7 +176,7 @@ static void end_shard(const struct round *round, unsigned shard, const enum outc
 	(void)pthread_mutex_unlock(&work->mutex);
 }
 
-/* Returns how many were looked at: fewer than `count` if the chore was stopped. */
+/* Returns how many records were processed: fewer than `count` if the chore was stopped. */
 static size_t remove_records(const struct round *round, int shard, int lock, const struct usage_index_record *records,
                              size_t count, enum outcome *ret_outcomes)
 {
@@ -194,7 +194,10 @@ static size_t remove_records(const struct round *round, int shard, int lock, con
 	return i;
 }
 
-/* Runs in a thread of the chore, if it has some. The index and the report are shared; removing files is not. */
+/*
+ * Removes the records of one shard. The outcomes are noted after the removals, so that the mutex and the index's lock
+ * are not held meanwhile. A shard that no longer exists is no error.
+ */
 static void remove_from_shard(void *context, unsigned shard)
 {
 	const struct round *round = context;
@@ -237,7 +240,7 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(left->key, right->key, ENTRY_KEY_BYTES);
 }
 
-/* Sorted by key, so that the records of each shard lie side by side. */
+/* Sorts by key, so that the records of each shard are adjacent. */
 static int remove_round(struct work *work, struct usage_index_record *records, size_t count)
 {
 	struct round round = {.work = work, .records = records};
@@ -256,7 +259,7 @@ static int remove_round(struct work *work, struct usage_index_record *records, s
 	return work->error < 0 ? work->error : chore_stopped(work->chore) ? -EINTR : 0;
 }
 
-/* Entries larger than an eighth of the cap, which was lowered, come first, as in evict.h. */
+/* Entries larger than an eighth of the cap come first, as in evict.h: they were stored before the cap was lowered. */
 static int compare_use(const void *a, const void *b, void *context)
 {
 	const struct usage_index_record *left = a;
@@ -283,7 +286,10 @@ static size_t move_old_first(struct usage_index_record *records, size_t count, i
 	return old;
 }
 
-/* More than one round only if files had changed since the scan, and therefore stayed. */
+/*
+ * Removes the entries last used before `used_before`, then the least recently used until the sum is below the cap.
+ * There is a further round only if files were not removed, because they had changed since the scan.
+ */
 static int remove_old(struct work *work, int64_t used_before)
 {
 	const uint64_t cap = work->evict->max_size ? work->evict->max_size : UINT64_MAX;
@@ -308,7 +314,7 @@ static int remove_old(struct work *work, int64_t used_before)
 	return rc;
 }
 
-/* `used_before` INT64_MIN: only the cap decides. */
+/* If `used_before` is INT64_MIN, only the cap decides. */
 static int prune_directory(const struct evict *evict, int64_t used_before, struct chore *chore,
                            struct evict_report *ret_report)
 {
@@ -323,10 +329,10 @@ static int prune_directory(const struct evict *evict, int64_t used_before, struc
 	work.report.left_entries = entries - work.report.entries;
 	work.report.left_bytes = count_bytes(&work);
 	*ret_report = work.report;
-	return rc == -ENOENT ? 0 : rc; /* nothing was ever stored */
+	return rc == -ENOENT ? 0 : rc; /* -ENOENT: nothing has been stored yet */
 }
 
-/* A directory that does not exist has nothing to remove, and is not made. */
+/* If the directory does not exist, there is nothing to remove, and it is not created. */
 int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned)
 {
 	struct evict evict = {.directory = &store->directory, .max_size = store->max_size, .now = store->clock()};

@@ -2,14 +2,13 @@
 /*
  * prune: removes the least recently used entries of the whole directory, exactly (docs/DESIGN.md C4)
  *
- *   scan of each shard, under the usage index's lock --> all entries, with size and time of last use
- *   --> entries not used for the given time, then the oldest until the rest is below the cap --> for each shard, in
- *       parallel if the chore has threads:
- *           shard noted as unknown --> each file looked at again: ours and unchanged? removed --> shard counted anew
- *   --> still above the cap, because files had changed? the next oldest
+ *   scan each shard, under the usage index's lock --> all entries, with size and time of last use
+ *   --> choose entries not used for the given time, then the least recently used until the rest is below the cap
+ *   --> for each shard: mark as unknown --> examine each file again: ours and unchanged? remove it --> count the shard
+ *   --> still above the cap, because files had changed? choose the next oldest
  *
- * Stores of other processes wait at most for the lock of one key, while one file is removed. A process that is killed
- * leaves shards unknown, which the next stores count.
+ * Stores of other processes wait only for the lock of one key while its file is removed, and for the usage index while
+ * one shard is counted. A process that is killed leaves shards unknown, and the next stores count them.
  * Errors: negative errno values. -EAGAIN: another process keeps the usage index locked. -EINTR: the chore was stopped,
  * and the report says what was done.
  */
@@ -22,12 +21,12 @@
 struct store_pruned {
 	struct store_usage removed;
 	struct store_usage left; /* bytes include temporaries, whose number is not counted */
-	uint64_t foreign;        /* files that are not ours, left alone */
+	uint64_t foreign;        /* files that are not ours and were not removed */
 	uint64_t failures;       /* files that could not be removed */
 };
-/* Removes stale temporaries, and the least recently used entries until the size is below max_size. */
+/* Removes stale temporary files, and the least recently used entries until the size is below max_size. */
 int store_prune(struct store *store, struct store_pruned *ret_pruned);
-/* First removes the entries that were not used for `unused_ns` nanoseconds. */
+/* Like store_prune(), but first removes all entries that were not used for `unused_ns` nanoseconds. */
 int store_prune_unused(struct store *store, int64_t unused_ns, struct store_pruned *ret_pruned);
 
 #endif

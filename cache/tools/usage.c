@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ways to the same numbers: asking every file, and believing the usage index. The second takes milliseconds for
- * a million entries and is right but for what was killed or removed by hand lately.
+ * There are two sources of the same numbers: fstatat() of every file, and the usage index. The index takes milliseconds
+ * for a million entries, but may lack recent changes (see usage.h).
  */
 #include "cache/tools/usage.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ENOENT: the file was removed after its name was read; it counts nothing. */
+/* ENOENT: the file was removed after its name was read, so it does not count. */
 static int count_file(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct store_usage *usage = context;
@@ -29,7 +29,7 @@ static int count_file(void *context, int shard, const char *name, enum directory
 	return 0;
 }
 
-/* Work on all shards, maybe at once: each has a sum of its own. */
+/* A walk over all shards. Each shard has its own sums, which walk_all() adds. */
 struct walk {
 	const struct directory *directory;
 	struct chore *chore;
@@ -42,7 +42,7 @@ struct walk {
 	} sums[DIRECTORY_SHARDS];
 };
 
-/* By one shard's thread: only the chore's count is shared. */
+/* Counts one file for store_usage(). */
 static int count_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct shard_sum *sum = context;
@@ -54,7 +54,7 @@ static int count_one(void *context, int shard, const char *name, enum directory_
 	return count_file(&sum->usage, shard, name, kind);
 }
 
-/* Files with other first bytes are not removed, even if the name looks like that of an entry. */
+/* A file with other first bytes than ours is not removed, even if its name is that of an entry. */
 static int remove_one(void *context, int shard, const char *name, enum directory_kind kind)
 {
 	struct shard_sum *sum = context;
@@ -80,7 +80,7 @@ static int remove_one(void *context, int shard, const char *name, enum directory
 	return 0;
 }
 
-/* Each shard has its own sums, so threads need no lock. */
+/* chore_each() calls it for each shard. An error does not end the walk. */
 static void walk_shard(void *context, unsigned shard)
 {
 	struct walk *walk = context;
@@ -90,7 +90,7 @@ static void walk_shard(void *context, unsigned shard)
 	sum->error = directory_walk_shard(walk->directory, walk->home, shard, walk->visit, sum);
 }
 
-/* Totals of the files that were read, also after an error. */
+/* Walks all shards and adds their sums. *ret_sum is also valid after an error, for the files that were visited. */
 static int walk_all(struct walk *walk, struct store_usage *ret_sum)
 {
 	int rc = directory_open(walk->directory, DIRECTORY_REACH, &walk->home);
@@ -113,7 +113,7 @@ static int walk_all(struct walk *walk, struct store_usage *ret_sum)
 	return rc;
 }
 
-/* For progress bars only. */
+/* Good enough for progress bars, which need a total before the work begins. */
 uint64_t usage_guess(const struct directory *directory)
 {
 	struct usage_index *index;
@@ -133,7 +133,7 @@ uint64_t usage_guess(const struct directory *directory)
 	return entries;
 }
 
-/* Every file is asked: exact, and slow where there are many. */
+/* Examines every file: exact, but slow if there are many. */
 static int count_all(const struct directory *directory, struct chore *chore, struct store_usage *ret_usage)
 {
 	struct walk walk = {.directory = directory, .chore = chore, .visit = count_one};
@@ -168,7 +168,7 @@ static int add_noted(const struct directory *directory, int home, const struct u
 	return rc;
 }
 
-/* Without an index every shard is walked: slower, and exact. */
+/* Without an index every shard is counted, which is slower and exact. */
 static int read_noted(const struct directory *directory, struct store_usage *ret_usage)
 {
 	struct store_usage usage = {0};
@@ -192,7 +192,7 @@ static int read_noted(const struct directory *directory, struct store_usage *ret
 	return rc;
 }
 
-/* Otherwise the next stores would look for entries that no longer exist. */
+/* Removes the index. Otherwise the next stores would look for entries that no longer exist. */
 static void remove_index(const struct directory *directory)
 {
 	int home = -1;
@@ -203,7 +203,7 @@ static void remove_index(const struct directory *directory)
 	}
 }
 
-/* The index is removed with the entries that it describes. */
+/* Removes the index after the entries that it describes, also if some entries could not be removed. */
 static int remove_all(const struct directory *directory, struct chore *chore, struct store_usage *ret_removed)
 {
 	struct walk walk = {.directory = directory, .chore = chore, .visit = remove_one};
@@ -225,7 +225,7 @@ int store_usage_noted(struct store *store, struct store_usage *ret_usage)
 	return store->directory.path ? read_noted(&store->directory, ret_usage) : -ENXIO;
 }
 
-/* The counters stay: they tell about the past, not about the content. */
+/* The counters are not removed, because they count past events and not the content of the directory. */
 int store_clear(struct store *store, struct store_usage *ret_removed)
 {
 	if (!store->directory.path) {

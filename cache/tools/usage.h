@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: the size of the directory, and removing everything in it; for the command
+ * usage: counts the files of the cache directory, and removes all of them (for the command)
  *
- * Calling sequence: any, on a trusted directory or a missing one, which is empty. cache/store.h explains the numbers.
- * Errors: negative errno values, the first that was met. store_clear() then has removed what it could, and reports it.
- * -EINTR: the chore was stopped. Otherwise ret_* are written on success only.
+ * Calling sequence: any order, on a trusted directory. A missing directory counts as empty.
+ * Errors: negative errno values; the first error is returned. After an error, store_clear() has removed all files that
+ * it could, and *ret_removed is valid. The other functions write ret_* only on success. -EINTR: the chore was stopped.
  */
 #ifndef CACHE_TOOLS_USAGE_H
 #define CACHE_TOOLS_USAGE_H
@@ -13,25 +13,27 @@
 #include "cache/store.h"
 
 struct store_usage {
-	uint64_t entries; /* files */
-	uint64_t results; /* not filled by store_usage(), which opens no entry: always 0 there */
-	uint64_t bytes;
+	uint64_t entries; /* number of entry files */
+	uint64_t results; /* always 0 here, because no entry is opened */
+	uint64_t bytes;   /* of entries and temporary files */
 	uint64_t temporaries;
-	uint64_t foreign; /* of such names, and none of ours: only store_clear() looks */
+	uint64_t foreign; /* files with a name of ours and other first bytes; counted by store_clear() only */
 };
 
-/* Sum of sizes (with temporaries) and number of files, zeros where there is no directory yet; asks every file. */
+/* Returns the number and total size of entries and temporary files. Calls fstatat() for every file, so it is exact. */
 int store_usage(struct store *store, struct store_usage *ret_usage);
 /*
- * The same as the usage index has it (cache/upkeep/usage_index.h), without looking at any file, temporaries unknown
- * (0); shards that it does not know are walked. Nearly right: a process that was killed, or files removed by hand, show
- * later.
+ * Returns the same numbers from the usage index (cache/upkeep/usage_index.h), without examining files. `temporaries` is
+ * not known (0). Shards that are unknown to the index are counted. The numbers are approximate: the index does not know
+ * of files that were removed by hand or stored by a process that was killed, until their shard is scanned.
  */
 int store_usage_noted(struct store *store, struct store_usage *ret_usage);
-/* Removes every entry and temporary (not the counters) that its first bytes say is one. Files that vanish meanwhile are
- * fine. An error: what could be removed is, and *ret_removed tells of it. */
+/*
+ * Removes every entry and temporary file whose first bytes are ours, and the usage index, but not the counters. A file
+ * that another process removes meanwhile is not an error.
+ */
 int store_clear(struct store *store, struct store_usage *ret_removed);
-/* How many entries there seem to be, by the usage index; 0: nobody knows. */
+/* Returns the number of entries according to the usage index, or 0 if it is not known. */
 uint64_t usage_guess(const struct directory *directory);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evict: one store's share of the work
+ * evict: counting and evicting after a store
  *
  *   lock --> load index ----> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
  *                                                              |                                    |
  *   unlock <-- save index <--------- no ------- past the cap? <+------------------------------------'
  *                   ^                                |yes
  *                   |                                v
- *                   |           oldest record --> look at its file --same--> used within the hour? --no--> remove
- *                   |                 ^               |other, gone              |yes: spare, mark            |
+ *                   |           oldest record --> examine its file --same--> used within the hour? --no--> remove
+ *                   |                 ^               |changed, gone            |yes: spare, mark            |
  *                   |                 `---------------+-------------------------'                            |
  *                   `--- below the cap, nothing left, or too many failures <---------------------------------'
  */
@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define LOCK_WAIT_US 200000
-#define SCANS_MAX    2 /* for one store */
+#define SCANS_MAX    2 /* per store */
 
 enum outcome { REMOVED, GONE, OTHER, SPARED, BUSY, FOREIGN, FAILED };
 
@@ -38,7 +38,7 @@ struct work {
 	struct evict_report report;
 };
 
-/* The same share as for stores: an entry this large was stored under a larger cap. */
+/* The same limit as in store_put(): a larger entry was stored when the cap was higher. */
 static uint64_t size_limit(const struct evict *evict)
 {
 	return evict->max_size ? evict->max_size / 8 : UINT64_MAX;
@@ -46,7 +46,7 @@ static uint64_t size_limit(const struct evict *evict)
 
 enum which_shard { SHARD_ANY, SHARD_UNKNOWN };
 
-/* The cursor is in the index, so that all processes together go round the shards. */
+/* Returns the shard to scan next. The cursor is in the index, so that all processes take turns around the shards. */
 static unsigned next_shard(struct usage_index *index, enum which_shard which)
 {
 	unsigned shard;
@@ -57,7 +57,7 @@ static unsigned next_shard(struct usage_index *index, enum which_shard which)
 	return shard;
 }
 
-/* No cap: nothing is ever removed, and only the sums are kept. */
+/* Returns whether the sum is above the cap. Without a cap nothing is removed, and only the sums are updated. */
 static bool is_over(const struct work *work)
 {
 	unsigned unknown;
@@ -65,7 +65,7 @@ static bool is_over(const struct work *work)
 	return work->evict->max_size && usage_index_total(work->index, &unknown) > work->evict->max_size;
 }
 
-/* Is the next shard's turn? The more files it has, the more stores must pay for it. */
+/* Returns whether the next shard should be scanned. The more files it has, the more stores share the cost of a scan. */
 static bool scan_is_due(const struct usage_index *index, bool over)
 {
 	uint64_t files = index->page.shards[index->page.cursor % DIRECTORY_SHARDS].files;
@@ -73,7 +73,7 @@ static bool scan_is_due(const struct usage_index *index, bool over)
 	return over ? index->page.stores * UINT64_C(16) >= files : index->page.stores * UINT64_C(8) >= 64 + files;
 }
 
-/* Returns how many it made. Unknown shards first: without them the sum is a guess. */
+/* Makes the scans that are due and returns their number. Unknown shards come first, because their size is a guess. */
 static unsigned scan_some(struct work *work)
 {
 	struct usage_index *index = work->index;
@@ -91,10 +91,10 @@ static unsigned scan_some(struct work *work)
 	return scans;
 }
 
-/* How to treat a file that was used within the last hour and is not marked for it. */
+/* How to treat a file that was used within the last hour and is not marked. */
 enum lately { LATELY_SPARED, LATELY_REMOVED };
 
-/* Removes the file of the record if it is still the one that the record describes. Does not change the record. */
+/* Removes the file of the record if its size and rank are still those in the record. Does not change the record. */
 static enum outcome remove_file(const struct work *work, const struct usage_index_record *record, int shard,
                                 const char *name, enum lately lately, struct stat *ret_found)
 {
@@ -120,7 +120,10 @@ static enum outcome remove_file(const struct work *work, const struct usage_inde
 	return REMOVED;
 }
 
-/* Settles one entry, whose record in the usage index may change or go. */
+/*
+ * Removes or spares the entry of one record, and updates the usage index accordingly. `record` must not be in the index
+ * itself, which this function changes.
+ */
 static enum outcome settle_record(struct work *work, const struct usage_index_record *record, enum lately lately)
 {
 	struct usage_index *index = work->index;
@@ -144,7 +147,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 		work->report.bytes += record->size;
 		usage_index_subtract(index, record->key, record->size);
 		break;
-	case FOREIGN: /* only its owner may remove it, so it no longer counts */
+	case FOREIGN: /* we may not remove the file, so it no longer counts */
 		work->report.foreign++;
 		/* fall through */
 	case GONE:
@@ -161,7 +164,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 	case SPARED:
 		usage_index_set_used(index, record->key, recency_mark(shard, name, &found, work->evict->now));
 		break;
-	case BUSY: /* another process is storing that key */
+	case BUSY: /* another process is storing under that key, so it is in use now */
 		usage_index_set_used(index, record->key, work->evict->now);
 		break;
 	case FAILED:
@@ -175,7 +178,7 @@ static enum outcome settle_record(struct work *work, const struct usage_index_re
 	return outcome;
 }
 
-/* The oldest of those that were looked at in vain. */
+/* The oldest entry among those that were examined and not removed. */
 struct fallback {
 	bool is_there;
 	struct usage_index_record record;
@@ -193,8 +196,10 @@ static void keep_fallback(const struct usage_index *index, const uint8_t key[ENT
 }
 
 /*
- * The new entry is not removed to make room for itself: where it is the oldest, all others have been looked at. A
- * short-lived one is in the order by its time meanwhile, also where a scan has counted it anew.
+ * Removes entries until the sum is below the cap or `bytes_max` bytes were removed. `scans` is the number of scans that
+ * this store has made. The new entry is not removed to make room for itself: if it is the oldest record, a scan has to
+ * find older ones. If it is short-lived, its record has the time of use as its rank during the loop. That is set again
+ * in each iteration, because a scan of its shard reads the rank from the file.
  */
 static void make_room(struct work *work, const struct evict_file *file, uint64_t bytes_max, unsigned scans)
 {
@@ -249,12 +254,12 @@ int evict_put(const struct evict *evict, const struct evict_file *file, struct e
 	if (rc < 0) {
 		return rc;
 	}
-	/* before any shard is scanned: a scan counts the new file too */
+	/* before any scan, because a scan counts the new file too and it must not be counted twice */
 	usage_index_put(work.index, file->key, file->size, file->replaced, file->rank);
 	work.index->page.stores++;
 	scans = scan_some(&work);
 	(void)usage_index_total(work.index, &unknown);
-	if (unknown > 0) { /* the sum is a guess */
+	if (unknown > 0) { /* the sum is a guess, so only a little may be removed because of it */
 		bytes_max = work.report.bytes + 2 * file->size;
 	}
 	make_room(&work, file, bytes_max, scans);

@@ -3,40 +3,42 @@
  * evict: keeps the cache below its size cap by removing the least recently used entries (docs/DESIGN.md C4)
  *
  * Purpose: evict_put() is the last step of a store: it counts the new file and, if the sum exceeds the cap, removes the
- * least recently used entries. cache/tools/prune.h does the same for people, exactly and for the whole directory.
+ * least recently used entries. cache/tools/prune.h does this for the `prune` command: exactly, and for the whole
+ * directory.
  *
- * How entries are chosen without an index of everything: the usage index (cache/upkeep/usage_index.h) holds the 512
- * least recently used entries among all that were seen. Stores add what they write, scans add what they find. A scan
- * reads one shard and the times of its files. Above the cap one is due for every 16 stores and 16 files of the shard,
- * below it for every 8; one store makes at most two. A small cache (about a file per shard) fits into the index as a
- * whole, and the order is exact. In a large one each scan samples 1/256 of all entries, and the removed ones are among
- * the oldest sixteenth. Least recently used within each shard would be simpler, but with one file per shard the only
- * file is always the oldest.
+ * How entries are chosen without an index of all entries: the usage index (cache/upkeep/usage_index.h) holds the 512
+ * least recently used entries among those that were seen. Stores add the files that they write, and scans add the files
+ * that they find. A scan reads one shard and the times of its files. Above the cap, a scan is due after one store for
+ * each 16 files of the next shard; below the cap, after 8 stores and one more for each 8 files. One store makes at most
+ * two scans. A small cache (about one file per shard) fits into the index, and its order is exact. In a large cache
+ * each scan samples 1/256 of all entries, and the removed entries are among the oldest sixteenth. Removing the least
+ * recently used file of one shard would be simpler, but if a shard has one file, that file is always its oldest.
  *
- * A record is a hint. Before a removal the file is looked at again, under its key's lock. If its time or size differs,
- * it gets its new place in the order and the next one is looked at, EVICT_CHECKS times at most; then the oldest of
- * those goes. An entry that was used since it was written, less than an hour ago, is spared once and marked
- * (cache/recency.h). The newest entry is not removed to make room for itself, even if it is short-lived and so the
- * first in the order.
+ * A record is a hint. Before a removal the file is examined again, under its key's lock. If its time or size has
+ * changed, its record is corrected and the next oldest record is tried. After EVICT_CHECKS attempts in a row without a
+ * removal, the oldest of the files that were examined is removed. An entry that was used within the last hour, since it
+ * was written or last marked, is spared once and marked (cache/recency.h). The newest entry is not removed to make room
+ * for itself, even if it is short-lived and therefore the first in the order.
  *
- * Every file in a shard counts, temporary ones too. Stale temporary files (older than an hour; or older than a minute
- * if their process does not exist: a writer on another host needs milliseconds) are removed by the scan of their shard.
- * A file is removed only if its first bytes are ours, or it is empty; other files count no more once that is seen.
- * Entries of another format age like any other. Entries larger than an eighth of the cap, because it was lowered, go
- * first. Other v<N> directories are left alone.
+ * Entries and temporary files count. The scan of a shard removes its stale temporary files: those older than an hour,
+ * or older than a minute if their process does not exist. (A process on another host is not visible here, but its
+ * writes take milliseconds.) A file is removed only if its first bytes are ours or it is empty. Other files with the
+ * name of an entry count only until that is known. Entries of another format age like any other. Entries larger than
+ * an eighth of the cap, which were stored before the cap was lowered, are removed first. Other v<N> directories are
+ * ignored.
  *
- * Concurrency: a store counts and removes under the lock LOCK_USAGE_INDEX, so two of them do not both remove the
- * excess. It is waited for at most 200 ms; after that the next store does the work (-EAGAIN). Without file locks, sums
- * drift and scans correct them. While shards are unknown, because the index was lost, a store removes at most twice
- * what it brought.
+ * Concurrency: a store counts and removes under the lock LOCK_USAGE_INDEX, so that two stores do not both remove the
+ * excess. It waits at most 200 ms for the lock; after that it returns -EAGAIN, and the next store does the work.
+ * Without file locks, concurrent updates make the sums inexact, and scans correct them. While shards are unknown,
+ * because the index was lost, a store removes at most about twice the bytes that it stored.
  *
  * Cost of a store that evicts, in system calls: 9 for the usage index, 4 for each removal, 1 or 2 for each file that
- * was kept, and now and then a scan.
+ * was examined and not removed, and sometimes a scan.
  *
- * Errors: negative errno values, for the log only: the store itself has succeeded. Files that cannot be removed
- * (EACCES, EROFS) are passed over; after EVICT_FAILURES of them the attempt ends. A process that is killed here leaves
- * whole files, and a usage index that is right, damaged (it is then made anew), or short of one file until its shard is
- * scanned.
+ * Errors: negative errno values, for the log only, because the store itself has succeeded. Files that cannot be removed
+ * (EACCES, EROFS) are skipped; after EVICT_FAILURES of them the attempt ends. A process that is killed here leaves only
+ * whole files. It leaves a usage index that is right, that is damaged and will be rebuilt, or that lacks one file until
+ * the file's shard is scanned.
  */
 #ifndef CACHE_UPKEEP_EVICT_H
 #define CACHE_UPKEEP_EVICT_H
@@ -53,25 +55,26 @@ struct evict {
 	int64_t now;       /* recency_now() */
 };
 
-/* What was removed, and what is left. */
+/* The files that were removed, and those that are left. */
 struct evict_report {
 	uint64_t entries;
 	uint64_t bytes; /* of entries and temporaries */
 	uint64_t temporaries;
-	uint64_t foreign;      /* what is none of ours, and was left alone */
-	uint64_t left_entries; /* only a prune says what is left */
-	uint64_t left_bytes;
-	uint64_t failures; /* files that could not be removed */
+	uint64_t foreign;      /* files that are not ours and were not removed */
+	uint64_t left_entries; /* set only by a prune */
+	uint64_t left_bytes;   /* set only by a prune */
+	uint64_t failures;     /* files that could not be removed */
 };
 
-/* A file that was stored. */
+/* The file that a store has written. */
 struct evict_file {
 	const uint8_t *key;
 	uint64_t size;
-	uint64_t replaced; /* bytes of the file in whose place it is; 0: there was none */
+	uint64_t replaced; /* size of the file that it replaced; 0: none */
 	int64_t rank;      /* recency_rank() */
 };
 
+/* Counts a file that was stored, and evicts. Waits at most 200 ms for the usage index (-EAGAIN). */
 int evict_put(const struct evict *evict, const struct evict_file *file, struct evict_report *ret_report);
 
 #endif

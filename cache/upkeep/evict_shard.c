@@ -21,7 +21,10 @@ struct scan {
 	struct evict_list *list;
 };
 
-/* Recency and not mtime: a writer sets both, and a slow one keeps its file fresh by writing. */
+/*
+ * Returns whether a temporary file was left behind. It is older than an hour, or older than a minute and its process
+ * (whose id is in the name) does not exist. Each write makes a file younger, so a slow writer does not lose its file.
+ */
 static bool is_stale(const char *name, const struct stat *found, int64_t now)
 {
 	int64_t age = now - recency_of(found);
@@ -35,7 +38,7 @@ static bool is_stale(const char *name, const struct stat *found, int64_t now)
 	       errno == ESRCH;
 }
 
-/* Without memory the list is marked incomplete, and the caller removes nothing by it. */
+/* Adds an entry to the list. Without memory the list is marked as incomplete, and the caller removes nothing. */
 static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	if (list->count == list->room) {
@@ -54,10 +57,10 @@ static void keep_in_list(struct evict_list *list, const uint8_t key[ENTRY_KEY_BY
 	list->records[list->count++].size = size;
 }
 
-/* Returns whether the temporary file was removed, or is none of ours. */
+/* Removes the temporary file if it is stale. Returns false if the file stays and counts; foreign files do not count. */
 static bool sweep_temporary(const struct scan *scan, int at, const char *name, const struct stat *found)
 {
-	if (recency_ahead(recency_of(found), scan->evict->now)) { /* else it would stay for ever */
+	if (recency_ahead(recency_of(found), scan->evict->now)) { /* otherwise it would never become stale */
 		recency_touch(at, name, found, scan->evict->now);
 	}
 	if (!is_stale(name, found, scan->evict->now)) {
@@ -77,8 +80,8 @@ static bool sweep_temporary(const struct scan *scan, int at, const char *name, c
 }
 
 /*
- * False: it cannot be said whether it is there, or how large. A file that vanished is not counted. One that cannot
- * be examined makes the sum of the shard incomplete.
+ * Adds a file of the shard to the index, the list and the report. A file that was removed meanwhile is not counted.
+ * Returns false if the file cannot be examined: the sum of the shard is then incomplete.
  */
 static bool count_file(const struct scan *scan, int at, unsigned shard, const char *name)
 {
@@ -115,7 +118,10 @@ static bool count_file(const struct scan *scan, int at, unsigned shard, const ch
 	return true;
 }
 
-/* Records that were not seen stay. A shard that was not known before is scanned again soon. */
+/*
+ * After an incomplete scan, the larger of both sums is used, because files were missed. A shard that was unknown before
+ * stays unknown and is scanned again soon.
+ */
 static void keep_more(const struct usage_index_shard *before, struct usage_index_shard *shard)
 {
 	if (before->known && before->bytes > shard->bytes) {
@@ -124,7 +130,10 @@ static void keep_more(const struct usage_index_shard *before, struct usage_index
 	shard->known = before->known;
 }
 
-/* A shard that cannot be read keeps what is known of it. */
+/*
+ * The sums of a shard that cannot be read stay, and it is marked as known: if it stayed unknown, every store would try
+ * to scan it again.
+ */
 void evict_scan_shard(const struct evict *evict, struct usage_index *index, unsigned shard, struct evict_report *report,
                       struct evict_list *list)
 {

@@ -25,19 +25,19 @@
 #define PEEKS_MAX    5
 #define SUMMED_AT    offsetof(struct usage_index_page, format)
 
-/* Only the used records are written: most caches have few. */
+/* Returns the size of the file. Only the used records are written, because most caches have few. */
 static size_t page_size(uint32_t count)
 {
 	return offsetof(struct usage_index_page, records) + count * sizeof(struct usage_index_record);
 }
 
-/* Without this a torn page, from a process that was killed while it wrote, would be believed. */
+/* Detects a torn page, which a process leaves that is killed while it writes. */
 static uint64_t checksum_of(const struct usage_index_page *page)
 {
 	return XXH3_64bits((const char *)page + SUMMED_AT, page_size(page->count) - SUMMED_AT);
 }
 
-/* The count is checked before it is used as a length. */
+/* Checks the count before page_size() and the checksum use it as a length. */
 static bool is_sound(const struct usage_index_page *page, size_t size)
 {
 	return size >= page_size(0) && memcmp(page->magic, INDEX_MAGIC, sizeof(page->magic)) == 0 &&
@@ -45,8 +45,11 @@ static bool is_sound(const struct usage_index_page *page, size_t size)
 	       page->checksum == checksum_of(page);
 }
 
-/* What stands there and is of no use (another user's, a link, a directory) is removed, where the system lets us. What
- * is a file with other first bytes than ours is left alone: somebody has put it there. */
+/*
+ * Opens or creates the file. A file of another user, a link, an empty directory or a special file of that name is
+ * removed if the system permits it. A file whose first bytes are not ours is not used and not removed, because another
+ * program has put it there (-EPERM).
+ */
 static int open_or_make(const struct directory *directory, int home, int *ret_file)
 {
 	int rc = directory_open_file(directory, home, INDEX_NAME, O_RDWR | O_CREAT, ret_file);
@@ -73,7 +76,7 @@ static int open_or_make(const struct directory *directory, int home, int *ret_fi
 	return rc;
 }
 
-/* One call: the file ends behind the last record, and a read that is shorter than the file only costs some scans. */
+/* One pread() suffices: the file ends after the last record, and a short read only costs some scans. */
 static bool read_page(int file, struct usage_index_page *ret_page)
 {
 	ssize_t got = TEMP_FAILURE_RETRY(pread(file, ret_page, sizeof(*ret_page), 0));
@@ -81,9 +84,11 @@ static bool read_page(int file, struct usage_index_page *ret_page)
 	return got >= 0 && is_sound(ret_page, (size_t)got);
 }
 
-/* One look into v1 tells which shards exist; the others are empty, so that half a look is none: what it missed would
- * count as nothing for a long time. The cursor: where no usage index can be written, every store begins anew, and not
- * always with the same shards. */
+/*
+ * Makes a new index. Reading the names in v1 shows which shards exist; the others are empty. An error while reading
+ * fails the call, because shards that were missed would count as empty for a long time. The clock selects the cursor:
+ * if no index can be written, every store makes a new one, and a fixed cursor would scan the same shards each time.
+ */
 static int begin_anew(int home, struct usage_index_page *page)
 {
 	struct timespec now = {0};
@@ -139,7 +144,7 @@ int usage_index_load(const struct directory *directory, int home, struct usage_i
 	return 0;
 }
 
-/* A concurrent writer writes it in one call, within microseconds. */
+/* Retries a page that is torn, because a concurrent writer needs only microseconds for its one call. */
 int usage_index_peek(const struct directory *directory, int home, struct usage_index **ret_index)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -165,8 +170,8 @@ int usage_index_peek(const struct directory *directory, int home, struct usage_i
 }
 
 /*
- * In one write, without a temporary file and a rename: a torn page costs some scans, a rename costs every store two
- * system calls more.
+ * Writes in place, without a temporary file and a rename: a torn page costs some scans, but a rename would cost every
+ * store two more system calls.
  */
 int usage_index_save(struct usage_index *index)
 {
@@ -191,7 +196,7 @@ void usage_index_free(struct usage_index *index)
 	}
 }
 
-/* The lock is held from here to usage_index_end(), which is microseconds but for scans and removals. */
+/* The lock is held until usage_index_end(): for microseconds, unless shards are scanned or files removed meanwhile. */
 int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
                       struct usage_index **ret_index)
 {
@@ -219,7 +224,7 @@ int usage_index_end(int lock, struct usage_index *index)
 	return rc;
 }
 
-/* Checks the first bytes: another program may have put a file there. */
+/* Checks the first bytes, because another program may have put a file there. */
 void usage_index_remove(const struct directory *directory, int home)
 {
 	int file;
@@ -232,13 +237,13 @@ void usage_index_remove(const struct directory *directory, int home)
 	}
 }
 
-/* Sums come from a file that may be forged: they must not wrap. */
+/* The sums come from a file that may be forged, so they must not wrap around. */
 static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* Unknown shards are estimated, so that a lost index does not make the cache look empty and grow past its cap. */
+/* Unknown shards are estimated, because a lost index would otherwise make the cache look empty and exceed its cap. */
 uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknown)
 {
 	const struct usage_index_shard *shards = index->page.shards;
@@ -255,11 +260,11 @@ uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknow
 	return filled ? add_saturated(bytes, bytes / filled * unknown) : bytes;
 }
 
-/* A linear search: 512 records are compared faster than an index of them would be kept. */
+/* A linear search of 512 records costs less than maintaining an index of them. */
 int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	for (uint32_t i = 0; i < index->page.count; i++) {
-		/* most differ in that byte: no call for them */
+		/* most records differ in the first byte, which saves the call of memcmp() */
 		if (index->page.records[i].key[0] == key[0] &&
 		    memcmp(index->page.records[i].key, key, ENTRY_KEY_BYTES) == 0) {
 			return (int)i;
@@ -268,7 +273,7 @@ int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KE
 	return -1;
 }
 
-/* There is at least one record. */
+/* Returns the number of the record with the latest use. There must be at least one record. */
 static int find_newest(struct usage_index *index)
 {
 	const struct usage_index_record *records = index->page.records;
@@ -282,7 +287,7 @@ static int find_newest(struct usage_index *index)
 	return index->newest;
 }
 
-/* Where there is no room, the one used last has to give way, or this one if that is it. */
+/* Adds a record. If there is no room, the most recently used one is dropped, which may be the new one. */
 static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used)
 {
 	struct usage_index_record *records = index->page.records;
@@ -302,14 +307,14 @@ static void record_use(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 	index->newest = -1;
 }
 
-/* The last record takes its place: the order of records has no meaning. */
+/* Deletes a record. The last record takes its place, because the order of records has no meaning. */
 static void drop_record(struct usage_index *index, size_t number)
 {
 	index->page.records[number] = index->page.records[--index->page.count];
 	index->newest = -1;
 }
 
-/* A record that cannot be used any more; the sums stay, as the file may still be there. */
+/* Deletes the record only: the file may still exist, so the sums do not change. */
 void usage_index_forget(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES])
 {
 	int number = usage_index_find(index, key);
@@ -324,7 +329,7 @@ static uint64_t subtract_saturated(uint64_t a, uint64_t b)
 	return b > a ? 0 : a - b;
 }
 
-/* The place of a replaced file is known exactly, so the sums stay right without a scan. */
+/* The size of a replaced file is known exactly, so the sums stay right without a scan. */
 void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
                      int64_t used)
 {
@@ -332,7 +337,7 @@ void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTE
 	int number = usage_index_find(index, key);
 
 	if (number >= 0 && index->page.records[number].size == size && index->page.records[number].used == used) {
-		return; /* a scan of another process was faster */
+		return; /* a scan by another process has already counted the file */
 	}
 	usage_index_forget(index, key);
 	shard->bytes = add_saturated(subtract_saturated(shard->bytes, replaced), size);
@@ -340,7 +345,7 @@ void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTE
 	record_use(index, key, size, used);
 }
 
-/* The file of a record no longer exists: updates both sums and the record, so that it is subtracted once. */
+/* Deletes the record together with its share of the sums, so that a file cannot be subtracted twice. */
 void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size)
 {
 	struct usage_index_shard *shard = &index->page.shards[key[0]];
@@ -350,7 +355,7 @@ void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY
 	usage_index_forget(index, key);
 }
 
-/* The records of the shard go too: the scan finds those again that are still there. */
+/* Deletes the records of the shard too; the scan adds those again whose files still exist. */
 void usage_index_begin_shard(struct usage_index *index, unsigned shard)
 {
 	index->page.shards[shard] = (struct usage_index_shard){.known = 1};
@@ -370,13 +375,13 @@ void usage_index_count(struct usage_index *index, const uint8_t key[ENTRY_KEY_BY
 	record_use(index, key, size, used);
 }
 
-/* Temporary files and foreign ones take room, but have no place in the order. */
+/* Temporary files take space, but are not part of the order of eviction. */
 void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t size)
 {
 	index->page.shards[shard].bytes = add_saturated(index->page.shards[shard].bytes, size);
 }
 
-/* Too large ones at once: after the cap was lowered they would otherwise push out many small ones first. */
+/* Returns a too large entry first: after the cap was lowered, many small ones would otherwise be evicted for it. */
 int usage_index_oldest(const struct usage_index *index, uint64_t size_max)
 {
 	const struct usage_index_record *records = index->page.records;
@@ -391,7 +396,7 @@ int usage_index_oldest(const struct usage_index *index, uint64_t size_max)
 	return oldest;
 }
 
-/* Only the time changes: whether another record is the newest now is found out when it matters. */
+/* Changes only the time. find_newest() searches again when the newest record is needed. */
 void usage_index_set_used(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], int64_t used)
 {
 	int number = usage_index_find(index, key);

@@ -2,24 +2,24 @@
 /*
  * usage_index: the size of the cache and its least recently used entries, without a scan (docs/DESIGN.md C4)
  *
- * Purpose: one small file, <directory>/v1/usage-index (at most 29 KB, whatever the size of the cache), which a store
- * reads and writes in one piece: bytes and files of each of the 256 shards, and up to USAGE_INDEX_RECORDS entries with
- * the time of their last use, the least recently used among all that were seen. It is a hint: a scan of a shard counts
- * its bytes anew, and a record is compared with its file before anything is removed. Losing the index costs a few
+ * Purpose: a store reads and writes one small file, <directory>/v1/usage-index, as a whole. It has at most 29 KB,
+ * whatever the size of the cache. It contains the bytes and files of each of the 256 shards, and the time of last use
+ * of up to USAGE_INDEX_RECORDS entries: the least recently used among those that were seen. The index is a hint: a scan
+ * counts a shard again, and a record is compared with its file before the file is removed. Losing the index costs a few
  * scans.
  *
  *     missing, damaged, another format --> new: shards without a directory are known to be empty, the others unknown
  *     unknown --scan of the shard--> known --stores and removals--> nearly right --scan--> right
  *
- * Invariant: the records of a known shard are entries that its bytes and files count. So a record whose file has gone
- * is subtracted once.
+ * Invariant: every record of a known shard is also counted in the bytes and files of that shard. A record whose file no
+ * longer exists can therefore be subtracted, once.
  *
  * Calling sequence: usage_index_begin(), any of the others, usage_index_end(); or, if no other process can interfere,
- * usage_index_load(), any of the others, usage_index_save(), usage_index_free(). Without the lock (on file systems that
- * have none) an update may be lost; a torn file fails its checksum and counts as missing. If the file can neither be
- * written nor made, usage_index_load() gives a new index, and usage_index_save() fails.
- * Errors: negative errno values; after a failed usage_index_load() nothing is to be freed. -EFBIG: the process may not
- * write that much. -EBADF: there is no file. The descriptor stays open until usage_index_free().
+ * usage_index_load(), any of the others, usage_index_save(), usage_index_free(). On file systems without locks an
+ * update may be lost. A torn file fails its checksum and counts as missing. If the file can neither be opened nor
+ * created, usage_index_load() returns a new index, and usage_index_save() fails.
+ * Errors: negative errno values; after a failed usage_index_load() there is nothing to free. -EFBIG: the process may
+ * not write that much (RLIMIT_FSIZE). -EBADF: there is no file. The descriptor stays open until usage_index_free().
  */
 #ifndef CACHE_UPKEEP_USAGE_INDEX_H
 #define CACHE_UPKEEP_USAGE_INDEX_H
@@ -29,9 +29,9 @@
 #define USAGE_INDEX_RECORDS 512
 
 struct usage_index_shard {
-	uint64_t bytes; /* of all files: entries, temporaries, foreign ones */
-	uint32_t files; /* entries */
-	uint32_t known;
+	uint64_t bytes; /* of entries and temporary files */
+	uint32_t files; /* number of entries */
+	uint32_t known; /* 0: the shard has to be scanned */
 };
 
 struct usage_index_record {
@@ -41,7 +41,7 @@ struct usage_index_record {
 };
 
 struct usage_index {
-	/* in the file, in the machine's byte order: another's fails its checksum */
+	/* in the file, in the machine's byte order: a file in the other byte order fails its checksum */
 	struct usage_index_page {
 		char magic[8];
 		uint64_t checksum; /* XXH3 of all that follows, records up to count */
@@ -53,45 +53,56 @@ struct usage_index {
 		struct usage_index_record records[USAGE_INDEX_RECORDS];
 	} page;
 	/* not in the file */
-	int file;   /* -1: none */
-	int newest; /* number of the record used last; -1: not known */
+	int file;   /* descriptor; -1: none */
+	int newest; /* number of the record with the latest use; -1: not known */
 };
 
+/* Reads the index, or makes a new one in memory. The caller frees it with usage_index_free(). */
 int usage_index_load(const struct directory *directory, int home, struct usage_index **ret_index);
 int usage_index_save(struct usage_index *index);
 void usage_index_free(struct usage_index *index);
-/* Under the lock LOCK_USAGE_INDEX (cache/lock.h), for which it polls for about `wait_us`. -EAGAIN: another has it. */
+/*
+ * Acquires the lock LOCK_USAGE_INDEX (cache/lock.h), waiting about `wait_us` microseconds for it, and loads the index.
+ * -EAGAIN: another process holds the lock.
+ */
 int usage_index_begin(const struct directory *directory, int home, unsigned wait_us, int *ret_lock,
                       struct usage_index **ret_index);
-/* Saves it, frees it and lets go of the lock; gives what usage_index_save() gave. */
+/* Saves and frees the index, and releases the lock. Returns the result of usage_index_save(). */
 int usage_index_end(int lock, struct usage_index *index);
-/* For people, without the lock and without a change: as it is written. -ENOENT, -EBADMSG: there is none. */
+/* Reads the index without the lock, for statistics. Changes no file. -ENOENT: no index. -EBADMSG: a damaged one. */
 int usage_index_peek(const struct directory *directory, int home, struct usage_index **ret_index);
-/* Every process begins anew. */
+/* Removes the file. The next store makes a new index. */
 void usage_index_remove(const struct directory *directory, int home);
 
-/* Bytes of all shards; unknown ones (how many: *ret_unknown) are taken to be like those that are known and not empty.
+/*
+ * Returns the bytes of all shards. *ret_unknown is the number of unknown shards, each of which counts as the average of
+ * the shards that are known and not empty.
  */
 uint64_t usage_index_total(const struct usage_index *index, unsigned *ret_unknown);
 
-/* An entry of `size` bytes came into its shard, in the place of `replaced` bytes (0: of nothing). */
+/* Adds an entry of `size` bytes that was stored. It replaced a file of `replaced` bytes (0: none). */
 void usage_index_put(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, uint64_t replaced,
                      int64_t used);
-/* An entry left: its record too. */
+/* Subtracts an entry that was removed, and deletes its record. */
 void usage_index_subtract(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size);
 
-/* A scan's: the shard is counted from nothing, its records forgotten. */
+/* Begins the scan of a shard: sets its sums to zero, marks it as known and deletes its records. */
 void usage_index_begin_shard(struct usage_index *index, unsigned shard);
-/* One more entry of it. */
+/* Adds an entry that a scan has found. */
 void usage_index_count(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], uint64_t size, int64_t used);
-/* One more file that is no entry. */
+/* Adds the size of a file that is not an entry. */
 void usage_index_count_other(struct usage_index *index, unsigned shard, uint64_t size);
 
-/* Number of the record; -1: none. */
+/* Returns the number of the key's record, or -1 if there is none. */
 int usage_index_find(const struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES]);
-/* The one to go first: larger than `size_max`, else used longest ago. -1: no record. */
+/*
+ * Returns the number of the record to evict first: one larger than `size_max`, otherwise the least recently used. -1:
+ * there is no record.
+ */
 int usage_index_oldest(const struct usage_index *index, uint64_t size_max);
+/* Sets the time of use in the key's record, if there is one. */
 void usage_index_set_used(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES], int64_t used);
+/* Deletes the key's record. The sums of its shard do not change. */
 void usage_index_forget(struct usage_index *index, const uint8_t key[ENTRY_KEY_BYTES]);
 
 #endif
