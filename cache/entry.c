@@ -6,8 +6,8 @@
  *   | struct header  | dependencies, zeros to 16 | section table | section, zeros to 16 ... |
  *   |   header_sum   |     dependencies_sum      |                body_sum                  |
  *
- * Sections lie in the order of the table and without gaps, so their offsets are implied by their sizes; the table
- * spells them out to be read in any order, and entry_adopt() takes only a table that says the implied ones.
+ * Sections are in the order of the table and without gaps, so their offsets follow from their sizes. The table contains
+ * the offsets so that any section can be found directly; entry_adopt() accepts only a table with the right offsets.
  *
  *   (nothing) --entry_build/entry_adopt--> 1 reference --ref/unref--> n references --last unref--> freed
  */
@@ -45,7 +45,7 @@ struct header {
 	struct checksum dependencies_sum;
 	struct checksum body_sum;
 	uint8_t reserved[64];
-	struct checksum header_sum; /* of all that is before it */
+	struct checksum header_sum; /* of all members before it */
 };
 
 struct row {
@@ -94,7 +94,7 @@ static void zero_to_alignment(uint8_t *bytes, uint64_t end)
 	memset(bytes + end, 0, aligned(end) - end);
 }
 
-/* For people: the time of creation decides nothing. */
+/* Returns the time of creation, which is only displayed. */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -105,7 +105,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* The bytes are the entry's from here on, on success only. */
+/* Makes an entry of the bytes. On success they belong to the entry. */
 static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct entry **ret_entry)
 {
 	struct entry *entry = malloc(sizeof(*entry));
@@ -122,7 +122,7 @@ static int adopt_bytes(uint8_t *bytes, const struct entry_info *info, struct ent
 	return 0;
 }
 
-/* The size of an entry of these parts, or 0 where the parts are not such as make an entry. */
+/* Returns the size of an entry of these parts, or 0 if the parts are invalid. */
 static uint64_t measure(const void *dependencies, size_t dependencies_size, const struct section *sections,
                         size_t count)
 {
@@ -143,7 +143,7 @@ static uint64_t measure(const void *dependencies, size_t dependencies_size, cons
 	return total < ENTRY_BYTES_MAX ? total : 0;
 }
 
-/* Built in one allocation, which is what is later written to the file. */
+/* Builds all parts in one allocation, whose bytes are later written to the file. */
 int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void *dependencies,
                 size_t dependencies_size, const struct section *sections, size_t section_count,
                 struct entry **ret_entry)
@@ -217,7 +217,7 @@ int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t a
 	    !checksum_equal(header.header_sum, compute_checksum(&header, offsetof(struct header, header_sum)))) {
 		return -EBADMSG;
 	}
-	/* each length is compared before it takes part in a sum, so that no sum can wrap */
+	/* each length is compared before it is added to another, so that no sum can wrap around */
 	if (header.total_size >= ENTRY_BYTES_MAX || header.total_size > available_in_file ||
 	    header.total_size % ALIGNMENT != 0 || header.dependencies_size > header.total_size ||
 	    header.section_count > ENTRY_SECTIONS_MAX) {
@@ -245,7 +245,7 @@ static struct checksum stored_checksum(const void *bytes, size_t field)
 	return sum;
 }
 
-/* Their own checksum, so that a miss on dependencies need not read the body. */
+/* Dependencies have a checksum of their own, so that the body need not be read if they do not hold. */
 bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *info)
 {
 	return checksum_equal(stored_checksum(entry_bytes, offsetof(struct header, dependencies_sum)),
@@ -253,7 +253,7 @@ bool entry_dependencies_sound(const void *entry_bytes, const struct entry_info *
 	                                       info->body_offset - ENTRY_HEADER_BYTES));
 }
 
-/* Copied and not cast: an entry from a bundle may lie at any address. */
+/* Copies the row instead of casting, because the bytes of an entry may be at any address. */
 static struct row row_at(const uint8_t *bytes, const struct entry_info *info, size_t index)
 {
 	struct row row;
@@ -262,7 +262,7 @@ static struct row row_at(const uint8_t *bytes, const struct entry_info *info, si
 	return row;
 }
 
-/* Rows must lie one behind the other without gaps or overlaps, so every byte is accounted for once. */
+/* Sections must follow one another without gaps or overlaps, so that every byte belongs to exactly one of them. */
 static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 {
 	uint64_t offset = info->body_offset + info->section_count * sizeof(struct row);
@@ -283,7 +283,7 @@ static bool body_sound(const uint8_t *bytes, const struct entry_info *info)
 	return offset == info->total_size;
 }
 
-/* All checksums are verified here, once; afterwards sections are used without any check. */
+/* Verifies all checksums, once; afterwards sections are used without a check. */
 int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 {
 	struct entry_info info;
@@ -298,7 +298,7 @@ int entry_adopt(void *bytes, size_t size, struct entry **ret_entry)
 	return adopt_bytes(bytes, &info, ret_entry);
 }
 
-/* Dependencies of the same size fit in place, so the body and its checksum stay as they are. */
+/* Dependencies of the same size fit in place, so the body and its checksum do not change. */
 int entry_amend(const struct entry *entry, const void *dependencies, size_t size, struct entry **ret_entry)
 {
 	const struct entry_info *info = &entry->info;
@@ -356,7 +356,7 @@ struct entry *entry_ref(struct entry *entry)
 	return entry;
 }
 
-/* Release and acquire: the thread that frees sees all that others did with the entry before. */
+/* Release and acquire: all accesses of other threads happen before the last thread frees the entry. */
 void entry_unref(struct entry *entry)
 {
 	if (entry && atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) == 1) {

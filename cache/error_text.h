@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error_text: errno values in words, for the logs of host processes
+ * error_text: texts for errno values, for the logs of host processes
  *
  * strerror() may open message catalogues and allocate, and depends on the host's locale. These texts are constants;
  * only the number of an unknown error goes into the caller's buffer.
@@ -10,7 +10,7 @@
 
 #define ERROR_TEXT_BYTES 24
 
-/* `error` is an errno value, of either sign. */
+/* Returns the text for an errno value of either sign: a constant, or a text in `buffer`. */
 const char *error_text(int error, char buffer[ERROR_TEXT_BYTES]);
 
 #endif

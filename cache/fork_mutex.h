@@ -3,17 +3,17 @@
  * fork_mutex: a mutex that a child process can recover after fork()
  *
  *     free --lock--> held by a thread --unlock--> free
- *       |                |-- that thread forks (in a signal handler): still held in the child, and unlocked there
- *       |                `-- another thread forks: free in the child, and what it guards may be half changed
+ *       |                |-- that thread forks (in a signal handler): still held in the child, which unlocks it
+ *       |                `-- another thread forks: free in the child, but the data may be half changed
  *       `-- fork: free
  *
- * Purpose: our atfork handlers take no lock before a fork. They run first, because they are registered last; if a
- * handler of the host then waits for a thread that compiles, and that thread waits for our lock, both would wait for
- * ever. Instead the child examines the lock. Data under such a lock must be consistent after each single store, or be
- * given up in the child.
+ * Purpose: our atfork handlers take no lock before a fork. They run first, because they are registered last. If a
+ * handler of the host then waits for a thread that compiles, and that thread waits for our lock, both would wait
+ * forever. Instead the child examines the lock. Data under such a lock must be consistent after each single store, or
+ * the child must discard it.
  *
- * A child's memory is a snapshot of one moment: it has all stores of another thread up to one of them, in the order
- * that fences give them (dup_mmap() write-protects and flushes before any fault continues).
+ * A child's memory is a snapshot of one moment: for each other thread, it contains the stores up to some point, in the
+ * order that fences enforce (dup_mmap() write-protects and flushes before any fault continues).
  *
  * Calling sequence: fork_mutex_lock(), fork_mutex_unlock(), fork_mutex_wait() for a condition; fork_mutex_fork_child()
  * in the child, by the thread that forked. Static initialiser: FORK_MUTEX_INITIALIZER; otherwise fork_mutex_init().
@@ -45,10 +45,10 @@ static inline void fork_mutex_destroy(struct fork_mutex *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
-/* The holder is there before anything is stored under the lock, and until everything is. */
+/* The holder is stored before any data is changed under the lock, and reset after the last change. */
 static inline void fork_mutex_taken(struct fork_mutex *lock)
 {
-#ifdef __SANITIZE_THREAD__ /* gcc's has no fences, and says so (-Wtsan) */
+#ifdef __SANITIZE_THREAD__ /* gcc's ThreadSanitizer does not support fences and warns about them (-Wtsan) */
 	atomic_exchange(&lock->holder, pthread_self());
 #else
 	atomic_store_explicit(&lock->holder, pthread_self(), memory_order_relaxed);
@@ -73,7 +73,7 @@ static inline void fork_mutex_unlock(struct fork_mutex *lock)
 	pthread_mutex_unlock(&lock->mutex);
 }
 
-/* pthread_cond_timedwait() */
+/* Like pthread_cond_timedwait(): the lock is released during the wait and held again afterwards. */
 static inline int fork_mutex_wait(struct fork_mutex *lock, pthread_cond_t *condition, const struct timespec *until)
 {
 	int error;
@@ -84,7 +84,10 @@ static inline int fork_mutex_wait(struct fork_mutex *lock, pthread_cond_t *condi
 	return error;
 }
 
-/* In a child: the lock can be had again. False: somebody who is not here was in the middle of something. */
+/*
+ * Makes the lock usable in a child. Returns false if another thread, which does not exist in the child, held it: the
+ * data may be half changed. If the thread that forked holds the lock, it stays locked.
+ */
 static inline bool fork_mutex_fork_child(struct fork_mutex *lock)
 {
 	pthread_t holder = atomic_load_explicit(&lock->holder, memory_order_acquire);

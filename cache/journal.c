@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a record:
+ * Writing a record:
  *
  *   opened --> locked --room--> appended
- *      ^         |    \--full, still the journal--> renamed to the old one's name --\
- *      |         |     \--full, it is the old one by now-----------------------------+--> opened again
- *      |         `--another has the lock: a pause------------------------------------|
+ *      ^         |    \--full, still the journal--> renamed to journal.old ---------\
+ *      |         |     \--full, already renamed by another process-------------------+--> opened again
+ *      |         `--locked by another process: pause---------------------------------|
  *      `-----------------------------------------------------------------------------'
  *
- * A process appends only while it holds the lock of the file, so that no two processes find the same room. It renames
- * the file only while it holds the lock of the file that has the name, so that a new journal is not moved over the old
- * one. On a file system without locks both can happen: each concurrent writer may exceed the size by one record, and
- * the older half may be lost.
+ * A process appends only while it holds the lock of the file, so that two processes do not use the same room. It
+ * renames only the file that it has locked, after checking that this file still has the name: otherwise it would rename
+ * a new journal over the old one. Without locks both can happen: each concurrent writer may exceed the size by one
+ * record, and the older half may be lost.
  */
 #include "cache/journal.h"
 
@@ -32,8 +32,8 @@
 #define NAME       "journal"
 #define OLD_NAME   "journal.old"
 #define TRIES      100
-#define PAUSE_NS   50000   /* the first of them; twice that, and so on, up to the longest: */
-#define PAUSE_MAX  1000000 /* a record is not worth more than a tenth of a second */
+#define PAUSE_NS   50000   /* the first pause; each further pause is twice as long, up to PAUSE_MAX */
+#define PAUSE_MAX  1000000 /* with TRIES, a tenth of a second in all; a record is not worth a longer wait */
 #define FILE_BYTES (JOURNAL_BYTES / 2)
 
 enum flag { FLAG_KEY = 1, FLAG_CUT = 2, FLAG_STALE = 4, FLAG_UNFIT = 8, FLAG_FAILED = 16 };
@@ -43,7 +43,7 @@ struct head {
 	char magic[8];
 	uint32_t format;
 	uint32_t size;
-	uint64_t checksum; /* XXH3 of all behind it, seeded with that of all before it */
+	uint64_t checksum; /* XXH3 of the bytes after it, seeded with XXH3 of the bytes before it */
 	uint64_t when_ns;
 	uint64_t cost_ns;
 	uint64_t took_ns;
@@ -55,7 +55,7 @@ struct head {
 	uint16_t about_size;
 	uint8_t agent;
 	uint8_t reserved;
-	uint16_t refusal_size; /* 0 in records of earlier builds, which pass over those that have one */
+	uint16_t refusal_size; /* 0 in records of earlier builds; those builds skip records where it is not 0 */
 	uint8_t key[ENTRY_KEY_BYTES];
 };
 
@@ -83,7 +83,7 @@ static uint8_t *put_text(uint8_t *at, const struct journal_text *text)
 	return at + text->size;
 }
 
-/* Into `bytes`, which have room for it. */
+/* Writes the record to `bytes`, which has room for `size` bytes. */
 static void build(const struct journal_record *record, size_t size, uint8_t *bytes)
 {
 	struct head head = {
@@ -116,7 +116,10 @@ static void build(const struct journal_record *record, size_t size, uint8_t *byt
 	memcpy(bytes, &head, sizeof(head));
 }
 
-/* -EAGAIN: the journal was moved; open it again. The caller holds its lock. */
+/*
+ * Renames a full journal, whose stat is `found`, to the old one's name, unless another process has done so. The caller
+ * holds its lock. -EAGAIN: the journal was renamed, so the caller has to open it again.
+ */
 static int make_way(const struct directory *directory, int home, const struct stat *found)
 {
 	struct stat now = {0};
@@ -131,7 +134,7 @@ static int make_way(const struct directory *directory, int home, const struct st
 	return same && renameat(home, NAME, home, OLD_NAME) < 0 ? -errno : -EAGAIN;
 }
 
-/* Under the lock, so that no other process finds the same room. */
+/* Appends to a file that the caller has locked. -EAGAIN: the file was full and was renamed. */
 static int append_locked(const struct directory *directory, int home, int file, const uint8_t *bytes, size_t size)
 {
 	struct stat found;
@@ -145,7 +148,9 @@ static int append_locked(const struct directory *directory, int home, int file, 
 	if ((uint64_t)found.st_size > FILE_BYTES - size) {
 		return make_way(directory, home, &found);
 	}
-	/* Behind all that is there, wherever others have moved the end to: O_APPEND comes before the offset. */
+	/*
+	 * O_APPEND writes at the end of the file, also if it moved since fstat(); the offset is for RLIMIT_FSIZE only
+	 */
 	return output_at(file, found.st_size, bytes, size);
 }
 
@@ -200,7 +205,7 @@ int journal_write(const struct directory *directory, const struct journal_record
 	return error;
 }
 
-/* How long the sound record is that stands here; 0: there is none. */
+/* Parses the record at `at`. Returns its size, or 0 if there is no sound record. */
 static size_t take_record(const uint8_t *at, size_t left, struct journal_record *ret_record)
 {
 	struct head head;
@@ -260,7 +265,9 @@ int journal_parse(const void *bytes, size_t size, journal_visit *each, void *con
 	return result;
 }
 
-/* Reads at most JOURNAL_BYTES into `bytes` and returns the number. A file of another format counts as empty. */
+/*
+ * Reads at most JOURNAL_BYTES into `bytes`. A file that is missing, not trusted or not a regular file counts as empty.
+ */
 static int read_file(const struct directory *directory, int home, const char *name, uint8_t *bytes, size_t *ret_size)
 {
 	ssize_t got = 1;

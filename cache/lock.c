@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A wait is a loop of tries and pauses. Whoever waited in vain for a lock of one kind notes that for the whole
- * process, so that a holder that stands still (a stopped prune, a stranger's lock on the whole file) costs one wait
- * and not one for each store.
- */
+/* A wait is a loop of tries and pauses. After a wait that timed out, the whole process stops waiting for a while. */
 #include "cache/lock.h"
 
 #include "cache/calls.h"
@@ -17,7 +13,7 @@
 #define LOCK_SLEEP_MIN_US 100
 #define LOCK_SLEEP_MAX_US 5000
 
-/* Different keys seldom share a byte, and two that do only wait for each other. */
+/* Two keys rarely share a byte. If they do, their holders only wait for each other. */
 static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 {
 	uint64_t byte;
@@ -32,8 +28,8 @@ static bool is_held(void)
 }
 
 /*
- * Open-file-description locks belong to the descriptor. Classic POSIX locks belong to the process: a host that
- * closes any descriptor of the file would drop them.
+ * Open-file-description locks belong to the open file. Classic POSIX locks belong to the process: a host that closes
+ * any descriptor of the file would release them.
  */
 static int set_lock(int file, struct lock_range range, short type)
 {
@@ -42,13 +38,14 @@ static int set_lock(int file, struct lock_range range, short type)
 	return call_lock(file, F_OFD_SETLK, &flock);
 }
 
-/* The pauses double, so that a short hold costs little and a long one few system calls. */
+/* Pauses double, so that a lock that is held briefly costs little time, and one that is held long few system calls. */
 enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us)
 {
 	long pause_us = LOCK_SLEEP_MIN_US;
 
 	/*
-	 * F_OFD_SETLKW would wait for as long as a stopped process likes, and a timer's signal is the host's to handle
+	 * not F_OFD_SETLKW: it would wait without limit for a stopped process, and a timer that ends the wait needs a
+	 * signal, which the host would receive
 	 */
 	for (unsigned waited_us = 0; set_lock(file, range, mode == LOCK_SHARED ? F_RDLCK : F_WRLCK) < 0;
 	     waited_us += (unsigned)pause_us) {
@@ -70,9 +67,9 @@ void lock_release_bytes(int file, struct lock_range range)
 }
 
 /*
- * A process that stops while it holds a lock (a stopped `prune`, a lock of another program on the whole file) must cost
- * each process one wait, not one per store: after a wait that timed out, no thread waits until a lock of that kind was
- * acquired.
+ * A process that is stopped while it holds a lock (a stopped `prune`, a lock of another program on the whole file) must
+ * cost each process one wait, not one per store. After a wait that timed out, no thread waits for a lock of either
+ * kind. Waiting for one kind is enabled again when a lock of that kind was acquired at once.
  */
 enum lock_kind { LOCK_OF_KEY, LOCK_OF_USAGE_INDEX, LOCK_KINDS };
 static _Atomic bool impatient[LOCK_KINDS];
@@ -100,8 +97,8 @@ static enum lock_result take_byte(int lock, uint64_t byte, unsigned wait_us)
 }
 
 /*
- * A lock file that cannot be opened is treated like a file system without locks: to store without a lock is better
- * than not to store.
+ * A lock file that cannot be opened is treated like a file system without locks, because storing without a lock is
+ * better than not storing.
  */
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock)
 {
@@ -138,8 +135,8 @@ void lock_begin(const struct directory *directory, int home, int *ret_lock)
 }
 
 /*
- * Never waits: its caller works on many keys, and a key whose lock is held is being stored, so it need not be
- * removed now.
+ * Never waits, because its caller works on many keys. If the lock is held, another process is storing under the key, so
+ * its file need not be removed now.
  */
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES])
 {

@@ -3,15 +3,16 @@
  * lock: file locks with a bounded wait, and the lock file of the cache directory
  *
  * Every lock of this project is an open-file-description lock on bytes of a file: the kernel releases it when its
- * holder dies. F_OFD_SETLKW would wait for as long as a stopped holder likes, so a waiter polls instead.
+ * holder dies. A waiter polls, because F_OFD_SETLKW would wait without limit for a holder that is stopped.
  *
- * The directory's lock file is <path>/v1/lock. Its bytes are locked and never written: one byte for each key, and
- * LOCK_USAGE_INDEX.
+ * The directory's lock file is <path>/v1/lock. Its bytes are locked and never written: a key selects one byte, and
+ * LOCK_USAGE_INDEX is another.
  *
  * Calling sequence: lock_take() or lock_take_key(); lock_release().
  * Errors: -EAGAIN: another process holds the lock. If the file system has no locks, `*ret_lock` is -1 and the caller
- * continues without: the locks keep sums exact, and no result depends on them. After a wait in vain the process does
- * not wait again for locks of that kind until it gets one at once.
+ * continues without a lock: locks keep the sums exact and results from being lost, but no result is wrong without them.
+ * After a wait that timed out, the process does not wait for locks of either kind (key, usage index) until it acquires
+ * one of that kind without a wait.
  * Threads: any; each holder has its own descriptor. Fork: locks are released explicitly, because a child has the
  * descriptor too. Signals: EINTR is retried.
  */
@@ -25,8 +26,8 @@
 enum lock_mode { LOCK_ALONE, LOCK_SHARED };
 enum lock_result {
 	LOCK_TAKEN,
-	LOCK_HELD, /* another process holds it, after the wait too */
-	LOCK_NONE  /* this file system has no locks, or none is available: continue without */
+	LOCK_HELD, /* another process still holds it after the wait */
+	LOCK_NONE  /* the file system has no locks, or none is available: continue without */
 };
 struct lock_range {
 	off_t at;
@@ -34,19 +35,19 @@ struct lock_range {
 };
 #define LOCK_WHOLE ((struct lock_range){0, 0})
 
-/* Polls for about `wait_us` microseconds; 0: tries once. */
+/* Locks the range, polling for about `wait_us` microseconds; 0: tries once. */
 enum lock_result lock_bytes(int file, struct lock_range range, enum lock_mode mode, unsigned wait_us);
-/* Call before close(): a child that was forked meanwhile has the descriptor too, so closing would not release it. */
+/* Call before close(): a child that was forked meanwhile has the descriptor too, so close() would not release it. */
 void lock_release_bytes(int file, struct lock_range range);
 
 /* ---- the directory's lock file ---- */
 
-/* The byte of the usage index; no key has it. */
+/* The byte of the usage index, which no key selects. */
 #define LOCK_USAGE_INDEX (UINT64_C(1) << 62)
 
-/* Locks one byte, polling for about `wait_us`. */
+/* Locks one byte, polling for about `wait_us` microseconds. */
 int lock_take(const struct directory *directory, int home, uint64_t byte, unsigned wait_us, int *ret_lock);
-/* Locks the byte of `key`: needed to change its file. */
+/* Locks the byte of `key`. A process holds this lock while it changes or removes the file of the key. */
 int lock_take_key(const struct directory *directory, int home, const uint8_t key[ENTRY_KEY_BYTES], unsigned wait_us,
                   int *ret_lock);
 /* Opens the lock file for lock_add_key(); nothing is locked yet. */
@@ -55,8 +56,8 @@ void lock_begin(const struct directory *directory, int home, int *ret_lock);
 void lock_release(int lock);
 
 /*
- * Tries to add `key` to an open lock, without waiting. Returns false if another process holds that key. A
- * lock_release_key() releases that key only.
+ * Tries to add `key` to an open lock, without waiting. Returns false if another process holds that key, and true if the
+ * file system has no locks. lock_release_key() releases only that key.
  */
 bool lock_add_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);
 void lock_release_key(int lock, const uint8_t key[ENTRY_KEY_BYTES]);

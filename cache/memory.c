@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A result's life here:
+ * States of an entry:
  *
- *     (none) --put--> kept, newest in its shard --get: touched--> kept, newest in its shard
- *                       \--put of the same dependencies, eviction, close--> gone (the caller's references live on)
+ *     (none) --put--> linked, newest in its shard <--get--> linked, newest in its shard
+ *                       \--put of the same dependencies, eviction, close--> unlinked (callers' references stay valid)
  *
- * Each shard keeps its results in order of use. Across shards the order is that of a clock which only puts advance:
- * gets share it without writing to it. Eviction takes the end of the shard whose end is the oldest. Room is reserved
- * before a result is linked in, so the sum never passes the cap. No lock is held with another, nor while freeing.
+ * Each shard has a list of its entries in order of use. The order across shards comes from a clock that only
+ * memory_put() advances, so that memory_get() reads it without writing to a shared cache line. Eviction compares the
+ * oldest entries of all shards and removes the oldest. Room is reserved before an entry is linked, so the sum never
+ * exceeds the cap. No thread holds two locks at once, or a lock while it frees an entry.
  */
 #include "cache/memory.h"
 
@@ -22,7 +23,7 @@
 #define SHARD_BITS  4
 #define BUCKETS_MIN ((size_t)64)
 #define BUCKETS_MAX ((size_t)1 << 16)
-/* One bucket for so many bytes of cap: of the default cap all buckets are 16 KiB, which malloc() need not map anew. */
+/* Bytes of cap per bucket. With the default cap all buckets take 16 KiB, for which malloc() needs no mmap(). */
 #define BYTES_PER_BUCKET 32768
 /* The overhead of a result: struct entry and the bookkeeping of malloc(). */
 #define OVERHEAD_BYTES 96
@@ -30,20 +31,20 @@
 
 struct node {
 	uint64_t low, high;
-	struct node *next;          /* in the bucket; results of one fingerprint stand newest first */
+	struct node *next;          /* in the bucket; the results of one fingerprint are newest first */
 	struct node *newer, *older; /* in order of use */
 	struct entry *entry;
 	uint64_t cost;
 	size_t dependencies_size;
-	uint64_t used; /* the clock at its last use */
+	uint64_t used; /* memory->clock at the last use */
 };
 
 struct shard {
 	_Alignas(64) struct fork_mutex lock;
 	struct node **buckets;
 	struct node *newest, *oldest;
-	uint64_t bytes;               /* cost of all that is linked in */
-	_Atomic uint64_t oldest_used; /* of `oldest`, NEVER in an empty shard; written under the lock */
+	uint64_t bytes;               /* cost of all linked nodes */
+	_Atomic uint64_t oldest_used; /* oldest->used, or NEVER if the shard is empty; written under the lock */
 };
 
 struct memory {
@@ -125,7 +126,7 @@ static struct node **bucket_of(const struct memory *memory, const struct shard *
 	return &shard->buckets[(low >> SHARD_BITS) & memory->bucket_mask];
 }
 
-/* From here to memory_get(): the shard's lock is held. */
+/* The caller of use_attach(), use_detach(), touch() and detach() holds the shard's lock. */
 static void use_attach(struct memory *memory, struct shard *shard, struct node *node)
 {
 	node->used = atomic_load_explicit(&memory->clock, memory_order_relaxed);
@@ -162,7 +163,7 @@ static void touch(struct memory *memory, struct shard *shard, struct node *node)
 	use_attach(memory, shard, node);
 }
 
-/* Unlinks a node for good; freeing it is left to when the lock is not held. */
+/* Unlinks a node. The caller frees it after it has released the lock. */
 static void detach(struct memory *memory, struct shard *shard, struct node *node)
 {
 	struct node **link = bucket_of(memory, shard, node->low);
@@ -275,7 +276,10 @@ static bool evict_one(struct memory *memory)
 	return true;
 }
 
-/* Returns false if the entries left to evict are not linked yet (other threads' reservations). */
+/*
+ * Reserves `cost` bytes, and evicts until there is room. Returns false if nothing is left to evict, because the rest is
+ * reserved by other threads that have not linked their entries yet.
+ */
 static bool reserve(struct memory *memory, uint64_t cost)
 {
 	uint64_t total = atomic_load_explicit(&memory->total, memory_order_relaxed);
@@ -300,7 +304,7 @@ static bool same_dependencies(const struct memory *memory, const void *one, cons
 	return size == 0 || (memory->same ? memory->same(one, size, other, size) : memcmp(one, other, size) == 0);
 }
 
-/* The kept result that asks for the same as `entry`, or NULL. The caller gets a reference. */
+/* Returns the cached result whose dependencies require the same as those of `entry`, or NULL. The caller unrefs it. */
 static struct entry *find_same(struct memory *memory, uint64_t low, uint64_t high, const struct entry *entry)
 {
 	struct entry *candidates[STORE_RESULTS_MAX];
@@ -400,7 +404,10 @@ void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry
 	entry_unref(same);
 }
 
-/* Abandons operations of threads that do not exist in the child (their memory leaks), and their reservations. */
+/*
+ * Empties the shards that other threads were changing at the fork; their nodes leak. Reservations of those threads are
+ * dropped too, because the total is computed again from the shards.
+ */
 void memory_fork_child(struct memory *memory)
 {
 	uint64_t total = 0;

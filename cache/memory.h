@@ -2,16 +2,16 @@
 /*
  * memory: the in-process front of the store (docs/DESIGN.md C10, B18)
  *
- * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request (a hash that
- * nobody outside can make collide: nothing else is compared), least recently used out first. Several results per
- * fingerprint (newest first, at most STORE_RESULTS_MAX): their dependencies are checked by the caller's function, as in
- * the store.
+ * Purpose: entries that this process has served or made, found by the 128-bit fingerprint of the request. Fingerprints
+ * are compared and nothing else: their hash is keyed, so that input from outside cannot make them collide. The least
+ * recently used entry is evicted first. A fingerprint may have several results (newest first, at most
+ * STORE_RESULTS_MAX), whose dependencies are checked by the caller's function, as in the store.
  *
  * Calling sequence: memory_open() with a size (0: every get misses, every put does nothing), memory_get(),
  * memory_put(). Threads: sharded locks, held for a few loads and stores and never while `check` runs or an entry is
- * freed. Fork: memory_fork_child() from an atfork handler; a shard that another thread was changing is empty there.
- * Signals: not async-signal-safe. Errors: a put that finds no memory simply does not keep. Ownership: memory
- * holds one reference per entry; get gives the caller one more.
+ * freed. Fork: memory_fork_child() in the child, from an atfork handler; a shard that another thread was changing is
+ * empty there. Signals: not async-signal-safe. Errors: without memory, memory_put() does nothing. Ownership: memory
+ * holds one reference per entry; memory_get() gives the caller another.
  */
 #ifndef CACHE_MEMORY_H
 #define CACHE_MEMORY_H
@@ -21,16 +21,18 @@
 
 struct memory;
 
-/* `same`: as in struct store_options. */
+/* `max_bytes` is the limit of all entries together, with overhead. `same`: as in struct store_options. */
 int memory_open(uint64_t max_bytes, store_same *same, struct memory **ret_memory);
 void memory_close(struct memory *memory);
 
 /*
- * The newest entry of that fingerprint whose dependencies hold (check == NULL or no dependencies: it holds), or NULL.
+ * Returns the newest entry of that fingerprint whose dependencies hold, or NULL. An entry without dependencies is
+ * valid; without `check` every entry is.
  */
 struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, store_check *check, void *context);
 /*
- * Entries larger than a quarter of the limit are not cached in memory. An entry with the same dependencies is replaced.
+ * Adds an entry as the newest of its fingerprint, and evicts others if necessary. An entry with the same dependencies
+ * is replaced. An entry larger than a quarter of the limit is not added.
  */
 void memory_put(struct memory *memory, uint64_t low, uint64_t high, struct entry *entry);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/statfs.h>
 
-/* Decided by the magic number of statfs(2), because no system call reports whether locks are local. */
+/* The magic number of statfs(2) decides, because no system call reports whether locks are local. */
 bool network_is(int fd)
 {
 	/* NFS, SMB, CIFS, SMB2, FUSE, Lustre, GPFS, AFS, kAFS, Coda, NCP, 9P, Ceph, OCFS2, GFS2, BeeGFS, PanFS,

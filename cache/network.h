@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network: file systems whose locks may hold on one node only, or take a round trip each
+ * network: detects network file systems, whose locks may be valid on one node only or cost a round trip each
  *
- * A file system that does not answer counts as one.
+ * If fstatfs() fails, the file counts as being on a network file system. Threads: any.
  */
 #ifndef CACHE_NETWORK_H
 #define CACHE_NETWORK_H
 
 #include <stdbool.h>
 
+/* Returns whether the open file is on a network file system. */
 bool network_is(int file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: reading entries without believing them
+ * source: reading entries from files that may be damaged or forged
  *
  *   --open: regular? trusted? long enough?--> open --load: small--> in memory, closed
  *                                               |                        |
@@ -33,7 +33,7 @@ static int file_error(int error)
 	}
 }
 
-/* A file that is shorter than a header was torn, and counts as damaged, not as foreign. */
+/* A file that is shorter than a header is torn, and counts as damaged, not as foreign. */
 static int check_kind_and_owner(const struct directory *directory, int at, const struct stat *found)
 {
 	if (!S_ISREG(found->st_mode)) {
@@ -49,7 +49,7 @@ static int check_kind_and_owner(const struct directory *directory, int at, const
 int source_open(const struct directory *directory, int at, const char *path, struct stat *ret_found,
                 struct source *ret_source)
 {
-	/* O_NONBLOCK: a FIFO of that name must not hold the host */
+	/* O_NONBLOCK: a FIFO of that name must not block the host */
 	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	int file = TEMP_FAILURE_RETRY(openat(at, path, flags));
 	int rc;
@@ -72,7 +72,7 @@ int source_open(const struct directory *directory, int at, const char *path, str
 	return 0;
 }
 
-/* Safe on a source that was never opened, so that callers have one way out. */
+/* Accepts a source that was never opened, so that callers can clean up in one place. */
 void source_close(struct source *source)
 {
 	if (source->file >= 0) {
@@ -90,7 +90,7 @@ bool source_look(const struct directory *directory, int shard, const char *name,
 	bool seen;
 
 	*ret_ours = false;
-	if (file < 0) { /* a link, a socket, or not ours to read */
+	if (file < 0) { /* a link, a socket, or a file that we may not read */
 		return errno != ENOENT && fstatat(shard, name, ret_found, AT_SYMLINK_NOFOLLOW) == 0;
 	}
 	seen = fstat(file, ret_found) == 0;
@@ -100,7 +100,7 @@ bool source_look(const struct directory *directory, int shard, const char *name,
 	return seen;
 }
 
-/* Before anything is removed: names alone do not tell whose a file is. */
+/* Called before a file is removed, because a name does not show which program wrote the file. */
 bool source_is_ours(const struct directory *directory, int shard, const char *name)
 {
 	struct stat found;
@@ -109,7 +109,7 @@ bool source_is_ours(const struct directory *directory, int shard, const char *na
 	return source_look(directory, shard, name, &found, &ours) && ours;
 }
 
-/* A file that ends early was cut or is being replaced, and is damage here. */
+/* A file that ends early was truncated after its size was read, and counts as damaged. */
 static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 {
 	ssize_t got = call_pread(file, bytes, size, (off_t)offset);
@@ -118,8 +118,8 @@ static int read_fully(int file, uint64_t offset, void *bytes, size_t size)
 }
 
 /*
- * Small files, which are most, are read by one call and closed before anything is checked. Of a large one only the
- * results that are looked at are read.
+ * Most files are small: they are read by one call and closed before anything is checked. Of a large file, only the
+ * results that are needed are read.
  */
 int source_load(struct source *source)
 {
@@ -191,7 +191,7 @@ int source_list(const struct source *source, const uint8_t key[ENTRY_KEY_BYTES],
 	return rc;
 }
 
-/* The caller's check of dependencies needs them and not the body, which may be megabytes. */
+/* The check of dependencies does not need the body, which may have megabytes. */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
                 uint8_t **ret_owned)
 {
@@ -221,7 +221,7 @@ int source_head(const struct source *source, uint64_t offset, const struct entry
 	return 0;
 }
 
-/* The first result, which most hits take, needs no copy. */
+/* Most hits use the first result, for which no copy is made. */
 int source_take(struct source *source, uint64_t offset, const struct entry_info *info, uint8_t *owned,
                 struct entry **ret_entry)
 {
@@ -230,7 +230,7 @@ int source_take(struct source *source, uint64_t offset, const struct entry_info 
 	int rc = 0;
 
 	if (source->whole && offset == 0) {
-		/* the buffer itself becomes the entry; the rest of it, older results, is given back */
+		/* the buffer itself becomes the entry; realloc() releases the rest, which holds older results */
 		bytes = info->total_size < source->size ? realloc(source->whole, info->total_size) : NULL;
 		bytes = bytes ? bytes : source->whole;
 		source->whole = NULL;

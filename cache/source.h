@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: the file of one key, while it is read (docs/DESIGN.md C2)
+ * source: reads the file of one key (docs/DESIGN.md C2)
  *
- * Calling sequence: source_open(); source_load(), which reads small files whole and closes them; source_header() and
- * source_head() or source_take() at the offset of each result, which is info->total_size behind the one before;
+ * Calling sequence: source_open(); source_load(), which reads small files as a whole and closes them; source_header()
+ * and source_head() or source_take() at the offset of each result, which is info->total_size after the previous one;
  * source_close().
- * Errors: negative errno values; -EPERM: not trusted; -EBADMSG: not what the store wrote. Nothing is allocated by a
- * length that neither the file's size nor a header's checksum confirms.
- * Ownership: a source belongs to one call.
+ * Errors: negative errno values; -EPERM: not trusted; -EBADMSG: not what the store wrote. A length is used for an
+ * allocation only after the file's size or a header's checksum has confirmed it.
+ * Ownership: a source is used by one call of the store and one thread.
  */
 #ifndef CACHE_SOURCE_H
 #define CACHE_SOURCE_H
@@ -18,46 +18,50 @@
 struct source {
 	int file; /* -1: closed */
 	uint64_t size;
-	uint8_t *whole; /* all bytes, or NULL: they are read piece by piece */
+	uint8_t *whole; /* all bytes of the file; NULL: each part is read when it is needed */
 };
 
-/* `ret_found` is also written with -EPERM and -EBADMSG, to check later whether the file is still the same. */
+/*
+ * Opens the file and checks its type, owner, mode and size. `ret_found` is also written with -EPERM and -EBADMSG, so
+ * that the caller can check later whether the file is still the same.
+ */
 int source_open(const struct directory *directory, int at, const char *path, struct stat *ret_found,
                 struct source *ret_source);
 void source_close(struct source *source);
 
-/* Is the file of this name in a shard one of entries, or the beginning of one? Nothing else may be removed. */
+/* Returns whether a file in a shard is trusted and begins like an entry. Other files may not be removed. */
 bool source_is_ours(const struct directory *directory, int shard, const char *name);
 
-/* The same, with the file's stat. False: it could not be examined, and errno says why. */
+/* Like source_is_ours(), also with the file's stat. Returns false and sets errno if it cannot be examined. */
 bool source_look(const struct directory *directory, int shard, const char *name, struct stat *ret_found,
                  bool *ret_ours);
 
+/* Reads a small file into memory and closes it. Does nothing with a file above 1 MiB. */
 int source_load(struct source *source);
 
-/* Reads the header at `offset`, which must be sound and of that key. */
+/* Reads and verifies the header at `offset`. -EBADMSG: it is damaged, or has another key. */
 int source_header(const struct source *source, uint64_t offset, const uint8_t key[ENTRY_KEY_BYTES],
                   struct entry_info *ret_info);
 
-/* One result of a file: where it lies, and what its header says. */
+/* The offset and the header of one result in a file. */
 struct source_result {
 	uint64_t offset;
 	struct entry_info info;
 };
 /*
- * Lists at most `most` results of a loaded source, newest first, up to the first header that is not sound, or not of
- * that key: -EBADMSG, with the results before it. `ret_end`: where the list ends.
+ * Lists at most `most` results, newest first. At the first header that is damaged or has another key, it returns
+ * -EBADMSG together with the results before it. `ret_end` is the offset at which the list ends.
  */
 int source_list(const struct source *source, const uint8_t key[ENTRY_KEY_BYTES], size_t most,
                 struct source_result *ret_results, size_t *ret_count, uint64_t *ret_end);
 
-/* Gives header and dependencies, their checksum verified. `ret_owned` is the caller's to free() (NULL if loaded). */
+/* Returns header and dependencies after verifying their checksum. The caller frees *ret_owned (NULL if loaded). */
 int source_head(const struct source *source, uint64_t offset, const struct entry_info *info, const uint8_t **ret_head,
                 uint8_t **ret_owned);
 
 /*
- * Gives the whole entry. `owned` is what source_head() gave, or NULL; this function takes it. A loaded source may be
- * empty afterwards.
+ * Returns the whole entry. `owned` is NULL or comes from source_head(); this function takes ownership of it, also if it
+ * fails. If the source is loaded, the first result takes over its bytes, and the source is empty afterwards.
  */
 int source_take(struct source *source, uint64_t offset, const struct entry_info *info, uint8_t *owned,
                 struct entry **ret_entry);

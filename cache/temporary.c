@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * temporary: a file on its way to its name
+ * temporary: states of a temporary file
  *
  *   --begin--> open --append--> open --publish--> closed --> renamed: done
  *                |                 |                 |
@@ -24,7 +24,10 @@
 
 #define NAME_TRIES 16
 
-/* Unlike any other of this or another process; containers on one volume share process ids, hence the random part. */
+/*
+ * Returns a number that is practically unique among all processes. It is random, because processes in several
+ * containers on one volume may have the same process id. Without getrandom() it is made of the time and a counter.
+ */
 static uint64_t unique_number(void)
 {
 	static atomic_uint_fast64_t counter;
@@ -40,7 +43,7 @@ static uint64_t unique_number(void)
 	return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The limit is read here, once: append_old() leaves out results that would exceed it. */
+/* Reads the limit once, here; append_old() in store_put.c drops results that would exceed it. */
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 {
 	struct temporary temporary = {.directory = directory, .file = -1};
@@ -58,7 +61,7 @@ int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 	if (temporary.file < 0) {
 		return -errno;
 	}
-	if (fchmod(temporary.file, mode) < 0) { /* the umask may have taken bits */
+	if (fchmod(temporary.file, mode) < 0) { /* the umask may have removed bits */
 		int rc = -errno;
 
 		temporary_discard(&temporary);
@@ -68,7 +71,7 @@ int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary)
 	return 0;
 }
 
-/* The position is kept here and not in the descriptor, so that output_at() can check RLIMIT_FSIZE before it writes. */
+/* Writes at an offset, not at the file position, so that output_at() can check RLIMIT_FSIZE before it writes. */
 int temporary_append(struct temporary *temporary, const void *bytes, size_t size)
 {
 	int rc;
@@ -86,7 +89,7 @@ static int rename_over(struct temporary *temporary, const char *name)
 	if (renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
 		return 0;
 	}
-	/* a directory has that name: it is removed if it is empty */
+	/* a directory has that name: remove it if it is empty, and try again */
 	if ((errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
 	    unlinkat(temporary->directory, name, AT_REMOVEDIR) == 0 &&
 	    renameat(temporary->directory, temporary->name, temporary->directory, name) == 0) {
@@ -95,7 +98,7 @@ static int rename_over(struct temporary *temporary, const char *name)
 	return -errno;
 }
 
-/* With fsync the content is on the disk before the name is, and the directory after it. */
+/* With DURABILITY_SYNC, the content is synced before the rename, and the directory after it. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability)
 {
 	int file = temporary->file;
@@ -116,10 +119,7 @@ int temporary_publish(struct temporary *temporary, const char *name, enum durabi
 	return durability == DURABILITY_SYNC && TEMP_FAILURE_RETRY(fsync(temporary->directory)) < 0 ? -errno : 0;
 }
 
-/*
- * Also after a failed publication, when the file may have its final name already: only the temporary name is
- * removed.
- */
+/* Also called after a failed temporary_publish(). Only the temporary name is removed, never the final one. */
 void temporary_discard(struct temporary *temporary)
 {
 	if (temporary->file >= 0) {

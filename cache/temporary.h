@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * temporary: a file that appears under its name complete or not at all (docs/DESIGN.md C1)
+ * temporary: a temporary file that gets its final name only when it is complete (docs/DESIGN.md C1)
  *
- * Calling sequence: temporary_begin() makes "tmp.<pid>.<random>" in a directory; temporary_append() any number of
- * times; temporary_publish() or temporary_discard(). After a failed call only temporary_discard() may follow.
+ * Calling sequence: temporary_begin() creates "tmp.<pid>.<random>" in a directory; temporary_append() any number of
+ * times; temporary_publish() or temporary_discard(). After a failed call only temporary_discard() may follow; after a
+ * failed temporary_begin() there is nothing to discard.
  * Errors: negative errno values; -EFBIG: RLIMIT_FSIZE would be exceeded (cache/output.h). -ENOSPC, -EDQUOT and -EIO may
- * also come late, from temporary_publish(). Ownership: the directory's descriptor stays the caller's. Threads: one.
+ * also be returned by temporary_publish(). Ownership: the directory's descriptor belongs to the caller. Threads: one.
  */
 #ifndef CACHE_TEMPORARY_H
 #define CACHE_TEMPORARY_H
@@ -14,21 +15,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* DURABILITY_SYNC: content and name are on the disk when it returns. */
+/* DURABILITY_SYNC: content and name are on the disk when temporary_publish() returns. */
 enum durability { DURABILITY_NONE, DURABILITY_SYNC };
 
 struct temporary {
 	int directory;
 	int file;
 	uint64_t written;
-	uint64_t limit; /* the process's RLIMIT_FSIZE */
+	uint64_t limit; /* the process's RLIMIT_FSIZE at temporary_begin() */
 	char name[48];
 };
 
+/* Creates the file with exactly this mode, whatever the umask is. */
 int temporary_begin(int directory, mode_t mode, struct temporary *ret_temporary);
 int temporary_append(struct temporary *temporary, const void *bytes, size_t size);
-/* Renames the file to `name`, which may exist. */
+/* Closes the file and renames it to `name`. An existing file or empty directory of that name is replaced. */
 int temporary_publish(struct temporary *temporary, const char *name, enum durability durability);
+/* Closes and removes the file, unless it was published. */
 void temporary_discard(struct temporary *temporary);
 
 #endif

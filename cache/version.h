@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* version: the one place that says which version this is */
+/* version: the version of libnvrtccache, defined only here */
 #ifndef CACHE_VERSION_H
 #define CACHE_VERSION_H
 
