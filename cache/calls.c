@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each function is libc's until calls_go_straight(), and the kernel's own instruction after it. The numbers of the
- * system calls are those that both x86-64 and aarch64 have.
+ * Each function calls libc until calls_go_straight(), and afterwards enters the kernel directly. Only system calls that
+ * exist on both x86-64 and aarch64 are used.
  */
 #include "cache/calls.h"
 
@@ -12,26 +12,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define KERNEL_SET_BYTES 8 /* of a set of signals */
+#define KERNEL_SET_BYTES 8 /* size of the kernel's set of signals */
 
 static _Atomic bool straight;
 
-/* Not reversible: the state that was torn down cannot be restored. */
+/* Not reversible: other libraries' state that their destructors have freed cannot be restored. */
 void calls_go_straight(void)
 {
 	atomic_store_explicit(&straight, true, memory_order_relaxed);
 }
 
 /*
- * Relaxed: the destructor runs when no other thread should be in our code, and a late reader only calls libc once
- * more.
+ * Relaxed, because no other thread should be in our code when the destructor runs, and a thread that sees the flag late
+ * only calls libc once more.
  */
 static bool is_straight(void)
 {
 	return __builtin_expect(atomic_load_explicit(&straight, memory_order_relaxed), false);
 }
 
-/* -errno as the kernel gives it. */
+/* Makes a system call. Returns the kernel's result: -errno if it fails. */
 static long ask_kernel_more(long number, long a, long b, long c, long d, long e)
 {
 #if defined(__x86_64__)
@@ -67,7 +67,7 @@ static long ask_kernel(long number, long a, long b, long c, long d)
 	return ask_kernel_more(number, a, b, c, d, 0);
 }
 
-/* The kernel returns -errno, libc -1 and errno. */
+/* Converts the kernel's result (-errno) to libc's (-1 and errno). */
 static long result_or_errno(long result)
 {
 	if (result < 0) {
@@ -90,13 +90,13 @@ int call_openat(int at, const char *path, int flags, mode_t mode)
 	return fd;
 }
 
-/* Not retried after EINTR: Linux has closed the descriptor then, and the number may be another file's. */
+/* Not retried after EINTR, because Linux has closed the descriptor then, and the number may be in use again. */
 int call_close(int fd)
 {
 	return is_straight() ? (int)ASK(close, fd, 0, 0, 0) : close(fd);
 }
 
-/* The kernel's struct is libc's on the machines that we know. */
+/* The kernel's struct stat is the same as libc's on both architectures. */
 int call_fstat(int fd, struct stat *ret_found)
 {
 	return is_straight() ? (int)ASK(fstat, fd, ret_found, 0, 0) : fstat(fd, ret_found);
@@ -107,7 +107,7 @@ int call_fstatat(int at, const char *path, struct stat *ret_found, int flags)
 	return is_straight() ? (int)ASK(newfstatat, at, path, ret_found, flags) : fstatat(at, path, ret_found, flags);
 }
 
-/* Above the standard streams: a host that runs without them would write to our file as to one of them. */
+/* The copy is above the standard streams: a host that runs without them would write its output to our file. */
 int call_dup(int fd)
 {
 	return is_straight() ? (int)ASK(fcntl, fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1, 0)
@@ -142,7 +142,7 @@ int call_fchmod(int fd, mode_t mode)
 	return is_straight() ? (int)ASK(fchmod, fd, mode, 0, 0) : fchmod(fd, mode);
 }
 
-/* By descriptor with an empty path, because fchown(2) refuses O_PATH descriptors. */
+/* Uses fchownat() with an empty path, because fchown(2) refuses O_PATH descriptors. */
 int call_chgrp(int fd, gid_t group)
 {
 	if (is_straight()) {
@@ -203,13 +203,13 @@ pid_t call_getpid(void)
 	return is_straight() ? (pid_t)ASK(getpid, 0, 0, 0, 0) : getpid();
 }
 
-/* prlimit64 of process 0, this one: its limits have 64 bits on every architecture. */
+/* prlimit64 of process 0 (this one): its limits have 64 bits on every architecture. */
 int call_getrlimit(int resource, struct rlimit *ret_limit)
 {
 	return is_straight() ? (int)ASK(prlimit64, 0, resource, 0, ret_limit) : getrlimit(resource, ret_limit);
 }
 
-/* libfaketime's clock is right for the times that people are shown. */
+/* Uses libfaketime's clock, because these times are displayed to the user who has set it. */
 void call_clock(clockid_t clock, struct timespec *ret_now)
 {
 	if (is_straight()) {
@@ -219,13 +219,13 @@ void call_clock(clockid_t clock, struct timespec *ret_now)
 	}
 }
 
-/* Never fails for the clocks that we use, so there is no result. */
+/* Returns no error, because it cannot fail for the clocks that we use. */
 void call_clock_straight(clockid_t clock, struct timespec *ret_now)
 {
 	(void)ask_kernel(SYS_clock_gettime, clock, (long)ret_now, 0, 0);
 }
 
-/* Not retried after EINTR: each caller polls anyway, and a handler of the host should not make it wait longer. */
+/* Not retried after EINTR, because each caller polls, and a signal of the host should not make it wait longer. */
 void call_pause(long nanoseconds)
 {
 	struct timespec pause = {.tv_nsec = nanoseconds};
@@ -246,7 +246,7 @@ void call_yield(void)
 	}
 }
 
-/* Sockets never go through libc: wrappers such as proxychains would redirect them. */
+/* Sockets never use libc, because wrappers such as proxychains would redirect them. */
 int call_socket(int domain, int type, int protocol)
 {
 	return (int)ASK(socket, domain, type, protocol, 0);
@@ -272,7 +272,7 @@ ssize_t call_recvmsg(int fd, struct msghdr *message, int flags)
 	return ASK(recvmsg, fd, message, flags, 0);
 }
 
-/* ppoll and not poll, because aarch64 has no poll system call; and its timeout is in nanoseconds. */
+/* Uses ppoll, because aarch64 has no poll system call, and its timeout is in nanoseconds. */
 int call_poll(int fd, short events, int64_t nanoseconds, short *ret_events)
 {
 	struct pollfd asked = {.fd = fd, .events = events};
@@ -311,8 +311,8 @@ int call_ftruncate(int fd, off_t size)
 }
 
 /*
- * Signals are always asked of the kernel: libc adds nothing but checks, and nobody stands before this for a reason
- * that concerns us. rt_sigprocmask changes this thread's mask only.
+ * The functions for signals always enter the kernel directly: libc adds only checks, and wrappers of these functions do
+ * nothing that we need. rt_sigprocmask changes the mask of this thread only.
  */
 unsigned call_block(unsigned signals)
 {
@@ -323,7 +323,7 @@ unsigned call_block(unsigned signals)
 	return (unsigned)before & signals;
 }
 
-/* Signals that were blocked before stay blocked: that is the host's choice. */
+/* Signals that were blocked before stay blocked, because the host has blocked them. */
 void call_restore(unsigned signals, unsigned before)
 {
 	unsigned long set = signals & ~before;
@@ -333,7 +333,7 @@ void call_restore(unsigned signals, unsigned before)
 	}
 }
 
-/* Signals that are pending for the thread or the process; both count as the host's. */
+/* Returns the signals that are pending for the thread or the process. */
 unsigned call_pending(void)
 {
 	unsigned long set = 0;
@@ -342,7 +342,7 @@ unsigned call_pending(void)
 	return (unsigned)set;
 }
 
-/* Returns at once if another thread or a handler took the signal in the meantime. */
+/* Takes back a pending signal. Returns at once if another thread has received it in the meantime. */
 void call_consume(unsigned signal)
 {
 	unsigned long set = 1ul << (signal - 1);

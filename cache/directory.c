@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory: opening only what can be trusted, making what is missing
+ * directory: opening trusted directories and files, and creating missing ones
  *
- *   missing --make--> made with its bits less the umask --settle--> mode as documented
- *      \                                                             |
- *       `-- no make: -ENOENT                  trusted: descriptor <--+--> not trusted: -EPERM
+ *   missing --create--> created with its mode less the umask --settle--> mode as documented
+ *      \                                                                  |
+ *       `-- not to be created: -ENOENT             trusted: descriptor <--+--> not trusted: -EPERM
  */
 #include "cache/directory.h"
 
@@ -33,7 +33,7 @@ static struct {
 	bool known;
 	dev_t device; /* of "/" */
 	ino_t inode;
-	char home[PATH_MAX]; /* empty: none is asked for */
+	char home[PATH_MAX]; /* $HOME; empty: it need not be checked */
 } ground;
 
 static bool stat_path(const char *path, struct stat *ret_found)
@@ -49,7 +49,7 @@ void directory_settle(const char *path, size_t home_length)
 {
 	struct stat root;
 
-	ground.known = stat("/", &root) == 0; /* all that a process pays which makes nothing */
+	ground.known = stat("/", &root) == 0; /* the only cost for a process that creates nothing */
 	if (ground.known) {
 		ground.device = root.st_dev;
 		ground.inode = root.st_ino;
@@ -76,13 +76,15 @@ static bool may_make(void)
 	return trust_user();
 }
 
-/* The mode is right from the first moment, so that no other user can enter before it is settled. */
+/*
+ * Creates the directory with a mode that is never too permissive, so that no other user can enter before it is settled.
+ */
 static int make_directory(const struct directory *directory, int parent, const char *path)
 {
 	return call_mkdirat(parent, path, trust_first_mode(directory->shared, parent, 0777));
 }
 
-/* EEXIST: another process created it first, and the result is judged like any other directory. */
+/* EEXIST: another process created it first; the caller checks that directory like any other. */
 static int make_place(const struct directory *directory, int parent, const char *path)
 {
 	if (make_directory(directory, parent, path) < 0) {
@@ -93,8 +95,8 @@ static int make_place(const struct directory *directory, int parent, const char 
 }
 
 /*
- * The process that created it may have been killed before the mode was open to the group. The next writer repairs the
- * mode if it owns the directory. For shared caches only: elsewhere mkdir() sets the final mode.
+ * Repairs the mode of a directory. The process that created it may have been killed before the mode was open to the
+ * group. Only for shared caches, because otherwise mkdir() sets the final mode.
  */
 static void mend_place(const struct directory *directory, int parent, const char *path)
 {
@@ -104,8 +106,8 @@ static void mend_place(const struct directory *directory, int parent, const char
 }
 
 /*
- * Backup programs skip a directory with this file. It is written once and never repaired, because a user may have
- * removed it on purpose.
+ * Writes the file that makes backup programs skip the directory. It is written once and never repaired, because a user
+ * may have removed it on purpose.
  */
 static void write_tag(int root, bool shared)
 {
@@ -122,7 +124,10 @@ static void write_tag(int root, bool shared)
 	call_close(tag);
 }
 
-/* Failures on the way are not looked at: an automounter refuses mkdir for parents that exist. The root's own tells. */
+/*
+ * Creates the root and its missing parents. Errors of the parents are ignored, because an automounter refuses mkdir()
+ * even for parents that exist. If a parent is missing, creating the root itself fails.
+ */
 static int make_root(const struct directory *directory)
 {
 	char path[PATH_MAX];
@@ -147,7 +152,7 @@ static int make_root(const struct directory *directory)
 	return make_place(directory, AT_FDCWD, directory->path);
 }
 
-/* Judged by the descriptor and not by the path, which another user could change in between. */
+/* Checks the descriptor and not the path, because another user could replace the directory in between. */
 static int open_trusted(const struct directory *directory, int parent, const char *path, int flags, int *ret_place)
 {
 	struct stat found;
@@ -188,7 +193,7 @@ static int open_root(const struct directory *directory, enum directory_want want
 	return rc;
 }
 
-/* An existing directory is mended before it is used by a writer; a reader takes it as it is. */
+/* Repairs the mode of an existing directory for a writer (DIRECTORY_MAKE) only. */
 int directory_open_place(const struct directory *directory, int home, const char *name, enum directory_want want,
                          int *ret_place)
 {
@@ -219,7 +224,7 @@ static int judge_place(const struct directory *directory, int root, const char *
 	return trust_found(directory->shared, root, &found) ? 0 : -EPERM;
 }
 
-/* Half the system calls of opening the directories: nobody else can replace one below the root once it was judged. */
+/* In a private cache, no other user can replace a directory below the root after it was checked by its path. */
 int directory_open_root(const struct directory *directory, const char *place, int *ret_root)
 {
 	int root = -1;
@@ -240,7 +245,7 @@ int directory_open_root(const struct directory *directory, const char *place, in
 	return 0;
 }
 
-/* A hit opens root and home with O_PATH, which needs no right to read them and does not touch their times. */
+/* Opens root and home with O_PATH, which needs no right to read them and does not change their times. */
 int directory_open(const struct directory *directory, enum directory_want want, int *ret_home)
 {
 	bool make = want == DIRECTORY_MAKE;
@@ -272,8 +277,8 @@ int directory_open_shard(const struct directory *directory, int home, unsigned s
 }
 
 /*
- * A second hard link could be a file of ours elsewhere, put here by another member of the group to have it
- * overwritten.
+ * A file with a second hard link could be a file of ours from elsewhere, which another member of the group has linked
+ * here to have it overwritten.
  */
 static int judge_file(const struct directory *directory, int at, int file, int flags, struct stat *ret_found)
 {
@@ -286,7 +291,6 @@ static int judge_file(const struct directory *directory, int at, int file, int f
 	return (flags & O_ACCMODE) != O_RDONLY && ret_found->st_nlink > 1 ? -EPERM : 0;
 }
 
-/* Created with O_EXCL, so that exactly one process settles the mode and the group of a new file. */
 int directory_open_file(const struct directory *directory, int at, const char *name, int flags, int *ret_file)
 {
 	struct stat found;
@@ -294,6 +298,7 @@ int directory_open_file(const struct directory *directory, int at, const char *n
 	return directory_open_seen(directory, at, name, flags, ret_file, &found);
 }
 
+/* Creates a missing file with O_EXCL, so that exactly one process settles the mode and the group of the file. */
 int directory_open_seen(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
                         struct stat *ret_found)
 {
@@ -305,7 +310,7 @@ int directory_open_seen(const struct directory *directory, int at, const char *n
 		file = call_openat(at, name, all | O_CREAT | O_EXCL, trust_first_mode(directory->shared, at, 0666));
 		if (file >= 0) {
 			(void)trust_settle_file(directory->shared, at, file);
-		} else if (errno == EEXIST) { /* another was faster */
+		} else if (errno == EEXIST) { /* another process has just created it */
 			file = call_openat(at, name, all, 0);
 		}
 	}
@@ -321,7 +326,7 @@ int directory_open_seen(const struct directory *directory, int at, const char *n
 	return 0;
 }
 
-/* An empty file, or one of zeros as a crash leaves it, has no other owner to protect. */
+/* An empty file, or one of zeros (which a crash leaves), has no content of another program to protect. */
 bool directory_is_ours(int file, const void *magic)
 {
 	static const char blank[DIRECTORY_MAGIC_BYTES];
@@ -349,7 +354,7 @@ bool directory_entry_key(unsigned shard, const char *name, uint8_t ret_key[ENTRY
 	return true;
 }
 
-/* Strict, because temporary files are removed by their name. */
+/* Accepts only names that temporary_begin() makes, because stale temporary files are removed. */
 bool directory_is_temporary(const char *name)
 {
 	const char *random;
@@ -362,7 +367,7 @@ bool directory_is_temporary(const char *name)
 	       random[1 + strspn(random + 1, "0123456789abcdef")] == '\0';
 }
 
-/* Other names are not visited: they are not ours. */
+/* Files with other names are not ours and are not visited. */
 static int walk_shard(int shard, directory_visit *visit, void *context)
 {
 	struct dirent *found;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes go through here, and every one of them is wrapped: signals blocked, bytes written, what the write raised
- * taken back, signals restored.
+ * Each write has four steps: block both signals, write, consume the signal that the write raised, restore the mask.
  */
 #include "cache/output.h"
 
@@ -13,16 +12,16 @@
 #define SIGNALS     (BIT(SIGXFSZ) | BIT(SIGPIPE))
 
 struct shelter {
-	unsigned blocked; /* by the host */
-	unsigned pending; /* for the host, among those that it blocks */
+	unsigned blocked; /* signals that the host has blocked */
+	unsigned pending; /* signals that were pending before, if the host has blocked any */
 };
 
-/* Blocked in this thread only, and for one write: other threads and the host's handlers see nothing. */
+/* Blocks the signals in this thread only, and for one write, so that other threads are not affected. */
 static struct shelter block_signals(void)
 {
 	struct shelter shelter = {.blocked = call_block(SIGNALS)};
 
-	/* an unblocked signal is never pending */
+	/* if the host has blocked neither, none can be pending, and the system call is not needed */
 	if (shelter.blocked != 0) {
 		shelter.pending = call_pending();
 	}
@@ -30,8 +29,8 @@ static struct shelter block_signals(void)
 }
 
 /*
- * The signal that the write raised is consumed before the mask is restored; one that was pending before is the
- * host's.
+ * Consumes the signal that the write raised before the mask is restored. A signal that was pending before belongs to
+ * the host.
  */
 static void restore_signals(struct shelter shelter, int error)
 {
@@ -44,8 +43,8 @@ static void restore_signals(struct shelter shelter, int error)
 }
 
 /*
- * The limit is checked first, because a kernel writes up to the limit before it raises SIGXFSZ: a torn file would be
- * left.
+ * Checks the limit first, because the kernel writes up to the limit before it raises SIGXFSZ, which would leave a torn
+ * file.
  */
 int output_at(int fd, off_t offset, const void *bytes, size_t size)
 {
@@ -72,7 +71,7 @@ int output_at(int fd, off_t offset, const void *bytes, size_t size)
 	return error;
 }
 
-/* One write(), so that lines of several processes do not mix. */
+/* Makes one write(), so that lines of several processes do not mix. */
 int output_line(int fd, const void *bytes, size_t size)
 {
 	struct shelter shelter = block_signals();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks mirror what the library does when it opens these files, without creating anything. They cannot be
- * exact: another process may change rights between the check and the use.
+ * The checks make the same decisions as the library when it opens these files, but create nothing. They cannot be
+ * exact, because another process may change rights between the check and the use.
  */
 #include "cache/places.h"
 
@@ -14,7 +14,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Takes the last part off; false: there was none. The root stays. "/a" becomes "/", and "/" has no part to take off. */
+/*
+ * Removes the last part of a path: "/a/b" becomes "/a", and "/a" becomes "/". Returns false if there is none, as in
+ * "/".
+ */
 static bool strip_part(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -26,7 +29,7 @@ static bool strip_part(char *path)
 	return true;
 }
 
-/* The library never creates anything in these directories, even where permissions allow it. */
+/* Returns whether the directory belongs to the kernel (such as /proc), where creating files fails for root, too. */
 static bool is_the_kernels(const char *path)
 {
 	/* proc, sysfs, debugfs, tracefs, securityfs, devpts, selinuxfs */
@@ -45,8 +48,8 @@ static bool is_the_kernels(const char *path)
 }
 
 /*
- * May something be made in this directory? access() would ask for the real user; the effective one will make the
- * file.
+ * Returns 0 if a file can be created in this directory. Uses AT_EACCESS, because access() checks the real user, but the
+ * effective user creates the file.
  */
 static int can_make_in(const char *path)
 {
@@ -64,7 +67,7 @@ static int can_make_in(const char *path)
 	return is_the_kernels(path) ? -ENOTSUP : 0;
 }
 
-/* Opened for appending, as the log and the trace do, and closed again; nothing is created. */
+/* Opens the file for appending, as the log and the trace do, and closes it; nothing is created. */
 int places_file(const char *path)
 {
 	char above[PATH_MAX] = ".";
@@ -87,7 +90,7 @@ int places_file(const char *path)
 	return can_make_in(above);
 }
 
-/* The root is missing: would it, with the directories above it, be made? */
+/* Returns 0 if a missing root, and the missing directories above it, could be created. */
 static int can_make_root(const char *path)
 {
 	char above[PATH_MAX];
@@ -103,7 +106,7 @@ static int can_make_root(const char *path)
 	return error;
 }
 
-/* O_PATH asks for no right on the directory itself, and O_NOFOLLOW shows a link as such. */
+/* O_PATH needs no right on the directory itself, and O_NOFOLLOW does not follow a link. */
 static bool is_there(const char *path)
 {
 	int place = call_openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -114,7 +117,7 @@ static bool is_there(const char *path)
 	return place >= 0;
 }
 
-/* A root without its home counts as there: the first store makes the home. */
+/* A root without a home counts as existing, because the first store creates the home. */
 enum place_state places_directory(const struct settings *settings, int *ret_error)
 {
 	const struct directory directory = {.path = settings->directory, .shared = settings->shared};
@@ -142,7 +145,7 @@ enum place_state places_directory(const struct settings *settings, int *ret_erro
 	return PLACES_REFUSED;
 }
 
-/* A missing setting needs no file. */
+/* A variable that is not set (`path` is NULL) needs no file. */
 static void check_file(const char *variable, const char *path, places_trouble *each, void *context)
 {
 	int error = path ? places_file(path) : 0;
@@ -152,7 +155,7 @@ static void check_file(const char *variable, const char *path, places_trouble *e
 	}
 }
 
-/* A list has no terminator between its elements, and the directory wants a path that has. */
+/* Copies the path, because an element of a list has no terminator. */
 static void check_lower(const struct settings *settings, const char *path, size_t size, places_trouble *each,
                         void *context)
 {

@@ -2,8 +2,8 @@
 /*
  * places: checks whether the files and directories that the settings name can be used
  *
- * The checks change nothing: a missing file counts as usable if its directory can be written. The answers are for
- * people (doctor, config, the log): they may be out of date when something is written.
+ * The checks change nothing: a missing file counts as usable if its directory can be written. The answers are displayed
+ * (doctor, config, the log) and decide nothing, because they may be out of date when a file is written.
  *
  * Threads: any. Errors: negative errno values; -EPERM: not trusted (cache/trust.h). errno is not preserved.
  */
@@ -12,18 +12,18 @@
 
 #include "cache/settings.h"
 
-/* Could a line be added to this file? */
+/* Returns 0 if a line could be appended to this file. */
 int places_file(const char *path);
 
 enum place_state {
-	PLACES_THERE,   /* it is there, and trusted */
-	PLACES_MISSING, /* it is not, and could be made */
-	PLACES_REFUSED  /* neither; `ret_error` says why */
+	PLACES_THERE,   /* it exists and is trusted */
+	PLACES_MISSING, /* it does not exist and could be created */
+	PLACES_REFUSED  /* it cannot be used; `ret_error` says why */
 };
-/* Of a cache directory. */
+/* Checks the cache directory. */
 enum place_state places_directory(const struct settings *settings, int *ret_error);
 
-/* Of LOG, TRACE and LOWER: what cannot be used. `path` is `size` bytes long. */
+/* Called for a path of NVRTCCACHE_LOG, _TRACE or _LOWER that cannot be used. `path` is `size` bytes long. */
 typedef void places_trouble(const char *variable, const char *path, size_t size, int error, void *context);
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Only the owner, the group and the mode of an open file count: paths may change between two looks. The user and the
- * groups of the process are asked anew each time, because hosts change them.
+ * Decisions depend only on the owner, the group and the mode that fstat() returned, because a path may lead elsewhere
+ * the next time. The user and the groups of the process are read at each call, because hosts change them.
  */
 #include "cache/trust.h"
 
@@ -18,7 +18,7 @@
 enum ids { USERS, GROUPS, IDS };
 enum known { UNKNOWN, APART, ALIKE };
 
-/* Groups are asked for each time: hosts drop them (setgroups) between calls. */
+/* Reads the groups at each call, because hosts drop them (setgroups) between calls. */
 static bool in_group(gid_t group)
 {
 	gid_t groups[GROUPS_MAX];
@@ -37,7 +37,10 @@ static bool in_group(gid_t group)
 	return false;
 }
 
-/* "0 0 4294967295" with any blanks: every id is itself. A map in a map can say so only if the outer one does. */
+/*
+ * Returns whether the map is "0 0 4294967295" with any blanks: every id is mapped to itself. The map of a nested
+ * namespace can be this only if that of the outer one is.
+ */
 static bool is_identity(const char *map, ssize_t size)
 {
 	static const char identity[] = "004294967295";
@@ -56,14 +59,15 @@ static bool is_identity(const char *map, ssize_t size)
 }
 
 /*
- * What stands for ids without a name is one id only where all have names. Learnt once. Where that cannot be learnt (no
- * /proc), they are taken for many.
+ * Returns whether OVERFLOW_ID is a single user or group here. That is so only if every id is mapped; otherwise it
+ * stands for all ids without a mapping. The answer is read once. If it cannot be read (no /proc), the function returns
+ * false.
  */
 static bool tells_apart(enum ids ids)
 {
 	static _Atomic enum known known[IDS];
 	enum known now = atomic_load_explicit(&known[ids], memory_order_relaxed);
-	char map[128]; /* more is no identity */
+	char map[128]; /* a longer map is not the identity */
 	ssize_t size;
 	int file;
 
@@ -82,7 +86,9 @@ static bool tells_apart(enum ids ids)
 	return now == APART;
 }
 
-/* Asked anew each time: hosts change their user between calls. Root may do anything with our files anyway. */
+/*
+ * Reads the user at each call, because hosts change it. Root's files are trusted, because root can change ours anyway.
+ */
 bool trust_owner(const struct stat *found)
 {
 	uid_t user;
@@ -94,13 +100,13 @@ bool trust_owner(const struct stat *found)
 	return found->st_uid == user && (user != OVERFLOW_ID || tells_apart(USERS));
 }
 
-/* An unmapped user of a user namespace would create files without an identifiable owner. */
+/* A user without a mapping in the user namespace would create files without an identifiable owner. */
 bool trust_user(void)
 {
 	return call_geteuid() != OVERFLOW_ID || tells_apart(USERS);
 }
 
-/* Unshared caches, which are most, pay for one comparison of modes and of the owner. */
+/* Most caches are private: for them only the mode and the owner are compared. */
 bool trust_found(bool shared, int parent, const struct stat *found)
 {
 	struct stat above = *found;
@@ -123,8 +129,8 @@ bool trust_found(bool shared, int parent, const struct stat *found)
 }
 
 /*
- * A new file has its group at once only under a setgid directory, or if that group is ours; otherwise it stays
- * closed until join_group() has moved it.
+ * A new file has the right group at once only in a setgid directory, or if that group is our own. Otherwise it is not
+ * open to the group until join_group() has changed its group.
  */
 mode_t trust_first_mode(bool shared, int parent, mode_t all)
 {
@@ -141,8 +147,8 @@ mode_t trust_first_mode(bool shared, int parent, mode_t all)
 }
 
 /*
- * Moves what we have made into the group of `parent`; returns the bits of that group, none where that failed. The
- * root's own group was chosen by whoever made it, and stays.
+ * Gives a new file the group of `parent`. Returns the bits that the group has on `parent`, or 0 if that failed. The
+ * group of the root is not changed, because the user who created the root has chosen it.
  */
 static mode_t join_group(int parent, int made, const struct stat *found)
 {
@@ -155,7 +161,7 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 	if (call_fstat(parent, &above) < 0) {
 		return 0;
 	}
-	/* some file systems say yes and do nothing */
+	/* checked again, because some file systems report success and do nothing */
 	if (found->st_gid != above.st_gid &&
 	    (call_chgrp(made, above.st_gid) < 0 || call_fstat(made, &after) < 0 || after.st_gid != above.st_gid)) {
 		return 0;
@@ -164,8 +170,9 @@ static mode_t join_group(int parent, int made, const struct stat *found)
 }
 
 /*
- * The umask may have taken bits from the mode, and only chmod gives setgid. Through /proc because fchmod refuses O_PATH
- * descriptors, and O_RDONLY is refused where the umask took our own read bit. A failure is left to the trust check.
+ * The umask may have removed bits from the mode, and only chmod() can set setgid. It goes through /proc, because
+ * fchmod() refuses O_PATH descriptors, and opening with O_RDONLY fails if the umask removed our own read bit. Errors
+ * are ignored, because the trust check finds a wrong mode.
  */
 void trust_settle_directory(bool shared, int parent, const char *path)
 {
@@ -188,7 +195,7 @@ void trust_settle_directory(bool shared, int parent, const char *path)
 	call_close(made);
 }
 
-/* The mode is set after the group: chmod first would open the file to the wrong group for a moment. */
+/* Sets the mode after the group, because the other order would open the file to the wrong group for a moment. */
 int trust_settle_file(bool shared, int parent, int file)
 {
 	mode_t wanted = S_IRUSR | S_IWUSR;
