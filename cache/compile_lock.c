@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Before glibc 2.34 it is libpthread's, without which nothing waits: there is one thread. */
+/* Before glibc 2.34 it is in libpthread. A process without libpthread has one thread, so no thread ever waits. */
 #pragma weak pthread_condattr_setclock
 
 #define SHARDS      16
 #define NO_WAITS    8
 #define NO_WAIT_FOR (INT64_C(60) * 1000000000)
-#define LOOK        INT64_C(1000000000) /* a child forked in a signal handler meanwhile gets no wake-up */
-#define ROUNDS_MAX  3                   /* holders in other processes that one compile waits for, one after the other */
+#define LOOK        INT64_C(1000000000) /* longest sleep: a child forked in a signal handler meanwhile is not woken */
+#define ROUNDS_MAX  3                   /* holders in other processes that one compilation waits for, in sequence */
 
 struct seat {
 	_Atomic(struct seat *) next; /* in the table */
@@ -38,13 +38,13 @@ struct no_wait {
 
 static struct shard {
 	_Alignas(64) struct fork_mutex lock;
-	_Atomic(struct seat *) seats; /* whole after each store: children close what hangs on them */
+	_Atomic(struct seat *) seats; /* consistent after each store, because forked children walk the list */
 	struct no_wait no_waits[NO_WAITS];
 	unsigned next_no_wait;
 } shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = FORK_MUTEX_INITIALIZER}};
 
 static _Thread_local unsigned held;
-static _Atomic int64_t wasted; /* time spent in useless waits since the last useful one */
+static _Atomic int64_t wasted; /* ns of useless waits for other processes since the last useful one */
 static _Atomic pid_t process;
 
 /* The first byte of a key names its shard in the store; the second one is independent of that. */
@@ -61,7 +61,9 @@ static uint64_t tag_of(const uint8_t *key)
 	return tag;
 }
 
-/* A child of _Fork or clone gets the locks as they were, and no handler runs (BZ 17490). */
+/*
+ * A child of _Fork or clone inherits the locks, and no atfork handler runs (glibc bug 17490), so it is detected here.
+ */
 static void settle_process(void)
 {
 	pid_t pid = getpid();
@@ -73,7 +75,7 @@ static void settle_process(void)
 	atomic_store_explicit(&process, pid, memory_order_relaxed);
 }
 
-/* The condition uses the monotonic clock: a change of the time of day must not lengthen a wait. */
+/* The condition uses the monotonic clock, because a change of the time of day must not lengthen a wait. */
 static struct seat *seat_new(const uint8_t *key)
 {
 	struct seat *seat = calloc(1, sizeof(*seat));
@@ -102,7 +104,7 @@ static void seat_free(struct seat *seat)
 	}
 }
 
-/* From here to take_seat(): the shard's lock is held. */
+/* The caller of the functions from here to wait_for_seat() holds the shard's lock, except for condition_time(). */
 static bool nobody_waits(const struct shard *shard, const uint8_t *key)
 {
 	uint64_t tag = tag_of(key);
@@ -116,7 +118,7 @@ static bool nobody_waits(const struct shard *shard, const uint8_t *key)
 	return false;
 }
 
-/* The oldest of the shard's few places is reused: forgetting a key only costs a wait. */
+/* Overwrites the oldest of the shard's few records, because forgetting a key only costs a wait. */
 static void add_no_wait(struct shard *shard, const uint8_t *key)
 {
 	if (!nobody_waits(shard, key)) {
@@ -125,7 +127,7 @@ static void add_no_wait(struct shard *shard, const uint8_t *key)
 	}
 }
 
-/* The lists are short: a seat exists only while its key is compiled. */
+/* A linear search: the lists are short, because a seat exists only while its key is compiled. */
 static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
 {
 	struct seat *seat = shard->seats;
@@ -136,7 +138,10 @@ static struct seat *find_seat(const struct shard *shard, const uint8_t *key)
 	return seat;
 }
 
-/* In the time of pthread_cond_timedwait(), before which libfaketime stands as it does before this clock. */
+/*
+ * Returns the absolute time for pthread_cond_timedwait(). libfaketime wraps that function and clock_gettime() alike, so
+ * the time must not come from the kernel directly.
+ */
 static struct timespec condition_time(int64_t from_now)
 {
 	struct timespec time = {0};
@@ -146,8 +151,10 @@ static struct timespec condition_time(int64_t from_now)
 	return (struct timespec){.tv_sec = time.tv_sec + from_now / 1000000000, .tv_nsec = from_now % 1000000000};
 }
 
-/* How that seat's holder released it; COMPILE_LOCK_NOT_KEPT when it did not in time. The seat is the waiter's to free
- * if it was the last. */
+/*
+ * Waits for the holder of the seat and returns its outcome, or COMPILE_LOCK_NOT_KEPT after the deadline. If *ret_last,
+ * the caller has to free the seat.
+ */
 static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat *seat, int64_t deadline, bool *ret_last)
 {
 	int64_t now = compile_lock_clock();
@@ -164,8 +171,9 @@ static enum compile_lock_outcome wait_for_seat(struct shard *shard, struct seat 
 }
 
 /*
- * COMPILE_LOCK_ABANDONED: the seat is ours. Otherwise how another released it; COMPILE_LOCK_NOT_KEPT: nothing to
- * wait for. The new seat is allocated before the lock is taken: no malloc() under a lock that a fork may leave held.
+ * Takes the seat of a key, or waits for the thread that has it. Returns COMPILE_LOCK_ABANDONED if the seat was taken,
+ * otherwise the outcome of the other thread; COMPILE_LOCK_NOT_KEPT also if there is nothing to wait for. The new seat
+ * is allocated before the lock is taken, because malloc() must not run under a lock that a fork may leave held.
  */
 static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 {
@@ -204,7 +212,9 @@ static enum compile_lock_outcome take_seat(struct compile_lock *lock)
 	return outcome;
 }
 
-/* Called when a result that another one cached did not serve this caller: the next ones would wait in vain too. */
+/*
+ * Called if a result that another thread cached did not serve this caller, because further waits would be useless too.
+ */
 static void stop_waiting_for(const uint8_t *key)
 {
 	struct shard *shard = shard_of(key);
@@ -214,7 +224,7 @@ static void stop_waiting_for(const uint8_t *key)
 	fork_mutex_unlock(&shard->lock);
 }
 
-/* The seat in the table always has the present descriptor, so that a child forked at any moment can close it. */
+/* Copies the descriptor to the seat in the table at every change, so that a child forked at any moment can close it. */
 static void note_file(void *context, const struct compile_lock_file *file)
 {
 	struct seat *seat = context;
@@ -225,7 +235,7 @@ static void note_file(void *context, const struct compile_lock_file *file)
 	fork_mutex_unlock(&shard->lock);
 }
 
-/* The seat is ours; now the other processes. True: look again. */
+/* Called with a seat. Takes the file lock, or waits for the process that has it. Returns true to look up again. */
 static bool wait_for_processes(struct compile_lock *lock, const struct compile_lock_options *options)
 {
 	const struct directory directory = {.path = (char *)options->directory, .shared = options->shared};
@@ -270,8 +280,7 @@ static bool wait_for_processes(struct compile_lock *lock, const struct compile_l
 }
 
 /*
- * Ours is another key by now: what the compile depends on changed while we waited. The headers that make up the key
- * may change while the caller waits.
+ * Returns whether the key has changed since the last call: headers that it depends on may change while a caller waits.
  */
 static bool lost_key(const struct compile_lock *lock, const uint8_t *key)
 {
@@ -313,7 +322,7 @@ bool compile_lock_acquire(struct compile_lock *lock, const struct compile_lock_o
 	return wait_for_processes(lock, options);
 }
 
-/* The link is written by one store, so the list is whole at every moment at which another thread may fork. */
+/* Unlinks the seat by one store, so that the list is consistent whenever another thread forks. */
 static void leave_table(struct shard *shard, struct seat *seat)
 {
 	_Atomic(struct seat *) *link = &shard->seats;
@@ -326,7 +335,7 @@ static void leave_table(struct shard *shard, struct seat *seat)
 	}
 }
 
-/* The file is released first: a thread of this process that wakes may go on to it at once. */
+/* Releases the file lock first, because a thread of this process that is woken may lock the file at once. */
 void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome outcome)
 {
 	static const enum compile_lock_file_outcome elsewhere[] = {
@@ -369,7 +378,7 @@ void compile_lock_release(struct compile_lock *lock, enum compile_lock_outcome o
 	}
 }
 
-/* The seats' memory stays: the thread that forked may be in the middle of a compile, and release its own. */
+/* Does not free the seats, because the thread that forked may be compiling, and then releases its seat in the child. */
 void compile_lock_fork_child(void)
 {
 	for (size_t i = 0; i < SHARDS; i++) {

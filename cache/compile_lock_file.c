@@ -27,7 +27,7 @@
 #define STOPPED_FOR     (2 * SECOND)
 #define NOTE_WITHIN     (500 * MS)
 #define NOT_KEPT_FOR    (60 * SECOND)
-#define SLOTS           1023 /* and before the first of them the magic */
+#define SLOTS           1023 /* after the magic, which takes the place of slot 0 */
 #define SLOT_BYTES      64
 #define ROOM            256
 
@@ -37,12 +37,12 @@ struct note {
 	uint64_t tag;
 	uint64_t began;
 	uint64_t ended;
-	uint64_t pid_space; /* of the holder: pids of another mean nothing; 0: not known */
+	uint64_t pid_space; /* inode of the holder's pid namespace, in which its thread id is valid; 0: not known */
 	uint32_t holder;    /* thread id */
 	uint32_t state;
 };
 
-/* Read straight from the kernel: under libfaketime a clock may stand still, and then no wait would end. */
+/* Asks the kernel directly, because libfaketime may stop the clock, and then no wait would end. */
 int64_t compile_lock_clock(void)
 {
 	struct timespec now = {0};
@@ -69,7 +69,7 @@ static bool is_ours(const struct compile_lock_file *file)
 	return found.st_dev == file->device && found.st_ino == file->inode;
 }
 
-/* The home is closed at once: one descriptor is held during a compilation, not two. */
+/* Closes the home at once, so that one descriptor is open during a compilation, not two. */
 static int open_path(const struct directory *directory)
 {
 	int home = -1;
@@ -86,8 +86,8 @@ static int open_path(const struct directory *directory)
 }
 
 /*
- * A holder has its descriptor for as long as the host's compiler works, which opens files within files (NVRTC: one per
- * level of inclusion), and would fail where ours was the last that could be had.
+ * Returns whether at least ROOM descriptors remain. A holder has its descriptor open while the compiler works, which
+ * opens several files at once (NVRTC: one per level of inclusion) and would fail if we had used the last descriptor.
  */
 static bool leaves_room(int fd)
 {
@@ -97,8 +97,8 @@ static bool leaves_room(int fd)
 }
 
 /*
- * A file that another program put there gets no notes. Checked at each open, because a user may have replaced the file
- * meanwhile.
+ * Returns whether the file is ours, and writes the magic to a new file. A file of another program is not used. Checked
+ * at each open, because a user may have replaced the file meanwhile.
  */
 static bool has_magic(int fd)
 {
@@ -111,19 +111,19 @@ static bool has_magic(int fd)
 	if (!directory_is_ours(fd, FILE_MAGIC)) {
 		return false;
 	}
-	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* a file that cannot be written gets no notes */
+	(void)output_at(fd, 0, FILE_MAGIC, sizeof(magic)); /* without a magic the lock still works */
 	return true;
 }
 
 /*
- * The stamp is the position of this descriptor. It tells our description from another one of the same file that the
- * host may have opened under the same number.
+ * Opens the file and computes the key's byte and tag. The stamp, a file position that nothing else uses, distinguishes
+ * our open file description from another one of the same file that the host may have opened under the same number.
  */
 static bool open_file(const struct directory *directory, const uint8_t key[ENTRY_KEY_BYTES],
                       struct compile_lock_file *ret)
 {
 	static atomic_uint stamps;
-	/* a host that runs without its standard streams would write to our file as to one of them */
+	/* a host that runs without its standard streams would write its output to our file */
 	struct compile_lock_file file = {.fd = call_leave_streams(open_path(directory))};
 	struct stat found;
 
@@ -139,7 +139,7 @@ static bool open_file(const struct directory *directory, const uint8_t key[ENTRY
 	file.device = found.st_dev;
 	file.inode = found.st_ino;
 	memcpy(&file.place, key, sizeof(file.place));
-	file.place >>= 2; /* positive as an offset, and so is the next one */
+	file.place >>= 2; /* so that the offset and the one after it are positive as off_t */
 	memcpy(&file.tag, key + sizeof(file.place), sizeof(file.tag));
 	*ret = file;
 	return true;
@@ -151,17 +151,14 @@ static bool read_slot(const struct compile_lock_file *file, uint64_t slot, struc
 	       (ssize_t)sizeof(*ret_note);
 }
 
-/* Two slots may have a key's note, and keys that are compiled at the same time seldom share both. */
+/* A key's note may be in one of two slots. Keys that are compiled at the same time rarely share both. */
 static void find_slots(const struct compile_lock_file *file, uint64_t ret_slots[2])
 {
 	ret_slots[0] = 1 + file->tag % SLOTS;
 	ret_slots[1] = 1 + file->tag / SLOTS % SLOTS;
 }
 
-/*
- * The note, if there is one about this key; an empty one otherwise. A torn note costs a wait
- * at most.
- */
+/* Returns the key's note, or an empty one if there is none. Notes have no checksum, because a torn one costs a wait. */
 static struct note read_note(const struct compile_lock_file *file)
 {
 	uint64_t slots[2];
@@ -195,8 +192,8 @@ static off_t slot_of(const struct compile_lock_file *file)
 }
 
 /*
- * The inode of the pid namespace goes with the thread id, because a number from another namespace means another
- * thread here.
+ * Writes the key's note. It contains the inode of the pid namespace, because the same thread id denotes another thread
+ * in another namespace.
  */
 static void write_note(const struct compile_lock_file *file, enum note_state state)
 {
@@ -215,6 +212,7 @@ static void write_note(const struct compile_lock_file *file, enum note_state sta
 	(void)output_at(file->fd, slot_of(file), &note, sizeof(note));
 }
 
+/* Returns whether the note says that a result was not cached, less than a minute ago. */
 static bool is_fresh(const struct note *note)
 {
 	uint64_t now = (uint64_t)compile_lock_clock();
@@ -223,8 +221,8 @@ static bool is_fresh(const struct note *note)
 }
 
 /*
- * Returns the type of the lock that conflicts on the byte of the key; F_UNLCK: none. F_OFD_GETLK returns the range of
- * the conflicting lock, which shows whether it is a compile lock.
+ * Finds the lock that conflicts on the key's byte (l_type F_UNLCK: none). F_OFD_GETLK returns its range, which shows
+ * whether it is a compile lock. Returns false if the file system has no locks.
  */
 static bool ask_holder(const struct compile_lock_file *file, struct flock *ret_range)
 {
@@ -232,7 +230,7 @@ static bool ask_holder(const struct compile_lock_file *file, struct flock *ret_r
 	return TEMP_FAILURE_RETRY(fcntl(file->fd, F_OFD_GETLK, ret_range)) == 0;
 }
 
-/* TAKEN, GIVEN_UP (another has it) or NONE. */
+/* Returns TAKEN, GIVEN_UP (another process has it) or NONE. */
 static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 {
 	switch (lock_bytes(file->fd, (struct lock_range){(off_t)file->place, 1}, LOCK_ALONE, 0)) {
@@ -247,7 +245,7 @@ static enum compile_lock_file_state try_lock(struct compile_lock_file *file)
 	}
 }
 
-/* Returns the state letter of a thread; '?': unknown. */
+/* Returns the state letter of a thread from /proc; '?': unknown. */
 static char thread_state(uint32_t thread)
 {
 	char path[32];
@@ -268,12 +266,16 @@ static char thread_state(uint32_t thread)
 	return name_end && name_end[1] == ' ' ? name_end[2] : '?';
 }
 
-/* Looks at the holder now and then. True: it has stood still for long, or is no more. */
+/* What a waiter knows of the holder's thread. */
 struct suspicion {
-	int64_t looked;
-	int64_t stopped; /* since when; 0: it runs */
+	int64_t looked;  /* when it was examined last */
+	int64_t stopped; /* when it was first seen stopped; 0: it runs */
 };
 
+/*
+ * Returns whether the holder has been stopped for STOPPED_FOR or does not exist. It is examined once per
+ * HOLDER_INTERVAL.
+ */
 static bool stands_still(struct suspicion *suspicion, const struct note *note, int64_t now)
 {
 	struct stat space;
@@ -286,7 +288,7 @@ static bool stands_still(struct suspicion *suspicion, const struct note *note, i
 	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino != note->pid_space) {
 		return false;
 	}
-	/* not by /proc, which hidepid= hides */
+	/* kill() and not /proc, because the mount option hidepid= may hide the thread there */
 	if (kill((pid_t)note->holder, 0) < 0 && errno == ESRCH) {
 		return true;
 	}
@@ -303,10 +305,10 @@ static void pause_for(int64_t time)
 {
 	struct timespec pause = {.tv_sec = time / SECOND, .tv_nsec = time % SECOND};
 
-	(void)nanosleep(&pause, NULL); /* a signal only makes it shorter */
+	(void)nanosleep(&pause, NULL); /* a signal may end it early */
 }
 
-/* An eighth of the time waited so far: a waiter learns of the release late by 12 % at most. */
+/* A pause is an eighth of the time waited so far, so a waiter notices a release at most 12 % later than it could. */
 static int64_t next_pause(int64_t waited, int64_t left)
 {
 	int64_t pause = waited / 8;
@@ -315,20 +317,22 @@ static int64_t next_pause(int64_t waited, int64_t left)
 	return pause < left ? pause : left;
 }
 
-/* Does the lock in the way look like this key's compile lock: of its byte alone? */
+/* Returns whether the conflicting lock looks like this key's compile lock, which covers exactly one byte. */
 static bool is_of_key(const struct compile_lock_file *file, const struct flock *range)
 {
 	return range->l_start == (off_t)file->place && range->l_len == 1;
 }
 
-/* Another has the lock. */
+/*
+ * Called while another process has the lock. Polls until that changes or `deadline` is over, and returns the outcome.
+ */
 static enum compile_lock_file_state wait_for_other(struct compile_lock_file *file, int64_t deadline)
 {
 	struct suspicion suspicion = {0};
 	int64_t start = compile_lock_clock();
 	int64_t now = start;
 	int64_t end;
-	uint64_t began = 0; /* names the holder */
+	uint64_t began = 0; /* identifies the holder; 0: it has not written a note yet */
 
 	for (;;) {
 		struct flock range;
@@ -344,7 +348,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 			if (note.state == NOTE_KEPT || is_fresh(&note)) {
 				return note.state == NOTE_KEPT ? COMPILE_LOCK_FILE_KEPT : COMPILE_LOCK_FILE_NOT_KEPT;
 			}
-			/* the holder left no note: one of the waiters takes over */
+			/* the holder noted no outcome: one of the waiters takes over */
 			state = try_lock(file);
 			if (state != COMPILE_LOCK_FILE_GIVEN_UP) {
 				return state;
@@ -357,7 +361,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 			}
 			began = note.began;
 		}
-		/* a holder that writes no note for this key soon compiles another key, or nothing */
+		/* a holder that does not write a note for this key soon is not compiling it */
 		end = began != 0 || deadline - start < NOTE_WITHIN ? deadline : start + NOTE_WITHIN;
 		if (now >= end || stands_still(&suspicion, &note, now)) {
 			return COMPILE_LOCK_FILE_GIVEN_UP;
@@ -367,7 +371,7 @@ static enum compile_lock_file_state wait_for_other(struct compile_lock_file *fil
 	}
 }
 
-/* A key whose result was not cached lately is not even tried: its holder would make all others wait for nothing. */
+/* Does not lock a key whose last result was not cached, because waiting for such a holder would be useless. */
 static enum compile_lock_file_state take_opened(struct compile_lock_file *file, int64_t deadline,
                                                 enum compile_lock_file_patience patience)
 {
@@ -407,7 +411,7 @@ enum compile_lock_file_state compile_lock_file_acquire(const struct directory *d
 }
 
 /*
- * The note is written before the lock is released: a waiter that sees the byte free then also sees how the
+ * Writes the note before it releases the lock, so that a waiter that sees the byte unlocked also sees how the
  * compilation ended.
  */
 void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock_file_outcome outcome)
@@ -422,7 +426,7 @@ void compile_lock_file_release(struct compile_lock_file *file, enum compile_lock
 	file->fd = -1;
 }
 
-/* Closes without unlocking: in a child, unlocking would release the parent's lock. */
+/* Closes without unlocking, because unlocking in a child would release the parent's lock. */
 void compile_lock_file_forget(struct compile_lock_file *file)
 {
 	if (is_ours(file)) {

@@ -25,8 +25,8 @@ struct counters_file {
 	char magic[8];
 	uint32_t format;
 	uint32_t count;
-	uint64_t names;    /* XXH3 of all names in order: counters that moved are not taken for one another */
-	uint64_t checksum; /* XXH3 of all else */
+	uint64_t names;    /* XXH3 of all names in order, so that counts of another list are not used for wrong names */
+	uint64_t checksum; /* XXH3 of all other members */
 	int64_t since;     /* seconds since 1970 when it was begun */
 	uint64_t values[COUNTER_COUNT];
 };
@@ -36,7 +36,7 @@ static const char all_names[] =
     COUNTERS(COUNTER_TEXT);
 #undef COUNTER_TEXT
 
-/* The same in every file of this build. */
+/* Computes the checksum of the names once; it is the same in every file of this build. */
 static uint64_t names_sum(void)
 {
 	static _Atomic uint64_t known;
@@ -84,7 +84,7 @@ static void name_file(unsigned number, char ret_name[NAME_BYTES])
 	ret_name[2] = '\0';
 }
 
-/* A link, a pipe, a file that others can write: not to be counted in, and no reason to count nothing. */
+/* Returns whether the file is a link, a pipe, or not trusted. It is not used, but another one of the files may be. */
 static bool is_anothers(int error)
 {
 	return error == -EPERM || error == -ELOOP || error == -ENXIO || error == -EISDIR;
@@ -127,7 +127,7 @@ static bool is_full(int error)
 	return error == -ENOSPC || error == -EDQUOT;
 }
 
-/* The file that was added to last, and had been reached through directories that are trusted. */
+/* The file to which this process added last, after it was opened through trusted directories. */
 static struct {
 	_Atomic uint64_t device, inode;
 	_Atomic unsigned number;
@@ -185,7 +185,8 @@ static int add_to_number(const struct directory *directory, int place, unsigned 
 }
 
 /*
- * By its whole path, which is half the system calls: the file that this leads to is judged, and is the one of before.
+ * Opens the known file by its whole path, with half the system calls. That is safe because the file is checked and must
+ * be the same (device and inode) as before. -EAGAIN: it is another file or locked; the caller then takes the long way.
  */
 static int add_to_known(const struct directory *directory, const struct counters_amounts *amounts)
 {
@@ -207,6 +208,7 @@ static int add_to_known(const struct directory *directory, const struct counters
 	return error;
 }
 
+/* Adds to an existing file of a private cache by its path from the root, with few system calls. */
 static int add_from_root(const struct directory *directory, unsigned number, const struct counters_amounts *amounts)
 {
 	char path[] = PLACE_PATH "/00";
@@ -221,7 +223,10 @@ static int add_from_root(const struct directory *directory, unsigned number, con
 	return error;
 }
 
-/* Any of the files will do: it is the sum that counts. A full disk has room in those that are there. */
+/*
+ * Adds to the first file that is usable; any will do, because readers sum all files. If the disk is full, only existing
+ * files are tried, because they do not grow.
+ */
 static int add_to_any(const struct directory *directory, int place, unsigned number,
                       const struct counters_amounts *amounts)
 {
@@ -289,7 +294,7 @@ static int read_file(const struct directory *directory, int place, unsigned numb
 	if (error != 0) {
 		return is_anothers(error) || error == -ENOENT ? 0 : error;
 	}
-	/* locked for long: the read may be torn, which the checksum shows */
+	/* if the lock is held too long, reads without it: the checksum detects a torn read */
 	(void)lock_bytes(fd, LOCK_WHOLE, LOCK_SHARED, LOCK_WAIT_US);
 	got = call_pread(fd, &file, sizeof(file), 0);
 	error = got < 0 ? -errno : 0;
@@ -327,9 +332,7 @@ static int remove_file(const struct directory *directory, int place, unsigned nu
 	return call_unlinkat(place, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/*
- * Each of the files, in the place that they share: read, or removed if there is nowhere to count. The first error met.
- */
+/* Reads all files, or removes them if `counted` is NULL. Continues after an error and returns the first one. */
 static int for_all_files(const struct directory *directory, struct counted *counted)
 {
 	int place = -1;
