@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One question is one connection: nothing is kept between calls that a host could close or a fork could share. The
- * breaker and the time that useless answers took are the only state. Its clock is read from the kernel, because a wait
- * must end under libfaketime too.
+ * Each question uses a connection of its own, so that no descriptor stays open between calls, which a host could close
+ * or a forked child could share. The only state is the breaker and the sum of useless waits. The clock is read from the
+ * kernel directly, because a wait must also end under libfaketime.
  */
 #include "cache/agent.h"
 
@@ -18,7 +18,7 @@
 #define MS     INT64_C(1000000)
 #define SECOND (1000 * MS)
 
-#define NOTICED (3 * MS) /* an idle agent answers within this time, so a shorter useless wait is not counted */
+#define NOTICED (3 * MS) /* an idle agent answers within this time, so a shorter useless wait does not count */
 
 static const struct breaker_rule rule = {.failures = 1, .first_ns = 5 * SECOND, .longest_ns = 300 * SECOND};
 static struct breaker breaker;
@@ -33,7 +33,7 @@ static const struct {
 #undef AGENT_ROW
 };
 
-/* The names in the log, in the trace and in explain --json. */
+/* These names appear in the log, in the trace and in explain --json. */
 const char *agent_outcome_name(enum agent_outcome outcome)
 {
 	return outcomes[outcome].name;
@@ -44,9 +44,12 @@ const char *agent_outcome_words(enum agent_outcome outcome)
 	return outcomes[outcome].words;
 }
 
-/* The socket of one question. Hosts close descriptors that they do not know: then the number may be the host's. */
+/*
+ * The socket of one question. Its identity is recorded, because hosts close descriptors that they do not know, and then
+ * the number may belong to another file.
+ */
 struct question {
-	int socket; /* -1: none */
+	int socket; /* descriptor; -1: none */
 	dev_t device;
 	ino_t inode;
 };
@@ -59,7 +62,7 @@ static int64_t read_clock(void)
 	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* An agent that is alive answers at once that it has begun: a third of the time is enough for that. */
+/* Returns the limit for the first answer. A running agent sends STARTED at once, so a third of the time suffices. */
 static int64_t first_limit(const struct agent_options *options)
 {
 	return options->wait_ms * MS / 3;
@@ -73,7 +76,7 @@ static bool is_ours(const struct question *question)
 	       found.st_ino == question->inode;
 }
 
-/* A number that the host has reused is left open: it is the host's file. */
+/* Does not close a number that the host has reused for a file of its own. */
 static void close_question(struct question *question)
 {
 	if (is_ours(question)) {
@@ -103,7 +106,7 @@ static enum agent_outcome connect_to(const struct agent_options *options, struct
 	                                                                         : AGENT_FETCH_STRANGER;
 }
 
-/* The directory is named by device and inode, as the agent may know it by another path. */
+/* The message identifies the directory by device and inode, because the agent may know it by another path. */
 static enum agent_outcome make_message(const struct agent_options *options, enum agent_kind kind,
                                        const uint8_t key[ENTRY_KEY_BYTES], struct agent_message *ret_message)
 {
@@ -135,7 +138,7 @@ static enum agent_outcome send_message(const struct question *question, struct a
 	return sent == (ssize_t)sizeof(*message) ? AGENT_FETCH_FOUND : AGENT_FETCH_BROKEN;
 }
 
-/* AGENT_FETCH_FOUND: the message is on its way. */
+/* Connects and sends the message. Returns AGENT_FETCH_FOUND if it was sent. */
 static enum agent_outcome begin_question(struct question *question, const struct agent_options *options,
                                          enum agent_kind kind, const uint8_t key[ENTRY_KEY_BYTES])
 {
@@ -149,8 +152,8 @@ static enum agent_outcome begin_question(struct question *question, const struct
 }
 
 /*
- * 1: something came; 0: the time is over; -1: nothing can come. An answer that came while this thread could not run is
- * taken, however late that is: poll() is asked at least once.
+ * Returns 1 if the socket is readable, 0 after the deadline, -1 on an error. It calls poll() at least once, so that an
+ * answer is used that arrived in time while this thread was not running.
  */
 static int wait_until(const struct question *question, int64_t deadline)
 {
@@ -163,7 +166,7 @@ static int wait_until(const struct question *question, int64_t deadline)
 		if (ready >= 0) {
 			return ready;
 		}
-		/* a profiler's timer interrupts poll() again and again: the deadline ends that */
+		/* a profiler's timer may interrupt poll() repeatedly, so the deadline limits the retries */
 		if (errno != EINTR || left <= 0) {
 			return errno == EINTR ? 0 : -1;
 		}
@@ -208,7 +211,7 @@ static enum agent_outcome await_answer(const struct question *question, const st
 		case -1:
 			break;
 		case AGENT_STARTED:
-			if (started) { /* an agent that repeats this would hold the host up for ever */
+			if (started) { /* an agent that repeats STARTED must not prolong the wait */
 				return AGENT_FETCH_BROKEN;
 			}
 			started = true;
@@ -228,7 +231,7 @@ static enum agent_outcome await_answer(const struct question *question, const st
 	}
 }
 
-/* Useless answers that are quick are added up: all of them together may cost no more than one question. */
+/* Useless answers that were fast are added up, because all of them together may not take longer than one question. */
 static bool took_too_long(const struct agent_options *options, int64_t waited)
 {
 	if (waited <= NOTICED) {
@@ -237,7 +240,7 @@ static bool took_too_long(const struct agent_options *options, int64_t waited)
 	return waited > first_limit(options) || atomic_fetch_add(&wasted, waited) + waited > options->wait_ms * MS;
 }
 
-/* Called after the second lookup: an agent that answers FOUND without a stored entry has saved nothing. */
+/* Called after the second look-up, because an agent that answers FOUND without having stored an entry is useless. */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared)
 {
 	bool vain = spared < (uint64_t)question->waited;
@@ -258,14 +261,14 @@ void agent_overheard(const struct agent_options *options, int64_t waited, uint64
 	int64_t now = read_clock();
 	int64_t seen;
 
-	/* if a probe is due, the other process's wait was one */
+	/* if a probe is due, the question of the other process counts as the probe */
 	if (options->said && options->wait_ms > 0 && waited > first_limit(options) &&
 	    spared < (uint64_t)(waited - first_limit(options)) && breaker_allows(&breaker, &rule, now, &seen)) {
 		(void)breaker_failed(&breaker, &rule, seen, now);
 	}
 }
 
-/* The clock starts before the connection is made: a full backlog or a slow kernel is part of what the process waits. */
+/* Measures from before the connection is made, because a slow connect() is part of the time that the process waits. */
 static enum agent_outcome ask_agent(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                     struct agent_question *ret_question)
 {
@@ -284,7 +287,7 @@ static enum agent_outcome ask_agent(const struct agent_options *options, const u
 	close_question(&question);
 	asked.waited = read_clock() - began;
 	switch (outcome) {
-	case AGENT_FETCH_FOUND: /* whether it helps, the caller finds out */
+	case AGENT_FETCH_FOUND: /* the caller finds out whether the answer is useful, and calls agent_judge() */
 		*ret_question = asked;
 		break;
 	case AGENT_FETCH_ABSENT:
@@ -316,7 +319,7 @@ static void report_stored(const struct agent_options *options, const uint8_t key
 	int64_t now = read_clock();
 	int64_t seen;
 
-	/* not a probe: a message that is taken does not show that an answer would come */
+	/* not breaker_ask(): a message that is accepted does not show that the agent answers, so this is no probe */
 	if (!breaker_allows(&breaker, &rule, now, &seen)) {
 		return;
 	}

@@ -2,25 +2,25 @@
 /*
  * agent: asks the node's agent for a result, and reports stored results to it (docs/DESIGN.md G1, G2)
  *
- *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look again, judge
+ *     connect --FETCH--> first answer within wait_ms/3 --STARTED--> answer within wait_ms --FOUND--> look up, judge
  *        |                    |                                         |
  *        |                    `-- ABSENT, DOWN: not found               `-- ABSENT, DOWN: not found
- *        `-- nobody there, another user's agent, no answer in time, not an answer: a failure
+ *        `-- not running, another user's agent, no answer in time, invalid answer: a failure
  *
- * The agent puts what it fetches into the cache directory; no payload crosses the socket. After AGENT_FETCH_FOUND the
- * caller looks into the directory again.
+ * The agent stores the entries that it fetches in the cache directory; no payload crosses the socket. After
+ * AGENT_FETCH_FOUND the caller looks up the key in the directory again.
  *
  * A failure opens the circuit breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, and so on up to
- * five minutes. An answer that came later than wait_ms/3 and saved less time than it took counts as a failure too. So a
- * dead, stopped or hung agent costs a process wait_ms/3 (100 ms) once.
+ * five minutes. An answer that took longer than wait_ms/3 and longer than it saved also counts as a failure. So a dead,
+ * stopped or hung agent costs a process at most wait_ms/3 (100 ms by default), and again at each probe.
  *
- * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look again and call agent_judge(). After
- * store_put(), agent_stored(). If `said` is NULL, no function makes a system call.
- * Errors: outcomes; errno is kept. Threads: any. Signals: not from handlers; the host's handlers run while a call
- * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. A child that another thread forks
- * during a question keeps that socket (O_CLOEXEC) until exec or exit.
- * State: the breaker. Descriptors: closed before the call returns, unless the host has closed them: then the number may
- * belong to a file of the host's.
+ * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_judge(). After
+ * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.
+ * Errors: outcomes; errno is preserved. Threads: any. Signals: not from handlers; the host's handlers run while a call
+ * waits. Cancellation: must be off, or the socket stays open. Fork: nothing to do. If
+ * another thread forks during a question, the child has a copy of the socket (O_CLOEXEC) until it calls exec or exits.
+ * State: the breaker, and the sum of useless waits. Descriptors: closed before the call returns, unless the host has
+ * closed them, because then the number may belong to a file of the host.
  */
 #ifndef CACHE_AGENT_H
 #define CACHE_AGENT_H
@@ -31,12 +31,12 @@
 #include <stdint.h>
 
 struct agent_options {
-	const char *said; /* NVRTCCACHE_AGENT: a path, or 1; NULL: there is none */
+	const char *said; /* value of NVRTCCACHE_AGENT: a path, or "1"; NULL: there is no agent */
 	struct directory directory;
-	unsigned wait_ms; /* for the last answer; 0: stored results are reported, and nothing is asked */
+	unsigned wait_ms; /* limit for the last answer; 0: only stored results are reported, and no question is asked */
 };
 
-/* X(NAME, word, in words): what came of a question. */
+/* X(NAME, word, in words): the outcomes of a question. */
 #define AGENT_OUTCOMES(X)                                                       \
 	X(NOT_ASKED, "", "was not asked")                                       \
 	X(SKIPPED, "skipped", "was not asked after a recent failure")           \
@@ -56,28 +56,31 @@ enum agent_outcome {
 	    AGENT_OUTCOME_COUNT
 };
 
-/* "found", and "has the entry" for a sentence that begins with "the agent". */
+/* Return the word ("found"), and the words that continue "the agent" ("has the entry"). */
 const char *agent_outcome_name(enum agent_outcome outcome);
 const char *agent_outcome_words(enum agent_outcome outcome);
 
-/* What agent_judge() needs to know of a question. */
+/* The values of a question that agent_judge() needs. */
 struct agent_question {
-	int64_t seen;   /* of the breaker */
+	int64_t seen;   /* from breaker_ask() */
 	int64_t waited; /* ns */
 };
 
-/* `ret_question` is written with AGENT_FETCH_FOUND only. */
+/* Asks the agent for `key` and waits for the answer. `ret_question` is written only with AGENT_FETCH_FOUND. */
 enum agent_outcome agent_fetch(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES],
                                struct agent_question *ret_question);
-/* `spared`: the time in nanoseconds that the compilation would have taken; 0: the call is compiled nevertheless. */
+/*
+ * Reports how useful the answer was. `spared` is the time in nanoseconds that the compilation would have taken; 0: the
+ * call has to be compiled nevertheless.
+ */
 void agent_judge(const struct agent_options *options, const struct agent_question *question, uint64_t spared);
 /*
- * This process waited for another process's result, and that one may have waited for the agent meanwhile. A wait that
- * is longer than the compilation by wait_ms/3 counts as a failure here too. Otherwise processes that start together
- * would find out about a hung agent one after the other, while the others wait.
+ * Reports that this process waited `waited` nanoseconds for the result of another process, which may have asked the
+ * agent meanwhile. A wait that is longer than the compilation by more than wait_ms/3 counts as a failure here too.
+ * Otherwise each of several processes that start together would ask a hung agent itself, while the others wait for it.
  */
 void agent_overheard(const struct agent_options *options, int64_t waited, uint64_t spared);
-/* Reports a stored result by one message; no answer is awaited. */
+/* Reports a stored result with one message, and does not wait for an answer. */
 void agent_stored(const struct agent_options *options, const uint8_t key[ENTRY_KEY_BYTES]);
 
 #endif

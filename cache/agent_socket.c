@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both ends find the directory by device and inode and the socket by its path. Trust is the kernel's: the
- * credentials of the process that bound the socket, recorded when it did.
+ * Both ends find the socket by its path, and identify the directory by device and inode. Trust is based on the
+ * credentials that the kernel recorded when a process bound the socket.
  */
 #include "cache/agent_socket.h"
 
@@ -20,7 +20,7 @@
 #define BOOT_ID      "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_SIZE 36
 
-/* Asked each time: a process that was frozen may go on on another node. */
+/* Reads the boot id at each call, because a process may be frozen and continued on another node. */
 static int read_boot_id(char ret_id[BOOT_ID_SIZE + 1])
 {
 	int file = call_openat(AT_FDCWD, BOOT_ID, O_RDONLY | O_CLOEXEC, 0);
@@ -35,7 +35,7 @@ static int read_boot_id(char ret_id[BOOT_ID_SIZE + 1])
 	return size == BOOT_ID_SIZE && strspn(ret_id, "0123456789abcdef-") == BOOT_ID_SIZE ? 0 : -ENODATA;
 }
 
-/* The boot id makes the name unique for each node, although a shared directory shows the files of all. */
+/* The boot id makes the name unique per node, because nodes that share the directory see each other's files. */
 int agent_socket_path(const char *said, const char *directory, char ret_path[PATH_MAX])
 {
 	char boot_id[BOOT_ID_SIZE + 1];
@@ -57,7 +57,7 @@ int agent_socket_path(const char *said, const char *directory, char ret_path[PAT
 	return size < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* "/proc/self/fd/3/agent" fits into sun_path for a directory path of any length. */
+/* Uses a name such as "/proc/self/fd/3/agent", which fits into sun_path whatever the length of the directory's path. */
 static int shorten_path(const char *path, struct agent_address *address)
 {
 	const char *name = strrchr(path, '/');
@@ -110,7 +110,7 @@ void agent_socket_forget(struct agent_address *address)
 	address->place = -1;
 }
 
-/* A host that runs without its standard streams must not write to the agent as to one of them. */
+/* The number is above the standard streams: a host that runs without them would write its output to the agent. */
 int agent_socket_new(void)
 {
 	int made = call_leave_streams(call_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -118,7 +118,7 @@ int agent_socket_new(void)
 	return made < 0 ? -errno : made;
 }
 
-/* The descriptor of a long path's directory is needed during connect() only. */
+/* Closes the descriptor of a long path's directory, which only connect() needs. */
 int agent_socket_reach(int socket, const char *path)
 {
 	struct agent_address address;
@@ -134,7 +134,7 @@ int agent_socket_reach(int socket, const char *path)
 	return rc;
 }
 
-/* For callers that do not care which number the descriptor has until it is connected. */
+/* For callers that need the descriptor only after it is connected. */
 int agent_socket_connect(const char *path, int *ret_socket)
 {
 	int made = agent_socket_new();
@@ -148,7 +148,7 @@ int agent_socket_connect(const char *path, int *ret_socket)
 	return rc;
 }
 
-/* The kernel recorded these credentials at bind or connect; the peer cannot choose them. */
+/* The peer cannot choose these credentials: the kernel recorded them at bind() or connect(). */
 bool agent_socket_peer(int socket, struct ucred *ret_peer)
 {
 	struct ucred peer;
@@ -161,7 +161,7 @@ bool agent_socket_peer(int socket, struct ucred *ret_peer)
 	return true;
 }
 
-/* As an entry of the shared directory: of its group, and that one of ours. */
+/* Applies the rule for an entry of the shared directory: the file has its group, and this process is in that group. */
 static bool file_is_trusted(const char *path, const struct directory *directory, uid_t owner)
 {
 	struct stat found;
@@ -182,7 +182,7 @@ static bool file_is_trusted(const char *path, const struct directory *directory,
 	return trusted;
 }
 
-/* An agent whose entries this user would not trust must not learn which kernels the program compiles. */
+/* An agent whose entries this user would not trust must not get the keys of what the program compiles. */
 bool agent_socket_trusted(int socket, const char *path, const struct directory *directory)
 {
 	struct ucred peer;
@@ -196,8 +196,8 @@ bool agent_socket_trusted(int socket, const char *path, const struct directory *
 }
 
 /*
- * Device and inode, because the agent and the process may know the directory by different paths, or in different
- * mount namespaces.
+ * Uses device and inode, because the agent and the process may know the directory by different paths, or be in
+ * different mount namespaces.
  */
 int agent_socket_place(const struct directory *directory, uint64_t *ret_device, uint64_t *ret_inode)
 {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's counts:
+ * States of a count:
  *
  *     counted --flush: under the file's lock, file += counted - written--> written --more events--> counted
  *        \--the write fails: still counted, tried again after a second
- *        \--fork: the child starts from nothing
+ *        \--fork: the child starts from zero
  *
- * One thread flushes at a time; another's flush finds the flag taken and leaves it to that one, which looks once more.
+ * One thread flushes at a time. If another thread calls counters_flush() meanwhile, it sets `once_more`, and the first
+ * thread flushes again.
  *
- * What ends a worker (_exit, SIGTERM, the end of a pool) runs nothing of ours, so that what is to survive must have
- * been written before. Misses and stores are, each of them; beside a compile that is nothing. The first
- * PROMPT_WRITES hits are, one by one: a worker on a busy machine may take its second for a few. Then, until the process
- * is a second old, once for each tick of the coarse clock (1 to 10 ms): a loop of hits in memory pays a write of some
- * microseconds in each tick and no more. Then once a second.
+ * A worker may end without running our destructor (_exit, SIGTERM, the end of a pool), so counts must be written before
+ * that. Each miss and each store is written at once, which costs little compared with a compilation. Each of the first
+ * PROMPT_WRITES hits is written at once too, because a worker on a busy machine may need its first second for a few
+ * hits. Then, until the process is a second old, counts are written once per tick of the coarse clock (1 to 10 ms), so
+ * that a loop of hits in memory costs at most one write of some microseconds per tick. After that they are written once
+ * a second.
  *
- * A host may have removed the directory since: counts alone do not bring it back (in another root, after chroot,
- * nothing does: directory_settle()). And at exit the kernel is asked nothing where nothing is left to be written: a
- * sandbox that the host has built meanwhile (seccomp) may end whoever asks.
+ * If the host has removed the directory since the first write, counts do not create it again (after chroot nothing
+ * does: see directory_settle()). If there is nothing to write at exit, no system call is made, because a sandbox that
+ * the host has entered meanwhile (seccomp) may kill a process for it.
  */
 #include "cache/counters.h"
 
@@ -42,18 +44,20 @@ static const struct {
 
 static _Atomic uint64_t counted[COUNTER_COUNT];
 static _Atomic int64_t began_ns; /* CLOCK_MONOTONIC_COARSE of the first write that was tried; 0: none yet */
-static _Atomic int64_t tried_ns; /* of the last one */
+static _Atomic int64_t tried_ns; /* the same clock at the last write that was tried */
 static _Atomic uint64_t tries;
 static _Atomic uint64_t written_prompts; /* prompts() at the last write */
-static atomic_bool failed;               /* the last write */
-static atomic_bool once_more;            /* another thread found the flag taken */
+static atomic_bool failed;               /* the last write has failed */
+static atomic_bool once_more;            /* another thread has found the flag set */
 static atomic_flag flushing = ATOMIC_FLAG_INIT;
 static atomic_bool is_shared;
-/* These belong to the thread that has set `flushing`. Atomics all the same: helgrind does not know what a flag guards.
+/*
+ * Only the thread that has set `flushing` uses these. They are atomics because helgrind does not know what a flag
+ * guards.
  */
 static _Atomic uint64_t written[COUNTER_COUNT];
 static _Atomic pid_t owner;
-static atomic_bool wrote; /* once, so that the directory was there, or was made */
+static atomic_bool wrote; /* a write has succeeded, so the directory existed or was created */
 
 const char *counter_name(enum counter counter)
 {
@@ -75,7 +79,7 @@ void counters_add(enum counter counter, uint64_t amount)
 	atomic_fetch_add_explicit(&counted[counter], amount, memory_order_relaxed);
 }
 
-/* Of the group whose reasons begin with `disabled`. */
+/* Counts the reason in the group whose first reason is `disabled`. */
 static void add_reason(enum counter_group of, enum counter reason, enum counter disabled, enum counter sum)
 {
 	const enum counter error = (enum counter)(disabled + (COUNTER_BYPASSED_failed - COUNTER_BYPASSED_disabled));
@@ -135,7 +139,7 @@ static void forget_counts(void)
 	atomic_store_explicit(&wrote, false, memory_order_relaxed);
 }
 
-/* Counts that are written at once. */
+/* Returns the sum of the counts that are written at once. */
 static uint64_t prompts(void)
 {
 	return counters_here(COUNTER_TOTAL_misses) + counters_here(COUNTER_TOTAL_stores);
@@ -176,7 +180,7 @@ void counters_fork_child(void)
 	atomic_flag_clear_explicit(&flushing, memory_order_release);
 }
 
-/* How long to wait for another thread that is writing. */
+/* Whether to wait for another thread that is writing. */
 enum patience { PATIENCE_NONE, PATIENCE_SOME };
 
 static bool take_flag(enum patience patience)
@@ -190,7 +194,7 @@ static bool take_flag(enum patience patience)
 	return true;
 }
 
-/* The same. */
+/* Returns whether there are counts that are not written yet. The caller has set `flushing`. */
 static bool is_fresh(void)
 {
 	for (size_t i = 0; i < COUNTER_COUNT; i++) {
@@ -202,7 +206,8 @@ static bool is_fresh(void)
 }
 
 /*
- * Fork handlers do not run for _Fork, clone and vfork (glibc bug 17490), so counts of another process are dropped here.
+ * Drops counts that were inherited from another process, because atfork handlers do not run for _Fork, clone and vfork
+ * (glibc bug 17490).
  */
 static void settle_owner(void)
 {
@@ -229,7 +234,7 @@ static void collect_fresh(struct counters_amounts *ret_fresh)
 	ret_fresh->count = count;
 }
 
-/* By the thread that has the flag. */
+/* Writes the new counts. The caller has set `flushing`. */
 static int write_fresh(const char *directory, enum counters_file_patience patience)
 {
 	struct directory where = directory_at(directory);
@@ -324,7 +329,7 @@ int counters_zero(const char *directory)
 	struct directory where = directory_at(directory);
 	int error = directory == NULL ? -ENXIO : counters_file_remove(&where);
 
-	if (error == 0) { /* else it begins with the next count */
+	if (error == 0) { /* begins a file without counts, so that counting begins now and not with the next count */
 		(void)counters_file_add(&where, 0, &nothing, COUNTERS_FILE_WAIT, COUNTERS_FILE_FIND);
 	}
 	return error;

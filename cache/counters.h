@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters: how often what happened, over all processes (docs/DESIGN.md E2, E3)
+ * counters: numbers of hits, misses, bypasses and other events in all processes (docs/DESIGN.md E2, E3)
  *
- * Purpose: one X-macro list of every counter; a process counts in memory (relaxed atomics) and adds what is new to a
- * file of the cache directory, so that counts survive _exit and kill: of hits at most the last second is lost then,
- * but none of the first 256, and of those of a process that lives less than a second the last milliseconds of a fast
- * loop at most.
+ * Purpose: one X-macro list defines every counter. A process counts in memory (relaxed atomics) and adds the new counts
+ * to a file of the cache directory, so that they survive _exit and kill. Then at most the hits of the last second are
+ * lost, but none of the first 256. A process that lives less than a second loses at most the hits of the last
+ * milliseconds of a fast loop.
  *
- * Files: <directory>/v1/stats/<two hex digits>, by pid & 15, or the next one that is free: a header (magic, format,
- * count of counters, when it was begun, checksum) and 64-bit counters; added to under an open-file-description lock on
- * the file (where the file system has none: without). A file of another format or list of counters (an earlier
- * build's), or with a bad checksum, is started anew. Files are read and written with pread/pwrite, never mapped, and
- * not kept open.
+ * Files: <directory>/v1/stats/<two hex digits>, the number being pid & 15, or the next file that is not locked. A file
+ * has a header (magic, format, number of counters, time when it was begun, checksum) and 64-bit counters. A process
+ * adds to a file under an open-file-description lock on it (without a lock if the file system has none). A file of
+ * another format or another list of counters (of an earlier build), or with a bad checksum, is started again from zero.
+ * Files are read and written with pread/pwrite, never mapped, and not left open.
  *
- * Calling sequence: counters_add() anywhere; counters_flush(COUNTERS_WHEN_DUE) after each event that may have changed
- * something: it writes at once what counts a miss or a store, and everything while the process is young (see
- * cache/counters.c), then once a second; COUNTERS_NOW at exit. counters_read() sums the files for people;
- * counters_zero() removes them. counters_share() once before, where the group shares the directory: else one that the
- * group can write is refused. Threads: any. Fork: counters_fork_child() forgets what the parent has not yet written.
- * Signals: no. Errors: counting never fails visibly; flush returns a negative errno for the log.
+ * Calling sequence: counters_share() once before, if the group shares the directory; otherwise a directory that the
+ * group can write is not used. counters_add() anywhere. counters_flush(COUNTERS_WHEN_DUE) after each event that may
+ * have changed a counter: it writes misses and stores at once, all counts often while the process is young (see
+ * cache/counters.c), and later once a second. counters_flush(COUNTERS_NOW) at exit. counters_read() sums the files for
+ * statistics; counters_zero() removes them. Threads: any. Fork: counters_fork_child() in the child drops the counts
+ * that the parent has not written yet. Signals: not from handlers. Errors: counting cannot fail; counters_flush()
+ * returns a negative errno value for the log.
  */
 #ifndef CACHE_COUNTERS_H
 #define CACHE_COUNTERS_H
@@ -28,11 +29,11 @@
 #include <stdint.h>
 
 /*
- * X(group, name): groups are TOTAL (a number in the JSON object), NOT_KEPT (misses whose result was not stored),
- * BYPASSED (bypassed calls, which are not misses) and ERRORS (objects name -> count), and one for each
- * compiler (an object of "compilers"). A reason stands in the groups NOT_KEPT and BYPASSED alike, and is known by its
- * name in BYPASSED until it is counted; counters_not_kept() and counters_bypassed() say where. An error that was the
- * reason is counted as the error that it is, and there as "failed".
+ * X(group, name). Groups: TOTAL (a number in the JSON object); NOT_KEPT (misses whose result was not stored), BYPASSED
+ * (bypassed calls, which are not misses) and ERRORS (objects name -> count); and one for each compiler (an object of
+ * "compilers"). Every reason is in both groups NOT_KEPT and BYPASSED. Callers pass the one of BYPASSED, and
+ * counters_not_kept() or counters_bypassed() selects the group in which it is counted. If an error is the reason, the
+ * error is counted, and "failed" in that group.
  */
 #define COUNTERS_OF_EACH(X, group)                   \
 	X(group, hits_memory)                        \
@@ -44,7 +45,7 @@
 	X(group, compile_ns)                         \
 	X(group, saved_ns)
 
-/* X(GROUP, name, title): whose shares of these are counted. */
+/* X(GROUP, name, title): the compilers for which COUNTERS_OF_EACH are counted separately. */
 #define COUNTERS_COMPILERS(X)                \
 	X(NVRTC, nvrtc, "NVRTC")             \
 	X(NVJITLINK, nvjitlink, "nvJitLink") \
@@ -113,7 +114,7 @@
 	COUNTERS_OF_ERRORS(X) COUNTERS_OF_EACH(X, NVRTC) COUNTERS_OF_EACH(X, NVJITLINK) COUNTERS_OF_EACH(X, NVVM)
 
 enum counter {
-	COUNTER_NONE, /* where a counter stands for a reason: there is none */
+	COUNTER_NONE, /* no counter; no reason, if a counter is passed as a reason */
 #define COUNTER_ENUM(group, name) COUNTER_##group##_##name,
 	COUNTERS(COUNTER_ENUM)
 #undef COUNTER_ENUM
@@ -131,7 +132,7 @@ enum counter_group {
 	COUNTER_NVVM
 };
 
-/* A compiler's share of a counter of COUNTERS_OF_EACH. `group`: COUNTER_NOTHING for one that has no list. */
+/* Returns the compiler's counter for a counter of COUNTERS_OF_EACH; COUNTER_NONE if `group` is not a compiler. */
 static inline enum counter counter_share(enum counter_group group, enum counter total)
 {
 	switch (group) {
@@ -148,25 +149,28 @@ static inline enum counter counter_share(enum counter_group group, enum counter 
 const char *counter_name(enum counter counter);
 enum counter_group counter_group(enum counter counter);
 
-/* This process's counts since it began (or since fork), for the line at exit. */
+/* Returns the count of this process since it started (or since fork), for the line at exit. */
 uint64_t counters_here(enum counter counter);
 void counters_add(enum counter counter, uint64_t amount);
-/* A miss of this compiler (COUNTER_NOTHING: of one without a list) was not cached, or a call of it was bypassed. */
+/* Count a miss of this compiler that was not cached, or a bypassed call. `of` may be COUNTER_NOTHING: no compiler. */
 void counters_not_kept(enum counter_group of, enum counter reason);
 void counters_bypassed(enum counter_group of, enum counter reason);
 
-/* The directory is shared by its group (NVRTCCACHE_SHARED): not, until this says so. */
+/* Tells the counters that the directory is shared by its group (NVRTCCACHE_SHARED). */
 void counters_share(void);
 
 enum counters_access { COUNTERS_WRITABLE, COUNTERS_READ_ONLY };
 enum counters_when { COUNTERS_WHEN_DUE, COUNTERS_NOW };
-/* `directory`: the cache directory; made when missing, unless it is read-only (then nothing is written). */
+/*
+ * Writes new counts to the cache directory. A missing directory is created, unless this process has already written to
+ * it. COUNTERS_READ_ONLY: nothing is written. -EAGAIN: another thread or process is writing.
+ */
 int counters_flush(const char *directory, enum counters_access access, enum counters_when when);
 void counters_fork_child(void);
 
-/* `ret_since`: when counting began, in seconds since 1970; 0: it has not. May be NULL. */
+/* Sums the counts of all processes. `ret_since` (may be NULL): when counting began, in seconds since 1970, or 0. */
 int counters_read(const char *directory, uint64_t ret_values[COUNTER_COUNT], int64_t *ret_since);
-/* Counting begins now. */
+/* Removes all counts, so that counting begins now. */
 int counters_zero(const char *directory);
 
 #endif

@@ -58,7 +58,7 @@ static size_t put_code(char *to, const char *head, unsigned char byte)
 	return ESCAPE_MAX;
 }
 
-/* U+2028 and U+2029 end a line in scripts, and not in JSON. */
+/* U+2028 and U+2029 end a line in scripts, but not in JSON. */
 static bool ends_line(const unsigned char *at, size_t length)
 {
 	return length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
@@ -72,7 +72,7 @@ static size_t spell_in_script(char *to, const unsigned char *at, size_t length)
 	return ends_line(at, length) ? put_code(to, "\\u20", at[2] - 0x80) : 0;
 }
 
-/* One character, `length` bytes of it; 0: a byte that is none. */
+/* Writes one character of `length` bytes. 0: the byte is not UTF-8. Returns how many bytes were written. */
 static size_t spell_character(char *to, const unsigned char *at, size_t length, enum json_bytes bytes)
 {
 	size_t spelt = 0;
@@ -293,7 +293,7 @@ void json_raw(struct json *json, const char *name, const char *text, size_t size
 	put_bytes(json, text, size);
 }
 
-/* In front of `end`, which is returned with the digits before it; `point`: how many decimals. */
+/* Writes a number with `point` decimals before `end`. Returns a pointer to its first character. */
 static char *spell_number(char *end, uint64_t number, int point)
 {
 	int digits = 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: writes JSON piece by piece into memory: every --json, the trace, the journal, the data of a report
+ * json: writes JSON piece by piece into memory, for every --json, the trace, the journal and the data of a report
  *
- * Calling sequence: json_fixed() with a buffer of the caller's, or json_growing(); json_begin_object() or
- * json_begin_array(), members, json_end() for each that was begun; then look at `bytes` and `size`. Where
- * json_growing() was called, json_free(). A member's name is NULL in an array, and at the outermost level. Commas,
- * blanks and line breaks come by themselves: with `lines` 0 all of it is one line without blanks; else what stands on
- * the outer `lines` levels has a line of its own.
+ * Calling sequence: json_fixed() with a buffer of the caller, or json_growing(); json_begin_object() or
+ * json_begin_array(), members, json_end() for each that was begun; then use `bytes` and `size`; json_free() after
+ * json_growing(). A member's name is NULL in an array, and at the outermost level. Commas, blanks and line breaks are
+ * added automatically: if `lines` is 0, the output is one line without blanks; otherwise each member of the outer
+ * `lines` levels has a line of its own.
  *
- * Between two members one may use what has been written, and set `size` to 0: for output that is longer than one wants
- * to hold.
+ * Between two members the caller may use the bytes written so far and set `size` to 0, so that long output need not be
+ * in memory as a whole.
  *
- * Usable in a host process: no stdio, no locale; json_fixed() takes no memory, json_growing() takes malloc's.
- * Errors: what finds no room (or memory) sets `failed`, nothing is written after that, and what was written is no JSON.
- * Depth: at most JSON_DEPTH_MAX. Threads, signals, fork: no state. Ownership: texts are copied.
+ * Usable in a host process: no stdio, no locale; json_fixed() allocates nothing, json_growing() uses malloc().
+ * Errors: if there is no room (or memory), `failed` is set, nothing is written afterwards, and the output is not valid
+ * JSON. Depth: less than JSON_DEPTH_MAX levels. Threads, signals, fork: no state. Ownership: texts are copied.
  */
 #ifndef CACHE_JSON_H
 #define CACHE_JSON_H
@@ -25,18 +25,18 @@
 #define JSON_DEPTH_MAX 32
 
 /*
- * What becomes of bytes that are not UTF-8: \udc80 to \udcff, as Python's surrogateescape has them, so that no byte is
- * lost; or the sign for a replaced character, for readers that take no lone surrogates (Perfetto's, serde's). SCRIPT:
- * kept, and nothing in the text can end an HTML element that holds it.
+ * How bytes that are not UTF-8 are written. KEPT: as \udc80 to \udcff, like Python's surrogateescape, so that no byte
+ * is lost. REPLACED: as the replacement character U+FFFD, for readers that reject lone surrogates (Perfetto, serde).
+ * SCRIPT: like KEPT, and characters that could end an HTML element around the text are escaped.
  */
 enum json_bytes { JSON_BYTES_KEPT, JSON_BYTES_REPLACED, JSON_BYTES_SCRIPT };
 
 struct json {
-	char *bytes; /* no NUL behind it */
+	char *bytes; /* not terminated by a NUL */
 	size_t size, capacity;
 	enum json_bytes spelling;
 	unsigned lines, depth;
-	uint32_t arrays, filled; /* a bit a level: is it an array, has it a member? */
+	uint32_t arrays, filled; /* one bit per level: it is an array, it has a member */
 	bool grows, failed;
 };
 
@@ -48,37 +48,37 @@ void json_begin_object(struct json *json, const char *name);
 void json_begin_array(struct json *json, const char *name);
 void json_end(struct json *json);
 
-/* NULL: null. */
+/* `text` NULL is written as null. */
 void json_string(struct json *json, const char *name, const char *text);
 void json_text(struct json *json, const char *name, const void *text, size_t size);
-/* So much of it as is at most `most` bytes between the quotes, whole characters only. */
+/* Writes as many whole characters as fit in `most` bytes between the quotes. */
 void json_text_cut(struct json *json, const char *name, const void *text, size_t size, size_t most);
 void json_number(struct json *json, const char *name, uint64_t number);
 void json_integer(struct json *json, const char *name, int64_t number);
-/* With three decimals: 1234567 is 1234.567. */
+/* Writes a number with three decimals: 1234567 as 1234.567. */
 void json_thousandths(struct json *json, const char *name, int64_t number);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
-/* What is JSON already: the caller answers for that. */
+/* Writes a text that is JSON already, which is not checked. */
 void json_raw(struct json *json, const char *name, const char *text, size_t size);
 
-/* A string from several pieces: json_add_text() between the two, which returns how many bytes were written. */
+/* Write a string in several pieces. json_add_text() returns how many bytes it has written, at most `most`. */
 void json_begin_string(struct json *json, const char *name);
 size_t json_add_text(struct json *json, const void *text, size_t size, size_t most);
 void json_end_string(struct json *json);
 
-/* A line break behind the outermost value. */
+/* Writes a line break after the outermost value. */
 void json_end_line(struct json *json);
 
 /*
- * How many bytes of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF) the first character has; 0:
- * none is there. `size` is not 0.
+ * Returns how many bytes the first character has, or 0 if it is not well-formed UTF-8 (no overlong forms, no
+ * surrogates, at most U+10FFFF). `size` is not 0.
  */
 size_t json_character(const char *bytes, size_t size);
 
 /*
- * The inside of a string, without its quotes and without a NUL, into at most `capacity` bytes: whole characters only.
- * `ret_taken`: how much of the text that is. Returns how many bytes were written.
+ * Writes the content of a string without quotes and without a NUL, as many whole characters as fit in `capacity` bytes.
+ * `ret_taken` is the number of bytes of `text` that were used. Returns how many bytes were written.
  */
 size_t json_escape(char *ret_escaped, size_t capacity, const char *text, size_t size, enum json_bytes bytes,
                    size_t *ret_taken);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table in the header is expanded four times: into the fields, the code that reads them, the words for bad
- * values, and the code that frees them. A new variable is one line there. Numbers are parsed by hand, as the
- * functions of libc accept signs, blanks and overflows.
+ * The table in the header is expanded into the fields, the code that reads them, the descriptions of their values, the
+ * list of known names, and the code that frees them. A new variable is one line there. Numbers are not parsed with
+ * libc, whose functions accept signs, blanks and overflows.
  */
 #include "cache/settings.h"
 
@@ -14,7 +14,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads decimal digits only: strtoull takes blanks, signs and wraps "-1". Returns what follows them, NULL: no number.
+/*
+ * Parses decimal digits only; strtoull() accepts blanks and signs, and wraps "-1". Returns the text after the digits,
+ * or NULL if there is no number or it is larger than `max`.
  */
 static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_number)
 {
@@ -35,7 +37,10 @@ static const char *parse_digits(const char *text, uint64_t max, uint64_t *ret_nu
 	return text;
 }
 
-/* Of the digits behind a point, how many of 2^shift they are, rounded down; a floor at each step is one at the end. */
+/*
+ * Returns the fraction that the digits after a point represent, in units of 2^-shift, rounded down. Rounding down after
+ * each digit gives the same result as rounding down once at the end.
+ */
 static uint64_t fraction_of(const char *digits, size_t count, unsigned shift)
 {
 	uint64_t part = 0;
@@ -74,12 +79,12 @@ int settings_parse_size(const char *text, uint64_t *ret_size)
 	if (*rest != '\0' && strcasecmp(rest, "B") != 0 && (shift == 0 || strcasecmp(rest, "iB") != 0)) {
 		return -EINVAL;
 	}
-	/* a point has digits behind it, and there are no parts of a byte */
+	/* a point needs digits after it, and a unit, because there are no fractions of a byte */
 	if ((digits[-1] == '.' && (count == 0 || shift == 0)) || size > (uint64_t)INT64_MAX >> shift) {
 		return -EINVAL;
 	}
 	size = (size << shift) + fraction_of(digits, count, shift);
-	/* 0 means no limit, which a fraction of a byte must not become */
+	/* a fraction of a byte must not become 0, which means no limit */
 	if (size == 0 && text[strcspn(text, "123456789")] != '\0') {
 		return -EINVAL;
 	}
@@ -92,7 +97,7 @@ static int parse_SIZE(const char *text, uint64_t *ret_value)
 	return settings_parse_size(text, ret_value);
 }
 
-/* The spellings that are usual in shells, YAML and INI files. */
+/* Accepts the spellings that are usual in shells, YAML and INI files. */
 static int parse_BOOL(const char *text, bool *ret_value)
 {
 	static const char *const words[][2] = {{"0", "1"}, {"no", "yes"}, {"false", "true"}, {"off", "on"}};
@@ -108,7 +113,7 @@ static int parse_BOOL(const char *text, bool *ret_value)
 	return -EINVAL;
 }
 
-/* No unit: NVRTCCACHE_WAIT is in seconds. */
+/* The value has no unit: NVRTCCACHE_WAIT is in seconds. */
 static int parse_SECONDS(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
@@ -121,7 +126,7 @@ static int parse_SECONDS(const char *text, unsigned *ret_value)
 	return 0;
 }
 
-/* The unit is required: 300 could be meant in either. */
+/* The unit is required, because 300 could be meant in milliseconds or in seconds. */
 static int parse_MOMENT(const char *text, unsigned *ret_value)
 {
 	uint64_t number;
@@ -158,13 +163,13 @@ static int parse_LEVEL(const char *text, int *ret_value)
 	return -EINVAL;
 }
 
-/* Each variable is read once, so there is room for all of them. */
+/* There is room for every complaint, because each variable is complained about at most once. */
 static void note_complaint(struct settings *settings, const char *variable)
 {
 	settings->complaints[settings->complaint_count++] = variable;
 }
 
-/* Takes back a text whose content is of no use. */
+/* Resets a text whose content is invalid to NULL, its default. */
 static void reject_text(struct settings *settings, const char *variable, char **field)
 {
 	note_complaint(settings, variable);
@@ -173,8 +178,8 @@ static void reject_text(struct settings *settings, const char *variable, char **
 }
 
 /*
- * "link/" is opened through the link even with O_NOFOLLOW: no slash stays at the end. The root directory keeps its
- * only slash.
+ * Removes slashes at the end, because O_NOFOLLOW has no effect on a symbolic link if its path ends in a slash. "/" does
+ * not change.
  */
 static void strip_slashes(char *path)
 {
@@ -186,8 +191,8 @@ static void strip_slashes(char *path)
 }
 
 /*
- * Relative paths in XDG_CACHE_HOME are invalid by its specification, and a relative HOME would depend on the working
- * directory.
+ * Ignores relative paths: in XDG_CACHE_HOME they are invalid by its specification, and a relative HOME would depend on
+ * the working directory.
  */
 static int default_directory(settings_lookup *lookup, char **ret_directory, size_t *ret_home_length)
 {
@@ -220,8 +225,8 @@ static int default_directory(settings_lookup *lookup, char **ret_directory, size
 }
 
 /*
- * Every element of "dir:dir" that is not empty is absolute. Empty elements are allowed: scripts join lists without
- * looking.
+ * Returns whether every element of "dir:dir" is absolute or empty. Empty elements are allowed, because scripts join
+ * lists without checking whether one is empty.
  */
 static bool is_path_list(const char *list)
 {
@@ -255,7 +260,7 @@ static const char *wanted_TEXT(const char *variable)
 #define WANTED_LEVEL(variable)   "error, warning, info or debug"
 #define WANTED_TEXT(variable)    wanted_TEXT(variable)
 
-/* Chosen by the kind of the variable, so that a new setting gets its text from the table. */
+/* The kind of the variable selects the text, so that a new setting gets its text from the table. */
 const char *settings_wanted(const char *variable)
 {
 #define SETTINGS_WANTED(kind, field, name, preset, help) \
@@ -266,7 +271,7 @@ const char *settings_wanted(const char *variable)
 	return WANTED_SIZE(variable);
 }
 
-/* Words with commas, colons or blanks between them. */
+/* Reads words that are separated by commas, colons or blanks. Returns false if one of them is unknown. */
 static bool read_sloppiness(struct settings *settings)
 {
 	static const char separators[] = ",: \t";
@@ -291,7 +296,7 @@ static bool read_sloppiness(struct settings *settings)
 	return true;
 }
 
-/* 0 turns the setting off for one program where the environment of all programs sets it. */
+/* "0" turns the agent off for one program if the environment of all programs sets it. */
 static void settle_agent(struct settings *settings)
 {
 	if (settings->agent == NULL || settings->agent[0] == '/' || strcmp(settings->agent, "1") == 0) {
@@ -304,7 +309,7 @@ static void settle_agent(struct settings *settings)
 	settings->agent = NULL;
 }
 
-/* A bad value never stops a program: the default is used and the log reports it. */
+/* An invalid value is not an error of this function: the default is used and the caller reports the complaint. */
 int settings_read(settings_lookup *lookup, struct settings *ret_settings)
 {
 	struct settings fresh = {0};
@@ -366,7 +371,7 @@ static bool is_known(const char *name, size_t size, const char *const *known, si
 	return false;
 }
 
-/* A misspelled setting would be ignored without notice, and its user would wonder. */
+/* Reports misspelled settings, which would otherwise be ignored without notice. */
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context)
 {
 #define SETTINGS_NAME(kind, field, variable, preset, help) variable,

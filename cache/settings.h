@@ -2,16 +2,16 @@
 /*
  * settings: the environment variables that configure the cache (docs/DESIGN.md E1)
  *
- * Purpose: reads the variables NVRTCCACHE_*, for the library and the command. One X-macro list holds every variable.
- * Sizes take K, M, G, T (powers of 1024, either case, optional B or iB) and with these a fraction (1.5G); booleans take
- * 1/0, yes/no, true/false, on/off; a moment is whole milliseconds or seconds (300ms, 2s). A bad value is refused as a
- * whole, its name remembered (complaints), and the default stands.
+ * Purpose: reads the variables NVRTCCACHE_*, for the library and the command. One X-macro list defines every variable.
+ * Sizes accept K, M, G, T (powers of 1024, either case, optional B or iB), and with these a fraction (1.5G). Booleans
+ * accept 1/0, yes/no, true/false, on/off. A moment is whole milliseconds or seconds (300ms, 2s). If a value is invalid,
+ * the variable has its default, and its name is added to `complaints`.
  *
- * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for what
- * else begins like ours. `lookup` is getenv-like: secure_getenv in the library, so that AT_SECURE processes read
- * nothing.
- * Errors: -ENOMEM. No directory to be had (no HOME, no XDG_CACHE_HOME, relative ones) is not an error: directory is
- * NULL.
+ * Calling sequence: settings_read() into a struct, use the fields, settings_free(); settings_each_unknown() for unknown
+ * variables with our prefix. `lookup` works like getenv(): the library passes secure_getenv(), so that AT_SECURE
+ * processes read no variables.
+ * Errors: -ENOMEM. If there is no directory (neither HOME nor XDG_CACHE_HOME, or relative paths), `directory` is NULL;
+ * that is not an error. Threads: any, if `lookup` is safe. Ownership: the struct owns its strings.
  */
 #ifndef CACHE_SETTINGS_H
 #define CACHE_SETTINGS_H
@@ -50,7 +50,7 @@
 #define SETTINGS_TYPE_TEXT    char *
 #define SETTINGS_TYPE_LEVEL   int
 
-/* every variable may be bad */
+/* there is room for a complaint about every variable */
 #define SETTINGS_ONE(kind, field, variable, preset, help) +1
 enum { SETTINGS_COMPLAINTS_MAX = 0 SETTINGS(SETTINGS_ONE) };
 
@@ -58,31 +58,34 @@ struct settings {
 #define SETTINGS_FIELD(kind, field, variable, preset, help) SETTINGS_TYPE_##kind field;
 	SETTINGS(SETTINGS_FIELD)
 #undef SETTINGS_FIELD
-	size_t home_length;      /* length of $HOME in `directory`, if that is the default one; else 0 */
-	bool sloppy_time_macros; /* from sloppiness; so is the next */
-	bool sloppy_debug_paths;
-	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with bad values */
+	size_t home_length;      /* length of $HOME in `directory`, if that is the default below $HOME; otherwise 0 */
+	bool sloppy_time_macros; /* from `sloppiness` */
+	bool sloppy_debug_paths; /* from `sloppiness` */
+	const char *complaints[SETTINGS_COMPLAINTS_MAX]; /* names of variables with invalid values */
 	int complaint_count;
 };
 
 typedef const char *settings_lookup(const char *name);
 
+/* Reads all variables. The caller frees *ret_settings with settings_free(). */
 int settings_read(settings_lookup *lookup, struct settings *ret_settings);
 void settings_free(struct settings *settings);
 
-/* Variables of the command and of scripts/, which the library does not read. */
+/* Variables that only the command and scripts/ read. */
 #define SETTINGS_OF_OTHERS "NVRTCCACHE_LIBRARY", "NVRTCCACHE_TOOLKIT", "NVRTCCACHE_MIRRORS"
 
-/* `name` is `size` bytes long; `suggestion` follows the message: nearest_suggest() (cache/nearest.h). */
+/*
+ * `name` is `size` bytes long. `suggestion` comes from nearest_suggest() (cache/nearest.h), to be put after a message.
+ */
 typedef void settings_unknown(const char *name, size_t size, const char *suggestion, void *context);
 /*
- * Calls `each` for every variable of the environment ("NAME=value", NULL at its end) that begins with NVRTCCACHE_, is
- * unknown, and is not empty. It allocates nothing. The caller checks AT_SECURE.
+ * Calls `each` for every variable of `environment` ("NAME=value" strings, then NULL) that begins with NVRTCCACHE_, is
+ * unknown, and is not empty. Allocates no memory. The caller checks AT_SECURE.
  */
 void settings_each_unknown(char *const *environment, settings_unknown *each, void *context);
-/* "64M" -> 67108864, "1.5K" -> 1536, whole bytes. -EINVAL: not a size, or past 2^63-1. */
+/* Parses a size: "64M" is 67108864, "1.5K" is 1536. -EINVAL: not a size, or larger than 2^63-1 bytes. */
 int settings_parse_size(const char *text, uint64_t *ret_size);
-/* Describes the values that a variable takes; for an unknown name, those of a size. */
+/* Returns a description of the values that a variable accepts; for an unknown name, that of a size. */
 const char *settings_wanted(const char *variable);
 
 #endif
