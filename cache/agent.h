@@ -12,7 +12,7 @@
  *
  * A failure opens the circuit breaker (cache/breaker.h): the agent is not asked for 5 s, then 10 s, and so on up to
  * five minutes. An answer that took longer than wait_ms/3 and longer than it saved also counts as a failure. So a dead,
- * stopped or hung agent costs a process at most wait_ms/3 (100 ms by default), and again at each probe.
+ * stopped or hung agent costs a process wait_ms/3 (100 ms by default), and again at each probe.
  *
  * Calling sequence: agent_fetch() after a miss. After AGENT_FETCH_FOUND, look up again and call agent_judge(). After
  * store_put(), agent_stored(). If `said` is NULL, agent_fetch() and agent_stored() make no system call.

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BREAKER_PROBE_NS INT64_C(10000000000) /* a probe without a result is repeated after this, or the last pause */
+#define BREAKER_PROBE_NS INT64_C(10000000000) /* a probe without a result is not repeated before this time */
 
 struct breaker_rule {
 	unsigned failures;

@@ -22,7 +22,7 @@
 
 #define PLACE_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define HOME_NAME   DIRECTORY_HOME
-#define MAKE_TRIES  4
+#define MAKE_TRIES  4 /* another process may remove the file between two calls */
 
 static const char tag_text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# This directory is a cache of compiled GPU programs and may be removed at any time.\n"
@@ -302,6 +302,7 @@ int directory_open_file(const struct directory *directory, int at, const char *n
 int directory_open_seen(const struct directory *directory, int at, const char *name, int flags, int *ret_file,
                         struct stat *ret_found)
 {
+	/* O_NONBLOCK: a FIFO of that name must not block the host */
 	int all = (flags & (O_ACCMODE | O_APPEND)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	int file = call_openat(at, name, all, 0);
 	int rc;

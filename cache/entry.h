@@ -64,7 +64,10 @@ int entry_build(const uint8_t key[ENTRY_KEY_BYTES], uint64_t cost_ns, const void
                 size_t dependencies_size, const struct section *sections, size_t section_count,
                 struct entry **ret_entry);
 
-/* Checks magic, format, header checksum, all lengths against each other, and that total_size <= available. */
+/*
+ * Checks magic, format, header checksum, all lengths against each other, and that the entry is not longer than
+ * `available_in_file`. `bytes` has `available_in_memory` bytes, of which only the header is read.
+ */
 int entry_parse_header(const void *bytes, size_t available_in_memory, uint64_t available_in_file,
                        struct entry_info *ret_info);
 

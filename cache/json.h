@@ -27,7 +27,7 @@
 /*
  * How bytes that are not UTF-8 are written. KEPT: as \udc80 to \udcff, like Python's surrogateescape, so that no byte
  * is lost. REPLACED: as the replacement character U+FFFD, for readers that reject lone surrogates (Perfetto, serde).
- * SCRIPT: like KEPT, and characters that could end an HTML element around the text are escaped.
+ * SCRIPT: like KEPT, and characters that could end an HTML element or a line of a script are escaped.
  */
 enum json_bytes { JSON_BYTES_KEPT, JSON_BYTES_REPLACED, JSON_BYTES_SCRIPT };
 

@@ -22,6 +22,7 @@ static uint64_t byte_of(const uint8_t key[ENTRY_KEY_BYTES])
 	return byte >> 2; /* below LOCK_USAGE_INDEX */
 }
 
+/* EINTR counts as held, so that lock_bytes() tries again after a pause. */
 static bool is_held(void)
 {
 	return errno == EAGAIN || errno == EACCES || errno == EINTR;

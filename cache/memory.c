@@ -219,7 +219,7 @@ struct entry *memory_get(struct memory *memory, uint64_t low, uint64_t high, sto
 		if (node->low != low || node->high != high) {
 			continue;
 		}
-		if (count == 0) {
+		if (count == 0) { /* most hits use the newest entry; touching it here saves locking again */
 			touch(memory, shard, node);
 		}
 		candidates[count++] = entry_ref(node->entry);

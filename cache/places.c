@@ -175,7 +175,7 @@ static void check_lower(const struct settings *settings, const char *path, size_
 	}
 }
 
-/* Checks only variables that are set. */
+/* Checks the log, the trace, then each element of the list. */
 void places_each_trouble(const struct settings *settings, places_trouble *each, void *context)
 {
 	const char *lower = settings->lower ? settings->lower : "";

@@ -70,6 +70,7 @@ struct store_options {
 /* Returns whether the dependencies hold now. Called without a lock, after the checksum of the bytes was verified. */
 typedef bool store_check(void *context, const void *dependencies, size_t size);
 
+/* Makes a store from a copy of the options. The caller closes it with store_close(). -EINVAL, -ENOMEM. */
 int store_open(const struct store_options *options, struct store **ret_store);
 void store_close(struct store *store);
 

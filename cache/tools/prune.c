@@ -184,7 +184,7 @@ static size_t remove_records(const struct round *round, int shard, int lock, con
 	size_t i = 0;
 
 	for (; i < count && !chore_stopped(work->chore); i++) {
-		ret_outcomes[i] = KEPT; /* if another process holds the lock, it is storing there */
+		ret_outcomes[i] = KEPT; /* stays so if another process holds the lock, because that is storing there */
 		if (lock_add_key(lock, records[i].key)) {
 			ret_outcomes[i] = remove_file(work->evict, shard, &records[i]);
 			lock_release_key(lock, records[i].key);

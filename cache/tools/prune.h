@@ -20,7 +20,7 @@
 
 struct store_pruned {
 	struct store_usage removed;
-	struct store_usage left; /* bytes include temporaries, whose number is not counted */
+	struct store_usage left; /* its bytes include temporary files, its number of them is not set */
 	uint64_t foreign;        /* files that are not ours and were not removed */
 	uint64_t failures;       /* files that could not be removed */
 };

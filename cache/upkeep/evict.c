@@ -4,7 +4,7 @@
  *
  *   lock --> load index ----> count the new file --> unknown shards, or time for a scan? --yes--> scan (two at most)
  *                                                              |                                    |
- *   unlock <-- save index <--------- no ------- past the cap? <+------------------------------------'
+ *   unlock <-- save index <--------- no ------ above the cap? <+------------------------------------'
  *                   ^                                |yes
  *                   |                                v
  *                   |           oldest record --> examine its file --same--> used within the hour? --no--> remove
