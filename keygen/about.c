@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes: the FORMAT number, then one field per fact. A field is a text; for a part, its digest and name; for an
- * artifact, tag, skip and name.
+ * The bytes: a field with the FORMAT number, then one field per fact. A field contains a text; for a part, its digest
+ * and name; for an artifact, tag, skip and name.
  */
 #include "keygen/about.h"
 
@@ -131,7 +131,7 @@ size_t about_cut(const void *bytes, size_t size, size_t most)
 		if (!cursor_any_field(&cursor, &tag, &field_size)) {
 			break;
 		}
-		/* Cut between fields only: half a field would make all of it damaged. */
+		/* Cuts only between fields, because about_read() rejects a description that ends within a field. */
 		end = (size_t)(cursor.at - (const uint8_t *)bytes);
 		if (end > most) {
 			break;

@@ -2,10 +2,10 @@
 /*
  * about: a description of a result, for people (docs/DESIGN.md C8)
  *
- * Purpose: a key says nothing to a person, so each result carries a description of its request: compiler and release,
+ * Purpose: people cannot read a key, so each result carries a description of its request: compiler and release,
  * program, options, name expressions, the program that compiled it, the directories that it depends on, its artifacts,
  * and a digest of each part of the request, which shows the part in which two requests differ. It contains no text of
- * a source or header, and nothing else depends on it. Older results without a description are hits like others.
+ * a source or header. No look-up depends on it: older results, which have no description, are served as well.
  *
  * Calling sequence: about_begin(), then about_text(), about_part() and about_artifact() in any order on the caller's
  * stream; about_read() returns the facts in the same order. Errors: those of the stream. about_read() returns -EBADMSG
@@ -51,10 +51,11 @@ struct about_fact {
 	uint32_t tag, skip;
 };
 
+/* Writes the format number. The functions below add one fact each. */
 void about_begin(struct stream *stream);
 void about_text(struct stream *stream, enum about_kind kind, const char *text);
 void about_sized(struct stream *stream, enum about_kind kind, const char *text, size_t size);
-/* Adds the digest of a part, whose content is `count` spans. */
+/* Adds the digest of a part of the request; the part's content is the concatenation of `count` spans. */
 void about_part(struct stream *stream, const char *name, const struct span *spans, size_t count);
 /* Adds a part named by a kind and a name: "header" and the header's name. */
 void about_part_of(struct stream *stream, const char *kind, const struct span *name, const struct span *content);
@@ -67,7 +68,10 @@ void about_artifact(struct stream *stream, const char *name, uint32_t tag, uint3
 int about_read(const void *bytes, size_t size, int (*each)(const struct about_fact *fact, void *context),
                void *context);
 
-/* Returns the size of the longest run of first facts that fits into `most` bytes; 0 if none fits. */
+/*
+ * Returns the size of the longest prefix of the description that fits into `most` bytes and ends after a whole fact; 0
+ * if no prefix fits.
+ */
 size_t about_cut(const void *bytes, size_t size, size_t most);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Purpose: the inputs that a host passes are small (its own code) or large and the same each time (libdevice, a
  * library). A small input goes into the request whole, a large one as the BLAKE2b-256 digest of its size and bytes.
- * Digesting libdevice takes 0.6 ms, so the process remembers the digest under the fingerprint of the bytes (digest.h),
- * which takes a tenth of the time and cannot be predicted from outside the process.
+ * Digesting libdevice takes 0.6 ms, so the process remembers the digest under the fingerprint of the bytes (digest.h).
+ * Computing a fingerprint takes a tenth of that time, and other processes cannot predict its value.
  *
  * Calling sequence: content_put() at any time. At most CONTENT_REMEMBERED digests are remembered; later ones replace
  * earlier ones.
@@ -30,11 +30,13 @@ struct content_tags {
 };
 
 /*
- * Computes the digest of the concatenated spans; the caller must make their sizes part of it. `secret`: the secret of
- * this process's fingerprints, or NULL to remember nothing.
+ * Computes the digest of the concatenated spans, or recalls it. The caller must add the sizes to the spans, because the
+ * digest does not show where one span ends. `secret`: the secret of this process's fingerprints, or NULL to remember
+ * nothing.
  */
 enum content_form content_digest(const struct secret *secret, const struct span *spans, size_t count,
                                  struct key *ret_digest);
+/* Writes one field: the bytes if there are at most CONTENT_WHOLE_MAX, else their digest. */
 enum content_form content_put(struct stream *stream, struct content_tags tags, const struct secret *secret,
                               const void *bytes, size_t size);
 

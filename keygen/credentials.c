@@ -28,7 +28,10 @@ struct facts {
 	char label[LABEL_BYTES];
 };
 
-/* SELinux and AppArmor provide the label. If the kernel has neither, it is not asked again. */
+/*
+ * Reads the label that SELinux or AppArmor gave the thread. If the kernel has neither, later calls do not ask again.
+ * Returns false if there may be a label and it cannot be read whole.
+ */
 static bool read_label(char ret_label[LABEL_BYTES])
 {
 	static _Atomic bool unlabelled;

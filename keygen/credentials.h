@@ -8,10 +8,10 @@
  * mode, list or label changes ctime.
  *
  * `who`: a digest of user, groups, capabilities, user namespace and security label of the calling thread. `confined`:
- * no_new_privs is set. A process must set it before it restricts itself with Landlock, which `who` does not show,
- * unless it has CAP_SYS_ADMIN. True also if any of the facts could not be read.
+ * true if no_new_privs is set, or if any of these facts could not be read. `who` does not show Landlock's rules, but a
+ * process without CAP_SYS_ADMIN must set no_new_privs before it can restrict itself with Landlock.
  *
- * Errors: none. State: whether this kernel has labels, which fork does not change.
+ * Errors: none. State: a flag that this kernel has no labels, which is true in a forked child too.
  */
 #ifndef KEYGEN_CREDENTIALS_H
 #define KEYGEN_CREDENTIALS_H
@@ -26,6 +26,7 @@ struct credentials {
 	bool confined;
 };
 
+/* Reads the credentials of the calling thread. */
 void credentials_look(struct credentials *ret_credentials);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dependencies_build(): the writer. It decides once, and stores as hints and flags, what each look-up would otherwise
- * have to find out: whether a descriptor of a directory is worth its cost, and whether a stamp is reliable.
+ * dependencies_build(): the writer. It stores as hints and flags what each look-up would otherwise have to find out:
+ * whether opening a directory saves time, and whether a stamp is reliable.
  */
 #include "keygen/dependencies.h"
 #include "keygen/dependencies_format.h"
@@ -17,22 +17,22 @@
 #include <sys/stat.h>
 
 /*
- * Measured: opening a directory costs as much as it saves on four or five names, and a whole stat more if the
- * directory does not exist.
+ * Measured: opening a directory costs as much time as it saves on four or five names. If the directory does not exist,
+ * the failed open costs as much as a stat, but no name has to be looked up.
  */
 #define NAMES_FOR_DIRECTORY  4
 #define ABSENT_FOR_DIRECTORY 2
 #define CALLS_FOR_BASE       4
 #define ABSENT_FOR_STAMP     2
 
-/* The bytes, and what their stamps need. */
+/* The bytes, and what is_settled_item() and stamp_directory() need. */
 struct writer {
 	struct stream stream;
 	struct sights sights;
 	int64_t start_ns;
 };
 
-/* Stats the file again, because the trace does not record mounts. */
+/* Returns true if the item's stamp is reliable. Stats the file again, because the trace does not record mounts. */
 static bool is_settled_item(const struct item *item, struct writer *writer)
 {
 	const struct mount *mount;
@@ -81,7 +81,7 @@ static void write_item(const struct item *item, struct writer *writer)
 	}
 }
 
-/* Returns the end of the run of items in the directory of the first one. */
+/* Returns the index after the last item of the group that begins at `first`: the items of one directory. */
 static size_t group_end(const struct items *items, size_t first)
 {
 	size_t end = first + 1;
@@ -97,7 +97,7 @@ static bool is_absent(const struct item *item)
 	return item->kind == ITEM_ABSENT && item->error == ENOENT;
 }
 
-/* The hint is computed when the entry is made, because a hit has no time for it. */
+/* Returns true if opening the group's directory saves time at a hit. */
 static bool opens_directory(const struct items *items, size_t first, size_t end)
 {
 	if (end - first >= NAMES_FOR_DIRECTORY) {
@@ -112,7 +112,8 @@ static bool opens_directory(const struct items *items, size_t first, size_t end)
 }
 
 /*
- * Returns true if the path is not even a dangling link, whose target may be created without a change of the directory.
+ * Returns true if the directory has no such entry. A dangling link is an entry: its target may be created without a
+ * change of the directory.
  */
 static bool is_vacant(const struct item *item)
 {
@@ -121,7 +122,10 @@ static bool is_vacant(const struct item *item)
 	return lstat(item->path, &found) != 0 && errno == ENOENT;
 }
 
-/* Stamps a directory whose ctime is older than the compilation: it has had the same entries since. */
+/*
+ * Returns the stamp of the group's directory if its ctime is older than the compilation, so that its entries have been
+ * the same since, and if no absent name is an entry; otherwise zeros.
+ */
 static struct fixed_directory stamp_directory(const struct items *items, size_t first, size_t end,
                                               struct writer *writer)
 {
@@ -132,7 +136,7 @@ static struct fixed_directory stamp_directory(const struct items *items, size_t 
 	struct stat stat;
 	uint64_t number;
 
-	/* "." needs the right to search the directory, as the look-up of its names did */
+	/* A stat of "." needs the right to search the directory, as the look-up of its names did. */
 	if (snprintf(path, sizeof(path), "%.*s.", (int)(head->name - head->path), head->path) >= (int)sizeof(path) ||
 	    stamp_look(AT_FDCWD, path, &stat, &number) != 0) {
 		return none;
@@ -155,7 +159,10 @@ static struct fixed_directory stamp_directory(const struct items *items, size_t 
 	};
 }
 
-/* For a group whose directory is opened: HINT_STAMPED if several names were absent, HINT_VACANT if all were. */
+/*
+ * Returns hints for a group whose directory is opened: HINT_STAMPED if several names were absent, with HINT_VACANT if
+ * all were.
+ */
 static uint32_t hint_absent(const struct items *items, size_t first, size_t end)
 {
 	size_t absent = 0;
@@ -266,7 +273,7 @@ static int write_all(const struct dependencies_input *input, const struct items 
 		stream_free(stream);
 		return -ENOMEM;
 	}
-	/* Written last: the mounts are known only after the items. */
+	/* The stamps are written last, because the mounts are known only after the items are written. */
 	sights_write(&writer.sights, &stamps);
 	memcpy(stream->bytes + stamps_at, &stamps, sizeof(stamps));
 	*ret_stream = *stream;
@@ -294,7 +301,7 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < trace->count; i++) {
-		/* A look-up has nothing to compare the entries of a directory or the target of a link with. */
+		/* Dependencies do not record the entries of a directory or the target of a link. */
 		if (trace->events[i].kind == TRACE_LISTING) {
 			return -EINVAL;
 		}

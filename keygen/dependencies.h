@@ -2,31 +2,32 @@
 /*
  * dependencies: what must be unchanged for a result to be valid (docs/DESIGN.md B2, B5, B6, B19-B21)
  *
- * Purpose: dependencies_build() turns a trace into bytes that are stored with the result; dependencies_hold() says
- * whether the file system meets them now. The store treats the bytes as opaque.
+ * Purpose: dependencies_build() turns a trace into bytes that are stored with the result; dependencies_hold() checks
+ * them against the present file system and machine. The store treats the bytes as opaque.
  *
  * The dependencies of a result, one per distinct path:
- *   content    the file was opened: its content is the same. Stamps (device, inode, size, mtime, ctime) are compared
- *              first, if they were taken on this boot, in a mount that is still the same (keygen/mount.h), and the file
- *              was not racily clean; otherwise BLAKE2b-256 of the content. A file of size 0 is always read. It must
- *              also be readable: a thread of the same credentials opened it at the same ctime, or it is opened now
- *              (keygen/credentials.h).
- *   absent     the path was probed or opened and did not exist: it still does not.
+ *   content    the file was opened: its content is the same. If the recorded stamp (device, inode, size, mtime, ctime)
+ *              is equal, was taken on this boot, in a mount that is still the same (keygen/mount.h), and the file was
+ *              not racily clean, the content is not read; otherwise its BLAKE2b-256 is compared. A file of size 0 is
+ *              always read. The file must also be readable: a thread with the same credentials opened it at the same
+ *              ctime, or it is opened now (keygen/credentials.h).
+ *   absent     the path was probed or opened and did not exist: it still does not exist.
  *   identity   the path was stat'ed but not opened, and existed: it still exists, and the same other paths name the
- *   same
- *              file as before (#pragma once compares device and inode). Identity is compared for opened files too.
+ *              same file as before (#pragma once compares device and inode). Opened files are compared in this way too.
  *   exact      debug forms: size and mtime of content and identity paths are equal too, because the cubin contains
- *   them. arithmetic the functions with which the compiler folded constants are the same.
- *   machine    the machine gives the answers that the compiler got when it asked for a number (keygen/machine.h).
- *   root text  root N has exactly this text, because the text was found in the output (B6); always for "/".
+ *              them.
+ *   arithmetic the mathematics functions with which the compiler folded constants are the same.
+ *   machine    the machine returns the numbers that it returned to the compiler (keygen/machine.h).
+ *   root text  root N has exactly this text, because the output contains it; always for "/".
  * A path inside a root is stored relative to it, another absolute path literally, a relative path relative to the cwd.
  *
- * Probed paths are dependencies (B2) if the request has in-memory headers, a file was opened, or in exact mode (debug
- * information shows whether a file of the program's name exists); otherwise the dependencies are empty.
+ * Probed paths are dependencies if the request has in-memory headers, if a file was opened, or in exact mode (debug
+ * information shows whether a file of the program's name exists); otherwise the dependencies contain no path.
  *
- * Speed: one stat per distinct path, and per directory at most one open of it and one of a file in it; no allocation
- * grows with file content. Content is read only if no stamp replaces it, and once per process; if more than
- * CONTENT_READ_MAX bytes would have to be read, the dependencies do not hold.
+ * Speed: one stat per distinct path, and at most two opens per directory: of the directory and of one file in it
+ * (of every file if the thread is confined). No allocation grows with file content. Content is read only if no stamp
+ * replaces it, and once per process; if more than CONTENT_READ_MAX bytes would have to be read, the dependencies do not
+ * hold.
  *
  * Errors: dependencies_build() returns -ENOMEM, or -EINVAL for a trace that dependencies cannot express (tainted,
  * failed, TRACE_LISTING). dependencies_hold() returns false in every case of doubt (unreadable file, damaged bytes, no
@@ -43,13 +44,14 @@
 struct dependencies_input {
 	const struct trace *trace;
 	const struct roots *roots;
-	const uint8_t *root_is_literal; /* one flag per root: its text was found in the output (B6) */
-	bool exact;                     /* debug forms (B5) */
+	const uint8_t *root_is_literal; /* one flag per root: the output contains its text */
+	bool exact;                     /* debug forms: sizes and times are dependencies */
 	bool arithmetic;                /* roots_arithmetic() is a dependency, and must be known */
 	bool has_memory_headers;
 	/*
 	 * The compiler stats the working directory by its absolute name, and compares $PWD with ".". Path-dependent
-	 * requests have both texts in their key. Each may be NULL: such a path is then a literal path.
+	 * requests have both texts in their key. If `cwd` or `pwd` is NULL, a probe of that directory is stored as a
+	 * literal path.
 	 */
 	const char *cwd; /* as getcwd() returned it: a probe of exactly this directory is stored as "." */
 	/*
@@ -63,7 +65,7 @@ struct dependencies_input {
 	const char *pwd; /* $PWD: a probe of exactly this directory is no dependency unless it is in a root */
 };
 
-/* Builds the dependencies. An empty ret_stream (size 0) means that there are none. */
+/* Builds the dependencies; the caller frees the stream. Size 0 means that the result has no dependencies. */
 int dependencies_build(const struct dependencies_input *input, struct stream *ret_stream);
 
 #define DEPENDENCIES_BOUND "bound to "
@@ -71,15 +73,15 @@ int dependencies_build(const struct dependencies_input *input, struct stream *re
 
 /*
  * Returns true if the dependencies hold. `roots` are those of the present request; their count must be that of the
- * request for which the dependencies were built. `ret_why` (may be NULL) receives the first failure, for "why was this
- * a miss", in at most `why_size` bytes with the NUL. If a root has another text: DEPENDENCIES_BOUND, the old text,
- * DEPENDENCIES_NOW, the new one.
+ * request for which the dependencies were built. `ret_why` (may be NULL) receives a description of the first dependency
+ * that does not hold, in at most `why_size` bytes with the NUL. If the text of a root differs, the description is
+ * DEPENDENCIES_BOUND, the old text, DEPENDENCIES_NOW, the new text.
  */
 bool dependencies_hold(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
                        size_t why_size);
 /*
  * As dependencies_hold(). If contents had to be read, `ret_anew` is a copy of the dependencies with new stamps, of the
- * same size, which the caller must free(). NULL if new stamps would save no reading.
+ * same size, which the caller must free(). It is NULL if new stamps would not save a later read.
  */
 bool dependencies_hold_anew(const void *dependencies, size_t size, const struct roots *roots, char *ret_why,
                             size_t why_size, void **ret_anew);
@@ -95,7 +97,7 @@ void dependencies_ask_paths(bool (*agree)(void));
  */
 bool dependencies_lately_elsewhere(const void *dependencies, const void *anew, size_t size);
 
-/* Clears the stamps in place, so that the next reader reads every file. Damaged dependencies stay unchanged. */
+/* Clears the stamps in place, so that the next check reads every file. Bytes with a damaged head stay unchanged. */
 void dependencies_forget(void *dependencies, size_t size);
 /* Returns true if the two are equal except for their stamps. */
 bool dependencies_same(const void *one, size_t one_size, const void *other, size_t other_size);

@@ -121,7 +121,7 @@ static int check_classes(struct walk *walk)
 	                              : refuse_walk(walk->context, "two paths that were different files are one file");
 }
 
-/* An error of the walk itself, in words. */
+/* Describes an error of the walk itself. */
 static const char *error_words(int error)
 {
 	switch (error) {
@@ -141,7 +141,7 @@ bool dependencies_hold_anew(const void *dependencies, size_t size, const struct 
 {
 	static const struct visitor visitor = {check_begin, check_root, check_item};
 	struct check check = {.roots = roots, .why = ret_why, .why_size = ret_why ? why_size : 0};
-	struct walk walk; /* not cleared: it contains a buffer of PATH_MAX, which would cost each hit time */
+	struct walk walk; /* not cleared: clearing its PATH_MAX buffer would slow down each hit */
 	int error;
 
 	if (ret_anew) {

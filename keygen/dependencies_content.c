@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of a hit is here: one stat per file is unavoidable, an open per file is not. So a stamp replaces the
- * content, and a credential replaces the open, except for one file per directory.
+ * A hit needs one stat per file, but not an open and a read per file: an equal stamp replaces reading the content, and
+ * equal credentials replace opening the file, except for one file per directory.
  */
 #include "keygen/dependencies_read.h"
 
@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Digests of files that this process has read, by mount, stamp and credentials, so that kernels which share headers
- * read them once. Only files that were settled when they were read are remembered, so that an equal stamp means equal
- * content. A remembered file also proves that a thread of these credentials opened it.
+ * Digests of files that this process has read, by mount, stamp and credentials, so that a header which several kernels
+ * share is read once. Only files that were settled when they were read are remembered, so that an equal stamp means
+ * equal content. A remembered file also proves that a thread with these credentials opened it.
  */
 static struct recall remembered = {.count = 8192};
 
@@ -58,6 +58,7 @@ void content_end(struct content *content)
 	content->anew = NULL;
 }
 
+/* Makes the copy that receives new stamps, if it is wanted and not yet made. Returns false if there is no copy. */
 static bool begin_anew(struct content *content)
 {
 	if (!content->anew && content->wants_anew) {
@@ -122,8 +123,8 @@ _Static_assert(CREDENTIALS_BYTES == 2 * sizeof(uint64_t), "they are the last two
 enum opened { OPENED_NEVER, OPENED_BEFORE };
 
 /*
- * Returns OPENED_BEFORE if a thread of these credentials opened the file at this ctime, now or when the stamps were
- * taken.
+ * Returns OPENED_BEFORE if a thread with these credentials opened the file at this ctime, in this process or when the
+ * stamps were taken.
  */
 static enum opened was_opened(struct content *content, const struct file_stamp *now, const struct mount *mount)
 {
@@ -138,9 +139,10 @@ static enum opened was_opened(struct content *content, const struct file_stamp *
 }
 
 /*
- * Opens the file unless a thread of these credentials has. Landlock's rules apply to whole directories and can be set
- * without no_new_privs (with CAP_SYS_ADMIN), so one file of each directory is always opened. -EMFILE and -ENFILE mean
- * that the host has no descriptors left: the file was neither refused nor opened.
+ * Opens the file unless a thread with these credentials has opened it. Landlock's rules apply to whole directories and
+ * can be set without no_new_privs (with CAP_SYS_ADMIN), so one file of each directory is always opened. Returns 0 or
+ * the error of the open. -EMFILE and -ENFILE mean that no descriptor is left, and do not show whether this thread may
+ * open the file.
  */
 static int open_sample(struct content *content, enum opened opened)
 {
@@ -173,7 +175,7 @@ static bool is_permitted(struct content *content, const struct checked_item *ite
 	return !is_refusal(error);
 }
 
-/* Finds the digest of a file that this process has read before. */
+/* Finds the digest of a file that this process has read before and that this thread may open. */
 static bool find_digest(struct content *content, const struct file_stamp *now, const struct mount *mount,
                         struct key *ret_digest)
 {
@@ -261,7 +263,10 @@ void content_stamp_directory(struct content *content, const struct place_group *
 	};
 	struct sight *sight;
 
-	/* A directory that changes all the time (/tmp) must not cause a rewrite of the entry at each hit. */
+	/*
+	 * If no file got a new stamp, the directory gets none either: a directory that changes all the time (/tmp) must
+	 * not cause a rewrite of the entry at each hit.
+	 */
 	if (!content->anew && content->same_boot) {
 		return;
 	}
@@ -278,7 +283,7 @@ uint8_t *content_anew(struct content *content)
 	struct fixed_stamps stamps;
 	uint8_t *anew = content->anew;
 
-	/* A copy whose stamps spare no later reading is not worth rewriting the entry for. */
+	/* If no new stamp saves a later read, rewriting the entry is not worth its cost. */
 	if (!anew || content->gained == 0) {
 		return NULL;
 	}

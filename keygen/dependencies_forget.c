@@ -12,7 +12,7 @@
 
 #define TURN_NS (INT64_C(60) * 1000000000)
 
-/* Keeps only what is compared; with DEPENDENCIES_EXACT that includes size and time. */
+/* Clears all fields that are not dependencies; with DEPENDENCIES_EXACT, size and time are dependencies. */
 static void forget_item(uint8_t *at, const struct checked_item *item, bool exact)
 {
 	struct fixed_identity identity = {.type = item->identity.type};
@@ -85,7 +85,7 @@ bool dependencies_same(const void *one, size_t one_size, const void *other, size
 	if (one_size == 0 || memcmp(one, other, one_size) == 0) {
 		return true;
 	}
-	/* The size does not depend on stamps, so both copies fit and can be compared byte by byte. */
+	/* Stamps have a fixed size, so copies without stamps can be compared byte by byte. */
 	copies = malloc(2 * one_size);
 	if (!copies) {
 		return false;
@@ -107,7 +107,10 @@ static struct fixed_stamps stamps_in(const void *dependencies)
 	return stamps;
 }
 
-/* Mounts seen by the last check come first, in the order of the dependencies, before those kept from earlier stamps. */
+/*
+ * Compares the mounts at equal positions. The mounts that the last check saw come first, in the order of the
+ * dependencies, and then those that were copied from earlier stamps, which either list may lack.
+ */
 static bool same_mounts(const struct fixed_stamps *one, const struct fixed_stamps *other)
 {
 	for (uint32_t i = 0; i < one->mounts && i < other->mounts && i < MOUNTS_MAX; i++) {

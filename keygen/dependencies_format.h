@@ -18,10 +18,10 @@
  * All numbers are little-endian. A path is the base's text, the directory and the name, concatenated. Groups are in
  * the order of base and directory, so that a base's directory is opened once.
  *
- * Stamps are valid only on the node and the boot where they were taken: struct fixed_stamps, in the items device,
- * inode, mtime (except with DEPENDENCIES_EXACT), ctime and settled, and all of struct fixed_directory. They may all be
- * zero (dependencies_forget()), and may be replaced in place (dependencies_hold_anew()), because the size of
- * dependencies does not depend on them.
+ * Stamps are struct fixed_stamps, the fields device, inode, mtime (except with DEPENDENCIES_EXACT), ctime and settled
+ * of the items, and all of struct fixed_directory. They are valid only on the node and the boot where they were taken.
+ * They may all be zero (dependencies_forget()), and may be replaced in place (dependencies_hold_anew()), because the
+ * size of dependencies does not depend on them.
  */
 #ifndef KEYGEN_DEPENDENCIES_FORMAT_H
 #define KEYGEN_DEPENDENCIES_FORMAT_H
@@ -49,9 +49,9 @@
 /* Opening the group's directory, or its base, saves more than it costs. */
 #define HINT_OPEN_DIRECTORY UINT32_C(1)
 #define HINT_OPEN_BASE      UINT32_C(2)
-/* Several names were absent from the directory, which exists: if the directory is unchanged, they still are. */
+/* Several names were absent from the directory: if the directory's stamp is equal, they are still absent. */
 #define HINT_STAMPED UINT32_C(4)
-/* All names were absent: if the directory is unchanged, it is not opened. */
+/* All names of the group were absent: if the directory's stamp is equal, the directory is not opened. */
 #define HINT_VACANT UINT32_C(8)
 
 #define ITEM_ABSENT   UINT32_C(1)
@@ -61,7 +61,7 @@
 #define DEPENDENCIES_STAMPS_AT (6 * sizeof(uint32_t))
 #define MOUNTS_MAX             8
 
-/* When, in which mounts and with which credentials the stamps of the items were taken. */
+/* The time, the boot, the mounts and the credentials with which the stamps of the items were taken. */
 struct fixed_stamps {
 	uint8_t boot[MOUNT_BOOT_BYTES];
 	uint8_t who[CREDENTIALS_BYTES]; /* each file was opened with these credentials at its recorded ctime */
@@ -77,8 +77,8 @@ struct fixed_directory {
 	uint64_t inode;
 	int64_t mtime_ns;
 	int64_t ctime_ns;
-	uint32_t
-	    settled; /* 1: older than the look-up of the names, none of which is an entry, not even a dangling link */
+	/* 1: older than the look-up of the names, and no absent name is an entry, not even a dangling link */
+	uint32_t settled;
 	uint32_t zero;
 };
 

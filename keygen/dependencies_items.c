@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Maps the errors that mean a lasting absence; others (EMFILE, EIO, ...) may be temporary and give 0. */
+/* Returns the error to record for a lasting absence; 0 for errors that may be temporary (EMFILE, EIO, ...). */
 static int absence_error(int error)
 {
 	switch (error) {
@@ -52,7 +52,7 @@ static int describe_event(const struct trace_event *event, struct item *ret_item
 	return 0;
 }
 
-/* Splits the path at its last slash, so that all names of one directory form a group. */
+/* Appends a copy of `what`. Splits the path after the base at its last slash: the names of a directory form a group. */
 static void hang_item(struct items *items, const struct item *what, uint32_t base, const char *rest)
 {
 	struct item *item = &items->item[items->count++];
@@ -65,7 +65,7 @@ static void hang_item(struct items *items, const struct item *what, uint32_t bas
 	item->name = rest + item->directory_size;
 }
 
-/* Finds the root of the path, or BASE_LITERAL. With two such roots the choice would be a guess. */
+/* Finds the root of the path, or BASE_LITERAL. Returns -EINVAL for two such roots: the choice would be a guess. */
 static int find_root(const struct roots *roots, const char *path, uint32_t *ret_base)
 {
 	uint32_t base = BASE_LITERAL;
@@ -85,6 +85,10 @@ static int find_root(const struct roots *roots, const char *path, uint32_t *ret_
 	return 0;
 }
 
+/*
+ * Returns true if the path is inside the working directory and has to be stored relative to it (`cwd_spelled` and
+ * `cwd_looked_at` of the input).
+ */
 static bool is_in_cwd(const struct dependencies_input *input, const struct trace_event *event, uint32_t base)
 {
 	const char *path = event->path;
@@ -112,7 +116,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	if (error != 0) {
 		return error;
 	}
-	/* The kernel rejects such a path at look-up. */
+	/* A hit could not look up such a path: the kernel rejects it. */
 	if (strlen(path) >= PATH_MAX) {
 		return -EINVAL;
 	}
@@ -126,7 +130,7 @@ static int add_event(const struct dependencies_input *input, const struct trace_
 	}
 	/*
 	 * The trace does not show whether the compiler meant the working directory or the root, so the path is
-	 * relative to both.
+	 * stored twice, relative to each.
 	 */
 	if (is_cwd) {
 		hang_item(items, &item, BASE_CWD, ".");
@@ -146,7 +150,7 @@ static int collect_events(const struct dependencies_input *input, struct items *
 {
 	const struct trace *trace = input->trace;
 	struct items items = {
-	    .item = calloc(trace->count * 2 + 1, sizeof(*items.item))}; /* an event gives at most two items */
+	    .item = calloc(trace->count * 2 + 1, sizeof(*items.item))}; /* an event adds at most two items */
 
 	if (!items.item) {
 		return -ENOMEM;
@@ -199,7 +203,7 @@ static bool same_file(const struct item *one, const struct item *other)
 	return file_stamp_same(left, right);
 }
 
-/* If two events of one path disagree, the file system changed during the compilation. */
+/* Merges two items of one path. If they disagree, the file system changed during the compilation: -EINVAL. */
 static int merge_sights(struct item *into, const struct item *other)
 {
 	if (into->kind == ITEM_ABSENT || other->kind == ITEM_ABSENT) {
@@ -241,7 +245,7 @@ static int merge_all(struct items *items)
 	return 0;
 }
 
-/* Items of the same file are ordered by address: the result must not depend on how qsort orders equal elements. */
+/* Orders items of the same file by address, because qsort() may leave equal elements in any order. */
 static int by_file(const void *left, const void *right)
 {
 	const struct item *one = *(const struct item *const *)left;

@@ -5,8 +5,8 @@
  * Purpose: assigns each path its base (a root, the working directory, or none), merges the events of one path, and
  * numbers the distinct files (docs/DESIGN.md B2, B6).
  *
- * Errors: -ENOMEM; -EINVAL for a trace in which one path was two files, or is in two roots. Ownership: items_free()
- * frees the list; the items point into the trace, which must outlive them.
+ * Errors: -ENOMEM; -EINVAL for a trace in which one path named two files, or in which a path is in two roots.
+ * Ownership: items_free() frees the list; the items point into the trace, which must outlive them.
  */
 #ifndef KEYGEN_DEPENDENCIES_ITEMS_H
 #define KEYGEN_DEPENDENCIES_ITEMS_H
@@ -27,7 +27,7 @@ struct item {
 	const struct key *digest;
 };
 
-/* In the order of base, directory, name. */
+/* Sorted by base, directory and name. */
 struct items {
 	struct item *item;
 	size_t count;
@@ -37,6 +37,7 @@ struct items {
 /* Compares two items by base and directory (as the compiler spelled it); 0: the same directory. */
 int items_by_directory(const struct item *one, const struct item *other);
 
+/* Collects the items of the trace in `input`. */
 int items_collect(const struct dependencies_input *input, struct items *ret_items);
 void items_free(struct items *items);
 

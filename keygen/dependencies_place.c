@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every look-up takes the shortest relative path for which a directory descriptor is open. A failed open of a
- * directory only costs speed: the whole path is then used.
+ * Every look-up uses the shortest relative path for which a directory descriptor is open. If a directory cannot be
+ * opened, look-ups use the whole path, which is only slower.
  */
 #include "keygen/dependencies_format.h"
 #include "keygen/dependencies_read.h"
@@ -24,7 +24,7 @@ static void close_descriptor(int *descriptor)
 	*descriptor = -1;
 }
 
-/* Signals of the host may interrupt the open; the host does not expect to have to restart it. */
+/* Repeats an open that a signal of the host interrupted, because the host does not know of it and cannot repeat it. */
 static int open_at(int directory, const char *path, int flags)
 {
 	int descriptor;
@@ -102,7 +102,7 @@ static int enter_base(struct place *place, const struct place_group *group)
 	place->base_size = group->base_size;
 	error = put_text(place, 0, group->base_text, group->base_size);
 	if (error == 0 && place->base_descriptor < 0 && (group->hints & HINT_OPEN_BASE)) {
-		/* The empty text is the root directory. */
+		/* The text of the root directory is empty. */
 		place->base_descriptor = open_at(AT_FDCWD, group->base_size ? place->path : "/", O_PATH | O_DIRECTORY);
 	}
 	return error;
@@ -120,9 +120,9 @@ static bool lies_in_missing(const struct place *place, const struct place_group 
 }
 
 /*
- * The group's directory is missing: finds the outermost missing directory above it, because all later groups in that
- * one are missing too. Groups come in order, so those of one directory are adjacent. The directories above the last
- * opened one are known to exist.
+ * The group's directory is missing: finds the outermost missing directory of its path, because the directories of all
+ * later groups inside it are missing too. Groups are sorted, so groups inside one directory are adjacent. Directories
+ * above the last one that was opened exist and need no stat.
  */
 static void note_missing(struct place *place, const struct place_group *group)
 {
@@ -234,7 +234,7 @@ bool place_is_vacant(const struct place *place)
 	return fstatat(directory, way, &found, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
-/* By descriptor: the path may now lead to another file. */
+/* Stats the descriptor, because the path may name another file now. */
 static bool is_still(int descriptor, const struct stat *expected)
 {
 	struct file_stamp before;
@@ -249,7 +249,7 @@ static bool is_still(int descriptor, const struct stat *expected)
 	return file_stamp_same(&before, &after);
 }
 
-/* O_NONBLOCK: what was a regular file may be a FIFO now. */
+/* O_NONBLOCK: the path may name a FIFO now, whose open would block. */
 static int open_file(const struct place *place)
 {
 	int directory;

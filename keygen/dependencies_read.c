@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Reads the dependencies that are not paths: mathematics functions and machine. */
+/* Reads the dependencies that are not paths: the digest of the mathematics functions and the machine's answers. */
 static enum read read_environment(struct reader *reader)
 {
 	reader->arithmetic = reader->flags & DEPENDENCIES_ARITHMETIC ? cursor_bytes(&reader->cursor, KEY_BYTES) : NULL;
@@ -80,7 +80,10 @@ enum read reader_group(struct reader *reader, struct place_group *ret_group, uin
 	if (group.directory_size > 0 && group.directory[group.directory_size - 1] != '/') {
 		return READ_DAMAGED;
 	}
-	/* Only a root itself has an empty directory, and only a directory relative to the cwd has no leading slash. */
+	/*
+	 * A directory relative to the cwd has no leading slash and may be empty. Others begin with a slash, except that
+	 * the directory of a root itself is empty.
+	 */
 	if (group.base == BASE_CWD ? absolute : !absolute && (free_base || group.directory_size > 0)) {
 		return READ_DAMAGED;
 	}

@@ -26,10 +26,10 @@
  * dependencies_place: looks up many paths relative to opened directories
  *
  *     one group: UNOPENED --hint, open--> OPEN     names are looked up in the directory
- *                    |             \----> MISSING  it does not exist: no name is looked up
+ *                    |             \----> MISSING  the directory does not exist: no name is looked up
  *                    |                      ^
- *                    |\ it is in a directory that was found missing for an earlier group of the base
- *                    \ no hint, or another error (EMFILE, EACCES): paths from the base, or whole ones, are looked up
+ *                    |\ the directory is in one that was found missing for an earlier group of the base
+ *                    \ no hint, or another error (EMFILE, EACCES): paths from the base, or whole paths, are looked up
  *
  * Purpose: resolving a whole path costs the kernel more than the stat itself. So the directory of the base and that of
  * the group are opened (O_PATH), one of each at a time. The result is the same as with the whole path.
@@ -49,7 +49,7 @@ struct place {
 	int directory;       /* of the group, or -1 */
 	const char *missing; /* a directory of this base that does not exist; points into the dependencies */
 	size_t missing_size; /* 0: none is known yet */
-	const char *present; /* likewise one that exists */
+	const char *present; /* likewise a directory that exists */
 	size_t present_size;
 	uint8_t *buffer;       /* NULL until content is read */
 	size_t base_size;      /* `path` is base, directory and name */
@@ -100,7 +100,7 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
  *     read by this process at this stamp? --no--> read it; remember, if settled
  *        `--------------------------------------> digest equal? SAME (with a new stamp), CHANGED
  *
- * Purpose: the cheapest certain answer, and new stamps that make the next look-up cheaper.
+ * Purpose: finds the answer with the least work, and makes new stamps with which the next look-up needs less.
  *
  * Calling sequence: content_begin(); content_moved() for each path that exists but names another file than before, and
  * content_ask() for each file that the compiler read; content_anew() if all dependencies hold; content_end().
@@ -108,8 +108,9 @@ int place_digest(struct place *place, const struct stat *stat, struct key *ret_d
  */
 
 /*
- * The limit of what one check reads: many times the input of a whole link, and about a second's work. Dependencies may
- * come from another machine and may name a file that cannot be read to its end (a sparse file, a core dump).
+ * One check reads at most this many bytes: many times the input of a whole link, and about a second's work. Without a
+ * limit a hit could read for hours: dependencies may come from another machine and may name a file that is too large
+ * to be read to its end (a sparse file, a core dump).
  */
 #define CONTENT_READ_MAX (UINT64_C(1) << 30)
 
@@ -133,11 +134,11 @@ struct content {
 	struct credentials credentials;
 	bool credentials_set;
 	bool sampled;  /* a file of the current directory was opened */
-	uint64_t left; /* what is left of CONTENT_READ_MAX */
+	uint64_t left; /* bytes that may still be read, of CONTENT_READ_MAX */
 	bool wants_anew;
 	int64_t began_ns; /* before the first path was looked at: a directory as new as this is not stamped */
 	uint8_t *anew;    /* a copy of the dependencies with new stamps; NULL until a stamp differs */
-	uint32_t gained;  /* files that had to be read and whose new stamp replaces the next reading */
+	uint32_t gained;  /* number of files that had to be read and whose new stamp saves the next read */
 };
 
 enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
@@ -146,22 +147,26 @@ enum content_answer { CONTENT_SAME, CONTENT_CHANGED, CONTENT_UNREADABLE };
 enum content_want { CONTENT_AS_IT_IS, CONTENT_ANEW };
 void content_begin(struct content *content, const void *bytes, size_t size, enum content_want want,
                    struct place *place);
-/* Passes the head of the stamps, after it was read. */
+/* Sets the recorded head of the stamps and compares its boot with the present one. Call it after content_begin(). */
 void content_taken(struct content *content, const struct fixed_stamps *stamps);
-/* The files that follow are in another directory. */
+/* Begins another directory: the first of its files that is checked will be opened. */
 void content_enter(struct content *content);
 void content_end(struct content *content);
 
-/* `now` is the present stamp of the selected path, `number` that of its mount. */
+/*
+ * Checks the content of the file that `place` has selected. `now` is its present stamp (from `stat`), `number` the
+ * number of its mount.
+ */
 enum content_answer content_ask(struct content *content, const struct checked_item *item, const struct stat *stat,
                                 const struct file_stamp *now, uint64_t number);
+/* Writes the file that the path names now into the new stamps. */
 void content_moved(struct content *content, const struct checked_item *item, const struct file_stamp *now);
 /* Returns true if the group's directory, whose present stamp is `now`, has the same entries as when it was stamped. */
 bool content_same_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
                             uint64_t number);
 /*
- * Records `now`, taken before the names were looked up, as the directory's stamp; none of the absent names is an
- * entry. The stamp is used only if files get new stamps too.
+ * Records `now` as the directory's stamp. `now` must have been taken before the names were looked up, and none of the
+ * absent names may be an entry. The stamp is used only if files get new stamps too.
  */
 void content_stamp_directory(struct content *content, const struct place_group *group, const struct file_stamp *now,
                              uint64_t number);
@@ -182,18 +187,18 @@ struct reader {
 	uint32_t answer_count;
 };
 
-/* `ret_stamps` is a copy. */
+/* Reads the head. `ret_stamps` is a copy. */
 enum read reader_head(struct reader *reader, const void *bytes, size_t size, struct fixed_stamps *ret_stamps);
-/* `ret_text` NULL: the root is free. */
+/* Reads the next root. `ret_text` is NULL if the root may have any text. */
 enum read reader_root(struct reader *reader, const char **ret_text, size_t *ret_size);
-/* The caller sets the base's text. */
+/* Reads the head of the next group. The caller then sets the base's text. */
 enum read reader_group(struct reader *reader, struct place_group *ret_group, uint32_t *ret_items);
 /* Returns true if all bytes and all items have been read. */
 bool reader_ends(const struct reader *reader);
 
 /* Inline, because they run for each path of each hit: as calls they take an eighth of the time of a hit with CUB. */
 
-/* Text without a NUL, as long as a path may be. */
+/* Reads a text. Returns NULL if it contains a NUL or is longer than a path may be. */
 __attribute__((always_inline)) static inline const char *reader_text(struct reader *reader, size_t size)
 {
 	const char *text = size < PATH_MAX ? cursor_bytes(&reader->cursor, size) : NULL;

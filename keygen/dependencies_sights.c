@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mount is found by device and mount number; the device alone does not do, because a file system can be mounted
+ * A mount is found by device and mount number. The device alone is not enough, because a file system can be mounted
  * twice.
  */
 #include "keygen/dependencies_sights.h"
@@ -17,7 +17,7 @@ static bool is_recorded(const struct fixed_stamps *stamps, const struct mount *m
 	return false;
 }
 
-/* Identifying a mount takes several system calls, and the files of a compilation are in one or two mounts. */
+/* Each mount is identified once, because that takes several system calls; a compilation's files are in one or two. */
 struct sight *sights_see(struct sights *sights, const char *path, uint64_t device, uint64_t number)
 {
 	struct sight *sight;

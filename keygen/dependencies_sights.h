@@ -14,7 +14,7 @@ struct sight {
 	struct mount mount;
 	uint64_t number; /* the mount number from stamp_look(): one file system may have two mounts */
 	bool recorded;   /* the dependencies being checked contain it */
-	bool changed;    /* a file in it has another stamp than recorded */
+	bool changed;    /* a file in it has a stamp that differs from the recorded one */
 };
 
 struct sights {
@@ -23,14 +23,18 @@ struct sights {
 	const struct fixed_stamps *recorded; /* NULL: none */
 };
 
+/*
+ * Returns the mount of `path`, with the device and mount number that stamp_look() returned for it. After MOUNTS_MAX
+ * mounts, sights_see() returns NULL for others and sights_mount() a mount of kind MOUNT_UNKNOWN.
+ */
 struct sight *sights_see(struct sights *sights, const char *path, uint64_t device, uint64_t number);
 const struct mount *sights_mount(struct sights *sights, const char *path, uint64_t device, uint64_t number);
 
 /* Writes the head of the stamps for files that were all checked now, by this thread, in these mounts. */
 void sights_write(const struct sights *sights, struct fixed_stamps *ret_stamps);
 /*
- * Writes the head of the stamps if some recorded stamps of `old` were accepted: mounts of the same boot in which no
- * stamp differed are kept, after the new ones.
+ * As sights_write(), for dependencies some of whose recorded stamps (`old`) were accepted: after the new mounts, it
+ * copies those mounts of `old` from the same boot in which no stamp differed.
  */
 void sights_renew(const struct sights *sights, const struct fixed_stamps *old, struct fixed_stamps *ret_stamps);
 

@@ -36,7 +36,7 @@ static void tell_dependency(const struct telling *telling, const struct dependen
 	}
 }
 
-/* Compares with the machine on which this runs, if anything is looked at. */
+/* Reports the answers of the machine, and compares them with this machine's if the walk may look at anything. */
 static void tell_machine(const struct walk *walk)
 {
 	char words[MACHINE_WORDS_MAX];

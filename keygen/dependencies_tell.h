@@ -2,9 +2,9 @@
 /*
  * dependencies_tell: lists the dependencies of a result and their present state, for people
  *
- * Purpose: dependencies_hold() stops at the first failure; this checks every dependency, with the same code.
- * Dependencies are relative to the roots and the working directory of a request. If these are not known, a path is
- * reported as DEPENDENCY_NOT_ASKED; nothing is guessed.
+ * Purpose: dependencies_hold() stops at the first failure; dependencies_tell() checks every dependency, with the same
+ * code. Paths are relative to the roots and the working directory of a request. If these are not known, a path is
+ * reported as DEPENDENCY_NOT_ASKED.
  *
  * Calling sequence: dependencies_tell(). Errors: -EBADMSG: damaged; the dependencies before the damage have been
  * reported; -EPROTONOSUPPORT: another version; -ENAMETOOLONG: a path would be too long below its root; -ENOMEM.
@@ -37,8 +37,8 @@ enum dependency_state {
 	DEPENDENCY_OTHER_KIND, /* for example a directory in place of a file */
 	DEPENDENCY_OTHER_FILE, /* it was the same file as another path, and is no longer */
 	DEPENDENCY_DOUBTFUL,   /* an error hides whether it exists */
-	DEPENDENCY_NOT_ASKED,  /* its directory is not known, or only the compiler can answer */
-	DEPENDENCY_DAMAGED     /* never reported: an error of the whole */
+	DEPENDENCY_NOT_ASKED,  /* its directory is not known, or only a process with the compiler can check it */
+	DEPENDENCY_DAMAGED     /* never reported: dependencies_tell() returns -EBADMSG */
 };
 
 /* Returns the state in words: "unchanged", "changed", "gone". */
@@ -60,8 +60,8 @@ struct dependency {
 
 /* The directories in which the dependencies are looked up. */
 struct dependency_places {
-	const struct root
-	    *root; /* text NULL: not known. A root with a text in the dependencies has that text instead. */
+	/* text NULL: not known. If the dependencies contain a root's text, that text is used instead. */
+	const struct root *root;
 	size_t root_count;
 	bool here; /* the working directory of the process is that of the request */
 };
@@ -72,7 +72,10 @@ struct dependencies_told {
 	bool joined;                 /* two paths that were different files are now one file */
 };
 
-/* `places` NULL: no file is looked at. Size 0: nothing is reported. `each` may be NULL. */
+/*
+ * Calls `each` (may be NULL) for every dependency. If `places` is NULL, neither files nor the machine are looked at,
+ * and each dependency is DEPENDENCY_NOT_ASKED. Size 0: there are no dependencies.
+ */
 int dependencies_tell(const void *dependencies, size_t size, const struct dependency_places *places,
                       void (*each)(const struct dependency *dependency, void *context), void *context,
                       struct dependencies_told *ret_told);

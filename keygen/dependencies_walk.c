@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions that run for each path of each hit are inline in this file: as calls between files they take an eighth of
- * the time of a hit with CUB. Visitors are called only for paths on which they decide.
+ * the time of a hit with CUB. A visitor is called only for paths that changed, unless it asks for every path.
  */
 #include "keygen/dependencies_walk.h"
 
@@ -84,11 +84,11 @@ static inline enum dependency_state ask_path(struct walk *walk, const struct che
 	if (error == 0) {
 		return DEPENDENCY_APPEARED;
 	}
-	/* another error than before (EACCES, EIO) hides whether the file exists now */
+	/* An error that differs from the recorded one (EACCES, EIO) hides whether the file exists now. */
 	return error == ENOENT || error == ENOTDIR || error == item->error ? DEPENDENCY_UNCHANGED : DEPENDENCY_DOUBTFUL;
 }
 
-/* Passes an item to the visitor. Not inline: few hits come here, and its registers would slow down all. */
+/* Calls the visitor. Not inline: few hits call it, and inlined it would take registers from the loop of all hits. */
 __attribute__((noinline, cold)) static int visit_item(struct walk *walk, const struct place_group *group,
                                                       const struct checked_item *item, enum dependency_state state)
 {
@@ -159,7 +159,7 @@ static bool find_base(const struct walk *walk, struct place_group *group)
 	return walk->look;
 }
 
-/* Stats the group's directory by its ".", which needs the right to search it, as the look-up of a name in it does. */
+/* Stats "." in the group's directory, which needs the right to search the directory, as the look-up of a name does. */
 static bool look_at_directory(struct walk *walk, const struct place_group *group, struct file_stamp *ret_now,
                               uint64_t *ret_number)
 {
@@ -173,7 +173,7 @@ static bool look_at_directory(struct walk *walk, const struct place_group *group
 	return true;
 }
 
-/* Gives the directory a new stamp if each absent name is no entry of it. */
+/* Records a new stamp of the directory if none of the absent names is an entry of it. */
 static void stamp_directory(struct walk *walk, struct reader reader, const struct place_group *group, uint32_t items,
                             const struct file_stamp *now, uint64_t number)
 {
@@ -258,7 +258,7 @@ static int walk_head(struct walk *walk, const void *dependencies, size_t size)
 	if (head != READ_SOUND) {
 		return head == READ_DAMAGED ? -EBADMSG : -EPROTONOSUPPORT;
 	}
-	/* Without paths no stamp is compared, and reading the boot id is saved. */
+	/* Without paths no stamp is compared, so the boot id need not be read. */
 	if (walk->reader.items > 0) {
 		content_taken(&walk->content, &stamps);
 	}

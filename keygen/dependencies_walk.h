@@ -35,14 +35,14 @@ struct walk {
 	struct seen *seen;       /* by class */
 	bool exact;              /* sizes and times of files are in the result */
 	bool unchanged;          /* the group's directory has the same entries as before */
-	bool moved;              /* a path names another file than before: identity must be compared */
+	bool moved;              /* a path names another file than before: walk_is_distinct() has to compare */
 	struct content content;
 	struct place place;
 };
 
 /* Each function returns 0 to continue, or a negative errno value to end the walk. */
 struct visitor {
-	int (*begin)(struct walk *walk); /* the head has been read: mathematics library, machine */
+	int (*begin)(struct walk *walk); /* after the head, with mathematics library and machine */
 	int (*root)(struct walk *walk, uint32_t number, const char *text, size_t size);
 	int (*item)(struct walk *walk, const struct place_group *group, const struct checked_item *item,
 	            enum dependency_state state);
@@ -52,9 +52,9 @@ struct visitor {
 int walk_dependencies(struct walk *walk, const void *dependencies, size_t size, enum content_want want);
 void walk_end(struct walk *walk);
 
-/* Returns true if every class was named by a path. */
+/* Returns true if each class has at least one path; otherwise the bytes are damaged. */
 bool walk_is_complete(const struct walk *walk);
-/* Returns true if paths of different classes, which were different files, still are. */
+/* Returns true if paths of different classes, which named different files, still name different files. */
 bool walk_is_distinct(struct walk *walk);
 
 #endif

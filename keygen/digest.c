@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fingerprint runs at the speed of memory. Small inputs are copied together and hashed twice in one call each;
- * larger ones are streamed in pieces that stay in the processor's cache for the second hash.
+ * Computing a fingerprint is as fast as reading the memory. Small inputs are copied together and hashed twice in one
+ * call each; larger inputs are streamed in pieces that stay in the processor's cache for the second hash.
  */
 #include "keygen/digest.h"
 
@@ -69,7 +69,7 @@ static void hash_streamed(const struct secret *secret, const struct span *spans,
 	ret_fingerprint->high = XXH3_64bits_digest(&high);
 }
 
-/* Small spans are copied together: hashing one run twice is faster than streaming two runs twice. */
+/* Copies small spans together, because hashing one span twice is faster than streaming two spans twice. */
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint)
 {

@@ -3,7 +3,7 @@
  * digest: the two hashes of a request (docs/DESIGN.md B1, B18)
  *
  * A key is BLAKE2b-256. It names the entry on disk and must not collide even if an attacker chooses the bytes. A
- * fingerprint finds the entry in this process's memory front, where nothing else is compared. It is two XXH3-64 of the
+ * fingerprint finds the entry in this process's memory front, which compares nothing else. It is two XXH3-64 of the
  * same bytes, each with its own secret that only this process knows, and takes a tenth of the time of a key.
  *
  * Why secrets: for the published XXH3 it is easy to write two texts that collide (each lane adds the product of two
@@ -44,12 +44,13 @@ struct secret {
 	uint8_t high[SECRET_BYTES];
 };
 
+/* Computes the key of the concatenated spans. */
 void digest_key(const struct span *spans, size_t count, struct key *ret_key);
 /* Derives a secret from the seed; every byte of it depends on the whole seed. */
 void digest_secret(const void *seed, size_t size, struct secret *ret_secret);
 void digest_fingerprint(const struct secret *secret, const struct span *spans, size_t count,
                         struct fingerprint *ret_fingerprint);
-/* The lower half of a fingerprint: enough if no attacker chooses what is compared. */
+/* Returns the lower half of a fingerprint, which is enough if no attacker chooses the bytes. */
 uint64_t digest_half(const struct secret *secret, const struct span *span);
 
 #endif

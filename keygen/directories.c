@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outermost directory is found by comparing texts, so it depends only on the spelling of the request and not on
- * the file system.
+ * The outermost directory is found by comparing texts, so the roots depend only on the spelling of the request and not
+ * on the file system.
  */
 #include "keygen/directories.h"
 
@@ -53,13 +53,14 @@ bool directories_add(struct directories *directories, const char *text, size_t s
 	return true;
 }
 
-/* A prefix of the text is not enough: /v/inc is not above /v/include. */
+/* Returns true if the directory is `text` or inside it. A prefix is not enough: /v/include is not inside /v/inc. */
 static bool lies_in(const struct request_directory *inner, const char *text, size_t size)
 {
 	return inner->size >= size && (inner->size == size || inner->text[size] == '/') &&
 	       memcmp(inner->text, text, size) == 0;
 }
 
+/* Returns the shortest of the directories that `directory` is in; itself if it is in no other. */
 static const struct request_directory *outermost_of(const struct directories *directories,
                                                     const struct request_directory *directory)
 {

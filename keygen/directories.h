@@ -6,11 +6,11 @@
  * the second directory is "root 0" with the rest "/cccl". So no root is inside another, and a path is in at most one.
  *
  * Calling sequence: directories_add() for each directory in the request's order, directories_number(),
- * directories_put() where the request names one; then move the roots out of the struct, or directories_free(). The
- * caller adds a directory only if its paths have a single spelling (directories_plain(), and no byte of it has another
- * spelling in a text); otherwise the request must be path-dependent. Errors: directories_add() returns false if there
- * are too many; directories_number() returns -ENOMEM. Ownership: the texts passed in must outlive the directories; the
- * roots are copies.
+ * directories_put() where the request names a directory; then move the roots out of the struct, or directories_free().
+ * The caller adds a directory only if its paths have a single spelling (directories_plain(), and no byte of it has
+ * another spelling in a text); otherwise the request must be path-dependent. Errors: directories_add() returns false
+ * after DIRECTORIES_MAX directories; directories_number() returns -ENOMEM. Ownership: the texts passed in must outlive
+ * the directories; the roots are copies.
  */
 #ifndef KEYGEN_DIRECTORIES_H
 #define KEYGEN_DIRECTORIES_H
@@ -30,7 +30,7 @@ struct request_directory {
 	size_t root;
 };
 
-/* What directories_put() writes. */
+/* The two fields that directories_put() writes. */
 enum directory_tag { REQUEST_TAG_ROOT = 28, REQUEST_TAG_REST = 29 };
 
 struct directories {
@@ -40,7 +40,9 @@ struct directories {
 };
 
 bool directories_add(struct directories *directories, const char *text, size_t size);
+/* Finds the roots and gives each directory the number of its root. */
 int directories_number(struct directories *directories);
+/* Writes the number of the root of the directory added as number `index`, and the rest of its text after the root. */
 void directories_put(struct stream *stream, const struct directories *directories, size_t index);
 void directories_free(struct directories *directories);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes, per expression: FIELD_EXPRESSION with its NUL, u32 code, FIELD_NAME with its NUL, or empty. */
+/* The bytes, per expression: FIELD_EXPRESSION with its NUL, u32 code, FIELD_NAME with its NUL, or empty for no name. */
 #include "keygen/lowered.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void lowered_put(struct stream *stream, const char *expression, int code, const 
 	stream_field(stream, FIELD_NAME, name, name ? strlen(name) + 1 : 0);
 }
 
-/* The getter returns pointers into the entry, so each name must end within it. */
+/* The getter returns pointers into the entry, so each text must end with a NUL within the entry. */
 static bool ends_with_nul(const char *text, size_t size)
 {
 	return text && size > 0 && text[size - 1] == '\0';

@@ -4,8 +4,8 @@
  *
  * Purpose: the writer and the reader of these bytes, for the library and for the command.
  *
- * Calling sequence: lowered_put() per expression on the caller's stream; lowered_next() on a cursor over its bytes
- * until it returns false. Errors: those of the stream; the cursor has `failed` set if the bytes are damaged.
+ * Calling sequence: lowered_put() per expression on the caller's stream; lowered_next() on a cursor over the stream's
+ * bytes until it returns false. Errors: those of the stream; the cursor has `failed` set if the bytes are damaged.
  * Ownership: texts point into the bytes.
  */
 #ifndef KEYGEN_LOWERED_H

@@ -16,7 +16,7 @@ int64_t machine_digest_set(const cpu_set_t *set)
 	int64_t digest;
 
 	digest_key(&span, 1, &key);
-	/* An answer has 64 bits, and a set of processors 1024. */
+	/* Truncated, because an answer has 64 bits; the set itself has 1024. */
 	memcpy(&digest, key.bytes, sizeof(digest));
 	return digest;
 }
@@ -33,8 +33,7 @@ static bool ask_affinity(int64_t *ret_answer)
 }
 
 /*
- * Calls the functions that the compiler calls, so that a preload that changes the compiler's answers changes these
- * too.
+ * Calls the same functions as the compiler, so that a preload that changes the compiler's answers changes these too.
  */
 bool machine_ask(uint32_t question, int64_t *ret_answer)
 {

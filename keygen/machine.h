@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine: numbers of the machine that a compiler asked for, as dependencies of a result (docs/DESIGN.md B22)
+ * machine: the machine's numbers that a compiler asked for, as dependencies of a result (docs/DESIGN.md B22)
  *
  * Purpose: NVRTC splits a compilation with -split-compile=0 by the number of processors, and the PTX differs with it.
  * The watch records the question and the answer; a look-up asks the machine the same question again.
@@ -8,7 +8,8 @@
  * A question is one word: a function in the low byte, its argument above. Questions are stored in entries, so the
  * number of a function is never reused.
  *
- * Threads: any. Fork, signals: no state. Errors: machine_ask() returns false for a question of a later version.
+ * Threads: any. Fork, signals: no state. Errors: machine_ask() returns false for a question of a later version, or if
+ * sched_getaffinity() fails (more than 1024 processors).
  */
 #ifndef KEYGEN_MACHINE_H
 #define KEYGEN_MACHINE_H
@@ -39,7 +40,7 @@ _Static_assert(sizeof(struct machine_answer) == 16, "no padding: it is written a
 /* Returns the digest of a set of processors, the answer to MACHINE_AFFINITY. */
 int64_t machine_digest_set(const cpu_set_t *set);
 
-/* Asks this machine now. */
+/* Asks this machine a recorded question. */
 bool machine_ask(uint32_t question, int64_t *ret_answer);
 
 /* Returns the question in words: "number of processors". At most MACHINE_WORDS_MAX bytes with the NUL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File systems are listed by type, and one that is not listed is MOUNT_UNKNOWN: whether ctime is reliable cannot be
- * found out by asking.
+ * File systems are listed by type, because no system call tells whether ctime is reliable. A type that is not listed is
+ * MOUNT_UNKNOWN.
  */
 #include "keygen/mount.h"
 
@@ -18,13 +18,13 @@
 #define NAME_BYTES 256
 #define SYSFS      0x62656572U
 
-/* The numbers of statfs(2); <linux/magic.h> has only some of them. */
+/* Types as in f_type of statfs(2); <linux/magic.h> has only some of them. */
 static const struct {
 	uint32_t type;
 	enum mount_kind kind;
 	const char *kernel; /* name of its directory in /sys/fs, for MOUNT_SUPERBLOCK */
-	bool
-	    changes_elsewhere; /* entries may be added, by other nodes or in a layer, without a change of the directory here */
+	/* other nodes, or a change of a lower layer, may add entries without a change of the directory's times here */
+	bool changes_elsewhere;
 } known_types[] = {
     {0x0000ef53, MOUNT_SUPERBLOCK, "ext4", false}, /* ext2 and ext3 too */
     {0x58465342, MOUNT_SUPERBLOCK, "xfs", false},  {0xf2f52010, MOUNT_SUPERBLOCK, "f2fs", false},
@@ -72,7 +72,8 @@ static bool device_name(uint64_t device, char ret_name[NAME_BYTES])
 }
 
 /*
- * The inode number of the kernel's directory of a mounted file system, which is never reused (kernfs counts to 2^64).
+ * Returns the inode number of the kernel's directory of a mounted file system, which is never reused (kernfs counts to
+ * 2^64); 0 if it is not known.
  */
 static uint64_t superblock_number(const char *kernel, uint64_t device)
 {
@@ -144,7 +145,7 @@ static int digit_value(char letter)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* 8-4-4-4-12 hexadecimal digits. */
+/* Reads 32 hexadecimal digits, written in groups of 8-4-4-4-12. */
 static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
 	size_t digits = 0;
@@ -164,7 +165,7 @@ static bool parse_boot(const char *text, uint8_t ret_boot[MOUNT_BOOT_BYTES])
 	return digits == 2 * (size_t)MOUNT_BOOT_BYTES;
 }
 
-/* The boot id is read because the boot time changes when the clock is set. */
+/* Reads the boot id. The boot time would not do, because it changes when the clock is set. */
 static bool read_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 {
 	char text[64] = "";
@@ -195,8 +196,8 @@ bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES])
 		return seen == KEPT;
 	}
 	/*
-	 * If another thread is storing the boot id, this one reads it itself: the value is the same, and no thread
-	 * waits, nor does a forked child.
+	 * While one thread stores the boot id, other threads read it themselves: the value is the same. So no thread
+	 * waits, and neither does a child that was forked meanwhile.
 	 */
 	known = read_boot(boot);
 	if (seen == NOT_YET && atomic_compare_exchange_strong(&state, &seen, BEING_KEPT)) {

@@ -4,17 +4,18 @@
  *
  * Purpose: times and inode numbers identify content only within one mount of one file system whose kernel changes
  * ctime at every change. Device numbers are reused: another image in the same loop device, another disk or another
- * boot can show other content under an equal stamp. So a stamp is accepted only together with the identity of its
- * mount:
+ * boot can show other content under an equal stamp. So a stamp is accepted only if the
+ * identity of its mount is equal too:
  *
  *   MOUNT_SUPERBLOCK  ext2/3/4, xfs, f2fs: the inode number of the kernel's directory for this mounted file system
  *                     (/sys/fs/ext4/<name>), which is new at each mount of the device and unique until the next boot
  *   MOUNT_MEMORY      tmpfs, ramfs: this kernel set every time in it, because no image can be mounted there
- *   MOUNT_NUMBERED    others whose ctime is reliable, or that are read-only while mounted: the number of the mount,
- *                     which the kernel reports from 6.8 on
- *   MOUNT_UNKNOWN     all others (FUSE, vfat, 9p, procfs, sysfs, unlisted types): content is compared
+ *   MOUNT_NUMBERED    other types whose ctime is reliable, or that are read-only while mounted: the number of the
+ *                     mount, which the kernel reports from 6.8 on
+ *   MOUNT_UNKNOWN     all others (FUSE, vfat, 9p, procfs, sysfs, unlisted types): no stamp is accepted, content is
+ *                     compared
  *
- * Each is valid only on one boot: mount_boot().
+ * An identity is valid only on one boot (mount_boot()).
  *
  * Errors: none; on failure a mount is MOUNT_UNKNOWN, or the boot is unknown. State: mount_boot() reads the boot id
  * once, which is valid in a forked child too.
@@ -41,7 +42,7 @@ bool mount_same(const struct mount *one, const struct mount *other);
 void mount_identify(const char *path, uint64_t device, uint64_t number, struct mount *ret_mount);
 /* Returns true if a new or removed entry changes its directory's times at once, as this kernel reports them. */
 bool mount_times_entries(const char *path);
-/* Returns the boot id; false if it cannot be read: then no stamp is accepted. */
+/* Reads the boot id. Returns false if it cannot be read; then no stamp is accepted. */
 bool mount_boot(uint8_t ret_boot[MOUNT_BOOT_BYTES]);
 
 #endif

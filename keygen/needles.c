@@ -19,8 +19,8 @@
  *     .global .align 1 .b8 $str[12] = {47, 116, 109, 112};                       bytes, also of wide strings
  *     .global .align 8 .u64 s[3] = {generic($str), 7886981044170129415, 7219};   words, if one of them is a pointer
  *
- * Calling sequence: if initialiser_begins(), initialiser_next() from after the brace until TOKEN_END. Errors: none:
- * what is not a number is TOKEN_OTHER.
+ * Calling sequence: if initialiser_begins(), initialiser_next() from after the brace until TOKEN_END. Errors: none; an
+ * element that is not a number is TOKEN_OTHER.
  */
 
 enum token { TOKEN_NUMBER, TOKEN_OTHER, TOKEN_END };
@@ -99,7 +99,7 @@ static enum token initialiser_next(struct initialiser *list, struct initialiser_
 	return token;
 }
 
-/* Returns the number, or for a negative one a number that needs as many bytes. */
+/* Returns the number, or, if it is negative, a positive number that needs as many bytes. */
 static uint64_t initialiser_span(const struct initialiser_number *number)
 {
 	if (!number->negative || number->magnitude == 0) {
@@ -144,7 +144,7 @@ static bool initialiser_begins(const uint8_t *text, const uint8_t *brace)
 	return brace > text && (brace[-1] == '=' || brace[-1] == '{' || brace[-1] == ',');
 }
 
-/* Only the beginning of a longer needle is looked for; a false match is safe. */
+/* Only the beginning of a longer needle is searched for. A false match is safe: the result is only path-dependent. */
 #define NEEDLE_MOST ((size_t)PATH_MAX)
 
 struct needles {
@@ -192,10 +192,13 @@ bool needles_found(const struct needles *needles, size_t index)
 	return needles->found[index];
 }
 
-/* The bytes of a character: plain text, char16_t, or char32_t and wchar_t. */
+/* Bytes per character: plain text, char16_t, or char32_t and wchar_t. */
 enum width { WIDTH_PLAIN = 1, WIDTH_TWO = 2, WIDTH_FOUR = 4 };
 
-/* Returns true if the needle is at `at`, each of its bytes as a character of that width. */
+/*
+ * Returns true if the needle is at `at`, each of its bytes as a character of that width. The zero bytes of the last
+ * character are not compared.
+ */
 static bool stands_at(const uint8_t *at, const uint8_t *end, const struct needle *needle, enum width width)
 {
 	if ((size_t)(end - at) <= (needle->size - 1) * width) {
@@ -260,8 +263,8 @@ static void search_bytes(struct needles *needles)
 }
 
 /*
- * Searches the list as numbers of that width. Returns false if a number needs more; the part before it has not been
- * searched.
+ * Searches the list as numbers of that width. Returns false if the width is 1 and a number needs more bytes; the part
+ * of the list before that number may not have been searched.
  */
 static bool search_numbers(struct needles *needles, struct initialiser *list, size_t width)
 {
@@ -286,7 +289,7 @@ static bool search_numbers(struct needles *needles, struct initialiser *list, si
 	return true;
 }
 
-/* Nearly all lists are of bytes; a list of words shows by a number that is too large. */
+/* Reads the list as bytes, which nearly all lists are, and again as words if a number is too large for a byte. */
 static void search_list(struct needles *needles, struct initialiser *list)
 {
 	struct initialiser again = *list;
@@ -320,7 +323,10 @@ void needles_search(struct needles *needles, const void *text, size_t size)
 	}
 	search_width(needles, begin, begin + size, WIDTH_PLAIN);
 	search_lists(needles, begin, size);
-	/* A wide literal in a binary starts one byte before a zero; PTX and logs have a single zero, at their end. */
+	/*
+	 * The first wide literal begins at most one byte before the first zero byte. PTX and logs have a single zero
+	 * byte, at their end, so this search costs them nothing.
+	 */
 	zero = memchr(begin, '\0', size);
 	if (zero) {
 		search_wide(needles, zero > begin ? zero - 1 : zero, begin + size);

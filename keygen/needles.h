@@ -4,9 +4,9 @@
  *
  * A text is found as plain bytes; as 2- or 4-byte characters (NVRTC 11.8 to 13.5 widens each byte of a path in a wide
  * literal, also those of UTF-8); or as PTX writes constants: a list of byte values ("47, 116, 109, 112") or of the
- * little-endian words that the bytes form. Only the first PATH_MAX bytes of a longer needle are looked for. Values
- * that the compiler computes from a path (its length, a hash, one character, a local array built in registers) are not
- * found.
+ * little-endian words that the bytes form. Only the first PATH_MAX bytes of a longer needle are searched for.
+ * Values that the compiler computes from a path (its length, a hash, one character, a local array built in registers)
+ * are not found.
  *
  * Speed: one pass over the text for each needle, at the speed of memchr().
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set-associative table with a lock bit per slot. A thread that finds a slot locked skips it, at worst computing a
- * digest again, so the table needs neither waiting nor a fork handler.
+ * A set-associative table with a lock bit per slot. A thread that finds a slot locked skips it; at worst it computes a
+ * digest again. So no thread waits, and the table needs no fork handler.
  */
 #include "keygen/recall.h"
 
@@ -79,7 +79,7 @@ static struct recall_slot *get_slots(struct recall *recall)
 	return slots;
 }
 
-/* Fills an empty slot of the set, or else replaces them in turn. */
+/* Fills an empty slot of the set, or else replaces one of its slots, a different one each time. */
 void recall_keep(struct recall *recall, const struct recall_key *key, const struct key *digest)
 {
 	struct recall_slot *slots = get_slots(recall);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recall: digests that this process has computed, by what makes computing them again needless
+ * recall: a table of digests that this process has computed
  *
- * Purpose: kernels share headers and libraries, so each is digested once in a process. A key says everything that
- * decides whether the digest is still right; the table compares it whole.
+ * Purpose: kernels share headers and libraries, so each is digested once in a process. A key contains everything that
+ * decides whether the digest is still right (stamp, mount, credentials); the table compares whole keys.
  *
  * Calling sequence: a static struct with the number of its slots; recall_find(), recall_keep(). The slots are allocated
  * at the first recall_keep() and never freed; when they are used up, later digests replace earlier ones.
  *
- * Errors: a digest that cannot be kept or found is computed again. Threads: any; a slot that another thread is using
+ * Errors: a digest that cannot be stored or found is computed again. Threads: any; a slot that another thread is using
  * counts as empty, so no thread waits. Fork: a slot that a thread of the parent was using stays unusable in the child.
  * Signals: not from handlers.
  */
@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Words that are not used are 0. */
+/* Unused words are 0. */
 struct recall_key {
 	uint64_t words[11];
 };

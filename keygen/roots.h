@@ -2,8 +2,8 @@
 /*
  * roots: the numbered directories of a request
  *
- * Calling sequence: directories_number() makes them; dependencies and texts are read relative to them; roots_free().
- * Ownership: texts are copies.
+ * Calling sequence: directories_number() makes the roots; paths in dependencies and texts are relative to them;
+ * roots_free(). Ownership: the roots' texts are copies.
  */
 #ifndef KEYGEN_ROOTS_H
 #define KEYGEN_ROOTS_H
@@ -28,7 +28,7 @@ struct roots {
 	void *context;
 };
 
-/* The directories that a path in a text may be in. */
+/* Texts are searched for paths inside these directories. */
 struct places {
 	const struct roots *roots;
 	const char *cwd; /* may be NULL */

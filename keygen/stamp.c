@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel is asked directly where a preload could otherwise change the answer (the clock), and through libc where a
- * preload must be allowed to (paths).
+ * The clock is read directly from the kernel, because a preload could change the answer of libc. Paths are looked up
+ * through libc, because a preload may redirect the compiler's look-ups, and these must be redirected too.
  */
 #include "keygen/stamp.h"
 
@@ -31,7 +31,7 @@ int statx(int directory, const char *restrict path, int flags, unsigned mask, st
 #define MOUNT_NUMBER_BIT 0x4000U /* STATX_MNT_ID_UNIQUE */
 #define MOUNT_NUMBER_AT  0x90    /* stx_mnt_id */
 
-/* On some file systems (btrfs) seconds may be any 64-bit number; one that does not fit is clamped. */
+/* On some file systems (btrfs) seconds may be any 64-bit number; a time that does not fit is clamped. */
 static int64_t nanoseconds(const struct timespec *time)
 {
 	int64_t whole = 0;
@@ -62,7 +62,10 @@ bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *othe
 	       one->mtime_ns == other->mtime_ns && one->ctime_ns == other->ctime_ns && one->mode == other->mode;
 }
 
-/* A file that is written twice within the granularity of the clock keeps its times ("racily clean" in git). */
+/*
+ * Returns true if the time is older than the reading by more than the clock's granularity. Two writes within the
+ * granularity give a file the same times ("racily clean" in git).
+ */
 static bool is_settled(int64_t time_ns, int64_t read_ns)
 {
 	int64_t slack = time_ns % SECOND_NS == 0 ? WHOLE_NS : STAMP_LATE_NS;

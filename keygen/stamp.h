@@ -2,10 +2,10 @@
 /*
  * stamp: what identifies a file and shows whether it changed
  *
- * Purpose: one comparison of stamps, one rule for when equal times mean equal content, and one clock for both.
+ * Purpose: compares stamps, and decides when equal times mean equal content.
  *
- * stamp_now() is the clock with which the kernel stamps files, read from the kernel itself: a preload (libfaketime)
- * may have replaced the C library's functions with ones that report another time.
+ * stamp_now() reads the clock with which the kernel stamps files, directly from the kernel: a preload (libfaketime) may
+ * have replaced the C library's functions with ones that report another time.
  *
  * Errors: stamp_now() returns INT64_MIN if there is no clock; then no stamp is settled. stamp_look() returns 0 or an
  * errno.
@@ -31,7 +31,7 @@ struct file_stamp {
 void file_stamp_from(const struct stat *stat, struct file_stamp *ret_stamp);
 bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *other);
 
-/* The times of files, and time(), are at most one clock tick late: 10 ms (HZ=100). As much again for safety. */
+/* File times and time() lag at most one clock tick, 10 ms (HZ=100), behind the clock. Doubled for safety. */
 #define STAMP_LATE_NS INT64_C(20000000)
 
 int64_t stamp_now(void);
@@ -49,8 +49,8 @@ bool file_stamp_settled(const struct file_stamp *stamp, int64_t read_ns);
 bool stamp_may_be_encrypted(const char *path);
 
 /*
- * A stat that follows links, with the attributes that the server of a network file system has. `ret_mount`: the number
- * of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
+ * Stats the path and follows links. On a network file system the attributes are fetched from the server. `ret_mount`:
+ * the number of the mount, unique until the next boot; 0 if the kernel (before 6.8) has none.
  */
 int stamp_look(int directory, const char *path, struct stat *ret_stat, uint64_t *ret_mount);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream is append-only and remembers its first failure, so that writers check once. A cursor does the same for
- * reading.
+ * A stream is append-only and remembers that an append failed, so that writers check once. A cursor remembers a failed
+ * read in the same way.
  */
 #include "keygen/stream.h"
 
@@ -28,8 +28,8 @@ static bool stream_reserve(struct stream *stream, size_t more)
 	}
 	/*
 	 * Grows in proportion to the size, so that appending takes linear time, or to the exact size if that is more. A
-	 * large stream holds a large source, to which little is appended: doubling it would make free() return twice
-	 * the memory to the kernel each time.
+	 * large stream holds a large source, to which little is appended: if it were doubled, free() would return twice
+	 * as much memory to the kernel each time.
 	 */
 	if (__builtin_add_overflow(stream->capacity, stream->capacity / (stream->capacity < STREAM_LARGE ? 1 : 16),
 	                           &capacity) ||
@@ -121,7 +121,7 @@ void stream_free(struct stream *stream)
 	*stream = STREAM_EMPTY;
 }
 
-/* A null pointer must not enter pointer arithmetic, not even with size 0. */
+/* Arithmetic on a null pointer is undefined, even with size 0. */
 struct cursor cursor_over(const void *bytes, size_t size)
 {
 	static const uint8_t nothing[1];

@@ -4,7 +4,7 @@
  *
  * Purpose: two requests are equal exactly if their streams have the same bytes. A field is a tag byte, the length as
  * eight little-endian bytes, then the bytes; so two different lists of fields never give the same stream. Dependencies
- * and lowered names are serialised with it too.
+ * and lowered names are serialised in streams too.
  *
  * Calling sequence: initialise with STREAM_EMPTY, call stream_field() or stream_bytes() any number of times, check
  * `failed` once at the end, stream_free().

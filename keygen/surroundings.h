@@ -13,8 +13,8 @@
  *     place  neutral: ROOTS count, then NAME if it is relative and has a directory, or ROOT + REST if absolute
  *            bound: NAME, PWD?, CWD     bound without a cwd: NAME, PWD?
  *
- * CALL comes first and once, and no creation run begins with it, so a call run alone never equals the creation
- * run and call run of another request.
+ * A call run begins with CALL and contains it once, and no creation run begins with it, so a call run alone never
+ * equals the creation run and call run of another request.
  *
  * Errors: those of the stream (`failed`). Ownership: everything is the caller's.
  */
@@ -52,11 +52,10 @@ struct environment_value {
 struct surroundings {
 	const uint8_t *identity; /* the bytes that distinguish one compiler library from another */
 	size_t identity_size;
-	const char *namespace_name; /* NVRTCCACHE_NAMESPACE, or NULL */
-	const struct environment_value
-	    *environment; /* the variables that the compiler is known to read, in a fixed order */
+	const char *namespace_name;                  /* NVRTCCACHE_NAMESPACE, or NULL */
+	const struct environment_value *environment; /* the variables that the compiler reads, in a fixed order */
 	size_t environment_count;
-	const struct key *history; /* keys of the earlier compiles of this handle, oldest first (B8) */
+	const struct key *history; /* keys of the earlier compiles of this handle, oldest first */
 	size_t history_count;
 	uint64_t floating_point; /* the thread's rounding mode and related bits, which affect folded constants */
 	const char *decimals;    /* the decimal separator of the locale if it is not a dot; else NULL */
@@ -64,13 +63,13 @@ struct surroundings {
 	const char *pwd;         /* $PWD if it names the same directory as ".", else NULL */
 };
 
-/* The name of the program, and what replaces it in a path-neutral request. */
+/* The name of the program. `lies` decides how a path-neutral request contains its directory. */
 struct request_name {
 	const char *text;
 	enum { NAME_WITHOUT_DIRECTORY, NAME_IN_RELATIVE_DIRECTORY, NAME_IN_FIRST_DIRECTORY } lies;
 };
 
-/* `directories`, numbered: the request is path-neutral. NULL: it is path-dependent. */
+/* `directories` must be numbered; the request is then path-neutral. NULL: the request is path-dependent. */
 void surroundings_begin(struct stream *stream, const struct surroundings *surroundings, const struct request_name *name,
                         const struct directories *directories);
 void surroundings_compute(struct stream *stream, const struct surroundings *surroundings);

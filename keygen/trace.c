@@ -121,7 +121,7 @@ static bool grow_events(struct trace *trace)
 	return true;
 }
 
-/* The compiler probes the same path many times; an event that adds nothing is stored once. */
+/* The compiler probes the same path many times; an event with the same outcome as an earlier one is not stored. */
 static bool same_outcome(const struct trace_event *one, const struct trace_event *other)
 {
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp) &&
@@ -129,8 +129,8 @@ static bool same_outcome(const struct trace_event *one, const struct trace_event
 }
 
 /*
- * Returns true if both events found the same file, or the same absence. A directory's entries may change: that is
- * noticed where they are probed.
+ * Returns true if both events found the same file, or the same absence. Directories are compared without times, because
+ * a change of their entries is noticed where the entries are probed.
  */
 static bool same_answer(const struct trace_event *one, const struct trace_event *other)
 {
@@ -140,7 +140,7 @@ static bool same_answer(const struct trace_event *one, const struct trace_event 
 	return one->error == other->error && file_stamp_same(&one->stamp, &other->stamp);
 }
 
-/* Compares with the earlier event of that path and kind. */
+/* Taints the trace if the earlier event of that path and kind found another file. */
 static void compare_earlier(struct trace *trace, const struct trace_event *event, enum trace_kind kind, size_t length)
 {
 	for (size_t place = place_of(trace, kind, event->path, length); trace->index[place];
@@ -260,7 +260,7 @@ void trace_answered(struct trace *trace, uint32_t question, int64_t answer)
 		at++;
 	}
 	if (at < end && at->question == question) {
-		/* A processor went on or off line during the compilation: one answer cannot stand for both. */
+		/* Two answers: a processor went on or off line during the compilation. A hit could compare only one. */
 		trace_taint(trace, at->answer == answer ? 0 : TAINT_TOLD_OTHERWISE);
 		return;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace: what one compilation read from and did to the outside world, in order
+ * trace: what one compilation read, looked up and changed outside the process, in order
  *
  * Purpose: the record that the watch fills (interpose/watch/) and from which dependencies are made. It holds every
- * path with its outcome, every environment variable that was read, and every action that forbids caching the result
- * (B7). It makes no system call itself.
+ * path with its outcome, every environment variable that was read, and every action that forbids caching the result.
+ * It makes no system call itself.
  *
  * Calling sequence: trace_init(), trace_*() during the compilation, dependencies_build(), trace_free(). Events of
  * equal kind, path and outcome are stored once, at their first position. A path that names two different files during
@@ -40,22 +40,22 @@ struct trace_event {
 	struct key digest; /* TRACE_OPEN and present: BLAKE2b-256 of the content */
 };
 
-/* Why a result must not be cached, whatever its dependencies: bits. */
+/* Bits: why a result must not be cached, whatever its dependencies are. */
 enum trace_taint {
-	TAINT_WRITE = 1 << 0,           /* a file was written, made, removed, renamed (B7) */
+	TAINT_WRITE = 1 << 0,           /* a file was written, created, removed or renamed */
 	TAINT_PROCESS = 1 << 1,         /* fork, exec, system */
-	TAINT_TOO_NEW = 1 << 2,         /* a file changed during the compilation, or is as new as it (B3) */
-	TAINT_TIME_MACRO = 1 << 3,      /* a file that was read contains __DATE__ or __TIME__ (B4) */
+	TAINT_TOO_NEW = 1 << 2,         /* a file changed during the compilation, or is not older than its start */
+	TAINT_TIME_MACRO = 1 << 3,      /* a file that was read contains __DATE__ or __TIME__ */
 	TAINT_OTHER_THREAD = 1 << 4,    /* a thread without a trace touched files meanwhile */
 	TAINT_UNREADABLE = 1 << 5,      /* a file was opened that could not be digested (FIFO, device, read error) */
 	TAINT_CHANGED_PLACE = 1 << 6,   /* chdir, chroot and similar */
 	TAINT_UNKNOWN_CALL = 1 << 7,    /* a call whose effect is not known (raw system calls, sockets) */
 	TAINT_TOLD_OTHERWISE = 1 << 11, /* the compiler got another directory, variable or number than is recorded */
-	/* These make the result path-dependent (B6) instead: clear them before dependencies_build(). */
+	/* These only make the result path-dependent: clear them before dependencies_build(). */
 	TAINT_PATH_MACRO = 1 << 8,  /* a file that was read contains __FILE__ or a similar macro */
 	TAINT_PLACE = 1 << 9,       /* a file that was read contains a path inside one of the places */
 	TAINT_ARITHMETIC = 1 << 10, /* the compiler called functions of the host's libm */
-	TAINT_KNOWN_MACRO = 1 << 12 /* a file names __FILE__ in a way that shows in the output, if it is used */
+	TAINT_KNOWN_MACRO = 1 << 12 /* a file names __FILE__ in a way that the output shows if it is used */
 };
 #define TAINT_COUNT 13
 
@@ -68,14 +68,15 @@ struct places;
 struct snapshot;
 
 /*
- * A file in the compiler's scratch directory: the host's own, one for this compilation, or one for later compilations.
+ * A file in the compiler's scratch directory: SCRATCH_NO a file of the host, SCRATCH_PASSING a file for this
+ * compilation, SCRATCH_KEPT a file for later compilations.
  */
 enum scratch { SCRATCH_NO, SCRATCH_PASSING, SCRATCH_KEPT };
 typedef enum scratch trace_scratch(const char *path);
 
 /*
- * How the files of a compiler are searched while they are read. The pieces come in order; `room` bytes before each
- * piece are free for the search to use. The taints are returned after the last piece.
+ * Functions that search the files of a compiler while they are read. `piece` is called for the pieces of a file in
+ * order; it may use `room` bytes before each piece. `taints` is called after the last piece.
  */
 #define TRACE_SEARCH_BYTES 64
 
@@ -93,21 +94,21 @@ struct trace {
 	char **asked; /* environment variables that were read, each once */
 	size_t asked_count;
 	size_t asked_capacity;
-	struct machine_answer
-	    answers[MACHINE_ANSWERS_MAX]; /* questions to the machine, each once, in order of the question */
+	/* questions to the machine, each once, sorted by question */
+	struct machine_answer answers[MACHINE_ANSWERS_MAX];
 	size_t answer_count;
 	uint32_t calls; /* number of calls that the watch saw */
 	_Atomic uint32_t tainted;
 	const char *culprits[TAINT_COUNT]; /* for each taint the first path that caused it; NULL: none is known */
-	int64_t start_ns; /* stamp_now() at the start of the compilation: a file that is as new is not settled */
-	uint64_t mode;    /* the floating-point mode at its start; for precompiled headers */
+	int64_t start_ns; /* stamp_now() at the start of the compilation: a file of that time is not settled */
+	uint64_t mode;    /* the floating-point mode at that time; for precompiled headers */
 	bool failed;
-	const char *lock; /* an existing file that the compiler opens for writing only to lock it; NULL: none */
-	trace_scratch *
-	    scratch; /* says which files are the compiler's scratch files, which are no side effects; NULL: it has none */
+	const char *lock; /* an existing file that the compiler opens for writing only to lock it, or NULL */
+	/* tells the compiler's scratch files, whose changes are no side effects; NULL: the compiler has none */
+	trace_scratch *scratch;
 	const struct trace_reader *reader; /* NULL: files are not searched */
-	const struct snapshot
-	    *told; /* what getcwd, getenv and stat must return (interpose/watch/snapshot.h); may be NULL */
+	/* what getcwd, getenv and stat must return to the compiler (interpose/watch/snapshot.h); may be NULL */
+	const struct snapshot *told;
 	const struct places *places; /* the places for TAINT_PLACE; set by the caller, may be NULL */
 	/* open-addressed set of event indexes, by kind, path and outcome */
 	uint32_t *index;
@@ -122,16 +123,21 @@ void trace_free(struct trace *trace);
  * (`failed` is set). The pointer is valid until the next trace_add(), its path until trace_free().
  */
 const struct trace_event *trace_add(struct trace *trace, const struct trace_event *event);
-/* Returns the stored TRACE_OPEN event of that path with a file, or NULL. Saves the watch a second digest. */
+/* Returns the stored TRACE_OPEN event in which the path was a file, or NULL. It saves the watch a second digest. */
 const struct trace_event *trace_opened(const struct trace *trace, const char *path);
+/* Records the name of an environment variable that was read. */
 void trace_asked(struct trace *trace, const char *variable);
 /*
  * Records an answer of the machine. A different answer to the same question taints the trace. Threads: the caller
  * serialises the calls.
  */
 void trace_answered(struct trace *trace, uint32_t question, int64_t answer);
+/* Adds bits of enum trace_taint. Any thread may call it. */
 void trace_taint(struct trace *trace, uint32_t taint);
-/* Called only by the thread that compiles. The path (may be NULL) is copied; without memory it is dropped. */
+/*
+ * As trace_taint(), and records the path (may be NULL) that caused the taints. Only the thread that compiles may call
+ * it. The path is copied; without memory it is dropped.
+ */
 void trace_taint_by(struct trace *trace, uint32_t taint, const char *path);
 /* Returns a path that caused one of these taints, or NULL. Valid until trace_free(). */
 const char *trace_culprit(const struct trace *trace, uint32_t taints);
