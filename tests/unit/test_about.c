@@ -40,7 +40,7 @@ static struct stream example(void)
 	return about;
 }
 
-Test(about, facts_come_back_in_order)
+Test(about, facts_are_read_in_the_order_of_writing)
 {
 	struct stream about = example();
 
@@ -50,7 +50,7 @@ Test(about, facts_come_back_in_order)
 	stream_free(&about);
 }
 
-Test(about, whoever_reads_can_stop)
+Test(about, a_callback_can_end_the_reading)
 {
 	struct stream about = example();
 
@@ -58,7 +58,7 @@ Test(about, whoever_reads_can_stop)
 	stream_free(&about);
 }
 
-Test(about, parts_of_other_bytes_have_other_digests)
+Test(about, different_parts_have_different_digests)
 {
 	const struct span one = {"text", 4}, other = {"texu", 4};
 	struct stream a = STREAM_EMPTY, b = STREAM_EMPTY;
@@ -71,7 +71,7 @@ Test(about, parts_of_other_bytes_have_other_digests)
 	stream_free(&b);
 }
 
-Test(about, facts_of_later_builds_are_passed_over)
+Test(about, facts_of_unknown_kinds_are_skipped)
 {
 	struct stream about = example();
 
@@ -83,7 +83,7 @@ Test(about, facts_of_later_builds_are_passed_over)
 	stream_free(&about);
 }
 
-Test(about, another_format_is_not_read)
+Test(about, another_format_is_rejected)
 {
 	struct stream about = STREAM_EMPTY;
 
@@ -93,7 +93,7 @@ Test(about, another_format_is_not_read)
 	stream_free(&about);
 }
 
-Test(about, a_text_of_known_size_needs_no_end)
+Test(about, a_text_with_a_size_needs_no_terminating_nul)
 {
 	const struct span name = {"vec.h and more", 5}, content = {"text", 4};
 	struct stream about = STREAM_EMPTY;
@@ -107,7 +107,7 @@ Test(about, a_text_of_known_size_needs_no_end)
 	stream_free(&about);
 }
 
-Test(about, it_is_cut_between_facts)
+Test(about, about_cut_cuts_between_facts)
 {
 	struct stream about = example();
 	size_t cuts = 0;
@@ -125,7 +125,7 @@ Test(about, it_is_cut_between_facts)
 	stream_free(&about);
 }
 
-Test(about, cut_short_it_is_damaged_or_says_less)
+Test(about, a_truncated_description_is_damaged_or_has_fewer_facts)
 {
 	struct stream about = example();
 

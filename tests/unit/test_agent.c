@@ -160,7 +160,7 @@ static enum agent_outcome fetch(void)
 	return outcome;
 }
 
-Test(agent, what_it_says_is_told_and_it_may_be_asked_again)
+Test(agent, answers_are_returned_and_the_agent_can_be_asked_again)
 {
 	static const struct {
 		const char *script;
@@ -195,7 +195,7 @@ Test(agent, the_question_names_key_and_directory)
 	cr_expect_arr_eq(agent.message.key, key, sizeof(key));
 }
 
-Test(agent, what_fails_is_not_asked_again_for_a_while)
+Test(agent, a_failing_agent_is_not_asked_again_for_a_while)
 {
 	static const struct {
 		const char *what;
@@ -251,14 +251,14 @@ static int asked_late(const char *script)
 	return WEXITSTATUS(status);
 }
 
-Test(agent, one_that_answers_late_and_in_vain_is_asked_once)
+Test(agent, an_agent_with_slow_useless_answers_is_asked_once)
 {
 	cr_expect_eq(asked_late("S~A"), 1);
 	cr_expect_eq(asked_late("S~D"), 1);
 	cr_expect_eq(asked_late("S~F"), 1);
 }
 
-Test(agent, quick_answers_in_vain_together_may_take_as_long_as_one_question)
+Test(agent, quick_useless_answers_together_may_take_as_long_as_one_question)
 {
 	const struct agent_question quick = {.waited = (2 * SLOW_MS - 1) * INT64_C(1000000) / 4};
 	const struct agent_question at_once = {.waited = 3000000};
@@ -279,7 +279,7 @@ Test(agent, quick_answers_in_vain_together_may_take_as_long_as_one_question)
 	stop();
 }
 
-Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it_took)
+Test(agent, a_slow_agent_is_asked_again_if_its_answer_saved_more_time_than_it_took)
 {
 	static const struct agent_question late = {.waited = SLOW_MS * INT64_C(1000000)};
 
@@ -294,7 +294,7 @@ Test(agent, one_that_answers_late_is_asked_again_if_that_saved_more_time_than_it
 }
 
 /* Else each of many processes in step would have to wait for it, one after the other. */
-Test(agent, what_another_process_has_waited_in_vain_counts)
+Test(agent, useless_waits_of_another_process_count)
 {
 	const int64_t waited = SLOW_MS * INT64_C(1000000);
 	const int64_t third = (2 * SLOW_MS - 1) * INT64_C(1000000) / 3;
@@ -332,7 +332,7 @@ static enum agent_outcome outcome_of(struct agent_message answer, size_t size)
 	return outcome;
 }
 
-Test(agent, what_is_no_answer_is_not_taken_for_one)
+Test(agent, malformed_answers_are_rejected)
 {
 	const struct agent_message good = {.magic = AGENT_MAGIC, .version = AGENT_VERSION, .kind = AGENT_FOUND};
 	struct agent_message bad = good;
@@ -395,7 +395,7 @@ static void make_stream(void)
 	agent.listening = made;
 }
 
-Test(agent, where_none_lives_nobody_waits)
+Test(agent, without_a_listening_agent_the_call_returns_at_once)
 {
 	void (*const make[])(void) = {make_nothing, make_pipe, make_file, make_link, make_orphan, make_stream};
 
@@ -416,7 +416,7 @@ Test(agent, where_none_lives_nobody_waits)
 	}
 }
 
-Test(agent, a_full_backlog_is_no_agent)
+Test(agent, a_full_backlog_counts_as_no_agent)
 {
 	int listening = listen_at(agent.socket, 0);
 	int others[8];
@@ -435,7 +435,7 @@ Test(agent, a_full_backlog_is_no_agent)
 	close(listening);
 }
 
-Test(agent, a_result_is_told_of_by_one_message)
+Test(agent, a_stored_result_is_reported_in_one_message)
 {
 	int listening = listen_at(agent.socket, 4);
 	struct agent_message message;
@@ -455,7 +455,7 @@ Test(agent, a_result_is_told_of_by_one_message)
 	cr_expect_eq(descriptors_open(), agent.descriptors);
 }
 
-Test(agent, with_no_time_it_is_told_and_not_asked)
+Test(agent, with_a_wait_of_zero_the_agent_gets_reports_but_no_questions)
 {
 	start("SA");
 	agent.options.wait_ms = 0;
@@ -473,7 +473,7 @@ static void fetch_and_tell(void *context, unsigned step)
 	agent_stored(context, key);
 }
 
-Test(agent, where_none_is_named_the_kernel_is_not_asked)
+Test(agent, without_a_configured_agent_no_system_call_is_made)
 {
 	struct syscalls counts[2];
 
@@ -485,7 +485,7 @@ Test(agent, where_none_is_named_the_kernel_is_not_asked)
 	cr_expect_eq(counts[1].all, 0);
 }
 
-Test(agent, an_open_breaker_costs_a_look_at_the_clock)
+Test(agent, with_an_open_breaker_a_question_costs_one_clock_read)
 {
 	struct syscalls counts[2];
 
@@ -524,7 +524,7 @@ static void take_number(int peer)
 	close(file);
 }
 
-Test(agent, a_number_that_is_the_hosts_by_now_is_neither_read_nor_closed)
+Test(agent, a_descriptor_number_reused_by_the_host_is_neither_read_nor_closed)
 {
 	struct stat found = {0};
 	struct stat zero;
@@ -543,7 +543,7 @@ Test(agent, a_number_that_is_the_hosts_by_now_is_neither_read_nor_closed)
 }
 
 /* The one who answers is in another process: the connection that it accepts there takes none of these numbers. */
-Test(agent, its_socket_is_none_of_the_standard_streams)
+Test(agent, the_socket_never_gets_a_standard_descriptor)
 {
 	pid_t child;
 	int status;
@@ -564,7 +564,7 @@ Test(agent, its_socket_is_none_of_the_standard_streams)
 	stop();
 }
 
-Test(agent, many_threads_may_ask_at_once)
+Test(agent, many_threads_can_ask_at_once)
 {
 	enum { THREADS = 16, ROUNDS = 50 };
 	pthread_t threads[THREADS];
@@ -585,7 +585,7 @@ Test(agent, many_threads_may_ask_at_once)
 	cr_expect_eq(atomic_load(&agent.asked), THREADS * ROUNDS);
 }
 
-Test(agent, the_boots_own_socket_lies_in_the_cache)
+Test(agent, the_default_socket_is_in_the_cache_and_names_the_boot)
 {
 	char path[PATH_MAX];
 	char id[64] = "";
@@ -605,7 +605,7 @@ Test(agent, the_boots_own_socket_lies_in_the_cache)
 	cr_expect_eq(agent_socket_path("", agent.cache, path), -EINVAL);
 }
 
-Test(agent, paths_that_no_address_has_room_for_are_reached)
+Test(agent, socket_paths_longer_than_an_address_are_reached)
 {
 	char path[PATH_MAX];
 	size_t size = strlen(agent.base);
@@ -681,7 +681,7 @@ static enum agent_outcome fetch_as(uid_t user, gid_t group, gid_t member)
 	return (enum agent_outcome)WEXITSTATUS(status);
 }
 
-Test(agent, another_users_is_not_believed)
+Test(agent, an_agent_of_another_user_is_not_trusted)
 {
 	char home[240];
 	pid_t other;
@@ -704,7 +704,7 @@ Test(agent, another_users_is_not_believed)
 	end(other);
 }
 
-Test(agent, where_the_cache_is_shared_a_members_is_believed_as_its_results_are)
+Test(agent, in_a_shared_cache_an_agent_of_a_group_member_is_trusted)
 {
 	char home[240];
 	pid_t member;

@@ -29,7 +29,7 @@ static bool add(const char *name, uintptr_t *ret_replacement)
 	return arithmetic_add(&arithmetic, &program, &import, ret_replacement);
 }
 
-Test(arithmetic, the_function_of_a_slot_that_is_not_bound_yet_is_found_without_a_call)
+Test(arithmetic, the_function_of_an_unbound_slot_is_found_without_a_call)
 {
 	uintptr_t replacement = 0;
 
@@ -40,7 +40,7 @@ Test(arithmetic, the_function_of_a_slot_that_is_not_bound_yet_is_found_without_a
 	cr_expect_not(arithmetic_missed(&arithmetic));
 }
 
-Test(arithmetic, what_may_be_a_host_function_of_that_name_is_not_called)
+Test(arithmetic, a_possible_host_function_of_the_same_name_is_not_called)
 {
 	uintptr_t replacement = 0;
 
@@ -52,7 +52,7 @@ Test(arithmetic, what_may_be_a_host_function_of_that_name_is_not_called)
 	cr_expect_not(arithmetic_missed(&arithmetic));
 }
 
-Test(arithmetic, a_call_of_what_was_left_alone_is_noticed)
+Test(arithmetic, a_call_of_an_unreplaced_function_is_noticed)
 {
 	uintptr_t replacement = 0;
 
@@ -62,7 +62,7 @@ Test(arithmetic, a_call_of_what_was_left_alone_is_noticed)
 	cr_expect(arithmetic_missed(&arithmetic));
 }
 
-Test(arithmetic, other_functions_are_found_beside_it)
+Test(arithmetic, other_functions_are_found_beside_an_overridden_one)
 {
 	uintptr_t replacement = 0;
 
@@ -71,7 +71,7 @@ Test(arithmetic, other_functions_are_found_beside_it)
 	cr_expect_neq(replacement, 0);
 }
 
-Test(arithmetic, functions_of_libm_that_nobody_has_heard_of_count_as_used)
+Test(arithmetic, unknown_functions_of_libm_count_as_used)
 {
 	static const char *const exact[] = {"sqrtl", "floorf", "fegetround", "ldexp", "strlen", "no_such_function"};
 	uintptr_t replacement = 0;

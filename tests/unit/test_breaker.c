@@ -48,7 +48,7 @@ static int64_t expect_pause(const struct breaker *breaker, int64_t now, int64_t 
 	return now + wait;
 }
 
-Test(breaker, pauses_for_twice_as_long_each_time_and_at_most_five_minutes)
+Test(breaker, each_pause_is_twice_as_long_up_to_five_minutes)
 {
 	static const int pauses[] = {5, 10, 20, 40, 80, 160, 300, 300, 300};
 	struct breaker breaker = {0};
@@ -60,7 +60,7 @@ Test(breaker, pauses_for_twice_as_long_each_time_and_at_most_five_minutes)
 	}
 }
 
-Test(breaker, pauses_are_not_all_alike)
+Test(breaker, pauses_are_randomized)
 {
 	int64_t shortest = INT64_MAX;
 	int64_t longest = 0;
@@ -78,7 +78,7 @@ Test(breaker, pauses_are_not_all_alike)
 	cr_expect_gt(longest - shortest, 2 * SECOND);
 }
 
-Test(breaker, lets_one_probe_through_whose_answer_closes_it)
+Test(breaker, allows_one_probe_whose_answer_closes_it)
 {
 	struct breaker breaker = {0};
 	int64_t seen;
@@ -95,7 +95,7 @@ Test(breaker, lets_one_probe_through_whose_answer_closes_it)
 	(void)expect_pause(&breaker, 46 * SECOND, 5 * SECOND);
 }
 
-Test(breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
+Test(breaker, a_probe_without_an_outcome_expires)
 {
 	struct breaker breaker = {0};
 	int64_t seen;
@@ -106,7 +106,7 @@ Test(breaker, a_probe_of_which_nobody_hears_is_over_by_itself)
 	cr_expect(asks(&breaker, 6 * SECOND + BREAKER_PROBE_NS, &seen));
 }
 
-Test(breaker, a_probe_that_is_answered_when_another_has_failed_closes_nothing)
+Test(breaker, a_probe_answered_after_a_later_failure_does_not_close_it)
 {
 	struct breaker breaker = {0};
 	int64_t seen;
@@ -119,7 +119,7 @@ Test(breaker, a_probe_that_is_answered_when_another_has_failed_closes_nothing)
 	cr_expect_not(asks(&breaker, 20 * SECOND, &seen));
 }
 
-Test(breaker, questions_that_fail_together_open_it_once_and_none_of_them_closes_it)
+Test(breaker, concurrent_failures_open_it_once_and_a_concurrent_answer_does_not_close_it)
 {
 	struct breaker breaker = {0};
 	int64_t seen[4];
@@ -134,7 +134,7 @@ Test(breaker, questions_that_fail_together_open_it_once_and_none_of_them_closes_
 	(void)expect_pause(&breaker, SECOND, 5 * SECOND);
 }
 
-Test(breaker, what_is_only_allowed_is_no_probe_and_closes_nothing)
+Test(breaker, a_check_without_a_question_is_no_probe)
 {
 	struct breaker breaker = {0};
 	int64_t now = 6 * SECOND;
@@ -152,7 +152,7 @@ Test(breaker, what_is_only_allowed_is_no_probe_and_closes_nothing)
 	cr_expect_eq(seen, 0);
 }
 
-Test(breaker, a_clock_that_stands_far_behind_opens_nothing)
+Test(breaker, a_clock_far_behind_does_not_keep_it_open)
 {
 	struct breaker breaker = {0};
 	int64_t seen;
@@ -161,7 +161,7 @@ Test(breaker, a_clock_that_stands_far_behind_opens_nothing)
 	cr_expect(asks(&breaker, SECOND, &seen));
 }
 
-Test(breaker, opens_after_so_many_failures_in_a_row)
+Test(breaker, opens_after_the_configured_number_of_failures_in_a_row)
 {
 	static const struct breaker_rule patient = {.failures = 4, .first_ns = SECOND, .longest_ns = 60 * SECOND};
 	struct breaker breaker = {0};

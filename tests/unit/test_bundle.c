@@ -144,7 +144,7 @@ static void reseal(uint8_t *frame)
 	memcpy(frame + AT_SUM + 8, &hash.high64, 8);
 }
 
-Test(bundle, what_is_written_is_read_back)
+Test(bundle, written_entries_are_read_back)
 {
 	struct bundle_reader reader;
 
@@ -165,14 +165,14 @@ Test(bundle, equal_entries_give_equal_bundles)
 	cr_expect_arr_eq(first.bytes, memory.bytes, first.size);
 }
 
-Test(bundle, an_empty_one_is_one)
+Test(bundle, an_empty_bundle_is_valid)
 {
 	write_entries(0);
 	cr_expect_eq(read_all(0), BUNDLE_END);
 	cr_expect_eq(memory.size, 2 * BUNDLE_FRAME_BYTES);
 }
 
-Test(bundle, cut_at_any_length_it_gives_what_is_whole_and_says_that_it_is_cut)
+Test(bundle, a_truncated_bundle_returns_its_whole_entries_and_reports_the_cut)
 {
 	size_t whole = memory.size;
 
@@ -199,7 +199,7 @@ Test(bundle, cut_at_any_length_it_gives_what_is_whole_and_says_that_it_is_cut)
 	}
 }
 
-Test(bundle, one_wrong_byte_anywhere_gives_no_wrong_entry_and_is_told)
+Test(bundle, one_wrong_byte_anywhere_is_reported_and_returns_no_wrong_entry)
 {
 	static const uint8_t wrongs[] = {0x01, 0x80, 0xff};
 	size_t all = 0;
@@ -216,7 +216,7 @@ Test(bundle, one_wrong_byte_anywhere_gives_no_wrong_entry_and_is_told)
 	cr_expect_gt(all, memory.size, "most wrong bytes leave other entries as they are");
 }
 
-Test(bundle, a_damaged_entry_is_passed_over)
+Test(bundle, a_damaged_entry_is_skipped)
 {
 	memory.bytes[2 * BUNDLE_FRAME_BYTES + ENTRY_HEADER_BYTES + 5] ^= 1;
 	cr_expect_eq(read_all(0), BUNDLE_CHANGED);
@@ -224,7 +224,7 @@ Test(bundle, a_damaged_entry_is_passed_over)
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
-Test(bundle, an_entry_of_another_key_than_its_frame_says_is_damaged)
+Test(bundle, an_entry_whose_key_differs_from_its_frame_is_damaged)
 {
 	memory.bytes[BUNDLE_FRAME_BYTES + 16] ^= 1;
 	reseal(memory.bytes + BUNDLE_FRAME_BYTES);
@@ -233,7 +233,7 @@ Test(bundle, an_entry_of_another_key_than_its_frame_says_is_damaged)
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
-Test(bundle, an_entry_that_ends_before_its_frame_does_is_damaged)
+Test(bundle, an_entry_shorter_than_its_frame_is_damaged)
 {
 	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
 	uint64_t number = entry_info(entries[0])->total_size + 16;
@@ -248,7 +248,7 @@ Test(bundle, an_entry_that_ends_before_its_frame_does_is_damaged)
 	cr_expect_eq(seen.entries, ENTRIES - 1);
 }
 
-Test(bundle, nothing_of_a_damaged_frame_is_believed)
+Test(bundle, a_damaged_frame_returns_no_entry)
 {
 	for (size_t i = 0; i < BUNDLE_FRAME_BYTES; i++) {
 		memory.bytes[BUNDLE_FRAME_BYTES + i] ^= 1;
@@ -258,14 +258,14 @@ Test(bundle, nothing_of_a_damaged_frame_is_believed)
 	}
 }
 
-Test(bundle, entries_past_the_limit_are_passed_over)
+Test(bundle, entries_past_the_limit_are_skipped)
 {
 	cr_expect_eq(read_all(entry_info(entries[1])->total_size - 1), BUNDLE_END);
 	cr_expect_eq(seen.large, 2);
 	cr_expect_eq(seen.entries, 1);
 }
 
-Test(bundle, a_length_that_nothing_stands_behind_takes_little_memory)
+Test(bundle, a_length_larger_than_the_data_allocates_little_memory)
 {
 	uint8_t *frame = memory.bytes + BUNDLE_FRAME_BYTES;
 	uint64_t number = ENTRY_BYTES_MAX - 16;
@@ -280,7 +280,7 @@ Test(bundle, a_length_that_nothing_stands_behind_takes_little_memory)
 	cr_expect_eq(read_all(0), BUNDLE_BROKEN);
 }
 
-Test(bundle, other_formats_are_told_by_their_number)
+Test(bundle, the_number_of_another_format_is_reported)
 {
 	struct bundle_reader reader;
 
@@ -299,14 +299,14 @@ Test(bundle, other_formats_are_told_by_their_number)
 	cr_expect_eq(reader.entry_format, ENTRY_FORMAT + 1);
 }
 
-Test(bundle, what_is_no_bundle_is_told)
+Test(bundle, a_file_that_is_not_a_bundle_is_rejected)
 {
 	memory.bytes[0] = 'x';
 	cr_expect_eq(read_all(0), BUNDLE_FAILED);
 	cr_expect_eq(seen.error, -EBADMSG);
 }
 
-Test(bundle, errors_of_reading_and_writing_are_given_back)
+Test(bundle, read_and_write_errors_are_returned)
 {
 	struct bundle_writer writer;
 

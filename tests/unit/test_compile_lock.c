@@ -86,7 +86,7 @@ static void wait_behind(struct worker *workers, int count, enum compile_lock_out
 	}
 }
 
-Test(compile_lock, the_first_looks_once_more_and_compiles)
+Test(compile_lock, the_first_caller_looks_up_once_more_and_compiles)
 {
 	cr_expect(wait_for(&held, compile_lock_key));
 	cr_expect_not_null(held.seat);
@@ -98,7 +98,7 @@ Test(compile_lock, the_first_looks_once_more_and_compiles)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock, who_waits_looks_once_and_does_not_wait_again)
+Test(compile_lock, a_waiter_looks_up_once_and_does_not_wait_again)
 {
 	struct worker workers[4] = {0};
 
@@ -109,7 +109,7 @@ Test(compile_lock, who_waits_looks_once_and_does_not_wait_again)
 	}
 }
 
-Test(compile_lock, what_is_kept_in_this_process_only_is_found_there)
+Test(compile_lock, a_result_cached_in_this_process_only_is_found_by_its_threads)
 {
 	struct worker workers[2] = {0};
 
@@ -119,7 +119,7 @@ Test(compile_lock, what_is_kept_in_this_process_only_is_found_there)
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
 
-Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
+Test(compile_lock, an_uncached_result_is_neither_looked_up_nor_waited_for_again)
 {
 	const struct compile_lock_options threads_only = {.wait_seconds = 100000};
 	struct compile_lock again = {0};
@@ -137,7 +137,7 @@ Test(compile_lock, what_is_not_kept_is_not_looked_for_and_not_waited_for_again)
 	cr_expect_eq(seen_from_outside(compile_lock_key), COMPILE_LOCK_FILE_NOT_KEPT);
 }
 
-Test(compile_lock, a_result_that_served_nobody_else_is_not_waited_for_again)
+Test(compile_lock, a_result_useless_to_other_waiters_is_not_waited_for_again)
 {
 	struct worker workers[1] = {0};
 
@@ -146,7 +146,7 @@ Test(compile_lock, a_result_that_served_nobody_else_is_not_waited_for_again)
 	cr_expect_null(held.seat);
 }
 
-Test(compile_lock, one_after_the_other_takes_over_what_was_abandoned)
+Test(compile_lock, waiters_take_over_an_abandoned_lock_one_after_another)
 {
 	struct worker workers[4] = {0};
 
@@ -158,7 +158,7 @@ Test(compile_lock, one_after_the_other_takes_over_what_was_abandoned)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock, who_takes_over_serves_the_others)
+Test(compile_lock, a_waiter_that_takes_over_compiles_for_the_others)
 {
 	struct worker workers[4] = {0};
 
@@ -180,7 +180,7 @@ static void *compile_beside(void *context)
 	return NULL;
 }
 
-Test(compile_lock, another_key_is_not_waited_for)
+Test(compile_lock, a_compile_of_another_key_does_not_wait)
 {
 	pthread_t thread;
 
@@ -190,7 +190,7 @@ Test(compile_lock, another_key_is_not_waited_for)
 	compile_lock_release(&held, COMPILE_LOCK_KEPT);
 }
 
-Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
+Test(compile_lock, a_nested_compile_does_not_wait)
 {
 	struct compile_lock outer = {0};
 	struct compile_lock same = {0};
@@ -212,7 +212,7 @@ Test(compile_lock, a_compile_inside_a_compile_waits_for_nobody)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock, with_no_time_to_wait_there_is_none)
+Test(compile_lock, with_a_wait_of_zero_there_is_no_lock)
 {
 	const struct compile_lock_options options = {.directory = compile_lock_fixture.path};
 
@@ -221,7 +221,7 @@ Test(compile_lock, with_no_time_to_wait_there_is_none)
 	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
 }
 
-Test(compile_lock, without_a_directory_of_its_own_only_threads_wait)
+Test(compile_lock, without_a_writable_directory_only_threads_wait)
 {
 	struct compile_lock_options options = {
 	    .directory = compile_lock_fixture.path, .read_only = true, .wait_seconds = 100};
@@ -238,7 +238,7 @@ Test(compile_lock, without_a_directory_of_its_own_only_threads_wait)
 	cr_expect_eq(access(compile_lock_fixture.path, F_OK), -1);
 }
 
-Test(compile_lock, a_key_that_changed_meanwhile_is_given_back)
+Test(compile_lock, a_key_that_changed_is_released)
 {
 	struct worker worker = {0};
 
@@ -294,12 +294,12 @@ static void child_releases(bool handlers)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock, a_child_forked_in_the_middle_has_locks_of_its_own)
+Test(compile_lock, a_forked_child_has_locks_of_its_own)
 {
 	child_releases(true);
 }
 
-Test(compile_lock, so_has_one_that_was_made_past_the_handlers)
+Test(compile_lock, a_child_forked_without_handlers_has_locks_of_its_own)
 {
 	child_releases(false);
 }
@@ -343,7 +343,7 @@ static void *storm_of_thread(void *seed)
 	return storm_of_process((unsigned)(uintptr_t)seed) ? NULL : seed;
 }
 
-Test(compile_lock, threads_and_processes_of_many_minds_come_to_an_end)
+Test(compile_lock, random_threads_and_processes_all_finish)
 {
 	pid_t children[PROCESSES];
 

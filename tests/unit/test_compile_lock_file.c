@@ -72,7 +72,7 @@ static enum compile_lock_file_state end_waiter(struct waiter *waiter)
 	return waiter->state;
 }
 
-Test(compile_lock_file, one_has_it_and_the_next_has_it_after_it_was_given_back)
+Test(compile_lock_file, a_released_lock_can_be_taken_again)
 {
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_GIVEN_UP);
@@ -95,13 +95,13 @@ static void release_to_waiters(enum compile_lock_file_outcome how, enum compile_
 	}
 }
 
-Test(compile_lock_file, who_waits_learns_that_the_result_was_kept)
+Test(compile_lock_file, waiters_learn_that_the_result_was_cached)
 {
 	release_to_waiters(COMPILE_LOCK_FILE_ENDED_KEPT, COMPILE_LOCK_FILE_KEPT);
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock_file, who_waits_learns_that_it_was_not_and_later_ones_know)
+Test(compile_lock_file, waiters_and_later_callers_learn_that_the_result_was_not_cached)
 {
 	release_to_waiters(COMPILE_LOCK_FILE_ENDED_NOT_KEPT, COMPILE_LOCK_FILE_NOT_KEPT);
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_NOT_KEPT);
@@ -129,7 +129,7 @@ static off_t place_of(const uint8_t *key)
 	return (off_t)(place >> 2);
 }
 
-Test(compile_lock_file, what_another_put_in_its_place_is_not_written)
+Test(compile_lock_file, a_foreign_file_in_its_place_is_not_written)
 {
 	static const char thesis[] = "My thesis, chapter one.\n";
 	char found[sizeof(thesis) + 1] = "";
@@ -147,7 +147,7 @@ Test(compile_lock_file, what_another_put_in_its_place_is_not_written)
 }
 
 /* These would wait until the test's time is over. */
-Test(compile_lock_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
+Test(compile_lock_file, a_lock_on_the_whole_file_blocks_no_caller, .timeout = 60)
 {
 	int fd;
 
@@ -158,7 +158,7 @@ Test(compile_lock_file, who_holds_all_bytes_holds_nobody_up, .timeout = 60)
 	close(fd);
 }
 
-Test(compile_lock_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up, .timeout = 60)
+Test(compile_lock_file, a_lock_on_a_keys_byte_without_a_note_blocks_no_caller, .timeout = 60)
 {
 	struct compile_lock_file other;
 	int fd;
@@ -174,7 +174,7 @@ Test(compile_lock_file, who_holds_a_keys_byte_and_leaves_no_note_holds_nobody_up
 	close(fd);
 }
 
-Test(compile_lock_file, keys_whose_notes_would_share_a_slot_have_one_each)
+Test(compile_lock_file, keys_with_colliding_notes_get_different_slots)
 {
 	struct compile_lock_file other;
 	unsigned found[2] = {0};
@@ -195,7 +195,7 @@ Test(compile_lock_file, keys_whose_notes_would_share_a_slot_have_one_each)
 	compile_lock_file_release(&other, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
-Test(compile_lock_file, a_note_of_the_future_is_not_believed)
+Test(compile_lock_file, a_note_with_a_future_time_is_ignored)
 {
 	enum { SLOT = 64, ENDED = 16 };
 	uint64_t future = (uint64_t)compile_lock_far();
@@ -214,7 +214,7 @@ Test(compile_lock_file, a_note_of_the_future_is_not_believed)
 	cr_expect_eq(probe(), COMPILE_LOCK_FILE_TAKEN);
 }
 
-Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_word)
+Test(compile_lock_file, one_waiter_takes_over_a_lock_released_without_an_outcome)
 {
 	struct waiter waiters[4] = {0};
 	bool seen[4] = {false};
@@ -243,7 +243,7 @@ Test(compile_lock_file, one_of_those_who_wait_takes_over_what_ended_without_a_wo
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock_file, past_the_deadline_nobody_waits)
+Test(compile_lock_file, past_the_deadline_a_caller_does_not_wait)
 {
 	struct compile_lock_file mine;
 
@@ -313,7 +313,7 @@ static void end(pid_t process)
 	waitpid(process, NULL, 0);
 }
 
-Test(compile_lock_file, a_process_that_is_killed_has_it_no_more)
+Test(compile_lock_file, a_killed_process_loses_the_lock)
 {
 	pid_t holder = start_holder(stay);
 	struct waiter waiter = {0};
@@ -325,7 +325,7 @@ Test(compile_lock_file, a_process_that_is_killed_has_it_no_more)
 	compile_lock_file_release(&waiter.file, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
-Test(compile_lock_file, a_process_that_is_stopped_is_not_waited_for)
+Test(compile_lock_file, a_stopped_process_is_not_waited_for)
 {
 	pid_t holder = start_holder(stop_and_stay);
 	struct waiter waiter = {0};
@@ -337,7 +337,7 @@ Test(compile_lock_file, a_process_that_is_stopped_is_not_waited_for)
 }
 
 /* Its child was made past all handlers, and has the lock with the descriptor. */
-Test(compile_lock_file, a_dead_process_whose_child_lives_is_not_waited_for)
+Test(compile_lock_file, a_dead_holder_with_a_living_child_is_not_waited_for)
 {
 	struct waiter waiter = {0};
 	pid_t holder;
@@ -381,17 +381,17 @@ static void with_child(bool forgets)
 	waitpid(child, NULL, 0);
 }
 
-Test(compile_lock_file, a_child_that_forgets_leaves_the_lock_to_its_parent)
+Test(compile_lock_file, forgetting_in_a_child_leaves_the_parents_lock)
 {
 	with_child(true);
 }
 
-Test(compile_lock_file, a_child_that_does_nothing_keeps_nothing_once_its_parent_has_released)
+Test(compile_lock_file, an_inherited_descriptor_does_not_hold_a_released_lock)
 {
 	with_child(false);
 }
 
-Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
+Test(compile_lock_file, a_descriptor_number_reused_by_the_host_is_not_touched)
 {
 	struct compile_lock_file other;
 	struct compile_lock_file copy;
@@ -411,7 +411,7 @@ Test(compile_lock_file, a_descriptor_that_the_host_took_is_left_alone)
 	cr_expect_eq(descriptors_open(), compile_lock_fixture.descriptors);
 }
 
-Test(compile_lock_file, a_waiter_whose_descriptor_is_taken_does_not_wait_on)
+Test(compile_lock_file, a_waiter_whose_descriptor_the_host_reused_stops_waiting)
 {
 	struct waiter waiter = {0};
 	int number;
@@ -426,7 +426,7 @@ Test(compile_lock_file, a_waiter_whose_descriptor_is_taken_does_not_wait_on)
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);
 }
 
-Test(compile_lock_file, it_is_never_one_of_the_standard_streams)
+Test(compile_lock_file, the_file_never_gets_a_standard_descriptor)
 {
 	int status;
 	pid_t child = fork();
@@ -476,17 +476,17 @@ static mode_t mode_made(bool shared)
 	return found.st_mode & 07777;
 }
 
-Test(compile_lock_file, it_is_private)
+Test(compile_lock_file, the_file_has_mode_0600)
 {
 	cr_expect_eq(mode_made(false), 0600);
 }
 
-Test(compile_lock_file, it_is_the_groups_where_the_group_shares_the_directory)
+Test(compile_lock_file, in_a_shared_directory_the_file_has_mode_0660)
 {
 	cr_expect_eq(mode_made(true), 0660);
 }
 
-Test(compile_lock_file, without_a_place_that_can_be_trusted_there_is_none)
+Test(compile_lock_file, an_untrusted_file_or_directory_gives_no_lock)
 {
 	cr_assert_eq(take(&held), COMPILE_LOCK_FILE_TAKEN);
 	compile_lock_file_release(&held, COMPILE_LOCK_FILE_ENDED_KEPT);

@@ -68,7 +68,7 @@ static bool is_digest(const struct stream *stream, size_t size, uint32_t number)
 	return same;
 }
 
-Test(content, the_small_is_there_whole)
+Test(content, a_small_content_is_written_whole)
 {
 	static const uint8_t bytes[CONTENT_WHOLE_MAX] = {1, 2, 3};
 	struct stream stream = STREAM_EMPTY, wanted = STREAM_EMPTY;
@@ -83,7 +83,7 @@ Test(content, the_small_is_there_whole)
 	stream_free(&wanted);
 }
 
-Test(content, the_large_is_there_by_its_digest_remembered_or_not)
+Test(content, a_large_content_is_written_as_its_digest)
 {
 	static const enum content_form forms[] = {CONTENT_DIGESTED, CONTENT_RECALLED, CONTENT_RECALLED};
 	struct stream stream;
@@ -95,7 +95,7 @@ Test(content, the_large_is_there_by_its_digest_remembered_or_not)
 	}
 }
 
-Test(content, another_content_or_another_size_is_another_digest)
+Test(content, different_contents_or_sizes_have_different_digests)
 {
 	struct stream stream;
 
@@ -117,7 +117,7 @@ Test(content, without_a_secret_nothing_is_remembered)
 }
 
 /* Both halves of a fingerprint count: with another secret in one of them it is another. */
-Test(content, what_is_remembered_hangs_on_both_secrets)
+Test(content, a_remembered_digest_depends_on_both_secrets)
 {
 	struct secret other = secret;
 
@@ -130,7 +130,7 @@ Test(content, what_is_remembered_hangs_on_both_secrets)
 	cr_assert_eq(form_of(&secret, LARGE, 1), CONTENT_RECALLED);
 }
 
-Test(content, many_contents_take_one_anothers_places)
+Test(content, more_contents_than_slots_replace_one_another)
 {
 	struct stream stream;
 	size_t recalled = 0;
@@ -165,7 +165,7 @@ static void *hammer(void *first)
 }
 
 /* A child that comes while others are at the table neither waits nor takes one content for another. */
-Test(content, threads_and_a_child_get_what_they_put, .timeout = 300)
+Test(content, concurrent_threads_and_a_forked_child_get_the_right_digests, .timeout = 300)
 {
 	pthread_t threads[THREADS];
 	int status = -1;

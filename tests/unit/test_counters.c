@@ -48,7 +48,7 @@ Test(counters, the_first_hits_of_an_old_process_are_written_one_by_one_too)
 	}
 }
 
-Test(counters, a_child_is_a_young_process_again)
+Test(counters, a_forked_child_counts_as_a_young_process)
 {
 	pid_t child;
 
@@ -97,20 +97,20 @@ Test(counters, a_loop_of_hits_is_not_written_hit_by_hit)
 	cr_expect_eq(flushed, 1);
 }
 
-Test(counters, nothing_new_writes_nothing)
+Test(counters, a_flush_without_new_counts_writes_nothing)
 {
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
 	cr_expect_not(exists(root));
 }
 
-Test(counters, a_directory_that_is_not_there_counts_nothing)
+Test(counters, a_missing_directory_has_counts_of_zero)
 {
 	cr_expect_eq(total(MISSES), 0);
 	cr_expect_eq(counters_zero(root), 0);
 	cr_expect_not(exists(root));
 }
 
-Test(counters, a_directory_that_is_no_absolute_path_is_refused)
+Test(counters, a_relative_directory_is_rejected)
 {
 	uint64_t values[COUNTER_COUNT];
 
@@ -209,7 +209,7 @@ Test(counters, threads_that_count_and_flush_lose_nothing)
 	cr_expect_eq(total(HITS), 16000);
 }
 
-Test(counters, counts_alone_do_not_bring_a_removed_directory_back)
+Test(counters, a_flush_does_not_recreate_a_removed_directory)
 {
 	counters_add(MISSES, 1);
 	cr_assert_eq(counters_flush(root, COUNTERS_WRITABLE, COUNTERS_NOW), 0);
@@ -239,7 +239,7 @@ static void flush_at_exit(void *context, unsigned step)
 	}
 }
 
-Test(counters, the_last_flush_asks_the_kernel_nothing_where_all_is_written)
+Test(counters, the_last_flush_makes_no_system_call_if_all_is_written)
 {
 	struct syscalls counts[STEPS];
 

@@ -31,7 +31,7 @@ Test(counters_file, directories_and_file_are_private_whatever_the_umask)
 	}
 }
 
-Test(counters_file, a_root_that_others_can_write_is_refused)
+Test(counters_file, a_root_writable_by_others_is_rejected)
 {
 	char open_root[4300];
 
@@ -45,7 +45,7 @@ Test(counters_file, a_root_that_others_can_write_is_refused)
 	cr_expect_eq(rmdir(open_root), 0, "something was written");
 }
 
-Test(counters_file, a_file_that_others_can_write_counts_nothing_and_another_is_taken)
+Test(counters_file, a_file_writable_by_others_is_ignored_and_replaced_by_another)
 {
 	off_t before;
 
@@ -60,7 +60,7 @@ Test(counters_file, a_file_that_others_can_write_counts_nothing_and_another_is_t
 	cr_expect_eq(total(MISSES), 1);
 }
 
-Test(counters_file, a_root_that_the_group_shares_is_used_when_told_so)
+Test(counters_file, a_group_writable_root_is_used_if_shared_is_set)
 {
 	struct stat found;
 
@@ -74,7 +74,7 @@ Test(counters_file, a_root_that_the_group_shares_is_used_when_told_so)
 	cr_expect_eq(found.st_mode & 07777, 0660);
 }
 
-Test(counters_file, what_another_put_in_the_place_of_the_file_is_not_written_and_not_removed)
+Test(counters_file, a_foreign_file_in_its_place_is_neither_written_nor_removed)
 {
 	FILE *thesis;
 
@@ -92,7 +92,7 @@ Test(counters_file, what_another_put_in_the_place_of_the_file_is_not_written_and
 	cr_expect_eq(total(MISSES), 0);
 }
 
-Test(counters_file, read_only_writes_nothing)
+Test(counters_file, a_read_only_cache_is_not_written)
 {
 	counters_add(MISSES, 1);
 	cr_expect_eq(counters_flush(root, COUNTERS_READ_ONLY, COUNTERS_NOW), 0);
@@ -100,7 +100,7 @@ Test(counters_file, read_only_writes_nothing)
 	cr_expect_eq(counters_here(MISSES), 1);
 }
 
-Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lost)
+Test(counters_file, without_write_permission_a_flush_fails_and_no_count_is_lost)
 {
 	pid_t child;
 
@@ -138,7 +138,7 @@ Test(counters_file, a_directory_without_write_permission_fails_and_nothing_is_lo
 	cr_expect_eq(total(MISSES), 5);
 }
 
-Test(counters_file, a_flipped_bit_anywhere_starts_the_file_anew)
+Test(counters_file, a_flipped_bit_anywhere_resets_the_file)
 {
 	off_t size;
 
@@ -169,7 +169,7 @@ Test(counters_file, sums_do_not_wrap)
 	cr_expect_eq(total(MISSES), UINT64_MAX);
 }
 
-Test(counters_file, a_lock_that_is_held_for_long_delays_but_loses_nothing)
+Test(counters_file, a_lock_held_for_long_loses_no_count)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fds[16];
@@ -216,7 +216,7 @@ static int count_one_in_a_child(void)
 	}
 }
 
-Test(counters_file, on_a_full_disk_the_files_that_are_there_count_for_all)
+Test(counters_file, on_a_full_disk_existing_files_take_the_counts_of_all)
 {
 	static char block[4096];
 	char filler[4300];

@@ -3,7 +3,7 @@
 
 TestSuite(dependencies, .init = tree_begin, .fini = tree_end);
 
-Test(dependencies, a_program_that_opened_nothing_has_none)
+Test(dependencies, a_program_that_opened_no_file_has_no_dependencies)
 {
 	see_stat(in_tree("default_program"));
 	build();
@@ -12,7 +12,7 @@ Test(dependencies, a_program_that_opened_nothing_has_none)
 	assert_holds();
 }
 
-Test(dependencies, probes_count_with_headers_in_memory)
+Test(dependencies, probes_are_dependencies_with_headers_in_memory)
 {
 	see_stat(in_tree("mem.h"));
 	input.has_memory_headers = true;
@@ -22,7 +22,7 @@ Test(dependencies, probes_count_with_headers_in_memory)
 	assert_not("file appeared: ");
 }
 
-Test(dependencies, probes_count_when_an_open_was_only_tried)
+Test(dependencies, probes_are_dependencies_after_a_failed_open)
 {
 	see_stat(in_tree("a/x.h"));
 	see_open(in_tree("b/x.h"));
@@ -58,7 +58,7 @@ Test(dependencies, a_touch_without_an_edit_holds)
 	assert_holds();
 }
 
-Test(dependencies, content_of_many_pieces_is_compared_to_its_last_byte)
+Test(dependencies, a_large_content_is_compared_to_its_last_byte)
 {
 	static char bytes[300001];
 
@@ -75,7 +75,7 @@ Test(dependencies, content_of_many_pieces_is_compared_to_its_last_byte)
 	assert_not("header changed: ");
 }
 
-Test(dependencies, an_empty_header_holds_until_it_is_filled)
+Test(dependencies, an_empty_header_holds_until_it_has_content)
 {
 	put_file(in_tree("a.h"), "");
 	see_header(in_tree("a.h"));
@@ -86,7 +86,7 @@ Test(dependencies, an_empty_header_holds_until_it_is_filled)
 	assert_not("header changed: ");
 }
 
-Test(dependencies, equal_stamps_are_believed_when_settled)
+Test(dependencies, equal_settled_stamps_replace_reading)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -99,7 +99,7 @@ Test(dependencies, equal_stamps_are_believed_when_settled)
 	assert_not("header changed: ");
 }
 
-Test(dependencies, a_file_as_new_as_the_compile_is_compared_by_content_for_ever)
+Test(dependencies, a_file_as_new_as_the_compile_is_always_compared_by_content)
 {
 	put_file(in_tree("a.h"), "int a;");
 	trace.start_ns = now_ns();
@@ -142,7 +142,7 @@ Test(dependencies, a_header_that_appears_earlier_on_the_search_path_does_not_hol
 	assert_not("file appeared: ");
 }
 
-Test(dependencies, a_dangling_link_is_absent_until_its_target_comes)
+Test(dependencies, a_dangling_link_is_absent_until_its_target_exists)
 {
 	cr_assert_eq(symlink("target.h", in_tree("a.h")), 0);
 	see_header(in_tree("a.h"));
@@ -152,7 +152,7 @@ Test(dependencies, a_dangling_link_is_absent_until_its_target_comes)
 	assert_not("file appeared: ");
 }
 
-Test(dependencies, a_missing_directory_answers_for_all_that_was_absent_in_it)
+Test(dependencies, one_stat_of_a_missing_directory_covers_all_names_in_it)
 {
 	for (int i = 0; i < 9; i++) {
 		see_header(in_tree("none/x%d.h", i));
@@ -170,7 +170,7 @@ Test(dependencies, a_missing_directory_answers_for_all_that_was_absent_in_it)
 	assert_not("file appeared: ");
 }
 
-Test(dependencies, headers_of_a_directory_that_is_gone_are_gone)
+Test(dependencies, headers_of_a_removed_directory_are_reported_as_gone)
 {
 	put_directory(in_tree("d"));
 	for (int i = 0; i < 9; i++) {
@@ -264,7 +264,7 @@ Test(dependencies, one_file_that_becomes_two_does_not_hold)
 	assert_not("no longer the same file");
 }
 
-Test(dependencies, identity_counts_for_files_that_were_only_probed)
+Test(dependencies, the_identity_of_probed_files_is_compared)
 {
 	put_file(in_tree("mem.h"), "x");
 	put_file(in_tree("a.h"), "int a;");
@@ -278,7 +278,7 @@ Test(dependencies, identity_counts_for_files_that_were_only_probed)
 	assert_not("are one file");
 }
 
-Test(dependencies, all_files_may_change_places_as_long_as_they_stay_apart)
+Test(dependencies, equal_files_may_be_swapped_if_they_stay_distinct)
 {
 	put_file(in_tree("a.h"), "same");
 	put_file(in_tree("b.h"), "same");
@@ -291,7 +291,7 @@ Test(dependencies, all_files_may_change_places_as_long_as_they_stay_apart)
 	assert_holds();
 }
 
-Test(dependencies, a_probed_directory_must_stay_one_but_may_change)
+Test(dependencies, a_probed_directory_must_stay_a_directory_but_may_change)
 {
 	put_directory(in_tree("d"));
 	see_stat(in_tree("d"));

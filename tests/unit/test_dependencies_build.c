@@ -12,7 +12,7 @@ static void assert_refused(void)
 	cr_assert_eq(stream.size, 77, "the output was touched");
 }
 
-Test(dependencies_build, tainted_failed_and_listing_traces_are_refused)
+Test(dependencies_build, tainted_failed_and_listing_traces_are_rejected)
 {
 	see_open(in_tree("none.h"));
 	trace_taint(&trace, TAINT_TOO_NEW);
@@ -25,7 +25,7 @@ Test(dependencies_build, tainted_failed_and_listing_traces_are_refused)
 	assert_refused();
 }
 
-Test(dependencies_build, a_path_that_was_there_and_was_not_is_refused)
+Test(dependencies_build, a_path_seen_both_present_and_absent_is_rejected)
 {
 	see_stat(in_tree("a.h"));
 	put_file(in_tree("a.h"), "");
@@ -33,7 +33,7 @@ Test(dependencies_build, a_path_that_was_there_and_was_not_is_refused)
 	assert_refused();
 }
 
-Test(dependencies_build, two_stamps_or_digests_of_one_path_are_refused)
+Test(dependencies_build, two_stamps_or_digests_of_one_path_are_rejected)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
@@ -49,7 +49,7 @@ Test(dependencies_build, two_stamps_or_digests_of_one_path_are_refused)
 }
 
 /* The trace refuses those itself, by a taint: here the dependencies are asked alone. */
-Test(dependencies_build, two_stamps_of_one_content_are_refused)
+Test(dependencies_build, two_stamps_of_one_content_are_rejected)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
@@ -67,7 +67,7 @@ Test(dependencies_build, two_stamps_of_one_content_are_refused)
 	assert_refused();
 }
 
-Test(dependencies_build, a_probed_file_that_changed_is_refused_and_a_directory_is_not)
+Test(dependencies_build, a_changed_probed_file_is_rejected_but_a_changed_directory_is_not)
 {
 	put_file(in_tree("mem.h"), "one");
 	see_open(in_tree("none.h"));
@@ -83,7 +83,7 @@ Test(dependencies_build, a_probed_file_that_changed_is_refused_and_a_directory_i
 	assert_refused();
 }
 
-Test(dependencies_build, errors_of_the_moment_are_refused)
+Test(dependencies_build, temporary_errors_are_rejected)
 {
 	const int errors[] = {EMFILE, ENFILE, EIO, EINTR, ENOMEM, ESTALE, ETIMEDOUT};
 
@@ -94,7 +94,7 @@ Test(dependencies_build, errors_of_the_moment_are_refused)
 	}
 }
 
-Test(dependencies_build, an_opened_directory_and_an_endless_path_are_refused)
+Test(dependencies_build, an_opened_directory_and_a_path_of_path_max_are_rejected)
 {
 	static char path[PATH_MAX + 10];
 
@@ -166,7 +166,7 @@ Test(dependencies_build, a_result_of_the_mathematics_library_holds_only_with_the
 	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(dependencies_build, nobody_is_asked_for_the_mathematics_library_where_no_result_hangs_on_it)
+Test(dependencies_build, the_mathematics_library_is_digested_only_if_a_result_depends_on_it)
 {
 	put_file(in_tree("a.h"), "one");
 	see_open(in_tree("a.h"));
@@ -176,14 +176,14 @@ Test(dependencies_build, nobody_is_asked_for_the_mathematics_library_where_no_re
 	cr_assert(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(dependencies_build, an_unknown_mathematics_library_is_refused)
+Test(dependencies_build, an_unknown_mathematics_library_is_rejected)
 {
 	know_arithmetic();
 	arithmetic_known = false;
 	assert_refused();
 }
 
-Test(dependencies_build, dependencies_that_end_inside_the_mathematics_library_do_not_hold)
+Test(dependencies_build, dependencies_truncated_in_the_mathematics_digest_do_not_hold)
 {
 	know_arithmetic();
 	build();
@@ -200,7 +200,7 @@ static int64_t processors(void)
 	return answer;
 }
 
-Test(dependencies_build, a_result_of_a_number_of_processors_holds_where_there_are_as_many)
+Test(dependencies_build, a_result_holds_with_the_same_number_of_processors)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	build();
@@ -213,7 +213,7 @@ Test(dependencies_build, a_result_of_a_number_of_processors_holds_where_there_ar
 	cr_assert_not_null(strstr(why, "the number of processors was "), "%s", why);
 }
 
-Test(dependencies_build, each_number_is_compared_by_its_own_question)
+Test(dependencies_build, each_answer_is_compared_with_its_own_question)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
@@ -223,14 +223,14 @@ Test(dependencies_build, each_number_is_compared_by_its_own_question)
 	cr_assert_not_null(strstr(why, "sysconf("), "%s", why);
 }
 
-Test(dependencies_build, a_question_that_is_not_known_does_not_hold)
+Test(dependencies_build, an_unknown_question_to_the_machine_does_not_hold)
 {
 	trace_answered(&trace, 0x77, 0);
 	build();
 	cr_assert_not(dependencies_hold(built.bytes, built.size, &tree_roots, NULL, 0));
 }
 
-Test(dependencies_build, numbers_that_are_cut_off_do_not_hold)
+Test(dependencies_build, truncated_answers_do_not_hold)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, processors());
 	trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, _SC_PAGESIZE), sysconf(_SC_PAGESIZE));
@@ -240,7 +240,7 @@ Test(dependencies_build, numbers_that_are_cut_off_do_not_hold)
 	}
 }
 
-Test(dependencies_build, an_answer_that_changes_meanwhile_is_refused)
+Test(dependencies_build, an_answer_that_changes_during_the_compile_is_rejected)
 {
 	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
 	trace_answered(&trace, MACHINE_GET_NPROCS, 2);
@@ -249,7 +249,7 @@ Test(dependencies_build, an_answer_that_changes_meanwhile_is_refused)
 	cr_expect_eq(trace.tainted, TAINT_TOLD_OTHERWISE);
 }
 
-Test(dependencies_build, more_numbers_than_there_is_room_for_are_refused)
+Test(dependencies_build, more_answers_than_the_limit_are_rejected)
 {
 	for (uint32_t i = 0; i < MACHINE_ANSWERS_MAX; i++) {
 		trace_answered(&trace, MACHINE_QUESTION(MACHINE_SYSCONF, MACHINE_ANSWERS_MAX - i), 0);

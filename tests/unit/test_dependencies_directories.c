@@ -79,7 +79,7 @@ static struct fixed_directory forge(const char *path)
 	return stamp;
 }
 
-Test(dependencies_directories, a_file_that_appears_in_a_directory_is_seen)
+Test(dependencies_directories, a_file_that_appears_in_a_stamped_directory_does_not_hold)
 {
 	see_three();
 	if (!stamped_group().stamp.settled) {
@@ -92,7 +92,7 @@ Test(dependencies_directories, a_file_that_appears_in_a_directory_is_seen)
 	assert_not("p1/y.h");
 }
 
-Test(dependencies_directories, an_unchanged_directory_is_believed)
+Test(dependencies_directories, an_equal_directory_stamp_replaces_looking_up_its_names)
 {
 	see_three();
 	if (!stamped_group().stamp.settled) {
@@ -103,7 +103,7 @@ Test(dependencies_directories, an_unchanged_directory_is_believed)
 	assert_holds();
 }
 
-Test(dependencies_directories, a_stamp_that_says_otherwise_is_not_believed)
+Test(dependencies_directories, a_directory_stamp_with_any_field_different_is_not_accepted)
 {
 	struct fixed_directory stamp, other;
 
@@ -132,7 +132,7 @@ Test(dependencies_directories, a_stamp_that_says_otherwise_is_not_believed)
 	assert_not("p1/y.h");
 }
 
-Test(dependencies_directories, a_stamp_of_another_boot_or_mount_is_not_believed)
+Test(dependencies_directories, a_stamp_of_another_boot_or_mount_is_not_accepted)
 {
 	struct fixed_stamps stamps, other;
 
@@ -150,7 +150,7 @@ Test(dependencies_directories, a_stamp_of_another_boot_or_mount_is_not_believed)
 	assert_not("p1/y.h");
 }
 
-Test(dependencies_directories, a_directory_that_is_as_new_as_the_compile_is_not_stamped)
+Test(dependencies_directories, a_directory_as_new_as_the_compile_is_not_stamped)
 {
 	trace_free(&trace);
 	trace_init(&trace, now_ns());
@@ -158,7 +158,7 @@ Test(dependencies_directories, a_directory_that_is_as_new_as_the_compile_is_not_
 	cr_assert_eq(stamped_group().stamp.settled, 0);
 }
 
-Test(dependencies_directories, what_a_dangling_link_leads_to_may_appear)
+Test(dependencies_directories, the_target_of_a_dangling_link_that_appears_does_not_hold)
 {
 	put_directory(in_tree("p1"));
 	cr_assert_eq(symlink(in_tree("later.h"), in_tree("p1/y.h")), 0);
@@ -173,7 +173,7 @@ Test(dependencies_directories, what_a_dangling_link_leads_to_may_appear)
 	assert_not("p1/y.h");
 }
 
-Test(dependencies_directories, forgotten_stamps_are_taken_anew_with_those_of_files)
+Test(dependencies_directories, cleared_directory_stamps_are_renewed_with_those_of_files)
 {
 	void *anew = NULL;
 
@@ -194,7 +194,7 @@ Test(dependencies_directories, forgotten_stamps_are_taken_anew_with_those_of_fil
 	assert_not("p1/y.h");
 }
 
-Test(dependencies_directories, a_dangling_link_is_not_stamped_anew)
+Test(dependencies_directories, a_directory_with_a_dangling_link_gets_no_new_stamp)
 {
 	void *anew = NULL;
 
@@ -210,7 +210,7 @@ Test(dependencies_directories, a_dangling_link_is_not_stamped_anew)
 	cr_assert_eq(stamped_group().stamp.settled, 0);
 }
 
-Test(dependencies_directories, a_file_appears_where_directories_were_missing)
+Test(dependencies_directories, a_file_that_appears_in_a_missing_directory_does_not_hold)
 {
 	static const char *const names[] = {"m/u/a.h", "m/u/b.h", "m/v/w/a.h", "m/v/w/b.h",
 	                                    "m/x.h",   "mm/a.h",  "mm/b.h"};
@@ -277,7 +277,7 @@ static bool stamps_anew(const char *appears)
 	return stamped;
 }
 
-Test(dependencies_directories, a_directory_that_changed_after_the_look_began_is_not_stamped_anew)
+Test(dependencies_directories, a_directory_changed_after_the_check_began_gets_no_new_stamp)
 {
 	see_three();
 	if (!stamped_group().stamp.settled) {

@@ -57,7 +57,7 @@ Test(dependencies_doubt, an_unreadable_header_does_not_hold)
 }
 
 /* Read to its end it would take half an hour. */
-Test(dependencies_doubt, what_is_too_large_to_be_read_is_not_read, .timeout = 60)
+Test(dependencies_doubt, a_file_larger_than_the_read_limit_is_not_read, .timeout = 60)
 {
 	put_file(in_tree("a.h"), "int a;");
 	if (truncate(in_tree("a.h"), (off_t)1 << 40) != 0) {
@@ -84,7 +84,7 @@ Test(dependencies_doubt, a_header_with_an_equal_stamp_must_still_be_readable)
 	cr_assert_eq(holds_for_nobody(), 0);
 }
 
-Test(dependencies_doubt, a_directory_that_may_not_be_searched_does_not_hold)
+Test(dependencies_doubt, a_directory_without_search_permission_does_not_hold)
 {
 	cr_assert_eq(chmod(tree, 0755), 0);
 	put_directory(in_tree("d"));
@@ -97,7 +97,7 @@ Test(dependencies_doubt, a_directory_that_may_not_be_searched_does_not_hold)
 	cr_assert_eq(holds_for_nobody(), geteuid() == 0 ? 0 : holds());
 }
 
-Test(dependencies_doubt, a_host_without_free_descriptors_is_served)
+Test(dependencies_doubt, a_host_without_free_descriptors_gets_hits)
 {
 	struct rlimit limit;
 	int left[1024];
@@ -145,14 +145,14 @@ static void see_everything(void)
 	assert_holds();
 }
 
-Test(dependencies_doubt, bytes_behind_the_end_do_not_hold)
+Test(dependencies_doubt, trailing_bytes_do_not_hold)
 {
 	see_everything();
 	stream_bytes(&built, "", 1);
 	assert_not("damaged");
 }
 
-Test(dependencies_doubt, no_flipped_bit_does_harm)
+Test(dependencies_doubt, flipped_bits_do_no_harm)
 {
 	uint8_t *bytes;
 
@@ -182,7 +182,7 @@ Test(dependencies_doubt, the_reason_fits_into_any_buffer)
 	cr_assert_str_eq(small, "fil");
 }
 
-Test(dependencies_doubt, what_an_automounter_stands_for_is_not_mounted)
+Test(dependencies_doubt, a_check_triggers_no_automount)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));
@@ -192,7 +192,7 @@ Test(dependencies_doubt, what_an_automounter_stands_for_is_not_mounted)
 	cr_expect_eq(statx_mounting, 0, "stat() mounts nothing, so the compiler did not");
 }
 
-Test(dependencies_doubt, a_system_without_statx_is_asked_as_it_can)
+Test(dependencies_doubt, without_statx_fstatat_is_used)
 {
 	static const int errors[] = {ENOSYS, EPERM, EINVAL};
 
@@ -213,7 +213,7 @@ static bool disagree(void)
 	return false;
 }
 
-Test(dependencies_doubt, nothing_holds_that_names_a_path_where_paths_lead_elsewhere)
+Test(dependencies_doubt, dependencies_with_paths_do_not_hold_if_a_preload_redirects_paths)
 {
 	put_file(in_tree("a.h"), "int a;");
 	see_header(in_tree("a.h"));

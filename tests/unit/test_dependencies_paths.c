@@ -28,7 +28,7 @@ Test(dependencies_paths, a_header_that_appears_under_the_other_root_does_not_hol
 	assert_not("p2/none.h");
 }
 
-Test(dependencies_paths, the_first_root_is_not_looked_at_any_more)
+Test(dependencies_paths, paths_are_looked_up_under_the_present_root_only)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -40,7 +40,7 @@ Test(dependencies_paths, the_first_root_is_not_looked_at_any_more)
 	assert_holds();
 }
 
-Test(dependencies_paths, a_literal_root_must_be_spelled_so)
+Test(dependencies_paths, a_literal_root_must_have_the_same_text)
 {
 	put_twins();
 	add_root(in_tree("elsewhere"), false);
@@ -56,7 +56,7 @@ Test(dependencies_paths, a_literal_root_must_be_spelled_so)
 	assert_not(in_tree("p1, and now it is %s", in_tree("p1/")));
 }
 
-Test(dependencies_paths, a_literal_root_binds_where_nothing_was_opened)
+Test(dependencies_paths, a_literal_root_is_compared_even_without_opened_files)
 {
 	add_root("/somewhere", true);
 	see_stat("default_program");
@@ -67,7 +67,7 @@ Test(dependencies_paths, a_literal_root_binds_where_nothing_was_opened)
 	assert_not("bound to /somewhere, and now it is /elsewhere");
 }
 
-Test(dependencies_paths, the_root_directory_always_binds)
+Test(dependencies_paths, the_root_directory_is_always_a_literal_root)
 {
 	add_root("", false);
 	build();
@@ -104,7 +104,7 @@ Test(dependencies_paths, more_or_fewer_roots_do_not_hold)
 	tree_roots.count = 2;
 }
 
-Test(dependencies_paths, a_root_is_no_prefix_of_a_longer_name)
+Test(dependencies_paths, a_root_does_not_match_a_longer_name)
 {
 	put_twins();
 	put_directory(in_tree("p11"));
@@ -118,7 +118,7 @@ Test(dependencies_paths, a_root_is_no_prefix_of_a_longer_name)
 	assert_not("p11/a.h");
 }
 
-Test(dependencies_paths, a_path_in_two_roots_is_refused)
+Test(dependencies_paths, a_path_in_two_roots_is_rejected)
 {
 	struct stream stream;
 
@@ -128,7 +128,7 @@ Test(dependencies_paths, a_path_in_two_roots_is_refused)
 	cr_assert_eq(dependencies_build(&input, &stream), -EINVAL);
 }
 
-Test(dependencies_paths, steps_up_from_a_root_stay_relative_to_it)
+Test(dependencies_paths, dot_dot_paths_from_a_root_stay_relative_to_it)
 {
 	put_twins();
 	add_root(in_tree("p1/sub"), false);
@@ -144,7 +144,7 @@ Test(dependencies_paths, steps_up_from_a_root_stay_relative_to_it)
 	assert_not("p2/sub/../a.h");
 }
 
-Test(dependencies_paths, doubled_slashes_behind_a_root_are_kept)
+Test(dependencies_paths, doubled_slashes_after_a_root_are_preserved)
 {
 	put_twins();
 	add_root(in_tree("p1"), false);
@@ -160,7 +160,7 @@ Test(dependencies_paths, doubled_slashes_behind_a_root_are_kept)
 	assert_not("p2//none3.h");
 }
 
-Test(dependencies_paths, a_root_that_is_too_long_now_does_not_hold)
+Test(dependencies_paths, a_root_that_makes_a_path_too_long_does_not_hold)
 {
 	char text[PATH_MAX + 10];
 
@@ -175,7 +175,7 @@ Test(dependencies_paths, a_root_that_is_too_long_now_does_not_hold)
 	assert_not("too long");
 }
 
-Test(dependencies_paths, relative_paths_follow_the_working_directory)
+Test(dependencies_paths, relative_paths_are_relative_to_the_present_working_directory)
 {
 	put_twins();
 	cr_assert_eq(chdir(in_tree("p1")), 0);
@@ -203,7 +203,7 @@ Test(dependencies_paths, relative_paths_follow_the_working_directory)
 	assert_not("file appeared: none.h");
 }
 
-Test(dependencies_paths, the_working_directory_by_its_absolute_name_is_the_present_one)
+Test(dependencies_paths, a_probe_of_the_absolute_working_directory_follows_the_present_one)
 {
 	char cwd[PATH_MAX];
 
@@ -240,7 +240,7 @@ Test(dependencies_paths, whether_a_root_is_the_working_directory_is_compared)
 	assert_holds();
 }
 
-Test(dependencies_paths, a_file_below_the_working_directory_is_literal)
+Test(dependencies_paths, a_file_below_the_working_directory_is_a_literal_path)
 {
 	char cwd[PATH_MAX];
 
@@ -269,7 +269,7 @@ Test(dependencies_paths, the_directory_of_PWD_is_no_dependency)
 	assert_not("file is gone: ");
 }
 
-Test(dependencies_paths, a_deleted_working_directory_has_no_files)
+Test(dependencies_paths, files_of_a_deleted_working_directory_do_not_hold)
 {
 	put_directory(in_tree("gone"));
 	cr_assert_eq(chdir(in_tree("gone")), 0);

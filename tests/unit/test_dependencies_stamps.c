@@ -52,13 +52,13 @@ static void see_one(void)
 	build();
 }
 
-Test(dependencies_stamps, what_was_seen_here_is_believed)
+Test(dependencies_stamps, stamps_taken_on_this_node_replace_reading)
 {
 	see_one();
 	assert_believed();
 }
 
-Test(dependencies_stamps, another_image_in_the_same_place_with_equal_times_does_not_hold)
+Test(dependencies_stamps, another_image_at_the_same_place_with_equal_times_does_not_hold)
 {
 	if (!put_images(SQUASHFS) || !mount_image(1, "ro")) {
 		skip_test("squashfs cannot be mounted here");
@@ -91,7 +91,7 @@ Test(dependencies_stamps, another_raw_image_of_a_writable_file_system_does_not_h
 	cr_expect_not(other, "the content of another image");
 }
 
-Test(dependencies_stamps, another_boot_has_it_read_and_stamped_once)
+Test(dependencies_stamps, after_another_boot_a_file_is_read_once_and_gets_a_new_stamp)
 {
 	see_one();
 	built.bytes[DEPENDENCIES_STAMPS_AT] ^= 1;
@@ -101,7 +101,7 @@ Test(dependencies_stamps, another_boot_has_it_read_and_stamped_once)
 	assert_believed();
 }
 
-Test(dependencies_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
+Test(dependencies_stamps, a_copy_with_another_stamp_is_read_once_and_gets_a_new_stamp)
 {
 	see_one();
 	cr_assert_eq(rename(in_tree("a.h"), in_tree("old.h")), 0);
@@ -114,7 +114,7 @@ Test(dependencies_stamps, a_copy_with_other_stamps_is_read_and_stamped_once)
 	assert_not("a.h");
 }
 
-Test(dependencies_stamps, a_file_as_new_as_the_look_is_not_stamped)
+Test(dependencies_stamps, a_file_as_new_as_the_check_gets_no_new_stamp)
 {
 	struct timespec future = {.tv_sec = (time_t)(now_ns() / SECOND_NS) + 3600};
 
@@ -135,14 +135,14 @@ Test(dependencies_stamps, an_empty_file_is_always_read)
 	assert_not("header changed");
 }
 
-Test(dependencies_stamps, a_stamp_stands_for_the_digest_of_a_settled_file)
+Test(dependencies_stamps, an_equal_settled_stamp_replaces_the_digest)
 {
 	see_one();
 	built.bytes[built.size - 1] ^= 1;
 	assert_believed();
 }
 
-Test(dependencies_stamps, two_mounts_of_one_tree_are_both_known)
+Test(dependencies_stamps, both_mounts_of_one_tree_are_recorded)
 {
 	struct fixed_stamps stamps;
 
@@ -163,7 +163,7 @@ Test(dependencies_stamps, two_mounts_of_one_tree_are_both_known)
 }
 
 /* Sixteen nodes have the same files under other stamps. */
-Test(dependencies_stamps, dependencies_of_other_nodes_ask_for_the_same)
+Test(dependencies_stamps, dependencies_of_two_nodes_are_equal_except_for_stamps)
 {
 	struct stream first;
 
@@ -193,7 +193,7 @@ Test(dependencies_stamps, dependencies_of_other_nodes_ask_for_the_same)
 	stream_free(&first);
 }
 
-Test(dependencies_stamps, where_times_are_dependencies_they_are_compared)
+Test(dependencies_stamps, in_exact_mode_times_are_compared_and_not_cleared)
 {
 	struct stream first;
 
@@ -213,7 +213,7 @@ Test(dependencies_stamps, where_times_are_dependencies_they_are_compared)
 	stream_free(&first);
 }
 
-Test(dependencies_stamps, forgotten_stamps_are_zero_and_are_taken_anew)
+Test(dependencies_stamps, cleared_stamps_are_zero_and_are_renewed)
 {
 	static const struct fixed_stamps none;
 	struct fixed_stamps stamps;
@@ -238,7 +238,7 @@ static bool lately_elsewhere(const struct fixed_stamps *before, const struct fix
 	return dependencies_lately_elsewhere(old, now, sizeof(old));
 }
 
-Test(dependencies_stamps, nodes_and_containers_do_not_take_turns_within_a_minute)
+Test(dependencies_stamps, recent_stamps_of_another_node_or_container_are_not_replaced)
 {
 	struct fixed_stamps here;
 	struct fixed_stamps there;
@@ -263,7 +263,7 @@ Test(dependencies_stamps, nodes_and_containers_do_not_take_turns_within_a_minute
 	cr_expect_not(lately_elsewhere(&there, &here), "nobody's");
 }
 
-Test(dependencies_stamps, stamps_taken_anew_forget_a_mount_in_which_one_was_another)
+Test(dependencies_stamps, renewed_stamps_drop_a_mount_in_which_a_stamp_differed)
 {
 	struct sights sights = {.sight = {{.mount = {.device = 7, .number = 1, .kind = MOUNT_NUMBERED}}}, .count = 1};
 	struct fixed_stamps old = {.mounts = 2,
@@ -313,7 +313,7 @@ static bool landlock_by_anybody(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_reading();
 }
 
-Test(dependencies_stamps, what_landlock_forbids_does_not_hold)
+Test(dependencies_stamps, a_header_forbidden_by_landlock_does_not_hold)
 {
 	see_one();
 	assert_believed();
@@ -324,7 +324,7 @@ Test(dependencies_stamps, what_landlock_forbids_does_not_hold)
 	cr_expect_eq(answer, 0);
 }
 
-Test(dependencies_stamps, what_landlock_forbids_to_root_without_no_new_privs_does_not_hold)
+Test(dependencies_stamps, a_header_forbidden_to_root_by_landlock_without_no_new_privs_does_not_hold)
 {
 	see_one();
 	int answer = in_child(restrict_reading);
@@ -349,7 +349,7 @@ static const struct {
 } refusing_list = {
     2, {{0x01, 6, UINT32_MAX}, {0x02, 0, 65534}, {0x04, 4, UINT32_MAX}, {0x10, 4, UINT32_MAX}, {0x20, 4, UINT32_MAX}}};
 
-Test(dependencies_stamps, what_an_access_control_list_forbids_does_not_hold)
+Test(dependencies_stamps, a_header_forbidden_by_an_access_control_list_does_not_hold)
 {
 	struct stat found;
 

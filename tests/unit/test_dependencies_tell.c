@@ -64,7 +64,7 @@ static void build_three(void)
 
 TestSuite(dependencies_tell, .init = tree_begin, .fini = tree_end);
 
-Test(dependencies_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
+Test(dependencies_tell, unchanged_paths_are_reported_with_kind_and_size)
 {
 	struct dependency_places places;
 
@@ -85,7 +85,7 @@ Test(dependencies_tell, what_holds_is_unchanged_and_has_its_kind_and_size)
 	cr_expect_not(told.joined);
 }
 
-Test(dependencies_tell, every_path_is_told_of_after_one_has_changed)
+Test(dependencies_tell, every_path_is_reported_after_one_has_changed)
 {
 	struct dependency_places places;
 
@@ -107,7 +107,7 @@ Test(dependencies_tell, every_path_is_told_of_after_one_has_changed)
 	assert_state("p1/sub/b.h", "another kind");
 }
 
-Test(dependencies_tell, under_an_unknown_root_nothing_is_looked_at)
+Test(dependencies_tell, paths_under_an_unknown_root_are_not_checked)
 {
 	struct dependency_places places = {.here = true};
 
@@ -123,7 +123,7 @@ Test(dependencies_tell, under_an_unknown_root_nothing_is_looked_at)
 	cr_expect_eq(seen_count, 3);
 }
 
-Test(dependencies_tell, a_bound_root_is_known_by_what_the_dependencies_say)
+Test(dependencies_tell, a_bound_root_is_taken_from_the_dependencies)
 {
 	struct dependency_places places = {.here = true};
 	const char *text;
@@ -145,7 +145,7 @@ Test(dependencies_tell, a_bound_root_is_known_by_what_the_dependencies_say)
 	cr_expect_eq(memcmp(text, in_tree("p1"), size), 0);
 }
 
-Test(dependencies_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_at_all)
+Test(dependencies_tell, relative_paths_are_checked_only_in_the_right_working_directory)
 {
 	struct dependency_places places = {.here = true};
 
@@ -165,7 +165,7 @@ Test(dependencies_tell, relative_paths_are_asked_for_where_the_caller_is_or_not_
 }
 
 /* Whatever is cut or flipped: an error, or as many as before. */
-Test(dependencies_tell, damage_is_an_error_or_another_text)
+Test(dependencies_tell, damage_is_an_error_or_changes_only_the_text)
 {
 	struct dependencies_told before;
 	struct dependency_places places;

@@ -109,7 +109,7 @@ static bool related(const char *now, const char *was)
 	return is;
 }
 
-Test(differences, equal_requests_have_none)
+Test(differences, equal_requests_have_no_differences)
 {
 	expect("cnvrtc;r13.0;na.cu;o-DN=4;psource=x", "cnvrtc;r13.0;na.cu;o-DN=4;psource=x", "");
 }
@@ -123,13 +123,13 @@ Test(differences, options_are_paired_by_their_names)
 	expect("o-DN;o-DN", "o-DN", "option: -DN   is new\n");
 }
 
-Test(differences, two_strings_can_be_one_option)
+Test(differences, an_option_and_its_value_in_two_strings_are_one_option)
 {
 	expect("o-arch;osm_90;o-w", "o-arch;osm_80;o-w", "option: -arch sm_90   was -arch sm_80\n");
 	expect("o-D;oN=4", "o-D;oN=5", "option: -D N=4   was -D N=5\n");
 }
 
-Test(differences, of_an_order_the_first_option_in_another_place_is_told)
+Test(differences, of_reordered_options_the_first_moved_one_is_reported)
 {
 	expect("o-Ib;o-Ia;o-w", "o-Ia;o-Ib;o-w", "order of options: -Ib comes before -Ia, and came after it\n");
 	expect("o-a;o-b;o-c;o-d", "o-d;o-a;o-b;o-c", "order of options: -a comes before -d, and came after it\n");
@@ -139,7 +139,7 @@ Test(differences, of_an_order_the_first_option_in_another_place_is_told)
 	       "order of options: -Ib comes before -Ia, and came after it\noption: -DX   is new\n");
 }
 
-Test(differences, directories_below_roots_are_none)
+Test(differences, moved_roots_are_no_difference)
 {
 	expect("R/ci/2;o-I/ci/2/inc;n/ci/2/a.cu", "R/ci/1;o-I/ci/1/inc;n/ci/1/a.cu", "");
 	expect("R/ci/2;o-I;o/ci/2", "R/ci/1;o-I;o/ci/1", "");
@@ -148,13 +148,13 @@ Test(differences, directories_below_roots_are_none)
 	expect("R/ci;o-I;o/ci", "R/ci;o-I/ci", "option: -I /ci   was -I/ci\n");
 }
 
-Test(differences, a_directory_that_is_new_is_told_and_none_that_was_there)
+Test(differences, only_a_new_directory_is_reported)
 {
 	expect("R/new;R/a;R/b;o-I/new;o-I/a;o-I/b", "R/a;R/b;o-I/a;o-I/b", "option: -I/new   is new\n");
 	expect("R/a;R/b;o-I/a;o-I/b", "R/old;R/a;R/b;o-I/old;o-I/a;o-I/b", "option: -I/old   is gone\n");
 }
 
-Test(differences, of_one_key_the_directories_that_moved_are_told)
+Test(differences, for_equal_keys_the_moved_directories_are_reported)
 {
 	struct pair pair = pair_of("R/b;R/a;o-I/b;o-w;o-I/a", "R/a;R/b;o-I/a;o-w;o-I/b");
 
@@ -167,7 +167,7 @@ Test(differences, of_one_key_the_directories_that_moved_are_told)
 	pair_free(&pair);
 }
 
-Test(differences, what_was_cut_off_is_not_gone)
+Test(differences, facts_missing_from_a_truncated_request_are_not_reported_as_gone)
 {
 	struct pair pair = pair_of("o-DN=8", "o-DN=4;o-w;ea;pheader a.h=1");
 
@@ -177,14 +177,14 @@ Test(differences, what_was_cut_off_is_not_gone)
 	pair_free(&pair);
 }
 
-Test(differences, texts_that_nobody_would_see_are_quoted)
+Test(differences, empty_texts_and_blanks_are_quoted)
 {
 	expect("o-w;o", "o-w", "option: \"\"   is new\n");
 	expect("e t<3>", "et<3>", "name expression: \" t<3>\"   is new\nname expression: t<3>   is gone\n");
 	expect("n", "na.cu", "program name: \"\"   was a.cu\n");
 }
 
-Test(differences, texts_are_told_by_their_digests)
+Test(differences, changed_texts_are_found_by_their_digests)
 {
 	expect("psource=a", "psource=b",
 	       "source: has changed (source text is not stored, so the lines are not known)\n");
@@ -197,7 +197,7 @@ Test(differences, texts_are_told_by_their_digests)
 	expect("pmodule 1 a=1;pmodule 2 b=1", "pmodule 1 a=1", "module 2 b: is new\n");
 }
 
-Test(differences, a_source_that_was_not_noted_is_none)
+Test(differences, a_source_without_a_digest_is_no_difference)
 {
 	expect("pearlier compiles=x", "psource=a", "earlier compiles of the handle: are new\n");
 	expect("pearlier inputs=x", "pearlier inputs=y", "earlier inputs: have changed\n");
@@ -214,7 +214,7 @@ Test(differences, compilers_differ_in_release_or_build)
 	       "build of the compiler: NVRTC 13.0, or a library that it loads, is another build\n");
 }
 
-Test(differences, surroundings_are_told)
+Test(differences, differences_in_surroundings_are_reported)
 {
 	expect("pvariable A=1", "", "variable A: is set, and was not\n");
 	expect("", "pvariable A=1", "variable A: is not set, and was\n");
@@ -228,14 +228,14 @@ Test(differences, surroundings_are_told)
 	expect("psomething of later builds=1", "", "part something of later builds: is new\n");
 }
 
-Test(differences, a_program_name_counts_without_its_directory_unless_that_is_in_the_key)
+Test(differences, a_program_name_is_compared_without_its_directory_unless_the_key_has_it)
 {
 	expect("nb.cu", "na.cu", "program name: b.cu   was a.cu\n");
 	expect("n/x/a.cu", "n/y/a.cu", "");
 	expect("nx/a.cu;pprogram name=x/a.cu", "ny/a.cu;pprogram name=y/a.cu", "program name: x/a.cu   was y/a.cu\n");
 }
 
-Test(differences, names_are_added_removed_and_put_in_another_order)
+Test(differences, added_removed_and_reordered_names_are_reported)
 {
 	expect("ek<1>;ek<2>", "ek<1>", "name expression: k<2>   is new\n");
 	expect("ek<1>", "ek<1>;ek<2>", "name expression: k<2>   is gone\n");
@@ -244,7 +244,7 @@ Test(differences, names_are_added_removed_and_put_in_another_order)
 	expect("ea;eb", "ea;ea;eb", "name expression: a   is gone\n");
 }
 
-Test(differences, a_place_is_told_with_the_option_that_binds)
+Test(differences, a_bound_path_is_reported_with_the_option_that_binds)
 {
 	expect("o-lineinfo;pworking directory=/ci/2;b/ci/2", "o-lineinfo;pworking directory=/ci/1;b/ci/1",
 	       "bound path: bound to /ci/1 by -lineinfo; now it is /ci/2\n");
@@ -255,7 +255,7 @@ Test(differences, a_place_is_told_with_the_option_that_binds)
 	expect("o-lineinfo;pworking directory=/ci;b/ci", "", "option: -lineinfo   is new\n");
 }
 
-Test(differences, only_the_like_is_compared)
+Test(differences, only_related_requests_are_compared)
 {
 	cr_expect(related("cnvrtc;na.cu;psource=1", "cnvrtc;na.cu;psource=2"));
 	cr_expect(related("cnvrtc;na.cu;psource=1", "cnvrtc;nb.cu;psource=1"));
@@ -267,7 +267,7 @@ Test(differences, only_the_like_is_compared)
 	cr_expect(related("cnvvm;n<unnamed>;pmodule 1=1", "cnvvm;n<unnamed>;pmodule 1=1"));
 }
 
-Test(differences, an_option_less_is_nearer_than_another_source)
+Test(differences, a_missing_option_weighs_less_than_another_source)
 {
 	struct pair option = pair_of("na.cu;psource=1;o-DN=4;o-w", "na.cu;psource=1;o-DN=5"),
 	            source = pair_of("na.cu;psource=1", "na.cu;psource=2");
@@ -277,7 +277,7 @@ Test(differences, an_option_less_is_nearer_than_another_source)
 	pair_free(&source);
 }
 
-Test(differences, the_same_program_elsewhere_is_nearer_than_an_option_less)
+Test(differences, another_directory_weighs_less_than_a_missing_option)
 {
 	const char *now = "n/w2/a.cu;pprogram name=/w2/a.cu;o-lineinfo";
 	struct pair place = pair_of(now, "n/w1/a.cu;pprogram name=/w1/a.cu;o-lineinfo"),
@@ -290,7 +290,7 @@ Test(differences, the_same_program_elsewhere_is_nearer_than_an_option_less)
 	pair_free(&name);
 }
 
-Test(differences, what_is_damaged_is_not_read)
+Test(differences, a_damaged_request_is_rejected)
 {
 	struct request request;
 
@@ -298,7 +298,7 @@ Test(differences, what_is_damaged_is_not_read)
 	cr_expect_eq(request_read("", 0, &request), -EBADMSG);
 }
 
-Test(differences, long_texts_are_cut)
+Test(differences, long_texts_are_truncated)
 {
 	static char now[900], was[900];
 

@@ -47,7 +47,7 @@ Test(digest, a_key_is_blake2b_256)
 }
 
 /* From an independent implementation: blake2b(bytes([n]) + b"seed", digest_size=32), n from 0, one after the other. */
-Test(digest, a_secret_hangs_on_its_seed_all_over)
+Test(digest, every_part_of_a_secret_depends_on_the_seed)
 {
 	static const uint8_t begins[4] = {0x5f, 0x90, 0x59, 0x6d}, ends[4] = {0xbd, 0x8a, 0x28, 0x9d};
 	struct secret secret, other;
@@ -63,7 +63,7 @@ Test(digest, a_secret_hangs_on_its_seed_all_over)
 	}
 }
 
-Test(digest, each_half_of_a_fingerprint_has_a_secret_of_its_own)
+Test(digest, each_half_of_a_fingerprint_uses_its_own_secret)
 {
 	struct span span = {.bytes = "text", .size = 4};
 	struct fingerprint one, other;
@@ -79,7 +79,7 @@ Test(digest, each_half_of_a_fingerprint_has_a_secret_of_its_own)
 	cr_assert_neq(one.high, other.high);
 }
 
-Test(digest, spans_count_as_one_run_wherever_they_are_cut)
+Test(digest, spans_are_hashed_as_if_concatenated)
 {
 	uint8_t bytes[1500];
 	struct key whole_key;
@@ -125,7 +125,7 @@ Test(digest, a_fingerprint_is_the_same_whether_spans_are_small_or_large)
 	}
 }
 
-Test(digest, every_flipped_bit_changes_both)
+Test(digest, every_flipped_bit_changes_key_and_fingerprint)
 {
 	uint8_t bytes[64] = {0};
 	struct key key = key_of(bytes, sizeof(bytes));
@@ -142,7 +142,7 @@ Test(digest, every_flipped_bit_changes_both)
 	}
 }
 
-Test(digest, the_length_counts)
+Test(digest, texts_of_different_lengths_have_different_hashes)
 {
 	static const uint8_t zeros[300];
 	struct key key = key_of(zeros, 299), longer = key_of(zeros, 300);

@@ -34,7 +34,7 @@ static int discard(const struct stat *seen)
 	return rc;
 }
 
-Store_test(discard, the_file_that_was_seen_goes)
+Store_test(discard, the_inspected_file_is_removed)
 {
 	struct stat seen = found_file();
 
@@ -43,7 +43,7 @@ Store_test(discard, the_file_that_was_seen_goes)
 	cr_assert_eq(discard(&seen), -EAGAIN);
 }
 
-Store_test(discard, what_was_written_to_meanwhile_stays)
+Store_test(discard, a_file_written_meanwhile_is_not_removed)
 {
 	struct stat seen = found_file();
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, seen.st_mtim};
@@ -58,7 +58,7 @@ Store_test(discard, what_was_written_to_meanwhile_stays)
 	cr_assert(fixture_exists(fixture.path));
 }
 
-Store_test(discard, another_file_of_that_size_and_time_stays)
+Store_test(discard, another_file_of_equal_size_and_time_is_not_removed)
 {
 	struct stat seen = found_file();
 	struct timespec times[2] = {seen.st_atim, seen.st_mtim};
@@ -74,7 +74,7 @@ Store_test(discard, another_file_of_that_size_and_time_stays)
 	cr_assert_eq(unlink(fixture.path), 0);
 }
 
-Store_test(discard, one_that_somebody_is_putting_to_stays)
+Store_test(discard, a_file_locked_by_a_put_is_not_removed)
 {
 	struct stat seen = found_file();
 	int home, lock;

@@ -37,7 +37,7 @@ static int match_import(const struct elf_import *import, void *context)
 	return 17;
 }
 
-Test(elf, slots_of_a_library_that_is_bound_at_load_are_known_to_be_in_relro)
+Test(elf, slots_of_a_library_bound_at_load_are_reported_as_relro)
 {
 	struct elf_object object = fixture("watched_now.so");
 	struct wanted wanted = {.name = "fopen"};
@@ -99,7 +99,7 @@ Test(elf, a_versioned_definition_is_found_only_by_its_version)
 	cr_expect_eq(elf_symbol(&object, "fopen", "GLIBC_0.0"), 0);
 }
 
-Test(elf, the_default_version_is_preferred_where_there_are_several)
+Test(elf, of_several_versions_the_default_one_is_found)
 {
 #ifdef __x86_64__
 	struct elf_object object = libc_object();
@@ -141,7 +141,7 @@ static int count_object(const struct elf_object *object, void *context)
 	return 0;
 }
 
-Test(elf, every_loaded_object_but_the_vdso_is_given)
+Test(elf, every_loaded_object_except_the_vdso_is_listed)
 {
 	size_t before = 0;
 	size_t after = 0;
@@ -153,7 +153,7 @@ Test(elf, every_loaded_object_but_the_vdso_is_given)
 	cr_expect_eq(after, before + 1);
 }
 
-Test(elf, loading_changes_the_generation_and_looking_does_not)
+Test(elf, loading_changes_the_generation_and_lookups_do_not)
 {
 	struct elf_generation first = elf_generation();
 	struct elf_generation second = elf_generation();
@@ -176,7 +176,7 @@ Test(elf, an_address_outside_all_objects_belongs_to_none)
 	cr_expect_not(elf_object_at(0, &object));
 }
 
-Test(elf, the_global_answer_is_that_of_the_loader_and_skips_ourselves)
+Test(elf, a_global_lookup_finds_what_the_loader_finds_outside_this_library)
 {
 	struct elf_object object;
 	uintptr_t found = elf_global_symbol("lib_stat", NULL);
@@ -188,7 +188,7 @@ Test(elf, the_global_answer_is_that_of_the_loader_and_skips_ourselves)
 	cr_expect_not(elf_contains(&object, found));
 }
 
-Test(elf, the_next_definition_is_behind_the_object_that_asks)
+Test(elf, the_next_definition_comes_after_the_given_object)
 {
 	struct elf_object first = fixture("watched_lazy.so");
 	struct elf_object second = fixture("watched_now.so");
@@ -199,7 +199,7 @@ Test(elf, the_next_definition_is_behind_the_object_that_asks)
 	cr_expect_eq(elf_next_symbol((uintptr_t)second.dynamic, "lib_stat", NULL), 0);
 }
 
-Test(elf, looking_leaves_errno_and_dlerror_alone)
+Test(elf, lookups_preserve_errno_and_dlerror)
 {
 	fixture("watched_lazy.so");
 	cr_assert_null(dlopen("/nonexistent/library.so", RTLD_LAZY));

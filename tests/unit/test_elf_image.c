@@ -49,7 +49,7 @@ Test(elf_image, a_file_cut_at_any_length_gives_no_build_id_from_outside)
 	cr_expect_eq(build_id_of_copy((const uint8_t *)"#!/bin/sh", 9), -ENOEXEC);
 }
 
-Test(elf_image, flipped_bytes_of_a_file_lead_nowhere_outside_it)
+Test(elf_image, flipped_bytes_of_a_file_cause_no_read_outside_it)
 {
 	static uint8_t start[2048];
 	char path[PATH_MAX];

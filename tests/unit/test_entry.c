@@ -85,7 +85,7 @@ static int adopt(uint8_t *bytes, size_t size)
 	return rc;
 }
 
-Test(entry, gives_back_what_it_was_built_from)
+Test(entry, returns_what_it_was_built_from)
 {
 	static uint8_t large[3000001];
 	struct section sections[] = {{1, -5, "abc", 3}, {2, 0, large, sizeof(large)}, {3, 7, NULL, 0}, {4, 1, "x", 1}};
@@ -161,7 +161,7 @@ Test(entry, finds_the_first_section_of_a_tag)
 	entry_unref(entry);
 }
 
-Test(entry, refuses_parts_that_cannot_be)
+Test(entry, rejects_impossible_parts)
 {
 	struct section missing = {1, 0, NULL, 1};
 	struct section huge = {1, 0, "", ENTRY_BYTES_MAX};
@@ -179,7 +179,7 @@ Test(entry, refuses_parts_that_cannot_be)
 	cr_assert_null(entry);
 }
 
-Test(entry, header_tells_lengths_before_the_rest_is_read)
+Test(entry, header_contains_the_lengths_of_the_rest)
 {
 	struct entry_info info;
 	size_t size;
@@ -196,7 +196,7 @@ Test(entry, header_tells_lengths_before_the_rest_is_read)
 	free(bytes);
 }
 
-Test(entry, with_any_bit_flipped_is_refused)
+Test(entry, any_flipped_bit_is_rejected)
 {
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
@@ -210,7 +210,7 @@ Test(entry, with_any_bit_flipped_is_refused)
 	cr_assert_eq(adopt(bytes, size), 0);
 }
 
-Test(entry, of_any_shorter_length_is_refused)
+Test(entry, any_truncated_entry_is_rejected)
 {
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
@@ -226,7 +226,7 @@ Test(entry, of_any_shorter_length_is_refused)
 	free(bytes);
 }
 
-Test(entry, is_taken_with_bytes_behind_it)
+Test(entry, trailing_bytes_are_ignored)
 {
 	size_t size;
 	uint8_t *bytes = small_bytes(&size);
@@ -240,7 +240,7 @@ Test(entry, is_taken_with_bytes_behind_it)
 	entry_unref(entry);
 }
 
-Test(entry, with_a_hostile_section_table_under_right_checksums_is_refused)
+Test(entry, a_hostile_section_table_with_valid_checksums_is_rejected)
 {
 	static const uint32_t hostile[] = {0,   1,    15,         16,         17,         31,        32,
 	                                   192, 224,  240,        272,        288,        304,       320,
@@ -288,7 +288,7 @@ Test(entry, dependencies_are_checked_alone)
 	free(bytes);
 }
 
-Test(entry, with_other_dependencies_is_the_same_but_for_them)
+Test(entry, amending_changes_only_the_dependencies)
 {
 	const struct section section = {.tag = 3, .value = 4, .bytes = "section", .size = 7};
 	struct entry *entry;

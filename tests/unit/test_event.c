@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(event, why_it_was_not_kept_stands_beside_what_did_not_hold)
+Test(event, the_reason_for_not_caching_is_recorded_beside_the_stale_dependency)
 {
 	struct event event;
 
@@ -18,7 +18,7 @@ Test(event, why_it_was_not_kept_stands_beside_what_did_not_hold)
 	cr_expect_eq(event.why, EVENT_WHY_STALE);
 }
 
-Test(event, waits_add_up_from_where_the_first_began)
+Test(event, waits_are_summed_and_start_with_the_first)
 {
 	struct event event;
 
@@ -29,7 +29,7 @@ Test(event, waits_add_up_from_where_the_first_began)
 	cr_expect_eq(event.wait.ns, 570);
 }
 
-Test(event, why_a_result_was_not_given_takes_the_place_of_what_was_stale)
+Test(event, the_reason_unfit_replaces_the_reason_stale)
 {
 	struct event event;
 

@@ -51,22 +51,22 @@ Store_test(evict, is_as_good_as_an_exact_lru_in_a_cache_of_200_files)
 	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 60 * SECOND), -3.0);
 }
 
-Store_test(evict, is_as_good_as_an_exact_lru_where_popular_files_are_most_of_it)
+Store_test(evict, is_as_good_as_an_exact_lru_if_popular_files_fill_most_of_it)
 {
 	cr_assert_gt(compare_with_lru(200, 400, 1.0, 6000, 300 * SECOND), -3.0);
 }
 
-Store_test(evict, is_as_good_as_an_exact_lru_when_all_is_replaced_within_the_hour)
+Store_test(evict, is_as_good_as_an_exact_lru_if_all_is_replaced_within_an_hour)
 {
 	cr_assert_gt(compare_with_lru(200, 1500, 0.8, 8000, 0), -3.0);
 }
 
-Store_test(evict, is_as_good_as_an_exact_lru_when_there_are_more_files_than_records)
+Store_test(evict, is_as_good_as_an_exact_lru_with_more_files_than_records)
 {
 	cr_assert_gt(compare_with_lru(1500, 6000, 0.8, 10000, 20 * SECOND), -3.0);
 }
 
-Store_test(evict, holds_the_cap_after_every_store)
+Store_test(evict, stays_below_the_cap_after_every_store)
 {
 	uint64_t cap = 400000;
 	struct store *store = fixture_capped(cap);
@@ -135,7 +135,7 @@ Store_test(evict, begins_with_short_lived_entries_that_had_no_hit)
 	store_close(store);
 }
 
-Store_test(evict, holds_the_cap_where_all_entries_are_short_lived_and_keeps_the_newest)
+Store_test(evict, if_all_entries_are_short_lived_the_newest_stay)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 
@@ -149,7 +149,7 @@ Store_test(evict, holds_the_cap_where_all_entries_are_short_lived_and_keeps_the_
 	store_close(store);
 }
 
-Store_test(evict, does_not_take_a_used_file_for_a_short_lived_result_in_it)
+Store_test(evict, a_used_file_with_a_short_lived_result_is_not_evicted_first)
 {
 	struct store *store = fixture_capped(16 * FILE_BYTES);
 
@@ -164,7 +164,7 @@ Store_test(evict, does_not_take_a_used_file_for_a_short_lived_result_in_it)
 	store_close(store);
 }
 
-Store_test(evict, goes_by_use_and_not_by_writing)
+Store_test(evict, evicts_by_last_use_and_not_by_last_write)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 
@@ -201,7 +201,7 @@ static bool times_were_set(const char *path, struct timespec *last)
 	return set;
 }
 
-Store_test(evict, a_hit_is_noted_at_most_once_an_hour)
+Store_test(evict, a_hit_updates_the_atime_at_most_once_an_hour)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct timespec last = {0};
@@ -232,7 +232,7 @@ Store_test(evict, a_hit_is_noted_at_most_once_an_hour)
 	store_close(store);
 }
 
-Store_test(evict, a_read_only_store_notes_nothing)
+Store_test(evict, a_read_only_store_does_not_update_the_atime)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct store *reader = fixture_store((struct store_options){.read_only = true, .clock = fixture_clock});
@@ -249,7 +249,7 @@ Store_test(evict, a_read_only_store_notes_nothing)
 	store_close(store);
 }
 
-Store_test(evict, a_miss_by_dependencies_is_no_use)
+Store_test(evict, a_stale_result_does_not_update_the_atime)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 	struct timespec last = {0};
@@ -262,7 +262,7 @@ Store_test(evict, a_miss_by_dependencies_is_no_use)
 	store_close(store);
 }
 
-Store_test(evict, a_file_that_was_replaced_behind_its_back_survives)
+Store_test(evict, a_file_replaced_after_the_scan_is_not_evicted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 	char path[400];
@@ -288,7 +288,7 @@ Store_test(evict, a_file_that_was_replaced_behind_its_back_survives)
 	store_close(store);
 }
 
-Store_test(evict, what_is_larger_than_a_lowered_cap_allows_goes_first)
+Store_test(evict, entries_too_large_for_a_lowered_cap_are_evicted_first)
 {
 	struct store *large = fixture_capped(1 << 20);
 	struct store *small = fixture_capped(40 * FILE_BYTES);
@@ -307,7 +307,7 @@ Store_test(evict, what_is_larger_than_a_lowered_cap_allows_goes_first)
 	store_close(small);
 }
 
-Store_test(evict, a_time_from_a_wrong_clock_is_set_right_when_met)
+Store_test(evict, times_in_the_future_are_corrected)
 {
 	struct store *store = fixture_capped(1 << 20);
 	struct store_pruned pruned;

@@ -22,7 +22,7 @@ static void get_step(void *context, unsigned step)
 	(void)numbered_get(context, 1);
 }
 
-Store_test(evict_cost, a_hit_pays_for_its_use_once_an_hour)
+Store_test(evict_cost, a_hit_makes_extra_system_calls_once_an_hour)
 {
 	struct store *store = fixture_capped(FIXTURE_MAX_SIZE);
 
@@ -47,7 +47,7 @@ static void put_step(void *context, unsigned step)
 }
 
 /* Whatever the cap, this is all that a store may do besides storing: two scans, and looking at a few files. */
-Store_test(evict_cost, a_store_past_the_cap_scans_a_shard_or_two)
+Store_test(evict_cost, a_store_past_the_cap_scans_at_most_two_shards)
 {
 	unsigned files = 5120;
 	struct store *store = fixture_capped(files * FILE_BYTES);

@@ -38,7 +38,7 @@ static const char *temporary(pid_t pid, int number)
 	return name[number];
 }
 
-Store_test(evict_leftovers, stale_temporaries_are_swept_and_live_ones_are_not)
+Store_test(evict_leftovers, stale_temporaries_are_removed_and_live_ones_are_not)
 {
 	struct store *store = fixture_capped(20 * FILE_BYTES);
 	pid_t dead = dead_pid();
@@ -58,7 +58,7 @@ Store_test(evict_leftovers, stale_temporaries_are_swept_and_live_ones_are_not)
 	store_close(store);
 }
 
-Store_test(evict_leftovers, from_the_future_come_back_to_the_present)
+Store_test(evict_leftovers, temporaries_with_future_times_get_the_present_time)
 {
 	struct store *store = fixture_capped(20 * FILE_BYTES);
 	struct store_pruned pruned;
@@ -77,7 +77,7 @@ Store_test(evict_leftovers, from_the_future_come_back_to_the_present)
 	store_close(store);
 }
 
-Store_test(evict_leftovers, live_temporaries_count)
+Store_test(evict_leftovers, live_temporaries_count_towards_the_cap)
 {
 	struct store *store = fixture_capped(20 * FILE_BYTES);
 
@@ -94,7 +94,7 @@ Store_test(evict_leftovers, live_temporaries_count)
 /* Of the form of ours, and without their first bytes: somebody's. */
 static const char digits62[] = "0123456789012345678901234567890123456789012345678901234567890a";
 
-Store_test(evict_leftovers, what_is_none_of_ours_is_never_removed)
+Store_test(evict_leftovers, foreign_files_are_never_removed)
 {
 	static const char *const others[] = {
 	    "77/thesis.tex", "77/.nfs000000000000000100000001", "77/tmp.notes", "../v2", "stray", "account.txt"};
@@ -134,7 +134,7 @@ Store_test(evict_leftovers, what_is_none_of_ours_is_never_removed)
 	store_close(store);
 }
 
-Store_test(evict_leftovers, empty_files_of_our_names_are_what_a_crash_leaves_and_go)
+Store_test(evict_leftovers, empty_files_named_like_entries_are_removed)
 {
 	struct store *store = fixture_capped(400 * FILE_BYTES);
 	struct store_usage removed;

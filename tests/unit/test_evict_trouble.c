@@ -40,7 +40,7 @@ static void expect_all_well(const pid_t *children, size_t count)
 	}
 }
 
-Store_test(evict_trouble, processes_that_evict_at_once_remove_what_is_too_much_once)
+Store_test(evict_trouble, concurrent_evictions_do_not_remove_too_much)
 {
 	uint64_t cap = 100 * FILE_BYTES;
 	struct store *store = fixture_store((struct store_options){.max_size = cap});
@@ -105,7 +105,7 @@ Store_test(evict_trouble, a_process_killed_at_any_moment_leaves_a_cache_that_wor
 	store_close(store);
 }
 
-Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_made_anew)
+Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_rebuilt)
 {
 	uint64_t cap = 300 * FILE_BYTES;
 	struct store *store = fixture_capped(cap);
@@ -130,7 +130,7 @@ Store_test(evict_trouble, a_lost_or_damaged_usage_index_is_made_anew)
 	store_close(store);
 }
 
-Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_made_anew)
+Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_rebuilt)
 {
 	uint64_t cap = 300 * FILE_BYTES;
 	struct store *store = fixture_capped(cap);
@@ -146,7 +146,7 @@ Store_test(evict_trouble, removes_little_while_the_usage_index_is_being_made_ane
 	store_close(store);
 }
 
-Store_test(evict_trouble, keeps_near_the_cap_where_no_usage_index_can_be_written)
+Store_test(evict_trouble, stays_near_the_cap_without_a_usage_index)
 {
 	struct store *store = fixture_capped(600 * FILE_BYTES);
 	char inner[420];
@@ -162,7 +162,7 @@ Store_test(evict_trouble, keeps_near_the_cap_where_no_usage_index_can_be_written
 	store_close(store);
 }
 
-Store_test(evict_trouble, files_removed_by_others_are_noticed_by_and_by)
+Store_test(evict_trouble, files_removed_by_other_processes_are_noticed_by_later_scans)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
 	char path[400];
@@ -192,7 +192,7 @@ static void shard_path(unsigned number, char ret_path[400])
 	*strrchr(ret_path, '/') = '\0';
 }
 
-Store_test(evict_trouble, a_shard_that_vanishes_is_no_trouble)
+Store_test(evict_trouble, a_removed_shard_is_tolerated)
 {
 	struct store *store = fixture_capped(200 * FILE_BYTES);
 	char away[300];
@@ -221,7 +221,7 @@ Store_test(evict_trouble, a_shard_that_vanishes_is_no_trouble)
 	store_close(store);
 }
 
-Store_test(evict_trouble, goes_on_when_another_keeps_the_lock)
+Store_test(evict_trouble, stores_go_on_if_another_process_holds_the_lock)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 	struct flock index = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)LOCK_USAGE_INDEX, .l_len = 1};
@@ -240,7 +240,7 @@ Store_test(evict_trouble, goes_on_when_another_keeps_the_lock)
 	store_close(store);
 }
 
-Store_test(evict_trouble, an_entry_that_somebody_is_putting_to_stays)
+Store_test(evict_trouble, an_entry_locked_by_a_put_is_not_evicted)
 {
 	struct store *store = fixture_capped(10 * FILE_BYTES);
 	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -322,7 +322,7 @@ static int without_permission(struct store *store)
 	return fill_past_refusing_shards(store, take_permission);
 }
 
-Store_test(evict_trouble, passes_over_files_that_it_may_not_remove)
+Store_test(evict_trouble, skips_files_that_it_may_not_remove)
 {
 	in_child(without_permission);
 }
@@ -341,7 +341,7 @@ static int on_read_only_mounts(struct store *store)
 	return fill_past_refusing_shards(store, mount_read_only);
 }
 
-Store_test(evict_trouble, passes_over_files_on_a_read_only_file_system)
+Store_test(evict_trouble, skips_files_on_a_read_only_file_system)
 {
 	in_child(on_read_only_mounts);
 }

@@ -35,7 +35,7 @@ static int judged_in_child(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-Test(fork_mutex, what_nobody_had_is_whole_in_a_child, .timeout = 90)
+Test(fork_mutex, a_free_lock_is_not_lost_in_the_child, .timeout = 90)
 {
 	fork_mutex_lock(&lock);
 	fork_mutex_unlock(&lock);
@@ -51,7 +51,7 @@ static void *hold(void *unused)
 	return unused;
 }
 
-Test(fork_mutex, what_another_thread_had_is_lost_in_a_child_and_the_lock_is_free, .timeout = 90)
+Test(fork_mutex, a_lock_held_by_another_thread_is_free_in_the_child_and_reported_as_lost, .timeout = 90)
 {
 	pthread_t thread;
 
@@ -79,7 +79,7 @@ static void *wait_under(void *unused)
 	return unused;
 }
 
-Test(fork_mutex, who_waits_for_a_condition_has_it_not, .timeout = 90)
+Test(fork_mutex, a_thread_waiting_for_a_condition_does_not_hold_the_lock, .timeout = 90)
 {
 	pthread_t thread;
 
@@ -109,7 +109,7 @@ static void fork_in_handler(int number)
 	}
 }
 
-Test(fork_mutex, a_thread_that_forks_in_a_signal_handler_keeps_what_it_had, .timeout = 90)
+Test(fork_mutex, a_thread_that_forks_in_a_signal_handler_still_holds_the_lock, .timeout = 90)
 {
 	int status = -1;
 

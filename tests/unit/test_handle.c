@@ -40,7 +40,7 @@ static bool is_there(size_t number)
 	return handle && handle->value == value(number);
 }
 
-Test(handle, what_was_added_is_found_until_it_is_taken)
+Test(handle, an_added_record_is_found_until_it_is_taken)
 {
 	for (size_t i = 0; i < 10000; i++) {
 		cr_assert_not_null(add(value(i), REACH_THUNK));
@@ -61,7 +61,7 @@ Test(handle, what_was_added_is_found_until_it_is_taken)
 	cr_expect_null(handle_find(NULL));
 }
 
-Test(handle, a_handle_that_is_given_out_again_has_a_new_record)
+Test(handle, a_reused_handle_gets_a_new_record)
 {
 	struct handle *first = add(value(1), REACH_THUNK);
 	struct handle *second;
@@ -74,7 +74,7 @@ Test(handle, a_handle_that_is_given_out_again_has_a_new_record)
 	cr_expect_null(handle_find(value(1)));
 }
 
-Test(handle, a_record_that_was_taken_can_be_put_back)
+Test(handle, a_taken_record_can_be_put_back)
 {
 	struct handle *handle = add(value(1), REACH_THUNK);
 
@@ -83,7 +83,7 @@ Test(handle, a_record_that_was_taken_can_be_put_back)
 	cr_expect_eq(handle_find(value(1)), handle);
 }
 
-Test(handle, programs_that_come_and_go_for_long_cost_no_more_and_more_memory, .timeout = 120)
+Test(handle, creating_and_destroying_programs_does_not_leak_memory, .timeout = 120)
 {
 	size_t before = 0;
 
@@ -133,7 +133,7 @@ static void *look_for_lasting(void *missed)
 }
 
 /* Tables grow under them, and the places beside theirs are given up and filled again. */
-Test(handle, lasting_records_are_found_while_others_come_and_go, .timeout = 300)
+Test(handle, lasting_records_are_found_while_others_are_added_and_removed, .timeout = 300)
 {
 	pthread_t threads[THREADS], finder;
 	atomic_int missed = 0;
@@ -156,7 +156,7 @@ Test(handle, lasting_records_are_found_while_others_come_and_go, .timeout = 300)
 	cr_expect_eq(atomic_load(&missed), 0);
 }
 
-Test(handle, a_child_forked_while_threads_add_and_take_has_all_lasting_records, .timeout = 300)
+Test(handle, a_child_forked_during_changes_has_all_lasting_records, .timeout = 300)
 {
 	pthread_t threads[THREADS];
 

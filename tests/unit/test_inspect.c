@@ -44,7 +44,7 @@ static void inspect(struct reader *reader)
 	close(home);
 }
 
-Store_test(inspect, what_its_reader_takes_is_sound)
+Store_test(inspect, an_entry_that_its_reader_accepts_is_sound)
 {
 	struct reader reader = {.wrong = NULL};
 
@@ -54,7 +54,7 @@ Store_test(inspect, what_its_reader_takes_is_sound)
 	cr_assert_eq(reader.results, 1);
 }
 
-Store_test(inspect, what_its_reader_refuses_is_damaged)
+Store_test(inspect, an_entry_that_its_reader_rejects_is_damaged)
 {
 	struct reader reader = {.wrong = "it cannot be read"};
 
@@ -64,7 +64,7 @@ Store_test(inspect, what_its_reader_refuses_is_damaged)
 	cr_assert_eq(reader.results, 0);
 }
 
-Store_test(inspect, what_another_build_reads_is_not_damaged)
+Store_test(inspect, an_entry_of_another_version_is_not_damaged)
 {
 	struct reader reader = {.wrong = "it is of a later build", .other = true};
 
@@ -73,7 +73,7 @@ Store_test(inspect, what_another_build_reads_is_not_damaged)
 	cr_assert_eq(reader.verdict, INSPECT_OTHER_FORMAT);
 }
 
-Store_test(inspect, what_is_too_short_for_a_result_is_somebodys_or_was_cut)
+Store_test(inspect, a_short_file_is_foreign_or_a_truncated_entry)
 {
 	struct reader cut = {.wrong = NULL}, foreign = {.wrong = NULL};
 

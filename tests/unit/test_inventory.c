@@ -43,7 +43,7 @@ static struct inventory taken(void)
 	return inventory;
 }
 
-Store_test(inventory, a_directory_that_is_missing_holds_nothing)
+Store_test(inventory, a_missing_directory_is_empty)
 {
 	struct inventory inventory = taken();
 
@@ -52,7 +52,7 @@ Store_test(inventory, a_directory_that_is_missing_holds_nothing)
 	inventory_free(&inventory);
 }
 
-Store_test(inventory, what_was_used_longest_ago_comes_first_and_equal_times_go_by_key)
+Store_test(inventory, keys_are_listed_by_last_use_and_then_by_key)
 {
 	static const uint8_t order[KEYS][2] = {{9, 1}, {2, 7}, {2, 8}, {200, 0}};
 	struct inventory inventory;
@@ -98,7 +98,7 @@ static int read_key(struct results *results)
 	return inventory_read(&directory, fixture_key, note, results);
 }
 
-Store_test(inventory, results_of_a_key_are_given_the_oldest_first)
+Store_test(inventory, results_of_a_key_are_listed_oldest_first)
 {
 	struct results results = {.error = 0};
 
@@ -112,7 +112,7 @@ Store_test(inventory, results_of_a_key_are_given_the_oldest_first)
 	}
 }
 
-Store_test(inventory, damage_is_told_and_the_other_results_are_given)
+Store_test(inventory, damage_is_reported_and_the_other_results_are_read)
 {
 	struct results results = {.error = 0};
 	uint8_t *bytes;
@@ -137,7 +137,7 @@ Store_test(inventory, damage_is_told_and_the_other_results_are_given)
 	free(bytes);
 }
 
-Store_test(inventory, what_is_gone_or_not_to_be_trusted_is_not_read)
+Store_test(inventory, missing_and_untrusted_files_are_not_read)
 {
 	struct results results = {.error = 0};
 	char target[400];
@@ -157,7 +157,7 @@ Store_test(inventory, what_is_gone_or_not_to_be_trusted_is_not_read)
 	cr_assert_eq(chmod(fixture.root, 0700), 0);
 }
 
-Store_test(inventory, the_visitors_error_ends_it)
+Store_test(inventory, an_error_of_the_visitor_ends_the_listing)
 {
 	struct results results = {.error = -ENOSPC};
 
@@ -167,7 +167,7 @@ Store_test(inventory, the_visitors_error_ends_it)
 	cr_expect_eq(results.count, 1);
 }
 
-Store_test(inventory, reading_leaves_the_time_of_use_as_it_was)
+Store_test(inventory, reading_does_not_update_the_atime)
 {
 	/* older than what was written last: the kernel would set it anew, but on file systems without access times */
 	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
@@ -199,7 +199,7 @@ static size_t found(const char *digits)
 	return count;
 }
 
-Store_test(inventory, keys_are_found_by_their_first_digits_odd_or_even)
+Store_test(inventory, keys_are_found_by_an_odd_or_even_number_of_digits)
 {
 	put_key(0x20, 0x17);
 	put_key(0x21, 0x17);

@@ -96,7 +96,7 @@ static off_t size_of(const char *path)
 	return stat(path, &found) == 0 ? found.st_size : -1;
 }
 
-Test(journal, a_record_comes_back_as_it_was_written)
+Test(journal, a_written_record_is_read_back)
 {
 	struct journal_record record = example(7, 0);
 	struct journal journal;
@@ -124,14 +124,14 @@ Test(journal, a_record_comes_back_as_it_was_written)
 	journal_free(&journal);
 }
 
-Test(journal, where_there_is_no_directory_none_is_made)
+Test(journal, a_missing_directory_is_not_created)
 {
 	cr_expect_eq(put(1, 0), -ENOENT);
 	cr_expect_eq(access(root, F_OK), -1);
 	cr_expect_eq(count(), 0);
 }
 
-Test(journal, what_is_too_long_is_refused_and_what_just_fits_is_not)
+Test(journal, a_record_of_the_largest_size_is_accepted_and_a_larger_one_rejected)
 {
 	struct journal_record record = example(1, 0);
 	size_t room = journal_room(&record);
@@ -155,7 +155,7 @@ Test(journal, files_are_private_whatever_the_umask)
 	cr_expect_eq(found.st_mode & 07777, 0600);
 }
 
-Test(journal, a_group_that_shares_the_directory_shares_it)
+Test(journal, a_shared_directory_has_a_shared_journal)
 {
 	struct stat found;
 
@@ -169,7 +169,7 @@ Test(journal, a_group_that_shares_the_directory_shares_it)
 	cr_expect_eq(put(1, 0), -EPERM, "a group may write what we would write to");
 }
 
-Test(journal, it_stays_below_its_size_and_has_the_newest)
+Test(journal, it_stays_below_its_limit_and_contains_the_newest_records)
 {
 	struct journal journal;
 
@@ -189,7 +189,7 @@ Test(journal, it_stays_below_its_size_and_has_the_newest)
 	journal_free(&journal);
 }
 
-Test(journal, what_was_cut_anywhere_costs_one_record)
+Test(journal, a_cut_anywhere_loses_one_record)
 {
 	struct journal_record first = example(1, 50);
 	off_t one;
@@ -212,7 +212,7 @@ Test(journal, what_was_cut_anywhere_costs_one_record)
 	}
 }
 
-Test(journal, a_flipped_bit_anywhere_costs_one_record)
+Test(journal, a_flipped_bit_anywhere_loses_one_record)
 {
 	unsigned char byte, other;
 	off_t one;
@@ -234,7 +234,7 @@ Test(journal, a_flipped_bit_anywhere_costs_one_record)
 	close(fd);
 }
 
-Test(journal, what_another_put_in_its_place_is_not_written_and_not_moved)
+Test(journal, a_foreign_file_in_its_place_is_neither_written_nor_moved)
 {
 	FILE *thesis;
 
@@ -250,7 +250,7 @@ Test(journal, what_another_put_in_its_place_is_not_written_and_not_moved)
 	cr_expect_eq(count(), 0);
 }
 
-Test(journal, a_directory_in_place_of_the_old_one_costs_no_more_than_the_record)
+Test(journal, a_directory_in_place_of_the_old_journal_loses_only_new_records)
 {
 	make_root();
 	cr_assert_eq(mkdir(old, 0700), 0);
@@ -274,7 +274,7 @@ static int write_all(uint64_t writer)
 	return 0;
 }
 
-Test(journal, several_processes_move_it_at_once_and_lose_no_more_than_the_oldest)
+Test(journal, concurrent_rotations_lose_only_the_oldest_records)
 {
 	uint64_t last[WRITERS] = {0};
 	pid_t writers[WRITERS];
@@ -311,7 +311,7 @@ Test(journal, several_processes_move_it_at_once_and_lose_no_more_than_the_oldest
 }
 
 /* Else several could find the same last room, and each take it. */
-Test(journal, nothing_is_appended_beside_another_that_has_the_lock)
+Test(journal, nothing_is_appended_while_another_process_holds_the_lock)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	off_t before;
@@ -344,7 +344,7 @@ Test(journal, each_half_is_filled_to_its_last_byte_and_no_further)
 	cr_expect_gt(size_of(old), (off_t)JOURNAL_BYTES / 2 - (off_t)JOURNAL_RECORD_BYTES);
 }
 
-Test(journal, a_writer_killed_at_any_moment_spoils_nobody_elses)
+Test(journal, a_killed_writer_damages_no_record_of_others)
 {
 	make_root();
 	for (unsigned round = 0; round < 20; round++) {
@@ -376,7 +376,7 @@ static int take_none(const struct journal_record *record, void *context)
 }
 
 /* What lies behind the bytes cannot be read. */
-Test(journal, a_record_that_is_cut_is_not_read_past_its_end)
+Test(journal, a_truncated_record_is_not_read_past_its_end)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, left;
 	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -398,7 +398,7 @@ Test(journal, a_record_that_is_cut_is_not_read_past_its_end)
 	(void)munmap(pages, 2 * page);
 }
 
-Test(journal, outcomes_of_later_builds_are_passed_over)
+Test(journal, records_of_unknown_outcomes_are_skipped)
 {
 	struct journal_record record = example(1, 0);
 
@@ -410,7 +410,7 @@ Test(journal, outcomes_of_later_builds_are_passed_over)
 	cr_expect_eq(count(), JOURNAL_PASSED - JOURNAL_STORED + 1);
 }
 
-Test(journal, who_has_not_the_lock_moves_nothing)
+Test(journal, without_the_lock_the_journal_is_not_rotated)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd;

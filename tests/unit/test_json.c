@@ -30,7 +30,7 @@ static void write_all(struct json *json)
 	json_end(json);
 }
 
-Test(json, outer_levels_have_lines)
+Test(json, outer_levels_have_one_line_per_member)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 1);
 
@@ -41,7 +41,7 @@ Test(json, outer_levels_have_lines)
 	json_free(&json);
 }
 
-Test(json, empty_array_stays_on_its_line)
+Test(json, an_empty_array_stays_on_one_line)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 2);
 
@@ -67,7 +67,7 @@ Test(json, thousandths_have_three_decimals)
 	is_text(&json, "[0.000,0.007,-1.000]");
 }
 
-Test(json, a_buffer_that_is_full_fails_for_good)
+Test(json, a_full_buffer_fails_permanently)
 {
 	char buffer[256];
 	size_t whole;
@@ -86,7 +86,7 @@ Test(json, a_buffer_that_is_full_fails_for_good)
 	cr_assert(!json.failed && json.size == whole);
 }
 
-Test(json, what_is_cut_ends_with_a_whole_character)
+Test(json, a_truncated_text_ends_with_a_whole_character)
 {
 	char buffer[64];
 	struct json json = json_fixed(buffer, sizeof(buffer), JSON_BYTES_KEPT);
@@ -99,7 +99,7 @@ Test(json, what_is_cut_ends_with_a_whole_character)
 	is_text(&json, "[\"ab\",\"a\",\"\"]");
 }
 
-Test(json, pieces_make_one_string)
+Test(json, pieces_form_one_string)
 {
 	char buffer[64];
 	struct json json = json_fixed(buffer, sizeof(buffer), JSON_BYTES_KEPT);
@@ -114,7 +114,7 @@ Test(json, pieces_make_one_string)
 	is_text(&json, "{\"options\":\"-a\\\"\",\"raw\":[1]}");
 }
 
-Test(json, long_texts_grow)
+Test(json, long_texts_grow_the_buffer)
 {
 	struct json json = json_growing(JSON_BYTES_KEPT, 0);
 	char text[5001];
@@ -127,7 +127,7 @@ Test(json, long_texts_grow)
 	json_free(&json);
 }
 
-Test(json, bytes_that_are_no_text_are_spelt)
+Test(json, invalid_utf8_is_written_as_the_mode_says)
 {
 	static const struct {
 		enum json_bytes spelling;
@@ -149,7 +149,7 @@ Test(json, bytes_that_are_no_text_are_spelt)
 	}
 }
 
-Test(json, what_is_nested_too_deeply_fails)
+Test(json, too_deep_nesting_fails)
 {
 	char buffer[256];
 	struct json json = json_fixed(buffer, sizeof(buffer), JSON_BYTES_KEPT);

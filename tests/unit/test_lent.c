@@ -44,7 +44,7 @@ static void tear_down(void)
 
 TestSuite(lent, .init = set_up, .fini = tear_down);
 
-Test(lent, what_the_host_still_has_is_copied)
+Test(lent, unchanged_headers_are_copied)
 {
 	char *copy = NULL;
 	size_t size = 0;
@@ -56,7 +56,7 @@ Test(lent, what_the_host_still_has_is_copied)
 	free(copy);
 }
 
-Test(lent, what_the_host_has_changed_is_not_copied)
+Test(lent, changed_headers_are_not_copied)
 {
 	char *copy = NULL;
 	size_t size = 0;
@@ -66,7 +66,7 @@ Test(lent, what_the_host_has_changed_is_not_copied)
 	cr_assert_null(copy);
 }
 
-Test(lent, what_the_host_has_given_back_is_not_copied)
+Test(lent, freed_headers_are_not_copied)
 {
 	char *copy = NULL;
 	size_t size = 0;
@@ -95,7 +95,7 @@ static unsigned taints(void)
 	return found;
 }
 
-Test(lent, headers_that_name_nothing_taint_nothing)
+Test(lent, headers_without_macros_taint_nothing)
 {
 	cr_assert_eq(taints(), 0);
 }
@@ -109,7 +109,7 @@ Test(lent, a_time_macro_in_a_large_header_is_found)
 }
 
 /* Else the end of one text would be joined with the beginning of the next. */
-Test(lent, a_splice_at_the_end_of_a_text_hides_nothing_in_the_next)
+Test(lent, a_line_splice_at_the_end_of_a_header_does_not_affect_the_next)
 {
 	memcpy(texts[0] + SIZE - 2, "x\\", 2);
 	memcpy(texts[1], "assert(0)", 9);
@@ -118,7 +118,7 @@ Test(lent, a_splice_at_the_end_of_a_text_hides_nothing_in_the_next)
 	cr_assert(taints() & TAINT_PATH_MACRO);
 }
 
-Test(lent, headers_that_cannot_be_read_again_count_as_all_that_is_not_kept)
+Test(lent, unreadable_headers_count_as_containing_every_macro)
 {
 	texts[0][0] = 'x';
 	cr_assert(taints() & TAINT_TIME_MACRO);

@@ -53,7 +53,7 @@ static void expect(const struct section *section, int size_code, size_t size, in
 	entry_unref(entry);
 }
 
-Test(link_artifacts, what_was_told_and_written_is_what_a_host_gets)
+Test(link_artifacts, the_host_gets_the_recorded_size_bytes_and_codes)
 {
 	const struct kept kept = {5, "text"};
 	struct section section = section_of(&kept, 5, 0, 0);
@@ -67,7 +67,7 @@ Test(link_artifacts, what_was_told_and_written_is_what_a_host_gets)
 	expect(&section, 6, 42, 5, 0);
 }
 
-Test(link_artifacts, no_more_is_written_than_was_told)
+Test(link_artifacts, no_more_bytes_are_written_than_the_size_getter_returned)
 {
 	const struct kept kept = {4, "text"}, nothing = {0, "text"}, huge = {UINT64_MAX, "text"};
 	struct section section = section_of(&kept, 5, 0, 0);
@@ -79,7 +79,7 @@ Test(link_artifacts, no_more_is_written_than_was_told)
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 }
 
-Test(link_artifacts, what_is_not_there_is_an_error)
+Test(link_artifacts, a_missing_artifact_is_an_error)
 {
 	static const char short_of_a_size[7] = "sevens"; /* eight bytes would be one */
 	struct section section = {TAG, 0, short_of_a_size, sizeof(short_of_a_size)};
@@ -88,7 +88,7 @@ Test(link_artifacts, what_is_not_there_is_an_error)
 	expect(&section, NVJITLINK_INTERNAL, 42, NVJITLINK_INTERNAL, 0);
 }
 
-Test(link_artifacts, a_pointer_that_is_missing_has_the_code_of_the_release)
+Test(link_artifacts, a_null_pointer_returns_the_code_of_the_release)
 {
 	struct library library = {.major = 12};
 	const struct handle handle = {.library = &library};
@@ -108,7 +108,7 @@ static bool explains(const struct link *link, const char *log)
 	return link_artifacts_explain_failure(&link->handle, &result);
 }
 
-Test(link_artifacts, a_failure_is_explained_by_an_error_that_is_no_shortage)
+Test(link_artifacts, an_error_in_the_log_other_than_no_memory_explains_a_failure)
 {
 	const struct link link = {.has_failed = false};
 
@@ -121,7 +121,7 @@ Test(link_artifacts, a_failure_is_explained_by_an_error_that_is_no_shortage)
 	cr_expect_not(link_artifacts_explain_failure(&link.handle, &(struct result){.count = 0}));
 }
 
-Test(link_artifacts, behind_an_input_that_failed_the_log_explains_nothing)
+Test(link_artifacts, after_a_failed_input_the_log_explains_nothing)
 {
 	const struct link link = {.has_failed = true};
 
@@ -160,7 +160,7 @@ static bool may_name(const char *errors, const char *information)
 	return link_artifacts_may_name_inputs(&link.handle);
 }
 
-Test(link_artifacts, a_log_names_no_earlier_input_where_every_line_is_known_not_to)
+Test(link_artifacts, a_log_of_known_harmless_lines_names_no_earlier_input)
 {
 	cr_expect_not(may_name(NULL, NULL));
 	cr_expect_not(may_name("", ""));
@@ -171,7 +171,7 @@ Test(link_artifacts, a_log_names_no_earlier_input_where_every_line_is_known_not_
 	cr_expect(may_name(NULL, "ptxas info    : 0 bytes gmem\nsomething else\n"));
 }
 
-Test(link_artifacts, a_log_that_cannot_be_read_may_name_any_input)
+Test(link_artifacts, an_unreadable_log_may_name_any_input)
 {
 	struct library library = {0};
 	const struct link link = {.handle.library = &library};

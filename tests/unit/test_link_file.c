@@ -56,7 +56,7 @@ static int read_file(const char *path)
 	return error;
 }
 
-Test(link_file, all_bytes_are_there_and_a_nul_behind_them)
+Test(link_file, all_bytes_are_read_and_followed_by_a_nul)
 {
 	char text[70000], *bytes;
 	size_t size;
@@ -72,7 +72,7 @@ Test(link_file, all_bytes_are_there_and_a_nul_behind_them)
 	cr_expect_eq(read_file(here.path), 0);
 }
 
-Test(link_file, what_is_no_plain_file_or_empty_is_left_to_the_library)
+Test(link_file, empty_and_irregular_files_are_left_to_nvjitlink)
 {
 	cr_expect_eq(read_file(here.base), -EINVAL);
 	cr_expect_eq(read_file(here.path), -EINVAL);
@@ -96,7 +96,7 @@ Test(link_file, a_pipe_is_not_opened)
 	cr_expect_eq(writer, -1);
 }
 
-Test(link_file, a_link_is_followed)
+Test(link_file, a_symbolic_link_is_followed)
 {
 	char other[240];
 
@@ -108,7 +108,7 @@ Test(link_file, a_link_is_followed)
 	cr_expect_eq(read_file(other), -EINVAL);
 }
 
-Test(link_file, a_file_without_permission_says_so)
+Test(link_file, a_file_without_permission_returns_its_error)
 {
 	if (geteuid() == 0) {
 		skip_test("root may read everything");
@@ -118,7 +118,7 @@ Test(link_file, a_file_without_permission_says_so)
 	cr_expect_eq(read_file(here.path), -EACCES);
 }
 
-Test(link_file, a_file_that_is_too_large_is_not_read)
+Test(link_file, a_too_large_file_is_not_read)
 {
 	write_file("text", 4);
 	cr_assert_eq(truncate(here.path, (off_t)257 << 20), 0);
@@ -126,7 +126,7 @@ Test(link_file, a_file_that_is_too_large_is_not_read)
 }
 
 /* The files of sysfs say that they are as large as a page, whatever is in them. */
-Test(link_file, a_file_that_is_shorter_than_it_was_said_to_be_has_changed)
+Test(link_file, a_file_shorter_than_its_stat_size_counts_as_changed)
 {
 	static const char *const shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
 	struct stat status;

@@ -16,7 +16,7 @@ struct node nvjitlink_nodes[NVJITLINK_NODE_COUNT] = {
 static const struct node *const of_12 = &nvjitlink_nodes[NVJITLINK_NODE_12];
 static const struct node *const of_13 = &nvjitlink_nodes[NVJITLINK_NODE_13];
 
-Test(link_functions, names_are_nvjitlinks_by_their_beginning)
+Test(link_functions, names_are_recognized_by_their_prefix)
 {
 	cr_expect(nvjitlink_owns("nvJitLinkCreate"));
 	cr_expect(nvjitlink_owns("__nvJitLinkCreate_12_0"));
@@ -28,7 +28,7 @@ Test(link_functions, names_are_nvjitlinks_by_their_beginning)
 	cr_expect_not(nvjitlink_owns(""));
 }
 
-Test(link_functions, a_name_with_any_release_is_the_functions)
+Test(link_functions, a_name_with_any_release_suffix_matches)
 {
 	cr_expect(nvjitlink_names("nvJitLinkCreate", "nvJitLinkCreate"));
 	cr_expect(nvjitlink_names("__nvJitLinkCreate_12_0", "nvJitLinkCreate"));
@@ -36,7 +36,7 @@ Test(link_functions, a_name_with_any_release_is_the_functions)
 	cr_expect(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubinSize"));
 }
 
-Test(link_functions, a_name_that_is_like_it_is_not)
+Test(link_functions, similar_names_do_not_match)
 {
 	static const char *const others[] = {
 	    "__nvJitLinkCreate",       "__nvJitLinkCreate_",      "__nvJitLinkCreate_12",    "__nvJitLinkCreate_12_",
@@ -49,7 +49,7 @@ Test(link_functions, a_name_that_is_like_it_is_not)
 	cr_expect_not(nvjitlink_names("__nvJitLinkGetLinkedCubinSize_12_9", "nvJitLinkGetLinkedCubin"));
 }
 
-Test(link_functions, every_release_of_a_soname_has_the_name_that_its_library_is_asked_for)
+Test(link_functions, each_soname_has_a_name_that_all_its_releases_export)
 {
 	cr_expect_str_eq(nvjitlink_name_on(of_12, FUNCTION_nvJitLinkComplete), "__nvJitLinkComplete_12_0");
 	cr_expect_str_eq(nvjitlink_name_on(of_13, FUNCTION_nvJitLinkComplete), "nvJitLinkComplete");
@@ -59,7 +59,7 @@ Test(link_functions, every_release_of_a_soname_has_the_name_that_its_library_is_
 	}
 }
 
-Test(link_functions, linked_hosts_reach_us_by_what_every_release_of_the_soname_has)
+Test(link_functions, only_names_of_every_release_of_the_soname_are_exported)
 {
 	cr_expect(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_0"));
 	cr_expect_not(nvjitlink_exports(of_12, "__nvJitLinkCreate_12_1"));
@@ -75,7 +75,7 @@ Test(link_functions, linked_hosts_reach_us_by_what_every_release_of_the_soname_h
 	cr_expect_not(nvjitlink_exports(of_13, "nvJitLinkOfTheFuture"));
 }
 
-Test(link_functions, a_version_is_nobodys_and_everything_else_has_a_door)
+Test(link_functions, every_function_except_the_version_getter_is_intercepted)
 {
 	cr_expect_not(nvjitlink_wants_door("nvJitLinkVersion"));
 	cr_expect(nvjitlink_wants_door("nvJitLinkCreate"));

@@ -35,13 +35,13 @@ Test(link_input, cubins_and_lto_ir_are_only_copied)
 	cr_expect_eq(kind(NVJITLINK_LTOIR, "anything", 8), LINK_INPUT_COPIED);
 }
 
-Test(link_input, what_has_no_bytes_is_the_librarys_to_judge)
+Test(link_input, inputs_without_bytes_are_left_to_nvjitlink)
 {
 	cr_expect_eq(kind(NVJITLINK_CUBIN, NULL, 8), LINK_INPUT_UNKNOWN);
 	cr_expect_eq(kind(NVJITLINK_PTX, "", 0), LINK_INPUT_UNKNOWN);
 }
 
-Test(link_input, a_text_ends_inside_behind_or_not_at_all)
+Test(link_input, the_nul_of_a_text_is_found_inside_or_directly_after_it)
 {
 	static const char aligned[16] __attribute__((aligned(16))) = "ptx";
 
@@ -54,7 +54,7 @@ Test(link_input, a_text_ends_inside_behind_or_not_at_all)
 }
 
 /* The byte behind the size is another's: it lies in no object that anybody has to have. */
-Test(link_input, behind_what_is_no_text_nobody_looks)
+Test(link_input, no_byte_after_a_binary_input_is_read)
 {
 	char *archive = strdup("!<arch>\nX"), *ir = strdup("\xed\x43\x4e\x7fX");
 
@@ -67,7 +67,7 @@ Test(link_input, behind_what_is_no_text_nobody_looks)
 	free(ir);
 }
 
-Test(link_input, of_any_type_nothing_on_the_next_page_is_read)
+Test(link_input, for_no_type_the_next_page_is_read)
 {
 	static const char *const known[] = {"!<arch>\n", "!<thin>\n", "\xed\x43\x4e\x7f"};
 
@@ -82,7 +82,7 @@ Test(link_input, of_any_type_nothing_on_the_next_page_is_read)
 	cr_expect_eq(kind(NVJITLINK_CUBIN, before_nothing("x", 1), 1), LINK_INPUT_COPIED);
 }
 
-Test(link_input, a_fatbin_is_taken_where_it_is_as_long_as_it_says)
+Test(link_input, a_fatbin_must_be_as_long_as_its_header_says)
 {
 	struct {
 		uint32_t magic;
@@ -106,7 +106,7 @@ Test(link_input, a_fatbin_is_taken_where_it_is_as_long_as_it_says)
 	cr_expect_eq(kind(NVJITLINK_FATBIN, &fatbin, sizeof(fatbin)), LINK_INPUT_UNKNOWN);
 }
 
-Test(link_input, an_object_is_taken_where_its_sections_end_it)
+Test(link_input, an_object_must_end_with_its_section_table)
 {
 	struct {
 		Elf64_Ehdr head;
@@ -123,7 +123,7 @@ Test(link_input, an_object_is_taken_where_its_sections_end_it)
 	cr_expect_eq(kind(NVJITLINK_OBJECT, "text", 4), LINK_INPUT_UNKNOWN);
 }
 
-Test(link_input, types_that_nobody_knows_are_the_librarys_to_judge)
+Test(link_input, unknown_types_are_left_to_nvjitlink)
 {
 	cr_expect_eq(kind(0, "x", 1), LINK_INPUT_UNKNOWN);
 	cr_expect_eq(kind(7, "x", 1), LINK_INPUT_UNKNOWN);
@@ -145,7 +145,7 @@ static void expect_name(const char *later, const char *said)
 	link_input_free(&input);
 }
 
-Test(link_input, a_copied_name_follows_the_hosts_memory)
+Test(link_input, a_copied_name_is_refreshed_from_the_hosts_memory)
 {
 	char long_name[6000];
 
@@ -158,7 +158,7 @@ Test(link_input, a_copied_name_follows_the_hosts_memory)
 	expect_name(long_name, long_name + 5999 - 4095);
 }
 
-Test(link_input, of_a_name_that_cannot_be_read_the_copy_stays)
+Test(link_input, the_copy_of_a_name_that_became_unreadable_is_used)
 {
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct link_input from = {.type = NVJITLINK_PTX, .data = "ptx", .size = 4, .name = page + 4090};
@@ -172,7 +172,7 @@ Test(link_input, of_a_name_that_cannot_be_read_the_copy_stays)
 	link_input_free(&input);
 }
 
-Test(link_input, of_every_name_but_lto_irs_the_library_keeps_the_pointer)
+Test(link_input, nvjitlink_keeps_the_name_pointer_for_every_type_except_lto_ir)
 {
 	static const int types[] = {NVJITLINK_CUBIN,  NVJITLINK_PTX,     NVJITLINK_FATBIN,
 	                            NVJITLINK_OBJECT, NVJITLINK_LIBRARY, NVJITLINK_ANY};

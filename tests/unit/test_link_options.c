@@ -16,7 +16,7 @@ static unsigned read_one(const char *option)
 	return read_two(option, NULL);
 }
 
-Test(link_options, what_leaves_nothing_behind_is_clear)
+Test(link_options, options_without_lasting_effect_are_clear)
 {
 	static const char *const clear[] = {"-O3",
 	                                    "-lineinfo",
@@ -37,7 +37,7 @@ Test(link_options, what_leaves_nothing_behind_is_clear)
 	cr_expect_eq(link_options_read(&(struct call){0}), 0);
 }
 
-Test(link_options, what_nobody_knows_is_uncleared)
+Test(link_options, unknown_options_are_uncleared)
 {
 	static const char *const unknown[] = {
 	    "",           "-",          "-future",     "-future=1",     "-Xnvvm=-inline-info", "-Xnvvm=",
@@ -50,7 +50,7 @@ Test(link_options, what_nobody_knows_is_uncleared)
 }
 
 /* nvJitLink matches names by their beginning: -lto=1 is taken, and what it does is not known. */
-Test(link_options, a_known_name_with_another_form_is_uncleared)
+Test(link_options, a_known_option_in_another_form_is_uncleared)
 {
 	static const char *const others[] = {"-lto=1",  "-ptx=",       "-arch",         "-ftz",
 	                                     "-time=1", "-no-cache=0", "-split-compile"};
@@ -60,7 +60,7 @@ Test(link_options, a_known_name_with_another_form_is_uncleared)
 	}
 }
 
-Test(link_options, each_says_what_it_is_for)
+Test(link_options, each_option_has_its_flags)
 {
 	cr_expect_eq(read_one("-lto"), LINK_OPTIONS_LTO);
 	cr_expect_eq(read_one("-time"), LINK_OPTIONS_LOGS);
@@ -71,7 +71,7 @@ Test(link_options, each_says_what_it_is_for)
 	cr_expect_eq(read_two("-odd", "-lto"), LINK_OPTIONS_LTO | LINK_OPTIONS_UNCLEARED);
 }
 
-Test(link_options, what_ptxas_says_is_for_others_only_without_the_drivers_cache)
+Test(link_options, ptxas_output_can_be_cached_only_with_no_cache)
 {
 	static const char *const speaking[] = {"-Xptxas=-v", "-Xptxas=--verbose", "-Xptxas=-O2,-v",
 	                                       "-Xptxas=--warn-on-spills"};

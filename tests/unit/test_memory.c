@@ -21,7 +21,7 @@ static bool never(void *context, const void *dependencies, size_t size)
 	return false;
 }
 
-Test(memory, both_halves_of_the_fingerprint_count)
+Test(memory, both_halves_of_the_fingerprint_are_compared)
 {
 	open_memory(1 << 20);
 	put(1, 2, 42, NULL, 100);
@@ -31,7 +31,7 @@ Test(memory, both_halves_of_the_fingerprint_count)
 	cr_expect_eq(get_if(2, 1, NULL, NULL), 0);
 }
 
-Test(memory, fingerprints_that_share_a_bucket_are_told_apart)
+Test(memory, fingerprints_in_one_bucket_are_distinguished)
 {
 	open_memory(1 << 20);
 	for (uint32_t i = 0; i < 50; i++) {
@@ -42,14 +42,14 @@ Test(memory, fingerprints_that_share_a_bucket_are_told_apart)
 	}
 }
 
-Test(memory, a_cap_of_zero_keeps_nothing)
+Test(memory, a_cap_of_zero_stores_nothing)
 {
 	open_memory(0);
 	put(1, 0, 42, NULL, 0);
 	cr_expect_eq(get(1), 0);
 }
 
-Test(memory, no_memory_at_all_is_a_miss)
+Test(memory, without_a_memory_front_every_lookup_misses)
 {
 	struct entry *entry = make(1, NULL, 1);
 
@@ -60,7 +60,7 @@ Test(memory, no_memory_at_all_is_a_miss)
 	entry_unref(entry);
 }
 
-Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_kept)
+Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_stored)
 {
 	struct entry *entry = make(1, NULL, 1000);
 	uint64_t size = entry_info(entry)->total_size;
@@ -75,7 +75,7 @@ Test(memory, an_entry_larger_than_a_quarter_of_the_cap_is_not_kept)
 	entry_unref(entry);
 }
 
-Test(memory, a_large_entry_that_is_not_kept_pushes_nothing_out)
+Test(memory, an_entry_too_large_to_store_evicts_nothing)
 {
 	open_memory(40000);
 	put(1, 0, 1, NULL, 5000);
@@ -84,7 +84,7 @@ Test(memory, a_large_entry_that_is_not_kept_pushes_nothing_out)
 	cr_expect_eq(get(2), 0);
 }
 
-Test(memory, the_least_recently_used_goes_first_across_all_shards)
+Test(memory, the_least_recently_used_is_evicted_first_across_all_shards)
 {
 	enum { KEPT = 40, MORE = 10 };
 	struct entry *entry = make(1, NULL, 100000);
@@ -107,7 +107,7 @@ Test(memory, the_least_recently_used_goes_first_across_all_shards)
 	}
 }
 
-Test(memory, a_hit_on_an_older_result_saves_that_result)
+Test(memory, a_hit_on_an_older_result_protects_it_from_eviction)
 {
 	struct entry *entry = make(1, "old", 100000);
 	uint64_t size = entry_info(entry)->total_size;
@@ -151,7 +151,7 @@ Test(memory, the_cap_is_respected_at_all_times)
 	}
 }
 
-Test(memory, an_evicted_entry_lives_as_long_as_somebody_has_it)
+Test(memory, an_evicted_entry_lives_until_its_last_reference_is_dropped)
 {
 	struct entry *held;
 
@@ -217,7 +217,7 @@ Test(memory, a_result_with_the_same_dependencies_is_replaced)
 	cr_expect_eq(get_if(1, 0, is_text, "b"), 2);
 }
 
-Test(memory, dependencies_of_other_fingerprints_are_left_alone)
+Test(memory, equal_dependencies_of_another_fingerprint_replace_nothing)
 {
 	open_memory(1 << 20);
 	put(1, 1, 1, "a", 10);
@@ -226,7 +226,7 @@ Test(memory, dependencies_of_other_fingerprints_are_left_alone)
 	cr_expect_eq(get_if(1, 2, is_text, "a"), 2);
 }
 
-Test(memory, at_most_sixteen_results_of_a_fingerprint_are_kept_the_newest)
+Test(memory, a_fingerprint_has_at_most_its_sixteen_newest_results)
 {
 	char text[8];
 	int asked = 0;
@@ -243,7 +243,7 @@ Test(memory, at_most_sixteen_results_of_a_fingerprint_are_kept_the_newest)
 	cr_expect_eq(get_if(1, 0, is_text, "20"), 20);
 }
 
-Test(memory, results_that_are_pushed_out_by_newer_ones_leave_their_room)
+Test(memory, replaced_results_free_their_space)
 {
 	char text[8];
 
@@ -285,7 +285,7 @@ static bool push_out(void *context, const void *dependencies, size_t size)
 	return *(const char *)dependencies == 'a';
 }
 
-Test(memory, an_entry_that_is_evicted_during_the_check_is_still_given_out)
+Test(memory, an_entry_evicted_during_the_check_is_still_returned)
 {
 	bool gone = false;
 

@@ -48,7 +48,7 @@ static void *hammer(void *seed)
 	return NULL;
 }
 
-Test(memory_threads, threads_get_only_what_was_put_under_their_fingerprint, .timeout = 300)
+Test(memory_threads, threads_get_only_entries_of_their_fingerprint, .timeout = 300)
 {
 	pthread_t threads[THREADS];
 

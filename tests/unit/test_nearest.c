@@ -50,7 +50,7 @@ Test(nearest, nothing_is_suggested_for_a_word_far_from_all)
 	cr_expect_str_eq(suggest("run", verbs, 0, 0), "");
 }
 
-Test(nearest, a_common_beginning_does_not_count)
+Test(nearest, a_common_prefix_alone_is_not_similar)
 {
 	static const char *const words[] = {"LONG_PREFIX_DIR", "LONG_PREFIX_LOG"};
 
@@ -59,7 +59,7 @@ Test(nearest, a_common_beginning_does_not_count)
 	cr_expect_str_eq(suggest("", words, 2, 12), "");
 }
 
-Test(nearest, long_texts_are_near_to_nothing)
+Test(nearest, long_texts_match_nothing)
 {
 	char longest[NEAREST_BYTES + 2], word[NEAREST_BYTES + 2];
 	const char *words[] = {word};

@@ -43,7 +43,7 @@ Test(needles, an_empty_needle_or_text_is_never_found)
 	cr_assert_not(found("", ""));
 }
 
-Test(needles, a_diagnostic_spells_quotes_and_utf8_as_they_are)
+Test(needles, a_diagnostic_contains_quotes_and_utf8_unescaped)
 {
 	cr_assert(found("/t/dir \"q\\\xc3\xbc/name.cu(18): warning #1105-D", "/t/dir \"q\\\xc3\xbc"));
 }
@@ -95,7 +95,7 @@ Test(needles, words_of_a_structure_with_a_pointer_are_found)
 	cr_assert_not(found(ptx, "/tmp/d"));
 }
 
-Test(needles, negative_numbers_are_bytes_too)
+Test(needles, negative_numbers_are_read_as_bytes)
 {
 	cr_assert(found(".s8 a[3] = {99, -61, -74, 100};", "c\xc3\xb6"
 	                                                   "d"));
@@ -142,7 +142,7 @@ static char *list_of(const char *text, size_t size)
 	return list;
 }
 
-Test(needles, a_needle_is_found_over_the_border_of_two_pieces)
+Test(needles, a_needle_is_found_across_the_border_of_two_pieces)
 {
 	static char text[40000];
 	const char *needle = "/home/somebody/project";
@@ -157,7 +157,7 @@ Test(needles, a_needle_is_found_over_the_border_of_two_pieces)
 	}
 }
 
-Test(needles, only_the_beginning_of_an_endless_needle_is_looked_for)
+Test(needles, only_the_first_path_max_bytes_of_a_needle_are_searched)
 {
 	static char text[PATH_MAX * 2];
 
@@ -184,7 +184,7 @@ Test(needles, hostile_text_is_searched_in_linear_time)
 	}
 }
 
-Test(needles, many_are_found_and_each_by_itself)
+Test(needles, each_of_several_needles_is_found_separately)
 {
 	static const char *const texts[] = {"/a/b", "/a/bc", "/b", "/a/b", "bc/a", "", "/x/a/b", "/c"};
 	struct needle list[8];

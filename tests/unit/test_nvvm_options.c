@@ -11,7 +11,7 @@ static uint32_t tells(const char *first, const char *second)
 	return nvvm_options_tell(&(struct call){second ? 2 : 1, options, WORK_COMPILE});
 }
 
-Test(nvvm_options, those_that_are_clear_tell_nothing_that_lasts)
+Test(nvvm_options, clear_options_have_no_lasting_effect)
 {
 	cr_assert_eq(tells("-opt=3", "-arch=compute_90"), 0);
 	cr_assert_eq(tells("-g", "-gen-lto"), 0);
@@ -20,7 +20,7 @@ Test(nvvm_options, those_that_are_clear_tell_nothing_that_lasts)
 	cr_assert_eq(nvvm_options_tell(&(struct call){-1, NULL, WORK_VERIFY}), 0);
 }
 
-Test(nvvm_options, sticky_ones_and_unknown_ones_do_wherever_they_stand)
+Test(nvvm_options, sticky_and_unknown_options_are_found_at_every_position)
 {
 	cr_assert_eq(tells("-opt=3", "-restrict"), TOLD_STICKY);
 	cr_assert_eq(tells("-split-compile=4", "-g"), TOLD_STICKY);
@@ -32,7 +32,7 @@ Test(nvvm_options, sticky_ones_and_unknown_ones_do_wherever_they_stand)
 	cr_assert_eq(tells("", NULL), TOLD_UNCLEARED);
 }
 
-Test(nvvm_options, what_cannot_be_read_may_tell_anything)
+Test(nvvm_options, unreadable_options_count_as_uncleared)
 {
 	const char *const hole[] = {"-g", NULL};
 
@@ -40,7 +40,7 @@ Test(nvvm_options, what_cannot_be_read_may_tell_anything)
 	cr_assert_eq(nvvm_options_tell(&(struct call){2, hole, WORK_COMPILE}), TOLD_UNCLEARED);
 }
 
-Test(nvvm_options, a_call_spoils_while_it_runs_and_afterwards_where_it_was_not_refused)
+Test(nvvm_options, an_unrejected_call_with_lasting_options_disables_caching)
 {
 	static struct library library;
 	const char *const unknown[] = {"-unheard-of"}, *const sticky[] = {"-restrict"};

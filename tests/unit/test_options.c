@@ -84,7 +84,7 @@ Test(options, every_spelling_of_an_include_gives_the_directory_that_nvrtc_would_
 	}
 }
 
-Test(options, a_spelling_that_nvrtc_accepts_and_that_hides_a_directory_from_us_binds)
+Test(options, an_accepted_spelling_whose_directory_is_not_recognized_binds)
 {
 	for (size_t i = 0; i < OPTION_SPELLING_COUNT; i++) {
 		const struct option_spelling *spelling = &option_spellings[i];
@@ -99,7 +99,7 @@ Test(options, a_spelling_that_nvrtc_accepts_and_that_hides_a_directory_from_us_b
 	}
 }
 
-Test(options, directories_point_into_their_strings_and_keep_their_order)
+Test(options, directories_point_into_their_strings_in_order)
 {
 	const char *strings[] = {"-I/a", "-DX", "-I", "/b", "--include-path=/c", "-I/a"};
 	struct options options;
@@ -126,7 +126,7 @@ Test(options, no_options_bind_nothing)
 	options_free(&options);
 }
 
-Test(options, a_missing_string_binds)
+Test(options, a_null_string_binds)
 {
 	const char *strings[] = {NULL, "-I/a"};
 	struct options options;
@@ -140,7 +140,7 @@ Test(options, a_missing_string_binds)
 }
 
 /* Each of these was compiled under two directories with headers of two ages: same PTX, CUBIN and log. */
-Test(options, options_that_were_measured_path_neutral_do_not_bind)
+Test(options, options_measured_to_be_path_neutral_do_not_bind)
 {
 	assert_harmless("-arch=sm_90", "--std=c++17", "-default-device", "-w");
 	assert_harmless("--gpu-architecture", "compute_90", "-rdc", "true", "-dc", "-dw", "-ewp");
@@ -214,7 +214,7 @@ Test(options, names_match_exactly_and_with_the_right_number_of_dashes)
 	assert_unknown("--options-file", "f");
 }
 
-Test(options, a_known_name_in_a_form_that_nvrtc_refuses_binds)
+Test(options, a_known_name_in_a_form_that_nvrtc_rejects_binds)
 {
 	assert_unknown("-std", "c++17");
 	assert_unknown("-arch sm_90");
@@ -240,7 +240,7 @@ Test(options, one_directory_of_bundled_headers_is_an_include_directory)
 	assert_unknown("-use-bundled-headers=/h");
 }
 
-Test(options, options_of_the_future_bind)
+Test(options, unknown_options_bind)
 {
 	assert_unknown("--embed-everything");
 	assert_unknown("-enable-tile", "-arch=sm_100");
@@ -271,7 +271,7 @@ Test(options, the_value_of_a_two_string_option_is_not_read_as_an_option)
 	assert_class(true, false, false, false, "-D", "-dlto", "-G");
 }
 
-Test(options, a_pre_included_file_binds_only_where_it_is_absolute)
+Test(options, a_pre_included_file_binds_only_if_absolute)
 {
 	assert_harmless("--pre-include=a.h");
 	assert_harmless("-include", "sub/a.h");
@@ -282,7 +282,7 @@ Test(options, a_pre_included_file_binds_only_where_it_is_absolute)
 	assert_unknown("--pre-include");
 }
 
-Test(options, options_that_linger_are_told)
+Test(options, options_with_process_wide_effect_are_reported)
 {
 	struct options options = READ("-restrict", "-arch=sm_90");
 

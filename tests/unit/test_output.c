@@ -36,7 +36,7 @@ static void set_limit(rlim_t size)
 	(void)setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-Test(output, nothing_is_written_where_not_all_of_it_may_be)
+Test(output, a_write_that_exceeds_the_limit_writes_nothing)
 {
 	int file = temporary();
 
@@ -64,7 +64,7 @@ static void *move_limit(void *unused)
 	return unused;
 }
 
-Test(output, a_limit_that_moves_meanwhile_raises_nothing)
+Test(output, a_limit_that_changes_meanwhile_raises_no_signal)
 {
 	int file = temporary();
 	unsigned failed = 0;
@@ -83,7 +83,7 @@ Test(output, a_limit_that_moves_meanwhile_raises_nothing)
 	cr_expect_eq(raised, 0);
 }
 
-Test(output, a_pipe_that_nobody_reads_raises_nothing)
+Test(output, a_pipe_without_a_reader_raises_no_signal)
 {
 	int ends[2];
 
@@ -94,7 +94,7 @@ Test(output, a_pipe_that_nobody_reads_raises_nothing)
 	cr_expect_eq(raised, 0);
 }
 
-Test(output, what_the_host_has_blocked_and_pending_stays)
+Test(output, blocked_and_pending_signals_of_the_host_are_preserved)
 {
 	sigset_t blocked, found;
 	int file = temporary();
@@ -116,7 +116,7 @@ Test(output, what_the_host_has_blocked_and_pending_stays)
 	set_limit(RLIM_INFINITY);
 }
 
-Test(output, a_file_is_cut_and_never_made_longer)
+Test(output, truncating_never_makes_a_file_longer)
 {
 	int file = temporary();
 

@@ -73,7 +73,7 @@ static void expect_noted(uint64_t entries)
 	store_close(store);
 }
 
-Store_test(prune, the_oldest_go_and_what_is_left_is_noted)
+Store_test(prune, the_oldest_are_removed_and_the_usage_index_is_updated)
 {
 	struct store_pruned result = pruned(INT64_MAX);
 
@@ -84,14 +84,14 @@ Store_test(prune, the_oldest_go_and_what_is_left_is_noted)
 	cr_expect_eq(result.left.bytes, LEFT * FILE_BYTES);
 }
 
-Store_test(prune, what_was_used_at_the_limit_stays)
+Store_test(prune, an_entry_used_exactly_at_the_limit_is_not_removed)
 {
 	(void)pruned((1000 - 7) * SECOND);
 	expect_left("-------+++");
 }
 
 /* More than an eighth of the cap, though nothing was used later. */
-Store_test(prune, what_is_too_large_goes_first)
+Store_test(prune, too_large_entries_are_removed_first)
 {
 	struct store *store = fixture_capped(1 << 20);
 	struct store *small = fixture_capped(24 * FILE_BYTES);
@@ -117,7 +117,7 @@ static void use_first(void)
 	age_file(path, 1);
 }
 
-Store_test(prune, what_was_used_after_the_look_stays)
+Store_test(prune, an_entry_used_after_the_scan_is_not_removed)
 {
 	before_removal = use_first;
 	(void)pruned(INT64_MAX);
@@ -135,7 +135,7 @@ static void remove_some(void)
 	}
 }
 
-Store_test(prune, what_another_has_removed_meanwhile_makes_room_too)
+Store_test(prune, files_removed_by_another_process_count_as_freed)
 {
 	before_removal = remove_some;
 	cr_expect_eq(pruned(INT64_MAX).removed.entries, PUT - LEFT - 3);
@@ -160,7 +160,7 @@ static void hold_first(void)
 	cr_assert_eq(fcntl(held, F_OFD_SETLK, &range), 0);
 }
 
-Store_test(prune, an_entry_that_somebody_is_putting_to_stays)
+Store_test(prune, an_entry_locked_by_a_put_is_not_removed)
 {
 	before_removal = hold_first;
 	(void)pruned(INT64_MAX);
@@ -186,7 +186,7 @@ static void look_for_unknown(void)
 	close(home);
 }
 
-Store_test(prune, a_shard_is_not_known_while_files_go_from_it)
+Store_test(prune, a_shard_is_unknown_to_the_usage_index_during_removal)
 {
 	at_removal = look_for_unknown;
 	(void)pruned(INT64_MAX);
@@ -207,7 +207,7 @@ static void store_another(void)
 	store_close(store);
 }
 
-Store_test(prune, a_shard_that_another_has_counted_meanwhile_is_counted_anew)
+Store_test(prune, a_shard_changed_by_another_process_meanwhile_is_counted_again)
 {
 	at_removal = store_another;
 	(void)pruned(INT64_MAX);
@@ -216,7 +216,7 @@ Store_test(prune, a_shard_that_another_has_counted_meanwhile_is_counted_anew)
 	expect_noted(usage_of(fixture.store).entries);
 }
 
-Store_test(prune, goes_by_true_age_and_by_size_begins_with_short_lived_entries)
+Store_test(prune, by_age_uses_true_ages_and_by_size_begins_with_short_lived_entries)
 {
 	struct store *store = fixture_capped(1 << 20), *small;
 	struct store_pruned result;

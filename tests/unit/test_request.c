@@ -128,7 +128,7 @@ static bool follows_cwd(struct sample sample)
 	return !same(sample, other);
 }
 
-Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
+Test(request, requests_that_differ_in_one_field_have_different_keys)
 {
 	static const struct environment_value other_value[] = {{"NV_NVVM_VERSION", ""}, {"TZ", NULL}};
 	static const struct environment_value other_variable[] = {{"NV_NVVM_VERSION", NULL}, {"TZ", "UTC"}};
@@ -197,7 +197,7 @@ Test(request, two_requests_that_differ_in_any_one_field_have_different_keys)
 	}
 }
 
-Test(request, every_byte_of_the_source_counts)
+Test(request, every_byte_of_the_source_changes_the_key)
 {
 	char source[] = "__global__ void k(int *p) { *p = 1; }";
 	struct sample sample = sample_make(NULL, NULL, NULL), changed = sample;
@@ -212,7 +212,7 @@ Test(request, every_byte_of_the_source_counts)
 	cr_assert(same(sample, changed));
 }
 
-Test(request, no_name_an_empty_name_and_default_program_are_one)
+Test(request, no_name_an_empty_name_and_default_program_are_equal)
 {
 	cr_assert(same(sample_make(NULL, NULL, NULL), sample_make("", NULL, NULL)));
 	cr_assert(same(sample_make(NULL, NULL, NULL), sample_make("default_program", NULL, NULL)));
@@ -235,7 +235,7 @@ Test(request, the_same_includes_under_another_prefix_have_the_same_key)
 	cr_assert(!same(sample_make("k.cu", "-I/v1", "-w"), sample_make("k.cu", "-I /v1", "-w")));
 }
 
-Test(request, equal_directories_are_told_from_different_ones)
+Test(request, equal_and_different_directories_have_different_keys)
 {
 	cr_assert(!same(sample_make("k.cu", "-I/v", "-I/v"), sample_make("k.cu", "-I/v", "-I/w")));
 	cr_assert(same(sample_make("k.cu", "-I/v", "-I/v"), sample_make("k.cu", "-I/w", "-I/w")));
@@ -265,7 +265,7 @@ Test(request, a_directory_whose_name_only_begins_like_another_is_not_inside_it)
 	cr_assert(same(sample_make("k.cu", "-I/v/inc", "-I/v/include"), sample_make("k.cu", "-I/a", "-I/b")));
 }
 
-Test(request, no_root_lies_inside_another)
+Test(request, no_root_is_inside_another)
 {
 	static const char *const pool[] = {"-I/a", "-I/a/b", "-I/a/b/c", "-I/ab", "-I/b", "-I/b/a/", "-Irel", "-I/a/"};
 
@@ -314,7 +314,7 @@ Test(request, bound_requests_follow_the_working_directory_and_have_no_roots)
 	}
 }
 
-Test(request, the_working_directory_counts_in_bound_requests_whatever_pwd_says)
+Test(request, the_working_directory_changes_the_key_of_bound_requests_regardless_of_pwd)
 {
 	struct sample here = sample_make("k.cu", "-G", NULL), there = here;
 
@@ -324,7 +324,7 @@ Test(request, the_working_directory_counts_in_bound_requests_whatever_pwd_says)
 	cr_assert(!same(here, there));
 }
 
-Test(request, headers_in_memory_count_where_the_creation_run_is_dropped)
+Test(request, headers_in_memory_change_the_key_without_the_creation_run)
 {
 	struct sample without = sample_make("k.cu", NULL, NULL), with = without;
 
@@ -344,12 +344,12 @@ Test(request, program_names_whose_directory_has_more_than_one_spelling_bind)
 	}
 }
 
-Test(request, a_path_in_another_option_is_harmless_where_there_is_no_root)
+Test(request, a_path_in_another_option_is_harmless_without_a_root)
 {
 	cr_assert(!follows_cwd(sample_make("k.cu", "-DA=1/2", NULL)));
 }
 
-Test(request, pwd_counts_in_bound_requests_only)
+Test(request, pwd_changes_the_key_only_in_bound_requests)
 {
 	struct sample bound = sample_make("k.cu", "-G", NULL), other = bound;
 	struct sample neutral = sample_make("k.cu", "-w", NULL), same_neutral = neutral;
@@ -371,7 +371,7 @@ Test(request, without_a_working_directory_nothing_is_path_neutral)
 	cr_assert(!same(bound, nowhere));
 }
 
-Test(request, very_many_directories_bind_instead_of_taking_quadratic_time)
+Test(request, very_many_directories_bind_and_avoid_quadratic_time)
 {
 	enum { MANY = 20000 };
 	const char **options = calloc(MANY, sizeof(*options));
@@ -395,7 +395,7 @@ Test(request, very_many_directories_bind_instead_of_taking_quadratic_time)
 	free(options);
 }
 
-Test(request, missing_option_strings_are_survived)
+Test(request, a_missing_option_array_is_tolerated)
 {
 	struct sample sample = sample_make(NULL, NULL, NULL);
 	struct stream stream;
@@ -432,14 +432,14 @@ static struct sample with_large_headers(size_t first, char number)
 	return sample;
 }
 
-Test(request, large_headers_in_memory_are_told_apart)
+Test(request, large_headers_in_memory_are_distinguished)
 {
 	cr_assert(same(with_large_headers(1000, '1'), with_large_headers(1000, '1')));
 	cr_assert_not(same(with_large_headers(1000, '1'), with_large_headers(1000, '2')));
 	cr_assert_not(same(with_large_headers(1000, '1'), with_large_headers(1001, '1')));
 }
 
-Test(request, the_runs_begin_differently_so_a_call_run_alone_is_no_creation_run)
+Test(request, a_creation_run_and_a_call_run_begin_differently)
 {
 	struct sample sample = sample_make(NULL, NULL, NULL);
 	struct stream creation, call;

@@ -45,7 +45,7 @@ static bool same(const char *left, const char *right)
 	return result;
 }
 
-Test(result, equal_bytes_are_the_same)
+Test(result, equal_bytes_are_equal_results)
 {
 	cr_assert(same("", ""));
 	cr_assert(same(".visible .entry k", ".visible .entry k"));
@@ -53,14 +53,14 @@ Test(result, equal_bytes_are_the_same)
 	cr_assert_not(same(".visible .entry k", ".visible .entry"));
 }
 
-Test(result, module_ids_of_other_processes_are_the_same)
+Test(result, different_module_ids_are_equal_results)
 {
 	cr_assert(same("a_0123abcd_77_b", "a_fedc4567_12345_b"));
 	cr_assert_not(same("a_0123abcd_77_b", "a_fedc4567_x_b"));
 	cr_assert_not(same("a_0123abcd_77_b", "a_fedc4567_77_c"));
 }
 
-Test(result, numbers_of_calls_in_comments_are_the_same)
+Test(result, different_call_numbers_in_comments_are_equal_results)
 {
 	cr_assert(same("{ // callseq 0, 0\n} // callseq 0\n", "{ // callseq 9, 0\n} // callseq 10\n"));
 	cr_assert(same("// callseq 9", "// callseq 10"));
@@ -70,7 +70,7 @@ Test(result, numbers_of_calls_in_comments_are_the_same)
 	cr_assert_not(same("// callseq ", "// callseq 1"));
 }
 
-Test(result, another_code_or_a_missing_product_is_not_the_same)
+Test(result, another_code_or_a_missing_product_is_a_difference)
 {
 	struct entry *ptx = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "x");
 	struct entry *code = entry_of(TAG_PRODUCT + PRODUCT_PTX, 6, "x");
@@ -89,7 +89,7 @@ Test(result, another_code_or_a_missing_product_is_not_the_same)
 	entry_unref(names);
 }
 
-Test(result, what_a_later_version_keeps_is_compared_under_a_name)
+Test(result, artifacts_of_later_versions_are_compared_under_a_generic_name)
 {
 	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "x");
 	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_COUNT + 314, 0, "y");
@@ -102,7 +102,7 @@ Test(result, what_a_later_version_keeps_is_compared_under_a_name)
 	entry_unref(other);
 }
 
-Test(result, a_lowered_name_that_does_not_end_is_not_given)
+Test(result, a_lowered_name_without_a_nul_is_not_returned)
 {
 	static const uint8_t key[ENTRY_KEY_BYTES] = {1};
 
@@ -158,7 +158,7 @@ Test(result, each_of_many_names_has_its_own_lowered_name)
 }
 
 /* The caller's buffer has as many bytes as the getter of the size has said: none, where that failed. */
-Test(result, bytes_whose_size_cannot_be_had_are_not_given)
+Test(result, bytes_whose_size_getter_failed_are_not_written)
 {
 	struct entry *entry = entry_of(TAG_PRODUCT + PRODUCT_PTX, 5, "x");
 	char bytes[] = "-";
@@ -173,7 +173,7 @@ Test(result, bytes_whose_size_cannot_be_had_are_not_given)
 
 #define SEAL "\xed\x43\x4e\x7f"
 
-Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open)
+Test(result, differing_sealed_artifacts_are_a_hidden_difference)
 {
 	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, SEAL "one");
 	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_LTOIR, 0, SEAL "other");
@@ -193,7 +193,7 @@ Test(result, sealed_artifacts_that_differ_are_told_from_what_differs_in_the_open
 	entry_unref(open);
 }
 
-Test(result, debug_information_that_differs_is_told_from_what_differs_in_the_open)
+Test(result, differing_debug_information_is_a_hidden_difference)
 {
 	struct entry *one = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.section .debug_info {.b8 95,90}");
 	struct entry *other = entry_of(TAG_PRODUCT + PRODUCT_PTX, 0, "\t.section .debug_info {.b8 95,91}");

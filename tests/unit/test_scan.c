@@ -16,7 +16,7 @@ static uint32_t scan(const char *text)
 }
 
 /* In a block of exactly its size, at every place, so that the address sanitizer sees a read past either end. */
-Test(scan, a_time_macro_is_found_at_every_place_and_only_whole)
+Test(scan, a_time_macro_is_found_at_every_position_as_a_whole_word)
 {
 	static const char *const macros[] = {"__DATE__", "__TIME__"};
 
@@ -43,7 +43,7 @@ Test(scan, a_time_macro_is_found_at_every_place_and_only_whole)
 	}
 }
 
-Test(scan, a_macro_that_may_say_a_path_is_found_and_words_that_hold_its_name_are_not)
+Test(scan, macros_that_may_expand_to_a_path_are_found_as_whole_words)
 {
 	static const char *const found[] = {"assert(x)",
 	                                    "x=assert(1)",
@@ -71,7 +71,7 @@ static const char *const splices[] = {
     "\\\n\\\n", "\?\?/\n",       "\?\?/\r\n",  "\?\?/\r\r\n",
     "\\ \n",    "\\ \t\v\f\r\n", "\\\n\\\r\n", "\?\?/\n\\\n"};
 
-Test(scan, a_name_that_goes_on_over_the_end_of_a_line_is_found)
+Test(scan, a_name_across_a_line_splice_is_found)
 {
 	static const char macro[] = "__TIME__";
 
@@ -115,7 +115,7 @@ static uint32_t in_pieces(const char *text, size_t size, size_t piece, const str
 	return scan.found;
 }
 
-Test(scan, a_text_in_pieces_says_what_the_whole_says)
+Test(scan, a_text_in_pieces_has_the_same_findings_as_the_whole)
 {
 	struct root root = {"/home/me/v", 10};
 	const struct roots roots = {.root = &root, .count = 1};
@@ -158,7 +158,7 @@ Test(scan, a_splice_may_be_longer_than_a_piece)
 	}
 }
 
-Test(scan, other_macros_that_look_like_a_time_macro_are_not)
+Test(scan, similar_names_are_not_time_macros)
 {
 	static const char *const others[] = {
 	    "__TIMESTAMP__",   "__DATE_",
@@ -170,7 +170,7 @@ Test(scan, other_macros_that_look_like_a_time_macro_are_not)
 	}
 }
 
-Test(scan, the_kin_of_file_are_found_at_every_place)
+Test(scan, file_macros_are_found_at_every_position)
 {
 	static const char *const macros[] = {"__FILE__",       "__BASE_FILE__",      "__FILE_NAME__",
 	                                     "__builtin_FILE", "_CCCL_BUILTIN_FILE", "std::source_location::current"};
@@ -236,7 +236,7 @@ Test(scan, a_path_inside_a_place_is_found)
 }
 
 /* Whatever the places are that come later. */
-Test(scan, the_paths_of_a_text_say_where_it_leads)
+Test(scan, collected_paths_give_the_same_answer_as_the_text)
 {
 	static const char *const texts[] = {"a / b // c \"/v/inc/a.h\" //nvidia.com/v/inc/",
 	                                    "x/v/inc/y",
@@ -263,7 +263,7 @@ Test(scan, the_paths_of_a_text_say_where_it_leads)
 	}
 }
 
-Test(scan, only_what_has_one_spelling_is_plain)
+Test(scan, only_paths_with_one_spelling_are_plain)
 {
 	static const char *const others[] = {"a b", "a\tb", "a\\b", "a?b", "a[b", "a]b", "a{b",  "a}b",
 	                                     "a|b", "a~b",  "a^b",  "a#b", "a<b", "a>b", "a\"b", "a\nb"};
@@ -275,7 +275,7 @@ Test(scan, only_what_has_one_spelling_is_plain)
 	}
 }
 
-Test(scan, headers_of_cccl_are_told_by_their_content)
+Test(scan, headers_of_cccl_are_recognized_by_their_content)
 {
 	static const char *const known[] = {
 #include "interpose/nvrtc/known_headers.list"

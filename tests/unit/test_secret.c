@@ -15,7 +15,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-Test(secret, no_two_are_alike)
+Test(secret, two_secrets_differ_in_every_part)
 {
 	struct secret one, other;
 
@@ -42,7 +42,7 @@ static bool refuse_getrandom(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-Test(secret, without_getrandom_it_is_made_of_what_the_process_was_started_with)
+Test(secret, without_getrandom_the_secret_comes_from_at_random)
 {
 	const void *started_with = (const void *)getauxval(AT_RANDOM); /* NOLINT(performance-no-int-to-ptr) */
 	struct secret secret, expected;

@@ -48,7 +48,7 @@ static void forget(void)
 
 TestSuite(settings, .fini = forget);
 
-Test(settings, sizes_take_units_of_1024_in_either_case)
+Test(settings, size_units_are_powers_of_1024_in_either_case)
 {
 	static const struct {
 		const char *text;
@@ -88,7 +88,7 @@ Test(settings, sizes_take_units_of_1024_in_either_case)
 	}
 }
 
-Test(settings, what_is_no_size_is_refused_and_leaves_the_result_alone)
+Test(settings, a_malformed_size_is_rejected_and_leaves_the_result_unchanged)
 {
 	static const char *const bad[] = {"",
 	                                  " ",
@@ -157,7 +157,7 @@ Test(settings, an_empty_environment_gives_the_defaults)
 	cr_expect_eq(settings.complaint_count, 0);
 }
 
-Test(settings, every_word_for_yes_and_no_is_taken)
+Test(settings, every_word_for_yes_and_no_is_accepted)
 {
 	static const char *const yes[] = {"1", "yes", "true", "on", "YES", "True", "oN"};
 	static const char *const no[] = {"0", "no", "false", "off", "NO", "False", "oFF"};
@@ -174,7 +174,7 @@ Test(settings, every_word_for_yes_and_no_is_taken)
 	}
 }
 
-Test(settings, a_bad_yes_or_no_is_named_and_the_default_stands)
+Test(settings, a_bad_boolean_is_reported_and_the_default_used)
 {
 	static const char *const bad[] = {"2", "y", "ja", "yes ", "01", "-1", "disable"};
 
@@ -186,7 +186,7 @@ Test(settings, a_bad_yes_or_no_is_named_and_the_default_stands)
 	}
 }
 
-Test(settings, a_bad_size_is_named_and_the_default_stands)
+Test(settings, a_bad_size_is_reported_and_the_default_used)
 {
 	READ("NVRTCCACHE_MAX_SIZE", "1.5X", "NVRTCCACHE_MEM_SIZE", "32M");
 	cr_expect_eq(settings.max_size, UINT64_C(5) << 30);
@@ -241,7 +241,7 @@ Test(settings, levels_have_names_and_digits)
 	}
 }
 
-Test(settings, the_directory_comes_from_the_first_absolute_place)
+Test(settings, the_directory_comes_from_the_first_absolute_path)
 {
 	static const struct {
 		const char *directory, *xdg, *home, *result;
@@ -333,7 +333,7 @@ Test(settings, sloppiness_is_a_list_of_known_words)
 	}
 }
 
-Test(settings, every_variable_may_be_complained_about_and_is_told_what_it_takes)
+Test(settings, every_bad_variable_is_reported_with_its_accepted_values)
 {
 	static const char *const names[] = {"NVRTCCACHE_MAX_SIZE", "NVRTCCACHE_MEM_SIZE",  "NVRTCCACHE_DISABLE",
 	                                    "NVRTCCACHE_READONLY", "NVRTCCACHE_RECACHE",   "NVRTCCACHE_VERIFY",
@@ -377,7 +377,7 @@ static void note_unknown(const char *name, size_t size, const char *suggestion, 
 	snprintf(unknown->suggestions[unknown->count++], sizeof(unknown->suggestions[0]), "%s", suggestion);
 }
 
-Test(settings, what_begins_like_ours_and_is_not_is_named_with_the_nearest)
+Test(settings, an_unknown_variable_is_reported_with_the_closest_known_one)
 {
 	static const char *const variables[] = {"HOME=/h",
 	                                        "NVRTCCACHE_MAXSIZE=1G",
@@ -410,7 +410,7 @@ Test(settings, what_begins_like_ours_and_is_not_is_named_with_the_nearest)
 	cr_expect_eq(unknown.count, 4);
 }
 
-Test(settings, every_variable_of_the_list_is_known)
+Test(settings, every_listed_variable_is_known)
 {
 #define SETTING_SET(kind, field, variable, preset, help) variable "=x",
 	static const char *const variables[] = {SETTINGS(SETTING_SET) NULL};
@@ -421,7 +421,7 @@ Test(settings, every_variable_of_the_list_is_known)
 	cr_expect_eq(unknown.count, 0, "%s", unknown.names[0]);
 }
 
-Test(settings, an_agent_is_a_path_or_one_or_none)
+Test(settings, an_agent_is_an_absolute_path_or_1_or_0)
 {
 	static const char *const bad[] = {"agent.sock", "yes", "2", "01", "1 ", " /run/agent"};
 	READ("NVRTCCACHE_AGENT", "/run/agent");
@@ -440,7 +440,7 @@ Test(settings, an_agent_is_a_path_or_one_or_none)
 	}
 }
 
-Test(settings, a_moment_has_a_unit)
+Test(settings, a_duration_needs_a_unit)
 {
 	static const struct {
 		const char *text;

@@ -33,7 +33,7 @@ static bool kept(const char *option, const char *other)
 	return is_kept;
 }
 
-Test(sticky, an_option_that_lingers_spoils_what_lacks_it)
+Test(sticky, after_a_sticky_option_compiles_without_it_are_not_cached)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-restrict", NULL);
@@ -45,7 +45,7 @@ Test(sticky, an_option_that_lingers_spoils_what_lacks_it)
 	cr_expect(kept("-dlto", "-gen-opt-lto"));
 }
 
-Test(sticky, releases_differ)
+Test(sticky, sticky_options_depend_on_the_release)
 {
 	fresh(12, 2);
 	compiled(RESULT_SUCCESS, "-restrict", "-split-compile=2");
@@ -56,7 +56,7 @@ Test(sticky, releases_differ)
 	cr_expect_not(kept("-split-compile=2", NULL));
 }
 
-Test(sticky, what_clients_ask_for_is_clear)
+Test(sticky, options_of_common_clients_are_clear)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-I/usr/include", "-DX=1");
@@ -69,7 +69,7 @@ Test(sticky, what_clients_ask_for_is_clear)
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(sticky, an_option_that_nobody_has_searched_spoils_what_has_another)
+Test(sticky, after_an_uncleared_option_compiles_without_it_are_not_cached)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "--option-of-the-future", NULL);
@@ -81,7 +81,7 @@ Test(sticky, an_option_that_nobody_has_searched_spoils_what_has_another)
 	cr_expect_not(kept("-Xcudafe", "--another"));
 }
 
-Test(sticky, values_matter)
+Test(sticky, option_values_are_compared)
 {
 	fresh(13, 0);
 	compiled(RESULT_SUCCESS, "-Xptxas", "--option-of-the-future=1");
@@ -90,14 +90,14 @@ Test(sticky, values_matter)
 	cr_expect(kept("-Xptxas", "--option-of-the-future=1"));
 }
 
-Test(sticky, options_that_are_refused_leave_nothing_behind)
+Test(sticky, rejected_options_have_no_lasting_effect)
 {
 	fresh(13, 0);
 	compiled(RESULT_INVALID_OPTION, "--bogus", NULL);
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(sticky, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
+Test(sticky, while_a_call_with_uncleared_options_runs_nothing_is_cached)
 {
 	const char *options[] = {"--option-of-the-future"};
 	struct sticky_call sticky;
@@ -109,7 +109,7 @@ Test(sticky, while_it_is_not_known_whether_they_are_refused_nothing_is_kept)
 	cr_expect(kept(NULL, NULL));
 }
 
-Test(sticky, unsound_options_are_borne)
+Test(sticky, malformed_option_arrays_are_tolerated)
 {
 	struct sticky_call sticky;
 

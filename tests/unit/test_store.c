@@ -8,7 +8,7 @@
 
 TestSuite(store, .init = fixture_open, .fini = fixture_close);
 
-Store_test(store, gives_back_the_bytes_that_were_put)
+Store_test(store, returns_the_bytes_that_were_put)
 {
 	static uint8_t large[5000];
 	struct section sections[] = {{1, 6, "log", 3}, {2, 0, large, sizeof(large)}, {3, 0, NULL, 0}};
@@ -29,7 +29,7 @@ Store_test(store, gives_back_the_bytes_that_were_put)
 	entry_unref(got);
 }
 
-Store_test(store, finds_older_results_behind_newer_ones)
+Store_test(store, finds_older_results_after_newer_ones)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(fixture_put(fixture.store, 2), 0);
@@ -51,7 +51,7 @@ Store_test(store, finds_older_results_in_large_files)
 	cr_assert_eq(fixture_get(fixture.store, 4), -ESTALE);
 }
 
-Store_test(store, replaces_a_result_of_the_same_dependencies)
+Store_test(store, replaces_a_result_with_the_same_dependencies)
 {
 	size_t first;
 	size_t second;
@@ -66,7 +66,7 @@ Store_test(store, replaces_a_result_of_the_same_dependencies)
 	cr_assert_eq(fixture_get(fixture.store, 2), 2);
 }
 
-Store_test(store, keeps_the_newest_sixteen_of_seventeen)
+Store_test(store, stores_the_newest_sixteen_of_seventeen)
 {
 	size_t sixteen = 0;
 	size_t now;
@@ -85,7 +85,7 @@ Store_test(store, keeps_the_newest_sixteen_of_seventeen)
 	}
 }
 
-Store_test(store, keeps_results_of_one_key_below_an_eighth_of_the_cap)
+Store_test(store, results_of_one_key_stay_below_an_eighth_of_the_cap)
 {
 	struct store *small = fixture_store((struct store_options){.max_size = UINT64_C(80000)});
 
@@ -100,7 +100,7 @@ Store_test(store, keeps_results_of_one_key_below_an_eighth_of_the_cap)
 	store_close(small);
 }
 
-Store_test(store, without_a_directory_refuses_everything)
+Store_test(store, without_a_directory_every_call_fails)
 {
 	struct store_options options = {.max_size = 1 << 20};
 	struct store_usage usage;
@@ -116,7 +116,7 @@ Store_test(store, without_a_directory_refuses_everything)
 	cr_assert_eq(store_open(&options, &none), -EINVAL);
 }
 
-Store_test(store, read_only_is_never_written)
+Store_test(store, a_read_only_store_is_never_written)
 {
 	struct store *reader = fixture_store((struct store_options){.read_only = true});
 	struct store_usage usage;
@@ -167,7 +167,7 @@ Store_test(store, counts_and_clears_its_files)
 	cr_assert(fixture_exists(path));
 }
 
-Store_test(store, puts_of_two_processes_to_one_key_are_all_kept)
+Store_test(store, puts_of_two_processes_to_one_key_are_all_stored)
 {
 	pid_t children[2];
 	int status;
@@ -194,7 +194,7 @@ Store_test(store, puts_of_two_processes_to_one_key_are_all_kept)
 	}
 }
 
-Store_test(store, put_goes_on_when_another_keeps_the_lock)
+Store_test(store, put_goes_on_if_another_process_holds_the_lock)
 {
 	int lock;
 
@@ -211,7 +211,7 @@ static void put_one(void *context, unsigned step)
 	(void)fixture_put(fixture.store, 10 + step);
 }
 
-Store_test(store, who_stands_still_with_the_locks_is_waited_for_once)
+Store_test(store, a_process_that_holds_the_locks_is_waited_for_once)
 {
 	enum { PUTS = 4 };
 	struct syscalls counts[PUTS];
@@ -239,7 +239,7 @@ static bool same_but_for_who(const void *one, size_t one_size, const void *other
 	return one_size == other_size && memcmp(left + 1, right + 1, one_size - 1) == 0;
 }
 
-Store_test(store, sixteen_equal_results_of_sixteen_nodes_are_one)
+Store_test(store, equal_results_of_sixteen_nodes_are_stored_once)
 {
 	struct store *store = fixture_store((struct store_options){.same = same_but_for_who});
 	struct stat one;
@@ -267,7 +267,7 @@ static int amend(struct store *store, const struct entry *entry, int dependency)
 	return rc;
 }
 
-Store_test(store, an_amended_result_takes_the_place_of_the_very_one_it_was)
+Store_test(store, an_amended_result_replaces_exactly_the_original)
 {
 	struct store *store = fixture_store((struct store_options){.same = same_but_for_who});
 	struct entry *entry = fixture_entry(fixture_key, 0x101, 100);
@@ -284,7 +284,7 @@ Store_test(store, an_amended_result_takes_the_place_of_the_very_one_it_was)
 	store_close(store);
 }
 
-Store_test(store, synced_puts_are_found)
+Store_test(store, puts_with_fsync_are_found)
 {
 	struct store *careful = fixture_store((struct store_options){.fsync = true});
 

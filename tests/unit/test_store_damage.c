@@ -50,7 +50,7 @@ Store_test(store_damage, check_never_sees_damaged_dependencies)
 	free(bytes);
 }
 
-Store_test(store_damage, results_ahead_of_a_damaged_tail_are_found_and_kept)
+Store_test(store_damage, results_before_a_damaged_tail_are_found_and_preserved)
 {
 	size_t size;
 	uint8_t *bytes;
@@ -67,7 +67,7 @@ Store_test(store_damage, results_ahead_of_a_damaged_tail_are_found_and_kept)
 	free(bytes);
 }
 
-Store_test(store_damage, put_leaves_out_an_old_result_with_a_damaged_body)
+Store_test(store_damage, put_drops_an_old_result_with_a_damaged_body)
 {
 	size_t size;
 	uint8_t *bytes;
@@ -128,7 +128,7 @@ static void expect_mended(int wanted)
 	cr_assert_eq(fixture_get(fixture.store, 1), 1);
 }
 
-Store_test(store_damage, a_directory_in_its_place_is_a_miss)
+Store_test(store_damage, a_directory_in_place_of_an_entry_is_a_miss)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	unlink(fixture.path);
@@ -139,7 +139,7 @@ Store_test(store_damage, a_directory_in_its_place_is_a_miss)
 	expect_mended(-EBADMSG);
 }
 
-Store_test(store_damage, a_full_directory_in_its_place_fails_a_put_cleanly)
+Store_test(store_damage, a_full_directory_in_place_of_an_entry_fails_a_put_cleanly)
 {
 	char inner[400];
 
@@ -153,7 +153,7 @@ Store_test(store_damage, a_full_directory_in_its_place_fails_a_put_cleanly)
 	cr_assert(fixture_exists(inner));
 }
 
-Store_test(store_damage, more_results_than_allowed_are_not_walked)
+Store_test(store_damage, results_past_the_limit_are_not_read)
 {
 	size_t size;
 	uint8_t *one = put_and_read(&size);
@@ -203,18 +203,18 @@ static void expect_replacement_stays(bool in_place)
 	free(bytes);
 }
 
-Store_test(store_damage, a_damaged_file_that_was_replaced_meanwhile_stays)
+Store_test(store_damage, a_damaged_file_replaced_meanwhile_is_not_removed)
 {
 	expect_replacement_stays(false);
 	cr_assert_eq(fixture_get(fixture.store, 9), 9);
 }
 
-Store_test(store_damage, a_damaged_file_that_was_written_meanwhile_stays)
+Store_test(store_damage, a_damaged_file_written_meanwhile_is_not_removed)
 {
 	expect_replacement_stays(true);
 }
 
-Store_test(store_damage, a_damaged_file_stays_while_somebody_is_putting)
+Store_test(store_damage, a_damaged_file_is_not_removed_during_a_put)
 {
 	int lock;
 

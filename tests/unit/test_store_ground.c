@@ -25,7 +25,7 @@ static int put_in_another_root(const char *jail)
 	           : 1;
 }
 
-Store_test(store_ground, is_not_made_in_a_root_where_a_host_has_gone_meanwhile)
+Store_test(store_ground, is_not_created_after_a_chroot)
 {
 	char jail[300];
 	int status;
@@ -58,7 +58,7 @@ static struct store *store_below(const char *home)
 	return fixture_store((struct store_options){.directory = path});
 }
 
-Store_test(store_ground, is_made_in_a_home_that_is_there_and_not_instead_of_one_that_is_missing)
+Store_test(store_ground, is_created_in_an_existing_home_and_not_in_a_missing_one)
 {
 	char home[HOME_BYTES];
 	struct store *store;
@@ -80,7 +80,7 @@ static void make_home(char home[HOME_BYTES])
 }
 
 /* sudo without -H: what root makes there its user cannot remove, nor other programs write in. */
-Store_test(store_ground, is_not_made_in_a_home_of_somebody_else)
+Store_test(store_ground, is_not_created_in_a_home_of_another_user)
 {
 	char home[HOME_BYTES];
 	struct store *store;
@@ -95,7 +95,7 @@ Store_test(store_ground, is_not_made_in_a_home_of_somebody_else)
 	store_close(store);
 }
 
-Store_test(store_ground, one_that_is_there_in_a_home_of_somebody_else_is_used)
+Store_test(store_ground, an_existing_cache_in_a_home_of_another_user_is_used)
 {
 	char home[HOME_BYTES];
 	struct store *store;

@@ -100,32 +100,32 @@ static int make_none(void)
 	return fixture_put(fixture.store, 1) == -ENXIO && !fixture_exists(fixture.root) ? 0 : 1;
 }
 
-Store_test(store_namespace, who_is_the_user_for_all_without_a_name_does_not_trust_what_they_own)
+Store_test(store_namespace, the_overflow_user_does_not_trust_files_of_unmapped_users)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0);
 	in_child(become_nobody_in_a_namespace, distrust);
 }
 
-Store_test(store_namespace, nor_what_their_groups_share)
+Store_test(store_namespace, the_overflow_user_does_not_trust_files_shared_by_unmapped_groups)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	give_all_to(STRANGER, 0020);
 	in_child(become_nobody_in_a_namespace, distrust_as_a_group);
 }
 
-Store_test(store_namespace, nor_makes_what_it_would_not_trust)
+Store_test(store_namespace, the_overflow_user_does_not_create_an_untrusted_cache)
 {
 	in_child(become_nobody_in_a_namespace, make_none);
 }
 
-Store_test(store_namespace, who_has_a_name_uses_its_cache)
+Store_test(store_namespace, a_mapped_user_uses_its_cache)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	in_child(become_root_in_a_namespace, find_and_add);
 }
 
-Store_test(store_namespace, nobody_uses_its_cache_where_everybody_has_a_name)
+Store_test(store_namespace, outside_a_namespace_the_user_nobody_uses_its_cache)
 {
 	size_t size = 0;
 	char map[100] = "";

@@ -105,28 +105,28 @@ static void expect_all_made(gid_t group, mode_t directories, mode_t files)
 	cr_assert_eq(nftw(fixture.root, expect_made, 8, FTW_PHYS), 0);
 }
 
-Store_test(store_shared, all_that_is_made_belongs_to_the_group_of_the_root_without_setgid_too)
+Store_test(store_shared, all_created_files_have_the_group_of_the_root_even_without_setgid)
 {
 	make_root(0, 0770);
 	as_member(IN_TEAM, put_and_get);
 	expect_all_made(TEAM, 02770, 0660);
 }
 
-Store_test(store_shared, all_that_is_made_belongs_to_the_group_of_the_root)
+Store_test(store_shared, all_created_files_have_the_group_of_the_root)
 {
 	make_root(0, 02770);
 	as_member(IN_TEAM, put_and_get);
 	expect_all_made(TEAM, 02770, 0660);
 }
 
-Store_test(store_shared, the_group_may_do_no_more_with_what_is_made_than_with_the_root)
+Store_test(store_shared, created_files_give_the_group_no_more_rights_than_the_root)
 {
 	make_root(MEMBER, 0755);
 	as_member(IN_TEAM, put_and_get);
 	expect_all_made(TEAM, 02750, 0640);
 }
 
-Store_test(store_shared, what_cannot_get_the_group_of_the_root_is_its_maker_s_alone)
+Store_test(store_shared, files_that_cannot_get_the_group_of_the_root_are_private)
 {
 	make_root(MEMBER, 0770);
 	as_member(NOT_IN_TEAM, put_and_get);
@@ -134,7 +134,7 @@ Store_test(store_shared, what_cannot_get_the_group_of_the_root_is_its_maker_s_al
 }
 
 /* Whoever makes it may be killed before anything else is done to it, and others sweep what was left. */
-Store_test(store_shared, what_is_made_is_open_from_the_first_moment_where_its_group_is_right)
+Store_test(store_shared, files_with_the_right_group_are_created_with_their_final_mode)
 {
 	int place;
 
@@ -159,7 +159,7 @@ static int put_again(struct store *store)
 	return fixture_put(store, 2) == 0 ? 0 : 1;
 }
 
-Store_test(store_shared, directories_whose_maker_was_killed_too_early_are_opened_when_he_stores_again)
+Store_test(store_shared, directories_of_a_killed_creator_get_their_modes_at_its_next_store)
 {
 	make_cache();
 	give(inside("v1"), MEMBER, TEAM, 02750);
@@ -168,7 +168,7 @@ Store_test(store_shared, directories_whose_maker_was_killed_too_early_are_opened
 	expect_all_made(TEAM, 02770, 0660);
 }
 
-Store_test(store_shared, what_another_of_the_team_has_stored_is_found)
+Store_test(store_shared, entries_of_another_member_are_found)
 {
 	make_cache();
 	give(inside("v1"), STRANGER, TEAM, 02770);
@@ -177,28 +177,28 @@ Store_test(store_shared, what_another_of_the_team_has_stored_is_found)
 	as_member(IN_TEAM, get_what_is_there);
 }
 
-Store_test(store_shared, a_home_that_another_group_may_write_is_not_used)
+Store_test(store_shared, a_home_writable_by_another_group_is_not_used)
 {
 	make_cache();
 	give(inside("v1"), MEMBER, EVERYBODYS, 02770);
 	as_member(IN_TEAM, trust_nothing);
 }
 
-Store_test(store_shared, a_shard_that_another_group_may_write_is_not_used)
+Store_test(store_shared, a_shard_writable_by_another_group_is_not_used)
 {
 	make_cache();
 	give(inside("v1/ab"), MEMBER, EVERYBODYS, 02770);
 	as_member(IN_TEAM, trust_nothing);
 }
 
-Store_test(store_shared, an_entry_that_another_group_may_write_is_not_used)
+Store_test(store_shared, an_entry_writable_by_another_group_is_not_used)
 {
 	make_cache();
 	give(fixture.path, MEMBER, EVERYBODYS, 0660);
 	as_member(IN_TEAM, trust_nothing);
 }
 
-Store_test(store_shared, an_entry_of_somebody_else_in_another_group_of_ours_is_not_used)
+Store_test(store_shared, an_entry_of_another_user_in_another_group_of_ours_is_not_used)
 {
 	make_cache();
 	give(fixture.path, STRANGER, EVERYBODYS, 0644);
@@ -206,7 +206,7 @@ Store_test(store_shared, an_entry_of_somebody_else_in_another_group_of_ours_is_n
 }
 
 /* The shard agrees with what it lies in, and that with nothing. */
-Store_test(store_shared, a_shard_that_another_group_reaches_and_may_write_is_not_used)
+Store_test(store_shared, a_shard_reachable_and_writable_by_another_group_is_not_used)
 {
 	make_cache();
 	give(inside("v1"), MEMBER, EVERYBODYS, 0750);
@@ -214,7 +214,7 @@ Store_test(store_shared, a_shard_that_another_group_reaches_and_may_write_is_not
 	as_member(IN_TEAM, trust_nothing);
 }
 
-Store_test(store_shared, locks_and_usage_indexes_that_another_group_may_write_are_not_written)
+Store_test(store_shared, locks_and_usage_indexes_writable_by_another_group_are_not_written)
 {
 	static const char *const names[] = {"v1/lock", "v1/usage-index"};
 

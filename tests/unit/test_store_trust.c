@@ -43,22 +43,22 @@ static void expect_made_with(mode_t umask_mode, bool shared)
 	store_close(store);
 }
 
-Store_test(store_trust, makes_a_private_directory_with_an_open_umask)
+Store_test(store_trust, creates_a_private_directory_with_an_open_umask)
 {
 	expect_made_with(0, false);
 }
 
-Store_test(store_trust, makes_a_private_directory_with_a_closed_umask)
+Store_test(store_trust, creates_a_private_directory_with_a_closed_umask)
 {
 	expect_made_with(0777, false);
 }
 
-Store_test(store_trust, makes_a_shared_directory_whatever_the_umask)
+Store_test(store_trust, creates_a_shared_directory_with_any_umask)
 {
 	expect_made_with(0077, true);
 }
 
-Store_test(store_trust, makes_missing_parents)
+Store_test(store_trust, creates_missing_parents)
 {
 	char path[300];
 	struct store *deep;
@@ -71,7 +71,7 @@ Store_test(store_trust, makes_missing_parents)
 	store_close(deep);
 }
 
-Store_test(store_trust, marks_the_directory_as_a_cache)
+Store_test(store_trust, marks_the_directory_with_a_cachedir_tag)
 {
 	static const char signature[] = "Signature: 8a477f597d28d172789f06886806bc55";
 	size_t size;
@@ -83,14 +83,14 @@ Store_test(store_trust, marks_the_directory_as_a_cache)
 	free(text);
 }
 
-Store_test(store_trust, does_not_mark_a_directory_that_it_did_not_make)
+Store_test(store_trust, does_not_mark_a_directory_that_it_did_not_create)
 {
 	cr_assert_eq(mkdir(fixture.root, 0700), 0);
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_not(fixture_exists(inside("CACHEDIR.TAG")));
 }
 
-Store_test(store_trust, refuses_a_root_that_others_can_write)
+Store_test(store_trust, rejects_a_root_writable_by_others)
 {
 	static const mode_t modes[] = {0720, 0702, 0777, 01777};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
@@ -109,7 +109,7 @@ Store_test(store_trust, refuses_a_root_that_others_can_write)
 	store_close(shared);
 }
 
-Store_test(store_trust, refuses_a_shard_that_others_can_write)
+Store_test(store_trust, rejects_a_shard_writable_by_others)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(inside("v1/ab"), 0777), 0);
@@ -171,7 +171,7 @@ Store_test(store_trust, does_not_follow_links_in_a_private_cache)
 	}
 }
 
-Store_test(store_trust, refuses_a_home_that_others_can_write)
+Store_test(store_trust, rejects_a_home_writable_by_others)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(inside("v1"), 0777), 0);
@@ -180,7 +180,7 @@ Store_test(store_trust, refuses_a_home_that_others_can_write)
 }
 
 /* Where the system allows hard links to files of others, a member can give one a name of ours. */
-Store_test(store_trust, does_not_write_files_that_have_a_second_name)
+Store_test(store_trust, does_not_write_files_with_a_second_hard_link)
 {
 	static const char *const names[] = {"v1/usage-index", "v1/lock", "v1/compile-lock"};
 	struct store *shared = fixture_store((struct store_options){.shared = true});
@@ -202,7 +202,7 @@ Store_test(store_trust, does_not_write_files_that_have_a_second_name)
 }
 
 /* Somebody in another thread takes the limit away, or prlimit does: nothing of ours may believe what it has read. */
-Store_test(store_trust, a_limit_of_nothing_when_the_directory_is_made_does_not_end_the_process)
+Store_test(store_trust, a_file_size_limit_of_zero_at_creation_does_not_kill_the_process)
 {
 	struct rlimit limit;
 
@@ -217,7 +217,7 @@ Store_test(store_trust, a_limit_of_nothing_when_the_directory_is_made_does_not_e
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 }
 
-Store_test(store_trust, refuses_a_root_that_is_a_symbolic_link)
+Store_test(store_trust, rejects_a_root_that_is_a_symbolic_link)
 {
 	char other[300];
 	char slashed[300];
@@ -234,14 +234,14 @@ Store_test(store_trust, refuses_a_root_that_is_a_symbolic_link)
 	store_close(store);
 }
 
-Store_test(store_trust, refuses_a_root_that_is_a_file)
+Store_test(store_trust, rejects_a_root_that_is_a_file)
 {
 	fixture_write(fixture.root, "", 0);
 	cr_assert_eq(fixture_put(fixture.store, 1), -ENOTDIR);
 	cr_assert_eq(fixture_get(fixture.store, 1), -ENOTDIR);
 }
 
-Store_test(store_trust, refuses_and_removes_an_entry_that_others_can_write)
+Store_test(store_trust, rejects_and_removes_an_entry_writable_by_others)
 {
 	cr_assert_eq(fixture_put(fixture.store, 1), 0);
 	cr_assert_eq(chmod(fixture.path, 0620), 0);
@@ -249,7 +249,7 @@ Store_test(store_trust, refuses_and_removes_an_entry_that_others_can_write)
 	cr_assert_not(fixture_exists(fixture.path));
 }
 
-Store_test(store_trust, refuses_what_another_user_owns)
+Store_test(store_trust, rejects_files_of_another_user)
 {
 	struct store *shared = fixture_store((struct store_options){.shared = true});
 
@@ -295,7 +295,7 @@ static int be_refused(void)
 	return fixture_get(fixture.store, 1) == -EACCES && fixture_put(fixture.store, 2) == -EACCES ? 0 : 1;
 }
 
-Store_test(store_trust, reads_but_does_not_write_what_root_provides)
+Store_test(store_trust, reads_but_does_not_write_a_cache_of_root)
 {
 	int refused;
 

@@ -67,7 +67,7 @@ static bool lists_equal(const struct field_list *a, const struct field_list *b)
 	return true;
 }
 
-Test(stream, two_lists_of_fields_give_one_stream_only_when_they_are_equal)
+Test(stream, only_equal_lists_of_fields_give_equal_streams)
 {
 	for (int round = 0; round < 20000; round++) {
 		struct field_list a = random_list(), b = random_list();
@@ -136,7 +136,7 @@ Test(stream, numbers_are_little_endian_on_every_machine)
 	stream_free(&stream);
 }
 
-Test(stream, a_size_that_overflows_marks_it_failed_and_later_writes_do_nothing)
+Test(stream, an_overflowing_size_sets_failed_and_later_writes_do_nothing)
 {
 	struct stream stream = STREAM_EMPTY;
 	size_t size;
@@ -168,7 +168,7 @@ Test(stream, a_null_string_is_an_empty_field)
 }
 
 /* Every prefix lies in a block of exactly its size, so that the address sanitizer sees one byte too many. */
-Test(stream, a_cursor_over_any_shorter_copy_fails_and_never_reads_past_its_end)
+Test(stream, a_cursor_over_a_truncated_copy_fails_and_reads_nothing_past_its_end)
 {
 	struct stream stream = STREAM_EMPTY;
 
@@ -194,7 +194,7 @@ Test(stream, a_cursor_over_any_shorter_copy_fails_and_never_reads_past_its_end)
 	stream_free(&stream);
 }
 
-Test(stream, a_cursor_refuses_a_field_whose_length_is_hostile)
+Test(stream, a_cursor_rejects_a_field_with_a_hostile_length)
 {
 	static const uint64_t lengths[] = {5, 6, 255, UINT32_MAX, INT64_MAX, UINT64_MAX - 8, UINT64_MAX};
 

@@ -33,7 +33,7 @@ static const struct trace_event *add(struct trace_event event)
 	return trace_add(&trace, &event);
 }
 
-Test(trace, keeps_a_copy_of_the_path)
+Test(trace, stores_a_copy_of_the_path)
 {
 	char path[] = "include/a.h";
 	const struct trace_event *kept = add(present(TRACE_OPEN, path, 7));
@@ -44,7 +44,7 @@ Test(trace, keeps_a_copy_of_the_path)
 	cr_assert_eq(trace_opened(&trace, "include/a.h"), kept);
 }
 
-Test(trace, keeps_equal_events_once_at_their_first_place)
+Test(trace, stores_equal_events_once_at_their_first_position)
 {
 	const struct trace_event *first = add(present(TRACE_PROBE, "a.h", 1));
 
@@ -55,7 +55,7 @@ Test(trace, keeps_equal_events_once_at_their_first_place)
 	cr_assert_str_eq(trace.events[1].path, "b.h");
 }
 
-Test(trace, keeps_events_apart_that_differ_in_kind_outcome_stamp_or_digest)
+Test(trace, events_that_differ_in_kind_outcome_stamp_or_digest_are_distinct)
 {
 	struct trace_event event = present(TRACE_OPEN, "a.h", 1);
 
@@ -82,7 +82,7 @@ Test(trace, finds_the_open_that_succeeded_and_no_other)
 	cr_assert_eq(trace_opened(&trace, "b.h")->stamp.inode, 9);
 }
 
-Test(trace, counts_a_failed_open_as_an_attempt_and_a_probe_not)
+Test(trace, a_failed_open_counts_as_opened_and_a_probe_does_not)
 {
 	add(present(TRACE_PROBE, "a.h", 1));
 	cr_assert_not(trace_opened_any(&trace));
@@ -90,7 +90,7 @@ Test(trace, counts_a_failed_open_as_an_attempt_and_a_probe_not)
 	cr_assert(trace_opened_any(&trace));
 }
 
-Test(trace, keeps_thousands_of_events_apart)
+Test(trace, thousands_of_events_are_distinct)
 {
 	char path[64];
 
@@ -108,7 +108,7 @@ Test(trace, keeps_thousands_of_events_apart)
 	}
 }
 
-Test(trace, keeps_a_path_longer_than_any_chunk)
+Test(trace, stores_a_path_longer_than_any_chunk)
 {
 	static char path[100000];
 
@@ -124,7 +124,7 @@ Test(trace, an_event_without_a_path_fails_the_trace)
 	cr_assert_null(add(present(TRACE_PROBE, "a.h", 1)));
 }
 
-Test(trace, keeps_each_variable_once_in_order)
+Test(trace, stores_each_variable_once_in_order)
 {
 	char name[16];
 
@@ -150,7 +150,7 @@ static void *taint_bit(void *bit)
 	return NULL;
 }
 
-Test(trace, gathers_the_taints_of_all_threads)
+Test(trace, collects_the_taints_of_all_threads)
 {
 	uint32_t bits[] = {TAINT_WRITE, TAINT_OTHER_THREAD, TAINT_TOO_NEW};
 	pthread_t threads[3];
@@ -164,7 +164,7 @@ Test(trace, gathers_the_taints_of_all_threads)
 	cr_assert_eq(atomic_load(&trace.tainted), TAINT_WRITE | TAINT_OTHER_THREAD | TAINT_TOO_NEW);
 }
 
-Test(trace, of_each_taint_the_first_path_is_known)
+Test(trace, the_first_path_of_each_taint_is_recorded)
 {
 	char path[] = "new.h";
 
@@ -183,7 +183,7 @@ Test(trace, of_each_taint_the_first_path_is_known)
 	cr_assert_null(trace_culprit(&trace, TAINT_TOO_NEW));
 }
 
-Test(trace, a_stamp_has_nanoseconds_and_the_kind_of_file)
+Test(trace, a_stamp_contains_nanoseconds_and_the_file_type)
 {
 	struct stat stat = {.st_dev = 3, .st_ino = 4, .st_size = 5, .st_mode = S_IFDIR | 0755};
 	struct file_stamp stamp;
@@ -199,7 +199,7 @@ Test(trace, a_stamp_has_nanoseconds_and_the_kind_of_file)
 	cr_assert_eq(stamp.mode, S_IFDIR | 0755);
 }
 
-Test(trace, a_stamp_of_an_impossible_time_is_the_nearest_that_there_is)
+Test(trace, a_stamp_of_an_impossible_time_is_clamped)
 {
 	struct stat stat = {.st_ino = 1};
 	struct file_stamp stamp;

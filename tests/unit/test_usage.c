@@ -39,13 +39,13 @@ static const char *index_path(void)
 	return path;
 }
 
-Store_test(usage, a_directory_that_is_missing_holds_nothing_and_is_not_made)
+Store_test(usage, a_missing_directory_is_empty_and_not_created)
 {
 	cr_assert_eq(noted_of(fixture.store).bytes, 0);
 	cr_assert_not(fixture_exists(fixture.root));
 }
 
-Store_test(usage, is_noted_as_it_is_counted_after_stores_evictions_and_clearing)
+Store_test(usage, the_usage_index_is_right_after_stores_evictions_and_clearing)
 {
 	struct store *store = fixture_capped(100000);
 
@@ -61,7 +61,7 @@ Store_test(usage, is_noted_as_it_is_counted_after_stores_evictions_and_clearing)
 	store_close(store);
 }
 
-Store_test(usage, is_counted_where_the_usage_index_is_missing_damaged_or_another_s)
+Store_test(usage, files_are_counted_if_the_usage_index_is_missing_damaged_or_untrusted)
 {
 	struct store *store = fixture_capped(1 << 20);
 
@@ -77,7 +77,7 @@ Store_test(usage, is_counted_where_the_usage_index_is_missing_damaged_or_another
 }
 
 /* A lost usage index is made anew two shards at a time. */
-Store_test(usage, shards_that_the_usage_index_does_not_know_are_counted)
+Store_test(usage, shards_unknown_to_the_usage_index_are_counted)
 {
 	struct store *store = fixture_capped(1 << 20);
 
@@ -89,7 +89,7 @@ Store_test(usage, shards_that_the_usage_index_does_not_know_are_counted)
 	store_close(store);
 }
 
-Store_test(usage, what_was_removed_by_hand_shows_when_files_are_counted)
+Store_test(usage, files_removed_by_hand_are_noticed_when_counting)
 {
 	struct store *store = fixture_capped(1 << 20);
 	char path[400];
@@ -113,7 +113,7 @@ static void look(void *context, unsigned step)
 	(void)store_usage_noted(context, &usage);
 }
 
-Store_test(usage, costs_the_same_however_much_there_is)
+Store_test(usage, costs_the_same_for_any_number_of_entries)
 {
 	struct store *store = fixture_capped(1 << 22);
 	struct syscalls few;

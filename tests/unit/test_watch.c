@@ -5,7 +5,7 @@ WATCHED(watch);
 
 /* The table. */
 
-Test(watch, the_table_of_imports_is_in_order_and_found_by_name)
+Test(watch, the_table_of_imports_is_sorted_and_searched_by_name)
 {
 	for (size_t i = 0; i < IMPORT_COUNT; i++) {
 		cr_assert(i == 0 || strcmp(imports[i - 1].name, imports[i].name) < 0, "%s", imports[i].name);
@@ -126,17 +126,17 @@ static void expect_refused(const char *variant, const char *why)
 	expect_slots(&object, false);
 }
 
-Test(watch, a_library_with_an_import_that_is_not_known_is_refused_and_untouched)
+Test(watch, a_library_with_an_unknown_import_is_rejected_and_unchanged)
 {
 	expect_refused("watched_forbidden.so", "glob");
 }
 
-Test(watch, a_library_that_keeps_a_watched_function_in_its_data_is_refused)
+Test(watch, a_library_with_a_watched_function_in_its_data_is_rejected)
 {
 	expect_refused("watched_pointer.so", "fopen");
 }
 
-Test(watch, a_library_that_needs_another_one_is_refused)
+Test(watch, a_library_that_needs_an_unknown_library_is_rejected)
 {
 	expect_refused("watched_needed.so", "watched_lazy.so");
 }
@@ -146,7 +146,7 @@ static uintptr_t resolve_nothing(const struct elf_object *library, const char *n
 	return strcmp(name, "mkdir") == 0 ? 0 : resolve_here(library, name, version);
 }
 
-Test(watch, a_library_with_a_function_that_cannot_be_found_is_refused)
+Test(watch, a_library_with_an_unresolved_function_is_rejected)
 {
 	struct elf_object object = object_of(load_fixture("watched_now.so"), "lib_fopen");
 	struct watch *watch = NULL;
@@ -198,7 +198,7 @@ Test(watch, a_slot_that_is_overwritten_later_is_noticed)
 	cr_expect_not(watch_verify(patched.watch));
 }
 
-Test(watch, the_slots_for_loading_libraries_are_left_alone)
+Test(watch, the_slots_of_dlopen_are_not_changed)
 {
 	patched = patch_fixture("watched_now.so");
 	struct overwrite overwrite = {"dlopen", NULL};

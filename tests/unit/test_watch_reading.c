@@ -8,7 +8,7 @@ WATCHED(watch_reading);
 
 /* Reading. */
 
-Test(watch_reading, a_file_that_is_read_is_recorded_with_the_digest_of_its_content)
+Test(watch_reading, a_read_file_is_recorded_with_its_digest)
 {
 	struct key digest;
 	char text[16] = "";
@@ -75,7 +75,7 @@ static uint32_t taints_of_content(const char *bytes, size_t size)
 	return tainted;
 }
 
-Test(watch_reading, time_macros_taint_wherever_they_stand)
+Test(watch_reading, time_macros_taint_at_every_position)
 {
 	static char bytes[200000];
 
@@ -156,7 +156,7 @@ Test(watch_reading, absent_paths_are_recorded_as_absent)
 	cr_expect_eq(trace.tainted, 0);
 }
 
-Test(watch_reading, what_is_stated_is_recorded_with_its_stamp)
+Test(watch_reading, a_probed_path_is_recorded_with_its_stamp)
 {
 	write_text("a.h", "12345");
 	begin();
@@ -172,7 +172,7 @@ Test(watch_reading, what_is_stated_is_recorded_with_its_stamp)
 	cr_expect_eq(trace.tainted, 0);
 }
 
-Test(watch_reading, what_dependencies_cannot_express_is_recorded_as_a_listing)
+Test(watch_reading, calls_that_dependencies_cannot_express_are_recorded_as_listings)
 {
 	char text[PATH_MAX];
 	DIR *directory;
@@ -196,7 +196,7 @@ Test(watch_reading, what_dependencies_cannot_express_is_recorded_as_a_listing)
 	cr_expect_eq(trace.count, 4);
 }
 
-Test(watch_reading, a_path_relative_to_a_descriptor_is_a_listing_and_to_the_cwd_a_file)
+Test(watch_reading, a_path_relative_to_a_descriptor_is_recorded_as_a_listing)
 {
 	int directory = open(".", O_RDONLY | O_DIRECTORY);
 
@@ -210,7 +210,7 @@ Test(watch_reading, a_path_relative_to_a_descriptor_is_a_listing_and_to_the_cwd_
 	close(directory);
 }
 
-Test(watch_reading, what_is_no_regular_file_is_not_read)
+Test(watch_reading, irregular_files_taint)
 {
 	int file;
 
@@ -227,7 +227,7 @@ Test(watch_reading, what_is_no_regular_file_is_not_read)
 	watch_end(&trace);
 }
 
-Test(watch_reading, a_file_whose_size_is_not_that_of_its_content_taints)
+Test(watch_reading, a_file_whose_size_differs_from_its_content_taints)
 {
 	begin();
 	fclose(LIB(patched, fopen)("/proc/self/status", "r"));

@@ -40,7 +40,7 @@ Test(watch_taints, writing_taints)
 	EXPECT_TAINT(TAINT_WRITE, LIB(patched, fopen)("/nonexistent/w", "w"));
 }
 
-Test(watch_taints, locking_what_is_there_does_not_taint)
+Test(watch_taints, opening_the_existing_lock_file_does_not_taint)
 {
 #define EXPECT_LOCK(taint, ...)                                           \
 	do {                                                              \
@@ -88,12 +88,12 @@ Test(watch_taints, running_programs_taints)
 	});
 }
 
-Test(watch_taints, going_elsewhere_taints)
+Test(watch_taints, chdir_taints)
 {
 	EXPECT_TAINT(TAINT_CHANGED_PLACE, LIB(patched, chdir)("."));
 }
 
-Test(watch_taints, contacts_with_the_outside_taint)
+Test(watch_taints, calls_with_outside_effects_taint)
 {
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, close(LIB(patched, socket)(AF_UNIX, SOCK_STREAM, 0)));
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, setenv)("WATCHED_TEST", "1", 1));
@@ -139,12 +139,12 @@ static void speak(void)
 	EXPECT_TAINT(TAINT_WRITE, print_to(stderr, "%d %s %.1f", 3, "g", 4.5));
 }
 
-Test(watch_taints, what_is_printed_taints_and_is_printed)
+Test(watch_taints, printing_taints_and_is_performed)
 {
 	cr_expect_str_eq(written_by(speak), "abc\nde1 f 2.5 3 g 4.5");
 }
 
-Test(watch_taints, what_is_printed_into_memory_does_not_taint)
+Test(watch_taints, printing_into_memory_does_not_taint)
 {
 	char *text = NULL;
 	size_t size;
@@ -159,7 +159,7 @@ Test(watch_taints, what_is_printed_into_memory_does_not_taint)
 	free(text);
 }
 
-Test(watch_taints, raw_system_calls_taint_but_for_harmless_ones)
+Test(watch_taints, raw_system_calls_taint_except_harmless_ones)
 {
 	long (*raw)(long, long, long, long, long, long, long) =
 	    (long (*)(long, long, long, long, long, long, long))dlsym(patched.handle, "lib_syscall");
@@ -187,7 +187,7 @@ Test(watch_taints, all_six_words_of_a_raw_system_call_are_passed_on)
 	close(file);
 }
 
-Test(watch_taints, locales_other_than_c_and_the_one_before_taint)
+Test(watch_taints, locales_other_than_c_and_the_present_one_taint)
 {
 	char before[512];
 
@@ -203,7 +203,7 @@ Test(watch_taints, locales_other_than_c_and_the_one_before_taint)
 	EXPECT_TAINT(TAINT_UNKNOWN_CALL, LIB(patched, newlocale)(LC_ALL_MASK, "xx_YY", NULL));
 }
 
-Test(watch_taints, a_dead_watch_shows_no_calls_and_a_live_one_counts_getcwd)
+Test(watch_taints, a_working_watch_counts_getcwd)
 {
 	char text[PATH_MAX];
 
@@ -216,7 +216,7 @@ Test(watch_taints, a_dead_watch_shows_no_calls_and_a_live_one_counts_getcwd)
 	cr_expect_eq(trace.tainted, 0);
 }
 
-Test(watch_taints, variables_that_are_asked_for_are_recorded_once)
+Test(watch_taints, queried_variables_are_recorded_once)
 {
 	begin();
 	LIB(patched, getenv)("WATCHED_TEST");

@@ -12,7 +12,7 @@ WATCHED(watch_threads);
 
 /* Being harmless. */
 
-Test(watch_threads, errno_is_as_the_real_call_left_it)
+Test(watch_threads, errno_is_that_of_the_real_call)
 {
 	FILE *stream;
 
@@ -42,7 +42,7 @@ Test(watch_threads, errno_is_as_the_real_call_left_it)
 	cr_expect_eq(errno, 99);
 }
 
-Test(watch_threads, the_loaders_error_is_left_for_the_host)
+Test(watch_threads, dlerror_is_preserved_for_the_host)
 {
 	patched = (struct patched){.handle = load_fixture("watched_now.so")};
 	patched.object = object_of(patched.handle, "lib_fopen");
@@ -56,7 +56,7 @@ Test(watch_threads, the_loaders_error_is_left_for_the_host)
 	cr_expect_not_null(dlerror());
 }
 
-Test(watch_threads, without_a_compile_calls_go_straight_through)
+Test(watch_threads, without_a_compile_calls_are_only_forwarded)
 {
 	patched = patch_fixture("watched_now.so");
 
@@ -140,7 +140,7 @@ static void *ask_for_too_many_variables(void *unused)
 	return unused;
 }
 
-Test(watch_threads, files_that_another_thread_touches_taint)
+Test(watch_threads, file_accesses_of_another_thread_taint)
 {
 	begin();
 	on_another_thread(look_for_a_file);
@@ -149,7 +149,7 @@ Test(watch_threads, files_that_another_thread_touches_taint)
 	cr_expect_eq(trace.count, 0);
 }
 
-Test(watch_threads, variables_that_another_thread_asks_for_are_added)
+Test(watch_threads, variables_queried_by_another_thread_are_added)
 {
 	begin();
 	on_another_thread(ask_for_variables);
@@ -159,7 +159,7 @@ Test(watch_threads, variables_that_another_thread_asks_for_are_added)
 	cr_expect_eq(trace.asked_count, 51);
 }
 
-Test(watch_threads, more_variables_than_can_be_kept_taint)
+Test(watch_threads, more_variables_than_the_limit_taint)
 {
 	begin();
 	on_another_thread(ask_for_too_many_variables);
@@ -188,7 +188,7 @@ static void *compile_elsewhere(void *unused)
 	return unused;
 }
 
-Test(watch_threads, compiles_on_several_threads_do_not_see_one_another)
+Test(watch_threads, compiles_on_several_threads_have_separate_traces)
 {
 	pthread_t threads[8];
 
@@ -202,7 +202,7 @@ Test(watch_threads, compiles_on_several_threads_do_not_see_one_another)
 
 /* Fork. */
 
-Test(watch_threads, a_compile_goes_on_in_a_forked_child)
+Test(watch_threads, a_compile_continues_in_a_forked_child)
 {
 	int result;
 	pid_t child;
@@ -241,7 +241,7 @@ static void *compile_until_told(void *unused)
 	return unused;
 }
 
-Test(watch_threads, a_compile_of_another_thread_does_not_live_on_in_a_child_without_handlers, .timeout = 60)
+Test(watch_threads, a_child_without_handlers_drops_compiles_of_other_threads, .timeout = 60)
 {
 	pthread_t thread;
 	int result;

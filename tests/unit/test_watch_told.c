@@ -40,7 +40,7 @@ static void tell(void)
 	LIB(patched, stat)(".", &status);
 }
 
-Test(watch_told, a_process_that_stays_as_it_is_does_not_taint)
+Test(watch_told, an_unchanged_process_does_not_taint)
 {
 	setenv("PWD", place, 1);
 	setenv("NVVM_IR_VER_CHK", "0", 1);
@@ -50,7 +50,7 @@ Test(watch_told, a_process_that_stays_as_it_is_does_not_taint)
 	cr_expect_eq(end_told(), 0);
 }
 
-Test(watch_told, a_buffer_that_is_too_small_is_no_answer)
+Test(watch_told, a_too_small_buffer_for_getcwd_does_not_taint)
 {
 	char text[2];
 
@@ -70,7 +70,7 @@ Test(watch_told, a_buffer_that_is_too_small_is_no_answer)
 		cr_assert_eq(chdir(".."), 0);          \
 	} while (0)
 
-Test(watch_told, another_directory_for_the_time_of_one_getcwd_taints)
+Test(watch_told, another_working_directory_during_one_getcwd_taints)
 {
 	char text[PATH_MAX];
 
@@ -78,13 +78,13 @@ Test(watch_told, another_directory_for_the_time_of_one_getcwd_taints)
 	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
-Test(watch_told, another_directory_for_the_time_of_one_stat_of_it_taints)
+Test(watch_told, another_working_directory_during_one_stat_taints)
 {
 	ELSEWHERE(LIB(patched, stat)(".", &status));
 	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
-Test(watch_told, a_directory_that_is_gone_for_the_time_of_one_getcwd_taints)
+Test(watch_told, a_working_directory_missing_during_one_getcwd_taints)
 {
 	char text[PATH_MAX];
 
@@ -98,7 +98,7 @@ Test(watch_told, a_directory_that_is_gone_for_the_time_of_one_getcwd_taints)
 	cr_expect_eq(end_told(), TAINT_TOLD_OTHERWISE);
 }
 
-Test(watch_told, another_thing_at_the_place_that_PWD_names_taints)
+Test(watch_told, another_directory_at_the_path_in_PWD_taints)
 {
 	setenv("PWD", "link", 1);
 	cr_assert_eq(symlink(".", "link"), 0);
@@ -123,7 +123,7 @@ static uint32_t flipped(const char *variable, const char *before, const char *va
 	return end_told();
 }
 
-Test(watch_told, a_variable_of_the_key_that_is_another_for_one_getenv_taints)
+Test(watch_told, a_variable_of_the_key_that_differs_during_one_getenv_taints)
 {
 	cr_expect_eq(flipped("NVVM_IR_VER_CHK", NULL, "1"), TAINT_TOLD_OTHERWISE);
 	cr_expect_eq(flipped("NVVM_IR_VER_CHK", "0", "1"), TAINT_TOLD_OTHERWISE);
@@ -132,13 +132,13 @@ Test(watch_told, a_variable_of_the_key_that_is_another_for_one_getenv_taints)
 	cr_expect_eq(flipped("PWD", "/", "/tmp"), TAINT_TOLD_OTHERWISE);
 }
 
-Test(watch_told, a_variable_that_no_key_knows_must_not_be_set_for_one_getenv)
+Test(watch_told, an_unlisted_variable_set_during_one_getenv_taints)
 {
 	cr_expect_eq(flipped("WATCHED_TEST_UNKNOWN", NULL, "1"), TAINT_TOLD_OTHERWISE);
 	cr_expect_eq(flipped("WATCHED_TEST_UNKNOWN", NULL, NULL), 0);
 }
 
-Test(watch_told, a_variable_that_does_not_matter_may_change)
+Test(watch_told, an_irrelevant_variable_may_change)
 {
 	cr_expect_eq(flipped("TMPDIR", place, "/"), 0);
 }
@@ -149,7 +149,7 @@ static void *tell_elsewhere(void *unused)
 	return unused;
 }
 
-Test(watch_told, what_a_thread_of_the_compiler_is_told_counts)
+Test(watch_told, answers_to_another_thread_of_the_compiler_are_checked)
 {
 	pthread_t thread;
 
@@ -162,7 +162,7 @@ Test(watch_told, what_a_thread_of_the_compiler_is_told_counts)
 	cr_expect_eq(end_told() & ~(uint32_t)TAINT_OTHER_THREAD, TAINT_TOLD_OTHERWISE);
 }
 
-Test(watch_told, a_path_that_is_two_files_taints)
+Test(watch_told, a_path_that_names_two_files_taints)
 {
 	write_text("a.h", "one");
 	write_text("b.h", "two");
@@ -173,7 +173,7 @@ Test(watch_told, a_path_that_is_two_files_taints)
 	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
-Test(watch_told, a_path_that_comes_or_goes_taints)
+Test(watch_told, a_path_that_appears_or_vanishes_taints)
 {
 	begin_told();
 	LIB(patched, stat)("a.h", &status);
@@ -187,7 +187,7 @@ Test(watch_told, a_path_that_comes_or_goes_taints)
 	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
-Test(watch_told, a_file_that_is_opened_is_the_one_that_was_looked_at)
+Test(watch_told, a_file_replaced_between_stat_and_open_taints)
 {
 	cr_assert_eq(mkdir("d", 0700), 0);
 	cr_assert_eq(mkdir("e", 0700), 0);
@@ -201,7 +201,7 @@ Test(watch_told, a_file_that_is_opened_is_the_one_that_was_looked_at)
 	cr_expect_eq(end_told(), TAINT_TOO_NEW);
 }
 
-Test(watch_told, a_directory_in_which_files_are_made_is_the_same_one)
+Test(watch_told, a_directory_with_new_files_does_not_taint)
 {
 	cr_assert_eq(mkdir("d", 0700), 0);
 	begin_told();
@@ -221,7 +221,7 @@ static int64_t answer_of(uint32_t question)
 	return -1;
 }
 
-Test(watch_told, numbers_that_the_machine_was_asked_for_are_recorded)
+Test(watch_told, queried_numbers_of_the_machine_are_recorded)
 {
 	int processors;
 	long page;
@@ -249,7 +249,7 @@ Test(watch_told, the_set_of_processors_of_the_thread_is_recorded)
 	cr_expect_eq(trace.tainted, 0);
 }
 
-Test(watch_told, another_process_s_set_of_processors_taints)
+Test(watch_told, a_query_for_another_processs_processors_taints)
 {
 	cpu_set_t set;
 
@@ -266,7 +266,7 @@ static void *ask_processors(void *unused)
 	return unused;
 }
 
-Test(watch_told, a_number_that_another_thread_asked_for_counts_for_every_compile)
+Test(watch_told, a_number_queried_by_another_thread_is_added_to_every_compile)
 {
 	pthread_t thread;
 

@@ -24,7 +24,7 @@ static const char *said(const char *text)
 	return told;
 }
 
-Test(engine_address, redis)
+Test(engine_address, redis_addresses_are_parsed)
 {
 	cr_expect_str_eq(said("redis://host"), "redis [] [host] 6379 [] 0");
 	cr_expect_str_eq(said("redis://host:1?db=15"), "redis [] [host] 1 [] 15");
@@ -34,7 +34,7 @@ Test(engine_address, redis)
 	cr_expect_str_eq(said("redis+unix:///run/a:b.sock?db=3"), "redis [/run/a:b.sock] [] 0 [] 3");
 }
 
-Test(engine_address, http)
+Test(engine_address, http_addresses_are_parsed)
 {
 	cr_expect_str_eq(said("http://host"), "http [] [host] 80 [] 0");
 	cr_expect_str_eq(said("https://host/"), "http+tls [] [host] 443 [] 0");
@@ -44,13 +44,13 @@ Test(engine_address, http)
 	cr_expect_str_eq(said("http+unix:///run/h.sock:/a/b"), "http [/run/h.sock] [] 0 [/a/b] 0");
 }
 
-Test(engine_address, buckets_and_helpers)
+Test(engine_address, s3_buckets_are_parsed)
 {
 	cr_expect_str_eq(said("s3://bucket"), "s3+tls [] [bucket] 0 [] 0");
 	cr_expect_str_eq(said("s3://my.bucket-1/a/b/"), "s3+tls [] [my.bucket-1] 0 [/a/b] 0");
 }
 
-Test(engine_address, what_could_be_misunderstood)
+Test(engine_address, ambiguous_addresses_are_rejected)
 {
 	static const char *const wrong[] = {
 	    "",
@@ -103,7 +103,7 @@ Test(engine_address, what_could_be_misunderstood)
 	}
 }
 
-Test(engine_address, lengths)
+Test(engine_address, lengths_are_limited)
 {
 	char text[600] = "redis+unix:///";
 
@@ -119,7 +119,7 @@ Test(engine_address, lengths)
 	cr_expect_eq(engine_address_parse(text, &address, &error), -EINVAL);
 }
 
-Test(engine_address, words_never_repeat_it)
+Test(engine_address, error_texts_never_contain_a_password)
 {
 	cr_expect_null(strstr(said("redis://user:hunter2@host"), "hunter2"));
 	cr_expect_null(strstr(said("https://hunter2@host/"), "hunter2"));
@@ -127,7 +127,7 @@ Test(engine_address, words_never_repeat_it)
 	cr_expect_null(strstr(said("hunter2://host"), "hunter2"));
 }
 
-Test(engine_address, on_failure_the_output_is_as_it_was)
+Test(engine_address, a_failure_leaves_the_output_unchanged)
 {
 	cr_assert_eq(engine_address_parse("redis://host:7?db=2", &address, &error), 0);
 	cr_assert_eq(engine_address_parse("http://other/../", &address, &error), -EINVAL);
@@ -135,7 +135,7 @@ Test(engine_address, on_failure_the_output_is_as_it_was)
 	cr_expect_eq(address.port, 7);
 }
 
-Test(engine_address, places)
+Test(engine_address, the_place_names_host_and_port_or_socket)
 {
 	char place[300];
 
@@ -147,7 +147,7 @@ Test(engine_address, places)
 	cr_expect_str_eq(place, "host:443");
 }
 
-Test(engine_address, prefixes)
+Test(engine_address, prefixes_are_parsed)
 {
 	(void)engine_address_parse("https://host/a", &address, &error);
 	cr_expect_eq(engine_address_prefix(&address, "nvrtccache", &error), 0);

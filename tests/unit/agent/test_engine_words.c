@@ -15,7 +15,7 @@ static struct engine_name name_of(uint8_t byte, unsigned format)
 	return name;
 }
 
-Test(engine_name, what_a_value_is_called)
+Test(engine_name, each_protocol_has_its_names_for_values)
 {
 	const struct engine_name name = name_of(0xab, 3);
 	char text[ENGINE_NAME_MAX];
@@ -30,7 +30,7 @@ Test(engine_name, what_a_value_is_called)
 }
 
 /* Prefix, format and key are all in it. */
-Test(engine_name, digests)
+Test(engine_name, a_digest_depends_on_prefix_format_and_key)
 {
 	const struct engine_name one = name_of(1, 1);
 	const struct engine_name other_key = name_of(2, 1);
@@ -48,7 +48,7 @@ Test(engine_name, digests)
 	}
 }
 
-Test(engine_redis_reply, errors)
+Test(engine_redis_reply, each_error_reply_has_its_answer)
 {
 	const char *words;
 
@@ -66,7 +66,7 @@ Test(engine_redis_reply, errors)
 }
 
 /* Old servers repeat what they do not know: at login the words are ours alone. */
-Test(engine_redis_reply, login)
+Test(engine_redis_reply, login_errors_do_not_repeat_the_servers_text)
 {
 	const char *words = NULL;
 
@@ -80,7 +80,7 @@ static enum redis_start start(const char *text)
 	return redis_reply_start(text, strlen(text));
 }
 
-Test(engine_redis_reply, starts)
+Test(engine_redis_reply, each_first_line_of_a_reply_is_classified)
 {
 	cr_expect_eq(start(""), REDIS_START_UNFINISHED);
 	cr_expect_eq(start("$"), REDIS_START_UNFINISHED);
@@ -101,7 +101,7 @@ Test(engine_redis_reply, starts)
 }
 
 /* A length that never ends would be kept in memory until there is none. */
-Test(engine_redis_reply, lengths_without_end)
+Test(engine_redis_reply, malformed_lengths_are_rejected)
 {
 	cr_expect_eq(start("$-11"), REDIS_START_FOREIGN);
 	cr_expect_eq(start("$-1\ra"), REDIS_START_FOREIGN);
@@ -116,7 +116,7 @@ static enum engine_answer status(long number, enum http_method method, enum http
 	return http_status_answer(number, method, dialect, &words);
 }
 
-Test(engine_http_status, answers)
+Test(engine_http_status, each_status_has_its_answer)
 {
 	cr_expect_eq(status(200, HTTP_GET, HTTP_PLAIN), ENGINE_DONE);
 	cr_expect_eq(status(206, HTTP_GET, HTTP_PLAIN), ENGINE_UNSUITED);
@@ -143,7 +143,7 @@ static const char *code_of(const char *body)
 	return code;
 }
 
-Test(engine_http_status, codes_of_s3)
+Test(engine_http_status, each_error_code_of_s3_has_its_answer)
 {
 	cr_expect_str_eq(code_of("<Error><Code>NoSuchKey</Code>"), "NoSuchKey");
 	cr_expect_str_eq(code_of("<Error><Code>NoSuchKey"), "");

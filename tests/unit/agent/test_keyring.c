@@ -41,7 +41,7 @@ static int parse(const char *text, struct keyring **ret_keyring)
 	return keyring_parse(text, ret_keyring, &line);
 }
 
-Test(keyring, the_first_signs_and_all_are_found)
+Test(keyring, the_first_key_signs_and_every_key_is_found)
 {
 	const char text[] = "# rotated in November\n\n new\t" HEX_32 "\r\nold.1 " HEX_32 HEX_32 "\n";
 	struct keyring *keyring = NULL;
@@ -58,7 +58,7 @@ Test(keyring, the_first_signs_and_all_are_found)
 	keyring_free(keyring);
 }
 
-Test(keyring, a_line_that_is_no_key_refuses_the_file)
+Test(keyring, a_malformed_line_rejects_the_file)
 {
 	static const char *const bad[] = {
 	    "a",
@@ -84,7 +84,7 @@ Test(keyring, a_line_that_is_no_key_refuses_the_file)
 	cr_assert_null(keyring);
 }
 
-Test(keyring, only_so_many_keys)
+Test(keyring, the_number_of_keys_is_limited)
 {
 	struct keyring *keyring = NULL;
 	char text[20 * (KEYRING_KEYS_MAX + 1) * 4] = "";
@@ -110,7 +110,7 @@ static void put_file(const char *path, const char *text, mode_t mode)
 	cr_assert_eq(chmod(path, mode), 0);
 }
 
-Test(keyring, a_file_that_others_can_read_is_refused_in_words, .init = make_base, .fini = remove_base)
+Test(keyring, a_key_file_readable_by_others_is_rejected_with_a_reason, .init = make_base, .fini = remove_base)
 {
 	const char *path = in_base("keys");
 	struct keyring *keyring = NULL;
@@ -129,7 +129,7 @@ Test(keyring, a_file_that_others_can_read_is_refused_in_words, .init = make_base
 	keyring_free(keyring);
 }
 
-Test(secret_file, its_first_line, .init = make_base, .fini = remove_base)
+Test(secret_file, the_first_line_is_read, .init = make_base, .fini = remove_base)
 {
 	const char *path = in_base("password");
 	char *line = NULL;

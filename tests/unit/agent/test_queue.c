@@ -16,7 +16,7 @@ static const uint8_t *key(unsigned number)
 	return bytes;
 }
 
-Test(queue, what_is_due_first_comes_first)
+Test(queue, the_earliest_due_item_is_taken_first)
 {
 	uint8_t got[ENTRY_KEY_BYTES];
 
@@ -37,7 +37,7 @@ Test(queue, what_is_due_first_comes_first)
 	cr_assert_eq(queue.count, 0);
 }
 
-Test(queue, it_is_bounded)
+Test(queue, the_queue_is_bounded)
 {
 	for (unsigned i = 0; i < QUEUE_MOST; i++) {
 		cr_assert_eq(queue_put(&queue, key(i), i), QUEUE_PUT);

@@ -16,7 +16,7 @@ static bool is_left_alone_after(enum engine_answer answer, int times)
 	return !service_may_ask(&service);
 }
 
-Test(service, an_engine_that_does_not_answer_is_left_alone_and_one_that_refuses_is_not)
+Test(service, only_failures_to_answer_pause_an_engine)
 {
 	for (int answer = 0; answer < ENGINE_ANSWERS; answer++) {
 		bool fails = answer == ENGINE_UNREACHABLE || answer == ENGINE_SLOW || answer == ENGINE_BROKEN;
@@ -28,7 +28,7 @@ Test(service, an_engine_that_does_not_answer_is_left_alone_and_one_that_refuses_
 	}
 }
 
-Test(service, failures_among_answers_are_borne)
+Test(service, failures_between_answers_do_not_pause_an_engine)
 {
 	for (int i = 0; i < 100; i++) {
 		cr_expect_not(is_left_alone_after(ENGINE_BROKEN, SERVICE_FAILURES - 1));
@@ -36,7 +36,7 @@ Test(service, failures_among_answers_are_borne)
 	}
 }
 
-Test(service, what_takes_no_values_is_read_and_one_put_tries_it_again)
+Test(service, an_engine_with_failing_puts_is_still_read_and_probed_by_one_put)
 {
 	struct service_puts puts = {.seen = 0};
 
@@ -68,7 +68,7 @@ static void *for_ever(void *context)
 	return NULL;
 }
 
-Test(service, a_thread_that_does_not_end_is_left)
+Test(service, a_thread_that_does_not_end_is_not_joined)
 {
 	pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 	pthread_t thread;

@@ -98,7 +98,7 @@ static enum value_found open_with(const struct keyring *keyring, enum value_trus
 	return found;
 }
 
-Test(value, what_is_put_in_comes_out)
+Test(value, packed_bytes_are_unpacked_again)
 {
 	struct value_reader reader;
 
@@ -113,7 +113,7 @@ Test(value, what_is_put_in_comes_out)
 	}
 }
 
-Test(value, who_is_believed)
+Test(value, signatures_are_checked_as_the_trust_says)
 {
 	struct keyring *one = ring(ONE);
 	struct keyring *two = ring(TWO);
@@ -137,7 +137,7 @@ Test(value, who_is_believed)
 	keyring_free(both);
 }
 
-Test(value, no_bit_may_differ_and_none_be_missing)
+Test(value, every_flipped_or_missing_bit_is_detected)
 {
 	struct keyring *one = ring(ONE);
 	struct value_reader reader;
@@ -170,7 +170,7 @@ static void put_raw_size(uint64_t number)
 	memcpy(value + AT_RAW_SIZE, &number, sizeof(number));
 }
 
-Test(value, each_fault_has_its_name)
+Test(value, each_fault_has_its_code)
 {
 	struct value_reader reader;
 
@@ -189,7 +189,7 @@ Test(value, each_fault_has_its_name)
 	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_FOREIGN);
 }
 
-Test(value, what_unpacks_to_more_or_less_than_it_says_is_damaged)
+Test(value, a_value_with_a_wrong_unpacked_size_is_damaged)
 {
 	static const int more[] = {-20000, -1, 1};
 	size_t whole;
@@ -212,7 +212,7 @@ Test(value, what_unpacks_to_more_or_less_than_it_says_is_damaged)
 	cr_expect_eq(open_with(NULL, VALUE_TRUST_ENGINE), VALUE_DAMAGED);
 }
 
-Test(value, a_bomb_goes_off_no_further_than_it_says)
+Test(value, a_decompression_bomb_unpacks_no_more_than_its_header_says)
 {
 	static uint8_t zeros[1 << 20];
 	struct value_writer writer;
@@ -229,7 +229,7 @@ Test(value, a_bomb_goes_off_no_further_than_it_says)
 	value_close(&reader);
 }
 
-Test(value, no_more_is_packed_than_may_be)
+Test(value, a_writer_rejects_bytes_past_its_limit)
 {
 	struct value_writer writer;
 
@@ -241,7 +241,7 @@ Test(value, no_more_is_packed_than_may_be)
 	value_abandon(&writer);
 }
 
-Test(value, what_no_engine_takes_is_not_made)
+Test(value, values_too_large_for_engines_are_not_created)
 {
 	size_t size = ENGINE_VALUE_MAX / 4;
 	uint8_t *bytes = malloc(size);
@@ -260,7 +260,7 @@ Test(value, what_no_engine_takes_is_not_made)
 	free(bytes);
 }
 
-Test(value, names)
+Test(value, names_are_restricted_and_give_different_keys)
 {
 	char name[VALUE_NAME_MAX + 2];
 	uint8_t one[ENTRY_KEY_BYTES], other[ENTRY_KEY_BYTES];
@@ -310,7 +310,7 @@ static const char *newest_of(const struct parcel *parcel)
 	return entry_dependencies(parcel->entries[0], &size);
 }
 
-Test(parcel, what_is_sealed_is_opened)
+Test(parcel, a_sealed_parcel_can_be_opened)
 {
 	struct parcel parcel = {.count = 0};
 	struct parcel again;
@@ -378,7 +378,7 @@ static enum value_found open_bundle_of(const uint8_t *of, int count, enum end en
 	return found;
 }
 
-Test(parcel, a_bundle_that_is_cut_or_of_another_key_or_of_too_many_is_none)
+Test(parcel, a_bundle_that_is_truncated_or_has_another_key_or_too_many_entries_is_damaged)
 {
 	cr_expect_eq(open_bundle_of(key, 1, WITH_END), VALUE_SOUND);
 	cr_expect_eq(open_bundle_of(key, 1, WITHOUT_END), VALUE_DAMAGED);
@@ -388,7 +388,7 @@ Test(parcel, a_bundle_that_is_cut_or_of_another_key_or_of_too_many_is_none)
 	cr_expect_eq(open_bundle_of(other_key, 1, WITH_END), VALUE_DAMAGED);
 }
 
-Test(parcel, two_nodes_results_become_one)
+Test(parcel, results_of_two_nodes_are_merged)
 {
 	struct parcel ours = {.count = 0};
 	struct parcel theirs = {.count = 0};
